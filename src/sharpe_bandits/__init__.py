@@ -1,0 +1,30 @@
+"""Bandit policies that maximise the Sharpe ratio: arms, policies, a compiled engine, and live agents."""
+
+from importlib.metadata import version as _version
+from types import ModuleType as _Module
+
+from .agents import Agent as Agent
+from .arms import *  # noqa: F403
+from .errors import BudgetTooSmall as BudgetTooSmall
+from .errors import CampaignOver as CampaignOver
+from .errors import CompilationFailed as CompilationFailed
+from .errors import InvalidInput as InvalidInput
+from .errors import SharpeBanditsError as SharpeBanditsError
+from .errors import UnknownName as UnknownName
+from .errors import UnreadableData as UnreadableData
+from .objectives import RSSR as RSSR
+from .objectives import Mean as Mean
+from .objectives import MeanVariance as MeanVariance
+from .objectives import Sharpe as Sharpe
+from .objectives import SharpeLike as SharpeLike
+from .objectives import Variance as Variance
+from .policies import *  # noqa: F403
+from .simulation import simulate as simulate
+from .simulation import trace as trace
+from .study import load as load
+
+__version__ = _version("sharpe-bandits")
+
+
+def __dir__() -> list[str]:
+    return [name for name, thing in globals().items() if not name.startswith("_") and not isinstance(thing, _Module)]

@@ -1,0 +1,351 @@
+"""Live agents: ask which arm to play, tell what it paid. They run the functions that the simulation engine runs.
+
+An agent's state is plain data with a version: the policy, the names of the arms and a few numbers per arm. Randomised
+policies draw from streams that are functions of (seed, round, arm), so there is no generator to keep.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .engine.compiler import specialise
+from .engine.work import check_custom
+from .errors import CampaignOver, InvalidInput, SharpeBanditsError, UnreadableData, unknown
+from .kernels import elimination, formulas, index_play
+from .kernels.statistics import anchor_of, summary
+from .objectives import Mean
+from .policies.base import EliminationPolicy, IndexPolicy, Policy, policy_from_dict
+from .policies.custom import CustomPolicy
+from .validation import whole
+
+FORMAT = 1
+_KIND = "sharpe-bandits agent"
+#: What is kept of each arm, besides its name.
+_COLUMNS = ("pulls", "sum1", "sum2", "anchor", "last", "maximum")
+
+
+class Agent:
+    """An agent that follows a policy. Made by ``policy.agent(...)`` or :meth:`from_json`."""
+
+    def __init__(self, policy: Policy, arms: list[str] | int, horizon: int | None, seed: int) -> None:
+        self.policy = policy
+        self.horizon = horizon
+        self.seed = seed
+        self._named = isinstance(arms, list)
+        self.arms: list[Any] = arms if isinstance(arms, list) else list(range(arms))
+        self._place = {arm: i for i, arm in enumerate(self.arms)}
+        #: Rounds played.
+        self.t = 0
+        k = len(self.arms)
+        self._pulls, self._sum1, self._sum2 = np.zeros(k), np.zeros(k), np.zeros(k)
+        self._anchor, self._last, self._maximum = np.zeros(k), np.zeros(k), np.full(k, -math.inf)
+
+    def __repr__(self) -> str:
+        return f"<agent of {self.policy.name}: {len(self.arms)} arms, {self.t} rounds played>"
+
+    @property
+    def done(self) -> bool:
+        """Whether the budget is spent (never, for an agent without a horizon)."""
+        return self.horizon is not None and self.t >= self.horizon
+
+    @property
+    def pulls(self) -> dict[Any, int]:
+        """How often each arm was played."""
+        return {arm: int(self._pulls[i]) for i, arm in enumerate(self.arms)}
+
+    def estimates(self) -> dict[Any, tuple[float, float]]:
+        """Mean and unbiased variance of each arm's rewards (not a number where there are too few)."""
+        return {arm: self._estimate(i) for i, arm in enumerate(self.arms)}
+
+    def _estimate(self, i: int) -> tuple[float, float]:
+        s = self._pulls[i]
+        if s == 0:
+            return math.nan, math.nan
+        less = 1.0 / (s - 1.0) if s > 1 else math.nan
+        mean, variance, _ = summary(self._anchor[i], self._sum1[i], self._sum2[i], 1.0 / s, less)
+        return float(mean), float(variance) if s > 1 else math.nan
+
+    def ask(self) -> Any:
+        """The arm to play now. Asking again before telling gives the same arm."""
+        if self.done:
+            raise CampaignOver(f"the {self.horizon} rounds of this agent are played; see recommend()")
+        return self.arms[self._choose()]
+
+    def tell(self, arm: Any, reward: float) -> None:
+        """Take in the reward of a round in which ``arm`` was played. A bad reward leaves the agent as it was."""
+        i = self._index(arm)
+        if isinstance(reward, bool) or not isinstance(reward, numbers.Real) or not math.isfinite(reward):
+            raise InvalidInput(f"a reward must be a finite number, got {reward!r} for arm {arm!r}; nothing was recorded")
+        if self.done:
+            raise CampaignOver(f"the {self.horizon} rounds of this agent are played; nothing was recorded")
+        self._check_due(i)
+        x = float(reward)
+        if self._pulls[i] == 0:
+            self._anchor[i] = anchor_of(x)
+        d = x - self._anchor[i]
+        self.t += 1
+        self._pulls[i] += 1
+        self._sum1[i] += d
+        self._sum2[i] += d * d
+        self._last[i] = self.t
+        self._maximum[i] = max(self._maximum[i], x)
+        self._after(i, d)
+
+    def recommend(self) -> Any:
+        """The arm that looks best by the policy's objective."""
+        raise AssertionError("an agent without a flavour")
+
+    def _choose(self) -> int:
+        raise AssertionError("an agent without a flavour")
+
+    def _check_due(self, i: int) -> None:
+        """Raise if a reward of this arm has no place now."""
+
+    def _after(self, i: int, d: float) -> None:
+        """Take note that arm i paid ``d`` above its anchor."""
+
+    def _index(self, arm: Any) -> int:
+        try:
+            return self._place[arm]
+        except (KeyError, TypeError):
+            raise unknown("arm", arm, self.arms) from None
+
+    def _best(self, among: list[int]) -> int:
+        goal = self.policy.goal
+        if goal is None:
+            return int(max(among, key=lambda i: (self._pulls[i], -i)))
+        return max(among, key=lambda i: (float(goal.value(*self._estimate(i))), -i))
+
+    def to_json(self) -> str:
+        """The whole state as JSON; :meth:`from_json` continues exactly."""
+        state = {
+            "kind": _KIND,
+            "format": FORMAT,
+            "policy": self.policy.to_dict(),
+            "arms": self.arms if self._named else len(self.arms),
+            "horizon": self.horizon,
+            "seed": self.seed,
+            "t": self.t,
+            "record": {c: [_json_number(v) for v in getattr(self, f"_{c}")] for c in _COLUMNS},
+            **self._more(),
+        }
+        return json.dumps(state, allow_nan=False, default=lambda thing: thing.tolist())
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Agent:
+        """The agent whose state :meth:`to_json` gave; it continues exactly where that one stood."""
+        try:
+            state = json.loads(text)
+        except (ValueError, TypeError) as error:
+            raise UnreadableData(f"this is not the JSON state of an agent: {error}") from None
+        if not isinstance(state, dict) or state.get("kind") != _KIND:
+            raise UnreadableData("this JSON is not the state of an agent of this library")
+        if state.get("format") != FORMAT:
+            raise UnreadableData(f"the state has format {state.get('format')!r}, this version reads {FORMAT}")
+        try:
+            agent = new_agent(policy_from_dict(state["policy"]), state["arms"], state["horizon"], state["seed"])
+            agent._restore(state)
+        except UnreadableData:
+            raise
+        except SharpeBanditsError as error:
+            raise UnreadableData(f"the state of the agent cannot be used: {error}") from error
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise UnreadableData(f"the state of the agent is damaged: {type(error).__name__}: {error}") from error
+        return agent
+
+    def _more(self) -> dict[str, Any]:
+        """What a flavour keeps besides."""
+        return {}
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        k = len(self.arms)
+        record = state["record"]
+        for column in _COLUMNS:
+            values = np.array([-math.inf if v is None else v for v in record[column]], float)
+            finite = np.isfinite(values) | (column == "maximum")
+            if values.shape != (k,) or not finite.all():
+                raise UnreadableData(f"the state of the agent is damaged: {column} must be {k} numbers")
+            setattr(self, f"_{column}", values)
+        self.t = whole("t", state["t"], 0)
+        played = self._pulls.sum()
+        if (self._pulls < 0).any() or (self._pulls != np.floor(self._pulls)).any() or played != self.t:
+            raise UnreadableData(f"the state of the agent is damaged: its arms have {played:g} pulls in {self.t} rounds")
+        if (self._sum2 < 0).any():
+            raise UnreadableData("the state of the agent is damaged: a sum of squares is negative")
+
+
+class IndexAgent(Agent):
+    """An agent of an index policy."""
+
+    def __init__(self, policy: IndexPolicy, arms: list[str] | int, horizon: int | None, seed: int) -> None:
+        super().__init__(policy, arms, horizon, seed)
+        self._rule = policy
+        k = len(self.arms)
+        self._pilot = policy.pilot(horizon, k)
+        self._out = np.zeros(k)
+        self._arguments: tuple[Any, ...] | None = None
+        self._room = 0
+        if isinstance(policy, CustomPolicy):
+            check_custom(policy, horizon or 1000, -math.inf if policy.factory.never_falls is None else 0.0)
+        goal = policy.goal or Mean()
+        self._decide = specialise(
+            index_play.decide, {formulas.index: policy.formula, formulas.value: goal.formula}
+        )
+
+    def _choose(self) -> int:
+        least = int(np.argmin(self._pulls))
+        if self._pulls[least] < self._pilot:
+            return least
+        if self._arguments is None or (self.horizon is None and self.t > self._room):
+            self._room = max(1024, 2 * self.t)  # tables by pulls grow with the game
+            self._arguments = self._rule.arguments(self.horizon or self._room)
+        last = np.maximum(self._last, self._pilot * len(self.arms))
+        choice = self._decide(
+            self.t, self._pulls, self._sum1, self._sum2, self._anchor, last, self._maximum, np.uint64(self.seed), 0,
+            self._arguments, self._out,
+        )  # fmt: skip
+        if choice < 0:
+            i = -1 - choice
+            mean, variance = self._estimate(i)
+            raise InvalidInput(
+                f"the index of {self.policy.name} is not a number for arm {self.arms[i]!r} (pulls {self._pulls[i]:g}, "
+                f"mean {mean!r}, variance {variance!r}) after {self.t} rounds"
+            )
+        return int(choice)
+
+    def recommend(self) -> Any:
+        """The arm that looks best by the policy's objective (the most played one if it has none)."""
+        enough = [i for i in range(len(self.arms)) if self._pulls[i] >= 2]
+        if not enough:
+            raise InvalidInput("nothing can be recommended before an arm has two rewards; ask and tell first")
+        return self.arms[self._best(enough)]
+
+
+class EliminationAgent(Agent):
+    """An agent of a policy that plays in phases."""
+
+    def __init__(self, policy: EliminationPolicy, arms: list[str] | int, horizon: int, seed: int) -> None:
+        super().__init__(policy, arms, horizon, seed)
+        self._rule = policy
+        k = len(self.arms)
+        self._phases = policy.phases(horizon, k)
+        self._phase = 0
+        self._alive = list(range(k))
+        # What the current estimates rest on: this phase's rewards, or all of them.
+        self._count, self._now1, self._now2 = np.zeros(k), np.zeros(k), np.zeros(k)
+        self._due = np.full(k, self._phases[0][0])
+        goal = policy.goal or Mean()
+        self._goal_arguments = goal.arguments()
+        self._eliminate = specialise(elimination.eliminate, {formulas.value: goal.formula})
+
+    @property
+    def done(self) -> bool:
+        """Whether all phases are played."""
+        return self._phase >= len(self._phases)
+
+    @property
+    def alive(self) -> list[Any]:
+        """The arms still in the running."""
+        return [self.arms[i] for i in self._alive]
+
+    def _choose(self) -> int:
+        return max(self._alive, key=lambda i: (self._due[i], -i))
+
+    def _check_due(self, i: int) -> None:
+        if self._due[i] <= 0:
+            state = "was dropped" if i not in self._alive else "has all its pulls of this phase"
+            raise InvalidInput(f"arm {self.arms[i]!r} {state}; ask() says {self.ask()!r}; nothing was recorded")
+
+    def _after(self, i: int, d: float) -> None:
+        self._count[i] += 1
+        self._now1[i] += d
+        self._now2[i] += d * d
+        self._due[i] -= 1
+        while not self.done and not any(self._due[j] > 0 for j in self._alive):
+            self._end_phase()
+
+    def _end_phase(self) -> None:
+        alive = np.array(self._alive, np.int64)
+        keep = self._phases[self._phase][1]
+        size = self._eliminate(
+            alive, len(alive), keep, self._count, self._now1, self._now2, self._anchor, self._goal_arguments
+        )
+        self._alive = [int(i) for i in alive[:size]]
+        self._phase += 1
+        self._due[:] = 0
+        if not self.done:
+            self._due[self._alive] = self._phases[self._phase][0]
+            if not self._rule.keeps_samples:
+                self._count[:], self._now1[:], self._now2[:] = 0.0, 0.0, 0.0
+
+    def recommend(self) -> Any:
+        """The last arm standing; before the end, the arm alive that looks best so far."""
+        if self.done:
+            return self.arms[self._alive[0]]
+        enough = [i for i in self._alive if self._pulls[i] >= 2]
+        if not enough:
+            raise InvalidInput("nothing can be recommended before an arm has two rewards; ask and tell first")
+        return self.arms[self._best(enough)]
+
+    def _more(self) -> dict[str, Any]:
+        return {
+            "phase": self._phase,
+            "alive": self._alive,
+            "due": self._due.tolist(),
+            "current": {"count": self._count.tolist(), "sum1": self._now1.tolist(), "sum2": self._now2.tolist()},
+        }
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        super()._restore(state)
+        k = len(self.arms)
+        self._phase = whole("phase", state["phase"], 0, len(self._phases))
+        self._alive = [whole("arm", i, 0, k - 1) for i in state["alive"]]
+        self._due = np.array([whole("due", v, 0) for v in state["due"]])
+        current = state["current"]
+        self._count, self._now1, self._now2 = (np.array(current[c], float) for c in ("count", "sum1", "sum2"))
+        shapes = {a.shape for a in (self._due, self._count, self._now1, self._now2)}
+        expected = k if self._phase == 0 else self._phases[self._phase - 1][1]
+        if shapes != {(k,)} or len(set(self._alive)) != expected:
+            raise UnreadableData("the state of the agent is damaged: its phase does not fit its arms")
+
+
+def new_agent(policy: Policy, arms: int | Iterable[str], horizon: int | None, seed: int) -> Agent:
+    """A fresh agent; everything that could fail later is checked here."""
+    listed = _check_arms(arms)
+    count = listed if isinstance(listed, int) else len(listed)
+    seed = whole("seed", seed, 0, 2**64 - 1)
+    if horizon is not None:
+        horizon = whole("horizon", horizon, 2)
+        policy.check_horizon(horizon, count)
+    if isinstance(policy, EliminationPolicy):
+        if horizon is None:
+            raise InvalidInput(f"{policy.name} needs a budget; pass horizon=... ({policy.least_budget(count)} at least)")
+        return EliminationAgent(policy, listed, horizon, seed)
+    if isinstance(policy, IndexPolicy):
+        if policy.needs_horizon and horizon is None:
+            raise InvalidInput(f"{policy.name} needs to know the number of rounds; pass horizon=...")
+        return IndexAgent(policy, listed, horizon, seed)
+    raise InvalidInput(f"no agent follows {policy!r}")
+
+
+def _check_arms(arms: int | Iterable[str]) -> list[str] | int:
+    if isinstance(arms, numbers.Integral) and not isinstance(arms, bool):
+        return whole("arms", arms, 2)
+    if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable):
+        raise InvalidInput(f"arms must be a list of names or a number of arms, got {arms!r}")
+    names = list(arms)
+    if not all(isinstance(name, str) for name in names):
+        raise InvalidInput(f"names of arms must be text, got {names!r}; pass a number for arms 0, 1, ...")
+    if len(names) < 2 or len(set(names)) != len(names):
+        raise InvalidInput(f"arms must be at least 2 different names, got {names!r}")
+    return names
+
+
+def _json_number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,16 @@
+"""Arms (reward distributions) and bandits (sets of arms)."""
+
+from .bandit import Bandit as Bandit
+from .bandit import RandomBandit as RandomBandit
+from .bandit import Tape as Tape
+from .bandit import UniformArms as UniformArms
+from .beta import Beta as Beta
+from .discrete import Bernoulli as Bernoulli
+from .discrete import Empirical as Empirical
+from .gamma import Gamma as Gamma
+from .gamma import TruncatedGamma as TruncatedGamma
+from .normal import Normal as Normal
+from .normal import TruncatedNormal as TruncatedNormal
+from .scipy_arm import Scipy as Scipy
+from .uniform import Constant as Constant
+from .uniform import Uniform as Uniform

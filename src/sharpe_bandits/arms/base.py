@@ -1,0 +1,148 @@
+"""What an arm is: a reward distribution with known moments, and how a kernel draws from it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..kernels.rewards import CELLS, OCTAVES
+
+
+class Moments(NamedTuple):
+    """Mean, variance, third and fourth central moment of a reward."""
+
+    mean: float
+    variance: float
+    third: float
+    fourth: float
+
+
+class Draws(NamedTuple):
+    """How a kernel draws an arm's rewards (see :mod:`sharpe_bandits.kernels.rewards`)."""
+
+    kind: int
+    loc: float = 0.0
+    scale: float = 0.0
+    size: int = 0
+    pool: tuple[float, ...] | np.ndarray = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Arm:
+    """A reward distribution. Subclasses give :meth:`moments`, :meth:`support` and :meth:`draws`."""
+
+    kinds: ClassVar[dict[str, type[Arm]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        Arm.kinds[cls.__name__] = cls
+
+    @cached_property
+    def _moments(self) -> Moments:
+        return self.moments()
+
+    @property
+    def mean(self) -> float:
+        """Mean of a reward."""
+        return self._moments.mean
+
+    @property
+    def variance(self) -> float:
+        """Variance of a reward."""
+        return self._moments.variance
+
+    @property
+    def third_moment(self) -> float:
+        """Third central moment of a reward."""
+        return self._moments.third
+
+    @property
+    def fourth_moment(self) -> float:
+        """Fourth central moment of a reward."""
+        return self._moments.fourth
+
+    def moments(self) -> Moments:
+        """Mean, variance, third and fourth central moment, exact or integrated to 1e-9."""
+        raise AssertionError(f"{type(self).__name__} gives no moments")
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The smallest interval that holds every reward; its ends may be infinite."""
+        raise AssertionError(f"{type(self).__name__} gives no support")
+
+    def draws(self) -> Draws:
+        """How a kernel draws a reward."""
+        raise AssertionError(f"{type(self).__name__} gives no draws")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that describes the arm."""
+        return {"arm": type(self).__name__, **dataclasses.asdict(self)}
+
+    def __repr__(self) -> str:
+        words = dict(self.to_dict())
+        return f"{words.pop('arm')}({', '.join(f'{name}={value!r}' for name, value in words.items())})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+
+
+def integrated_moments(density: Callable[[float], float], points: np.ndarray) -> Moments:
+    """Moments of a density by adaptive quadrature between successive ``points`` (its support, cut where it bends)."""
+    from scipy.integrate import quad
+
+    def integral(function: Callable[[float], float]) -> float:
+        return float(
+            sum(
+                quad(lambda x: function(x) * density(x), a, b, epsabs=0.0, epsrel=1e-12, limit=200)[0]
+                for a, b in zip(points[:-1], points[1:], strict=True)
+            )
+        )
+
+    mass = integral(lambda x: 1.0)
+    mean = integral(lambda x: x) / mass
+    central = [integral(lambda x, k=k: (x - mean) ** k) / mass for k in (2, 3, 4)]  # type: ignore[misc]
+    return Moments(mean, *central)
+
+
+@lru_cache(maxsize=256)
+def quantile_table(distribution: str, arguments: tuple[float, ...]) -> np.ndarray:
+    """The quantile function of a scipy distribution as a table for the kernels (see :func:`tabulate`)."""
+    import scipy.stats
+
+    frozen = getattr(scipy.stats, distribution)(*arguments)
+    return tabulate(frozen.ppf, frozen.isf)
+
+
+def tabulate(lower: Callable[[Any], Any], upper: Callable[[Any], Any]) -> np.ndarray:
+    """A quantile function as piecewise cubics.
+
+    The distance of u to the nearer end of (0, 1) is cut into octaves and these into equal cells, so that tails are as
+    accurate as the middle; each cell has the cubic through four of its points.
+    """
+    octave = np.arange(OCTAVES)[:, None, None]
+    cell = np.arange(CELLS)[None, :, None]
+    inner = np.array([0.0, 1.0, 2.0, 3.0])[None, None, :] / 3.0
+    v = 2.0 ** (-2.0 - octave) * (1.0 + (cell + inner) / CELLS)
+    table = np.empty((2, OCTAVES, CELLS, 4))
+    for side, quantile in enumerate((lower, upper)):
+        y = np.asarray(quantile(v.ravel()), float).reshape(v.shape)
+        if not np.isfinite(y).all():
+            raise InvalidInput(
+                "the quantile function of this distribution is not finite inside (0, 1); give an Empirical arm of its draws"
+            )
+        y0, y1, y2, y3 = (y[..., k] for k in range(4))
+        table[side, ..., 0] = y0
+        table[side, ..., 1] = (-11 * y0 + 18 * y1 - 9 * y2 + 2 * y3) / 2
+        table[side, ..., 2] = (18 * y0 - 45 * y1 + 36 * y2 - 9 * y3) / 2
+        table[side, ..., 3] = (-9 * y0 + 27 * y1 - 27 * y2 + 9 * y3) / 2
+    return table.ravel()

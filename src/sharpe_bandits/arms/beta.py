@@ -1,0 +1,36 @@
+"""Beta rewards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..kernels.rewards import QUANTILE
+from ..validation import positive
+from .base import Arm, Draws, Moments, quantile_table
+
+
+@dataclass(frozen=True)
+class Beta(Arm):
+    """Beta on [0, 1] with shapes a and b."""
+
+    a: float
+    b: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "a", positive("a", self.a))
+        object.__setattr__(self, "b", positive("b", self.b))
+
+    def moments(self) -> Moments:
+        a, b, n = self.a, self.b, self.a + self.b
+        variance = a * b / (n**2 * (n + 1))
+        third = 2 * a * b * (b - a) / (n**3 * (n + 1) * (n + 2))
+        fourth = variance**2 * (3 + 6 * ((a - b) ** 2 * (n + 1) - a * b * (n + 2)) / (a * b * (n + 2) * (n + 3)))
+        return Moments(a / n, variance, third, fourth)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def draws(self) -> Draws:
+        pool = quantile_table("beta", (self.a, self.b))
+        return Draws(QUANTILE, 0.0, 1.0, pool.size, pool)

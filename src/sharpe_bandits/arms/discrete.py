@@ -1,0 +1,72 @@
+"""Rewards from a finite set: coin tosses and observed values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..kernels.rewards import BERNOULLI, EMPIRICAL
+from ..validation import probability
+from .base import Arm, Draws, Moments
+
+
+@dataclass(frozen=True)
+class Bernoulli(Arm):
+    """1 with probability p, else 0."""
+
+    p: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "p", probability("p", self.p))
+
+    def moments(self) -> Moments:
+        p, q = self.p, 1 - self.p
+        return Moments(p, p * q, p * q * (q - p), p * q * (1 - 3 * p * q))
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return (0.0, 1.0) if 0 < self.p < 1 else (self.p, self.p)
+
+    def draws(self) -> Draws:
+        return Draws(BERNOULLI, self.p)
+
+
+@dataclass(frozen=True)
+class Empirical(Arm):
+    """One of the given values, each equally likely (repeat a value to weight it)."""
+
+    values: tuple[float, ...]
+
+    def __init__(self, values: Iterable[float]) -> None:
+        object.__setattr__(self, "values", tuple(numbers("values", values, 1).tolist()))
+
+    def moments(self) -> Moments:
+        x = np.asarray(self.values)
+        mean = float(x.mean())
+        return Moments(mean, *(float(np.mean((x - mean) ** k)) for k in (2, 3, 4)))
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return min(self.values), max(self.values)
+
+    def draws(self) -> Draws:
+        return Draws(EMPIRICAL, 0.0, 1.0, len(self.values), self.values)
+
+
+def numbers(name: str, values: Any, dimensions: int) -> np.ndarray:
+    """``values`` as a non-empty array of finite numbers; the error names the first that is not."""
+    try:
+        array = np.asarray(values if hasattr(values, "__array__") else list(values), float)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{name} must be numbers: {error}") from None
+    if array.ndim != dimensions or array.size == 0:
+        raise InvalidInput(f"{name} must be a non-empty array of {dimensions} dimension(s), got shape {array.shape}")
+    if not np.isfinite(array).all():
+        place = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+        at = place[0] if dimensions == 1 else place
+        raise InvalidInput(f"{name} must be finite, got {array[place]!r} at position {at}; drop or fill it first")
+    return array

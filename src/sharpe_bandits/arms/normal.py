@@ -1,0 +1,85 @@
+"""Normal and truncated normal rewards; the second parameter is a variance, as in the paper."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..kernels.rewards import NORMAL, QUANTILE
+from ..validation import finite, interval, positive
+from .base import Arm, Draws, Moments, integrated_moments, quantile_table
+
+
+@dataclass(frozen=True, repr=False)
+class Normal(Arm):
+    """Normal with a mean and a variance."""
+
+    mean_: float
+    variance_: float
+
+    def __init__(self, mean: float, variance: float) -> None:
+        object.__setattr__(self, "mean_", finite("mean", mean))
+        object.__setattr__(self, "variance_", positive("variance", variance, "use Constant for a reward without any"))
+
+    def moments(self) -> Moments:
+        return Moments(self.mean_, self.variance_, 0.0, 3 * self.variance_**2)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return -math.inf, math.inf
+
+    def draws(self) -> Draws:
+        return Draws(NORMAL, self.mean_, math.sqrt(self.variance_))
+
+    def to_dict(self) -> dict[str, object]:
+        return {"arm": "Normal", "mean": self.mean_, "variance": self.variance_}
+
+
+@dataclass(frozen=True, repr=False)
+class TruncatedNormal(Arm):
+    """Normal with ``mean`` and ``variance`` (those before truncation), given that it lies in [low, high]."""
+
+    location: float
+    variance_: float
+    low: float
+    high: float
+
+    def __init__(self, mean: float, variance: float, low: float, high: float) -> None:
+        low, high = interval(low, high)
+        object.__setattr__(self, "location", finite("mean", mean))
+        object.__setattr__(self, "variance_", positive("variance", variance))
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        sd = math.sqrt(self.variance_)
+        return (self.low - self.location) / sd, (self.high - self.location) / sd
+
+    def moments(self) -> Moments:
+        sd = math.sqrt(self.variance_)
+        a, b = self._ends
+        nearest = min(max(0.0, a), b)  # the exponent is taken relative to the densest point: no underflow far out
+        inner = np.arange(-8.0, 9.0) + nearest
+        points = np.unique(np.concatenate([[a, b], inner[(inner > a) & (inner < b)]]))
+        z = integrated_moments(lambda x: math.exp((nearest**2 - x**2) / 2), points)
+        return Moments(self.location + sd * z.mean, sd**2 * z.variance, sd**3 * z.third, sd**4 * z.fourth)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    def draws(self) -> Draws:
+        pool = quantile_table("truncnorm", self._ends)
+        return Draws(QUANTILE, self.location, math.sqrt(self.variance_), pool.size, pool)
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "arm": "TruncatedNormal",
+            "mean": self.location,
+            "variance": self.variance_,
+            "low": self.low,
+            "high": self.high,
+        }

@@ -1,0 +1,61 @@
+"""Uniform and constant rewards."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..kernels.rewards import UNIFORM
+from ..validation import finite, interval, not_negative
+from .base import Arm, Draws, Moments
+
+
+@dataclass(frozen=True)
+class Uniform(Arm):
+    """Uniform on [low, high]."""
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        low, high = interval(self.low, self.high)
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
+    @classmethod
+    def from_moments(cls, mean: float, variance: float) -> Arm:
+        """The uniform arm of this mean and variance (half width sqrt(3 variance)); a constant if the variance is 0."""
+        mean = finite("mean", mean)
+        half = math.sqrt(3.0 * not_negative("variance", variance))
+        return cls(mean - half, mean + half) if half > 0 else Constant(mean)
+
+    def moments(self) -> Moments:
+        width = self.high - self.low
+        return Moments((self.low + self.high) / 2, width**2 / 12, 0.0, width**4 / 80)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    def draws(self) -> Draws:
+        return Draws(UNIFORM, self.low, self.high - self.low)
+
+
+@dataclass(frozen=True)
+class Constant(Arm):
+    """Always the same reward."""
+
+    value: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", finite("value", self.value))
+
+    def moments(self) -> Moments:
+        return Moments(self.value, 0.0, 0.0, 0.0)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return self.value, self.value
+
+    def draws(self) -> Draws:
+        return Draws(UNIFORM, self.value, 0.0)

@@ -1,0 +1,202 @@
+"""One policy on one environment, cut into chunks of runs.
+
+A chunk's result is a pure function of (work, range of runs): plain arrays that merge exactly, by concatenation (what is
+kept per run) and by adding whole numbers (pulls at checkpoints, per batch of runs). Chunks can therefore be computed by
+any number of workers, resumed from disk, or sent elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..arms.bandit import Environment
+from ..call_tree import mentions
+from ..errors import InvalidInput
+from ..kernels import elimination, formulas, index_play, statistics
+from ..kernels.streams import PHILOX, SPLITMIX
+from ..objectives import Mean
+from ..policies.base import EliminationPolicy, IndexPolicy, Policy
+from ..policies.custom import CustomPolicy
+from .compiler import check_formula, specialise
+
+#: Version of the layout of chunk results.
+FORMAT = 1
+#: Standard errors come from at most this many batches of runs (one run each, up to here).
+BATCHES = 256
+#: A chunk aims at this many rounds.
+CHUNK_ROUNDS = 20_000_000
+SOURCES = {"splitmix": SPLITMIX, "philox": PHILOX}
+
+#: Fields of an arm's record that the lazy kernel does not keep.
+_NOT_LAZY = {"maximum", "key", "round_key"}
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is to be simulated, but for the range of runs.
+
+    Attributes
+    ----------
+    policy, environment : who plays on what
+    horizon : rounds per run
+    runs : runs in all (they set the size of a batch)
+    seed : of all rewards and of the policy's own randomness
+    checkpoints : rounds after which pulls are kept; the last is the horizon
+    source : where the bits of rewards come from, "splitmix" or "philox"
+    kernel : "auto", or "lazy" or "side by side" to force one
+    """
+
+    policy: Policy
+    environment: Environment
+    horizon: int
+    runs: int
+    seed: int
+    checkpoints: tuple[int, ...]
+    source: str = "splitmix"
+    kernel: str = "auto"
+
+    @property
+    def batch(self) -> int:
+        """Runs per batch; 1 where every run has arms of its own, since pulls cannot be added across runs then."""
+        return 1 if self.environment.varies else -(-self.runs // BATCHES)
+
+    @property
+    def chunk(self) -> int:
+        """Default number of runs per chunk: a multiple of the lanes of a kernel."""
+        lanes = index_play.LANES
+        return lanes * max(1, min(-(-self.runs // (2 * lanes)), CHUNK_ROUNDS // (self.horizon * lanes)))
+
+
+@dataclass
+class Chunk:
+    """Results of a range of runs; plain arrays.
+
+    Attributes
+    ----------
+    first, runs : the range
+    first_batch : number of the batch that ``pulls[0]`` belongs to
+    pulls : (batches, checkpoints, arms), pulls added over the runs of a batch
+    final : (runs, arms), pulls at the horizon
+    recommended : (runs,), the arm recommended in the end
+    reward_mean, reward_variance : (runs,), of the run's sequence of rewards
+    choices, rewards : (runs, horizon) where a trace was asked for, else (0, 0)
+    """
+
+    first: int
+    runs: int
+    first_batch: int
+    pulls: np.ndarray
+    final: np.ndarray
+    recommended: np.ndarray
+    reward_mean: np.ndarray
+    reward_variance: np.ndarray
+    choices: np.ndarray
+    rewards: np.ndarray
+
+
+@lru_cache(maxsize=4)
+def _tables(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return specialise(statistics.tables, {})(size)  # type: ignore[no-any-return]
+
+
+def prepare(work: Work) -> None:
+    """Check what can be checked before the first run, so that nothing is lost later."""
+    work.policy.check_horizon(work.horizon, work.environment.K)
+    if isinstance(work.policy, CustomPolicy):
+        check_custom(work.policy, work.horizon, work.environment.lowest)
+
+
+def run_chunk(work: Work, first: int, runs: int, trace: bool = False) -> Chunk:
+    """Simulate runs ``first`` to ``first + runs - 1``."""
+    arms = work.environment.K
+    table = work.environment.table(work.seed, first, runs)
+    checkpoints = np.array(work.checkpoints, np.int64)
+    first_batch = first // work.batch
+    batches = (first + runs - 1) // work.batch - first_batch + 1
+    shape = (runs, work.horizon) if trace else (0, 0)
+    chunk = Chunk(
+        first,
+        runs,
+        first_batch,
+        np.zeros((batches, checkpoints.size, arms), np.int64),
+        np.zeros((runs, arms), np.int32),
+        np.zeros(runs, np.int32),
+        np.zeros(runs),
+        np.zeros(runs),
+        np.full(shape, -1, np.int32),
+        np.full(shape, np.nan),
+    )
+    row_step = 1 if work.environment.varies else 0
+    outputs = (
+        checkpoints, work.batch, chunk.pulls, chunk.final, chunk.recommended, chunk.reward_mean, chunk.reward_variance,
+        chunk.choices, chunk.rewards,
+    )  # fmt: skip
+    source = SOURCES[work.source]
+    seed = np.uint64(work.seed)
+    policy = work.policy
+    goal = policy.goal or Mean()
+    bindings: dict[Any, Any] = {formulas.value: goal.formula}
+    if isinstance(policy, EliminationPolicy):
+        phases = policy.phases(work.horizon, arms)
+        quotas = np.array([pulls for pulls, _ in phases], np.int64)
+        keep = np.array([stay for _, stay in phases], np.int64)
+        kernel = specialise(elimination.play_phases, bindings)
+        fresh = not policy.keeps_samples
+        kernel(first, runs, quotas, keep, fresh, table, row_step, source, seed, goal.arguments(), *outputs)
+    elif isinstance(policy, IndexPolicy):
+        bindings[formulas.index] = policy.formula
+        kernel = specialise(index_play.lazy if is_lazy(work) else index_play.side_by_side, bindings)
+        status = np.zeros(5, np.int64)
+        kernel(
+            first, runs, work.horizon, policy.pilot(work.horizon, arms), table, row_step, source, seed,
+            *_tables(work.horizon + 2), policy.arguments(work.horizon), goal.arguments(), *outputs, status,
+        )  # fmt: skip
+        if status[0] == index_play.NOT_A_NUMBER:
+            raise _not_a_number(work, *(int(v) for v in status[1:]))
+    else:
+        raise AssertionError(f"no kernel plays {type(policy).__name__}")
+    if policy.goal is None:
+        chunk.recommended[:] = chunk.final.argmax(axis=1)
+    work.environment.check_pulls(chunk.final.max(axis=0), policy.name)
+    return chunk
+
+
+def _not_a_number(work: Work, run: int, arm: int, t: int, pulls: int) -> InvalidInput:
+    """The error for an index that is not a number: a record that ran out, or a formula that is undefined."""
+    most = np.zeros(work.environment.K, np.int64)
+    most[arm] = pulls
+    work.environment.check_pulls(most, work.policy.name)
+    return InvalidInput(
+        f"the index of {work.policy.name} is not a number for arm {arm} after {t} rounds of run {run}; it must be a number "
+        "for every record (infinity is allowed)"
+    )
+
+
+def is_lazy(work: Work) -> bool:
+    """Whether the lazy kernel plays this work."""
+    policy = work.policy
+    if not isinstance(policy, IndexPolicy):
+        return False
+    possible = not (_NOT_LAZY & mentions(policy.formula)) and policy.never_falls(work.environment.lowest)
+    if work.kernel == "lazy" and not possible:
+        raise InvalidInput(f"{policy.name} cannot be played by the lazy kernel here: its index may fall as rounds pass")
+    return possible and work.kernel != "side by side"
+
+
+def check_custom(policy: CustomPolicy, horizon: int, lowest: float) -> None:
+    """Compile a user's index on its own and try its promise never to fall on sample records."""
+    arguments = policy.arguments(horizon)
+    check_formula(policy.formula, arguments, policy.name)
+    if not policy.factory.never_falls:
+        return
+    falls = specialise(index_play.first_fall, {formulas.index: policy.formula})
+    before, after, pulls, mean, variance = falls(arguments, lowest < 0)
+    if before > 0:
+        raise InvalidInput(
+            f"{policy.name} was declared never_falls=True, but its index falls between t = {before} and t = {after} for "
+            f"an arm with pulls={pulls:g}, mean={mean:g}, variance={variance:g}; declare never_falls=False"
+        )

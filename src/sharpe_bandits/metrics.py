@@ -1,0 +1,138 @@
+"""Numbers with their uncertainty: regret, sub-optimal plays, probability of error, simple regret, achieved Sharpe ratio.
+
+Means over runs have standard errors from batches of runs (a batch is a single run up to 256 runs) and Student
+intervals; proportions have Wilson intervals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .objectives import Objective
+from .results import Outcome
+from .validation import inside
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its standard error and confidence interval."""
+
+    mean: float
+    se: float
+    low: float
+    high: float
+
+    def __format__(self, spec: str) -> str:
+        spec = spec or ".4g"
+        return f"{self.mean:{spec}} ± {self.se:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A mean over time with its standard errors and confidence intervals; ``t`` counts rounds."""
+
+    t: np.ndarray
+    mean: np.ndarray
+    se: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @property
+    def final(self) -> Estimate:
+        """The value at the horizon."""
+        return Estimate(float(self.mean[-1]), float(self.se[-1]), float(self.low[-1]), float(self.high[-1]))
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+
+def student(confidence: float, freedom: int) -> float:
+    """Half width of a Student interval in standard errors; infinite with nothing to estimate the error from."""
+    from scipy.special import stdtrit
+
+    inside("confidence", confidence)
+    return float(stdtrit(freedom, 0.5 + confidence / 2)) if freedom > 0 else np.inf
+
+
+def batch_means(totals: np.ndarray, sizes: np.ndarray, t: np.ndarray, confidence: float) -> Curve:
+    """Mean per run, with errors, of totals per batch (rows) at times ``t`` (columns)."""
+    runs = sizes.sum()
+    mean = totals.sum(axis=0) / runs
+    batches = len(sizes)
+    if batches > 1:
+        squares = ((totals - sizes[:, None] * mean) ** 2).sum(axis=0) / runs**2
+        se = np.sqrt(squares * batches / (batches - 1))
+    else:
+        se = np.full(mean.shape, np.nan)
+    half = np.where(se == 0, 0.0, student(confidence, batches - 1) * se)
+    return Curve(t, mean, se, mean - half, mean + half)
+
+
+def sample_mean(values: np.ndarray, confidence: float) -> Estimate:
+    """Mean of one value per run, with errors."""
+    curve = batch_means(np.asarray(values, float)[:, None], np.ones(len(values)), np.zeros(1), confidence)
+    return curve.final
+
+
+def wilson(count: int, runs: int, confidence: float) -> Estimate:
+    """A proportion with its Wilson interval."""
+    from scipy.special import ndtri
+
+    z = float(ndtri(0.5 + inside("confidence", confidence) / 2))
+    p = count / runs
+    centre = (p + z * z / (2 * runs)) / (1 + z * z / runs)
+    half = z / (1 + z * z / runs) * np.sqrt(p * (1 - p) / runs + z * z / (4 * runs**2))
+    low = 0.0 if count == 0 else float(centre - half)
+    high = 1.0 if count == runs else float(centre + half)
+    return Estimate(p, float(np.sqrt(p * (1 - p) / runs)), low, high)
+
+
+def weighted_pulls(outcome: Outcome, weights: np.ndarray) -> np.ndarray:
+    """Pulls weighted by arm (``weights``: one row for all runs, or a row per run), per batch and checkpoint."""
+    if len(weights) == 1:
+        return outcome.pulls @ weights[0]
+    return np.einsum("rca,ra->rc", outcome.pulls, weights)
+
+
+def regret(outcome: Outcome, gaps: np.ndarray, confidence: float) -> Curve:
+    """R(t): the sum over arms of gap times expected pulls."""
+    return batch_means(weighted_pulls(outcome, gaps), outcome.batch_sizes, outcome.checkpoints, confidence)
+
+
+def suboptimal_plays(outcome: Outcome, gaps: np.ndarray, confidence: float) -> Curve:
+    """Expected number of plays of arms that are not best."""
+    return regret(outcome, (gaps > 0).astype(float), confidence)
+
+
+def regret_difference(a: Outcome, b: Outcome, gaps: np.ndarray, confidence: float) -> Curve:
+    """Regret of ``a`` minus regret of ``b``, paired: both saw the same rewards."""
+    totals = weighted_pulls(a, gaps) - weighted_pulls(b, gaps)
+    return batch_means(totals, a.batch_sizes, a.checkpoints, confidence)
+
+
+def wrong(outcome: Outcome, gaps: np.ndarray) -> np.ndarray:
+    """Per run, whether the recommended arm falls short of the best."""
+    return recommended_gap(outcome, gaps) > 0
+
+
+def recommended_gap(outcome: Outcome, gaps: np.ndarray) -> np.ndarray:
+    """Per run, the gap of the recommended arm."""
+    rows = np.arange(outcome.runs) if len(gaps) > 1 else np.zeros(outcome.runs, int)
+    return gaps[rows, outcome.recommended]
+
+
+def error(outcome: Outcome, gaps: np.ndarray, confidence: float) -> Estimate:
+    """e_n: the probability that the recommended arm is not a best one."""
+    return wilson(int(wrong(outcome, gaps).sum()), outcome.runs, confidence)
+
+
+def simple_regret(outcome: Outcome, gaps: np.ndarray, confidence: float) -> Estimate:
+    """Expected gap of the recommended arm."""
+    return sample_mean(recommended_gap(outcome, gaps), confidence)
+
+
+def achieved(outcome: Outcome, objective: Objective, confidence: float) -> Estimate:
+    """Expected objective of the policy's own sequence of rewards over the whole horizon."""
+    return sample_mean(objective.value(outcome.reward_mean, outcome.reward_variance), confidence)

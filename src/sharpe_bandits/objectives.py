@@ -1,0 +1,182 @@
+"""What "best" means: the value of an arm from its mean and variance.
+
+The same formula gives an arm's true value from its moments and its estimated value from its record; the engine compiles
+it, so it uses nothing but arithmetic and numpy functions of numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .errors import InvalidInput, unknown
+from .validation import finite, not_negative, positive
+
+#: Values closer than this, relative to the largest, are ties.
+TIE = 1e-12
+
+
+def _rssr(mean, variance, L, risk_free):  # type: ignore[no-untyped-def]
+    excess = mean - risk_free
+    return excess * excess / (L + variance)
+
+
+def _signed_rssr(mean, variance, L, risk_free):  # type: ignore[no-untyped-def]
+    excess = mean - risk_free
+    return excess * np.abs(excess) / (L + variance)
+
+
+def _sharpe(mean, variance, L, risk_free):  # type: ignore[no-untyped-def]
+    return (mean - risk_free) / (L + np.sqrt(variance))
+
+
+def _sharpe_like(mean, variance, L, risk_free):  # type: ignore[no-untyped-def]
+    return (mean - risk_free) / (L + variance)
+
+
+def _variance(mean, variance):  # type: ignore[no-untyped-def]
+    return variance + 0.0
+
+
+def _mean(mean, variance):  # type: ignore[no-untyped-def]
+    return mean + 0.0
+
+
+def _mean_variance(mean, variance, rho):  # type: ignore[no-untyped-def]
+    return rho * mean - variance
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A value of arms; larger is better. Subclasses name a formula of (mean, variance, own parameters)."""
+
+    kinds: ClassVar[dict[str, type[Objective]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        Objective.kinds[cls.__name__] = cls
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        """The function of mean, variance and :meth:`arguments` that gives the value."""
+        raise AssertionError(f"{type(self).__name__} names no formula")
+
+    def arguments(self) -> tuple[float, ...]:
+        """What the formula takes after mean and variance."""
+        names = self.formula.__code__.co_varnames[2 : self.formula.__code__.co_argcount]
+        return tuple(float(getattr(self, name)) for name in names)
+
+    def value(self, mean: Any, variance: Any) -> Any:
+        """Value of arms with these means and variances (numbers or arrays)."""
+        return self.formula(np.asarray(mean, float), np.asarray(variance, float), *self.arguments())
+
+    def gaps(self, mean: Any, variance: Any) -> np.ndarray:
+        """How far each arm (last axis) falls short of the best; exactly 0 for the best and those that tie with it."""
+        value = np.asarray(self.value(mean, variance), float)
+        best = value.max(axis=-1, keepdims=True)
+        gap = best - value
+        scale = np.abs(value).max(axis=-1, keepdims=True)
+        return np.where(gap <= TIE * scale, 0.0, gap)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data from which :func:`objective_from_dict` makes the same objective."""
+        return {"objective": type(self).__name__, **dataclasses.asdict(self)}
+
+
+@dataclass(frozen=True)
+class _SharpeFamily(Objective):
+    L: float
+    risk_free: float = 0.0
+
+    def __post_init__(self) -> None:
+        remedy = "the regulariser keeps the ratio finite; take a tenth of the smallest variance if in doubt"
+        object.__setattr__(self, "L", positive("L", self.L, remedy))
+        object.__setattr__(self, "risk_free", finite("risk_free", self.risk_free))
+
+
+@dataclass(frozen=True)
+class RSSR(_SharpeFamily):
+    r"""Regularised squared Sharpe ratio, :math:`\gamma^2 = (\mu - r)^2 / (L + \sigma^2)`; the paper's main objective.
+
+    With ``signed=True`` the square keeps the sign of :math:`\mu - r`, so that an arm that loses money is not mistaken
+    for a good one: use it for data that can go below the risk-free rate.
+    """
+
+    signed: bool = False
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return _signed_rssr if self.signed else _rssr
+
+
+@dataclass(frozen=True)
+class Sharpe(_SharpeFamily):
+    r"""Sharpe ratio with a regulariser, :math:`\gamma = (\mu - r) / (L + \sigma)` (paper, eq. 1)."""
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return _sharpe
+
+
+@dataclass(frozen=True)
+class SharpeLike(_SharpeFamily):
+    r"""The paper's SR-like ratio, :math:`\beta = (\mu - r) / (L + \sigma^2)` (section 2)."""
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return _sharpe_like
+
+
+@dataclass(frozen=True)
+class Variance(Objective):
+    r"""Variance, :math:`\sigma^2`: the most volatile arm is best (paper, section 3)."""
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return _variance
+
+
+@dataclass(frozen=True)
+class MeanVariance(Objective):
+    r"""Mean-variance, :math:`\rho\mu - \sigma^2`, which GRA-UCB and MVTS optimise; ``rho`` is the risk tolerance."""
+
+    rho: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", not_negative("rho", self.rho))
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return _mean_variance
+
+
+@dataclass(frozen=True)
+class Mean(Objective):
+    r"""Mean, :math:`\mu`, the objective of classical bandits."""
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return _mean
+
+
+del Objective.kinds["_SharpeFamily"]
+
+
+def check_objective(objective: Any) -> Objective:
+    """``objective`` if it is one."""
+    if not isinstance(objective, Objective):
+        raise InvalidInput(f"an objective such as RSSR(L=0.5) is needed, got {objective!r}")
+    return objective
+
+
+def objective_from_dict(data: dict[str, Any]) -> Objective:
+    """The objective described by plain data (see :meth:`Objective.to_dict`)."""
+    data = dict(data)
+    kind = data.pop("objective", None)
+    if kind not in Objective.kinds:
+        raise unknown("objective", kind, Objective.kinds)
+    return Objective.kinds[kind](**data)

@@ -1,0 +1,132 @@
+"""Classical baselines: UCB1, MV-LCB, epsilon-greedy, uniform play."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ..kernels.formulas import value
+from ..kernels.streams import uniform
+from ..objectives import Mean, MeanVariance, Objective, check_objective
+from ..validation import not_negative, probability
+from .base import IndexPolicy
+
+
+def ucb1(arm, t):  # type: ignore[no-untyped-def]
+    return arm.mean + arm.epsilon
+
+
+def mv_lcb(arm, t, rho, root_log):  # type: ignore[no-untyped-def]
+    # ln(1/delta) / (2 s) with delta = 1/n^2 is ln n / s.
+    return rho * arm.mean - arm.variance + (5.0 + rho) * root_log / math.sqrt(arm.pulls)
+
+
+def greedy(arm, t, epsilon, goal):  # type: ignore[no-untyped-def]
+    if uniform(arm.round_key, 0) < epsilon:
+        return uniform(arm.key, 0)
+    return value(arm.mean, arm.variance, *goal)
+
+
+def round_robin(arm, t):  # type: ignore[no-untyped-def]
+    return -arm.pulls
+
+
+@dataclass(frozen=True)
+class UCB1(IndexPolicy):
+    r"""UCB1 on the mean: :math:`\bar X + \sqrt{2 \ln N / s}`."""
+
+    title: ClassVar[str] = "UCB1"
+    citation: ClassVar[str] = "Auer, Cesa-Bianchi & Fischer, Finite-time Analysis of the Multiarmed Bandit Problem, 2002"
+    least_pilot: ClassVar[int] = 1
+
+    @property
+    def goal(self) -> Objective:
+        return Mean()
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return ucb1
+
+    def never_falls(self, lowest: float) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class MVLCB(IndexPolicy):
+    r"""MV-LCB on the mean-variance; the index is the negative of the published one, which is minimised.
+
+    .. math:: \rho\bar X - \bar V + (5 + \rho)\sqrt{\frac{\ln(1/\delta)}{2s}}, \qquad \delta = 1/n^2
+    """
+
+    title: ClassVar[str] = "MV-LCB"
+    citation: ClassVar[str] = "Sani, Lazaric & Munos, Risk-Aversion in Multi-Armed Bandits, 2012"
+    needs_horizon: ClassVar[bool] = True
+
+    rho: float = 1.0
+
+    def check(self) -> None:
+        self._set(rho=not_negative("rho", self.rho))
+
+    @property
+    def goal(self) -> Objective:
+        return MeanVariance(self.rho)
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return mv_lcb
+
+    def argument(self, name: str, horizon: int) -> Any:
+        return math.sqrt(math.log(horizon)) if name == "root_log" else super().argument(name, horizon)
+
+    def never_falls(self, lowest: float) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class EpsilonGreedy(IndexPolicy):
+    """A random arm with probability epsilon, otherwise the arm whose estimated objective is largest."""
+
+    title: ClassVar[str] = "epsilon-greedy"
+    citation: ClassVar[str] = "Sutton & Barto, Reinforcement Learning, 2018, section 2.2"
+
+    objective: Objective = field(default_factory=Mean)
+    epsilon: float = 0.1
+
+    def check(self) -> None:
+        check_objective(self.objective)
+        self._set(epsilon=probability("epsilon", self.epsilon))
+
+    @property
+    def goal(self) -> Objective:
+        return self.objective
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return greedy
+
+    def argument(self, name: str, horizon: int) -> Any:
+        return self.objective.arguments() if name == "goal" else super().argument(name, horizon)
+
+
+@dataclass(frozen=True)
+class UniformPlay(IndexPolicy):
+    """Every arm in turn, for ever; what it recommends has the largest estimated objective."""
+
+    title: ClassVar[str] = "Uniform play"
+    citation: ClassVar[str] = "round robin"
+
+    objective: Objective = field(default_factory=Mean)
+
+    def check(self) -> None:
+        check_objective(self.objective)
+
+    @property
+    def goal(self) -> Objective:
+        return self.objective
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return round_robin
+
+    def never_falls(self, lowest: float) -> bool:
+        return True

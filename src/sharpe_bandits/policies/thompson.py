@@ -1,0 +1,192 @@
+"""Thompson sampling with normal and normal-gamma posteriors: MVTS and its relatives, and the paper's Modified-MVTS.
+
+The posterior of an arm after s pulls is Gamma(1/2 + s/2, rate 1/2 + (s-1) V / 2) for the precision tau, which is what
+the published updates a += 1/2, b += (s/(s+1)) (x - X)^2 / 2 add up to, and N(X, 1/s) for the mean.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..kernels.streams import gamma, normal, uniform
+from ..objectives import RSSR, Mean, MeanVariance, Objective
+from ..validation import not_negative, one_of, positive
+from .base import PAPER, IndexPolicy
+
+
+def sampled_variance(arm):  # type: ignore[no-untyped-def]
+    """1/tau, tau drawn from the posterior of the precision."""
+    shape = 0.5 + 0.5 * arm.pulls
+    rate = 0.5 + 0.5 * (arm.pulls - 1.0) * arm.variance
+    return rate / gamma(arm.key, shape)
+
+
+def sampled_mean(arm):  # type: ignore[no-untyped-def]
+    """theta, drawn from N(mean, 1/s)."""
+    return arm.mean + normal(arm.key, 0) / math.sqrt(arm.pulls)
+
+
+def gaussian(arm, t, variance):  # type: ignore[no-untyped-def]
+    return arm.mean + normal(arm.key, 0) * math.sqrt(variance / (arm.pulls + 1.0))
+
+
+def mts(arm, t):  # type: ignore[no-untyped-def]
+    return sampled_mean(arm)
+
+
+def vts(arm, t):  # type: ignore[no-untyped-def]
+    return -sampled_variance(arm)
+
+
+def mvts(arm, t, rho):  # type: ignore[no-untyped-def]
+    return rho * sampled_mean(arm) - sampled_variance(arm)
+
+
+def modified_printed(arm, t, L):  # type: ignore[no-untyped-def]
+    theta = sampled_mean(arm)
+    return theta * theta / (L + math.sqrt(sampled_variance(arm)))
+
+
+def modified_repaired(arm, t, L):  # type: ignore[no-untyped-def]
+    theta = sampled_mean(arm)
+    return theta * theta / (L + sampled_variance(arm))
+
+
+def modified_authors(arm, t, L):  # type: ignore[no-untyped-def]
+    shape = 0.5 + arm.pulls
+    upper = max(0.5, arm.maximum) * uniform(arm.key, 0) ** (-1.0 / shape)
+    half = 0.5 * upper
+    return half * half / (L + upper * upper / 12.0)
+
+
+def normal_gamma(arm, t, L):  # type: ignore[no-untyped-def]
+    variance = sampled_variance(arm)
+    theta = arm.mean + normal(arm.key, 0) * math.sqrt(variance / arm.pulls)
+    return theta * theta / (L + variance)
+
+
+@dataclass(frozen=True)
+class ThompsonSampling(IndexPolicy):
+    r"""Gaussian Thompson sampling on the mean: :math:`\theta \sim N(\bar X, \sigma_0^2 / (s + 1))`, ``variance`` known."""
+
+    title: ClassVar[str] = "Thompson sampling"
+    citation: ClassVar[str] = "Agrawal & Goyal, Further Optimal Regret Bounds for Thompson Sampling, 2013"
+    least_pilot: ClassVar[int] = 1
+
+    variance: float = 1.0
+
+    def check(self) -> None:
+        self._set(variance=positive("variance", self.variance))
+
+    @property
+    def goal(self) -> Objective:
+        return Mean()
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return gaussian
+
+
+@dataclass(frozen=True)
+class MTS(IndexPolicy):
+    r"""MTS: Thompson sampling on the mean alone, :math:`\theta \sim N(\bar X, 1/s)`."""
+
+    title: ClassVar[str] = "MTS"
+    citation: ClassVar[str] = "Zhu & Tan, Thompson Sampling Algorithms for Mean-Variance Bandits, 2020, MTS"
+    least_pilot: ClassVar[int] = 1
+
+    @property
+    def goal(self) -> Objective:
+        return Mean()
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return mts
+
+
+@dataclass(frozen=True)
+class VTS(IndexPolicy):
+    r"""VTS: Thompson sampling for the least variance, argmax of :math:`-1/\tau`."""
+
+    title: ClassVar[str] = "VTS"
+    citation: ClassVar[str] = "Zhu & Tan, Thompson Sampling Algorithms for Mean-Variance Bandits, 2020, VTS"
+
+    @property
+    def goal(self) -> Objective:
+        return MeanVariance(0.0)
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return vts
+
+
+@dataclass(frozen=True)
+class MVTS(IndexPolicy):
+    r"""MVTS on the mean-variance: argmax of :math:`\rho\theta - 1/\tau`."""
+
+    title: ClassVar[str] = "MVTS"
+    citation: ClassVar[str] = f"Zhu & Tan, Thompson Sampling Algorithms for Mean-Variance Bandits, 2020; {PAPER}, eq. 4"
+
+    rho: float = 1.0
+
+    def check(self) -> None:
+        self._set(rho=not_negative("rho", self.rho))
+
+    @property
+    def goal(self) -> Objective:
+        return MeanVariance(self.rho)
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return mvts
+
+
+@dataclass(frozen=True)
+class ModifiedMVTS(IndexPolicy):
+    r"""Modified-MVTS, the paper's benchmark on RSSR.
+
+    ``form="printed"`` is eq. 5 as it stands, :math:`\theta^2 / (L + \sqrt{1/\tau})`, which tends to
+    :math:`\mu^2/(L+\sigma)` and so may settle on another arm than RSSR's best. ``form="repaired"`` is
+    :math:`\theta^2 / (L + 1/\tau)`. ``form="authors"`` is the released code for uniform arms: a Pareto posterior of the
+    upper end, :math:`u \sim \mathrm{Pareto}(1/2 + s, \max(1/2, \max x))`, index :math:`(u/2)^2/(L + u^2/12)`.
+    """
+
+    title: ClassVar[str] = "Modified-MVTS"
+    citation: ClassVar[str] = f"{PAPER}, eq. 5"
+
+    L: float
+    form: str = "printed"
+
+    def check(self) -> None:
+        self._set(L=positive("L", self.L))
+        one_of("form", self.form, ("printed", "repaired", "authors"))
+
+    @property
+    def goal(self) -> Objective:
+        return RSSR(self.L)
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return {"printed": modified_printed, "repaired": modified_repaired, "authors": modified_authors}[self.form]
+
+
+@dataclass(frozen=True)
+class NormalGammaTS(IndexPolicy):
+    r"""Normal-gamma Thompson sampling on RSSR: :math:`\theta \sim N(\bar X, 1/(s\tau))`, argmax :math:`\theta^2/(L+1/\tau)`."""
+
+    title: ClassVar[str] = "NG-TS"
+    citation: ClassVar[str] = "normal-gamma posterior as in Zhu & Tan, 2020, mean drawn given the precision; on RSSR"
+
+    L: float
+
+    def check(self) -> None:
+        self._set(L=positive("L", self.L))
+
+    @property
+    def goal(self) -> Objective:
+        return RSSR(self.L)
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return normal_gamma

@@ -1,0 +1,107 @@
+"""UCB-SR-like and UCB-RSSR, the paper's policies for the Sharpe family.
+
+Both indices are printed as a sum of two fractions; here they are one, which is the same number with one division. Where
+the confidence term is undefined (D <= 3 epsilon) the optimistic form is infinite; the literal form follows the print,
+where the term turns negative and starves the arm.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..objectives import RSSR, Objective, SharpeLike
+from ..validation import finite, one_of, positive
+from .base import PAPER, IndexPolicy
+
+
+def rssr_literal(arm, t, L, risk_free):  # type: ignore[no-untyped-def]
+    e = arm.epsilon
+    d = L + arm.variance
+    room = d - 3.0 * e
+    excess = arm.mean - risk_free
+    square = arm.second_moment - risk_free * (2.0 * arm.mean - risk_free)
+    return (excess * excess * room + (d + square + 2.0 * e) * e) / (d * room)
+
+
+def rssr_optimistic(arm, t, L, risk_free):  # type: ignore[no-untyped-def]
+    defined = L + arm.variance > 3.0 * arm.epsilon
+    return rssr_literal(arm, t, L, risk_free) if defined else math.inf
+
+
+def sr_like_literal(arm, t, L, risk_free):  # type: ignore[no-untyped-def]
+    e = arm.epsilon
+    d = L + arm.variance
+    room = d - 3.0 * e
+    excess = arm.mean - risk_free
+    return (excess * room + (d + excess + 2.0 * e) * e) / (d * room)
+
+
+def sr_like_optimistic(arm, t, L, risk_free):  # type: ignore[no-untyped-def]
+    defined = L + arm.variance > 3.0 * arm.epsilon
+    return sr_like_literal(arm, t, L, risk_free) if defined else math.inf
+
+
+@dataclass(frozen=True)
+class _UCBSharpe(IndexPolicy):
+    L: float
+    risk_free: float = 0.0
+    confidence: str = "optimistic"
+
+    def check(self) -> None:
+        self._set(L=positive("L", self.L), risk_free=finite("risk_free", self.risk_free))
+        one_of("confidence", self.confidence, ("optimistic", "literal"))
+
+
+@dataclass(frozen=True)
+class UCBRSSR(_UCBSharpe):
+    r"""UCB-RSSR, the paper's main policy.
+
+    .. math:: \frac{\bar X^2}{D} + \frac{(\bar V + \tilde X + 2\epsilon + L)\,\epsilon}{D\,(D - 3\epsilon)},
+        \qquad D = L + \bar V,\ \epsilon = \sqrt{2 \ln N / s}
+
+    Parameters
+    ----------
+    L : regulariser
+    risk_free : rate subtracted from every reward
+    confidence : "optimistic" (infinite where D <= 3 epsilon: the least played such arm is played) or "literal"
+    """
+
+    title: ClassVar[str] = "UCB-RSSR"
+    citation: ClassVar[str] = f"{PAPER}, Algorithm UCB-RSSR and the equation above it"
+
+    @property
+    def goal(self) -> Objective:
+        return RSSR(self.L, self.risk_free)
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return rssr_optimistic if self.confidence == "optimistic" else rssr_literal
+
+    def never_falls(self, lowest: float) -> bool:
+        return self.confidence == "optimistic"
+
+
+@dataclass(frozen=True)
+class UCBSRLike(_UCBSharpe):
+    r"""UCB-SR-like, with the first term :math:`\bar X / D` of the theorem (the equation prints :math:`\bar X/\bar V`).
+
+    .. math:: \frac{\bar X}{D} + \frac{(\bar V + \bar X + 2\epsilon + L)\,\epsilon}{D\,(D - 3\epsilon)}
+
+    Parameters are those of :class:`UCBRSSR`.
+    """
+
+    title: ClassVar[str] = "UCB-SR-like"
+    citation: ClassVar[str] = f"{PAPER}, Algorithm UCB-SR-like and the equation above it"
+
+    @property
+    def goal(self) -> Objective:
+        return SharpeLike(self.L, self.risk_free)
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return sr_like_optimistic if self.confidence == "optimistic" else sr_like_literal
+
+    def never_falls(self, lowest: float) -> bool:
+        # The width grows with epsilon only while D + mean >= 0.
+        return self.confidence == "optimistic" and lowest >= self.risk_free

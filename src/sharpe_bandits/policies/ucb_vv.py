@@ -1,0 +1,31 @@
+"""UCB-VV: play the arm whose variance may be largest."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..objectives import Objective, Variance
+from .base import PAPER, IndexPolicy
+
+
+def index(arm, t):  # type: ignore[no-untyped-def]
+    return arm.variance + arm.epsilon
+
+
+@dataclass(frozen=True)
+class UCBVV(IndexPolicy):
+    r"""UCB-VV: :math:`\bar V_i + \epsilon_i`, :math:`\epsilon_i = \sqrt{2 \ln N / s_i}`, on the variance."""
+
+    title: ClassVar[str] = "UCB-VV"
+    citation: ClassVar[str] = f"{PAPER}, appendix A, Algorithm UCB-VV"
+
+    @property
+    def goal(self) -> Objective:
+        return Variance()
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return index
+
+    def never_falls(self, lowest: float) -> bool:
+        return True
