@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import numbers
 from collections.abc import Iterable
 from typing import Any
 
@@ -22,7 +21,7 @@ from .kernels.statistics import anchor_of, summary
 from .objectives import Mean
 from .policies.base import EliminationPolicy, IndexPolicy, Policy, policy_from_dict
 from .policies.custom import CustomPolicy
-from .validation import whole
+from .validation import is_number, whole
 
 FORMAT = 1
 _KIND = "sharpe-bandits agent"
@@ -80,8 +79,10 @@ class Agent:
     def tell(self, arm: Any, reward: float) -> None:
         """Take in the reward of a round in which ``arm`` was played. A bad reward leaves the agent as it was."""
         i = self._index(arm)
-        if isinstance(reward, bool) or not isinstance(reward, numbers.Real) or not math.isfinite(reward):
-            raise InvalidInput(f"a reward must be a finite number, got {reward!r} for arm {arm!r}; nothing was recorded")
+        if not is_number(reward) or not math.isfinite(reward):
+            raise InvalidInput(
+                f"a reward must be a finite number, got {reward!r} for arm {arm!r}; nothing was recorded"
+            )
         if self.done:
             raise CampaignOver(f"the {self.horizon} rounds of this agent are played; nothing was recorded")
         self._check_due(i)
@@ -175,7 +176,9 @@ class Agent:
         self.t = whole("t", state["t"], 0)
         played = self._pulls.sum()
         if (self._pulls < 0).any() or (self._pulls != np.floor(self._pulls)).any() or played != self.t:
-            raise UnreadableData(f"the state of the agent is damaged: its arms have {played:g} pulls in {self.t} rounds")
+            raise UnreadableData(
+                f"the state of the agent is damaged: its arms have {played:g} pulls in {self.t} rounds"
+            )
         if (self._sum2 < 0).any():
             raise UnreadableData("the state of the agent is damaged: a sum of squares is negative")
 
@@ -194,9 +197,7 @@ class IndexAgent(Agent):
         if isinstance(policy, CustomPolicy):
             check_custom(policy, horizon or 1000, -math.inf if policy.factory.never_falls is None else 0.0)
         goal = policy.goal or Mean()
-        self._decide = specialise(
-            index_play.decide, {formulas.index: policy.formula, formulas.value: goal.formula}
-        )
+        self._decide = specialise(index_play.decide, {formulas.index: policy.formula, formulas.value: goal.formula})
 
     def _choose(self) -> int:
         least = int(np.argmin(self._pulls))
@@ -325,7 +326,9 @@ def new_agent(policy: Policy, arms: int | Iterable[str], horizon: int | None, se
         policy.check_horizon(horizon, count)
     if isinstance(policy, EliminationPolicy):
         if horizon is None:
-            raise InvalidInput(f"{policy.name} needs a budget; pass horizon=... ({policy.least_budget(count)} at least)")
+            raise InvalidInput(
+                f"{policy.name} needs a budget; pass horizon=... ({policy.least_budget(count)} at least)"
+            )
         return EliminationAgent(policy, listed, horizon, seed)
     if isinstance(policy, IndexPolicy):
         if policy.needs_horizon and horizon is None:
@@ -335,7 +338,7 @@ def new_agent(policy: Policy, arms: int | Iterable[str], horizon: int | None, se
 
 
 def _check_arms(arms: int | Iterable[str]) -> list[str] | int:
-    if isinstance(arms, numbers.Integral) and not isinstance(arms, bool):
+    if is_number(arms):
         return whole("arms", arms, 2)
     if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable):
         raise InvalidInput(f"arms must be a list of names or a number of arms, got {arms!r}")

@@ -29,7 +29,7 @@ def cells(function: Callable[..., Any]) -> list[Any]:
 
 
 def call_tree(root: Callable[..., Any], bindings: Bindings | None = None) -> list[Any]:
-    """All plain functions reachable from ``root`` through globals and closures, placeholders replaced by ``bindings``."""
+    """All plain functions reachable from ``root`` through globals and closures, with ``bindings`` applied."""
     bound = bindings or {}
     found: list[Any] = []
     waiting = [bound.get(root, root)]

@@ -1,4 +1,4 @@
-"""Numbers with their uncertainty: regret, sub-optimal plays, probability of error, simple regret, achieved Sharpe ratio.
+"""Numbers with their uncertainty: regret, sub-optimal plays, probability of error, simple regret, achieved ratio.
 
 Means over runs have standard errors from batches of runs (a batch is a single run up to 256 runs) and Student
 intervals; proportions have Wilson intervals.

@@ -20,33 +20,33 @@ from .validation import finite, not_negative, positive
 TIE = 1e-12
 
 
-def _rssr(mean, variance, L, risk_free):  # type: ignore[no-untyped-def]
+def _rssr(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
     excess = mean - risk_free
     return excess * excess / (L + variance)
 
 
-def _signed_rssr(mean, variance, L, risk_free):  # type: ignore[no-untyped-def]
+def _signed_rssr(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
     excess = mean - risk_free
     return excess * np.abs(excess) / (L + variance)
 
 
-def _sharpe(mean, variance, L, risk_free):  # type: ignore[no-untyped-def]
+def _sharpe(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
     return (mean - risk_free) / (L + np.sqrt(variance))
 
 
-def _sharpe_like(mean, variance, L, risk_free):  # type: ignore[no-untyped-def]
+def _sharpe_like(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
     return (mean - risk_free) / (L + variance)
 
 
-def _variance(mean, variance):  # type: ignore[no-untyped-def]
+def _variance(mean: Any, variance: Any) -> Any:
     return variance + 0.0
 
 
-def _mean(mean, variance):  # type: ignore[no-untyped-def]
+def _mean(mean: Any, variance: Any) -> Any:
     return mean + 0.0
 
 
-def _mean_variance(mean, variance, rho):  # type: ignore[no-untyped-def]
+def _mean_variance(mean: Any, variance: Any, rho: float) -> Any:
     return rho * mean - variance
 
 

@@ -108,7 +108,7 @@ def versions() -> dict[str, str]:
 
 
 def save(record: Record, folder: str | os.PathLike[str]) -> None:
-    """Write a record as Parquet files and a JSON manifest; an earlier study in the folder is replaced at the very end."""
+    """Write a record as Parquet files and a JSON manifest; an earlier study there is replaced at the very end."""
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
     old = _referenced(path)
@@ -179,7 +179,9 @@ def load(folder: str | os.PathLike[str]) -> Record:
     except UnreadableData:
         raise
     except Exception as error:
-        raise UnreadableData(f"the study in {path} is damaged ({type(error).__name__}: {error}); save it again") from error
+        raise UnreadableData(
+            f"the study in {path} is damaged ({type(error).__name__}: {error}); save it again"
+        ) from error
 
 
 def _read(path: Path, manifest: dict[str, Any]) -> Record:

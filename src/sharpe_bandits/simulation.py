@@ -212,5 +212,3 @@ def _bar(progress: bool | None, total: int) -> Iterator[Callable[[int], None] | 
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("simulating", total=total)
         yield lambda rounds: bar.advance(task, rounds)
-
-

@@ -55,7 +55,7 @@ class PolicyResult:
 
     def regret_per_run(self, objective: Objective | None = None) -> np.ndarray:
         """Regret at the horizon of every run: the whole distribution."""
-        return (self.outcome.final * self._gaps(objective)).sum(axis=1)  # type: ignore[no-any-return]
+        return (self.outcome.final * self._gaps(objective)).sum(axis=1)
 
 
 class Study:

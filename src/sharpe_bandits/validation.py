@@ -9,37 +9,42 @@ from typing import Any
 from .errors import InvalidInput
 
 
+def is_number(value: Any) -> bool:
+    """Whether ``value`` is a real number (and no truth value)."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
 def finite(name: str, value: Any) -> float:
     """``value`` as a float, if it is a finite real number."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
+    if not is_number(value) or not math.isfinite(value):
         raise InvalidInput(f"{name} must be a finite number, got {value!r}")
     return float(value)
 
 
 def positive(name: str, value: Any, remedy: str = "") -> float:
     """``value`` as a float, if it is finite and above 0."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value < math.inf:
+    if not is_number(value) or not 0 < value < math.inf:
         raise InvalidInput(f"{name} must be a finite number above 0, got {value!r}{'; ' + remedy if remedy else ''}")
     return float(value)
 
 
 def not_negative(name: str, value: Any) -> float:
     """``value`` as a float, if it is finite and at least 0."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= value < math.inf:
+    if not is_number(value) or not 0 <= value < math.inf:
         raise InvalidInput(f"{name} must be a finite number of at least 0, got {value!r}")
     return float(value)
 
 
 def probability(name: str, value: Any) -> float:
     """``value`` as a float, if it lies in [0, 1]."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= value <= 1:
+    if not is_number(value) or not 0 <= value <= 1:
         raise InvalidInput(f"{name} must lie between 0 and 1, got {value!r}")
     return float(value)
 
 
 def inside(name: str, value: Any) -> float:
     """``value`` as a float, if it lies strictly between 0 and 1."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value < 1:
+    if not is_number(value) or not 0 < value < 1:
         raise InvalidInput(f"{name} must lie strictly between 0 and 1, got {value!r}")
     return float(value)
 
@@ -64,5 +69,7 @@ def interval(low: Any, high: Any) -> tuple[float, float]:
     """The two ends as floats, if ``low < high``."""
     low, high = finite("low", low), finite("high", high)
     if low >= high:
-        raise InvalidInput(f"low must be less than high, got low={low!r} and high={high!r}; swap them or widen the range")
+        raise InvalidInput(
+            f"low must be less than high, got low={low!r} and high={high!r}; swap them or widen the range"
+        )
     return low, high

@@ -61,7 +61,9 @@ class Bandit(Environment):
         except TypeError:
             raise InvalidInput(f"a bandit needs a list of arms, got {arms!r}") from None
         if len(given) < 2:
-            raise InvalidInput(f"a bandit needs at least 2 arms, got {len(given)}; there is nothing to choose among fewer")
+            raise InvalidInput(
+                f"a bandit needs at least 2 arms, got {len(given)}; there is nothing to choose among fewer"
+            )
         self.arms: tuple[Arm, ...] = tuple(as_arm(a) for a in given)
         self.K = len(self.arms)
         self.names = tuple(map(str, range(self.K) if names is None else names))

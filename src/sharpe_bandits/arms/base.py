@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -104,7 +105,7 @@ def integrated_moments(density: Callable[[float], float], points: np.ndarray) ->
         return float(
             sum(
                 quad(lambda x: function(x) * density(x), a, b, epsabs=0.0, epsrel=1e-12, limit=200)[0]
-                for a, b in zip(points[:-1], points[1:], strict=True)
+                for a, b in pairwise(points)
             )
         )
 
@@ -138,7 +139,8 @@ def tabulate(lower: Callable[[Any], Any], upper: Callable[[Any], Any]) -> np.nda
         y = np.asarray(quantile(v.ravel()), float).reshape(v.shape)
         if not np.isfinite(y).all():
             raise InvalidInput(
-                "the quantile function of this distribution is not finite inside (0, 1); give an Empirical arm of its draws"
+                "the quantile function of this distribution is not finite inside (0, 1); "
+                "give an Empirical arm of its draws"
             )
         y0, y1, y2, y3 = (y[..., k] for k in range(4))
         table[side, ..., 0] = y0

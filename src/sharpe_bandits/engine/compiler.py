@@ -55,6 +55,8 @@ def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what:
 
     from ..kernels.statistics import Arm
 
+    if getattr(numba.core.config, "DISABLE_JIT", 0):
+        return
     fields = [numba.float64] * 7 + [numba.uint64] * 2
     signature = (numba.types.NamedTuple(fields, Arm), numba.int64, *(numba.typeof(a) for a in arguments))
     try:
@@ -63,10 +65,6 @@ def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what:
         result = dispatcher.overloads[signature].signature.return_type
     except numba.core.errors.NumbaError as error:
         raise CompilationFailed(_explain(formula, error, what)) from error
-    except AttributeError:
-        if numba.config.DISABLE_JIT:
-            return
-        raise
     if not isinstance(result, (numba.types.Float, numba.types.Integer, numba.types.Boolean)):
         line = formula.__code__.co_firstlineno
         raise CompilationFailed(
@@ -153,7 +151,7 @@ def _identity(thing: Any, bindings: Bindings) -> str:
         return f"{bound.__module__}.{bound.__qualname__}"
     if isinstance(thing, np.ndarray):
         return f"array {thing.dtype} {thing.shape} {hashlib.sha256(thing.tobytes()).hexdigest()}"
-    if isinstance(thing, _SCALARS) or isinstance(thing, tuple):
+    if isinstance(thing, (*_SCALARS, tuple)):
         return f"{type(thing).__name__} {thing!r}"
     return f"{type(thing).__name__} {getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
 

@@ -100,7 +100,7 @@ class Chunk:
 
 @lru_cache(maxsize=4)
 def _tables(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return specialise(statistics.tables, {})(size)  # type: ignore[no-any-return]
+    return specialise(statistics.tables, {})(size)
 
 
 def prepare(work: Work) -> None:
@@ -171,8 +171,8 @@ def _not_a_number(work: Work, run: int, arm: int, t: int, pulls: int) -> Invalid
     most[arm] = pulls
     work.environment.check_pulls(most, work.policy.name)
     return InvalidInput(
-        f"the index of {work.policy.name} is not a number for arm {arm} after {t} rounds of run {run}; it must be a number "
-        "for every record (infinity is allowed)"
+        f"the index of {work.policy.name} is not a number for arm {arm} after {t} rounds of run {run}; "
+        "it must be a number for every record (infinity is allowed)"
     )
 
 
@@ -197,6 +197,6 @@ def check_custom(policy: CustomPolicy, horizon: int, lowest: float) -> None:
     before, after, pulls, mean, variance = falls(arguments, lowest < 0)
     if before > 0:
         raise InvalidInput(
-            f"{policy.name} was declared never_falls=True, but its index falls between t = {before} and t = {after} for "
-            f"an arm with pulls={pulls:g}, mean={mean:g}, variance={variance:g}; declare never_falls=False"
+            f"{policy.name} was declared never_falls=True, but its index falls between t = {before} and t = {after} "
+            f"for an arm with pulls={pulls:g}, mean={mean:g}, variance={variance:g}; declare never_falls=False"
         )

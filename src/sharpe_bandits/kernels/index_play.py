@@ -24,14 +24,12 @@ def evaluate(t, radius_t, pulls, mean, variance, second, root, last, maximum, ke
     """Indices of all arms of one run after ``t`` rounds."""
     for i in range(out.size):
         key = fold(keys[i], t)
-        arm = Arm(
-            pulls[i], mean[i], variance[i], second[i], radius_t * root[i], last[i], maximum[i], key, round_key
-        )
+        arm = Arm(pulls[i], mean[i], variance[i], second[i], radius_t * root[i], last[i], maximum[i], key, round_key)
         out[i] = index(arm, t, *arguments)
 
 
 def leader(indices, pulls):
-    """The arm to play: largest index, ties to the lowest arm; among infinite ones the least played. -1 - i: i is NaN."""
+    """The arm to play: largest index, ties to the lowest; among infinite ones the least played. -1 - i: i is NaN."""
     best = 0
     top = indices[0]
     for i in range(indices.size):
@@ -143,16 +141,18 @@ def lazy(
             pulls[i] = pilot
             last[i] = end_of_pilot
             root[i] = inverse_root[pilot]
-            mean[i], variance[i], second[i] = summary(
-                anchor[i], sum1[i], sum2[i], inverse[pilot], inverse[pilot - 1]
-            )
+            mean[i], variance[i], second[i] = summary(anchor[i], sum1[i], sum2[i], inverse[pilot], inverse[pilot - 1])
         check = 0
         while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
             for i in range(count_arms):
                 batch_pulls[cell, check, i] += pilot_counts(checkpoints[check], i, count_arms)
             check += 1
         t = end_of_pilot
-        gap = 8
+        gap = 8  # rounds that the rivals are bounded ahead
+        reach = AHEAD  # pulls of the leader looked at together
+        calm = 8  # leads of late have lasted (above 0): only then do bounds pay
+        previous = -1
+        same = 0
         while t < horizon:
             evaluate(
                 t, radii[t], pulls, mean, variance, second, root, last, no_maximum, no_keys, nothing, arguments, now
@@ -161,15 +161,14 @@ def lazy(
             if a < 0:
                 status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, -1 - a, t, count[-1 - a]
                 return
-            stop = min(t + gap, checkpoints[check])
-            rival = math.inf
-            if now[a] < math.inf:
+            stop = min(t + (gap if calm > 0 and now[a] < math.inf else 1), checkpoints[check])
+            rival = -math.inf
+            if stop > t + 1:
                 evaluate(
                     stop, radii[stop], pulls, mean, variance, second, root, last, no_maximum, no_keys, nothing,
                     arguments, later,
                 )  # fmt: skip
                 later[a] = -math.inf
-                rival = -math.inf
                 for i in range(count_arms):
                     rival = max(rival, later[i])
                 rival += INFLATION * abs(rival)
@@ -180,7 +179,7 @@ def lazy(
             ahead_of_rival = True
             while ahead_of_rival and t < stop:
                 offset = s % AHEAD
-                steps = min(AHEAD - offset, stop - t)
+                steps = min(AHEAD - offset, stop - t, reach)
                 t1, t2 = total1, total2
                 for j in range(steps):
                     d = buffer[a, offset + j] - base
@@ -188,20 +187,21 @@ def lazy(
                     t2 += d * d
                     run1[j] = t1
                     run2[j] = t2
-                for j in range(steps):
-                    q = s + j + 1
-                    u = t + j + 1
-                    m, v, x2 = summary(base, run1[j], run2[j], inverse[q], inverse[q - 1])
-                    arm = Arm(
-                        np.float64(q), m, v, x2, radii[u] * inverse_root[q], np.float64(u), np.nan, nothing, nothing
-                    )
-                    ahead[j] = index(arm, u, *arguments)
                 played = steps
-                for j in range(steps):
-                    if not ahead[j] > rival:
-                        played = j + 1
-                        ahead_of_rival = False
-                        break
+                if stop > started + 1:
+                    for j in range(steps):
+                        q = s + j + 1
+                        u = t + j + 1
+                        m, v, x2 = summary(base, run1[j], run2[j], inverse[q], inverse[q - 1])
+                        arm = Arm(
+                            np.float64(q), m, v, x2, radii[u] * inverse_root[q], np.float64(u), np.nan, nothing, nothing
+                        )
+                        ahead[j] = index(arm, u, *arguments)
+                    for j in range(steps):
+                        if not ahead[j] > rival:
+                            played = j + 1
+                            ahead_of_rival = False
+                            break
                 if record:
                     for j in range(played):
                         choices[r, t + j] = a
@@ -218,10 +218,23 @@ def lazy(
             last[a] = t
             root[a] = inverse_root[s]
             mean[a], variance[a], second[a] = summary(base, total1, total2, inverse[s], inverse[s - 1])
-            if t == stop:
-                gap = min(2 * gap, t // 8 + 8)
-            elif 4 * (t - started) < gap:
-                gap = max(8, gap // 2)
+            length = t - started
+            if calm > 0:
+                calm = min(calm + 1, 8) if length >= 4 else calm - 2
+                same = 0
+                if t == stop:
+                    gap = min(2 * gap, t // 8 + 8)
+                elif 4 * length < gap:
+                    gap = max(8, gap // 2)
+                if length >= reach:
+                    reach = min(2 * reach, AHEAD)
+                elif 2 * length < reach:
+                    reach = max(2, reach // 2)
+            else:
+                same = same + 1 if a == previous else 0
+                if same == 3:
+                    calm = 4
+            previous = a
             if t == checkpoints[check]:
                 for i in range(count_arms):
                     batch_pulls[cell, check, i] += count[i]

@@ -84,7 +84,7 @@ class Policy:
     def from_dict(cls, data: dict[str, Any]) -> Policy:
         """The policy described by plain data, its kind already taken off."""
         values = {k: objective_from_dict(v) if isinstance(v, dict) else v for k, v in data.items()}
-        return cls(**values)
+        return cls(**values)  # type: ignore[arg-type]
 
 
 def policy_from_dict(data: dict[str, Any]) -> Policy:
@@ -203,8 +203,8 @@ class EliminationPolicy(Policy):
     def check_horizon(self, horizon: int, arms: int) -> None:
         if not self._playable(horizon, arms):
             raise BudgetTooSmall(
-                f"{self.name} needs a budget of at least {self.least_budget(arms)} for {arms} arms (two pulls per arm and "
-                f"phase), got {horizon}"
+                f"{self.name} needs a budget of at least {self.least_budget(arms)} for {arms} arms (two pulls per arm "
+                f"and phase), got {horizon}"
             )
 
 
@@ -213,8 +213,8 @@ def check_policy(thing: Any) -> Policy:
     if isinstance(thing, Policy):
         return thing
     if isinstance(thing, type) and issubclass(thing, Policy):
-        raise InvalidInput(f"{thing.__name__} is a policy class; call it with its parameters, as in {thing.__name__}(...)")
+        raise InvalidInput(
+            f"{thing.__name__} is a policy class; call it with its parameters, as in {thing.__name__}(...)"
+        )
     hint = "; call it with its parameters" if callable(thing) else ""
     raise InvalidInput(f"a policy such as UCBRSSR(L=0.5) is needed, got {thing!r}{hint}")
-
-

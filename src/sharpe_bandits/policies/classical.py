@@ -6,28 +6,29 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..kernels.formulas import value
+from ..kernels.statistics import Arm
 from ..kernels.streams import uniform
 from ..objectives import Mean, MeanVariance, Objective, check_objective
 from ..validation import not_negative, probability
 from .base import IndexPolicy
 
 
-def ucb1(arm, t):  # type: ignore[no-untyped-def]
+def ucb1(arm: Arm, t: int) -> float:
     return arm.mean + arm.epsilon
 
 
-def mv_lcb(arm, t, rho, root_log):  # type: ignore[no-untyped-def]
+def mv_lcb(arm: Arm, t: int, rho: float, root_log: float) -> float:
     # ln(1/delta) / (2 s) with delta = 1/n^2 is ln n / s.
     return rho * arm.mean - arm.variance + (5.0 + rho) * root_log / math.sqrt(arm.pulls)
 
 
-def greedy(arm, t, epsilon, goal):  # type: ignore[no-untyped-def]
+def greedy(arm: Arm, t: int, epsilon: float, goal: tuple[float, ...]) -> float:
     if uniform(arm.round_key, 0) < epsilon:
         return uniform(arm.key, 0)
     return value(arm.mean, arm.variance, *goal)
 
 
-def round_robin(arm, t):  # type: ignore[no-untyped-def]
+def round_robin(arm: Arm, t: int) -> float:
     return -arm.pulls
 
 
@@ -36,7 +37,9 @@ class UCB1(IndexPolicy):
     r"""UCB1 on the mean: :math:`\bar X + \sqrt{2 \ln N / s}`."""
 
     title: ClassVar[str] = "UCB1"
-    citation: ClassVar[str] = "Auer, Cesa-Bianchi & Fischer, Finite-time Analysis of the Multiarmed Bandit Problem, 2002"
+    citation: ClassVar[str] = (
+        "Auer, Cesa-Bianchi & Fischer, Finite-time Analysis of the Multiarmed Bandit Problem, 2002"
+    )
     least_pilot: ClassVar[int] = 1
 
     @property

@@ -38,7 +38,7 @@ class CustomPolicy(IndexPolicy):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return self.factory.function  # type: ignore[no-any-return]
+        return self.factory.function
 
     def argument(self, name: str, horizon: int) -> Any:
         return dict(self.parameters)[name]
@@ -62,7 +62,11 @@ class CustomPolicy(IndexPolicy):
         data = dict(data)
         defined_as = data.pop("defined_as", None)
         if defined_as not in PolicyFactory.known:
-            raise unknown("index policy (decorated with @index_policy and imported before loading)", defined_as, PolicyFactory.known)
+            raise unknown(
+                "index policy (decorated with @index_policy and imported before loading)",
+                defined_as,
+                PolicyFactory.known,
+            )
         objective = data.pop("objective", None)
         parameters = data.pop("parameters", {})
         return PolicyFactory.known[defined_as](
@@ -87,7 +91,9 @@ class PolicyFactory:
             )
         for word in names[2:]:
             if word in _RESERVED:
-                raise InvalidInput(f"the index function {function.__name__} must not have a parameter {word!r}: rename it")
+                raise InvalidInput(
+                    f"the index function {function.__name__} must not have a parameter {word!r}: rename it"
+                )
             if signature.parameters[word].kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
                 raise InvalidInput(f"parameter {word!r} of {function.__name__} must be an ordinary one")
         self.function, self.name, self.objective = function, name, objective
@@ -116,7 +122,9 @@ class PolicyFactory:
         for p in self.parameters:
             value = parameters.pop(p.name, p.default)
             if value is inspect.Parameter.empty:
-                raise InvalidInput(f"{self.name} needs a value for {p.name}, as in {self.function.__name__}({p.name}=1.0)")
+                raise InvalidInput(
+                    f"{self.name} needs a value for {p.name}, as in {self.function.__name__}({p.name}=1.0)"
+                )
             values.append((p.name, _number_or_table(p.name, value)))
         if parameters:
             raise unknown(f"parameter of {self.name}", next(iter(parameters)), [p.name for p in self.parameters])
@@ -145,7 +153,7 @@ def index_policy(
     ----------
     name : default name of the policy
     never_falls : say True if an arm's index cannot fall as t grows while its record stands still (as for UCB indices):
-        the policy is then played by the fast lazy kernel; the promise is tried on sample records before it is relied on.
+        the policy is then played by the fast lazy kernel; the promise is tried on sample records before use.
         Default: True if the function reads neither ``t`` nor ``arm.epsilon``, otherwise False
     objective : what the policy tries to maximise (default: unknown; it then recommends the arm it played most)
 

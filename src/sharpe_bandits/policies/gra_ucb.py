@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..kernels.statistics import Arm
 from ..objectives import RSSR, MeanVariance, Objective
 from ..validation import inside, not_negative, one_of, positive
 from .base import PAPER, IndexPolicy
@@ -15,18 +16,18 @@ from .base import PAPER, IndexPolicy
 _HALF_ROOT = math.sqrt(0.5)
 
 
-def gra(arm, t, rho, chi2):  # type: ignore[no-untyped-def]
+def gra(arm: Arm, t: int, rho: float, chi2: np.ndarray) -> float:
     free = arm.pulls - 1.0
     return rho * (arm.mean + _HALF_ROOT * arm.epsilon) - free * arm.variance / chi2[int(free)]
 
 
-def modified_printed(arm, t, L, chi2):  # type: ignore[no-untyped-def]
+def modified_printed(arm: Arm, t: int, L: float, chi2: np.ndarray) -> float:
     free = arm.pulls - 1.0
     top = arm.mean + _HALF_ROOT * arm.epsilon
     return top * top / math.sqrt(L + free * arm.variance * arm.variance / chi2[int(free)])
 
 
-def modified_authors(arm, t, L, chi2):  # type: ignore[no-untyped-def]
+def modified_authors(arm: Arm, t: int, L: float, chi2: np.ndarray) -> float:
     free = arm.pulls - 1.0
     # Only the arm just played has its index refreshed: the clock of an arm stops at its last pull.
     width = math.sqrt(math.log(arm.last) / arm.pulls)

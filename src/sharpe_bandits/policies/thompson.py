@@ -9,58 +9,59 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ..kernels.statistics import Arm
 from ..kernels.streams import gamma, normal, uniform
 from ..objectives import RSSR, Mean, MeanVariance, Objective
 from ..validation import not_negative, one_of, positive
 from .base import PAPER, IndexPolicy
 
 
-def sampled_variance(arm):  # type: ignore[no-untyped-def]
+def sampled_variance(arm: Arm) -> float:
     """1/tau, tau drawn from the posterior of the precision."""
     shape = 0.5 + 0.5 * arm.pulls
     rate = 0.5 + 0.5 * (arm.pulls - 1.0) * arm.variance
     return rate / gamma(arm.key, shape)
 
 
-def sampled_mean(arm):  # type: ignore[no-untyped-def]
+def sampled_mean(arm: Arm) -> float:
     """theta, drawn from N(mean, 1/s)."""
     return arm.mean + normal(arm.key, 0) / math.sqrt(arm.pulls)
 
 
-def gaussian(arm, t, variance):  # type: ignore[no-untyped-def]
+def gaussian(arm: Arm, t: int, variance: float) -> float:
     return arm.mean + normal(arm.key, 0) * math.sqrt(variance / (arm.pulls + 1.0))
 
 
-def mts(arm, t):  # type: ignore[no-untyped-def]
+def mts(arm: Arm, t: int) -> float:
     return sampled_mean(arm)
 
 
-def vts(arm, t):  # type: ignore[no-untyped-def]
+def vts(arm: Arm, t: int) -> float:
     return -sampled_variance(arm)
 
 
-def mvts(arm, t, rho):  # type: ignore[no-untyped-def]
+def mvts(arm: Arm, t: int, rho: float) -> float:
     return rho * sampled_mean(arm) - sampled_variance(arm)
 
 
-def modified_printed(arm, t, L):  # type: ignore[no-untyped-def]
+def modified_printed(arm: Arm, t: int, L: float) -> float:
     theta = sampled_mean(arm)
     return theta * theta / (L + math.sqrt(sampled_variance(arm)))
 
 
-def modified_repaired(arm, t, L):  # type: ignore[no-untyped-def]
+def modified_repaired(arm: Arm, t: int, L: float) -> float:
     theta = sampled_mean(arm)
     return theta * theta / (L + sampled_variance(arm))
 
 
-def modified_authors(arm, t, L):  # type: ignore[no-untyped-def]
+def modified_authors(arm: Arm, t: int, L: float) -> float:
     shape = 0.5 + arm.pulls
     upper = max(0.5, arm.maximum) * uniform(arm.key, 0) ** (-1.0 / shape)
     half = 0.5 * upper
     return half * half / (L + upper * upper / 12.0)
 
 
-def normal_gamma(arm, t, L):  # type: ignore[no-untyped-def]
+def normal_gamma(arm: Arm, t: int, L: float) -> float:
     variance = sampled_variance(arm)
     theta = arm.mean + normal(arm.key, 0) * math.sqrt(variance / arm.pulls)
     return theta * theta / (L + variance)
@@ -68,7 +69,7 @@ def normal_gamma(arm, t, L):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True)
 class ThompsonSampling(IndexPolicy):
-    r"""Gaussian Thompson sampling on the mean: :math:`\theta \sim N(\bar X, \sigma_0^2 / (s + 1))`, ``variance`` known."""
+    r"""Gaussian Thompson sampling on the mean: :math:`\theta \sim N(\bar X, \sigma_0^2/(s+1))`, ``variance`` known."""
 
     title: ClassVar[str] = "Thompson sampling"
     citation: ClassVar[str] = "Agrawal & Goyal, Further Optimal Regret Bounds for Thompson Sampling, 2013"
@@ -173,7 +174,10 @@ class ModifiedMVTS(IndexPolicy):
 
 @dataclass(frozen=True)
 class NormalGammaTS(IndexPolicy):
-    r"""Normal-gamma Thompson sampling on RSSR: :math:`\theta \sim N(\bar X, 1/(s\tau))`, argmax :math:`\theta^2/(L+1/\tau)`."""
+    r"""Normal-gamma Thompson sampling on RSSR: :math:`\theta \sim N(\bar X, 1/(s\tau))`.
+
+    Argmax of :math:`\theta^2/(L+1/\tau)`.
+    """
 
     title: ClassVar[str] = "NG-TS"
     citation: ClassVar[str] = "normal-gamma posterior as in Zhu & Tan, 2020, mean drawn given the precision; on RSSR"

@@ -5,17 +5,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ..kernels.statistics import Arm
 from ..objectives import RSSR, Objective
 from ..validation import finite, positive
 from .base import IndexPolicy
 
 
-def index(arm, t, epsilon0, risk_free, root_scale, width, q):  # type: ignore[no-untyped-def]
+def sharpe(arm: Arm, epsilon0: float, risk_free: float) -> float:
+    return (arm.mean - risk_free) / math.sqrt(epsilon0 + arm.variance)
+
+
+def index(arm: Arm, t: int, epsilon0: float, risk_free: float, root_scale: float, width: float) -> float:
     # x = g ln N / (nu s) is epsilon^2 g / (2 nu), so its root is epsilon times a constant.
     root = root_scale * arm.epsilon
-    x = root * root
-    other = x if q == 2.0 else x ** (0.5 * q)
-    return (arm.mean - risk_free) / math.sqrt(epsilon0 + arm.variance) + width * max(root, other)
+    return sharpe(arm, epsilon0, risk_free) + width * max(root, root * root)
+
+
+def index_other_q(
+    arm: Arm, t: int, epsilon0: float, risk_free: float, root_scale: float, width: float, q: float
+) -> float:
+    root = root_scale * arm.epsilon
+    return sharpe(arm, epsilon0, risk_free) + width * max(root, root**q)
 
 
 @dataclass(frozen=True)
@@ -29,7 +39,9 @@ class UUCB(IndexPolicy):
     """
 
     title: ClassVar[str] = "U-UCB"
-    citation: ClassVar[str] = "Cassel, Mannor & Zeevi, A General Framework for Bandit Problems Beyond Cumulative Objectives"
+    citation: ClassVar[str] = (
+        "Cassel, Mannor & Zeevi, A General Framework for Bandit Problems Beyond Cumulative Objectives"
+    )
 
     epsilon0: float
     risk_free: float = 0.0
@@ -52,7 +64,7 @@ class UUCB(IndexPolicy):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return index
+        return index if self.q == 2.0 else index_other_q
 
     def argument(self, name: str, horizon: int) -> Any:
         if name == "root_scale":

@@ -10,12 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ..kernels.statistics import Arm
 from ..objectives import RSSR, Objective, SharpeLike
 from ..validation import finite, one_of, positive
 from .base import PAPER, IndexPolicy
 
 
-def rssr_literal(arm, t, L, risk_free):  # type: ignore[no-untyped-def]
+def rssr_literal(arm: Arm, t: int, L: float, risk_free: float) -> float:
     e = arm.epsilon
     d = L + arm.variance
     room = d - 3.0 * e
@@ -24,12 +25,12 @@ def rssr_literal(arm, t, L, risk_free):  # type: ignore[no-untyped-def]
     return (excess * excess * room + (d + square + 2.0 * e) * e) / (d * room)
 
 
-def rssr_optimistic(arm, t, L, risk_free):  # type: ignore[no-untyped-def]
+def rssr_optimistic(arm: Arm, t: int, L: float, risk_free: float) -> float:
     defined = L + arm.variance > 3.0 * arm.epsilon
     return rssr_literal(arm, t, L, risk_free) if defined else math.inf
 
 
-def sr_like_literal(arm, t, L, risk_free):  # type: ignore[no-untyped-def]
+def sr_like_literal(arm: Arm, t: int, L: float, risk_free: float) -> float:
     e = arm.epsilon
     d = L + arm.variance
     room = d - 3.0 * e
@@ -37,7 +38,7 @@ def sr_like_literal(arm, t, L, risk_free):  # type: ignore[no-untyped-def]
     return (excess * room + (d + excess + 2.0 * e) * e) / (d * room)
 
 
-def sr_like_optimistic(arm, t, L, risk_free):  # type: ignore[no-untyped-def]
+def sr_like_optimistic(arm: Arm, t: int, L: float, risk_free: float) -> float:
     defined = L + arm.variance > 3.0 * arm.epsilon
     return sr_like_literal(arm, t, L, risk_free) if defined else math.inf
 

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ..kernels.statistics import Arm
 from ..objectives import Objective, Variance
 from .base import PAPER, IndexPolicy
 
 
-def index(arm, t):  # type: ignore[no-untyped-def]
+def index(arm: Arm, t: int) -> float:
     return arm.variance + arm.epsilon
 
 
