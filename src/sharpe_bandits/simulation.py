@@ -63,7 +63,7 @@ def simulate(
     horizon = whole("horizon", horizon, 2, _LARGEST_HORIZON)
     runs = whole("runs", runs, 1)
     seed = whole("seed", seed, 0, _LARGEST_SEED)
-    count = _cores() if workers is None else whole("workers", workers, 1)
+    count = cores() if workers is None else whole("workers", workers, 1)
     times = checkpoint_times(checkpoints, horizon)
     one_of("source", source, tuple(SOURCES))
     names: set[str] = set()
@@ -113,13 +113,21 @@ def tasks_of(work: Work, chunk: int | None = None) -> list[Task]:
     return [Task(work, first, min(size, work.runs - first)) for first in range(0, work.runs, size)]
 
 
+def compute(task: Task) -> Chunk:
+    """The chunk of a task."""
+    return run_chunk(task.work, task.first, task.runs)
+
+
 def run_tasks(
-    tasks: list[Task], workers: int, advance: Callable[[int], None] | None = None
+    tasks: list[Task],
+    workers: int,
+    advance: Callable[[Task], None] | None = None,
+    compute: Callable[[Task], Chunk] = compute,
 ) -> list[tuple[Task, Chunk]]:
     """Run tasks on threads (kernels release the interpreter); the first error stops the rest and is raised."""
     done: list[tuple[Task, Chunk]] = []
     with ThreadPoolExecutor(workers) as pool:
-        waiting: dict[Future[Chunk], Task] = {pool.submit(run_chunk, t.work, t.first, t.runs): t for t in tasks}
+        waiting: dict[Future[Chunk], Task] = {pool.submit(compute, task): task for task in tasks}
         try:
             while waiting:
                 finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
@@ -127,7 +135,7 @@ def run_tasks(
                     task = waiting.pop(future)
                     done.append((task, future.result()))
                     if advance is not None:
-                        advance(task.rounds)
+                        advance(task)
         except BaseException:
             for future in waiting:
                 future.cancel()
@@ -196,12 +204,13 @@ def _check_memory(work: Work) -> None:
         )
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
-def _bar(progress: bool | None, total: int) -> Iterator[Callable[[int], None] | None]:
+def _bar(progress: bool | None, total: int) -> Iterator[Callable[[Task], None] | None]:
     if not (sys.stderr.isatty() if progress is None else progress):
         yield None
         return
@@ -211,4 +220,4 @@ def _bar(progress: bool | None, total: int) -> Iterator[Callable[[int], None] | 
     columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.percentage:3.0f}%"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("simulating", total=total)
-        yield lambda rounds: bar.advance(task, rounds)
+        yield lambda finished: bar.advance(task, finished.rounds)

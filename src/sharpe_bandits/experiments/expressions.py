@@ -1,0 +1,93 @@
+"""Arithmetic in descriptions: ``"sqrt(2 * log(x) / x) / 8"``, ``"1 if i == 1 else 0.9"``; nothing else can be run."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput, unknown
+
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "log2": np.log2,
+    "floor": lambda x: int(math.floor(x)),
+    "ceil": lambda x: int(math.ceil(x)),
+    "abs": abs,
+    "min": np.minimum,
+    "max": np.maximum,
+}
+
+
+def evaluate(expression: Any, names: Mapping[str, Any]) -> Any:
+    """The value of an expression; what is not text is its own value.
+
+    Parameters
+    ----------
+    expression : a number, or text with numbers, names, ``+ - * / // % **``, comparisons, ``a if b else c`` and the
+        functions sqrt, exp, log (natural), log2, floor, ceil, abs, min, max
+    names : what the names stand for
+    """
+    if not isinstance(expression, str):
+        return expression
+    try:
+        tree = ast.parse(expression, mode="eval").body
+    except SyntaxError:
+        raise InvalidInput(
+            f"{expression!r} is not an expression: use numbers, names, + - * / ** and sqrt, log, …"
+        ) from None
+    try:
+        value = _value(tree, names, expression)
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise InvalidInput(f"{expression!r} cannot be evaluated with {_shown(names)}: {error}") from None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _value(node: ast.expr, names: Mapping[str, Any], whole: str) -> Any:
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            return number
+        case ast.Name(id=name):
+            if name not in names:
+                raise unknown(f"name in {whole!r}", name, names)
+            return names[name]
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+            return _BINARY[type(op)](_value(left, names, whole), _value(right, names, whole))
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand, names, whole)
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
+            return _COMPARE[type(op)](_value(left, names, whole), _value(right, names, whole))
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return _value(body if _value(test, names, whole) else orelse, names, whole)
+        case ast.Call(func=ast.Name(id=function), args=arguments, keywords=[]):
+            if function not in _FUNCTIONS:
+                raise unknown(f"function in {whole!r}", function, _FUNCTIONS)
+            return _FUNCTIONS[function](*(_value(a, names, whole) for a in arguments))
+    raise InvalidInput(f"{whole!r} has something that is not arithmetic: {ast.unparse(node)!r}")
+
+
+def _shown(names: Mapping[str, Any]) -> str:
+    return ", ".join(f"{k} = {v!r}" for k, v in names.items() if not isinstance(v, np.ndarray)) or "no names"

@@ -1,0 +1,1 @@
+"""The paper: its experiments as panels, its claims, and the verdicts."""

@@ -1,0 +1,157 @@
+"""Verdicts on what the paper claims, from paired differences and 99% intervals, never by eye."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import metrics
+from ..errors import InvalidInput, unknown
+from ..experiments.description import Case
+from ..experiments.panel import Claim, Finished
+from ..experiments.tidy import gaps
+from ..metrics import Estimate
+from ..results import Outcome
+
+CONFIDENCE = 0.99
+HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
+
+_SIDE = re.compile(r"^\s*(?:(?P<factor>[\d.]+)\s*\*\s*)?(?P<policy>[^@]+?)\s*@\s*(?P<case>[^@]+?)\s*$")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One comparison: the difference (left minus right) with its interval; below zero is what was claimed."""
+
+    check: str
+    left: float
+    right: float
+    difference: Estimate
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim judged under a profile."""
+
+    id: str
+    panel: str
+    profile: str
+    says: str
+    verdict: str
+    evidence: tuple[Evidence, ...]
+    why: str = ""
+
+    @property
+    def decisive(self) -> Evidence | None:
+        """The comparison that decides: the one furthest from being shown."""
+        return max(self.evidence, key=lambda e: _rank(e.verdict) * 1e9 + _standardised(e.difference), default=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for claims.json."""
+        decisive = self.decisive
+        return {
+            "id": self.id,
+            "panel": self.panel,
+            "profile": self.profile,
+            "claim": self.says,
+            "verdict": self.verdict,
+            "difference": None if decisive is None else decisive.difference.mean,
+            "interval": None if decisive is None else [decisive.difference.low, decisive.difference.high],
+            "confidence": CONFIDENCE,
+            "evidence": [
+                {
+                    "check": e.check,
+                    "left": e.left,
+                    "right": e.right,
+                    "difference": e.difference.mean,
+                    "se": e.difference.se,
+                    "interval": [e.difference.low, e.difference.high],
+                    "verdict": e.verdict,
+                }
+                for e in self.evidence
+            ],
+            "why": self.why if self.verdict == FAILS else "",
+        }
+
+
+def judge(finished: Finished, seed: int) -> list[Verdict]:
+    """Verdicts on all claims of a panel."""
+    return [_judge(claim, finished, seed) for claim in finished.panel.claims]
+
+
+def _judge(claim: Claim, finished: Finished, seed: int) -> Verdict:
+    evidence = tuple(compare(check, finished, seed) for check in claim.checks)
+    verdict = together([e.verdict for e in evidence])
+    return Verdict(claim.id, finished.panel.id, finished.panel.profile, claim.says, verdict, evidence, claim.why)
+
+
+def together(verdicts: list[str]) -> str:
+    """A claim holds if all its parts do, and fails if any of them does."""
+    if FAILS in verdicts:
+        return FAILS
+    return UNDECIDED if UNDECIDED in verdicts else HOLDS
+
+
+def below_zero(difference: Estimate) -> str:
+    """The verdict on "this difference is below zero"."""
+    if difference.high < 0:
+        return HOLDS
+    return FAILS if difference.low > 0 else UNDECIDED
+
+
+def compare(check: str, finished: Finished, seed: int) -> Evidence:
+    """Judge one comparison ``"A @ K=5 < 0.5 * B @ K=5"`` at the horizon."""
+    sides = check.split("<")
+    if len(sides) != 2:
+        raise InvalidInput(f"{check!r} is not a comparison; write it as 'A @ K=5 < B @ K=5'")
+    (left, sizes), (right, other) = (_totals(side, finished, seed) for side in sides)
+    if not np.array_equal(sizes, other):
+        raise InvalidInput(f"{check!r} compares cases whose runs are not paired")
+    difference = metrics.batch_means((left - right)[:, None], sizes, np.zeros(1), CONFIDENCE).final
+    means = (float(side.sum() / sizes.sum()) for side in (left, right))
+    return Evidence(check, *means, difference, below_zero(difference))
+
+
+def _totals(side: str, finished: Finished, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Regret (or errors) at the horizon per batch, times the factor, and the sizes of the batches."""
+    match = _SIDE.match(side)
+    if match is None:
+        raise InvalidInput(f"{side!r} is not of the form 'factor * policy @ variable=value'")
+    case, outcome = find(finished, match["policy"], match["case"])
+    gap = gaps(case, seed, outcome.runs)
+    factor = float(match["factor"] or 1.0)
+    if finished.panel.metric == "error":
+        return factor * metrics.wrong(outcome, gap), np.ones(outcome.runs)
+    return factor * metrics.weighted_pulls(outcome, gap)[:, -1], outcome.batch_sizes
+
+
+def find(finished: Finished, policy: str, selector: str) -> tuple[Case, Outcome]:
+    """The one case that a selector such as ``"K=5, L=0.75"`` names, and the outcome of a policy in it."""
+    wanted = dict(part.strip().split("=") for part in selector.split(","))
+    found = [
+        (case, outcomes)
+        for case, outcomes in zip(finished.panel.cases, finished.outcomes, strict=True)
+        if all(_same(case.names.get(name), value) for name, value in wanted.items())
+    ]
+    if len(found) != 1:
+        raise InvalidInput(f"{selector!r} names {len(found)} cases of {finished.panel.key}, not one")
+    case, outcomes = found[0]
+    if policy not in outcomes:
+        raise unknown(f"policy in {finished.panel.key}", policy, outcomes)
+    return case, outcomes[policy]
+
+
+def _same(value: Any, text: str) -> bool:
+    return str(value) == text if isinstance(value, str) else value is not None and float(value) == float(text)
+
+
+def _rank(verdict: str) -> int:
+    return (HOLDS, UNDECIDED, FAILS).index(verdict)
+
+
+def _standardised(difference: Estimate) -> float:
+    return difference.mean / difference.se if difference.se > 0 else float(np.sign(difference.mean))

@@ -1,0 +1,67 @@
+"""The panels of the paper, from their one description in ``panels.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from ..errors import unknown
+from ..experiments.description import KEYS, cases
+from ..experiments.panel import CHECKPOINTS, Claim, Panel
+from ..validation import one_of
+
+PROFILES = ("paper", "authors")
+_OWN_KEYS = ("compares", "note", "profiles", "claims", *PROFILES)
+
+
+@lru_cache(maxsize=1)
+def descriptions() -> dict[str, dict[str, Any]]:
+    """All descriptions by id, in the paper's order."""
+    return tomllib.loads(resources.files(__package__).joinpath("panels.toml").read_text("utf-8"))
+
+
+def panels(ids: list[str] | None = None, profile: str | None = None) -> list[Panel]:
+    """The panels of these ids (default: all) under a profile (default: both)."""
+    chosen = list(descriptions()) if not ids else [_known(id) for id in ids]
+    wanted = PROFILES if profile is None else (one_of("profile", profile, PROFILES),)
+    found = []
+    for id in dict.fromkeys(chosen):
+        exists = descriptions()[id].get("profiles", PROFILES)
+        found += [panel(id, name) for name in wanted if name in exists]
+    return found
+
+
+def _known(id: str) -> str:
+    for name in descriptions():
+        if name.lower() == id.lower():
+            return name
+    raise unknown("panel", id, descriptions())
+
+
+@lru_cache(maxsize=64)
+def panel(id: str, profile: str) -> Panel:
+    """One panel under one profile."""
+    raw = descriptions()[id]
+    merged = {**raw, **raw.get(profile, {})}
+    description = {key: value for key, value in merged.items() if key not in _OWN_KEYS}
+    for key in description:
+        if key not in KEYS:
+            raise unknown(f"key of panel {id}", key, KEYS)
+    claims = tuple(
+        Claim(f"{id}.{number}", claim["says"], tuple(claim["checks"]), claim.get("why", ""))
+        for number, claim in enumerate(raw.get("claims", []), 1)
+        if profile in claim.get("profiles", PROFILES)
+    )
+    return Panel(
+        id,
+        profile,
+        raw["title"],
+        raw["compares"],
+        raw.get("note", ""),
+        merged["metric"],
+        tuple(cases(description)),
+        merged.get("checkpoints", CHECKPOINTS),
+        claims,
+    )
