@@ -21,7 +21,7 @@ from .expressions import evaluate
 
 #: What a description may hold at its top.
 KEYS = ("title", "metric", "horizon", "arms", "objective", "policies", "sweep", "cases", "let", "checkpoints")
-_METRICS = ("regret", "error")
+_METRICS = ("regret", "error", "coverage")
 _PARTS = {"arms": catalogue.arms, "policies": catalogue.policies, "objective": catalogue.objectives}
 
 
@@ -60,7 +60,8 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
             raise _misnamed("key", key, KEYS, key)
     if description.get("metric", "regret") not in _METRICS:
         raise BadDescription(f"metric must be one of {_METRICS}, got {description['metric']!r}", "metric")
-    for key in ("horizon", "arms", "policies", "objective"):
+    needed = ["horizon", "arms", "objective", *(["policies"] if description.get("metric") != "coverage" else [])]
+    for key in needed:
         if key not in description and not all(key in c for c in description.get("cases", [{}])):
             raise BadDescription(f"the description has no {key}; add it", key)
     return [_case(dict(description), variables) for variables in _variations(description)]
@@ -90,9 +91,8 @@ def _case(description: dict[str, Any], variation: dict[str, Any]) -> Case:
         names[name] = _number(expression, names, "let", key=name)
     environment = _environment(description["arms"], names)
     names["K"] = environment.K
-    policies = tuple(
-        _build("policies", entry, number, names) for number, entry in enumerate(_listed(description, "policies"))
-    )
+    entries = _listed(description, "policies") if "policies" in description else []
+    policies = tuple(_build("policies", entry, number, names) for number, entry in enumerate(entries))
     objective = _build("objective", description["objective"], None, names)
     if "horizon" in variation:
         variables["n"] = horizon

@@ -103,7 +103,8 @@ class Progress:
 
             self._bar = Bar(
                 TextColumn("{task.description:<12}"), BarColumn(), TextColumn("{task.percentage:3.0f}%"),
-                TimeElapsedColumn(), TextColumn("{task.fields[left]}"), console=Console(file=self.stream), transient=True,
+                TimeElapsedColumn(), TextColumn("{task.fields[left]}"), console=Console(file=self.stream),
+                transient=True,
             )  # fmt: skip
             self._task = self._bar.add_task("simulating", total=self._total, left="")
             self._bar.start()

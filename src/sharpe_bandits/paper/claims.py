@@ -80,6 +80,8 @@ class Verdict:
 
 def judge(finished: Finished, seed: int) -> list[Verdict]:
     """Verdicts on all claims of a panel."""
+    if finished.panel.metric == "coverage":
+        return []  # judged by what theory promises, not by comparing policies
     return [_judge(claim, finished, seed) for claim in finished.panel.claims]
 
 
@@ -112,8 +114,8 @@ def compare(check: str, finished: Finished, seed: int) -> Evidence:
     if not np.array_equal(sizes, other):
         raise InvalidInput(f"{check!r} compares cases whose runs are not paired")
     difference = metrics.batch_means((left - right)[:, None], sizes, np.zeros(1), CONFIDENCE).final
-    means = (float(side.sum() / sizes.sum()) for side in (left, right))
-    return Evidence(check, *means, difference, below_zero(difference))
+    runs = sizes.sum()
+    return Evidence(check, float(left.sum() / runs), float(right.sum() / runs), difference, below_zero(difference))
 
 
 def _totals(side: str, finished: Finished, seed: int) -> tuple[np.ndarray, np.ndarray]:

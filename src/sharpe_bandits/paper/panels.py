@@ -40,6 +40,10 @@ def _known(id: str) -> str:
     raise unknown("panel", id, descriptions())
 
 
+def _of_profile(checks: list[str] | dict[str, list[str]], profile: str) -> tuple[str, ...]:
+    return tuple(checks[profile] if isinstance(checks, dict) else checks)
+
+
 @lru_cache(maxsize=64)
 def panel(id: str, profile: str) -> Panel:
     """One panel under one profile."""
@@ -50,7 +54,7 @@ def panel(id: str, profile: str) -> Panel:
         if key not in KEYS:
             raise unknown(f"key of panel {id}", key, KEYS)
     claims = tuple(
-        Claim(f"{id}.{number}", claim["says"], tuple(claim["checks"]), claim.get("why", ""))
+        Claim(f"{id}.{number}", claim["says"], _of_profile(claim["checks"], profile), claim.get("why", ""))
         for number, claim in enumerate(raw.get("claims", []), 1)
         if profile in claim.get("profiles", PROFILES)
     )

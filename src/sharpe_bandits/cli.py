@@ -1,0 +1,228 @@
+"""The command line: reproduce the paper, run one's own experiment, look up what there is."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from . import __version__
+from .errors import SharpeBanditsError
+
+QUICK_RUNS = 200
+FULL_RUNS = 10_000
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; gives the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.do(options) or 0)
+    except SharpeBanditsError as error:
+        print(f"sharpe-bandits: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nsharpe-bandits: interrupted; the same command goes on where this one stood", file=sys.stderr)
+        return 130
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.ENOTDIR):
+            raise
+        remedy = "make room" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "choose a writable --out"
+        print(
+            f"sharpe-bandits: {error.strerror}: {error.filename or 'output folder'}; {remedy} and give the same "
+            "command again, it goes on where this one stood",
+            file=sys.stderr,
+        )
+        return 3
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="sharpe-bandits", description="Bandit policies that maximise the Sharpe ratio."
+    )
+    parser.add_argument("--version", action="version", version=f"sharpe-bandits {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command")
+
+    reproduce = commands.add_parser("reproduce", help="run the paper's experiments, judge its claims, write a report")
+    reproduce.add_argument("panels", nargs="*", metavar="panel", help="such as R3 B1; all if none is named")
+    reproduce.add_argument("--profile", choices=("paper", "authors"), help="only this one; both by default")
+    reproduce.add_argument("--quick", action="store_true", help=f"{QUICK_RUNS} runs instead of {FULL_RUNS:,}")
+    reproduce.add_argument("--runs", type=int, help="number of runs")
+    reproduce.add_argument("--seed", type=int, default=1)
+    _output(reproduce, "out/paper")
+    reproduce.set_defaults(do=_reproduce)
+
+    run = commands.add_parser("run", help="run your own experiment from a TOML file")
+    run.add_argument("file", type=Path, help="the experiment file")
+    run.add_argument("--runs", type=int, help="instead of the file's")
+    run.add_argument("--seed", type=int, help="instead of the file's")
+    _output(run, None)
+    run.set_defaults(do=_run)
+
+    commands.add_parser("panels", help="the paper's experiments").set_defaults(do=_panels)
+    for what in ("policies", "arms", "objectives"):
+        listing = commands.add_parser(what, help=f"the {what} that an experiment file can name")
+        listing.set_defaults(do=_listing, what=what)
+    return parser
+
+
+def _output(parser: argparse.ArgumentParser, default: str | None) -> None:
+    text = f"folder for the results ({default})" if default else "folder for the results (out/ and the file's name)"
+    parser.add_argument("--out", type=Path, default=default and Path(default), help=text)
+    parser.add_argument("--workers", type=int, help="threads; all cores by default")
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    from .paper.panels import panels
+    from .reproduction import Job
+
+    runs = QUICK_RUNS if options.quick and options.runs is None else options.runs or FULL_RUNS
+    chosen = panels(options.panels, options.profile)
+    if not chosen:
+        raise SharpeBanditsError(f"none of these panels exists in the {options.profile} profile")
+    job = Job(
+        "Optimizing Sharpe Ratio, reproduced",
+        "Every experiment of “Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits” "
+        f"(Khurshid, Abdulla and Ghatak), {runs:,} runs each, and a verdict on each of its claims: under the paper "
+        "profile (the printed text) and under the authors profile (what their released code does).",
+        chosen,
+        _whole("--runs", runs, 2),
+        _whole("--seed", options.seed, 0),
+    )
+    return _carry_out(job, options)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from .experiments.files import read
+    from .experiments.panel import CHECKPOINTS, Panel
+    from .reproduction import Job
+
+    experiment = read(options.file)
+    compared = ", ".join(dict.fromkeys(p.name for case in experiment.cases for p in case.policies))
+    panel = Panel(
+        options.file.stem, "", experiment.title, compared, "", experiment.metric, tuple(experiment.cases),
+        experiment.description.get("checkpoints", CHECKPOINTS),
+    )  # fmt: skip
+    runs = experiment.runs if options.runs is None else _whole("--runs", options.runs, 2)
+    seed = experiment.seed if options.seed is None else _whole("--seed", options.seed, 0)
+    lead = f"{compared}: {runs:,} runs, {len(experiment.cases)} case(s)."
+    options.out = options.out or Path("out") / options.file.stem
+    return _carry_out(Job(experiment.title, lead, [panel], runs, seed, experiment.description), options)
+
+
+def _carry_out(job: Any, options: argparse.Namespace) -> int:
+    from .experiments.runner import Progress
+    from .reproduction import carry_out
+
+    workers = None if options.workers is None else _whole("--workers", options.workers, 1)
+    verdicts = carry_out(
+        job, options.out, workers, Progress(), say=lambda text: print(text, file=sys.stderr, flush=True)
+    )
+    if verdicts:
+        _print_verdicts(verdicts)
+    else:
+        _print_results(job.panels, options.out)
+    print(f"report: {options.out / 'report.html'}")
+    return 0
+
+
+def _print_verdicts(verdicts: list[Any]) -> None:
+    console, Table = _rich()
+    profiles = list(dict.fromkeys(v.profile for v in verdicts))
+    table = Table("claim", "says", *profiles, title="What the paper claims, and what was measured")
+    colours = {"holds": "green", "fails": "red", "undecided": "yellow"}
+    for id in dict.fromkeys(v.id for v in verdicts):
+        of_id = {v.profile: v for v in verdicts if v.id == id}
+        cells = [f"[{colours[of_id[p].verdict]}]{of_id[p].verdict}[/]" if p in of_id else "" for p in profiles]
+        table.add_row(id, next(iter(of_id.values())).says, *cells)
+    console.print(table)
+    counts = [f"{sum(v.verdict == name for v in verdicts)} {word}" for name, word in
+              (("holds", "hold"), ("fails", "fail"), ("undecided", "are undecided"))]  # fmt: skip
+    print(f"{len(verdicts)} claims judged: {', '.join(counts)}")
+
+
+def _print_results(panels: list[Any], out: Path) -> None:
+    import csv
+
+    console, Table = _rich()
+    for panel in panels:
+        with (out / "data" / f"{panel.id}.csv").open(newline="") as file:
+            rows = [r for r in csv.DictReader(file) if r["metric"] == panel.metric and r["t"] == r["n"]]
+        table = Table("case", "policy", panel.metric, "s.e.", "95% interval", title=panel.title)
+        for row in rows:
+            mean, se, low, high = (float(row[k]) for k in ("mean", "se", "low", "high"))
+            table.add_row(
+                row["case"], row["policy"], f"{mean:.4g}", f"{se:.2g}", f"[{low:.4g}, {high:.4g}]".replace("[", r"\[")
+            )
+        console.print(table)
+
+
+def _panels(options: argparse.Namespace) -> int:
+    from .paper.panels import panels
+
+    console, Table = _rich()
+    table = Table("panel", "profile", "what", "compares", "K", "L", "n", "arms")
+    for panel in panels():
+        cases = panel.cases
+        arms = "drawn anew per run" if cases[0].environment.varies else type(cases[0].environment.arms[0]).__name__  # type: ignore[attr-defined]
+        table.add_row(
+            panel.id,
+            panel.profile,
+            panel.title,
+            panel.compares,
+            _several(c.environment.K for c in cases),
+            _several(f"{c.names['L']:.3g}" for c in cases if "L" in c.names),
+            _several(c.horizon for c in cases),
+            arms,
+        )
+    console.print(table)
+    return 0
+
+
+def _listing(options: argparse.Namespace) -> int:
+    from .experiments import catalogue
+
+    console, Table = _rich()
+    table = Table("kind", "parameters", "what it is", *(["citation"] if options.what == "policies" else []))
+    for entry in getattr(catalogue, options.what)().values():
+        words = (entry.kind, entry.signature(), entry.summary)
+        table.add_row(
+            *(w.replace("[", r"\[") for w in words), *([entry.citation] if options.what == "policies" else [])
+        )
+    console.print(table)
+    if options.what == "policies":
+        print("Every policy takes name; index policies take pilot_fraction or pilot_pulls.")
+    if options.what == "arms":
+        print("Uniform can also be given by mean and variance. Lists give one arm per value; repeat = n gives n arms.")
+    return 0
+
+
+def _several(values: Any) -> str:
+    return ", ".join(dict.fromkeys(map(str, values)))
+
+
+def _rich() -> tuple[Any, Any]:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    def table(*columns: str, title: str | None = None) -> Table:
+        return Table(*columns, title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+
+    console = Console()
+    if not console.is_terminal:
+        console.width = 160  # a pipe or a file has no width of its own
+    return console, table
+
+
+def _whole(name: str, value: int, least: int) -> int:
+    from .validation import whole
+
+    return whole(name, value, least, 2**64 - 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,241 @@
+"""The paper's theory against measurement: bounds, growth, coverage, and "the best RSSR arm is the best SR arm"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .. import metrics, theory
+from ..arms.bandit import Bandit
+from ..experiments.description import Case
+from ..experiments.panel import Finished
+from ..experiments.tidy import COLUMNS, gaps
+from ..metrics import Estimate
+from ..objectives import Sharpe, Variance
+from ..results import Outcome
+from .claims import CONFIDENCE, FAILS, HOLDS, UNDECIDED, Evidence, Verdict, together
+from .table import Table
+
+#: What each inequality promises in the coverage panel, and how many samples are drawn.
+LEVEL = 0.1
+SAMPLES = 20_000
+
+
+@dataclass
+class Findings:
+    """What theory adds: tidy rows per panel, verdicts and tables."""
+
+    rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    verdicts: list[Verdict] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+
+
+def examine(finished: list[Finished], runs: int, seed: int) -> Findings:
+    """Look at every panel with the eyes of theory."""
+    findings = Findings()
+    bounds = Table(
+        "Bounds",
+        "Every bound at the horizon beside what was measured (up to: the upper end of its 99% interval). Printed: as "
+        "the paper has it; repaired: with its slips set right; proved: valid for the policy as it is played. A bound "
+        "that says nothing (a probability of at least 1, a regret of at least n times the largest gap) is vacuous.",
+        ["panel", "profile", "case", "policy", "form", "bound", "measured", "up to", "verdict"],
+        [],
+        "bounds",
+    )
+    growth = Table(
+        "Growth of regret",
+        "Fits of a + b ln t and of a + b t to the regret of UCB-RSSR over the last nine tenths of the rounds. "
+        "Unexplained is the share of the curve's variation that a fit leaves; the verdict needs the better fit, a "
+        "slope above 0, and at most 1% unexplained, each at 99% confidence.",
+        ["panel", "profile", "case", "slope of ln t", "s.e.", "unexplained by ln t", "unexplained by t", "verdict"],
+        [],
+        "growth",
+    )
+    for f in finished:
+        if f.panel.metric == "coverage":
+            _coverage(f, seed, findings)
+            continue
+        findings.rows[f.panel.key] = []
+        _bounds(f, seed, findings, bounds)
+        if f.panel.metric == "regret":
+            _growth(f, seed, findings, growth)
+        if f.panel.profile:
+            _same_arm(f, runs, seed, findings)
+    findings.tables = [table for table in (bounds, growth) if table.rows]
+    return findings
+
+
+def _verdict(f: Finished, what: str, says: str, verdict: str, evidence: list[Evidence], why: str = "") -> Verdict:
+    return Verdict(f"{f.panel.id}.{what}", f.panel.id, f.panel.profile, says, verdict, tuple(evidence), why)
+
+
+def _measured(case: Case, outcome: Outcome, seed: int, metric: str) -> Estimate:
+    gap = gaps(case, seed, outcome.runs)
+    if metric == "error":
+        return metrics.error(outcome, gap, CONFIDENCE)
+    return metrics.regret(outcome, gap, CONFIDENCE).final
+
+
+def _bounds(f: Finished, seed: int, findings: Findings, table: Table) -> None:
+    panel = f.panel
+    judged: list[Evidence] = []
+    for case, outcomes in zip(panel.cases, f.outcomes, strict=True):
+        for policy in case.policies:
+            outcome = outcomes[policy.name]
+            measured = _measured(case, outcome, seed, panel.metric)
+            for bound in theory.bounds_for(policy, case.environment, case.horizon):
+                if bound.kind != ("probability" if panel.metric == "error" else "regret"):
+                    continue
+                verdict = _within(measured, bound.value)
+                shown = "vacuous" if bound.vacuous else verdict
+                table.rows.append(
+                    [
+                        panel.id, panel.profile, case.label, policy.name, bound.form,
+                        None if np.isinf(bound.value) else bound.value, measured.mean, measured.high, shown,
+                    ]
+                )  # fmt: skip
+                if bound.vacuous:
+                    continue
+                findings.rows[panel.key] += _bound_rows(f, case, outcome, policy, bound.form)
+                if bound.form == "printed" and bound.applies:
+                    difference = Estimate(
+                        measured.mean - bound.value,
+                        measured.se,
+                        measured.low - bound.value,
+                        measured.high - bound.value,
+                    )
+                    check = f"{policy.name} @ {case.label} within its bound"
+                    judged.append(Evidence(check, measured.mean, bound.value, difference, verdict))
+    if judged and panel.profile:
+        verdict = together([e.verdict for e in judged])
+        why = "The printed bound is not a true bound; see the table of bounds for the repaired form."
+        findings.verdicts.append(
+            _verdict(f, "bound", "The printed bounds that say anything hold", verdict, judged, why)
+        )
+
+
+def _within(measured: Estimate, bound: float) -> str:
+    if measured.high <= bound:
+        return HOLDS
+    return FAILS if measured.low > bound else UNDECIDED
+
+
+def _bound_rows(f: Finished, case: Case, outcome: Outcome, policy: Any, form: str) -> list[dict[str, Any]]:
+    """A bound as tidy rows, at the times where it says something."""
+    times = outcome.checkpoints if f.panel.metric == "regret" else outcome.checkpoints[-1:]
+    rows = []
+    for t in times:
+        if f.panel.metric == "regret" and t < 2 * case.environment.K:
+            continue
+        found = [b for b in theory.bounds_for(policy, case.environment, int(t), horizon=case.horizon) if b.form == form]
+        if found and not found[0].vacuous:
+            value = found[0].value
+            numbers = {"t": int(t), "metric": f"bound ({form})", "mean": value, "se": 0.0, "low": value, "high": value}
+            rows.append(_row(f, case, policy.name, outcome.runs, numbers))
+    return rows
+
+
+def _row(f: Finished, case: Case, policy: str, runs: int, numbers: dict[str, Any]) -> dict[str, Any]:
+    fixed = {
+        "panel": f.panel.id,
+        "profile": f.panel.profile,
+        "case": case.label,
+        "policy": policy,
+        "K": case.environment.K,
+        "L": float(case.names.get("L", np.nan)),
+        "n": case.horizon,
+        "runs": runs,
+    }
+    row = {**fixed, **numbers}
+    return {column: row[column] for column in COLUMNS}
+
+
+def _growth(f: Finished, seed: int, findings: Findings, table: Table) -> None:
+    panel = f.panel
+    evidence = []
+    reasons = []
+    for case, outcomes in zip(panel.cases, f.outcomes, strict=True):
+        outcome = outcomes.get("UCB-RSSR")
+        if outcome is None or len(outcome.batch_sizes) < 3:
+            continue
+        totals = metrics.weighted_pulls(outcome, gaps(case, seed, outcome.runs))
+        found = theory.growth(outcome.checkpoints, totals / outcome.batch_sizes[:, None], confidence=CONFIDENCE)
+        verdict = {"logarithmic": HOLDS, "linear": FAILS}.get(found.verdict, UNDECIDED)
+        log, line = found.logarithmic, found.linear
+        table.rows.append(
+            [
+                panel.id, panel.profile, case.label, log.slope.mean, log.slope.se, log.unexplained.mean,
+                line.unexplained.mean, found.verdict,
+            ]
+        )  # fmt: skip
+        flipped = Estimate(-found.difference.mean, found.difference.se, -found.difference.high, -found.difference.low)
+        check = f"residual of a + b ln t < residual of a + b t, UCB-RSSR @ {case.label} ({found.reason})"
+        evidence.append(Evidence(check, log.residual.mean, line.residual.mean, flipped, verdict))
+        if verdict == FAILS:
+            reasons.append(case.label)
+    if evidence and panel.profile:
+        why = (
+            f"Regret is still a straight line in t over the last nine tenths of the rounds ({'; '.join(reasons)}): at "
+            "this horizon the policy either explores every arm alike, its confidence terms being wider than the "
+            "gaps, or has settled on a wrong arm in a share of the runs, which it never leaves."
+        )
+        verdict = together([e.verdict for e in evidence])
+        findings.verdicts.append(
+            _verdict(f, "log", "The regret of UCB-RSSR is logarithmic in n", verdict, evidence, why)
+        )
+
+
+def _same_arm(f: Finished, runs: int, seed: int, findings: Findings) -> None:
+    """ "The arm with the best RSSR is the arm with the best SR": exact, from the true moments."""
+    differs = []
+    for case in f.panel.cases:
+        if isinstance(case.objective, Variance):
+            return
+        mean, variance = case.environment.truth(seed, runs)
+        best = case.objective.gaps(mean, variance) == 0
+        sharpe = Sharpe(case.names["L"]).gaps(mean, variance) == 0
+        apart = ~(best & sharpe).any(axis=1)
+        if isinstance(case.environment, Bandit):
+            if apart[0]:
+                differs.append(
+                    f"{case.label}: RSSR prefers arm {best[0].argmax() + 1}, SR arm {sharpe[0].argmax() + 1}"
+                )
+        elif apart.any():
+            differs.append(f"{case.label}: they differ in {apart.mean():.1%} of the runs")
+    verdict = FAILS if differs else HOLDS
+    why = f"A matter of arithmetic, not of chance: squaring the mean weighs it more. {'; '.join(differs)}."
+    findings.verdicts.append(
+        _verdict(f, "arm", "The arm with the best RSSR is the arm with the best SR", verdict, [], why)
+    )
+
+
+def _coverage(f: Finished, seed: int, findings: Findings) -> None:
+    """The coverage panel: violation rates beside what was promised."""
+    rows = findings.rows.setdefault(f.panel.key, [])
+    by_kind: dict[str, list[Evidence]] = {}
+    for case in f.panel.cases:
+        environment = case.environment
+        assert isinstance(environment, Bandit)
+        for found in theory.coverage(
+            environment, case.horizon, case.names["L"], samples=SAMPLES, level=LEVEL, seed=seed, confidence=CONFIDENCE
+        ):
+            kind = f"{found.statistic}, {found.form}"
+            place = f"{environment.arms[found.arm]!r}, {case.label}"
+            rate = found.rate
+            numbers = {"t": case.horizon, "mean": rate.mean, "se": rate.se, "low": rate.low, "high": rate.high}
+            row = _row(f, case, kind, found.samples, {**numbers, "metric": "violation rate"})
+            rows.append({**row, "case": place})
+            difference = Estimate(
+                rate.mean - found.promise, rate.se, rate.low - found.promise, rate.high - found.promise
+            )
+            by_kind.setdefault(kind, []).append(
+                Evidence(f"{kind} @ {place} within its promise", rate.mean, found.promise, difference, found.verdict)
+            )
+    for claim in f.panel.claims:
+        evidence = [e for check in claim.checks for e in by_kind[check]]
+        verdict = together([e.verdict for e in evidence])
+        findings.verdicts.append(
+            Verdict(claim.id, f.panel.id, f.panel.profile, claim.says, verdict, tuple(evidence), claim.why)
+        )

@@ -1,0 +1,57 @@
+"use strict";
+const DATA = JSON.parse(document.getElementById("data").textContent);
+const WASH = (hex) => hex + "2b";
+
+function curveTraces(series) {
+  const traces = [];
+  for (const s of series) {
+    traces.push({ x: s.t.concat([...s.t].reverse()), y: s.high.concat([...s.low].reverse()), fill: "toself", fillcolor: WASH(s.colour),
+      line: { width: 0 }, hoverinfo: "skip", showlegend: false, legendgroup: s.name, type: "scatter", mode: "lines" });
+    traces.push({ x: s.t, y: s.mean, name: s.name, legendgroup: s.name, line: { color: s.colour, dash: s.dash, width: 2 }, mode: "lines",
+      customdata: s.low.map((low, k) => [low, s.high[k]]),
+      hovertemplate: "%{y:.4g} [%{customdata[0]:.4g}, %{customdata[1]:.4g}]<extra>" + s.name + "</extra>", type: "scatter" });
+  }
+  return traces;
+}
+
+function pointTraces(series) {
+  return series.map((s) => ({ x: s.cases, y: s.mean, name: s.name, mode: s.mode, type: "scatter",
+    line: { color: s.colour, dash: s.dash, width: 2 }, marker: { symbol: s.symbol, size: 8 },
+    error_y: { type: "data", symmetric: false, array: s.high.map((h, k) => h - s.mean[k]), arrayminus: s.mean.map((m, k) => m - s.low[k]),
+      color: s.colour, thickness: 1.4, width: 4 },
+    hovertemplate: "%{y:.4f}<extra>" + s.name + "</extra>" }));
+}
+
+function draw(element) {
+  const chart = DATA.panels[element.dataset.panel].charts[Number(element.dataset.chart)];
+  const section = element.closest("section");
+  const metric = section.dataset.metric;
+  const overTime = chart.kind === "curves";
+  const series = overTime ? chart.series[metric] : chart.series;
+  const legend = 22 * Math.ceil(series.length / 2);
+  const horizon = overTime ? Math.max(...series.map((s) => s.t[s.t.length - 1])) : 0;
+  const span = section.dataset.axis === "log" ? [1, Math.log10(horizon)] : [0, horizon];
+  const layout = { margin: { l: 62, r: 14, t: chart.label ? 38 : 16, b: (overTime ? 52 : 40) + legend }, height: 320 + legend,
+    font: { family: "system-ui, sans-serif", size: 13 },
+    title: chart.label ? { text: chart.label, font: { size: 14 }, x: 0.02, y: 0.97 } : undefined,
+    legend: { orientation: "h", x: 0, y: overTime ? -50 / 270 : -34 / 270, yanchor: "top", entrywidth: 0.47, entrywidthmode: "fraction" }, hovermode: overTime ? "x unified" : "closest",
+    xaxis: { title: { text: overTime ? "rounds t" : "", standoff: 4 }, type: overTime ? section.dataset.axis : "category",
+      range: overTime ? span : undefined, dtick: overTime && section.dataset.axis === "log" ? 1 : undefined, gridcolor: "#e6e9ee" },
+    yaxis: { title: { text: overTime ? metric : chart.unit }, rangemode: "tozero", gridcolor: "#e6e9ee" } };
+  Plotly.react(element, overTime ? curveTraces(series) : pointTraces(series), layout,
+    { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] });
+  element.dataset.drawn = "yes";
+}
+
+const seen = new IntersectionObserver((entries) => {
+  for (const entry of entries) if (entry.isIntersecting) { seen.unobserve(entry.target); draw(entry.target); }
+}, { rootMargin: "400px" });
+document.querySelectorAll(".chart").forEach((element) => seen.observe(element));
+window.addEventListener("beforeprint", () => document.querySelectorAll(".chart").forEach(draw));
+
+document.querySelectorAll(".controls button").forEach((button) => button.addEventListener("click", () => {
+  const section = button.closest("section");
+  section.dataset[button.dataset.sets] = button.dataset.value;
+  section.querySelectorAll(`button[data-sets="${button.dataset.sets}"]`).forEach((b) => b.setAttribute("aria-pressed", String(b === button)));
+  section.querySelectorAll(".chart[data-drawn]").forEach(draw);
+}));

@@ -1,0 +1,324 @@
+"""Puts the page together: scorecard first, then every panel with its curves, its numbers and its verdicts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from html import escape
+from importlib import resources
+from typing import Any
+
+from ..errors import SharpeBanditsError
+from ..experiments.panel import Finished, Panel
+from ..figures import MARKERS, PALETTE, Rows, columns_of
+from ..paper.claims import FAILS, HOLDS, UNDECIDED, Verdict
+from ..paper.table import Table
+
+_DASHES = ("solid", "dash", "dot", "dashdot")
+_SYMBOLS = dict(
+    zip(MARKERS, ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x"), strict=True)
+)
+
+
+@dataclass
+class Content:
+    """Everything that a report shows.
+
+    Attributes
+    ----------
+    title, lead : what this is
+    finished, rows : panels and their tidy tables, by key
+    verdicts : on all claims
+    tables : what theory has to say, and the like
+    facts : settings and versions, shown at the end
+    """
+
+    title: str
+    lead: str
+    finished: list[Finished]
+    rows: dict[str, Rows]
+    verdicts: list[Verdict] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def page(content: Content) -> str:
+    """The whole page."""
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError:
+        raise SharpeBanditsError(
+            "the report needs plotly, which is not installed; install it with: pip install 'sharpe-bandits[report]'"
+        ) from None
+    data = {"panels": {f.panel.key: {"charts": charts(f, content.rows[f.panel.key])} for f in content.finished}}
+    style, script = (_resource(name) for name in ("page.css", "page.js"))
+    payload = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    body = "\n".join(_body(content))
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<link rel="icon" href="data:,"><title>{escape(content.title)}</title><style>{style}</style></head>\n'
+        f"<body>\n{body}\n"
+        f'<script type="application/json" id="data">{payload}</script>\n'
+        f"<script>{get_plotlyjs()}</script>\n<script>{script}</script>\n</body></html>\n"
+    )
+
+
+def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
+    """The interactive charts of one panel as data."""
+    panel = finished.panel
+    policies = list(finished.outcomes[0])
+    cases: dict[str, str]
+    if panel.metric == "error":
+        cases = {c.label: f"K = {c.environment.K}, n = {c.horizon:,}" for c in panel.cases}
+        series = [_points(rows, policy, "error", p, cases, policy) for p, policy in enumerate(policies)]
+        for form in ("printed", "repaired"):
+            for p, policy in enumerate(policies):
+                bound = _points(rows, policy, f"bound ({form})", p, cases, f"{form} bound, {policy}")
+                series += [{**bound, "dash": "dot", "symbol": "line-ew-open"}] if bound["mean"] else []
+        return [{"kind": "points", "label": "", "unit": "probability of error", "series": series}]
+    if panel.metric == "coverage":
+        cases = {x["case"]: x["case"] for x in rows}
+        names = list(dict.fromkeys(x["policy"] for x in rows))
+        series = [
+            {**_points(rows, name, "violation rate", p, cases, name), "mode": "markers"} for p, name in enumerate(names)
+        ]
+        return [{"kind": "points", "label": "", "unit": "violation rate (promise: at most 0.1)", "series": series}]
+    drawn = []
+    for label, numbers in columns_of(finished):
+        by_metric: dict[str, list[Any]] = {}
+        for metric in ("regret", "sub-optimal plays"):
+            for d, number in enumerate(numbers):
+                case = panel.cases[number]
+                for p, policy in enumerate(policies):
+                    found = [x for x in rows if (x["case"], x["policy"], x["metric"]) == (case.label, policy, metric)]
+                    name = f"{policy}, L = {case.names['L']:g}" if len(numbers) > 1 else policy
+                    style = {"name": name, "colour": PALETTE[p], "dash": _DASHES[d % 4]}
+                    by_metric.setdefault(metric, []).append({**style, "t": [x["t"] for x in found], **_numbers(found)})
+                    for form in ("printed", "repaired", "proved") if metric == "regret" else ():
+                        key = (case.label, policy, f"bound ({form})")
+                        limit = [x for x in rows if (x["case"], x["policy"], x["metric"]) == key]
+                        if limit:
+                            extra = {"name": f"{form} bound, {name}", "colour": "#777777", "dash": "dot"}
+                            points = {"t": [x["t"] for x in limit], **_numbers(limit)}
+                            by_metric[metric].append({**extra, **points})
+        drawn.append({"kind": "curves", "label": label, "series": by_metric})
+    return drawn
+
+
+def _points(rows: Rows, policy: str, metric: str, p: int, cases: dict[str, str], name: str) -> dict[str, Any]:
+    found = [x for x in rows if x["policy"] == policy and x["metric"] == metric]
+    style = {"name": name, "colour": PALETTE[p], "dash": _DASHES[p % 4], "symbol": _SYMBOLS[MARKERS[p]]}
+    return {**style, "mode": "lines+markers", "cases": [cases[x["case"]] for x in found], **_numbers(found)}
+
+
+def _numbers(found: Rows) -> dict[str, list[float]]:
+    return {key: [float(f"{x[key]:.6g}") for x in found] for key in ("mean", "low", "high")}
+
+
+def _body(content: Content) -> Iterable[str]:
+    ids = list(dict.fromkeys(f.panel.id for f in content.finished))
+    links = [("Scorecard", "scorecard")] if content.verdicts else []
+    links += [(id, f"panel-{id}") for id in ids]
+    links += [("Theory", "theory")] if content.tables else []
+    links += [("How it was made", "made")]
+    yield (
+        "<nav><div>"
+        + "".join(f'<a href="#{anchor}">{escape(text)}</a>' for text, anchor in links)
+        + "</div></nav><main>"
+    )
+    yield f'<h1>{escape(content.title)}</h1><p class="lead">{escape(content.lead)}</p>'
+    if content.verdicts:
+        yield from _scorecard(content.verdicts)
+    yield "<h2>Panels</h2>"
+    for id in ids:
+        of_id = [f for f in content.finished if f.panel.id == id]
+        yield f'<section id="panel-{id}"><h3>{escape(f"{id}: {of_id[0].panel.title}")}</h3>'
+        yield f"<p>{escape(of_id[0].panel.compares)}.</p>"
+        if of_id[0].panel.note:
+            yield f'<p class="note">{escape(of_id[0].panel.note)}</p>'
+        yield "</section>"
+        for finished in of_id:
+            verdicts = [v for v in content.verdicts if (v.panel, v.profile) == (id, finished.panel.profile)]
+            yield from _panel(finished, content.rows[finished.panel.key], verdicts)
+    if content.tables:
+        yield '<h2 id="theory">Theory against measurement</h2>'
+        for table in content.tables:
+            yield from _table(table)
+    yield '<h2 id="made">How it was made</h2>'
+    yield (
+        "<p>Regret is the sum over arms of the true gap times the expected number of pulls; e<sub>n</sub> is the "
+        "probability that the arm recommended in the end is not a best one. Bands and bars are 95% intervals "
+        "(Student's, from batches of runs; Wilson's for proportions). All policies of a panel saw the same rewards: "
+        "the j-th pull of arm i in run r pays the same whatever the policy, so that differences are paired. A claim "
+        "<em>holds</em> if the 99% interval of the paired difference shows it in every comparison that it makes, "
+        "<em>fails</em> if one comparison shows the contrary, and is <em>undecided</em> otherwise.</p>"
+    )
+    yield "<table>" + "".join(
+        f"<tr><th>{escape(k)}</th><td>{escape(str(v))}</td></tr>" for k, v in content.facts.items()
+    )
+    yield "</table></main>"
+
+
+def _scorecard(verdicts: list[Verdict]) -> Iterable[str]:
+    yield '<h2 id="scorecard">Scorecard</h2>'
+    counts = {name: sum(v.verdict == name for v in verdicts) for name in (HOLDS, FAILS, UNDECIDED)}
+    yield '<div class="tally">'
+    for name, count in counts.items():
+        word = {HOLDS: "hold", FAILS: "fail"}.get(name, name)
+        yield f'<div class="{name}"><b>{count}</b>{word}</div>'
+    yield "</div>"
+    profiles = list(dict.fromkeys(v.profile for v in verdicts))
+    head = "".join(f"<th>{escape(p)} profile</th>" for p in profiles)
+    yield f'<div class="wide"><table class="scorecard"><tr><th>Claim</th><th></th>{head}</tr>'
+    for id in dict.fromkeys(v.id for v in verdicts):
+        of_id = {v.profile: v for v in verdicts if v.id == id}
+        says = next(iter(of_id.values())).says
+        cells = "".join(f"<td>{_chip(of_id[p], link=True) if p in of_id else _NOTHING}</td>" for p in profiles)
+        yield f"<tr><td>{escape(id)}</td><td>{escape(says)}</td>{cells}</tr>"
+    yield "</table></div>"
+    failed = [v for v in verdicts if v.verdict == FAILS]
+    if failed:
+        yield '<h3 id="why">Why claims fail</h3>'
+        for verdict in failed:
+            yield (
+                f'<div class="why"><b>{escape(verdict.id)}</b> ({escape(verdict.profile)} profile): '
+                f"{escape(verdict.says)}.<br>{escape(verdict.why) or 'No explanation is known.'} "
+                f'<a href="#{_anchor(verdict)}">Evidence</a></div>'
+            )
+
+
+_NOTHING = '<span class="none">–</span>'
+
+
+def _anchor(verdict: Verdict) -> str:
+    return f"{verdict.panel}-{verdict.profile}" if verdict.panel else verdict.id
+
+
+def _chip(verdict: Verdict, link: bool) -> str:
+    if not link:
+        return f'<span class="chip {verdict.verdict}">{verdict.verdict}</span>'
+    return f'<a class="chip {verdict.verdict}" href="#{_anchor(verdict)}">{verdict.verdict}</a>'
+
+
+def _panel(finished: Finished, rows: Rows, verdicts: list[Verdict]) -> Iterable[str]:
+    panel = finished.panel
+    key = panel.key
+    yield f'<section id="{key}" data-metric="regret" data-axis="log">'
+    yield f"<h4>{escape(panel.id)}, {escape(panel.profile)} profile</h4>" if panel.profile else ""
+    drawn = charts(finished, rows)
+    if panel.metric == "regret":
+        yield (
+            '<div class="controls">'
+            + "".join(
+                f'<button data-sets="{sets}" data-value="{value}" aria-pressed="{pressed}">{text}</button>'
+                for sets, value, text, pressed in (
+                    ("metric", "regret", "Regret", "true"),
+                    ("metric", "sub-optimal plays", "Sub-optimal plays", "false"),
+                    ("axis", "log", "log t", "true"),
+                    ("axis", "linear", "linear t", "false"),
+                )
+            )
+            + "</div>"
+        )
+    yield '<div class="charts">'
+    for number in range(len(drawn)):
+        yield f'<div class="chart" data-panel="{key}" data-chart="{number}"></div>'
+    yield "</div>"
+    for verdict in verdicts:
+        line = f"{_chip(verdict, link=False)} <b>{escape(verdict.id)}</b> {escape(verdict.says)}."
+        yield f"<details><summary>{line}</summary>{_evidence(verdict)}</details>"
+    yield '<details><summary class="more">Numbers at the horizon</summary>' + _numbers_table(panel, rows) + "</details>"
+    yield '<details><summary class="more">Arms and policies</summary>' + _settings(panel) + "</details>"
+    yield (
+        f'<p class="files">Figure: <a href="figures/{key}.svg">SVG</a>, <a href="figures/{key}.png">PNG</a>. '
+        f'Data: <a href="data/{panel.id}.csv">CSV</a>, <a href="data/{panel.id}.parquet">Parquet</a>.</p></section>'
+    )
+
+
+def _evidence(verdict: Verdict) -> str:
+    why = f"<p>{escape(verdict.why)}</p>" if verdict.verdict == FAILS and verdict.why else ""
+    if not verdict.evidence:
+        return why or "<p>Exact, from the true moments of the arms.</p>"
+    rows = "".join(
+        f"<tr><td>{escape(e.check)}</td>{_n(e.left)}{_n(e.right)}{_n(e.difference.mean)}{_n(e.difference.se)}"
+        f'<td class="n">[{e.difference.low:.4g}, {e.difference.high:.4g}]</td>'
+        f'<td><span class="chip {e.verdict}">{e.verdict}</span></td></tr>'
+        for e in verdict.evidence
+    )
+    head = "".join(f'<th class="n">{t}</th>' for t in ("left", "right", "difference", "s.e.", "99% interval"))
+    return f'{why}<div class="wide"><table><tr><th>Comparison</th>{head}<th></th></tr>{rows}</table></div>'
+
+
+def _numbers_table(panel: Panel, rows: Rows) -> str:
+    last = [x for x in rows if x["t"] == x["n"]]
+    body = "".join(
+        f"<tr><td>{escape(x['case'])}</td><td>{escape(x['policy'])}</td><td>{escape(x['metric'])}</td>{_n(x['mean'])}"
+        f'{_n(x["se"])}<td class="n">[{x["low"]:.4g}, {x["high"]:.4g}]</td></tr>'
+        for x in last
+    )
+    head = "<th>Case</th><th>Policy</th><th>Metric</th>"
+    head += "".join(f'<th class="n">{text}</th>' for text in ("mean", "s.e.", "95% interval"))
+    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
+
+
+def _settings(panel: Panel) -> str:
+    parts = []
+    for case in panel.cases:
+        arms = getattr(case.environment, "arms", None)
+        text = repr(case.environment) if arms is None else _grouped([repr(a) for a in arms])
+        policies = "; ".join(_parameters(p.to_dict()) for p in case.policies)
+        parts.append(f"<tr><td>{escape(case.label)}</td><td>{escape(text)}</td><td>{escape(policies)}</td></tr>")
+    return (
+        f'<div class="wide"><table><tr><th>Case</th><th>Arms</th><th>Policies</th></tr>{"".join(parts)}</table></div>'
+    )
+
+
+def _grouped(names: list[str]) -> str:
+    """A list with runs of the same name counted: ``Uniform(0, 1) ×3``."""
+    runs: list[list[Any]] = []
+    for name in names:
+        if runs and runs[-1][0] == name:
+            runs[-1][1] += 1
+        else:
+            runs.append([name, 1])
+    return ", ".join(name if count == 1 else f"{name} ×{count}" for name, count in runs)
+
+
+def _parameters(described: dict[str, Any]) -> str:
+    kind = described["policy"]
+    hidden = ("policy", "name")
+    words = [f"{k} = {v}" for k, v in described.items() if k not in hidden and v is not None]
+    return f"{kind}({', '.join(words)})"
+
+
+def _table(table: Table) -> Iterable[str]:
+    yield f"<section{f' id={chr(34)}{table.anchor}{chr(34)}' if table.anchor else ''}><h3>{escape(table.title)}</h3>"
+    yield f"<p>{escape(table.text)}</p>"
+    numeric = {c for c in range(len(table.columns)) if any(isinstance(r[c], (int, float)) for r in table.rows)}
+    head = "".join(
+        f"<th{' class=n' if c in numeric else ''}>{escape(text)}</th>" for c, text in enumerate(table.columns)
+    )
+    yield f'<div class="wide"><table><tr>{head}</tr>'
+    for row in table.rows:
+        yield "<tr>" + "".join(_cell(value) for value in row) + "</tr>"
+    yield "</table></div></section>"
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return f"<td>{_NOTHING if value is None else 'yes' if value else 'no'}</td>"
+    if isinstance(value, (int, float)):
+        return _n(value)
+    if value in (HOLDS, FAILS, UNDECIDED):
+        return f'<td><span class="chip {value}">{value}</span></td>'
+    return f"<td>{escape(str(value))}</td>"
+
+
+def _n(value: float) -> str:
+    return f'<td class="n">{value:.4g}</td>'
+
+
+def _resource(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text("utf-8")
