@@ -18,6 +18,8 @@ Rows = list[dict[str, Any]]
 
 #: Okabe & Ito's palette: told apart by colour-blind readers and in grey.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: Greys for bounds.
+BOUNDS = {"printed": "#8c8c8c", "repaired": "#4d4d4d", "proved": "#000000"}
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (5, 2, 1.5, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _STYLE = {
@@ -114,7 +116,8 @@ def _curves(plt: Any, finished: Finished, rows: Rows) -> Figure:
                         key = (case.label, policy, f"bound ({form})")
                         bound = [x for x in rows if (x["case"], x["policy"], x["metric"]) == key]
                         if bound:
-                            _line(ax, bound, "#777777", DASHES[2], f"{form} bound, {name}")
+                            text = f"{form} bound" + (f", L = {case.names['L']:g}" if several else "")
+                            _line(ax, bound, BOUNDS[form], DASHES[(d + 2) % len(DASHES)], text)
             ax.set_xscale("log")
             ax.xaxis.set_minor_locator(plt.NullLocator())
             ax.set_xlim(left=10, right=max(panel.cases[number].horizon for number in numbers))
@@ -166,7 +169,7 @@ def _errors(plt: Any, finished: Finished, rows: Rows) -> Figure:
 
 
 def _coverage(plt: Any, finished: Finished, rows: Rows) -> Figure:
-    figure, ax = plt.subplots(figsize=(6.4, 5.8), layout="constrained")
+    figure, ax = plt.subplots(figsize=(7.2, 6.0), layout="constrained")
     places = {case: number for number, case in enumerate(dict.fromkeys(x["case"] for x in rows))}
     for p, name in enumerate(dict.fromkeys(x["policy"] for x in rows)):
         found = [x for x in rows if x["policy"] == name]

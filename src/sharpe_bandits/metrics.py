@@ -24,6 +24,9 @@ class Estimate:
     low: float
     high: float
 
+    def __str__(self) -> str:
+        return format(self, ".4g")
+
     def __format__(self, spec: str) -> str:
         spec = spec or ".4g"
         return f"{self.mean:{spec}} ± {self.se:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
@@ -131,6 +134,12 @@ def error(outcome: Outcome, gaps: np.ndarray, confidence: float) -> Estimate:
 def simple_regret(outcome: Outcome, gaps: np.ndarray, confidence: float) -> Estimate:
     """Expected gap of the recommended arm."""
     return sample_mean(recommended_gap(outcome, gaps), confidence)
+
+
+def locked_in(outcome: Outcome, gaps: np.ndarray, confidence: float, share: float = 0.8) -> Estimate:
+    """Proportion of runs in which more than ``share`` of all rounds went to one and the same sub-optimal arm."""
+    plays = np.where(gaps > 0, outcome.final, 0)
+    return wilson(int((plays.max(axis=1) > share * outcome.checkpoints[-1]).sum()), outcome.runs, confidence)
 
 
 def achieved(outcome: Outcome, objective: Objective, confidence: float) -> Estimate:

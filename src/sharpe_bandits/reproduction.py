@@ -6,6 +6,7 @@ with the same files. Another seed or setting in the same folder is refused.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 import time
@@ -60,6 +61,7 @@ class Job:
             "seed": self.seed,
             "description": self.description,
             "versions": versions(),
+            "sources": _sources(),
         }
 
 
@@ -101,6 +103,15 @@ def carry_out(
     return verdicts
 
 
+def _sources() -> str:
+    """A digest of the code that results are made by, so that two states of it never share a folder."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parent
+    for path in sorted(p for part in ("arms", "engine", "kernels", "policies") for p in (root / part).glob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 def _claim_folder(job: Job, out: Path) -> None:
     """Take a new folder, or one that this very job has begun."""
     path = out / _SETTINGS
@@ -119,9 +130,14 @@ def _claim_folder(job: Job, out: Path) -> None:
         key = different[0]
         theirs_value = theirs.get(key) if isinstance(theirs, dict) else theirs
         raise InvalidInput(
-            f"{out} was begun with other settings: {key} was {theirs_value!r}, now it is {mine[key]!r}; "
+            f"{out} was begun with other settings: {key} was {_brief(theirs_value)}, now it is {_brief(mine[key])}; "
             "repeat the earlier command to go on with it, or choose another --out"
         )
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:60]}… ({len(value)} in all)"
 
 
 def _order(verdict: Verdict, panels: list[Panel]) -> tuple[int, bool, str]:

@@ -111,7 +111,7 @@ class Tape(Environment):
     """Recorded rewards: ``rewards[arm, j]`` is what the j-th pull of ``arm`` pays (j from 0), in every run."""
 
     def __init__(self, rewards: Any) -> None:
-        self.rewards = numbers("rewards", rewards, 2)
+        self.rewards = numbers("rewards", rewards, 2).copy()
         self.K, self.length = self.rewards.shape
         if self.K < 2:
             raise InvalidInput(f"a tape needs at least 2 arms (rows), got {self.K}")
@@ -146,8 +146,13 @@ class UniformArms:
 
     def __init__(self, low: Any, high: Any) -> None:
         self.low, self.high = numbers("low", low, 1), numbers("high", high, 1)
-        if self.low.shape != self.high.shape or (self.low > self.high).any():
-            raise InvalidInput("low and high must have the same length, and low must nowhere exceed high")
+        if self.low.shape != self.high.shape:
+            raise InvalidInput(f"low and high must have the same length, got {self.low.size} and {self.high.size}")
+        if (self.low > self.high).any():
+            arm = int(np.argmax(self.low > self.high))
+            raise InvalidInput(
+                f"low must not exceed high, got low={self.low[arm]} and high={self.high[arm]} for arm {arm}; swap them"
+            )
 
 
 class RandomBandit(Environment):
@@ -182,12 +187,17 @@ class RandomBandit(Environment):
         generator = np.random.Generator(np.random.Philox(key=np.array([seed, run], np.uint64)))
         drawn = self.draw(generator)
         if isinstance(drawn, UniformArms):
-            count = drawn.low.size
+            count, lowest = drawn.low.size, float(drawn.low.min())
         else:
             drawn = [as_arm(a) for a in drawn]
-            count = len(drawn)
+            count, lowest = len(drawn), min((a.support[0] for a in drawn), default=np.inf)
         if count != self.K:
             raise InvalidInput(f"the draw of {self!r} gave {count} arms in run {run}, not {self.K}")
+        if not lowest >= self._lowest:
+            raise InvalidInput(
+                f"the draw of {self!r} gave an arm with rewards from {lowest} in run {run}, below its declared "
+                f"lowest={self._lowest}; lower or drop that bound"
+            )
         return drawn
 
     def table(self, seed: int, first: int, runs: int) -> ArmTable:

@@ -9,7 +9,7 @@ from ..validation import positive
 from .base import Arm, Draws, Moments, quantile_table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Beta(Arm):
     """Beta on [0, 1] with shapes a and b."""
 

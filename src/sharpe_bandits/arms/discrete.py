@@ -14,7 +14,7 @@ from ..validation import probability
 from .base import Arm, Draws, Moments
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bernoulli(Arm):
     """1 with probability p, else 0."""
 
@@ -35,7 +35,7 @@ class Bernoulli(Arm):
         return Draws(BERNOULLI, self.p)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Empirical(Arm):
     """One of the given values, each equally likely (repeat a value to weight it)."""
 
@@ -43,6 +43,11 @@ class Empirical(Arm):
 
     def __init__(self, values: Iterable[float]) -> None:
         object.__setattr__(self, "values", tuple(numbers("values", values, 1).tolist()))
+
+    def __repr__(self) -> str:
+        if len(self.values) <= 8:
+            return f"Empirical({list(self.values)!r})"
+        return f"Empirical({len(self.values)} values from {min(self.values):g} to {max(self.values):g})"
 
     def moments(self) -> Moments:
         x = np.asarray(self.values)

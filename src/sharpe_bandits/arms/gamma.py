@@ -13,7 +13,7 @@ from ..validation import interval, positive
 from .base import Arm, Draws, Moments, integrated_moments, quantile_table, tabulate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Gamma(Arm):
     """Gamma with a shape and a scale."""
 
@@ -37,7 +37,7 @@ class Gamma(Arm):
         return Draws(QUANTILE, 0.0, self.scale, pool.size, pool)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TruncatedGamma(Arm):
     """Gamma with a shape and a scale (before truncation), given that it lies in [low, high]."""
 

@@ -10,7 +10,7 @@ from ..validation import finite, interval, not_negative
 from .base import Arm, Draws, Moments
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Uniform(Arm):
     """Uniform on [low, high]."""
 
@@ -41,7 +41,7 @@ class Uniform(Arm):
         return Draws(UNIFORM, self.low, self.high - self.low)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Constant(Arm):
     """Always the same reward."""
 

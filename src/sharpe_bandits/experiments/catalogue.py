@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from ..arms.base import Arm
-from ..errors import unknown
 from ..objectives import Objective
-from ..policies.base import Policy
+from ..policies.base import PAPER, Policy
 
 #: Kinds that are made by code, not by a description.
 _NOT_DESCRIBED = {"CustomPolicy", "Scipy"}
+
+#: The LaTeX of docstrings, as a terminal can show it.
+_GREEK = {"mu": "μ", "sigma": "σ", "gamma": "γ", "beta": "β", "rho": "ρ", "theta": "θ", "tau": "τ", "epsilon": "ε"}
+_SIGNS = {"lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋", "sim": "~", "ln": "ln", "log": "log", "max": "max"}
+_PLAIN = (
+    (r":(?:math|class):`([^`]*)`", r"\1"),
+    (r"``", ""),
+    (r"\\bar ([XV])", "\\1\u0304"),
+    (r"\\overline\{\\log\}", "log\u0304"),
+    (r"\\sqrt\{([^{}]*)\}", r"√(\1)"),
+    (r"\\mathrm\{(\w+)\}", r"\1"),
+    (r"\\sum_\{([^}]*)\}\^\{?(\w+)\}?", r"Σ_{\1..\2}"),
+    (r"\\[,!;]", ""),
+    (r"\^2", "²"),
+)
 
 
 @dataclass(frozen=True)
@@ -26,13 +42,17 @@ class Entry:
     citation: str = ""
 
     def signature(self) -> str:
-        """The parameters as one would write them."""
-        return ", ".join(
-            str(p).split(":")[0] + ("" if p.default is p.empty else f" = {p.default!r}") for p in self._own()
-        )
+        """The parameters as one would write them; those that all policies share are left out."""
+        shared = ("name", "pilot_fraction", "pilot_pulls")
+        return ", ".join(p.name + self._default(p) for p in self.parameters if p.name not in shared)
 
-    def _own(self) -> list[inspect.Parameter]:
-        return [p for p in self.parameters if p.name not in ("name", "pilot_fraction", "pilot_pulls")]
+    def _default(self, parameter: inspect.Parameter) -> str:
+        if parameter.default is parameter.empty:
+            return ""
+        for f in dataclasses.fields(self.make):
+            if f.name == parameter.name and f.default_factory is not dataclasses.MISSING:
+                return f" = {f.default_factory()!r}"
+        return f" = {parameter.default!r}"
 
 
 def policies() -> dict[str, Entry]:
@@ -50,11 +70,11 @@ def objectives() -> dict[str, Entry]:
     return _entries(Objective.kinds)
 
 
-def look_up(what: str, kind: Any, among: dict[str, Entry]) -> Entry:
-    """The entry of a kind; an unknown one gets the nearest as a suggestion."""
-    if kind not in among:
-        raise unknown(what, kind, among)
-    return among[kind]
+def plain(text: str) -> str:
+    """A docstring's words without its markup."""
+    for pattern, replacement in _PLAIN:
+        text = re.sub(pattern, replacement, text)
+    return re.sub(r"\\([a-z]+)", lambda word: {**_GREEK, **_SIGNS}.get(word[1], word[0]), text)
 
 
 def _entries(kinds: dict[str, Any]) -> dict[str, Entry]:
@@ -62,6 +82,7 @@ def _entries(kinds: dict[str, Any]) -> dict[str, Entry]:
     for kind, cls in sorted(kinds.items()):
         if kind not in _NOT_DESCRIBED:
             parameters = tuple(inspect.signature(cls).parameters.values())
-            summary = inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " ")
-            found[kind] = Entry(kind, cls, parameters, summary, getattr(cls, "citation", ""))
+            summary = plain(inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " "))
+            citation = getattr(cls, "citation", "").replace(PAPER, "the paper")
+            found[kind] = Entry(kind, cls, parameters, summary, citation)
     return found

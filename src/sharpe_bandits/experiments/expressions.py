@@ -6,11 +6,31 @@ import ast
 import math
 import operator
 from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput, unknown
+from ..errors import InvalidInput, SharpeBanditsError, unknown
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    whole = isinstance(base, int) and isinstance(exponent, int)
+    if whole and base.bit_length() * exponent > 4096:  # digits without end, and it would take as long
+        raise OverflowError("the power is too large")
+    value = operator.pow(base, exponent)
+    if isinstance(value, complex):
+        raise ValueError("a fractional power of a negative number is not real")
+    return value
+
+
+def _least(first: Any, *others: Any) -> Any:
+    return reduce(np.minimum, others, first)
+
+
+def _largest(first: Any, *others: Any) -> Any:
+    return reduce(np.maximum, others, first)
+
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -19,7 +39,7 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
+    ast.Pow: _power,
 }
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,
@@ -37,8 +57,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "floor": math.floor,
     "ceil": math.ceil,
     "abs": abs,
-    "min": np.minimum,
-    "max": np.maximum,
+    "min": _least,
+    "max": _largest,
 }
 
 
@@ -54,13 +74,16 @@ def evaluate(expression: Any, names: Mapping[str, Any]) -> Any:
     if not isinstance(expression, str):
         return expression
     try:
-        tree = ast.parse(expression, mode="eval").body
-    except SyntaxError:
+        tree = ast.parse(expression.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InvalidInput(
             f"{expression!r} is not an expression: use numbers, names, + - * / ** and sqrt, log, …"
         ) from None
     try:
-        value = _value(tree, names, expression)
+        with np.errstate(divide="raise", over="raise", invalid="raise"):
+            value = _value(tree, names, expression)
+    except SharpeBanditsError:
+        raise
     except (ArithmeticError, TypeError, ValueError) as error:
         raise InvalidInput(f"{expression!r} cannot be evaluated with {_shown(names)}: {error}") from None
     return value.item() if isinstance(value, np.generic) else value
@@ -78,6 +101,8 @@ def _value(node: ast.expr, names: Mapping[str, Any], whole: str) -> Any:
             return _BINARY[type(op)](_value(left, names, whole), _value(right, names, whole))
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_value(operand, names, whole)
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _value(operand, names, whole)
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
             return _COMPARE[type(op)](_value(left, names, whole), _value(right, names, whole))
         case ast.IfExp(test=test, body=body, orelse=orelse):

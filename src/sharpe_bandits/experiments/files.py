@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, unknown
 from ..validation import whole
-from .description import BadDescription, Case, cases
+from .description import KEYS, BadDescription, Case, cases
 
 _RUN_KEYS = {"runs": 10_000, "seed": 1}
 
@@ -41,6 +41,10 @@ def read(path: str | os.PathLike[str]) -> ExperimentFile:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"{file} is not TOML: {error}") from None
+    for key in content:
+        if key not in (*KEYS, *_RUN_KEYS):
+            line = line_of(text, key)
+            raise InvalidInput(f"{file}, line {line}: {unknown('key', key, (*KEYS, *_RUN_KEYS))}")
     settings = {key: content.pop(key, default) for key, default in _RUN_KEYS.items()}
     try:
         found = cases(content)

@@ -28,6 +28,7 @@ def measures(case: Case, outcome: Outcome, gap: np.ndarray, metric: str) -> Iter
     if metric == "regret":
         yield "regret", metrics.regret(outcome, gap, CONFIDENCE)
         yield "sub-optimal plays", metrics.suboptimal_plays(outcome, gap, CONFIDENCE)
+        yield "runs locked in", metrics.locked_in(outcome, gap, CONFIDENCE)
     yield "error", metrics.error(outcome, gap, CONFIDENCE)
     yield "simple regret", metrics.simple_regret(outcome, gap, CONFIDENCE)
     yield "achieved objective", metrics.achieved(outcome, case.objective, CONFIDENCE)

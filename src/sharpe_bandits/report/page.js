@@ -22,8 +22,29 @@ function pointTraces(series) {
     hovertemplate: "%{y:.4f}<extra>" + s.name + "</extra>" }));
 }
 
+function rateTraces(series) {
+  return series.map((s) => ({ y: s.cases, x: s.mean, name: s.name.replace("_", "-"), mode: "markers", type: "scatter",
+    marker: { symbol: s.symbol, size: 8, color: s.colour },
+    error_x: { type: "data", symmetric: false, array: s.high.map((h, k) => h - s.mean[k]), arrayminus: s.mean.map((m, k) => m - s.low[k]),
+      color: s.colour, thickness: 1.4, width: 4 },
+    hovertemplate: "%{x:.4f}<extra>" + s.name + "</extra>" }));
+}
+
+function drawRates(element, chart) {
+  const cases = chart.series[0].cases.length;
+  Plotly.react(element, rateTraces(chart.series), { margin: { l: 290, r: 14, t: 16, b: 130 }, height: 160 + 26 * cases,
+    font: { family: "system-ui, sans-serif", size: 13 }, legend: { orientation: "h", x: -0.4, y: -60 / (26 * cases), yanchor: "top" },
+    xaxis: { title: { text: chart.unit, standoff: 4 }, rangemode: "tozero", gridcolor: "#e6e9ee" },
+    yaxis: { autorange: "reversed", gridcolor: "#e6e9ee" },
+    shapes: [{ type: "line", x0: chart.promise, x1: chart.promise, yref: "paper", y0: 0, y1: 1, line: { color: "#444", width: 1.5 } }],
+    annotations: [{ x: chart.promise, yref: "paper", y: 1, yanchor: "bottom", showarrow: false, text: "promised at most", font: { size: 12 } }] },
+    { responsive: true, displaylogo: false });
+  element.dataset.drawn = "yes";
+}
+
 function draw(element) {
   const chart = DATA.panels[element.dataset.panel].charts[Number(element.dataset.chart)];
+  if (chart.kind === "rates") { drawRates(element, chart); return; }
   const section = element.closest("section");
   const metric = section.dataset.metric;
   const overTime = chart.kind === "curves";

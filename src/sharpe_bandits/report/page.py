@@ -11,9 +11,10 @@ from typing import Any
 
 from ..errors import SharpeBanditsError
 from ..experiments.panel import Finished, Panel
-from ..figures import MARKERS, PALETTE, Rows, columns_of
+from ..figures import BOUNDS, MARKERS, PALETTE, Rows, columns_of
 from ..paper.claims import FAILS, HOLDS, UNDECIDED, Verdict
 from ..paper.table import Table
+from ..paper.theory_check import LEVEL
 
 _DASHES = ("solid", "dash", "dot", "dashdot")
 _SYMBOLS = dict(
@@ -84,7 +85,7 @@ def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
         series = [
             {**_points(rows, name, "violation rate", p, cases, name), "mode": "markers"} for p, name in enumerate(names)
         ]
-        return [{"kind": "points", "label": "", "unit": "violation rate (promise: at most 0.1)", "series": series}]
+        return [{"kind": "rates", "label": "", "unit": "violation rate", "promise": LEVEL, "series": series}]
     drawn = []
     for label, numbers in columns_of(finished):
         by_metric: dict[str, list[Any]] = {}
@@ -100,7 +101,8 @@ def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
                         key = (case.label, policy, f"bound ({form})")
                         limit = [x for x in rows if (x["case"], x["policy"], x["metric"]) == key]
                         if limit:
-                            extra = {"name": f"{form} bound, {name}", "colour": "#777777", "dash": "dot"}
+                            text = f"{form} bound" + (f", L = {case.names['L']:g}" if len(numbers) > 1 else "")
+                            extra = {"name": text, "colour": BOUNDS[form], "dash": _DASHES[(d + 2) % 4]}
                             points = {"t": [x["t"] for x in limit], **_numbers(limit)}
                             by_metric[metric].append({**extra, **points})
         drawn.append({"kind": "curves", "label": label, "series": by_metric})
@@ -181,12 +183,12 @@ def _scorecard(verdicts: list[Verdict]) -> Iterable[str]:
     failed = [v for v in verdicts if v.verdict == FAILS]
     if failed:
         yield '<h3 id="why">Why claims fail</h3>'
-        for verdict in failed:
-            yield (
-                f'<div class="why"><b>{escape(verdict.id)}</b> ({escape(verdict.profile)} profile): '
-                f"{escape(verdict.says)}.<br>{escape(verdict.why) or 'No explanation is known.'} "
-                f'<a href="#{_anchor(verdict)}">Evidence</a></div>'
-            )
+        for why in dict.fromkeys(v.why for v in failed):
+            same = [v for v in failed if v.why == why]
+            says = "; ".join(f"{escape(text)}" for text in dict.fromkeys(v.says for v in same))
+            links = ", ".join(f'<a href="#{_anchor(v)}">{escape(v.id)} ({escape(v.profile)})</a>' for v in same)
+            yield f'<div class="why"><b>{says}.</b><br>{escape(why) or "No explanation is known."}<br>'
+            yield f'<span class="soft">Evidence: {links}</span></div>'
 
 
 _NOTHING = '<span class="none">–</span>'

@@ -1,0 +1,29 @@
+"""The paper's bounds as functions of a bandit, how often they are violated, and how regret grows.
+
+Every bound has a ``form``: "printed", "repaired" or "proved" (see :data:`FORMS`).
+"""
+
+from .bound import FORMS as FORMS
+from .bound import Bound as Bound
+from .bound import BoundCurve as BoundCurve
+from .bound import curve as curve
+from .concentration import STATISTICS as STATISTICS
+from .concentration import concentration as concentration
+from .concentration import radius as radius
+from .concentration import rssr_concentration as rssr_concentration
+from .concentration import sr_like_concentration as sr_like_concentration
+from .concentration import variance_concentration as variance_concentration
+from .concentration import width as width
+from .coverage import Coverage as Coverage
+from .coverage import coverage as coverage
+from .growth import Fit as Fit
+from .growth import Growth as Growth
+from .growth import growth as growth
+from .identification import epsilon_of_gap as epsilon_of_gap
+from .identification import shsr_error as shsr_error
+from .identification import shvv_error as shvv_error
+from .identification import sursr_error as sursr_error
+from .registry import bounds_for as bounds_for
+from .regret import ucb_rssr_regret as ucb_rssr_regret
+from .regret import ucb_sr_like_regret as ucb_sr_like_regret
+from .regret import ucb_vv_regret as ucb_vv_regret

@@ -1,0 +1,131 @@
+"""What a bound is, when it says nothing, and what bounds are computed from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arms.bandit import Bandit, as_environment
+from ..errors import InvalidInput
+from ..validation import one_of, whole
+
+#: How a bound can be read.
+#:
+#: printed : as the paper has it
+#: repaired : with the paper's slips set right
+#: proved : every step of its proof holds for the policy as this library plays it. Only the regret of UCB-SR-like and
+#:     UCB-RSSR has a form of its own here: there the slips that can be set right do not save the printed argument.
+#:     Everywhere else the repaired form is proved, and the two are one.
+FORMS = ("printed", "repaired", "proved")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An upper bound on a probability or on a regret.
+
+    Attributes
+    ----------
+    value : the bound; infinite where it is undefined
+    vacuous : whether it says nothing: a probability of at least 1, a regret of at least n times the largest gap, or
+        undefined
+    form : one of :data:`FORMS`
+    source : the statement it comes from, in plain words
+    reason : why it is undefined, if it is
+    kind : "probability" or "regret"
+    applies : whether the bandit meets the assumptions that the statement makes (such as rewards in [0, 1])
+    """
+
+    value: float
+    vacuous: bool
+    form: str
+    source: str
+    reason: str = ""
+    kind: str = "probability"
+    applies: bool = True
+
+    def __float__(self) -> float:
+        return self.value
+
+
+@dataclass(frozen=True)
+class BoundCurve:
+    """A bound over time; arrays of the same length."""
+
+    t: np.ndarray
+    value: np.ndarray
+    vacuous: np.ndarray
+
+
+def curve(bound: Callable[[int], Bound], times: Iterable[int]) -> BoundCurve:
+    """A bound at each of several times, as in ``curve(lambda n: ucb_rssr_regret(bandit, 1.0, n), times)``."""
+    t = np.array([whole("time", int(time), 1) for time in times], np.int64)
+    bounds = [bound(int(time)) for time in t]
+    return BoundCurve(t, np.array([b.value for b in bounds], float), np.array([b.vacuous for b in bounds], bool))
+
+
+def check_form(form: Any) -> str:
+    """``form`` if it is one of :data:`FORMS`."""
+    return one_of("form", form, FORMS)
+
+
+def probability(value: float, form: str, source: str, *, reason: str = "", applies: bool = True) -> Bound:
+    """A bound on a probability."""
+    if reason or math.isnan(value):
+        return Bound(math.inf, True, form, source, reason or "the formula is not a number here", "probability", applies)
+    return Bound(float(value), bool(value >= 1), form, source, "", "probability", applies)
+
+
+def regret(value: float, most: float, form: str, source: str, *, reason: str = "", applies: bool = True) -> Bound:
+    """A bound on a regret that cannot exceed ``most`` anyway."""
+    if reason or math.isnan(value):
+        return Bound(math.inf, True, form, source, reason or "the formula is not a number here", "regret", applies)
+    return Bound(float(value), bool(value >= most), form, source, "", "regret", applies)
+
+
+class Facts(NamedTuple):
+    """What bounds look at, per arm, after the risk-free rate is taken off every reward.
+
+    Attributes
+    ----------
+    mean, variance, fourth, second : mean, variance, fourth central moment and second raw moment
+    low, high, width : ends and length of the support
+    reach : largest absolute value in the support
+    square_range : length of the interval that the squared reward lies in
+    """
+
+    mean: np.ndarray
+    variance: np.ndarray
+    fourth: np.ndarray
+    second: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    width: np.ndarray
+    reach: np.ndarray
+    square_range: np.ndarray
+
+    @property
+    def bounded(self) -> bool:
+        """Whether all supports are bounded."""
+        return bool(np.isfinite(self.width).all())
+
+    @property
+    def unit(self) -> bool:
+        """Whether all rewards lie in [0, 1]."""
+        return bool((self.low >= 0).all() and (self.high <= 1).all())
+
+
+def facts(bandit: Any, risk_free: float = 0.0) -> Facts:
+    """What bounds look at, of a bandit with known moments."""
+    fixed = as_environment(bandit)
+    if not isinstance(fixed, Bandit):
+        raise InvalidInput(f"bounds need a Bandit of arms with known moments, got {bandit!r}")
+    mean, variance = fixed.means - risk_free, fixed.variances
+    fourth = np.array([arm.fourth_moment for arm in fixed.arms])
+    low, high = (np.array([arm.support[end] for arm in fixed.arms]) - risk_free for end in (0, 1))
+    reach = np.maximum(np.abs(low), np.abs(high))
+    nearest = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
+    return Facts(mean, variance, fourth, variance + mean**2, low, high, high - low, reach, reach**2 - nearest**2)

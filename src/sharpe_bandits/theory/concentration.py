@@ -1,0 +1,190 @@
+r"""Concentration inequalities: how far the sample variance, SR-like and RSSR stray from the truth.
+
+Throughout, :math:`\bar X`, :math:`\tilde X`, :math:`\bar V` are the mean, second moment and unbiased variance of n
+rewards in [l, u], w = u - l, and :math:`D = L + \bar V`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..validation import inside, one_of, positive, whole
+from .bound import Bound, check_form, probability
+
+#: Statistics with a concentration inequality.
+STATISTICS = ("variance", "sr_like", "rssr")
+
+
+def variance_concentration(
+    epsilon: float, n: int, upper: float, form: str = "repaired", *, lower: float = 0.0
+) -> Bound:
+    r"""Lemma 1: a bound on :math:`P(|\bar V - \sigma^2| > \epsilon)` for n rewards in [lower, upper].
+
+    .. math:: \text{printed: } 2 e^{-2 n \epsilon^2 / u^2}, \qquad \text{repaired: } 2 e^{-2 n \epsilon^2 / w^4}
+
+    Changing one reward moves :math:`\bar V` by at most :math:`w^2 / n` (it moves n - 1 of the squared differences in
+    :math:`\frac{1}{n(n-1)} \sum_{i<j} (X_i - X_j)^2` by at most :math:`w^2` each), which McDiarmid's inequality
+    squares; the lemma squares :math:`u/n`. Up to u = 1 the printed form is the weaker of the two and true.
+    """
+    epsilon, n, low, high = _checked(epsilon, n, lower, upper)
+    source = "Lemma 1, concentration of the sample variance"
+    if check_form(form) == "printed":
+        return _printed(epsilon, n, high, source)
+    return probability(2 * _tail(n, epsilon, (high - low) ** 2), form, source, reason=_unbounded(low, high))
+
+
+def sr_like_concentration(epsilon: float, n: int, upper: float, form: str = "repaired", *, lower: float = 0.0) -> Bound:
+    r"""Theorem on SR-like: a bound on the probability that :math:`\bar X / D` strays by more than :func:`width`.
+
+    .. math:: \text{printed: } 2 e^{-2 n \epsilon^2 / u^2},
+        \qquad \text{repaired: } 2 e^{-2 n \epsilon^2 / w^2} + 2 e^{-2 n \epsilon^2 / w^4}
+
+    The proof needs mean and variance to be within epsilon of the truth: two events, hence a union bound (the printed
+    proof counts one), with Hoeffding's inequality for the mean and the repaired Lemma 1 for the variance.
+    """
+    epsilon, n, low, high = _checked(epsilon, n, lower, upper)
+    source = "Theorem on SR-like, concentration of the estimate"
+    if check_form(form) == "printed":
+        return _printed(epsilon, n, high, source)
+    w = high - low
+    value = 2 * _tail(n, epsilon, w) + 2 * _tail(n, epsilon, w * w)
+    return probability(value, form, source, reason=_unbounded(low, high))
+
+
+def rssr_concentration(epsilon: float, n: int, upper: float, form: str = "repaired", *, lower: float = 0.0) -> Bound:
+    r"""Theorem on RSSR: a bound on the probability that :math:`\bar X^2 / D` strays by more than :func:`width`.
+
+    .. math:: \text{printed: } 2 e^{-2 n \epsilon^2 / u^2},
+        \qquad \text{repaired: } 2 e^{-2 n \epsilon^2 / r^2} + 2 e^{-2 n \epsilon^2 / w^4}
+
+    r is the length of the interval that squared rewards lie in: for rewards in [0, u] both r and :math:`w^2` are
+    :math:`u^2`, and the repaired form is :math:`4 e^{-2 n \epsilon^2 / u^4}`.
+    """
+    epsilon, n, low, high = _checked(epsilon, n, lower, upper)
+    source = "Theorem on RSSR, concentration of the estimate"
+    if check_form(form) == "printed":
+        return _printed(epsilon, n, high, source)
+    w = high - low
+    nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+    squares = max(abs(low), abs(high)) ** 2 - nearest**2
+    value = 2 * _tail(n, epsilon, squares) + 2 * _tail(n, epsilon, w * w)
+    return probability(value, form, source, reason=_unbounded(low, high))
+
+
+def concentration(
+    statistic: str, epsilon: float, n: int, upper: float, form: str = "repaired", *, lower: float = 0.0
+) -> Bound:
+    """The inequality of one of :data:`STATISTICS`."""
+    by_name: dict[str, Callable[..., Bound]] = {
+        "variance": variance_concentration,
+        "sr_like": sr_like_concentration,
+        "rssr": rssr_concentration,
+    }
+    return by_name[one_of("statistic", statistic, STATISTICS)](epsilon, n, upper, form, lower=lower)
+
+
+def radius(
+    level: float, n: int, upper: float, statistic: str = "variance", form: str = "repaired", *, lower: float = 0.0
+) -> float:
+    """The epsilon for which an inequality promises ``level``: what to put in to get, say, 5% out."""
+    inside("level", level)
+    high = 1.0
+    while concentration(statistic, high, n, upper, form, lower=lower).value > level:
+        high *= 2
+        if high > 1e150:
+            raise InvalidInput(f"no epsilon gives {level!r} for rewards in [{lower!r}, {upper!r}]")
+    low = 0.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        if concentration(statistic, middle, n, upper, form, lower=lower).value > level:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def width(
+    statistic: str,
+    epsilon: float,
+    variance: Any,
+    moment: Any,
+    L: float | None = None,
+    form: str = "repaired",
+    *,
+    n: float = math.inf,
+) -> Any:
+    r"""How far an estimate may stray while mean (or second moment) and variance are within epsilon of the truth.
+
+    .. math::
+        \text{printed: } & \frac{(\bar V + m + 2\epsilon + L)\,\epsilon}{D\,(D - 3\epsilon)} \\
+        \text{SR-like, repaired: } & \frac{(\bar V + |\bar X| + L)\,\epsilon}{D\,(D - \epsilon)} \\
+        \text{RSSR, repaired: } & \frac{(\bar V + \tilde X + 2L)\,\epsilon}{D\,(D - \epsilon)} + \frac{\bar V}{n D}
+
+    with m the mean (SR-like) or the second moment (RSSR), and epsilon itself for the variance. Derivation for RSSR:
+    :math:`\bar X^2 = \tilde X - \bar V + \bar V/n` (the printed proof leaves out the last term) gives
+    :math:`\bar\gamma^2 + 1 = (\tilde X + L)/D + \bar V/(nD)`, and with d the true D
+    :math:`|(\tilde X + L)/D - (E X^2 + L)/d| \le \epsilon\,(\tilde X + L + D)/(D d)`, where :math:`d \ge D - \epsilon`.
+    To first order in epsilon the printed width is smaller by :math:`L \epsilon / D^2`: too narrow. For SR-like it is
+    wide enough.
+
+    Parameters
+    ----------
+    statistic : "variance", "sr_like" or "rssr"
+    epsilon : radius for the mean (or second moment) and the variance
+    variance, moment : of the sample, numbers or arrays; the moment is the mean for SR-like, the second one for RSSR
+    L : regulariser (not needed for the variance)
+    form : "printed" or "repaired"
+    n : size of the sample, for the last term of RSSR; left out, the first-order width
+
+    Returns
+    -------
+    the width, infinite where it is undefined (D at most 3 epsilon as printed, at most epsilon repaired)
+    """
+    one_of("statistic", statistic, STATISTICS)
+    check_form(form)
+    epsilon = positive("epsilon", epsilon)
+    v, m = np.asarray(variance, float), np.asarray(moment, float)
+    if statistic == "variance":
+        return np.full(v.shape, epsilon)[()]
+    if L is None:
+        raise InvalidInput(f"the width of {statistic!r} needs the regulariser L")
+    L = positive("L", L)
+    d = L + v
+    if form == "printed":
+        room = d - 3 * epsilon
+        top = (d + m + 2 * epsilon) * epsilon
+        extra: Any = 0.0
+    else:
+        room = d - epsilon
+        top = (d + np.abs(m)) * epsilon if statistic == "sr_like" else (d + m + L) * epsilon
+        extra = v / (n * d) if statistic == "rssr" else 0.0
+    defined = room > 0
+    return np.where(defined, top / (d * np.where(defined, room, 1.0)) + extra, math.inf)[()]
+
+
+def _tail(n: int, epsilon: float, scale: float) -> float:
+    """exp(-2 n epsilon^2 / scale^2), 0 for rewards that never vary."""
+    return 0.0 if scale == 0 else math.exp(-2 * n * (epsilon / scale) ** 2)
+
+
+def _printed(epsilon: float, n: int, upper: float, source: str) -> Bound:
+    reason = "" if 0 < upper < math.inf else f"it is stated for rewards in [0, u], and u is {upper!r}"
+    return probability(2 * _tail(n, epsilon, upper) if not reason else math.nan, "printed", source, reason=reason)
+
+
+def _unbounded(low: float, high: float) -> str:
+    return "" if math.isfinite(high - low) else f"rewards are unbounded: they lie in [{low!r}, {high!r}]"
+
+
+def _checked(epsilon: Any, n: Any, lower: Any, upper: Any) -> tuple[float, int, float, float]:
+    low, high = float(lower), float(upper)
+    if not low <= high:
+        raise InvalidInput(f"lower must not exceed upper, got lower={lower!r} and upper={upper!r}")
+    return positive("epsilon", epsilon), whole("n", n, 2), low, high

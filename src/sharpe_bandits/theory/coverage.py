@@ -1,0 +1,138 @@
+"""Coverage: how often an estimate leaves the width that a concentration inequality gives it, and what was promised."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arms.bandit import Bandit, as_arm, stack
+from ..arms.base import Arm
+from ..engine.compiler import specialise
+from ..errors import InvalidInput
+from ..kernels.coverage import sample_moments
+from ..kernels.streams import SPLITMIX
+from ..metrics import Estimate, wilson
+from ..objectives import RSSR, SharpeLike
+from ..validation import one_of, positive, whole
+from .bound import check_form
+from .concentration import STATISTICS, concentration, radius, width
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How one inequality fared on one arm.
+
+    Attributes
+    ----------
+    arm : number of the arm in its bandit, 0 for a single one
+    statistic : "variance", "sr_like" or "rssr"
+    form : "printed" or "repaired"
+    n : rewards per sample
+    epsilon : radius for the sample's moments
+    samples : number of samples
+    violations : samples whose estimate strayed from the truth by more than its width
+    rate : their proportion, with its Wilson interval
+    undefined : proportion of samples for which the width is undefined; they are not counted as violations
+    promise : what the inequality says the rate is at most
+    vacuous : whether it promises nothing
+    verdict : "holds" if the whole interval is within the promise, "fails" if all of it is beyond, else "undecided"
+        (as it must be if the promise is too small for so few samples to tell)
+    """
+
+    arm: int
+    statistic: str
+    form: str
+    n: int
+    epsilon: float
+    samples: int
+    violations: int
+    rate: Estimate
+    undefined: float
+    promise: float
+    vacuous: bool
+    verdict: str
+
+
+def coverage(
+    bandit: Any,
+    n: int,
+    L: float | None = None,
+    *,
+    samples: int = 20_000,
+    epsilon: float | None = None,
+    level: float | None = None,
+    statistics: Iterable[str] = STATISTICS,
+    forms: Iterable[str] = ("printed", "repaired"),
+    seed: int = 0,
+    confidence: float = 0.99,
+) -> list[Coverage]:
+    r"""Draw many samples of each arm and count how often each inequality is violated.
+
+    Parameters
+    ----------
+    bandit : a Bandit, an arm, or a list of arms
+    n : rewards per sample, at least 2
+    L : regulariser; needed for "sr_like" and "rssr"
+    samples : number of samples per arm
+    epsilon : radius; the paper's :math:`\sqrt{2 \ln n / n}` if neither it nor ``level`` is given
+    level : instead of epsilon, what each inequality shall promise; each then has the radius that it needs for that
+    statistics : some of "variance", "sr_like", "rssr"
+    forms : some of "printed", "repaired"
+    seed : of the samples; the same for all statistics and forms, which see the same samples
+    confidence : of the Wilson interval
+    """
+    arms = _arms(bandit)
+    n, samples, seed = whole("n", n, 2), whole("samples", samples, 1), whole("seed", seed, 0, 2**64 - 1)
+    kinds = [one_of("statistic", s, STATISTICS) for s in statistics]
+    readings = [check_form(form) for form in forms]
+    if epsilon is not None and level is not None:
+        raise InvalidInput(f"give epsilon or level, not both (got {epsilon!r} and {level!r})")
+    if L is None and {"sr_like", "rssr"} & set(kinds):
+        raise InvalidInput("the Sharpe statistics need the regulariser L; pass L=... or statistics=['variance']")
+    given = math.sqrt(2 * math.log(n) / n) if epsilon is None else positive("epsilon", epsilon)
+    table = stack([[arm.draws() for arm in arms]])
+    kernel = specialise(sample_moments, {})
+    found = []
+    for i, arm in enumerate(arms):
+        mean, variance, second = np.empty(samples), np.empty(samples), np.empty(samples)
+        kernel(table, i, SPLITMIX, np.uint64(seed), n, mean, variance, second)
+        low, high = arm.support
+        for kind in kinds:
+            error, moment = _error(kind, arm, L, mean, variance, second)
+            for form in readings:
+                e = given if level is None else radius(level, n, high, kind, form, lower=low)
+                widths = width(kind, e, variance, moment, L, form, n=n)
+                violations = int((error > widths).sum())
+                bound = concentration(kind, e, n, high, form, lower=low)
+                rate = wilson(violations, samples, confidence)
+                verdict = "holds" if rate.high <= bound.value else "fails" if rate.low > bound.value else "undecided"
+                undefined = float(np.isinf(widths).mean())
+                found.append(
+                    Coverage(
+                        i, kind, form, n, e, samples, violations, rate, undefined, bound.value, bound.vacuous, verdict
+                    )
+                )
+    return found
+
+
+def _arms(thing: Any) -> tuple[Arm, ...]:
+    if isinstance(thing, Bandit):
+        return thing.arms
+    if isinstance(thing, (list, tuple)):
+        return tuple(as_arm(arm) for arm in thing)
+    return (as_arm(thing),)
+
+
+def _error(
+    statistic: str, arm: Arm, L: float | None, mean: np.ndarray, variance: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far each sample's estimate is from the truth, and the moment that its width looks at."""
+    if statistic == "variance":
+        return np.abs(variance - arm.variance), second
+    objective = SharpeLike(L) if statistic == "sr_like" else RSSR(L)  # type: ignore[arg-type]
+    error = np.abs(objective.value(mean, variance) - objective.value(arm.mean, arm.variance))
+    return error, mean if statistic == "sr_like" else second

@@ -1,0 +1,186 @@
+"""How regret grows: a fit of a + b ln t against a + b t, with uncertainty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..metrics import Estimate, sample_mean, student
+from ..validation import inside, positive
+
+#: Powers of t that are tried.
+_POWERS = np.arange(-40, 61) / 20
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A least-squares line through regret.
+
+    Attributes
+    ----------
+    intercept, slope : means over batches of runs, each of which is fitted alone
+    residual : sum of squared residuals that the mean curve would have without noise
+    unexplained : that sum as a share of the curve's own variation over the window (1 - R^2)
+    """
+
+    intercept: Estimate
+    slope: Estimate
+    residual: Estimate
+    unexplained: Estimate
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Which of two laws a regret curve follows.
+
+    Attributes
+    ----------
+    logarithmic, linear : the fits of a + b ln t and of a + b t
+    exponent : the p, from -2 to 3, for which a + b t^p fits the mean curve best, 0 standing for ln t
+    difference : residual of the linear less that of the logarithmic fit; above 0, the logarithm fits better
+    verdict : "logarithmic", "linear" or "undecided"
+    reason : what decided
+    start, points : first time of the window, and how many times there are in it
+    """
+
+    logarithmic: Fit
+    linear: Fit
+    exponent: Estimate
+    difference: Estimate
+    verdict: str
+    reason: str
+    start: int
+    points: int
+
+
+def growth(
+    t: Any, regret: Any, *, start: float | None = None, confidence: float = 0.99, tolerance: float = 0.001
+) -> Growth:
+    """Fit a + b ln t and a + b t to the last part of a regret curve.
+
+    Each batch of runs is fitted alone, which gives the slopes their standard errors. Residuals are those of the mean
+    curve, with the noise taken out exactly: a residual sum is a quadratic form of the mean curve, and summing it over
+    pairs of *different* batches estimates it without bias (so a sum may come out below 0). Its error, and that of the
+    difference between the two fits, is a jackknife over batches, so what the fits share cancels.
+
+    The verdict names a law only if three things are sure at the given confidence: its fit is the better one, its slope
+    is above 0, and it leaves at most ``tolerance`` of the curve's variation unexplained. Over a decade, 0.001 tells a
+    logarithm from powers of t beyond 0.11 or so, and a line from those below 0.88. A curve that is neither (a square
+    root, a staircase, one that has stopped growing, one still bending from its start) is "undecided", and ``reason``
+    says why; ``exponent`` then says how it grows.
+
+    Parameters
+    ----------
+    t : times, increasing; every one has equal weight, so logarithmic spacing weighs decades alike
+    regret : mean regret per batch, of shape (batches, times), at least 3 batches
+    start : first time to fit; default a tenth of the last time, so that the initial rounds, which are linear for any
+        policy, do not count
+    confidence : of all intervals
+    tolerance : share of the variation that a law may leave unexplained
+    """
+    times, curves = np.asarray(t, float), np.asarray(regret, float)
+    inside("confidence", confidence)
+    inside("tolerance", tolerance)
+    if times.ndim != 1 or curves.ndim != 2 or curves.shape[1] != times.size:
+        raise InvalidInput(
+            f"regret must have a row per batch and a column per time, got shape {curves.shape} for {times.size} times"
+        )
+    if len(curves) < 3:
+        raise InvalidInput(f"at least 3 batches of runs are needed to tell noise from growth, got {len(curves)}")
+    if not (np.isfinite(curves).all() and np.isfinite(times).all()):
+        raise InvalidInput("times and regret must be finite")
+    if times.size == 0 or times[0] <= 0 or (np.diff(times) <= 0).any():
+        raise InvalidInput("times must be above 0 and increasing")
+    first = times[-1] / 10 if start is None else positive("start", start)
+    window = times >= first
+    if window.sum() < 5:
+        raise InvalidInput(
+            f"only {int(window.sum())} times are at or after {first:g}; keep at least 5 checkpoints there, or give an "
+            "earlier start"
+        )
+    x, y = times[window], curves[:, window]
+    centred = y - y.mean(axis=1, keepdims=True)
+    left, intercepts, slopes = [], [], []
+    for scale in (np.log(x), x):
+        s = scale - scale.mean()
+        slope = centred @ s / (s @ s)
+        slopes.append(sample_mean(slope, confidence))
+        intercepts.append(sample_mean(y.mean(axis=1) - slope * scale.mean(), confidence))
+        left.append(centred - slope[:, None] * s)
+    variation = _quadratic(centred)
+    residual = [_quadratic(r) for r in left]
+    difference = _jackknife(residual[1] - residual[0], confidence)
+    exponent = _exponent(x, y, confidence)
+    if not variation[0] > 0:  # nothing but noise
+        variation = np.full(variation.shape, np.nan)
+        exponent = _jackknife(variation, confidence)
+    fits = [
+        Fit(intercepts[k], slopes[k], _jackknife(residual[k], confidence), _share(residual[k], variation, confidence))
+        for k in range(2)
+    ]
+    verdict, reason = _verdict(fits[0], fits[1], difference, tolerance)
+    return Growth(fits[0], fits[1], exponent, difference, verdict, reason, int(x[0]), int(x.size))
+
+
+def _quadratic(rows: np.ndarray) -> np.ndarray:
+    """The squared length of the true mean of ``rows``, estimated from pairs of different rows: first from all rows,
+    then with each row left out in turn."""
+    b = len(rows)
+    total = rows.sum(axis=0)
+    own = np.einsum("bt,bt->b", rows, rows)
+    whole = float(total @ total - own.sum()) / (b * (b - 1))
+    less = total - rows
+    without = (np.einsum("bt,bt->b", less, less) - (own.sum() - own)) / ((b - 1) * (b - 2))
+    return np.concatenate([[whole], without])
+
+
+def _jackknife(values: np.ndarray, confidence: float) -> Estimate:
+    """An estimate from its value with all batches (first) and with each left out (the rest)."""
+    whole, without = float(values[0]), values[1:]
+    b = len(without)
+    se = float(np.sqrt((b - 1) / b * np.sum((without - without.mean()) ** 2)))
+    half = student(confidence, b - 1) * se
+    return Estimate(whole, se, whole - half, whole + half)
+
+
+def _share(residual: np.ndarray, variation: np.ndarray, confidence: float) -> Estimate:
+    return _jackknife(residual / variation, confidence)
+
+
+def _exponent(x: np.ndarray, y: np.ndarray, confidence: float) -> Estimate:
+    """The power that fits the mean curve best, with a jackknife over batches."""
+    mean = y.mean(axis=0)
+    curves = np.vstack([mean, mean + (mean - y) / (len(y) - 1)])
+    curves = curves - curves.mean(axis=1, keepdims=True)
+    shapes = np.exp(_POWERS[:, None] * np.log(x / x[-1]))
+    shapes[_POWERS == 0] = np.log(x)
+    shapes -= shapes.mean(axis=1, keepdims=True)
+    shapes /= np.linalg.norm(shapes, axis=1, keepdims=True)
+    explained = (shapes @ curves.T) ** 2  # what a shape explains of a curve, to be made as large as can be
+    top = np.clip(explained.argmax(axis=0), 1, len(_POWERS) - 2)
+    at = np.arange(len(curves))
+    before, here, after = (explained[top + step, at] for step in (-1, 0, 1))
+    bend = before - 2 * here + after
+    shift = np.where(bend < 0, (before - after) / np.where(bend < 0, 2 * bend, 1.0), 0.0)
+    return _jackknife(_POWERS[top] + np.clip(shift, -1, 1) * (_POWERS[1] - _POWERS[0]), confidence)
+
+
+def _verdict(logarithmic: Fit, linear: Fit, difference: Estimate, tolerance: float) -> tuple[str, str]:
+    if difference.low > 0:
+        law, fit, other = "logarithmic", logarithmic, "linear"
+    elif difference.high < 0:
+        law, fit, other = "linear", linear, "logarithmic"
+    else:
+        return "undecided", "neither fit is surely better than the other"
+    if not fit.slope.low > 0:
+        return "undecided", f"the {law} fit is the better one, but it is not sure that regret still grows"
+    share = fit.unexplained
+    if not share.high <= tolerance:
+        return "undecided", (
+            f"the {law} fit is the better one, but it may leave {share.high:.2%} of the variation unexplained, more "
+            f"than {tolerance:.2%}: the curve may be neither"
+        )
+    return law, f"the {law} fit is surely better than the {other} one and leaves at most {share.high:.2%} unexplained"

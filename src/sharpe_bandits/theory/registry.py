@@ -1,0 +1,74 @@
+"""Which bounds there are for which policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..arms.bandit import Bandit, as_environment
+from ..policies.base import Policy, check_policy
+from ..policies.elimination import SHSR, SHVV, SuRSR
+from ..policies.ucb_sharpe import UCBRSSR, UCBSRLike
+from ..policies.ucb_vv import UCBVV
+from .bound import Bound
+from .identification import shsr_error, shvv_error, sursr_error
+from .regret import ucb_rssr_regret, ucb_sr_like_regret, ucb_vv_regret
+
+
+def _ucb_vv(policy: Any, bandit: Bandit, n: int, horizon: int) -> list[Bound]:
+    pilot = policy.pilot(horizon, bandit.K)
+    return [ucb_vv_regret(bandit, n, form, pilot=pilot) for form in ("printed", "repaired")]
+
+
+def _ucb_sharpe(function: Callable[..., Bound]) -> Callable[[Any, Bandit, int, int], list[Bound]]:
+    def bounds(policy: Any, bandit: Bandit, n: int, horizon: int) -> list[Bound]:
+        # Nothing is proved of the literal index, which starves arms whose confidence term turns negative.
+        forms = ("printed", "repaired", "proved") if policy.confidence == "optimistic" else ("printed", "repaired")
+        pilot = policy.pilot(horizon, bandit.K)
+        return [function(bandit, policy.L, n, form, pilot=pilot, risk_free=policy.risk_free) for form in forms]
+
+    return bounds
+
+
+def _shvv(policy: Any, bandit: Bandit, n: int, horizon: int) -> list[Bound]:
+    return [shvv_error(bandit, n, form, keep_samples=policy.keep_samples) for form in ("printed", "repaired")]
+
+
+def _shsr(policy: Any, bandit: Bandit, n: int, horizon: int) -> list[Bound]:
+    if policy.signed and bandit.lowest < policy.risk_free:
+        return []  # the bounds are about squares, which lose the sign
+    settings = {"keep_samples": policy.keep_samples, "risk_free": policy.risk_free}
+    return [shsr_error(bandit, policy.L, n, form, **settings) for form in ("printed", "repaired")]
+
+
+def _sursr(policy: Any, bandit: Bandit, n: int, horizon: int) -> list[Bound]:
+    if policy.signed and bandit.lowest < policy.risk_free:
+        return []
+    return [sursr_error(bandit, policy.L, n, form, risk_free=policy.risk_free) for form in ("printed", "repaired")]
+
+
+_BOUNDS: dict[type[Policy], Callable[[Any, Bandit, int, int], list[Bound]]] = {
+    UCBVV: _ucb_vv,
+    UCBSRLike: _ucb_sharpe(ucb_sr_like_regret),
+    UCBRSSR: _ucb_sharpe(ucb_rssr_regret),
+    SHVV: _shvv,
+    SHSR: _shsr,
+    SuRSR: _sursr,
+}
+
+
+def bounds_for(policy: Policy, bandit: Any, n: int, *, horizon: int | None = None) -> list[Bound]:
+    """All bounds on what a policy does on a bandit in n rounds (or with a budget of n), in every form that differs.
+
+    Parameters
+    ----------
+    policy : any policy; those without bounds, and bandits without known moments, give an empty list
+    bandit : a Bandit or a list of arms
+    n : rounds, or budget
+    horizon : rounds of the whole game where ``n`` is a time within it; some pilots depend on it
+    """
+    environment = as_environment(bandit)
+    bounds = _BOUNDS.get(type(check_policy(policy)))
+    if bounds is None or not isinstance(environment, Bandit):
+        return []
+    return bounds(policy, environment, n, n if horizon is None else horizon)

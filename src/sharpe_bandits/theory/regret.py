@@ -1,0 +1,249 @@
+r"""Bounds on the regret of UCB-VV, UCB-SR-like and UCB-RSSR.
+
+How the proved forms go. Let :math:`\epsilon_N(s) = \sqrt{2 \ln N / s}`, m the pulls per arm in the pilot, :math:`w_i`
+the length of arm i's support and :math:`f_i(\epsilon)` an upper bound on arm i's index when its statistics are within
+their deviations of the truth. Arm i is played at round N + 1 only if (a) it has fewer than :math:`z_i` pulls, or (b)
+its statistics after s >= :math:`z_i` pulls are outside their deviations, or (c) the index of the best arm is below its
+true value. With :math:`z_i` the first s at which :math:`f_i(\epsilon_n(s))` is below the best arm's value,
+
+.. math:: E[s_i(n)] \le \max(m, z_i) + e_i + \sum_{N=Km}^{n-1} \min\Big\{1, (N - Km + 1) \sum_j N^{-q_j}\Big\} .
+
+(b): each s is left only once, so no sum over rounds is needed; deviations of probability 1/n for each of :math:`e_i`
+statistics give :math:`e_i`. (c): a union bound over the pulls of the best arm, :math:`q_j` the exponents with which its
+statistics leave :math:`\epsilon_N(s)`. The exponents shrink as supports grow (the policies do not scale epsilon by the
+support), so that wide supports make (c) fill all rounds and the bound vacuous: that is the truth about the policy's
+optimism, not slack in the sum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..objectives import RSSR, Objective, SharpeLike, Variance
+from ..validation import finite, positive, whole
+from .bound import Bound, Facts, check_form, facts, regret
+
+#: The constant that counts what goes wrong by chance, as printed.
+_CHANCE = 1 + math.pi**2 / 3
+#: Rounds that are summed one by one; beyond them an integral is used.
+_EXACT_ROUNDS = 1_000_000
+
+
+def ucb_vv_regret(bandit: Any, n: int, form: str = "repaired", *, pilot: int = 2) -> Bound:
+    r"""Theorem on the regret of UCB-VV (appendix A), stated for rewards in [0, 1].
+
+    .. math:: \text{printed: } 8 \sum_i \frac{\ln n}{\delta_i} + \Big(1 + \frac{\pi^2}{3}\Big) \sum_i \delta_i
+
+    Repaired (and proved), for any bounded support: the sum over arms of :math:`\delta_i` times the bound on
+    :math:`E[s_i(n)]` in the module's text, with :math:`f_i(\epsilon) = \sigma_i^2 + (1 + w_i^2/2)\,\epsilon`, hence
+    :math:`z_i = \lfloor 2 (1 + w_i^2/2)^2 \ln n / \delta_i^2 \rfloor + 1`, :math:`e_i = 1` and
+    :math:`q = 4/w_*^4` (Lemma 1 with its fourth power). For w up to 1 it is below the printed bound.
+
+    Parameters
+    ----------
+    bandit : arms with known moments
+    n : rounds
+    form : "printed", "repaired" or "proved" (the last two are one here)
+    pilot : pulls per arm in the pilot
+    """
+    n, pilot = whole("n", n, 1), whole("pilot", pilot, 2)
+    check_form(form)
+    arm = facts(bandit)
+    gap = Variance().gaps(arm.mean, arm.variance)
+    source = "Theorem on the regret of UCB-VV (appendix A)"
+    most = n * float(gap.max())
+    if form == "printed":
+        worse = gap[gap > 0]
+        value = float(np.sum(8 * math.log(n) / worse + _CHANCE * worse))
+        return regret(value, most, form, source, reason=_unbounded(arm), applies=arm.unit)
+    if not arm.bounded:
+        return regret(math.nan, most, form, source, reason=_unbounded(arm), applies=False)
+    with np.errstate(divide="ignore"):
+        exponents = [(float(q),) for q in 4 / arm.width[gap == 0] ** 4]
+    tail = _chance(exponents, n, pilot, len(gap))
+    value = 0.0
+    for i in np.flatnonzero(gap):
+        enough = math.floor(2 * (1 + arm.width[i] ** 2 / 2) ** 2 * math.log(n) / gap[i] ** 2) + 1
+        value += float(gap[i]) * (max(pilot, enough) + 1 + tail)
+    return regret(value, most, form, source)
+
+
+def ucb_rssr_regret(
+    bandit: Any, L: float, n: int, form: str = "repaired", *, pilot: int = 2, risk_free: float = 0.0
+) -> Bound:
+    r"""Theorem on the regret of UCB-RSSR.
+
+    .. math::
+        \text{printed: } & \sum_i M_i + \Big(1 + \frac{\pi^2}{3}\Big) \sum_i \Delta_i, \quad
+        M_i = \max\Big\{\frac{18 \ln n}{L^2}, \frac{8 \ln n}{\Delta_i (\mu_{i,4} + (\sigma_i^2 + L)^2)}\Big\} \\
+        \text{repaired: } & \sum_i \Delta_i M_i + \Big(1 + \frac{\pi^2}{3}\Big) \sum_i \Delta_i
+
+    The proof bounds the number of plays by :math:`M_i`, so the regret has :math:`\Delta_i M_i`. Neither form is
+    proved: both use Jensen's inequality, and :math:`-A + \sqrt{A^2 + B} \le \sqrt B`, in the direction that makes the
+    number of pulls too small; :math:`M_i` grows as :math:`1/\Delta_i` where any good policy needs
+    :math:`1/\Delta_i^2` pulls. Both fail in simulation where the second moment is large beside :math:`L + \sigma^2`.
+
+    Proved: the module's text with
+
+    .. math:: f_i(\epsilon) = \frac{(|\mu_i| + w_i\epsilon/2)^2}{D_i} +
+        \frac{(D_i + E X_i^2 + r_i \epsilon/2 + 2\epsilon)\,\epsilon}{D_i (D_i - 3\epsilon)}, \quad
+        D_i = L + \sigma_i^2 - w_i^2 \epsilon / 2,
+
+    :math:`r_i` the range of the squared reward; :math:`e_i = 3` (mean, second moment, variance; 4 if excess rewards
+    can be negative); :math:`q = 1/(\mu_* w_*)^2` and :math:`4/w_*^4`. For the latter: while
+    :math:`\mu^2 - \bar X^2 \le \epsilon` and :math:`\bar V - \sigma^2 \le \epsilon`,
+    :math:`\gamma^2 - \bar\gamma^2 = [(\mu^2 - \bar X^2) \bar D + \bar X^2 (\bar V - \sigma^2)] / (D \bar D)` is at
+    most :math:`\epsilon (\bar D + \bar X^2) / (\bar D (\bar D - \epsilon))`, which is less than the confidence term;
+    and :math:`\mu^2 - \bar X^2 > \epsilon` means :math:`|\bar X - \mu| > \epsilon / (2 |\mu|)` on one side, Hoeffding's
+    business. It is about the optimistic form of the policy (see :class:`~sharpe_bandits.UCBRSSR`).
+
+    Parameters
+    ----------
+    bandit : arms with known moments
+    L, risk_free : of the policy
+    n : rounds
+    form : "printed", "repaired" or "proved"
+    pilot : pulls per arm in the pilot (proved form)
+    """
+    arm, L, n, pilot = _arguments(bandit, L, n, form, pilot, risk_free)
+    source = "Theorem on the regret of UCB-RSSR"
+    objective = RSSR(L)
+    if form != "proved":
+        return _as_printed(arm, objective, L, n, form, source)
+    gap = objective.gaps(arm.mean, arm.variance)
+    most = n * float(gap.max())
+    if not arm.bounded:
+        return regret(math.nan, most, form, source, reason=_unbounded(arm), applies=False)
+    target = float(objective.value(arm.mean, arm.variance).max())
+    best = gap == 0
+    with np.errstate(divide="ignore"):
+        from_mean = 1 / (arm.mean[best] * arm.width[best]) ** 2
+        from_variance = 4 / arm.width[best] ** 4
+    exponents = [(float(a), float(b)) for a, b in zip(from_mean, from_variance, strict=True)]
+    tail = _chance(exponents, n, pilot, len(gap))
+    value = 0.0
+    for i in np.flatnonzero(gap):
+        mean, d, m2 = abs(float(arm.mean[i])), L + float(arm.variance[i]), float(arm.second[i])
+        a, b, c = float(arm.width[i]) / 2, float(arm.square_range[i]) / 2, float(arm.width[i]) ** 2 / 2
+
+        index = partial(_rssr_index, mean=mean, d=d, m2=m2, a=a, b=b, c=c)
+        enough = _enough(index, target, d / (c + 3), n)
+        value += float(gap[i]) * (max(pilot, enough) + (3 if arm.low[i] >= 0 else 4) + tail)
+    return regret(value, most, form, source)
+
+
+def ucb_sr_like_regret(
+    bandit: Any, L: float, n: int, form: str = "repaired", *, pilot: int = 2, risk_free: float = 0.0
+) -> Bound:
+    r"""Theorem on the regret of UCB-SR-like: as :func:`ucb_rssr_regret` with the gaps of SR-like.
+
+    Proved, for excess rewards that are never negative: the module's text with
+
+    .. math:: f_i(\epsilon) = \frac{m}{D_i} + \frac{(D_i + m + 2\epsilon)\,\epsilon}{D_i (D_i - 3\epsilon)}, \quad
+        m = \mu_i + w_i \epsilon / 2, \quad D_i = L + \sigma_i^2 - w_i^2 \epsilon / 2,
+
+    :math:`e_i = 2` and :math:`q = 4/w_*^2` and :math:`4/w_*^4`.
+    """
+    arm, L, n, pilot = _arguments(bandit, L, n, form, pilot, risk_free)
+    source = "Theorem on the regret of UCB-SR-like"
+    objective = SharpeLike(L)
+    if form != "proved":
+        return _as_printed(arm, objective, L, n, form, source)
+    gap = objective.gaps(arm.mean, arm.variance)
+    most = n * float(gap.max())
+    reason = _unbounded(arm)
+    if not reason and (arm.low < 0).any():
+        reason = f"excess rewards can be negative (down to {float(arm.low.min())!r}), where optimism is not proved"
+    if reason:
+        return regret(math.nan, most, form, source, reason=reason, applies=False)
+    target = float(objective.value(arm.mean, arm.variance).max())
+    best = gap == 0
+    with np.errstate(divide="ignore"):
+        exponents = [(float(4 / w**2), float(4 / w**4)) for w in arm.width[best]]
+    tail = _chance(exponents, n, pilot, len(gap))
+    value = 0.0
+    for i in np.flatnonzero(gap):
+        mean, d = float(arm.mean[i]), L + float(arm.variance[i])
+        a, c = float(arm.width[i]) / 2, float(arm.width[i]) ** 2 / 2
+
+        index = partial(_sr_like_index, mean=mean, d=d, a=a, c=c)
+        value += float(gap[i]) * (max(pilot, _enough(index, target, d / (c + 3), n)) + 2 + tail)
+    return regret(value, most, form, source)
+
+
+def _rssr_index(e: float, mean: float, d: float, m2: float, a: float, b: float, c: float) -> float:
+    """No less than the index of UCB-RSSR at radius e, mean up by a e, second moment up by b e, variance down by c e."""
+    low = d - c * e
+    return (mean + a * e) ** 2 / low + (low + m2 + b * e + 2 * e) * e / (low * (low - 3 * e))
+
+
+def _sr_like_index(e: float, mean: float, d: float, a: float, c: float) -> float:
+    """No less than the index of UCB-SR-like at radius e, mean up by a e, variance down by c e."""
+    low, high = d - c * e, mean + a * e
+    return high / low + (low + high + 2 * e) * e / (low * (low - 3 * e))
+
+
+def _arguments(bandit: Any, L: Any, n: Any, form: Any, pilot: Any, risk_free: Any) -> tuple[Facts, float, int, int]:
+    check_form(form)
+    arm = facts(bandit, finite("risk_free", risk_free))
+    return arm, positive("L", L), whole("n", n, 1), whole("pilot", pilot, 2)
+
+
+def _as_printed(arm: Facts, objective: Objective, L: float, n: int, form: str, source: str) -> Bound:
+    gap = objective.gaps(arm.mean, arm.variance)
+    worse = gap > 0
+    delta = gap[worse]
+    spread = arm.fourth[worse] + (arm.variance[worse] + L) ** 2
+    plays = math.log(n) * np.maximum(18 / L**2, 8 / (delta * spread))
+    value = float(np.sum(plays if form == "printed" else delta * plays) + _CHANCE * np.sum(delta))
+    # The theorems ask for a bounded support [l, u] with l > 0; l = 0 (which no step of the proof needs) is let in.
+    applies = arm.bounded and bool((arm.low >= 0).all())
+    return regret(value, n * float(gap.max()), form, source, reason=_unbounded(arm), applies=applies)
+
+
+def _unbounded(arm: Facts) -> str:
+    return "" if arm.bounded else "rewards are unbounded, and the theorem is about bounded ones"
+
+
+def _enough(index: Callable[[float], float], target: float, end: float, n: int) -> float:
+    """The first number of pulls s at which ``index(sqrt(2 ln n / s))``, increasing up to ``end``, is below target."""
+    low, high = 0.0, end
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        if index(middle) < target:
+            low = middle
+        else:
+            high = middle
+    return math.floor(2 * math.log(n) / low**2) + 1 if low > 0 else math.inf
+
+
+def _chance(exponents: Sequence[tuple[float, ...]], n: int, pilot: int, arms: int) -> float:
+    """Rounds at which the index of a best arm may be below its value: the sum over N, for the best of the best arms."""
+    start = arms * pilot
+    stop = min(n, start + _EXACT_ROUNDS)
+    rounds = np.arange(start, stop, dtype=float)
+    sums = []
+    for exponent in exponents:
+        total = sum((rounds**-q for q in exponent), np.zeros(rounds.size))
+        value = float(np.minimum(1.0, (rounds - start + 1) * total).sum())
+        if n > stop:
+            value += min(float(n - stop), sum(_rest(q, stop, n) for q in exponent))
+        sums.append(value)
+    return min(sums)
+
+
+def _rest(q: float, start: int, stop: int) -> float:
+    """At least the sum of N^(1-q) over start <= N < stop."""
+    if q <= 1:
+        return math.inf
+    if q == math.inf:
+        return 0.0
+    a, b = float(start - 1), float(stop - 1)
+    return math.log(b / a) if q == 2 else (b ** (2 - q) - a ** (2 - q)) / (2 - q)

@@ -1,0 +1,209 @@
+"""Bounds on the probability of error: numbers worked by hand, and what simulation says of each form."""
+
+import math
+
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits import theory
+
+#: Variances 0.25, 0.16, 0.09 and 0; gaps 0.09, 0.16 and 0.25.
+COINS = sb.Bandit([sb.Bernoulli(0.2), sb.Bernoulli(0.5), sb.Constant(0.3), sb.Bernoulli(0.1)])
+COIN = sb.Bernoulli(0.5)
+SURE = sb.Constant(1.0)
+
+
+def error(policy, bandit, n, runs=4000):
+    study = sb.simulate(policy, bandit, horizon=n, runs=runs, seed=7, checkpoints=[n], workers=2)
+    return study[policy.name].error(confidence=0.99)
+
+
+@pytest.mark.parametrize("gap", [1e-12, 1e-3, 0.1, 2.0, 50.0])
+@pytest.mark.parametrize(("D", "second"), [(0.01, 0.3), (1.0, 0.0), (14.0, 60.0)])
+def test_root_substituted_back(gap, D, second):
+    e = theory.epsilon_of_gap(gap, D, second)
+    assert 0 < e < D / 3
+    assert (D + second + 2 * e) * e / (D * (D - 3 * e)) == pytest.approx(gap / 2, rel=1e-9)
+
+
+def test_root_limits():
+    assert theory.epsilon_of_gap(0.0, 1.0, 1.0) == 0
+    assert theory.epsilon_of_gap(1e12, 3.0, 1.0) == pytest.approx(1.0)  # D / 3
+    assert theory.epsilon_of_gap(1e-9, 2.0, 1.0) == pytest.approx(1e-9 * 4 / (2 * 3))  # gap D^2 / (2 (D + X))
+    with pytest.raises(sb.InvalidInput, match="gap"):
+        theory.epsilon_of_gap(-1.0, 1.0, 1.0)
+
+
+def test_shvv_printed_by_hand():
+    # H2 = max(2/0.0081, 3/0.0256, 4/0.0625) = 246.9136; K log2 K = 8
+    # (10000 - 8)^2 / (8 * 10000 * 2 * 246.9136) = 99840064 / 39506173 = 2.527202; 3 * 2 * exp(-2.527202) = 0.479336
+    bound = theory.shvv_error(COINS, 10_000, "printed")
+    assert bound.value == pytest.approx(0.47933, abs=1e-4)
+    assert bound.applies
+    assert not bound.vacuous
+    assert theory.shvv_error(COINS, 1000, "printed").vacuous
+    assert "K log2 K" in theory.shvv_error(COINS, 8, "printed").reason
+
+
+def test_shvv_repaired_by_hand():
+    # n = 400: 50 pulls of 4 arms, 2 stay; 100 pulls of 2, 1 stays. With supports of length 1, and 0 for the constant:
+    # g(50): exp(-50 * 0.0081) = 0.66698, exp(-50 * 0.0256) = 0.27804, exp(-100 * 0.0625) = 0.00193
+    # first phase min(sum / 2, (0.27804 + 0.00193) / 1) = 0.27997; second exp(-100 * 0.0081) = 0.44486
+    assert theory.shvv_error(COINS, 400).value == pytest.approx(0.27997 + 0.44486, abs=1e-4)
+    # samples kept: the second phase has 150, and all three rivals count: 0.29671 + 0.02149
+    assert theory.shvv_error(COINS, 400, keep_samples=True).value == pytest.approx(0.27997 + 0.31820, abs=1e-4)
+
+
+def test_shsr_printed_by_hand():
+    bandit = sb.Bandit([sb.Bernoulli(0.2), COIN, sb.Constant(0.0), sb.Bernoulli(0.1)])
+    # L = 1, gap of rank 2: 0.1655172. Best arm: D = 1.25, X = 0.5, A = 2.0603448, root 0.0593431; rank 2: 0.062788
+    assert theory.epsilon_of_gap(0.2 - 0.04 / 1.16, 1.25, 0.5) == pytest.approx(0.0593431, abs=1e-7)
+    assert theory.epsilon_of_gap(0.2 - 0.04 / 1.16, 1.16, 0.2) == pytest.approx(0.062788, abs=1e-6)
+    # i = 1/2 and 1/4, n = 1000, log2 K = 2: 6 (exp(-0.0035216 * 500) + exp(-0.0035216 * 1000)) = 6 * 0.201459
+    bound = theory.shsr_error(bandit, 1.0, 1000, "printed")
+    assert bound.value == pytest.approx(1.20875, abs=1e-4)
+    assert bound.vacuous
+    assert bound.applies
+
+
+def test_shsr_printed_reads_the_rank():
+    # K = 32: i = 4, 2, 1, 1/2, 1/4, so the gaps of ranks 4, 2, 2, 2, 2 enter, and no other arm does
+    means = [0.9, 0.8, 0.7, 0.6] + [0.3] * 28
+    arms = [sb.Uniform(m - 0.05, m + 0.05) for m in means]
+    L, n = 0.2, 20_000
+    D = L + 0.01 / 12
+
+    def root(rank):
+        gap = (means[0] ** 2 - means[rank - 1] ** 2) / D
+        both = [theory.epsilon_of_gap(gap, D, means[k] ** 2 + 0.01 / 12) for k in (0, rank - 1)]
+        return min(both)
+
+    terms = [(4, root(4)), (2, root(2)), (1, root(2)), (0.5, root(2)), (0.25, root(2))]
+    expected = 6 * sum(math.exp(-(e**2) * n / (2 * i * 5)) for i, e in terms)
+    assert theory.shsr_error(sb.Bandit(arms), L, n, "printed").value == pytest.approx(expected)
+
+
+def test_shsr_and_sursr_repaired_by_hand():
+    # L = 1: a sure 1 has RSSR 1 and never strays; a coin has 0.2, D = 1.25. The best threshold tried is 0.995 of the
+    # way, c = 0.996. 10 pulls: (1.25 * 0.796 - 0.025) / 2.996 = 0.323765; exp(-20 * 0.104824) = 0.12289
+    # 15 pulls: (0.995 - 0.016667) / 2.996 = 0.326546; exp(-30 * 0.106633) = 0.04080
+    pair = sb.Bandit([SURE, COIN])
+    assert theory.shsr_error(pair, 1.0, 20).value == pytest.approx(0.12289, abs=1e-4)
+    assert theory.sursr_error(pair, 1.0, 22).value == pytest.approx(0.12289, abs=1e-4)  # t_1 = (22 - 2) / 2
+    # three arms, n = 42: t = ceil(39 / 4) = 10 and ceil(39 / (8/3)) = 15; one rival counts in phase 1, two in phase 2
+    three = sb.Bandit([COIN, SURE, COIN])
+    assert theory.sursr_error(three, 1.0, 42).value == pytest.approx(0.12289 + 2 * 0.04080, abs=2e-4)
+    # two arms that tie: halving errs only in the second phase (n = 40: 10 pulls), rejects only when the last one goes
+    tied = sb.Bandit([SURE, COIN, SURE])
+    assert theory.shsr_error(tied, 1.0, 40).value == pytest.approx(0.12289, abs=1e-4)
+    assert theory.sursr_error(tied, 1.0, 42).value == pytest.approx(2 * 0.04080, abs=2e-4)
+    assert theory.shsr_error(sb.Bandit([SURE, SURE]), 1.0, 40).value == 0
+    assert theory.sursr_error(sb.Bandit([SURE, SURE]), 1.0, 42).value == 0
+
+
+def test_shsr_repaired_of_two_noisy_arms():
+    # U[0, 2] at L = 1: RSSR 1 / (4/3) = 0.75; U[0, 1]: 0.25 / (13/12) = 3/13. 200 pulls each; M = w = 2 and 1.
+    q, low, high = 200, 3 / 13, 0.75
+
+    def both(c):
+        up = math.exp(-2 * q * ((13 / 12 * (c - low) - 1 / 12 / q) / (2 + c)) ** 2)
+        down = math.exp(-2 * q * ((4 / 3 * (high - c) + 1 / 3 / q) / (8 + 4 * c)) ** 2)
+        return up + down
+
+    least = min(both(low + k / 200 * (high - low)) for k in range(1, 200))
+    assert 0.1 < least < 0.9
+    bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 2)])
+    assert theory.shsr_error(bandit, 1.0, 400).value == pytest.approx(least)
+
+
+def test_sursr_printed_by_hand():
+    # n = 1002, K = 2: t_1 = ceil(1000 / (2 ln 2)) = 722 pulls of two arms, 44% over budget
+    # root 0.0593431 of the best arm is the smaller: 2 exp(-2 * 722 * 0.0035216) = 0.012385
+    bandit = sb.Bandit([COIN, sb.Bernoulli(0.2)])
+    bound = theory.sursr_error(bandit, 1.0, 1002, "printed")
+    assert bound.value == pytest.approx(0.012385, abs=1e-5)
+    assert not bound.vacuous
+
+
+@pytest.mark.parametrize("scale", [0.1, 7.0])
+def test_repaired_forms_do_not_depend_on_the_unit_of_money(scale):
+    arms = [(0.5, 0.9), (0.1, 0.7), (0.1, 0.55), (0.3, 0.4), (0.0, 0.2)]
+    one = sb.Bandit([sb.Uniform(a, b) for a, b in arms])
+    other = sb.Bandit([sb.Uniform(scale * a, scale * b) for a, b in arms])
+    n, L = 3000, 0.3
+    pairs = [
+        (theory.shvv_error(one, n), theory.shvv_error(other, n)),
+        (theory.shsr_error(one, L, n), theory.shsr_error(other, L * scale**2, n)),
+        (theory.sursr_error(one, L, n), theory.sursr_error(other, L * scale**2, n)),
+    ]
+    for a, b in pairs:
+        assert 0 < a.value < 1
+        assert b.value == pytest.approx(a.value, rel=1e-6)
+    assert theory.shvv_error(one, n, "printed").value != pytest.approx(theory.shvv_error(other, n, "printed").value)
+
+
+#: RSSR 0.5517 at L = 1, and a sure arm a little above it.
+SKEWED = sb.Bernoulli(0.8)
+ABOVE = sb.Constant(math.sqrt(0.65))
+#: Variance 0.1247 and 0.1056, the hardest for the sample variance.
+RARE, RARER = sb.Bernoulli(0.146), sb.Bernoulli(0.12)
+
+
+@pytest.mark.parametrize(
+    ("policy", "arms", "n"),
+    [
+        (sb.SHSR(1.0), [ABOVE, SKEWED], 380),
+        (sb.SHSR(1.0), [SKEWED, ABOVE, SKEWED], 1500),
+        (sb.SHSR(1.0, keep_samples=True), [SKEWED, ABOVE, SKEWED], 1200),
+        (sb.SuRSR(1.0), [ABOVE, SKEWED], 380),
+        (sb.SuRSR(1.0), [SKEWED, SKEWED, ABOVE], 1000),
+        (sb.SHVV(), [RARE, RARER], 2 * 1300),
+        (sb.SHVV(), [RARE, sb.Bernoulli(0.1), sb.Bernoulli(0.1), sb.Bernoulli(0.05)], 4000),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_repaired_bounds_hold_where_errors_happen(policy, arms, n):
+    bandit = sb.Bandit(arms)
+    bound = theory.bounds_for(policy, bandit, n)[1]
+    assert bound.form == "repaired"
+    assert not bound.vacuous
+    found = error(policy, bandit, n)
+    assert found.low > 0
+    assert found.high <= bound.value
+
+
+def test_printed_bounds_fail_beyond_the_unit_interval():
+    wide = sb.Bandit([sb.Uniform(0, 10), sb.Uniform(0, 9.5)])
+    printed, repaired = theory.bounds_for(sb.SHVV(), wide, 200)
+    assert not printed.applies
+    assert not printed.vacuous
+    found = error(sb.SHVV(), wide, 200)
+    assert found.low > printed.value
+    assert found.high <= repaired.value
+
+    # the same game in a unit of money 10 times smaller: errors as often, but the printed bounds collapse
+    money = sb.Bandit([sb.Empirical([0] * 2 + [10] * 8), sb.Constant(10 * math.sqrt(0.65))])
+    for policy in (sb.SHSR(100.0), sb.SuRSR(100.0)):
+        printed, repaired = theory.bounds_for(policy, money, 380)
+        found = error(policy, money, 380)
+        assert not printed.vacuous
+        assert found.low > printed.value
+        assert found.high <= repaired.value
+
+
+def test_undefined_cases_say_why():
+    bound = theory.shsr_error(COINS, 1.0, 10)
+    assert bound.vacuous
+    assert "at least" in bound.reason  # the budget that is needed
+    normal = sb.Bandit([sb.Normal(1, 1), sb.Normal(0.5, 1)])
+    for bound in (theory.shvv_error(normal, 100), theory.sursr_error(normal, 1.0, 100)):
+        assert bound.value == math.inf
+        assert "unbounded" in bound.reason
+    assert not theory.shsr_error(sb.Bandit([COIN, SURE, COIN]), 1.0, 100, "printed").applies  # K = 3
+
+
+def test_ties_make_printed_bounds_vacuous():
+    tied = sb.Bandit([SURE, COIN, SURE, COIN])
+    assert theory.shsr_error(tied, 1.0, 10**6, "printed").vacuous
+    assert theory.sursr_error(tied, 1.0, 10**6, "printed").vacuous
+    assert theory.shvv_error(sb.Bandit([COIN, COIN]), 10**6, "printed").vacuous
