@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,8 +65,9 @@ def draw(finished: Finished, rows: Rows) -> Figure:
         kinds = {"regret": _curves, "error": _errors, "coverage": _coverage}
         figure = kinds[finished.panel.metric](plt, finished, rows)
         panel = finished.panel
-        profile = f" — {panel.profile} profile" if panel.profile else ""
-        figure.suptitle(f"{panel.id}: {panel.title}{profile}", x=0.01, ha="left", fontsize=10.5, fontweight="bold")
+        profile = f", {panel.profile} profile" if panel.profile else ""
+        title = textwrap.fill(f"{panel.id}{profile}: {panel.title}", int(11 * figure.get_figwidth()))
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10.5, fontweight="bold")
         return figure
 
 
@@ -130,7 +132,9 @@ def _curves(plt: Any, finished: Finished, rows: Rows) -> Figure:
             if r == 1:
                 ax.set_xlabel("rounds t")
     handles, names = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=2 if several or len(columns) == 1 else len(names))
+    across = 2 if several or len(columns) == 1 else 3
+    figure.legend(handles, names, loc="outside lower center", ncols=across)
+    figure.set_figheight(5.2 + 0.2 * -(-len(names) // across))
     return figure
 
 
@@ -164,7 +168,7 @@ def _errors(plt: Any, finished: Finished, rows: Rows) -> Figure:
     ax.set_ylabel(_UNITS["error"])
     names = ax.get_legend_handles_labels()[1]
     if len(names) > 1:
-        figure.legend(loc="outside lower center", ncols=min(3, len(names)))
+        figure.legend(loc="outside lower center", ncols=min(2 if len(names) > 3 else 3, len(names)))
     return figure
 
 

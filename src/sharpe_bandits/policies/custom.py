@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..call_tree import mentions, reads_local
+from ..call_tree import mentions, reads_local, reads_whole
 from ..errors import InvalidInput, unknown
 from ..objectives import Objective, check_objective, objective_from_dict
 from .base import IndexPolicy
@@ -101,8 +101,10 @@ class PolicyFactory:
         self.__doc__ = function.__doc__
         read = mentions(function)
         self.never_falls = never_falls
-        self.still = "epsilon" not in read and not reads_local(function, "t")
-        self.least_pilot = 2 if "variance" in read else 1
+        # A record that is unpacked, numbered or handed on may be read in ways that do not show here.
+        hidden = reads_whole(function, "arm")
+        self.still = not (hidden or "epsilon" in read or reads_local(function, "t"))
+        self.least_pilot = 2 if hidden or "variance" in read else 1
         PolicyFactory.known[name] = self
 
     def __repr__(self) -> str:
@@ -118,16 +120,18 @@ class PolicyFactory:
         **parameters: Any,
     ) -> CustomPolicy:
         """A policy with these values for the function's parameters."""
+        known = [p.name for p in self.parameters]
+        for word in parameters:
+            if word not in known:
+                raise unknown(f"parameter of {self.name}", word, known)
         values = []
         for p in self.parameters:
-            value = parameters.pop(p.name, p.default)
+            value = parameters.get(p.name, p.default)
             if value is inspect.Parameter.empty:
                 raise InvalidInput(
                     f"{self.name} needs a value for {p.name}, as in {self.function.__name__}({p.name}=1.0)"
                 )
             values.append((p.name, _number_or_table(p.name, value)))
-        if parameters:
-            raise unknown(f"parameter of {self.name}", next(iter(parameters)), [p.name for p in self.parameters])
         goal = self.objective if objective is None else check_objective(objective)
         return CustomPolicy(
             self,
@@ -174,9 +178,7 @@ def index_policy(
 
 
 def _number_or_table(name: str, value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return np.ascontiguousarray(value, float)
     try:
-        return float(value)
+        return np.ascontiguousarray(value, float) if isinstance(value, (np.ndarray, list, tuple)) else float(value)
     except (TypeError, ValueError):
         raise InvalidInput(f"{name} must be a number or an array of numbers, got {value!r}") from None

@@ -60,7 +60,7 @@ class GRAUCB(_GRA):
     """
 
     title: ClassVar[str] = "GRA-UCB"
-    citation: ClassVar[str] = f"Liu, Derman & Mannor, 2020; {PAPER}, eq. 2"
+    citation: ClassVar[str] = f"Liu, Derakhshani, Lambotharan & van der Schaar, 2020; {PAPER}, eq. 2"
 
     rho: float = 1.0
     alpha: float = 0.05
