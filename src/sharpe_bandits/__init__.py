@@ -26,5 +26,14 @@ from .study import load as load
 __version__ = _version("sharpe-bandits")
 
 
+def __getattr__(name: str) -> _Module:
+    """``theory`` is imported when it is first asked for, so that importing the package stays light."""
+    if name == "theory":
+        from importlib import import_module
+
+        return import_module(".theory", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def __dir__() -> list[str]:
     return [name for name, thing in globals().items() if not name.startswith("_") and not isinstance(thing, _Module)]

@@ -21,7 +21,7 @@ from .kernels.statistics import anchor_of, summary
 from .objectives import Mean
 from .policies.base import EliminationPolicy, IndexPolicy, Policy, policy_from_dict
 from .policies.custom import CustomPolicy
-from .validation import is_number, whole
+from .validation import is_number, real, whole
 
 FORMAT = 1
 _KIND = "sharpe-bandits agent"
@@ -79,17 +79,22 @@ class Agent:
     def tell(self, arm: Any, reward: float) -> None:
         """Take in the reward of a round in which ``arm`` was played. A bad reward leaves the agent as it was."""
         i = self._index(arm)
-        if not is_number(reward) or not math.isfinite(reward):
+        x = real(reward)
+        if not math.isfinite(x):
             raise InvalidInput(
                 f"a reward must be a finite number, got {reward!r} for arm {arm!r}; nothing was recorded"
             )
         if self.done:
             raise CampaignOver(f"the {self.horizon} rounds of this agent are played; nothing was recorded")
         self._check_due(i)
-        x = float(reward)
-        if self._pulls[i] == 0:
-            self._anchor[i] = anchor_of(x)
-        d = x - self._anchor[i]
+        anchor = float(anchor_of(x) if self._pulls[i] == 0 else self._anchor[i])
+        d = x - anchor
+        if not math.isfinite(float(self._sum2[i]) + d * d):
+            raise InvalidInput(
+                f"with the reward {reward!r} the variance of arm {arm!r} is beyond the largest number; scale all "
+                "rewards down; nothing was recorded"
+            )
+        self._anchor[i] = anchor
         self.t += 1
         self._pulls[i] += 1
         self._sum1[i] += d
@@ -179,6 +184,8 @@ class Agent:
             raise UnreadableData(
                 f"the state of the agent is damaged: its arms have {played:g} pulls in {self.t} rounds"
             )
+        if self.horizon is not None and self.t > self.horizon:
+            raise UnreadableData(f"the state of the agent is damaged: {self.t} rounds played of {self.horizon}")
         if (self._sum2 < 0).any():
             raise UnreadableData("the state of the agent is damaged: a sum of squares is negative")
 
@@ -312,7 +319,17 @@ class EliminationAgent(Agent):
         self._count, self._now1, self._now2 = (np.array(current[c], float) for c in ("count", "sum1", "sum2"))
         shapes = {a.shape for a in (self._due, self._count, self._now1, self._now2)}
         expected = k if self._phase == 0 else self._phases[self._phase - 1][1]
-        if shapes != {(k,)} or len(set(self._alive)) != expected:
+        # Arms alive have their share of all phases up to this one, played or due; the others are owed nothing.
+        share = sum(pulls for pulls, _ in self._phases[: self._phase + 1])
+        if (
+            shapes != {(k,)}
+            or self._alive != sorted(set(self._alive))
+            or len(self._alive) != expected
+            or not np.isfinite([self._count, self._now1, self._now2]).all()
+            or (self._pulls[self._alive] + self._due[self._alive] != share).any()
+            or self._due.sum() != self._due[self._alive].sum()
+            or self.done != (self._due.sum() == 0)
+        ):
             raise UnreadableData("the state of the agent is damaged: its phase does not fit its arms")
 
 

@@ -151,6 +151,7 @@ def save(record: Record, folder: str | os.PathLike[str]) -> None:
         "truth": _write(path, "truth", truth, files),
         "sha256": files,
     }
+    manifest["seal"] = _seal(manifest)
     temporary = path / f".{_MANIFEST}.new"
     temporary.write_text(json.dumps(manifest, indent=1), "utf-8")
     os.replace(temporary, path / _MANIFEST)
@@ -174,6 +175,8 @@ def load(folder: str | os.PathLike[str]) -> Record:
             f"{path} has format {manifest.get('format')!r}, this version reads format {FORMAT}; "
             "use the version of the library named in its manifest"
         )
+    if manifest.pop("seal", None) != _seal(manifest):
+        raise UnreadableData(f"{path / _MANIFEST} was changed after it was saved; save the study again")
     try:
         return _read(path, manifest)
     except UnreadableData:
@@ -229,6 +232,11 @@ def _write(folder: Path, stem: str, columns: dict[str, np.ndarray], files: dict[
     os.replace(temporary, folder / name)
     files[name] = digest
     return name
+
+
+def _seal(manifest: dict[str, Any]) -> str:
+    """A digest of a manifest's content, whatever its layout."""
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
 
 
 def _columns(path: Path) -> dict[str, np.ndarray]:

@@ -56,7 +56,7 @@ def simulate(
     progress : show a progress bar; None for "if standard error is a terminal"
     source : bits of rewards: "splitmix" (fastest) or "philox" (for more than about 10^13 rewards in one study)
     """
-    listed = [policies] if isinstance(policies, Policy) else list(policies)
+    listed = list(policies) if isinstance(policies, Iterable) else [policies]
     if not listed:
         raise InvalidInput("there is no policy to simulate; pass at least one")
     environment = as_environment(bandit)

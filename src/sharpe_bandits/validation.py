@@ -14,37 +14,45 @@ def is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
+def real(value: Any) -> float:
+    """``value`` as a float; not a number (nan) if it is no real number, or a whole one too large for a float."""
+    try:
+        return float(value) if is_number(value) else math.nan
+    except OverflowError:
+        return math.nan
+
+
 def finite(name: str, value: Any) -> float:
     """``value`` as a float, if it is a finite real number."""
-    if not is_number(value) or not math.isfinite(value):
+    if not math.isfinite(real(value)):
         raise InvalidInput(f"{name} must be a finite number, got {value!r}")
     return float(value)
 
 
 def positive(name: str, value: Any, remedy: str = "") -> float:
     """``value`` as a float, if it is finite and above 0."""
-    if not is_number(value) or not 0 < value < math.inf:
+    if not 0 < real(value) < math.inf:
         raise InvalidInput(f"{name} must be a finite number above 0, got {value!r}{'; ' + remedy if remedy else ''}")
     return float(value)
 
 
 def not_negative(name: str, value: Any) -> float:
     """``value`` as a float, if it is finite and at least 0."""
-    if not is_number(value) or not 0 <= value < math.inf:
+    if not 0 <= real(value) < math.inf:
         raise InvalidInput(f"{name} must be a finite number of at least 0, got {value!r}")
     return float(value)
 
 
 def probability(name: str, value: Any) -> float:
     """``value`` as a float, if it lies in [0, 1]."""
-    if not is_number(value) or not 0 <= value <= 1:
+    if not 0 <= real(value) <= 1:
         raise InvalidInput(f"{name} must lie between 0 and 1, got {value!r}")
     return float(value)
 
 
 def inside(name: str, value: Any) -> float:
     """``value`` as a float, if it lies strictly between 0 and 1."""
-    if not is_number(value) or not 0 < value < 1:
+    if not 0 < real(value) < 1:
         raise InvalidInput(f"{name} must lie strictly between 0 and 1, got {value!r}")
     return float(value)
 

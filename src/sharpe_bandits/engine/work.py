@@ -7,17 +7,19 @@ any number of workers, resumed from disk, or sent elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arms.bandit import Environment
-from ..call_tree import mentions
+from ..call_tree import mentions, spreads_nan, substituted
 from ..errors import InvalidInput
 from ..kernels import elimination, formulas, index_play, statistics
-from ..kernels.streams import PHILOX, SPLITMIX
+from ..kernels.rewards import ArmTable
+from ..kernels.streams import PHILOX, SPLITMIX, gamma, gamma_at_once, normal, uniform
 from ..objectives import Mean
 from ..policies.base import EliminationPolicy, IndexPolicy, Policy
 from ..policies.custom import CustomPolicy
@@ -27,12 +29,24 @@ from .compiler import check_formula, specialise
 FORMAT = 1
 #: Standard errors come from at most this many batches of runs (one run each, up to here).
 BATCHES = 256
-#: A chunk aims at this many rounds.
-CHUNK_ROUNDS = 20_000_000
+#: A chunk aims at this many rounds of an index policy, or pulls of a policy that plays in phases: much more work than
+#: it takes to start one, little enough to keep all workers busy to the end.
+CHUNK_ROUNDS, CHUNK_PULLS = 4_000_000, 20_000_000
+#: The first runs of a chunk show whether being lazy pays: not if all arms are looked at in more than this share of
+#: rounds.
+PROBE, SHORT_LEADS = 8, 0.4
 SOURCES = {"splitmix": SPLITMIX, "philox": PHILOX}
 
 #: Fields of an arm's record that the lazy kernel does not keep.
 _NOT_LAZY = {"maximum", "key", "round_key"}
+
+
+class Kernels(NamedTuple):
+    """Compiled kernels (see :func:`sharpe_bandits.engine.compiler.specialise`) that can play a work."""
+
+    phases: Any = None
+    lazy: Any = None
+    side_by_side: Any = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +73,22 @@ class Work:
     source: str = "splitmix"
     kernel: str = "auto"
 
+    @cached_property
+    def kernels(self) -> Kernels:
+        """What plays this work, compiled."""
+        policy = self.policy
+        bindings: dict[Any, Any] = {formulas.value: (policy.goal or Mean()).formula}
+        if isinstance(policy, EliminationPolicy):
+            return Kernels(phases=specialise(elimination.play_phases, bindings))
+        assert isinstance(policy, IndexPolicy)
+        bindings[formulas.index] = policy.formula
+        lazy = specialise(index_play.lazy, bindings) if is_lazy(self) else None
+        bindings[formulas.index_at_once] = at_once(policy.formula)
+        return Kernels(lazy=lazy, side_by_side=specialise(index_play.side_by_side, bindings))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "kernels"}
+
     @property
     def batch(self) -> int:
         """Runs per batch; 1 where every run has arms of its own, since pulls cannot be added across runs then."""
@@ -68,7 +98,8 @@ class Work:
     def chunk(self) -> int:
         """Default number of runs per chunk: a multiple of the lanes of a kernel."""
         lanes = index_play.LANES
-        return lanes * max(1, min(-(-self.runs // (2 * lanes)), CHUNK_ROUNDS // (self.horizon * lanes)))
+        rounds = CHUNK_PULLS if isinstance(self.policy, EliminationPolicy) else CHUNK_ROUNDS
+        return lanes * max(1, min(-(-self.runs // (2 * lanes)), rounds // (self.horizon * lanes)))
 
 
 @dataclass
@@ -130,39 +161,59 @@ def run_chunk(work: Work, first: int, runs: int, trace: bool = False) -> Chunk:
         np.full(shape, -1, np.int32),
         np.full(shape, np.nan),
     )
-    row_step = 1 if work.environment.varies else 0
-    outputs = (
-        checkpoints, work.batch, chunk.pulls, chunk.final, chunk.recommended, chunk.reward_mean, chunk.reward_variance,
-        chunk.choices, chunk.rewards,
-    )  # fmt: skip
-    source = SOURCES[work.source]
-    seed = np.uint64(work.seed)
     policy = work.policy
-    goal = policy.goal or Mean()
-    bindings: dict[Any, Any] = {formulas.value: goal.formula}
     if isinstance(policy, EliminationPolicy):
-        phases = policy.phases(work.horizon, arms)
-        quotas = np.array([pulls for pulls, _ in phases], np.int64)
-        keep = np.array([stay for _, stay in phases], np.int64)
-        kernel = specialise(elimination.play_phases, bindings)
-        fresh = not policy.keeps_samples
-        kernel(first, runs, quotas, keep, fresh, table, row_step, source, seed, goal.arguments(), *outputs)
+        _play(work, chunk, table, work.kernels.phases, 0, runs)
     elif isinstance(policy, IndexPolicy):
-        bindings[formulas.index] = policy.formula
-        kernel = specialise(index_play.lazy if is_lazy(work) else index_play.side_by_side, bindings)
-        status = np.zeros(5, np.int64)
-        kernel(
-            first, runs, work.horizon, policy.pilot(work.horizon, arms), table, row_step, source, seed,
-            *_tables(work.horizon + 2), policy.arguments(work.horizon), goal.arguments(), *outputs, status,
-        )  # fmt: skip
-        if status[0] == index_play.NOT_A_NUMBER:
-            raise _not_a_number(work, *(int(v) for v in status[1:]))
+        lazy, side_by_side = work.kernels.lazy, work.kernels.side_by_side
+        probe = runs if work.kernel == "lazy" else min(runs, PROBE)
+        played, turns = 0, 0
+        if lazy is not None:
+            turns = _play(work, chunk, table, lazy, 0, probe)
+            played = probe
+        # The two make the same choices, so that which of them plays is a matter of speed alone.
+        if played < runs:
+            short = turns > SHORT_LEADS * played * work.horizon
+            _play(work, chunk, table, side_by_side if lazy is None or short else lazy, played, runs)
     else:
         raise AssertionError(f"no kernel plays {type(policy).__name__}")
     if policy.goal is None:
         chunk.recommended[:] = chunk.final.argmax(axis=1)
     work.environment.check_pulls(chunk.final.max(axis=0), policy.name)
     return chunk
+
+
+def _play(work: Work, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, end: int) -> int:
+    """Play some runs of a chunk; gives how often a lazy kernel had to look at all arms."""
+    policy, goal = work.policy, work.policy.goal or Mean()
+    first = chunk.first + begin
+    row_step = 0
+    if work.environment.varies:
+        row_step = 1
+        columns = ("kind", "loc", "scale", "start", "size")
+        table = table._replace(**{name: getattr(table, name)[begin:end] for name in columns})
+    trace = slice(begin, end) if len(chunk.choices) else slice(0)
+    rewards = (table, row_step, SOURCES[work.source], np.uint64(work.seed))
+    outputs = (
+        np.array(work.checkpoints, np.int64), work.batch, chunk.pulls[first // work.batch - chunk.first_batch :],
+        chunk.final[begin:end], chunk.recommended[begin:end], chunk.reward_mean[begin:end],
+        chunk.reward_variance[begin:end], chunk.choices[trace], chunk.rewards[trace],
+    )  # fmt: skip
+    if isinstance(policy, EliminationPolicy):
+        phases = policy.phases(work.horizon, work.environment.K)
+        quotas = np.array([pulls for pulls, _ in phases], np.int64)
+        keep = np.array([stay for _, stay in phases], np.int64)
+        kernel(first, end - begin, quotas, keep, not policy.keeps_samples, *rewards, goal.arguments(), *outputs)
+        return 0
+    assert isinstance(policy, IndexPolicy)
+    status = np.zeros(6, np.int64)
+    kernel(
+        first, end - begin, work.horizon, policy.pilot(work.horizon, work.environment.K), *rewards,
+        *_tables(work.horizon + 2), policy.arguments(work.horizon), goal.arguments(), *outputs, status,
+    )  # fmt: skip
+    if status[0] == index_play.NOT_A_NUMBER:
+        raise _not_a_number(work, *(int(v) for v in status[1:5]))
+    return int(status[5])
 
 
 def _not_a_number(work: Work, run: int, arm: int, t: int, pulls: int) -> InvalidInput:
@@ -174,6 +225,14 @@ def _not_a_number(work: Work, run: int, arm: int, t: int, pulls: int) -> Invalid
         f"the index of {work.policy.name} is not a number for arm {arm} after {t} rounds of run {run}; "
         "it must be a number for every record (infinity is allowed)"
     )
+
+
+@lru_cache(maxsize=64)
+def at_once(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """A formula with rejection samplers that try but once, where that cannot go unnoticed; else the formula itself."""
+    if spreads_nan(formula, (gamma, normal, uniform), statistics.Arm._fields):
+        return substituted(formula, {gamma: gamma_at_once})
+    return formula
 
 
 def is_lazy(work: Work) -> bool:

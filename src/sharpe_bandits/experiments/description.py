@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..policies.base import Policy
 from ..validation import whole
 from . import catalogue
 from .expressions import evaluate
+from .toml_lines import Place
 
 #: What a description may hold at its top.
 KEYS = ("title", "metric", "horizon", "arms", "objective", "policies", "sweep", "cases", "let", "checkpoints")
@@ -26,11 +27,11 @@ _PARTS = {"arms": catalogue.arms, "policies": catalogue.policies, "objective": c
 
 
 class BadDescription(InvalidInput):
-    """A description that cannot be used; ``place`` says where: (part, number, key)."""
+    """A description that cannot be used; ``place`` says where, as in ("policies", 1, "kind")."""
 
-    def __init__(self, message: str, part: str, number: int | None = None, key: str | None = None) -> None:
+    def __init__(self, message: str, *place: str | int) -> None:
         super().__init__(message)
-        self.message, self.place = message, (part, number, key)
+        self.message, self.place = message, place
 
 
 @dataclass(frozen=True)
@@ -57,24 +58,43 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
     """
     for key in description:
         if key not in KEYS:
-            raise _misnamed("key", key, KEYS, key)
+            raise misnamed("key", key, KEYS, key)
     if description.get("metric", "regret") not in _METRICS:
         raise BadDescription(f"metric must be one of {_METRICS}, got {description['metric']!r}", "metric")
-    needed = ["horizon", "arms", "objective", *(["policies"] if description.get("metric") != "coverage" else [])]
-    for key in needed:
-        if key not in description and not all(key in c for c in description.get("cases", [{}])):
-            raise BadDescription(f"the description has no {key}; add it", key)
-    return [_case(dict(description), variables) for variables in _variations(description)]
-
-
-def _variations(description: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     listed = description.get("cases", [{}])
+    if not isinstance(listed, list) or not listed or not all(isinstance(case, dict) for case in listed):
+        raise BadDescription(f"cases must be a list of tables, got {listed!r}", "cases")
     sweep = description.get("sweep", {})
     if not isinstance(sweep, dict) or not all(isinstance(v, list) and v for v in sweep.values()):
         raise BadDescription("sweep must be a table of non-empty lists, as in sweep = { L = [0.5, 5] }", "sweep")
-    for case in listed:
+    if not isinstance(description.get("let", {}), dict):
+        raise BadDescription('let must be a table, as in let = { x = "n / 2" }', "let")
+    needed = ["horizon", "arms", "objective", *(["policies"] if description.get("metric") != "coverage" else [])]
+    for key in needed:
+        if key not in description and key not in sweep and not all(key in case for case in listed):
+            raise BadDescription(f"the description has no {key}; add it", key)
+    _whole("checkpoints", description.get("checkpoints", 1), {}, 1, "checkpoints")
+    found: dict[str, Case] = {}
+    for number, case in enumerate(listed):
         for values in itertools.product(*sweep.values()):
-            yield {**case, **dict(zip(sweep, values, strict=True))}
+            swept = dict(zip(sweep, values, strict=True))
+            try:
+                made = _case(dict(description), {**case, **swept})
+            except BadDescription as error:
+                part = error.place[0]
+                if part in swept:
+                    error.place = ("sweep", part)
+                elif part in case:
+                    error.place = ("cases", number, *error.place)
+                raise
+            if made.label in found:
+                raise BadDescription(
+                    f"two cases cannot be told apart (both are {made.label!r}); give each a variable of its own, as in "
+                    'cases = [{ set = "A", ... }, { set = "B", ... }]',
+                    *(("cases", number) if number else ("sweep",)),
+                )
+            found[made.label] = made
+    return list(found.values())
 
 
 def _case(description: dict[str, Any], variation: dict[str, Any]) -> Case:
@@ -85,121 +105,153 @@ def _case(description: dict[str, Any], variation: dict[str, Any]) -> Case:
         else:
             variables[key] = value
     names = dict(variables)
-    horizon = whole("horizon", _number(description["horizon"], names, "horizon"), 2)
+    horizon = _whole("horizon", description["horizon"], names, 2, "horizon")
     names["n"] = horizon
     for name, expression in description.get("let", {}).items():
-        names[name] = _number(expression, names, "let", key=name)
+        names[name] = _number(expression, names, "let", name)
     environment = _environment(description["arms"], names)
     names["K"] = environment.K
-    entries = _listed(description, "policies") if "policies" in description else []
-    policies = tuple(_build("policies", entry, number, names) for number, entry in enumerate(entries))
-    objective = _build("objective", description["objective"], None, names)
+    policies: dict[str, Policy] = {}
+    for place, entry in _listed(description["policies"], "policies") if "policies" in description else []:
+        policy = _build("policies", entry, place, names)
+        if policy.name in policies:
+            raise BadDescription(f"two policies are called {policy.name!r}; give one of them another name", *place)
+        try:
+            policy.check_horizon(horizon, environment.K)
+        except InvalidInput as error:
+            raise BadDescription(str(error), *place) from None
+        policies[policy.name] = policy
+    objective = _build("objective", description["objective"], ("objective",), names)
     if "horizon" in variation:
         variables["n"] = horizon
-    return Case(variables, names, environment, policies, objective, horizon)
+    return Case(variables, names, environment, tuple(policies.values()), objective, horizon)
 
 
-def _listed(description: Mapping[str, Any], part: str) -> list[Any]:
-    entries = description[part]
+def _listed(entries: Any, part: str) -> list[tuple[Place, dict[str, Any]]]:
+    """The tables of a part, each with its place."""
     if isinstance(entries, dict):
-        entries = [entries]
+        return [((part,), entries)]
     if not isinstance(entries, list) or not entries or not all(isinstance(e, dict) for e in entries):
         raise BadDescription(f"{part} must be a list of tables with a kind each, got {entries!r}", part)
-    return entries
+    return [((part, number), entry) for number, entry in enumerate(entries)]
 
 
 def _environment(entries: Any, names: dict[str, Any]) -> Environment:
-    listed = _listed({"arms": entries}, "arms")
-    if any(entry.get("random") for entry in listed):
+    listed = _listed(entries, "arms")
+    if any(entry.get("random") for _, entry in listed):
         return _random(listed, names)
     arms: list[Any] = []
-    for number, entry in enumerate(listed):
-        rest = dict(entry)
+    for place, entry in listed:
+        rest = {key: value for key, value in entry.items() if key != "random"}
         columns = {key: value for key, value in rest.items() if isinstance(value, list) and key != "values"}
-        longest = min((len(column) for column in columns.values()), default=1)
-        repeat = whole("repeat", _number(rest.pop("repeat", longest), names, "arms", number, "repeat"), 1)
-        if columns and repeat > longest:
-            raise BadDescription(f"{repeat} arms are asked for, but a list has only {longest} values", "arms", number)
+        lengths = {len(column) for column in columns.values()} or {1}
+        if len(lengths) > 1:
+            told = ", ".join(f"{key} {len(column)}" for key, column in columns.items())
+            raise BadDescription(f"the lists of these arms differ in length ({told}); give one value per arm", *place)
+        repeat = _whole("repeat", rest.pop("repeat", *lengths), names, 1, *place, "repeat")
+        if columns and repeat > max(lengths):
+            raise BadDescription(f"{repeat} arms are asked for, but a list has only {max(lengths)} values", *place)
         for j in range(repeat):
             row = {key: column[j] for key, column in columns.items()}
-            arms.append(_build("arms", {**rest, **row}, number, {**names, "i": len(arms) + 1}))
+            arms.append(_build("arms", {**rest, **row}, place, {**names, "i": len(arms) + 1}))
     try:
         return Bandit(arms)
     except InvalidInput as error:
         raise BadDescription(str(error), "arms") from None
 
 
-def _random(listed: list[Any], names: dict[str, Any]) -> RandomBandit:
+def _random(listed: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -> RandomBandit:
     """Uniform arms drawn anew in every run; u1 and u2 are uniform on [0, 1], independent for every arm and run."""
-    if len(listed) != 1 or listed[0].get("kind") != "Uniform":
-        raise BadDescription("random arms are given by one entry of kind Uniform with low and high", "arms", 0)
-    entry = listed[0]
+    place, entry = listed[0]
+    if len(listed) != 1 or entry.get("kind") != "Uniform":
+        raise BadDescription("random arms are given by one entry of kind Uniform with low and high", *place)
     for key in entry:
         if key not in ("kind", "random", "repeat", "low", "high"):
-            raise _misnamed("parameter of random Uniform arms", key, ("low", "high", "repeat"), "arms", 0, key)
-    count = whole("repeat", _number(entry.get("repeat", 1), names, "arms", 0, "repeat"), 2)
+            raise misnamed("parameter of random Uniform arms", key, ("low", "high", "repeat"), *place, key)
+    _complete("Uniform", ("low", "high"), entry, place)
+    count = _whole("repeat", entry.get("repeat", 1), names, 2, *place, "repeat")
 
     def draw(generator: np.random.Generator) -> UniformArms:
         u1, u2 = generator.random((2, count))
         scope = {**names, "u1": u1, "u2": u2}
-        low, high = (np.broadcast_to(evaluate(entry[end], scope), (count,)) for end in ("low", "high"))
+        low, high = (np.broadcast_to(_number(entry[end], scope, *place, end), (count,)) for end in ("low", "high"))
         return UniformArms(low, high)
 
-    draw(np.random.default_rng(0))  # what is wrong with it is reported now
+    try:
+        draw(np.random.default_rng(0))  # what is wrong with it is reported now
+    except BadDescription:
+        raise
+    except InvalidInput as error:
+        raise BadDescription(str(error), *place) from None
     text = f"Uniform({entry['low']}, {entry['high']})"
     used = [f"{name} = {value!r}" for name, value in names.items() if re.search(rf"\b{name}\b", text)]
     return RandomBandit(count, draw, name=", ".join([text, *used]))
 
 
-def _build(part: str, entry: Mapping[str, Any], number: int | None, names: Mapping[str, Any]) -> Any:
+def _build(part: str, entry: Any, place: Place, names: Mapping[str, Any]) -> Any:
     """A policy, arm or objective from its table."""
     if not isinstance(entry, Mapping):
-        raise BadDescription(f"{part} must be a table with a kind, got {entry!r}", part, number)
+        raise BadDescription(f"{part} must be a table with a kind, got {entry!r}", *place)
     values = dict(entry)
-    kind = values.pop("kind", None)
-    singular = {"policies": "policy", "arms": "arm", "objective": "objective"}[part]
     known = _PARTS[part]()
-    if kind not in known:
-        raise _misnamed(f"{singular}", kind, known, part, number, "kind")
+    singular = {"policies": "policy", "arms": "arm", "objective": "objective"}[part]
+    if "kind" not in values:
+        raise BadDescription(f"this {singular} has no kind; there are {', '.join(known)}", *place)
+    kind = values.pop("kind")
+    if not isinstance(kind, str) or kind not in known:
+        raise misnamed(singular, kind, known, *place, "kind")
+    make: Any = known[kind].make
+    allowed = {p.name: p.default is p.empty for p in known[kind].parameters}
     if kind == "Uniform" and "mean" in values:
-        make: Any = Uniform.from_moments
-        allowed = ["mean", "variance"]
-    else:
-        make = known[kind].make
-        allowed = [p.name for p in known[kind].parameters]
+        make, allowed = Uniform.from_moments, {"mean": True, "variance": True}
     arguments = {}
     for key, value in values.items():
         if key not in allowed:
-            raise _misnamed(f"parameter of {kind}", key, allowed, part, number, key)
+            raise misnamed(f"parameter of {kind}", key, allowed, *place, key)
         if key == "objective":
-            arguments[key] = _build("objective", value, None, names)
-        elif isinstance(value, str) and not _is_word(kind, key):
-            arguments[key] = _number(value, names, part, number, key)
+            arguments[key] = _build("objective", value, (*place, key), names)
+        elif isinstance(value, str) and not _is_word(key):
+            arguments[key] = _number(value, names, *place, key)
         else:
             arguments[key] = value
+    _complete(kind, [key for key, required in allowed.items() if required], values, place)
     try:
         made = make(**arguments)
         return as_arm(made) if part == "arms" else made
     except (SharpeBanditsError, TypeError) as error:
-        raise BadDescription(f"{kind}: {error}", part, number) from None
+        first = str(error).split(" ")[0]  # most errors begin with the parameter
+        raise BadDescription(f"{kind}: {error}", *place, *([first] if first in values else [])) from None
 
 
-def _is_word(kind: str, key: str) -> bool:
+def _complete(kind: str, required: Iterable[str], given: Mapping[str, Any], place: Place) -> None:
+    missing = [key for key in required if key not in given]
+    if missing:
+        raise BadDescription(f"{kind} needs {' and '.join(missing)}; add it", *place)
+
+
+def _is_word(key: str) -> bool:
     """Whether a parameter takes a word, not an expression."""
     return key in ("name", "form", "confidence")
 
 
-def _number(value: Any, names: Mapping[str, Any], part: str, number: int | None = None, key: str | None = None) -> Any:
+def _number(value: Any, names: Mapping[str, Any], *place: str | int) -> Any:
     try:
         return evaluate(value, names)
     except SharpeBanditsError as error:
-        raise BadDescription(str(error), part, number, key) from None
+        raise BadDescription(str(error), *place) from None
 
 
-def _misnamed(
-    what: str, name: Any, known: Any, part: str, number: int | None = None, key: str | None = None
-) -> Exception:
-    return BadDescription(str(unknown(what, name, known)), part, number, key)
+def _whole(name: str, value: Any, names: Mapping[str, Any], least: int, *place: str | int) -> int:
+    number = _number(value, names, *place)
+    try:
+        return whole(name, number, least)
+    except InvalidInput as error:
+        raise BadDescription(str(error), *place) from None
+
+
+def misnamed(what: str, name: Any, known: Iterable[str], *place: str | int) -> BadDescription:
+    """A name that does not exist, with the nearest that does."""
+    return BadDescription(str(unknown(what, name, known)), *place)
 
 
 def _short(value: Any) -> str:

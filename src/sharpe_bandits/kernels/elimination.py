@@ -6,12 +6,15 @@ A phase is a number of pulls for every arm still alive, in round robin, and how 
 import numpy as np
 
 from .formulas import value
-from .rewards import fill
+from .rewards import UNIFORM, fill, uniform_reward
 from .statistics import anchor_of, pooled, summary
-from .streams import REWARDS, fold, stream_key
+from .streams import REWARDS, SPLITMIX, fold, reward_bits, stream_key
 
-ABREAST = 4  # arms summed at a time: enough independent chains to hide the latency of an addition
-AHEAD = 64  # rewards drawn at a time, per arm
+LANES = 16  # runs abreast
+AHEAD = 64  # rewards drawn at a time where they are not drawn abreast
+#: What is at hand of the arms being played, one per lane: rows of an array. One array, so that the compiler sees at
+#: once that nothing overlaps.
+LOC, SCALE, ANCHOR, SUM1, SUM2, STREAM, ROWS = range(7)
 
 
 def estimate(count, sum1, sum2, anchor, goal):
@@ -48,95 +51,115 @@ def play_phases(
     first, runs, phase_pulls, phase_keep, fresh, arms, row_step, source, seed, goal,
     checkpoints, batch, batch_pulls, final, recommended, reward_mean, reward_variance, choices, rewards,
 ):  # fmt: skip
-    """Play runs ``first`` to ``first + runs - 1``; ``fresh``: estimates use the current phase's rewards alone."""
+    """Play runs ``first`` to ``first + runs - 1``, LANES abreast.
+
+    ``fresh``: estimates use the current phase's rewards alone.
+    """
     count_arms = final.shape[1]
-    alive = np.zeros(count_arms, np.int64)
-    done = np.zeros(count_arms, np.int64)  # pulls of an arm in the whole run
-    count, sum1, sum2 = np.zeros(count_arms), np.zeros(count_arms), np.zeros(count_arms)
-    all1, all2, anchor = np.zeros(count_arms), np.zeros(count_arms), np.zeros(count_arms)
-    pulls, mean, variance = np.zeros(count_arms), np.zeros(count_arms), np.zeros(count_arms)
-    streams = np.zeros(count_arms, np.uint64)
-    buffer = np.zeros((ABREAST, AHEAD))
+    shape = (LANES, count_arms)
+    alive = np.zeros(shape, np.int64)
+    done = np.zeros(shape, np.int64)  # pulls of an arm in the whole run
+    sum1, sum2, all1, all2, anchor = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    streams = np.zeros(shape, np.uint64)
+    count, pulls, mean, variance = (
+        np.zeros(count_arms),
+        np.zeros(count_arms),
+        np.zeros(count_arms),
+        np.zeros(count_arms),
+    )
+    played = np.zeros((ROWS, LANES))
+    keys = played.view(np.uint64)  # the same memory
+    buffer = np.zeros(AHEAD)
     record = choices.shape[0] > 0
     first_batch = first // batch
-    for r in range(runs):
-        run = first + r
-        row = r * row_step
-        cell = run // batch - first_batch
-        run_key = stream_key(seed, REWARDS, run)
-        for i in range(count_arms):
-            streams[i] = fold(run_key, i)
-            fill(arms, row, i, source, streams[i], 0, buffer[0, :1])
-            anchor[i] = anchor_of(buffer[0, 0])
-            alive[i] = i
-            done[i] = 0
-            count[i] = 0.0
-            sum1[i], sum2[i], all1[i], all2[i] = 0.0, 0.0, 0.0, 0.0
+    for block in range(0, runs, LANES):
+        lanes = min(LANES, runs - block)
+        for k in range(LANES):
+            run = first + block + min(k, lanes - 1)  # lanes past the last run repeat it; their results are not kept
+            row = (block + min(k, lanes - 1)) * row_step
+            run_key = stream_key(seed, REWARDS, run)
+            for i in range(count_arms):
+                streams[k, i] = fold(run_key, i)
+                fill(arms, row, i, source, streams[k, i], 0, buffer[:1])
+                anchor[k, i] = anchor_of(buffer[0])
+                alive[k, i] = i
+                done[k, i] = 0
+                sum1[k, i], sum2[k, i], all1[k, i], all2[k, i] = 0.0, 0.0, 0.0, 0.0
         size = count_arms
+        start = 0  # pulls, so far, of every arm still alive
         t = 0
         check = 0
         for phase in range(phase_pulls.size):
             quota = phase_pulls[phase]
-            for p in range(0, size, ABREAST):
-                group = min(ABREAST, size - p)
-                a0 = alive[p]
-                a1 = alive[p + min(1, group - 1)]
-                a2 = alive[p + min(2, group - 1)]
-                a3 = alive[p + min(3, group - 1)]
-                c0, c1, c2, c3 = anchor[a0], anchor[a1], anchor[a2], anchor[a3]
-                if fresh:
-                    s0, s1, s2, s3, q0, q1, q2, q3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            for p in range(size):
+                simple = source == SPLITMIX and not record
+                for k in range(LANES):
+                    a = alive[k, p]
+                    row = (block + min(k, lanes - 1)) * row_step
+                    simple = simple and arms.kind[row, a] == UNIFORM
+                    played[LOC, k], played[SCALE, k] = arms.loc[row, a], arms.scale[row, a]
+                    played[ANCHOR, k] = anchor[k, a]
+                    played[SUM1, k] = 0.0 if fresh else sum1[k, a]
+                    played[SUM2, k] = 0.0 if fresh else sum2[k, a]
+                    keys[STREAM, k] = streams[k, a]
+                if simple:
+                    for j in range(start, start + quota):
+                        for k in range(LANES):
+                            bits = reward_bits(SPLITMIX, keys[STREAM, k], j)
+                            d = uniform_reward(played[LOC, k], played[SCALE, k], bits) - played[ANCHOR, k]
+                            played[SUM1, k] += d
+                            played[SUM2, k] += d * d
                 else:
-                    s0, s1, s2, s3 = sum1[a0], sum1[a1], sum1[a2], sum1[a3]
-                    q0, q1, q2, q3 = sum2[a0], sum2[a1], sum2[a2], sum2[a3]
-                start = done[a0]  # all arms alive have been played equally often
-                for j in range(0, quota, AHEAD):
-                    steps = min(AHEAD, quota - j)
-                    for g in range(group):
-                        fill(arms, row, alive[p + g], source, streams[alive[p + g]], start + j, buffer[g, :steps])
-                    if record:
-                        for g in range(group):
-                            for k in range(steps):
-                                choices[r, t + (j + k) * size + p + g] = alive[p + g]
-                                rewards[r, t + (j + k) * size + p + g] = buffer[g, k]
-                    for k in range(steps):
-                        d0, d1, d2, d3 = buffer[0, k] - c0, buffer[1, k] - c1, buffer[2, k] - c2, buffer[3, k] - c3
-                        s0 += d0
-                        s1 += d1
-                        s2 += d2
-                        s3 += d3
-                        q0 += d0 * d0
-                        q1 += d1 * d1
-                        q2 += d2 * d2
-                        q3 += d3 * d3
-                for g in range(group):
-                    a = alive[p + g]
-                    sum1[a] = s0 if g == 0 else s1 if g == 1 else s2 if g == 2 else s3
-                    sum2[a] = q0 if g == 0 else q1 if g == 1 else q2 if g == 2 else q3
-                    count[a] = quota if fresh else count[a] + quota
-                    done[a] += quota
+                    for k in range(lanes):
+                        a = alive[k, p]
+                        row = (block + k) * row_step
+                        total1, total2, base = played[SUM1, k], played[SUM2, k], played[ANCHOR, k]
+                        for j in range(0, quota, AHEAD):
+                            steps = min(AHEAD, quota - j)
+                            fill(arms, row, a, source, streams[k, a], start + j, buffer[:steps])
+                            for i in range(steps):
+                                d = buffer[i] - base
+                                total1 += d
+                                total2 += d * d
+                                if record:
+                                    choices[block + k, t + (j + i) * size + p] = a
+                                    rewards[block + k, t + (j + i) * size + p] = buffer[i]
+                        played[SUM1, k], played[SUM2, k] = total1, total2
+                for k in range(lanes):
+                    a = alive[k, p]
+                    sum1[k, a], sum2[k, a] = played[SUM1, k], played[SUM2, k]
+                    done[k, a] += quota
                     if fresh:
-                        all1[a] += sum1[a]
-                        all2[a] += sum2[a]
+                        all1[k, a] += sum1[k, a]
+                        all2[k, a] += sum2[k, a]
+            start += quota
             end = t + quota * size
             while check < checkpoints.size and checkpoints[check] < end:
                 within = checkpoints[check] - t
-                for i in range(count_arms):
-                    batch_pulls[cell, check, i] += done[i]
-                for p in range(size):
-                    batch_pulls[cell, check, alive[p]] += within // size + (1 if p < within % size else 0) - quota
+                for k in range(lanes):
+                    cell = (first + block + k) // batch - first_batch
+                    for i in range(count_arms):
+                        batch_pulls[cell, check, i] += done[k, i]
+                    for p in range(size):
+                        short = within // size + (1 if p < within % size else 0) - quota
+                        batch_pulls[cell, check, alive[k, p]] += short
                 check += 1
             t = end
-            size = eliminate(alive, size, phase_keep[phase], count, sum1, sum2, anchor, goal)
-        while check < checkpoints.size:  # the rounds that do not divide evenly are not played
+            count[:] = quota if fresh else start
+            left = size
+            for k in range(lanes):
+                left = eliminate(alive[k], size, phase_keep[phase], count, sum1[k], sum2[k], anchor[k], goal)
+            size = left
+        for k in range(lanes):
+            cell = (first + block + k) // batch - first_batch
+            for c in range(check, checkpoints.size):  # the rounds that do not divide evenly are not played
+                for i in range(count_arms):
+                    batch_pulls[cell, c, i] += done[k, i]
             for i in range(count_arms):
-                batch_pulls[cell, check, i] += done[i]
-            check += 1
-        for i in range(count_arms):
-            final[r, i] = done[i]
-            pulls[i] = done[i]
-            less = 1.0 / (pulls[i] - 1.0) if done[i] > 1 else 0.0
-            t1, t2 = (all1[i], all2[i]) if fresh else (sum1[i], sum2[i])
-            mean[i], variance[i], _ = summary(anchor[i], t1, t2, 1.0 / pulls[i], less)
-        recommended[r] = alive[0]
-        reward_mean[r], reward_variance[r] = pooled(pulls, mean, variance, count_arms)
+                final[block + k, i] = done[k, i]
+                pulls[i] = done[k, i]
+                less = 1.0 / (pulls[i] - 1.0) if done[k, i] > 1 else 0.0
+                t1, t2 = (all1[k, i], all2[k, i]) if fresh else (sum1[k, i], sum2[k, i])
+                mean[i], variance[i], _ = summary(anchor[k, i], t1, t2, 1.0 / pulls[i], less)
+            recommended[block + k] = alive[k, 0]
+            reward_mean[block + k], reward_variance[block + k] = pooled(pulls, mean, variance, count_arms)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from .formulas import index
+from .formulas import index, index_at_once
 from .rewards import fill
 from .statistics import Arm, anchor_of, best_estimate, pooled, radius, summary
 from .streams import POLICY, REWARDS, fold, stream_key, uniform
@@ -18,6 +18,7 @@ LANES = 16  # runs abreast in side_by_side
 AHEAD = 16  # rewards drawn ahead of need, per arm
 INFLATION = 1e-12  # a bound is raised by this much, relatively, so that rounding cannot matter
 NOT_A_NUMBER = 1  # status: an index was not a number; the run, arm, round and the arm's pulls follow
+TURNS = 5  # place in status of how often the lazy kernel looked at all arms
 
 
 def evaluate(t, radius_t, pulls, mean, variance, second, root, last, maximum, keys, round_key, arguments, out):
@@ -154,6 +155,7 @@ def lazy(
         previous = -1
         same = 0
         while t < horizon:
+            status[TURNS] += 1
             evaluate(
                 t, radii[t], pulls, mean, variance, second, root, last, no_maximum, no_keys, nothing, arguments, now
             )
@@ -245,22 +247,26 @@ def lazy(
         reward_mean[r], reward_variance[r] = pooled(pulls, mean, variance, count_arms)
 
 
+#: What :func:`side_by_side` keeps of an arm, for all lanes: rows of ``state[arm, row, lane]``. One array, so that the
+#: compiler sees at once that nothing overlaps, and one address serves all rows.
+PULLS, MEAN, VARIANCE, SECOND, ROOT, LAST, MAXIMUM, SUM1, SUM2, ANCHOR, KEY, STREAM, ROWS = range(13)
+#: Rows of ``best[row, lane]``.
+INDEX, TOP, FEWEST, ROUND_KEY, POLICY_KEY, BEST_ROWS = range(6)
+
+
 def side_by_side(
     first, runs, horizon, pilot, arms, row_step, source, seed, radii, inverse, inverse_root, arguments, goal,
     checkpoints, batch, batch_pulls, final, recommended, reward_mean, reward_variance, choices, rewards, status,
 ):  # fmt: skip
     """Play runs ``first`` to ``first + runs - 1``, LANES abreast, evaluating every index in every round."""
     count_arms = final.shape[1]
-    shape = (count_arms, LANES)
-    count = np.zeros(shape, np.int64)
-    pulls, mean, variance, second = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    root, sum1, sum2, anchor = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    last, maximum = np.zeros(shape), np.zeros(shape)
-    streams, keys = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
-    policy_keys, round_keys = np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64)
+    state = np.zeros((count_arms, ROWS, LANES))
+    keys = state.view(np.uint64)  # the same memory
+    best = np.zeros((BEST_ROWS, LANES))
+    round_keys = best.view(np.uint64)
+    count = np.zeros((count_arms, LANES), np.uint32)
     buffer = np.zeros((count_arms, LANES, AHEAD))
-    indices, top, fewest = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
-    choice = np.zeros(LANES, np.int64)
+    choice = np.zeros(LANES, np.uint32)
     record = choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot * count_arms
@@ -270,34 +276,39 @@ def side_by_side(
             run = first + block + min(k, lanes - 1)  # lanes past the last run repeat it; their results are not kept
             row = (block + min(k, lanes - 1)) * row_step
             run_key = stream_key(seed, REWARDS, run)
-            policy_keys[k] = stream_key(seed, POLICY, run)
+            policy_key = stream_key(seed, POLICY, run)
+            round_keys[POLICY_KEY, k] = policy_key
             for i in range(count_arms):
-                streams[i, k] = fold(run_key, i)
-                keys[i, k] = fold(policy_keys[k], i)
-                sum1[i, k] = 0.0
-                sum2[i, k] = 0.0
-                maximum[i, k] = -math.inf
+                stream = fold(run_key, i)
+                keys[i, STREAM, k] = stream
+                keys[i, KEY, k] = fold(policy_key, i)
+                sum1 = 0.0
+                sum2 = 0.0
+                anchor = 0.0
+                maximum = -math.inf
                 for j in range(pilot):
                     if j % AHEAD == 0:
-                        fill(arms, row, i, source, streams[i, k], j, buffer[i, k])
+                        fill(arms, row, i, source, stream, j, buffer[i, k])
                     x = buffer[i, k, j % AHEAD]
                     if j == 0:
-                        anchor[i, k] = anchor_of(x)
-                    d = x - anchor[i, k]
-                    sum1[i, k] += d
-                    sum2[i, k] += d * d
-                    maximum[i, k] = max(maximum[i, k], x)
+                        anchor = anchor_of(x)
+                    d = x - anchor
+                    sum1 += d
+                    sum2 += d * d
+                    maximum = max(maximum, x)
                     if record and k < lanes:
                         choices[block + k, j * count_arms + i] = i
                         rewards[block + k, j * count_arms + i] = x
                 if pilot % AHEAD == 0:
-                    fill(arms, row, i, source, streams[i, k], pilot, buffer[i, k])
+                    fill(arms, row, i, source, stream, pilot, buffer[i, k])
                 count[i, k] = pilot
-                pulls[i, k] = pilot
-                last[i, k] = end_of_pilot
-                root[i, k] = inverse_root[pilot]
-                mean[i, k], variance[i, k], second[i, k] = summary(
-                    anchor[i, k], sum1[i, k], sum2[i, k], inverse[pilot], inverse[pilot - 1]
+                state[i, PULLS, k] = pilot
+                state[i, LAST, k] = end_of_pilot
+                state[i, ROOT, k] = inverse_root[pilot]
+                state[i, MAXIMUM, k] = maximum
+                state[i, SUM1, k], state[i, SUM2, k], state[i, ANCHOR, k] = sum1, sum2, anchor
+                state[i, MEAN, k], state[i, VARIANCE, k], state[i, SECOND, k] = summary(
+                    anchor, sum1, sum2, inverse[pilot], inverse[pilot - 1]
                 )
         check = 0
         while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
@@ -309,55 +320,71 @@ def side_by_side(
         for t in range(end_of_pilot, horizon):
             radius_t = radii[t]
             for k in range(LANES):
-                top[k] = -math.inf
-                fewest[k] = math.inf
-                choice[k] = -1
-                round_keys[k] = fold(policy_keys[k], count_arms + t)
-            broken = False
+                best[TOP, k] = -math.inf
+                best[FEWEST, k] = math.inf
+                choice[k] = 0
+                round_keys[ROUND_KEY, k] = fold(round_keys[POLICY_KEY, k], count_arms + t)
             for i in range(count_arms):
+                unsettled = False
                 for k in range(LANES):
-                    key = fold(keys[i, k], t)
                     arm = Arm(
-                        pulls[i, k], mean[i, k], variance[i, k], second[i, k], radius_t * root[i, k], last[i, k],
-                        maximum[i, k], key, round_keys[k],
+                        state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k], state[i, SECOND, k],
+                        radius_t * state[i, ROOT, k], state[i, LAST, k], state[i, MAXIMUM, k],
+                        fold(keys[i, KEY, k], t), round_keys[ROUND_KEY, k],
                     )  # fmt: skip
-                    indices[k] = index(arm, t, *arguments)
-                for k in range(LANES):
-                    v = indices[k]
-                    broken |= v != v
-                    better = v > top[k] or (v == top[k] and v == math.inf and pulls[i, k] < fewest[k])
-                    better = better or choice[k] < 0
-                    top[k] = v if better else top[k]
-                    fewest[k] = pulls[i, k] if better else fewest[k]
+                    v = index_at_once(arm, t, *arguments)
+                    unsettled |= v != v
+                    best[INDEX, k] = v
+                    top, fewest = best[TOP, k], best[FEWEST, k]
+                    better = v > top or (v == top and v == math.inf and arm.pulls < fewest)
+                    best[TOP, k] = v if better else top
+                    best[FEWEST, k] = arm.pulls if better else fewest
                     choice[k] = i if better else choice[k]
-                if broken:
+                if unsettled:
                     for k in range(LANES):
-                        if indices[k] != indices[k]:
-                            run = first + block + min(k, lanes - 1)
-                            status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, i, t, count[i, k]
-                            return
+                        v = best[INDEX, k]
+                        if v != v:
+                            arm = Arm(
+                                state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k], state[i, SECOND, k],
+                                radius_t * state[i, ROOT, k], state[i, LAST, k], state[i, MAXIMUM, k],
+                                fold(keys[i, KEY, k], t), round_keys[ROUND_KEY, k],
+                            )  # fmt: skip
+                            v = index(arm, t, *arguments)
+                            if v != v:
+                                run = first + block + min(k, lanes - 1)
+                                status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, i, t
+                                status[4] = count[i, k]
+                                return
+                            top, fewest = best[TOP, k], best[FEWEST, k]
+                            if v > top or (v == top and v == math.inf and arm.pulls < fewest):
+                                best[TOP, k] = v
+                                best[FEWEST, k] = arm.pulls
+                                choice[k] = i
             for k in range(LANES):
                 a = choice[k]
                 s = count[a, k]
-                x = buffer[a, k, s % AHEAD]
-                s += 1
-                d = x - anchor[a, k]
-                sum1[a, k] += d
-                sum2[a, k] += d * d
+                x = buffer[a, k, s & (AHEAD - 1)]
+                s = s + 1
+                anchor = state[a, ANCHOR, k]
+                d = x - anchor
+                sum1 = state[a, SUM1, k] + d
+                sum2 = state[a, SUM2, k] + d * d
+                state[a, SUM1, k] = sum1
+                state[a, SUM2, k] = sum2
                 count[a, k] = s
-                pulls[a, k] = s
-                last[a, k] = t + 1
-                maximum[a, k] = max(maximum[a, k], x)
-                root[a, k] = inverse_root[s]
-                mean[a, k], variance[a, k], second[a, k] = summary(
-                    anchor[a, k], sum1[a, k], sum2[a, k], inverse[s], inverse[s - 1]
+                state[a, PULLS, k] = s
+                state[a, LAST, k] = t + 1
+                state[a, MAXIMUM, k] = max(state[a, MAXIMUM, k], x)
+                state[a, ROOT, k] = inverse_root[s]
+                state[a, MEAN, k], state[a, VARIANCE, k], state[a, SECOND, k] = summary(
+                    anchor, sum1, sum2, inverse[s], inverse[s - 1]
                 )
                 if record and k < lanes:
                     choices[block + k, t] = a
                     rewards[block + k, t] = x
-                if s % AHEAD == 0:
+                if s & (AHEAD - 1) == 0:
                     row = (block + min(k, lanes - 1)) * row_step
-                    fill(arms, row, a, source, streams[a, k], s, buffer[a, k])
+                    fill(arms, row, a, source, keys[a, STREAM, k], s, buffer[a, k])
             if t + 1 == checkpoints[check]:
                 for k in range(lanes):
                     cell = (first + block + k) // batch - first_batch
@@ -367,7 +394,6 @@ def side_by_side(
         for k in range(lanes):
             for i in range(count_arms):
                 final[block + k, i] = count[i, k]
-            recommended[block + k] = best_estimate(mean[:, k], variance[:, k], count_arms, goal)
-            reward_mean[block + k], reward_variance[block + k] = pooled(
-                pulls[:, k], mean[:, k], variance[:, k], count_arms
-            )
+            mean, variance = state[:, MEAN, k], state[:, VARIANCE, k]
+            recommended[block + k] = best_estimate(mean, variance, count_arms, goal)
+            reward_mean[block + k], reward_variance[block + k] = pooled(state[:, PULLS, k], mean, variance, count_arms)

@@ -34,6 +34,11 @@ class ArmTable(NamedTuple):
     pool: np.ndarray
 
 
+def uniform_reward(loc, scale, bits):
+    """The reward of a UNIFORM arm from 64 bits."""
+    return loc + scale * unit(bits)
+
+
 def fill(arms, row, arm, source, key, first, out):
     """Write the rewards of pulls ``first``, ``first + 1``, ... of one arm to ``out``."""
     kind = arms.kind[row, arm]

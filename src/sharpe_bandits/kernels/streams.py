@@ -12,11 +12,13 @@ import numpy as np
 U64 = np.uint64
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FOLD = np.uint64(0xD1342543DE82EF95)
-_ONE = np.uint64(1)
+_ONE, _TWO = np.uint64(1), np.uint64(2)
 _S12, _S27, _S30, _S31, _S32 = np.uint64(12), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+_S52, _MANTISSA = np.uint64(52), np.uint64((1 << 52) - 1)
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _LOW32 = np.uint64(0xFFFFFFFF)
-_LAYER, _SIGN = np.uint64(0xFF), np.uint64(0x100)
+_ROOT_HALF = np.uint64(0x3FE6A09E667F3BCD)  # the bits of sqrt(1/2)
+_ONE_LESS_ROOT = np.uint64(0x3FF0000000000000) - _ROOT_HALF
 
 #: Domains: rewards and policy randomness of the same (seed, run, arm) never share a stream.
 REWARDS, POLICY = np.uint64(1), np.uint64(2)
@@ -112,57 +114,82 @@ def normal_quantile(u):
     return -top / low if q < 0.0 else top / low
 
 
-def _ziggurat():
-    """Edges of 256 layers of equal area under exp(-x^2/2), and the curve at them (Marsaglia & Tsang, 2000)."""
-    area = _TAIL * math.exp(-0.5 * _TAIL * _TAIL) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
-    edge = np.zeros(257)
-    edge[0] = area / math.exp(-0.5 * _TAIL * _TAIL)
-    edge[1] = _TAIL
-    for i in range(1, 255):
-        edge[i + 1] = math.sqrt(-2.0 * math.log(area / edge[i] + math.exp(-0.5 * edge[i] * edge[i])))
-    return edge, np.exp(-0.5 * edge * edge)
+def log(x):
+    """Natural logarithm of a positive, normal number, to one unit in the last place and without a branch (fdlibm's).
 
-
-_TAIL = 3.6541528853610088
-_EDGE, _CURVE = _ziggurat()
+    A loop that draws for many runs at once stays a loop of vector instructions.
+    """
+    bits = np.float64(x).view(U64) + _ONE_LESS_ROOT
+    exponent = np.float64(np.int64(bits >> _S52) - 1023)
+    f = U64((bits & _MANTISSA) + _ROOT_HALF).view(np.float64) - 1.0  # x / 2**exponent is in [sqrt(1/2), sqrt(2))
+    s = f / (2.0 + f)
+    z = s * s
+    w = z * z
+    odd = w * (3.999999999940941908e-1 + w * (2.222219843214978396e-1 + w * 1.531383769920937332e-1))
+    even = 2.857142874366239149e-1 + w * (1.818357216161805012e-1 + w * 1.479819860511658591e-1)
+    even = z * (6.666666666666735130e-1 + w * even)
+    half = 0.5 * f * f
+    return exponent * 0.6931471805599453 - (half - s * (half + (odd + even)) - f)
 
 
 def normal(key, which):
-    """Standard normal draw: the ``which``-th number of the stream ``key``, by the ziggurat."""
-    word = mix64(key + (U64(which) + _ONE) * GOLDEN)
-    while True:
-        layer = np.int64(word & _LAYER)
-        x = unit(word) * _EDGE[layer]
-        if x >= _EDGE[layer + 1]:  # about one in a hundred
-            u = unit(mix64(word + GOLDEN))
-            if layer == 0:
-                x = -math.log(u) / _TAIL
-                inside = -2.0 * math.log(unit(mix64(word + U64(3) * GOLDEN))) > x * x
-                x += _TAIL
-            else:
-                height = _CURVE[layer] + u * (_CURVE[layer + 1] - _CURVE[layer])
-                inside = height < math.exp(-0.5 * x * x)
-            if not inside:
-                word = mix64(word + U64(5) * GOLDEN)
-                continue
-        return -x if word & _SIGN else x
+    """Standard normal draw: the ``which``-th of the stream ``key`` (Box & Muller, 1958), without a branch.
+
+    Numbers 2j and 2j + 1 are the two coordinates of one pair: together they cost little more than one alone. They use
+    up the uniform numbers 2j and 2j + 1 of the stream.
+    """
+    pair = U64(which) & ~_ONE
+    radius = math.sqrt(-2.0 * log(unit(mix64(key + (pair + _ONE) * GOLDEN))))
+    word = mix64(key + (pair + _TWO) * GOLDEN)
+    angle = unit(word) * 1.5707963267948966 - 0.7853981633974483  # a quarter of the circle; two bits say which
+    z = angle * angle
+    sine = 2.75573137070700676789e-6 + z * (-2.50507602534068634195e-8 + z * 1.58969099521155010221e-10)
+    sine = 8.33333333332248946124e-3 + z * (-1.98412698298579493134e-4 + z * sine)
+    sine = angle + angle * z * (-1.66666666666666324348e-1 + z * sine)
+    cosine = -2.75573143513906633035e-7 + z * (2.08757232129817482790e-9 - z * 1.13596475577881948265e-11)
+    cosine = 4.16666666666666019037e-2 + z * (-1.38888888888741095749e-3 + z * (2.48015872894767294178e-5 + z * cosine))
+    cosine = 1.0 - z * (0.5 - z * cosine)
+    cosine = -cosine if word & _ONE else cosine
+    other = U64(which) & _ONE
+    return radius * (cosine if ((word >> _ONE) ^ other) & _ONE else sine)
+
+
+#: The normal number of a stream that costs next to nothing where :func:`gamma` is drawn from the same stream.
+BESIDE_GAMMA = 9
+
+
+def _gamma_trial(key, which, shape):
+    """A candidate for :func:`gamma`, and how far it is on the safe side of acceptance (below 0: undecided)."""
+    d = shape - 1.0 / 3.0
+    z = normal(key, which) / math.sqrt(9.0 * d)
+    v = 1.0 + z
+    z2 = z * z
+    # The logarithm of the acceptance probability is -3 d int_0^z y^3 / (1 + y) dy, which this bounds.
+    safe = (1.0 - uniform(key, which + 2)) * min(1.0, v) - 0.75 * d * z2 * z2
+    return d * (v * v * v), safe
 
 
 def gamma(key, shape):
     """Gamma draw of unit scale and shape >= 1 (Marsaglia & Tsang, 2000).
 
-    Uses the numbers of the stream ``key`` from the eighth on, so that a formula may take a few of its own before.
+    Uses the numbers of the stream ``key`` from the eighth on, but for normal number BESIDE_GAMMA: a formula may
+    take that one and numbers 0 to 7.
     """
-    d = shape - 1.0 / 3.0
-    c = 1.0 / math.sqrt(9.0 * d)
     which = 8
     while True:
-        x = normal(key, which)
-        v = 1.0 + c * x
-        if v > 0.0:
-            v = v * v * v
-            u = uniform(key, which + 1)
-            x2 = x * x
-            if u < 1.0 - 0.0331 * x2 * x2 or math.log(u) < 0.5 * x2 + d * (1.0 - v + math.log(v)):
-                return d * v
-        which += 2
+        draw, safe = _gamma_trial(key, which, shape)
+        if safe >= 0.0:
+            return draw
+        d = shape - 1.0 / 3.0
+        if draw > 0.0:
+            x = normal(key, which)
+            v = draw / d
+            if log(uniform(key, which + 2)) < 0.5 * x * x + d * (1.0 - v + log(v)):
+                return draw
+        which += 4
+
+
+def gamma_at_once(key, shape):
+    """:func:`gamma` without a branch, or not a number where its first trial does not settle it (one in 18 shape)."""
+    draw, safe = _gamma_trial(key, 8, shape)
+    return draw if safe >= 0.0 else math.nan

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..kernels.statistics import Arm
-from ..kernels.streams import gamma, normal, uniform
+from ..kernels.streams import BESIDE_GAMMA, gamma, normal, uniform
 from ..objectives import RSSR, Mean, MeanVariance, Objective
 from ..validation import not_negative, one_of, positive
 from .base import PAPER, IndexPolicy
@@ -25,7 +25,7 @@ def sampled_variance(arm: Arm) -> float:
 
 def sampled_mean(arm: Arm) -> float:
     """theta, drawn from N(mean, 1/s)."""
-    return arm.mean + normal(arm.key, 0) / math.sqrt(arm.pulls)
+    return arm.mean + normal(arm.key, BESIDE_GAMMA) / math.sqrt(arm.pulls)
 
 
 def gaussian(arm: Arm, t: int, variance: float) -> float:
@@ -63,7 +63,7 @@ def modified_authors(arm: Arm, t: int, L: float) -> float:
 
 def normal_gamma(arm: Arm, t: int, L: float) -> float:
     variance = sampled_variance(arm)
-    theta = arm.mean + normal(arm.key, 0) * math.sqrt(variance / arm.pulls)
+    theta = arm.mean + normal(arm.key, BESIDE_GAMMA) * math.sqrt(variance / arm.pulls)
     return theta * theta / (L + variance)
 
 
