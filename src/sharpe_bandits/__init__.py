@@ -5,6 +5,7 @@ from types import ModuleType as _Module
 
 from .agents import Agent as Agent
 from .arms import *  # noqa: F403
+from .arms.base import Arm as Arm
 from .errors import BudgetTooSmall as BudgetTooSmall
 from .errors import CampaignOver as CampaignOver
 from .errors import CompilationFailed as CompilationFailed
@@ -12,15 +13,23 @@ from .errors import InvalidInput as InvalidInput
 from .errors import SharpeBanditsError as SharpeBanditsError
 from .errors import UnknownName as UnknownName
 from .errors import UnreadableData as UnreadableData
+from .identification import Identification as Identification
+from .metrics import Curve as Curve
+from .metrics import Estimate as Estimate
 from .objectives import RSSR as RSSR
 from .objectives import Mean as Mean
 from .objectives import MeanVariance as MeanVariance
+from .objectives import Objective as Objective
 from .objectives import Sharpe as Sharpe
 from .objectives import SharpeLike as SharpeLike
 from .objectives import Variance as Variance
 from .policies import *  # noqa: F403
+from .policies.base import Policy as Policy
+from .simulation import identify as identify
 from .simulation import simulate as simulate
 from .simulation import trace as trace
+from .study import PolicyResult as PolicyResult
+from .study import Study as Study
 from .study import load as load
 
 __version__ = _version("sharpe-bandits")

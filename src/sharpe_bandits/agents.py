@@ -14,19 +14,20 @@ from typing import Any
 import numpy as np
 
 from .engine.compiler import specialise
-from .engine.work import check_custom
+from .engine.stopping import stopping_bindings
+from .engine.work import check_custom, policy_bindings
 from .errors import CampaignOver, InvalidInput, SharpeBanditsError, UnreadableData, unknown
-from .kernels import elimination, formulas, index_play
-from .kernels.statistics import anchor_of, summary
+from .kernels import elimination, fixed_confidence, formulas, index_play
+from .kernels.statistics import FIRSTS, anchor_of, summary
 from .objectives import Mean
-from .policies.base import EliminationPolicy, IndexPolicy, Policy, policy_from_dict
+from .policies.base import EliminationPolicy, IndexPolicy, Policy, StoppingPolicy, policy_from_dict
 from .policies.custom import CustomPolicy
 from .validation import is_number, real, whole
 
-FORMAT = 1
+FORMAT = 2
 _KIND = "sharpe-bandits agent"
 #: What is kept of each arm, besides its name.
-_COLUMNS = ("pulls", "sum1", "sum2", "anchor", "last", "maximum")
+_COLUMNS = ("pulls", "sum1", "sum2", "sum3", "sum4", "anchor", "last", "maximum")
 
 
 class Agent:
@@ -43,6 +44,7 @@ class Agent:
         self.t = 0
         k = len(self.arms)
         self._pulls, self._sum1, self._sum2 = np.zeros(k), np.zeros(k), np.zeros(k)
+        self._sum3, self._sum4 = np.zeros(k), np.zeros(k)
         self._anchor, self._last, self._maximum = np.zeros(k), np.zeros(k), np.full(k, -math.inf)
 
     def __repr__(self) -> str:
@@ -73,7 +75,7 @@ class Agent:
     def ask(self) -> Any:
         """The arm to play now. Asking again before telling gives the same arm."""
         if self.done:
-            raise CampaignOver(f"the {self.horizon} rounds of this agent are played; see recommend()")
+            raise CampaignOver(f"{self._why_over()}; see recommend()")
         return self.arms[self._choose()]
 
     def tell(self, arm: Any, reward: float) -> None:
@@ -85,13 +87,14 @@ class Agent:
                 f"a reward must be a finite number, got {reward!r} for arm {arm!r}; nothing was recorded"
             )
         if self.done:
-            raise CampaignOver(f"the {self.horizon} rounds of this agent are played; nothing was recorded")
+            raise CampaignOver(f"{self._why_over()}; nothing was recorded")
         self._check_due(i)
         anchor = float(anchor_of(x) if self._pulls[i] == 0 else self._anchor[i])
         d = x - anchor
-        if not math.isfinite(float(self._sum2[i]) + d * d):
+        square = max(x * x, d * d)
+        if not math.isfinite(float(self._sum4[i]) + square * square):
             raise InvalidInput(
-                f"with the reward {reward!r} the variance of arm {arm!r} is beyond the largest number; scale all "
+                f"with the reward {reward!r} the moments of arm {arm!r} are beyond the largest number; scale all "
                 "rewards down; nothing was recorded"
             )
         self._anchor[i] = anchor
@@ -99,6 +102,8 @@ class Agent:
         self._pulls[i] += 1
         self._sum1[i] += d
         self._sum2[i] += d * d
+        self._sum3[i] += d * d * d
+        self._sum4[i] += d * d * d * d
         self._last[i] = self.t
         self._maximum[i] = max(self._maximum[i], x)
         self._after(i, d)
@@ -109,6 +114,9 @@ class Agent:
 
     def _choose(self) -> int:
         raise AssertionError("an agent without a flavour")
+
+    def _why_over(self) -> str:
+        return f"the {self.horizon} rounds of this agent are played"
 
     def _check_due(self, i: int) -> None:
         """Raise if a reward of this arm has no place now."""
@@ -204,7 +212,11 @@ class IndexAgent(Agent):
         if isinstance(policy, CustomPolicy):
             check_custom(policy, horizon or 1000, -math.inf if policy.factory.never_falls is None else 0.0)
         goal = policy.goal or Mean()
-        self._decide = specialise(index_play.decide, {formulas.index: policy.formula, formulas.value: goal.formula})
+        bindings = policy_bindings(policy)
+        self._decide = specialise(index_play.decide, {**bindings, formulas.value: goal.formula})
+        # The first rewards of each arm, less its anchor: kept for policies that reweigh them.
+        self._reweighs = bindings[formulas.keeps_draws] is formulas.yes
+        self._firsts = np.zeros((k, FIRSTS if self._reweighs else 1))
 
     def _choose(self) -> int:
         least = int(np.argmin(self._pulls))
@@ -215,7 +227,8 @@ class IndexAgent(Agent):
             self._arguments = self._rule.arguments(self.horizon or self._room)
         last = np.maximum(self._last, self._pilot * len(self.arms))
         choice = self._decide(
-            self.t, self._pulls, self._sum1, self._sum2, self._anchor, last, self._maximum, np.uint64(self.seed), 0,
+            self.t, self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._firsts, self._anchor, last,
+            self._maximum, np.uint64(self.seed), 0,
             self._arguments, self._out,
         )  # fmt: skip
         if choice < 0:
@@ -226,6 +239,28 @@ class IndexAgent(Agent):
                 f"mean {mean!r}, variance {variance!r}) after {self.t} rounds"
             )
         return int(choice)
+
+    def _after(self, i: int, d: float) -> None:
+        if self._reweighs and self._pulls[i] <= FIRSTS:
+            self._firsts[i, int(self._pulls[i]) - 1] = d
+
+    def _more(self) -> dict[str, Any]:
+        kept = np.minimum(self._pulls, FIRSTS).astype(int)
+        return (
+            {"firsts": [row[:n].tolist() for row, n in zip(self._firsts, kept, strict=True)]} if self._reweighs else {}
+        )
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        super()._restore(state)
+        if not self._reweighs:
+            return
+        if len(state["firsts"]) != len(self.arms):
+            raise UnreadableData("the state of the agent is damaged: its first rewards do not fit its arms")
+        for i, row in enumerate(state["firsts"]):
+            values = np.array(row, float)
+            if values.shape != (min(int(self._pulls[i]), FIRSTS),) or not np.isfinite(values).all():
+                raise UnreadableData("the state of the agent is damaged: its first rewards do not fit its pulls")
+            self._firsts[i, : values.size] = values
 
     def recommend(self) -> Any:
         """The arm that looks best by the policy's objective (the most played one if it has none)."""
@@ -244,13 +279,15 @@ class EliminationAgent(Agent):
         k = len(self.arms)
         self._phases = policy.phases(horizon, k)
         self._phase = 0
-        self._alive = list(range(k))
+        self._alive = list(range(k))  # arms that are played: neither accepted nor dropped
+        self._taken = np.zeros(k, bool)
         # What the current estimates rest on: this phase's rewards, or all of them.
         self._count, self._now1, self._now2 = np.zeros(k), np.zeros(k), np.zeros(k)
         self._due = np.full(k, self._phases[0][0])
         goal = policy.goal or Mean()
         self._goal_arguments = goal.arguments()
-        self._eliminate = specialise(elimination.eliminate, {formulas.value: goal.formula})
+        self._decide = specialise(elimination.end_phase, {formulas.value: goal.formula})
+        self._share = specialise(elimination.share, {formulas.value: goal.formula}) if policy.by_spread else None
 
     @property
     def done(self) -> bool:
@@ -259,15 +296,30 @@ class EliminationAgent(Agent):
 
     @property
     def alive(self) -> list[Any]:
-        """The arms still in the running."""
-        return [self.arms[i] for i in self._alive]
+        """The arms still in the running: those accepted, and those that are played."""
+        return [self.arms[i] for i in sorted({*self._alive, *self._accepted})]
+
+    @property
+    def accepted(self) -> list[Any]:
+        """The arms that are sure to be recommended."""
+        return [self.arms[i] for i in self._accepted]
+
+    @property
+    def _accepted(self) -> list[int]:
+        return [int(i) for i in np.flatnonzero(self._taken)]
+
+    @property
+    def _wanted(self) -> int:
+        return self._rule.sought - int(self._taken.sum())
 
     def _choose(self) -> int:
         return max(self._alive, key=lambda i: (self._due[i], -i))
 
     def _check_due(self, i: int) -> None:
         if self._due[i] <= 0:
-            state = "was dropped" if i not in self._alive else "has all its pulls of this phase"
+            state = "has all its pulls of this phase" if i in self._alive else "was dropped"
+            if self._taken[i]:
+                state = "is accepted already"
             raise InvalidInput(f"arm {self.arms[i]!r} {state}; ask() says {self.ask()!r}; nothing was recorded")
 
     def _after(self, i: int, d: float) -> None:
@@ -281,30 +333,50 @@ class EliminationAgent(Agent):
     def _end_phase(self) -> None:
         alive = np.array(self._alive, np.int64)
         keep = self._phases[self._phase][1]
-        size = self._eliminate(
-            alive, len(alive), keep, self._count, self._now1, self._now2, self._anchor, self._goal_arguments
-        )
-        self._alive = [int(i) for i in alive[:size]]
+        looked = keep == len(alive)
+        self._decide(
+            alive, len(alive), keep, self._rule.accepts, self._wanted, self._taken, self._count, self._now1, self._now2,
+            self._anchor, self._goal_arguments,
+        )  # fmt: skip
         self._phase += 1
         self._due[:] = 0
-        if not self.done:
-            self._due[self._alive] = self._phases[self._phase][0]
-            if not self._rule.keeps_samples:
-                self._count[:], self._now1[:], self._now2[:] = 0.0, 0.0, 0.0
+        self._alive = [] if self.done else [int(i) for i in alive[:keep]]
+        if self.done:
+            return
+        pulls = self._phases[self._phase][0]
+        self._due[self._alive] = pulls
+        if looked and self._share is not None:
+            quota = np.zeros(keep, np.int64)
+            self._share(
+                alive, keep, pulls * keep, self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._anchor,
+                self._goal_arguments, quota,
+            )  # fmt: skip
+            self._due[self._alive] = quota
+        if not self._rule.keeps_samples:
+            self._count[:], self._now1[:], self._now2[:] = 0.0, 0.0, 0.0
 
     def recommend(self) -> Any:
-        """The last arm standing; before the end, the arm alive that looks best so far."""
-        if self.done:
-            return self.arms[self._alive[0]]
-        enough = [i for i in self._alive if self._pulls[i] >= 2]
-        if not enough:
-            raise InvalidInput("nothing can be recommended before an arm has two rewards; ask and tell first")
-        return self.arms[self._best(enough)]
+        """The last arm standing; before the end, the arm alive that looks best so far.
+
+        A policy that looks for the m > 1 best arms gives a list of m arms, in order of arm.
+        """
+        chosen = self._accepted
+        among = [i for i in self._alive if self._pulls[i] >= 2]
+        if len(among) < self._wanted:
+            enough = "an arm has" if self._rule.sought == 1 else f"{self._rule.sought} arms have"
+            raise InvalidInput(f"nothing can be recommended before {enough} two rewards; ask and tell first")
+        for _ in range(self._wanted):
+            best = self._best(among)
+            among.remove(best)
+            chosen.append(best)
+        listed = [self.arms[i] for i in sorted(chosen)]
+        return listed if self._rule.sought > 1 else listed[0]
 
     def _more(self) -> dict[str, Any]:
         return {
             "phase": self._phase,
             "alive": self._alive,
+            "accepted": self._accepted,
             "due": self._due.tolist(),
             "current": {"count": self._count.tolist(), "sum1": self._now1.tolist(), "sum2": self._now2.tolist()},
         }
@@ -314,23 +386,98 @@ class EliminationAgent(Agent):
         k = len(self.arms)
         self._phase = whole("phase", state["phase"], 0, len(self._phases))
         self._alive = [whole("arm", i, 0, k - 1) for i in state["alive"]]
+        accepted = [whole("arm", i, 0, k - 1) for i in state["accepted"]]
+        self._taken[accepted] = True
         self._due = np.array([whole("due", v, 0) for v in state["due"]])
         current = state["current"]
         self._count, self._now1, self._now2 = (np.array(current[c], float) for c in ("count", "sum1", "sum2"))
         shapes = {a.shape for a in (self._due, self._count, self._now1, self._now2)}
-        expected = k if self._phase == 0 else self._phases[self._phase - 1][1]
-        # Arms alive have their share of all phases up to this one, played or due; the others are owed nothing.
-        share = sum(pulls for pulls, _ in self._phases[: self._phase + 1])
+        sizes = [k, *(stay for _, stay in self._phases)]  # arms that are played in a phase
+        expected = 0 if self.done else sizes[self._phase]
+        # All that was played or is due belongs to the phases up to this one; the arms that are played have equal shares
+        # of it, unless pulls are shared out by spread; the others are owed nothing.
+        begun = self._phases[: self._phase + 1]
+        owed = sum(pulls * size for (pulls, _), size in zip(begun, sizes, strict=False))
+        share = sum(pulls for pulls, _ in begun)
         if (
             shapes != {(k,)}
             or self._alive != sorted(set(self._alive))
+            or accepted != sorted(set(accepted))
+            or set(accepted) & set(self._alive)
+            or (accepted and not self.done and not self._rule.accepts)
             or len(self._alive) != expected
+            or not (self._wanted == 0 if self.done else 0 < self._wanted < expected)
             or not np.isfinite([self._count, self._now1, self._now2]).all()
-            or (self._pulls[self._alive] + self._due[self._alive] != share).any()
+            or self.t + self._due.sum() != owed
+            or (not self._rule.by_spread and ((self._pulls + self._due)[self._alive] != share).any())
             or self._due.sum() != self._due[self._alive].sum()
             or self.done != (self._due.sum() == 0)
         ):
             raise UnreadableData("the state of the agent is damaged: its phase does not fit its arms")
+
+
+class StoppingAgent(Agent):
+    """An agent that stops by itself: after the pilot it asks for the best arm and its challenger in turn."""
+
+    def __init__(self, policy: StoppingPolicy, arms: list[str] | int, horizon: int | None, seed: int) -> None:
+        super().__init__(policy, arms, horizon, seed)
+        self._rule = policy
+        #: Arms still to be played before the next judgement; empty in the pilot, and once it is sure.
+        self._pair: list[int] = []
+        self._decide = specialise(fixed_confidence.decide, stopping_bindings(policy))
+
+    @property
+    def _in_pilot(self) -> bool:
+        return bool(self._pulls.min() < self._rule.pilot_pulls)
+
+    @property
+    def sure(self) -> bool:
+        """Whether the arm recommended is best, but for an error of probability delta."""
+        return not self._in_pilot and not self._pair
+
+    @property
+    def done(self) -> bool:
+        """Whether the agent is sure, or its rounds are played."""
+        return self.sure or super().done
+
+    def _why_over(self) -> str:
+        return "this agent is sure of the best arm" if self.sure else super()._why_over()
+
+    def _choose(self) -> int:
+        return int(np.argmin(self._pulls)) if self._in_pilot else self._pair[0]
+
+    def _judge(self) -> tuple[int, int, float]:
+        best, challenger, ahead = self._decide(
+            self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._anchor, self._rule.arguments(),
+            self._rule.log_odds(len(self.arms)),
+        )  # fmt: skip
+        return int(best), int(challenger), float(ahead)
+
+    def _after(self, i: int, d: float) -> None:
+        if i in self._pair:
+            self._pair.remove(i)
+        if not self._in_pilot and (not self._pair or self.t == self.horizon):
+            best, challenger, ahead = self._judge()
+            self._pair = [] if ahead < 0 else [best, challenger]
+
+    def recommend(self) -> Any:
+        """The arm that looks best by the policy's objective."""
+        if not self._in_pilot:
+            return self.arms[self._judge()[0]]
+        enough = [i for i in range(len(self.arms)) if self._pulls[i] >= 2]
+        if not enough:
+            raise InvalidInput("nothing can be recommended before an arm has two rewards; ask and tell first")
+        return self.arms[self._best(enough)]
+
+    def _more(self) -> dict[str, Any]:
+        return {"pair": self._pair}
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        super()._restore(state)
+        self._pair = [whole("arm", i, 0, len(self.arms) - 1) for i in state["pair"]]
+        fits = len(set(self._pair)) == len(self._pair) <= (0 if self._in_pilot else 2)
+        if not fits or (self.sure and not self._judge()[2] < 0):
+            raise UnreadableData("the state of the agent is damaged: the arms to be played do not fit its record")
 
 
 def new_agent(policy: Policy, arms: int | Iterable[str], horizon: int | None, seed: int) -> Agent:
@@ -351,6 +498,8 @@ def new_agent(policy: Policy, arms: int | Iterable[str], horizon: int | None, se
         if policy.needs_horizon and horizon is None:
             raise InvalidInput(f"{policy.name} needs to know the number of rounds; pass horizon=...")
         return IndexAgent(policy, listed, horizon, seed)
+    if isinstance(policy, StoppingPolicy):
+        return StoppingAgent(policy, listed, horizon, seed)
     raise InvalidInput(f"no agent follows {policy!r}")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import errno
+import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nsharpe-bandits: interrupted; the same command goes on where this one stood", file=sys.stderr)
         return 130
+    except BrokenPipeError:  # the reader has seen enough, as in "sharpe-bandits policies | head"
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.ENOTDIR):
             raise
@@ -79,7 +84,8 @@ def _reproduce(options: argparse.Namespace) -> int:
     from .paper.panels import panels
     from .reproduction import Job
 
-    runs = QUICK_RUNS if options.quick and options.runs is None else options.runs or FULL_RUNS
+    usual = QUICK_RUNS if options.quick else FULL_RUNS
+    runs = usual if options.runs is None else _whole("--runs", options.runs, 2)
     chosen = panels(options.panels, options.profile)
     if not chosen:
         raise SharpeBanditsError(f"none of these panels exists in the {options.profile} profile")
@@ -89,7 +95,7 @@ def _reproduce(options: argparse.Namespace) -> int:
         f"(Khurshid, Abdulla and Ghatak), {runs:,} runs each, and a verdict on each of its claims: under the paper "
         "profile (the printed text) and under the authors profile (what their released code does).",
         chosen,
-        _whole("--runs", runs, 2),
+        runs,
         _whole("--seed", options.seed, 0),
     )
     return _carry_out(job, options)
@@ -102,8 +108,9 @@ def _run(options: argparse.Namespace) -> int:
 
     experiment = read(options.file)
     compared = ", ".join(dict.fromkeys(p.name for case in experiment.cases for p in case.policies))
+    id = re.sub(r"[^\w.-]+", "-", options.file.stem)  # it becomes the name of files and of anchors
     panel = Panel(
-        options.file.stem, "", experiment.title, compared, "", experiment.metric, tuple(experiment.cases),
+        id, "", experiment.title, compared, "", experiment.metric, tuple(experiment.cases),
         experiment.description.get("checkpoints", CHECKPOINTS),
     )  # fmt: skip
     runs = experiment.runs if options.runs is None else _whole("--runs", options.runs, 2)
@@ -150,13 +157,14 @@ def _print_results(panels: list[Any], out: Path) -> None:
     console, Table = _rich()
     for panel in panels:
         with (out / "data" / f"{panel.id}.csv").open(newline="") as file:
-            rows = [r for r in csv.DictReader(file) if r["metric"] == panel.metric and r["t"] == r["n"]]
-        table = Table("case", "policy", panel.metric, "s.e.", "95% interval", title=panel.title)
+            own = [r for r in csv.DictReader(file) if r["profile"] == panel.profile]
+        rows = [r for r in own if r["metric"] == panel.metric and r["t"] == r["n"]]
+        title = f"{panel.title} ({panel.profile} profile)" if panel.profile else panel.title
+        table = Table("case", "policy", panel.metric, "s.e.", "95% interval", title=_escape(title))
         for row in rows:
             mean, se, low, high = (float(row[k]) for k in ("mean", "se", "low", "high"))
-            table.add_row(
-                row["case"], row["policy"], f"{mean:.4g}", f"{se:.2g}", f"[{low:.4g}, {high:.4g}]".replace("[", r"\[")
-            )
+            interval = f"[{low:.4g}, {high:.4g}]"
+            table.add_row(*map(_escape, (row["case"], row["policy"], f"{mean:.4g}", f"{se:.2g}", interval)))
         console.print(table)
 
 
@@ -188,10 +196,8 @@ def _listing(options: argparse.Namespace) -> int:
     console, Table = _rich()
     table = Table("kind", "parameters", "what it is", *(["citation"] if options.what == "policies" else []))
     for entry in getattr(catalogue, options.what)().values():
-        words = (entry.kind, entry.signature(), entry.summary)
-        table.add_row(
-            *(w.replace("[", r"\[") for w in words), *([entry.citation] if options.what == "policies" else [])
-        )
+        citation = [entry.citation] if options.what == "policies" else []
+        table.add_row(*map(_escape, (entry.kind, entry.signature(), entry.summary, *citation)))
     console.print(table)
     if options.what == "policies":
         print("Every policy takes name; index policies take pilot_fraction or pilot_pulls.")
@@ -202,6 +208,13 @@ def _listing(options: argparse.Namespace) -> int:
 
 def _several(values: Any) -> str:
     return ", ".join(dict.fromkeys(map(str, values)))
+
+
+def _escape(text: str) -> str:
+    """Text as it is: rich would take what stands in brackets for markup."""
+    from rich.markup import escape
+
+    return escape(text)
 
 
 def _rich() -> tuple[Any, Any]:

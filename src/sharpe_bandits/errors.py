@@ -40,6 +40,7 @@ class CampaignOver(SharpeBanditsError):
 def unknown(what: str, name: object, known: Iterable[object]) -> UnknownName:
     """An :class:`UnknownName` that suggests the nearest known name."""
     names = [str(k) for k in known]
-    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    plain = {k.lower(): k for k in reversed(names)}
+    near = difflib.get_close_matches(str(name).lower(), plain, n=1, cutoff=0.5)
+    hint = f"did you mean {plain[near[0]]!r}? " if near else ""
     return UnknownName(f"no {what} is called {name!r}: {hint}there are {', '.join(map(repr, names)) or 'none'}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import SharpeBanditsError
+from .experiments.description import Case
 from .experiments.panel import Finished, Panel
 
 if TYPE_CHECKING:
@@ -85,6 +86,22 @@ def render(figure: Figure) -> dict[str, bytes]:
     return files
 
 
+def policies_of(finished: Finished) -> list[str]:
+    """Names of all policies of a panel, those of the first case first."""
+    return list(dict.fromkeys(name for outcomes in finished.outcomes for name in outcomes))
+
+
+def style(number: int) -> tuple[str, str]:
+    """Colour and marker of a policy, by its number in the panel."""
+    return PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
+
+
+def setting(case: Case) -> list[str]:
+    """What distinguishes a case, with K and n: ``["K = 16", "n = 5,000"]``."""
+    others = [f"{k} = {v}" for k, v in case.variables.items() if k not in ("K", "n")]
+    return [*others, f"K = {case.environment.K}", f"n = {case.horizon:,}"]
+
+
 def columns_of(finished: Finished) -> list[tuple[str, list[int]]]:
     """Cases grouped into the columns of a figure: by K or set, so that different L share axes."""
     groups: dict[str, list[int]] = {}
@@ -101,7 +118,7 @@ def _curves(plt: Any, finished: Finished, rows: Rows) -> Figure:
     figure, axes = plt.subplots(
         2, len(columns), figsize=(max(5.2, 3.9 * len(columns)), 5.6), squeeze=False, sharex="col", layout="constrained"
     )
-    policies = list(finished.outcomes[0])
+    policies = policies_of(finished)
     several = any(len(numbers) > 1 for _, numbers in columns)
     for c, (label, numbers) in enumerate(columns):
         for r, metric in enumerate(metrics):
@@ -112,8 +129,10 @@ def _curves(plt: Any, finished: Finished, rows: Rows) -> Figure:
                     found = [
                         x for x in rows if x["case"] == case.label and x["policy"] == policy and x["metric"] == metric
                     ]
+                    if not found:
+                        continue  # a policy of other cases
                     name = f"{policy}, L = {case.names['L']:g}" if several else policy
-                    _line(ax, found, PALETTE[p], DASHES[d % len(DASHES)], name)
+                    _line(ax, found, style(p)[0], DASHES[(d + p // len(PALETTE)) % len(DASHES)], name)
                     for form in ("printed", "repaired", "proved") if metric == "regret" else ():
                         key = (case.label, policy, f"bound ({form})")
                         bound = [x for x in rows if (x["case"], x["policy"], x["metric"]) == key]
@@ -122,18 +141,24 @@ def _curves(plt: Any, finished: Finished, rows: Rows) -> Figure:
                             _line(ax, bound, BOUNDS[form], DASHES[(d + 2) % len(DASHES)], text)
             ax.set_xscale("log")
             ax.xaxis.set_minor_locator(plt.NullLocator())
-            ax.set_xlim(left=10, right=max(panel.cases[number].horizon for number in numbers))
+            horizon = max(panel.cases[number].horizon for number in numbers)
+            ax.set_xlim(left=10 if horizon >= 100 else 1, right=horizon)
             ax.set_ylim(bottom=0)
             if c == 0:
                 ax.set_ylabel(_UNITS[metric])
             if r == 0 and label:
-                fixed = "" if several else f", L = {panel.cases[numbers[0]].names['L']:g}"
+                given = panel.cases[numbers[0]].names
+                fixed = f", L = {given['L']:g}" if "L" in given and not several else ""
                 ax.set_title(label + fixed, fontsize=9, loc="left")
             if r == 1:
                 ax.set_xlabel("rounds t")
-    handles, names = axes[0][0].get_legend_handles_labels()
+    entries: dict[str, Any] = {}  # of all columns: a bound, or a policy, may be in one of them only
+    for ax in axes[0]:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    names = sorted(entries, key=lambda name: " bound" in name)
     across = 2 if several or len(columns) == 1 else 3
-    figure.legend(handles, names, loc="outside lower center", ncols=across)
+    figure.legend([entries[name] for name in names], names, loc="outside lower center", ncols=across)
     figure.set_figheight(5.2 + 0.2 * -(-len(names) // across))
     return figure
 
@@ -148,22 +173,24 @@ def _errors(plt: Any, finished: Finished, rows: Rows) -> Figure:
     panel = finished.panel
     figure, ax = plt.subplots(figsize=(5.2, 3.7), layout="constrained")
     places = np.arange(len(panel.cases))
-    policies = list(finished.outcomes[0])
+    policies = policies_of(finished)
     for p, policy in enumerate(policies):
         found = [x for x in rows if x["policy"] == policy and x["metric"] == "error"]
         mean, low, high = (np.array([x[k] for x in found]) for k in ("mean", "low", "high"))
         shift = 0.06 * (p - (len(policies) - 1) / 2)
+        colour, marker = style(p)
+        at = np.array([panel_case_number(panel, x["case"]) for x in found]) + shift
         ax.errorbar(
-            places + shift, mean, [mean - low, high - mean], color=PALETTE[p], marker=MARKERS[p], markersize=4.5,
+            at, mean, [mean - low, high - mean], color=colour, marker=marker, markersize=4.5,
             linestyle=DASHES[p % len(DASHES)], capsize=2.5, label=policy,
         )  # fmt: skip
-        for form, marker in (("printed", "_"), ("repaired", "x")):
+        for form, sign in (("printed", "_"), ("repaired", "x")):
             bound = [x for x in rows if x["policy"] == policy and x["metric"] == f"bound ({form})"]
-            at = [panel_case_number(panel, x["case"]) + shift for x in bound]
+            at = np.array([panel_case_number(panel, x["case"]) for x in bound]) + shift
             if bound:
                 values = [x["mean"] for x in bound]
-                ax.plot(at, values, marker, color=PALETTE[p], markersize=9, label=f"{form} bound, {policy}")
-    ax.set_xticks(places, [f"K = {c.environment.K}\nn = {c.horizon:,}" for c in panel.cases])
+                ax.plot(at, values, sign, color=colour, markersize=9, label=f"{form} bound, {policy}")
+    ax.set_xticks(places, ["\n".join(setting(case)) for case in panel.cases])
     ax.set_ylim(bottom=0)
     ax.set_ylabel(_UNITS["error"])
     names = ax.get_legend_handles_labels()[1]
@@ -179,8 +206,9 @@ def _coverage(plt: Any, finished: Finished, rows: Rows) -> Figure:
         found = [x for x in rows if x["policy"] == name]
         mean, low, high = (np.array([x[k] for x in found]) for k in ("mean", "low", "high"))
         at = np.array([places[x["case"]] for x in found]) + 0.1 * (p - 2.5)
+        colour, marker = style(p)
         ax.errorbar(
-            mean, at, xerr=[mean - low, high - mean], color=PALETTE[p], marker=MARKERS[p], markersize=4,
+            mean, at, xerr=[mean - low, high - mean], color=colour, marker=marker, markersize=4,
             linestyle="none", label=name.replace("_", "-"),
         )  # fmt: skip
     ax.axvline(0.1, color="#444444", linewidth=1.2, label="promise: at most 0.1")

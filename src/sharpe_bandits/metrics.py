@@ -116,23 +116,29 @@ def regret_difference(a: Outcome, b: Outcome, gaps: np.ndarray, confidence: floa
 
 
 def wrong(outcome: Outcome, gaps: np.ndarray) -> np.ndarray:
-    """Per run, whether the recommended arm falls short of the best."""
-    return recommended_gap(outcome, gaps) > 0
+    """Per run, whether the recommended arms are not the best ones (arms that tie may stand for each other)."""
+    return _shortfalls(outcome, gaps).max(axis=1) > 0
 
 
 def recommended_gap(outcome: Outcome, gaps: np.ndarray) -> np.ndarray:
-    """Per run, the gap of the recommended arm."""
+    """Per run, how far the recommended arms fall short of the best ones, on average."""
+    return _shortfalls(outcome, gaps).mean(axis=1)
+
+
+def _shortfalls(outcome: Outcome, gaps: np.ndarray) -> np.ndarray:
+    """(runs, m): how far the j-th best of the arms recommended falls short of the j-th best of all."""
     rows = np.arange(outcome.runs) if len(gaps) > 1 else np.zeros(outcome.runs, int)
-    return gaps[rows, outcome.recommended]
+    m = outcome.recommended.shape[1]
+    return np.sort(gaps[rows[:, None], outcome.recommended], axis=1) - np.sort(gaps, axis=1)[rows, :m]
 
 
 def error(outcome: Outcome, gaps: np.ndarray, confidence: float) -> Estimate:
-    """e_n: the probability that the recommended arm is not a best one."""
+    """e_n: the probability that the recommended arm is not a best one, or that the set of m is not one of m best."""
     return wilson(int(wrong(outcome, gaps).sum()), outcome.runs, confidence)
 
 
 def simple_regret(outcome: Outcome, gaps: np.ndarray, confidence: float) -> Estimate:
-    """Expected gap of the recommended arm."""
+    """Expected gap of the recommended arm; of m, how far their average falls short of that of the m best."""
     return sample_mean(recommended_gap(outcome, gaps), confidence)
 
 

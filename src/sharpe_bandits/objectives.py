@@ -75,12 +75,21 @@ class Objective:
         return self.formula(np.asarray(mean, float), np.asarray(variance, float), *self.arguments())
 
     def gaps(self, mean: Any, variance: Any) -> np.ndarray:
-        """How far each arm (last axis) falls short of the best; exactly 0 for the best and those that tie with it."""
+        """How far each arm (last axis) falls short of the best; exactly 0 for the best and those that tie with it.
+
+        Other arms that tie have the same gap.
+        """
         value = np.asarray(self.value(mean, variance), float)
         best = value.max(axis=-1, keepdims=True)
         gap = best - value
-        scale = np.abs(value).max(axis=-1, keepdims=True)
-        return np.where(gap <= TIE * scale, 0.0, gap)
+        tie = TIE * np.abs(value).max(axis=-1, keepdims=True)
+        order = np.argsort(gap, axis=-1)
+        ranked = np.take_along_axis(gap, order, axis=-1)
+        # Of arms in a row that tie, all have the gap of the first; the best is 0.
+        steps = np.diff(ranked, axis=-1, prepend=-np.inf) > tie
+        first = np.maximum.accumulate(np.where(steps, np.arange(gap.shape[-1]), 0), axis=-1)
+        np.put_along_axis(gap, order, np.take_along_axis(ranked, first, axis=-1), axis=-1)
+        return gap
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which :func:`objective_from_dict` makes the same objective."""

@@ -23,7 +23,7 @@ from .experiments.runner import Progress, run_panels
 from .experiments.store import ChunkStore, write_whole
 from .paper import claims, theory_check
 from .paper.claims import Verdict
-from .report.page import Content, page
+from .report.page import Content, check_plotly, page
 from .results import versions
 from .simulation import cores
 
@@ -75,6 +75,7 @@ def carry_out(
     """Simulate, measure, judge, draw and write; gives the verdicts."""
     started = time.perf_counter()
     figures.pyplot()  # a missing library is reported before the work, not after it
+    check_plotly()
     _claim_folder(job, out)
     finished = run_panels(job.panels, job.runs, job.seed, workers or cores(), ChunkStore(out / "chunks"), progress)
     simulated = time.perf_counter() - started
@@ -125,14 +126,21 @@ def _claim_folder(job: Job, out: Path) -> None:
         return
     except (ValueError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read ({error}); choose another --out or remove the folder") from None
-    different = [key for key in mine if not isinstance(theirs, dict) or theirs.get(key) != mine[key]]
-    if different:
-        key = different[0]
-        theirs_value = theirs.get(key) if isinstance(theirs, dict) else theirs
+    different = _difference("", theirs, mine)
+    if different is not None:
+        name, before, now = different
         raise InvalidInput(
-            f"{out} was begun with other settings: {key} was {_brief(theirs_value)}, now it is {_brief(mine[key])}; "
+            f"{out} was begun with other settings: {name or 'all'} was {_brief(before)}, now it is {_brief(now)}; "
             "repeat the earlier command to go on with it, or choose another --out"
         )
+
+
+def _difference(name: str, before: Any, now: Any) -> tuple[str, Any, Any] | None:
+    """The first setting that differs: its name (``versions.numpy``) and its two values."""
+    if not (isinstance(before, dict) and isinstance(now, dict)):
+        return None if before == now else (name, before, now)
+    inner = (_difference(f"{name}.{k}" if name else k, before.get(k), now.get(k)) for k in {**now, **before})
+    return next((found for found in inner if found is not None), None)
 
 
 def _brief(value: Any) -> str:

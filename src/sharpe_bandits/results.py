@@ -32,7 +32,7 @@ class Outcome:
     batch : runs per batch
     pulls : (batches, checkpoints, arms), added over the runs of a batch
     final : (runs, arms) pulls at the horizon
-    recommended : (runs,)
+    recommended : (runs, m), in order of arm; m = 1 unless the policy looks for several
     reward_mean, reward_variance : (runs,) of the sequence of rewards
     """
 
@@ -124,7 +124,7 @@ def save(record: Record, folder: str | os.PathLike[str]) -> None:
         )
         per_run = {
             "run": np.arange(outcome.runs),
-            "recommended": outcome.recommended,
+            **{_recommended(j, outcome.recommended.shape[1]): column for j, column in enumerate(outcome.recommended.T)},
             "reward_mean": outcome.reward_mean,
             "reward_variance": outcome.reward_variance,
             **{f"pulls_{i}": outcome.final[:, i] for i in range(outcome.final.shape[1])},
@@ -164,7 +164,7 @@ def load(folder: str | os.PathLike[str]) -> Record:
     path = Path(folder)
     try:
         manifest = json.loads((path / _MANIFEST).read_text("utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise UnreadableData(f"there is no study in {path}: {_MANIFEST} is missing") from None
     except (ValueError, UnicodeDecodeError) as error:
         raise UnreadableData(f"{path / _MANIFEST} is not a manifest of this library: {error}") from None
@@ -210,7 +210,7 @@ def _read(path: Path, manifest: dict[str, Any]) -> Record:
             entry["batch"],
             pulls,
             np.stack([runs[f"pulls_{i}"] for i in range(arms)], axis=1),
-            runs["recommended"],
+            np.stack([column for name, column in runs.items() if name.startswith("recommended")], axis=1),
             runs["reward_mean"],
             runs["reward_variance"],
         )
@@ -232,6 +232,11 @@ def _write(folder: Path, stem: str, columns: dict[str, np.ndarray], files: dict[
     os.replace(temporary, folder / name)
     files[name] = digest
     return name
+
+
+def _recommended(number: int, m: int) -> str:
+    """Name of the column of a recommended arm."""
+    return "recommended" if m == 1 else f"recommended_{number}"
 
 
 def _seal(manifest: dict[str, Any]) -> str:
@@ -256,7 +261,7 @@ def _referenced(path: Path) -> set[str]:
         manifest = None
     if not isinstance(manifest, dict) or manifest.get("kind") != _KIND:
         raise InvalidInput(f"{path / _MANIFEST} belongs to something else; save the study to a folder of its own")
-    return set(manifest.get("sha256", {}))
+    return {name for name in manifest.get("sha256", {}) if Path(name).name == name}  # nothing outside the folder
 
 
 def _plain(thing: Any) -> Any:

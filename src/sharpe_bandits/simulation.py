@@ -1,4 +1,4 @@
-"""Simulate policies, or trace one run of one of them."""
+"""Simulate policies, let one identify the best arm, or trace one run of one of them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .arms.bandit import as_environment
+from .engine.stopping import CHUNK, Found, Search, run_search
 from .engine.work import SOURCES, Chunk, Work, prepare, run_chunk
 from .errors import InvalidInput
-from .policies.base import Policy, check_policy
+from .identification import Identification
+from .policies.base import Policy, StoppingPolicy, check_policy
 from .results import Record, merge
 from .study import Study
 from .validation import one_of, whole
@@ -23,6 +25,8 @@ from .validation import one_of, whole
 _LARGEST_SEED = 2**64 - 1
 _LARGEST_HORIZON = 10**9
 _MEMORY = 4 * 2**30
+_T = TypeVar("_T")
+_C = TypeVar("_C")
 
 
 def simulate(
@@ -78,7 +82,7 @@ def simulate(
         prepare(work)
     tasks = [task for work in works for task in tasks_of(work, chunk)]
     with _bar(progress, sum(task.rounds for task in tasks)) as advance:
-        chunks = run_tasks(tasks, count, advance)
+        chunks = run_tasks(tasks, count, advance, compute)
     outcomes = {}
     for work in works:
         outcomes[work.policy.name] = merge(work, [c for task, c in chunks if task.work is work])
@@ -119,15 +123,12 @@ def compute(task: Task) -> Chunk:
 
 
 def run_tasks(
-    tasks: list[Task],
-    workers: int,
-    advance: Callable[[Task], None] | None = None,
-    compute: Callable[[Task], Chunk] = compute,
-) -> list[tuple[Task, Chunk]]:
+    tasks: list[_T], workers: int, advance: Callable[[_T], None] | None, compute: Callable[[_T], _C]
+) -> list[tuple[_T, _C]]:
     """Run tasks on threads (kernels release the interpreter); the first error stops the rest and is raised."""
-    done: list[tuple[Task, Chunk]] = []
+    done: list[tuple[_T, _C]] = []
     with ThreadPoolExecutor(workers) as pool:
-        waiting: dict[Future[Chunk], Task] = {pool.submit(compute, task): task for task in tasks}
+        waiting: dict[Future[_C], _T] = {pool.submit(compute, task): task for task in tasks}
         try:
             while waiting:
                 finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
@@ -143,13 +144,71 @@ def run_tasks(
     return done
 
 
+def identify(
+    policy: StoppingPolicy,
+    bandit: Any,
+    *,
+    runs: int = 1000,
+    seed: int = 0,
+    limit: int = 10**6,
+    workers: int | None = None,
+    chunk: int | None = None,
+) -> Identification:
+    """Let a policy that stops by itself, such as LUCB, find the best arm, many times.
+
+    Same seed, same result, bit for bit, whatever the number of workers and the size of chunks. Rewards are those that
+    :func:`simulate` would pay: the j-th pull of arm i in run r pays the same whatever the policy.
+
+    Parameters
+    ----------
+    policy : a policy that stops by itself
+    bandit : a Bandit, Tape or RandomBandit, or a list of arms
+    runs : independent repetitions
+    seed : a whole number from 0
+    limit : rounds after which a run is given up
+    workers : threads; None for all cores
+    chunk : runs per unit of work; None for a good default
+    """
+    if not isinstance(check_policy(policy), StoppingPolicy):
+        raise InvalidInput(
+            f"{policy.name} does not stop by itself, as sb.LUCB(L=...) does; it plays a given number of rounds: use "
+            "sb.simulate(policy, bandit, horizon=...)"
+        )
+    environment = as_environment(bandit)
+    runs = whole("runs", runs, 1)
+    seed = whole("seed", seed, 0, _LARGEST_SEED)
+    limit = whole("limit", limit, 2, _LARGEST_HORIZON)
+    count = cores() if workers is None else whole("workers", workers, 1)
+    size = CHUNK if chunk is None else whole("chunk", chunk, 1)
+    policy.check_horizon(limit, environment.K)
+    search = Search(policy, environment, limit, seed)
+
+    def play(first: int) -> Found:
+        return run_search(search, first, min(size, runs - first))
+
+    played = run_tasks(list(range(0, runs, size)), count, None, play)
+    found = [part for _, part in sorted(played, key=lambda item: item[0])]
+    settings = {"bandit": environment.to_dict(), "runs": runs, "seed": seed, "limit": limit}
+    return Identification(
+        policy,
+        np.concatenate([part.pulls for part in found]),
+        np.concatenate([part.recommended for part in found]),
+        np.concatenate([part.stopped for part in found]),
+        environment.truth(seed, runs),
+        settings,
+    )
+
+
 @dataclass(frozen=True)
 class Trace:
-    """One run, round by round: the arms chosen and the rewards they paid; and the arm recommended in the end."""
+    """One run, round by round: the arms chosen and the rewards they paid; and the arm recommended in the end.
+
+    A policy that looks for the m > 1 best arms recommends a list of m arms, in order of arm.
+    """
 
     choices: np.ndarray
     rewards: np.ndarray
-    recommended: int
+    recommended: int | list[int]
 
     def __len__(self) -> int:
         return len(self.choices)
@@ -167,6 +226,8 @@ def trace(
 ) -> Trace:
     """One run of a policy, the same as run ``run`` of :func:`simulate` with that seed, with every choice.
 
+    For a policy that stops by itself: the same as run ``run`` of :func:`identify`, given up after ``horizon`` rounds.
+
     Parameters
     ----------
     policy, bandit, horizon, seed, source : as for :func:`simulate`
@@ -180,11 +241,17 @@ def trace(
     seed = whole("seed", seed, 0, _LARGEST_SEED)
     one_of("source", source, tuple(SOURCES))
     one_of("kernel", kernel, ("auto", "lazy", "side by side"))
+    if isinstance(policy, StoppingPolicy):
+        policy.check_horizon(horizon, environment.K)
+        found = run_search(Search(policy, environment, horizon, seed, source), run, 1, trace=True)
+        played = int(found.pulls.sum())
+        return Trace(found.choices[0, :played], found.rewards[0, :played], int(found.recommended[0]))
     work = Work(policy, environment, horizon, run + 1, seed, (horizon,), source, kernel)
     prepare(work)
     chunk = run_chunk(work, run, 1, trace=True)
     played = int(chunk.final.sum())
-    return Trace(chunk.choices[0, :played], chunk.rewards[0, :played], int(chunk.recommended[0]))
+    arms = chunk.recommended[0].tolist()
+    return Trace(chunk.choices[0, :played], chunk.rewards[0, :played], arms if policy.sought > 1 else arms[0])
 
 
 def checkpoint_times(checkpoints: int | Iterable[int], horizon: int) -> tuple[int, ...]:

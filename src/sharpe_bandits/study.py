@@ -30,24 +30,31 @@ class PolicyResult:
             raise InvalidInput(f"{self.outcome.name} names no objective; pass one, as in RSSR(L=0.5)")
         return chosen
 
-    def _gaps(self, objective: Objective | None) -> np.ndarray:
+    def gaps(self, objective: Objective | None = None) -> np.ndarray:
+        """How far each arm falls short of the best: one row for all runs, or a row per run if arms vary."""
         return self._objective(objective).gaps(self._record.mean, self._record.variance)
 
     def regret(self, objective: Objective | None = None, confidence: float = 0.95) -> Curve:
         """Regret over time: the sum over arms of gap times expected pulls."""
-        return metrics.regret(self.outcome, self._gaps(objective), confidence)
+        return metrics.regret(self.outcome, self.gaps(objective), confidence)
 
     def suboptimal_plays(self, objective: Objective | None = None, confidence: float = 0.95) -> Curve:
         """Expected plays of arms that are not best, over time."""
-        return metrics.suboptimal_plays(self.outcome, self._gaps(objective), confidence)
+        return metrics.suboptimal_plays(self.outcome, self.gaps(objective), confidence)
 
     def error(self, objective: Objective | None = None, confidence: float = 0.95) -> Estimate:
-        """e_n: probability that the arm recommended in the end is not a best one (Wilson interval)."""
-        return metrics.error(self.outcome, self._gaps(objective), confidence)
+        """e_n: probability that the arm recommended in the end is not a best one (Wilson interval).
+
+        For a policy that recommends m arms: that they are not m best ones. Arms that tie may stand for each other.
+        """
+        return metrics.error(self.outcome, self.gaps(objective), confidence)
 
     def simple_regret(self, objective: Objective | None = None, confidence: float = 0.95) -> Estimate:
-        """Expected gap of the arm recommended in the end."""
-        return metrics.simple_regret(self.outcome, self._gaps(objective), confidence)
+        """Expected gap of the arm recommended in the end.
+
+        For a policy that recommends m arms: by how much their average value falls short of that of the m best.
+        """
+        return metrics.simple_regret(self.outcome, self.gaps(objective), confidence)
 
     def achieved(self, objective: Objective | None = None, confidence: float = 0.95) -> Estimate:
         """Expected objective (such as Sharpe or RSSR) of the policy's own sequence of rewards."""
@@ -55,7 +62,7 @@ class PolicyResult:
 
     def regret_per_run(self, objective: Objective | None = None) -> np.ndarray:
         """Regret at the horizon of every run: the whole distribution."""
-        return (self.outcome.final * self._gaps(objective)).sum(axis=1)
+        return (self.outcome.final * self.gaps(objective)).sum(axis=1)
 
 
 class Study:
@@ -94,12 +101,12 @@ class Study:
         Below zero: ``a`` has less regret. The objective defaults to that of ``a``.
         """
         first, second = self[a], self[b]
-        return metrics.regret_difference(first.outcome, second.outcome, first._gaps(objective), confidence)
+        return metrics.regret_difference(first.outcome, second.outcome, first.gaps(objective), confidence)
 
     def compare_errors(self, a: str, b: str, objective: Objective | None = None, confidence: float = 0.95) -> Estimate:
         """Probability of error of ``a`` minus that of ``b``, paired."""
         first, second = self[a], self[b]
-        gaps = first._gaps(objective)
+        gaps = first.gaps(objective)
         difference = metrics.wrong(first.outcome, gaps).astype(float) - metrics.wrong(second.outcome, gaps)
         return metrics.sample_mean(difference, confidence)
 

@@ -58,7 +58,7 @@ def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what:
 
     if getattr(numba.core.config, "DISABLE_JIT", 0):
         return
-    fields = [numba.float64] * 7 + [numba.uint64] * 2
+    fields = [numba.float64] * 7 + [numba.uint64] * 2 + [numba.float64] * 5
     signature = (numba.types.NamedTuple(fields, Arm), numba.int64, *(numba.typeof(a) for a in arguments))
     try:
         dispatcher = _Translation({}, "check").callee(formula)

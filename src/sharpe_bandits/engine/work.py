@@ -21,12 +21,12 @@ from ..kernels import elimination, formulas, index_play, statistics
 from ..kernels.rewards import ArmTable
 from ..kernels.streams import PHILOX, SPLITMIX, gamma, gamma_at_once, normal, uniform
 from ..objectives import Mean
-from ..policies.base import EliminationPolicy, IndexPolicy, Policy
+from ..policies.base import EliminationPolicy, IndexPolicy, Policy, StoppingPolicy
 from ..policies.custom import CustomPolicy
 from .compiler import check_formula, specialise
 
 #: Version of the layout of chunk results.
-FORMAT = 1
+FORMAT = 2
 #: Standard errors come from at most this many batches of runs (one run each, up to here).
 BATCHES = 256
 #: A chunk aims at this many rounds of an index policy, or pulls of a policy that plays in phases: much more work than
@@ -38,7 +38,7 @@ PROBE, SHORT_LEADS = 8, 0.4
 SOURCES = {"splitmix": SPLITMIX, "philox": PHILOX}
 
 #: Fields of an arm's record that the lazy kernel does not keep.
-_NOT_LAZY = {"maximum", "key", "round_key"}
+_NOT_LAZY = {"maximum", "key", "round_key", "third", "fourth", "lead", "drawn_mean", "drawn_variance"}
 
 
 class Kernels(NamedTuple):
@@ -81,7 +81,7 @@ class Work:
         if isinstance(policy, EliminationPolicy):
             return Kernels(phases=specialise(elimination.play_phases, bindings))
         assert isinstance(policy, IndexPolicy)
-        bindings[formulas.index] = policy.formula
+        bindings |= policy_bindings(policy)
         lazy = specialise(index_play.lazy, bindings) if is_lazy(self) else None
         bindings[formulas.index_at_once] = at_once(policy.formula)
         return Kernels(lazy=lazy, side_by_side=specialise(index_play.side_by_side, bindings))
@@ -112,7 +112,7 @@ class Chunk:
     first_batch : number of the batch that ``pulls[0]`` belongs to
     pulls : (batches, checkpoints, arms), pulls added over the runs of a batch
     final : (runs, arms), pulls at the horizon
-    recommended : (runs,), the arm recommended in the end
+    recommended : (runs, m), the arms recommended in the end, in order of arm
     reward_mean, reward_variance : (runs,), of the run's sequence of rewards
     choices, rewards : (runs, horizon) where a trace was asked for, else (0, 0)
     """
@@ -136,6 +136,11 @@ def _tables(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def prepare(work: Work) -> None:
     """Check what can be checked before the first run, so that nothing is lost later."""
+    if isinstance(work.policy, StoppingPolicy):
+        raise InvalidInput(
+            f"{work.policy.name} stops by itself and is not simulated for a given number of rounds; use "
+            "sb.identify(policy, bandit)"
+        )
     work.policy.check_horizon(work.horizon, work.environment.K)
     if isinstance(work.policy, CustomPolicy):
         check_custom(work.policy, work.horizon, work.environment.lowest)
@@ -155,7 +160,7 @@ def run_chunk(work: Work, first: int, runs: int, trace: bool = False) -> Chunk:
         first_batch,
         np.zeros((batches, checkpoints.size, arms), np.int64),
         np.zeros((runs, arms), np.int32),
-        np.zeros(runs, np.int32),
+        np.zeros((runs, work.policy.sought), np.int32),
         np.zeros(runs),
         np.zeros(runs),
         np.full(shape, -1, np.int32),
@@ -178,7 +183,7 @@ def run_chunk(work: Work, first: int, runs: int, trace: bool = False) -> Chunk:
     else:
         raise AssertionError(f"no kernel plays {type(policy).__name__}")
     if policy.goal is None:
-        chunk.recommended[:] = chunk.final.argmax(axis=1)
+        chunk.recommended[:, 0] = chunk.final.argmax(axis=1)
     work.environment.check_pulls(chunk.final.max(axis=0), policy.name)
     return chunk
 
@@ -194,16 +199,20 @@ def _play(work: Work, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
         table = table._replace(**{name: getattr(table, name)[begin:end] for name in columns})
     trace = slice(begin, end) if len(chunk.choices) else slice(0)
     rewards = (table, row_step, SOURCES[work.source], np.uint64(work.seed))
+    recommended = chunk.recommended[begin:end]
+    if isinstance(policy, IndexPolicy):
+        recommended = recommended[:, 0]
     outputs = (
         np.array(work.checkpoints, np.int64), work.batch, chunk.pulls[first // work.batch - chunk.first_batch :],
-        chunk.final[begin:end], chunk.recommended[begin:end], chunk.reward_mean[begin:end],
-        chunk.reward_variance[begin:end], chunk.choices[trace], chunk.rewards[trace],
+        chunk.final[begin:end], recommended, chunk.reward_mean[begin:end], chunk.reward_variance[begin:end],
+        chunk.choices[trace], chunk.rewards[trace],
     )  # fmt: skip
     if isinstance(policy, EliminationPolicy):
         phases = policy.phases(work.horizon, work.environment.K)
         quotas = np.array([pulls for pulls, _ in phases], np.int64)
         keep = np.array([stay for _, stay in phases], np.int64)
-        kernel(first, end - begin, quotas, keep, not policy.keeps_samples, *rewards, goal.arguments(), *outputs)
+        rule = (not policy.keeps_samples, policy.accepts, policy.by_spread)
+        kernel(first, end - begin, quotas, keep, *rule, *rewards, goal.arguments(), *outputs)
         return 0
     assert isinstance(policy, IndexPolicy)
     status = np.zeros(6, np.int64)
@@ -225,6 +234,22 @@ def _not_a_number(work: Work, run: int, arm: int, t: int, pulls: int) -> Invalid
         f"the index of {work.policy.name} is not a number for arm {arm} after {t} rounds of run {run}; "
         "it must be a number for every record (infinity is allowed)"
     )
+
+
+def policy_bindings(policy: IndexPolicy) -> dict[Any, Any]:
+    """What a kernel's placeholders stand for when it plays a policy, but for the objective."""
+    score = policy.score or formulas.no_score
+    read = mentions(policy.formula) | mentions(score)
+    draws = bool({"drawn_mean", "drawn_variance"} & read)
+    moments = draws or bool({"third", "fourth"} & read)
+    answer = {True: formulas.yes, False: formulas.no}
+    return {
+        formulas.index: policy.formula,
+        formulas.score: score,
+        formulas.keeps_moments: answer[moments],
+        formulas.keeps_lead: answer[policy.score is not None],
+        formulas.keeps_draws: answer[draws],
+    }
 
 
 @lru_cache(maxsize=64)

@@ -16,14 +16,26 @@ from ..policies.base import PAPER, Policy
 _NOT_DESCRIBED = {"CustomPolicy", "Scipy"}
 
 #: The LaTeX of docstrings, as a terminal can show it.
-_GREEK = {"mu": "μ", "sigma": "σ", "gamma": "γ", "beta": "β", "rho": "ρ", "theta": "θ", "tau": "τ", "epsilon": "ε"}
+_GREEK = {
+    "mu": "μ",
+    "sigma": "σ",
+    "gamma": "γ",
+    "beta": "β",
+    "rho": "ρ",
+    "theta": "θ",
+    "tau": "τ",
+    "epsilon": "ε",
+    "Gamma": "Γ",
+}
 _SIGNS = {"lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋", "sim": "~", "ln": "ln", "log": "log", "max": "max"}
 _PLAIN = (
     (r":(?:math|class):`([^`]*)`", r"\1"),
     (r"``", ""),
     (r"\\bar ([XV])", "\\1\u0304"),
+    (r"\\hat ([A-Za-z])", "\\1\u0302"),
     (r"\\overline\{\\log\}", "log\u0304"),
     (r"\\sqrt\{([^{}]*)\}", r"√(\1)"),
+    (r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"(\1)/(\2)"),
     (r"\\mathrm\{(\w+)\}", r"\1"),
     (r"\\sum_\{([^}]*)\}\^\{?(\w+)\}?", r"Σ_{\1..\2}"),
     (r"\\[,!;]", ""),
@@ -74,7 +86,7 @@ def plain(text: str) -> str:
     """A docstring's words without its markup."""
     for pattern, replacement in _PLAIN:
         text = re.sub(pattern, replacement, text)
-    return re.sub(r"\\([a-z]+)", lambda word: {**_GREEK, **_SIGNS}.get(word[1], word[0]), text)
+    return re.sub(r"\\([A-Za-z]+)", lambda word: {**_GREEK, **_SIGNS}.get(word[1], word[0]), text)
 
 
 def _entries(kinds: dict[str, Any]) -> dict[str, Entry]:

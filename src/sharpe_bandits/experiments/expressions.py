@@ -18,7 +18,10 @@ def _power(base: Any, exponent: Any) -> Any:
     whole = isinstance(base, int) and isinstance(exponent, int)
     if whole and base.bit_length() * exponent > 4096:  # digits without end, and it would take as long
         raise OverflowError("the power is too large")
-    value = operator.pow(base, exponent)
+    try:
+        value = operator.pow(base, exponent)
+    except OverflowError:
+        raise OverflowError("the power is too large") from None
     if isinstance(value, complex):
         raise ValueError("a fractional power of a negative number is not real")
     return value
@@ -84,7 +87,7 @@ def evaluate(expression: Any, names: Mapping[str, Any]) -> Any:
             value = _value(tree, names, expression)
     except SharpeBanditsError:
         raise
-    except (ArithmeticError, TypeError, ValueError) as error:
+    except (ArithmeticError, TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{expression!r} cannot be evaluated with {_shown(names)}: {error}") from None
     return value.item() if isinstance(value, np.generic) else value
 
@@ -110,6 +113,8 @@ def _value(node: ast.expr, names: Mapping[str, Any], whole: str) -> Any:
         case ast.Call(func=ast.Name(id=function), args=arguments, keywords=[]):
             if function not in _FUNCTIONS:
                 raise unknown(f"function in {whole!r}", function, _FUNCTIONS)
+            if len(arguments) != 1 and not (arguments and function in ("min", "max")):
+                raise InvalidInput(f"{whole!r} gives {function} {len(arguments)} numbers; it takes one")
             return _FUNCTIONS[function](*(_value(a, names, whole) for a in arguments))
     raise InvalidInput(f"{whole!r} has something that is not arithmetic: {ast.unparse(node)!r}")
 

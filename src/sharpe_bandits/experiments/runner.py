@@ -74,8 +74,8 @@ def cost(task: Task) -> float:
 class Progress:
     """How far a job is: a bar on a terminal, a line per finished panel elsewhere."""
 
-    def __init__(self, stream: TextIO = sys.stderr) -> None:
-        self.stream = stream
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self.stream = sys.stderr if stream is None else stream
         self._bar: Any = None
 
     def start(

@@ -73,8 +73,8 @@ def _write(path: Path, chunk: Chunk) -> None:
     np.savez(memory, **{f.name: getattr(chunk, f.name) for f in fields(Chunk)})
     plain = memory.getvalue()
     packed = pa.compress(plain, codec="zstd", asbytes=True)
-    head = hashlib.sha256(packed).digest() + len(plain).to_bytes(8, "little")
-    write_whole(path, _MAGIC + head + packed)
+    body = len(plain).to_bytes(8, "little") + packed
+    write_whole(path, _MAGIC + hashlib.sha256(body).digest() + body)
 
 
 def _read(path: Path) -> Chunk | None:
@@ -84,11 +84,11 @@ def _read(path: Path) -> Chunk | None:
         content = path.read_bytes()
     except FileNotFoundError:
         return None
-    start = len(_MAGIC) + 40
-    packed = content[start:]
-    if content[: len(_MAGIC)] != _MAGIC or hashlib.sha256(packed).digest() != content[len(_MAGIC) : start - 8]:
+    start = len(_MAGIC) + 32
+    body = content[start:]
+    if content[: len(_MAGIC)] != _MAGIC or hashlib.sha256(body).digest() != content[len(_MAGIC) : start]:
         return None  # damaged: computing it again gives the same chunk
-    size = int.from_bytes(content[start - 8 : start], "little")
+    size, packed = int.from_bytes(body[:8], "little"), body[8:]
     plain = pa.decompress(packed, decompressed_size=size, codec="zstd", asbytes=True)
     with np.load(io.BytesIO(plain)) as arrays:
         values = {name: arrays[name] for name in arrays.files}

@@ -1,17 +1,22 @@
-"""The kernel of policies that play in phases and drop arms between them: halving, rejects, uniform sampling.
+"""The kernel of policies that play in phases and decide on arms between them: halving, rejects, accepts and rejects.
 
-A phase is a number of pulls for every arm still alive, in round robin, and how many arms stay after it.
+A phase is a number of pulls for every arm still undecided, in round robin, and how many arms stay undecided after it. A
+policy that allocates by spread has phases in which the same total is shared out unequally. In a phase the arm with the
+most pulls due is played next, which is round robin where all have the same.
 """
+
+import math
 
 import numpy as np
 
 from .formulas import value
 from .rewards import UNIFORM, fill, uniform_reward
-from .statistics import anchor_of, pooled, summary
+from .statistics import anchor_of, higher_moments, pooled, summary
 from .streams import REWARDS, SPLITMIX, fold, reward_bits, stream_key
 
 LANES = 16  # runs abreast
 AHEAD = 64  # rewards drawn at a time where they are not drawn abreast
+STEP = 1e-3  # of a numerical derivative, in standard deviations (or variances)
 #: What is at hand of the arms being played, one per lane: rows of an array. One array, so that the compiler sees at
 #: once that nothing overlaps.
 LOC, SCALE, ANCHOR, SUM1, SUM2, STREAM, ROWS = range(7)
@@ -24,42 +29,153 @@ def estimate(count, sum1, sum2, anchor, goal):
     return value(mean, variance, *goal)
 
 
-def survivors(alive, size, keep, values):
-    """Drop the worst of the first ``size`` arms in ``alive`` until ``keep`` are left; ties drop the highest arm."""
-    while size > keep:
-        worst = 0
-        for p in range(1, size):
-            if values[p] <= values[worst]:
-                worst = p
-        for p in range(worst, size - 1):
-            alive[p] = alive[p + 1]
-            values[p] = values[p + 1]
-        size -= 1
-    return size
+def spread(count, sum1, sum2, sum3, sum4, anchor, goal):
+    """Variance of an arm's estimated objective, times its pulls: that of the influence function.
+
+    A reward x moves the estimate of f(mean, variance) by f_m (x - mean) + f_v ((x - mean)^2 - variance).
+    """
+    mean, variance, _ = summary(anchor, sum1, sum2, 1.0 / count, 1.0 / (count - 1.0))
+    if not variance > 0.0:
+        return 0.0
+    third, fourth = higher_moments(sum1, sum2, sum3, sum4, 1.0 / count)
+    aside, more = STEP * math.sqrt(variance), STEP * variance
+    by_mean = (value(mean + aside, variance, *goal) - value(mean - aside, variance, *goal)) / (2.0 * aside)
+    by_variance = (value(mean, variance + more, *goal) - value(mean, variance - more, *goal)) / (2.0 * more)
+    biased = variance * (count - 1.0) / count  # the variance that belongs to the other moments
+    first = by_mean * (by_mean * biased + 2.0 * by_variance * third)
+    return max(0.0, first + by_variance * by_variance * (fourth - biased * biased))
 
 
-def eliminate(alive, size, keep, count, sum1, sum2, anchor, goal):
-    """End a phase: rank the arms alive by their estimates and keep the best ``keep``, in order of arm."""
+def share(alive, size, total, count, sum1, sum2, sum3, sum4, anchor, goal, quota):
+    """Share ``total`` pulls among the arms alive so that all of an arm's pulls are, as nearly as that can be, in
+    proportion to its spread: estimates are then equally certain. Arms with more than their part get none.
+    """
+    weights = np.empty(size)
+    for p in range(size):
+        a = alive[p]
+        weights[p] = spread(count[a], sum1[a], sum2[a], sum3[a], sum4[a], anchor[a], goal)
+    if not 0.0 < weights.sum() < math.inf:  # nothing is known of the spreads
+        weights[:] = 1.0
+    open_ = np.ones(size, np.bool_)
+    level, settled = 0.0, False
+    while not settled:
+        pulls, weight = float(total), 0.0
+        for p in range(size):
+            if open_[p]:
+                pulls += count[alive[p]]
+                weight += weights[p]
+        level = pulls / weight
+        settled = True
+        for p in range(size):
+            if open_[p] and level * weights[p] < count[alive[p]]:
+                open_[p] = False
+                settled = False
+    upto, before = 0.0, 0
+    for p in range(size):  # rounding the running total loses nothing
+        if open_[p]:
+            upto += level * weights[p] - count[alive[p]]
+        after = total if p == size - 1 else min(total, int(upto))
+        quota[p] = after - before
+        before = after
+
+
+def place(quota, size, p, due):
+    """Which round of a phase it is in which the p-th arm alive is played with so many pulls due."""
+    rounds = 0
+    for q in range(size):
+        rounds += max(0, quota[q] - due) + (1 if q < p and quota[q] >= due else 0)
+    return rounds
+
+
+def missing(quota, size, within, out):
+    """Pulls of each arm alive that are still due after the first ``within`` rounds of a phase, but not all of it."""
+    low, high = 0, quota[:size].max()
+    while high - low > 1:  # after these rounds no arm has more due than ``high``, and some have that
+        middle = (low + high) // 2
+        rounds = 0
+        for p in range(size):
+            rounds += max(0, quota[p] - middle)
+        if rounds <= within:
+            high = middle
+        else:
+            low = middle
+    for p in range(size):
+        within -= max(0, quota[p] - high)
+    for p in range(size):
+        out[p] = min(quota[p], high)
+        if within > 0 and quota[p] >= high:
+            out[p] -= 1
+            within -= 1
+
+
+def boundary(values, size, wanted):
+    """The ``wanted``-th largest of the first ``size`` values, and the next largest."""
+    top = np.full(wanted + 1, -math.inf)
+    for p in range(size):
+        v = values[p]
+        for i in range(wanted + 1):
+            if v > top[i]:
+                top[i], v = v, top[i]
+    return top[wanted - 1], top[wanted]
+
+
+def end_phase(alive, size, keep, accepts, wanted, taken, count, sum1, sum2, anchor, goal):
+    """End a phase: decide on arms by their estimates until ``keep`` are undecided; in the end those left are taken.
+
+    The worst is dropped. With ``accepts`` the best is taken instead if it is further from the boundary between the arms
+    that are ``wanted`` and the others (or as far, unless only one is wanted: all is then decided after the last phase,
+    and not before). Of arms that tie, the lowest counts as the best. Arms taken are marked in ``taken``; the undecided
+    stay in ``alive``, in order of arm. Gives how many are still wanted.
+    """
     values = np.empty(size)
     for p in range(size):
         a = alive[p]
         values[p] = estimate(count[a], sum1[a], sum2[a], anchor[a], goal)
-    return survivors(alive, size, keep, values)
+    while size > keep and wanted < size:
+        best, worst = 0, 0
+        for p in range(1, size):
+            if values[p] <= values[worst]:
+                worst = p
+            if values[p] > values[best]:
+                best = p
+        gone = worst
+        if accepts:
+            inside, outside = boundary(values, size, wanted)
+            lead, lag = values[best] - outside, inside - values[worst]
+            if lead > lag or (lead == lag and wanted > 1):
+                gone = best
+                taken[alive[best]] = True
+                wanted -= 1
+        for p in range(gone, size - 1):
+            alive[p] = alive[p + 1]
+            values[p] = values[p + 1]
+        size -= 1
+    if wanted == size:
+        for p in range(size):
+            taken[alive[p]] = True
+        wanted = 0
+    return wanted
 
 
 def play_phases(
-    first, runs, phase_pulls, phase_keep, fresh, arms, row_step, source, seed, goal,
+    first, runs, phase_pulls, phase_keep, fresh, accepts, by_spread, arms, row_step, source, seed, goal,
     checkpoints, batch, batch_pulls, final, recommended, reward_mean, reward_variance, choices, rewards,
 ):  # fmt: skip
     """Play runs ``first`` to ``first + runs - 1``, LANES abreast.
 
-    ``fresh``: estimates use the current phase's rewards alone.
+    ``fresh``: estimates use the current phase's rewards alone. ``accepts``: see :func:`end_phase`. ``by_spread``: a
+    phase after one that left all arms undecided has its pulls shared out (see :func:`share`; not with ``fresh``).
     """
-    count_arms = final.shape[1]
+    count_arms, sought = final.shape[1], recommended.shape[1]
     shape = (LANES, count_arms)
     alive = np.zeros(shape, np.int64)
+    taken = np.zeros(shape, np.bool_)
+    wanted = np.zeros(LANES, np.int64)  # arms yet to be taken
+    quotas = np.zeros(shape, np.int64)  # pulls of the p-th arm alive in a phase
+    short = np.zeros(count_arms, np.int64)
     done = np.zeros(shape, np.int64)  # pulls of an arm in the whole run
     sum1, sum2, all1, all2, anchor = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    sum3, sum4 = np.zeros(shape), np.zeros(shape)  # kept where pulls are shared out by spread
     streams = np.zeros(shape, np.uint64)
     count, pulls, mean, variance = (
         np.zeros(count_arms),
@@ -84,15 +200,27 @@ def play_phases(
                 anchor[k, i] = anchor_of(buffer[0])
                 alive[k, i] = i
                 done[k, i] = 0
+                taken[k, i] = False
                 sum1[k, i], sum2[k, i], all1[k, i], all2[k, i] = 0.0, 0.0, 0.0, 0.0
+                sum3[k, i], sum4[k, i] = 0.0, 0.0
+            wanted[k] = sought
         size = count_arms
-        start = 0  # pulls, so far, of every arm still alive
+        start = 0  # pulls, so far, of every arm still alive, where all have the same
+        looked = False  # whether the last phase left all arms undecided
         t = 0
         check = 0
         for phase in range(phase_pulls.size):
             quota = phase_pulls[phase]
+            quotas[:, :size] = quota
+            if by_spread and looked:
+                for k in range(lanes):
+                    count[:] = done[k]
+                    share(
+                        alive[k], size, quota * size, count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k], goal,
+                        quotas[k],
+                    )  # fmt: skip
             for p in range(size):
-                simple = source == SPLITMIX and not record
+                simple = source == SPLITMIX and not record and not by_spread
                 for k in range(LANES):
                     a = alive[k, p]
                     row = (block + min(k, lanes - 1)) * row_step
@@ -114,52 +242,62 @@ def play_phases(
                         a = alive[k, p]
                         row = (block + k) * row_step
                         total1, total2, base = played[SUM1, k], played[SUM2, k], played[ANCHOR, k]
-                        for j in range(0, quota, AHEAD):
-                            steps = min(AHEAD, quota - j)
-                            fill(arms, row, a, source, streams[k, a], start + j, buffer[:steps])
+                        for j in range(0, quotas[k, p], AHEAD):
+                            steps = min(AHEAD, quotas[k, p] - j)
+                            fill(arms, row, a, source, streams[k, a], done[k, a] + j, buffer[:steps])
                             for i in range(steps):
                                 d = buffer[i] - base
                                 total1 += d
                                 total2 += d * d
+                                if by_spread:
+                                    sum3[k, a] += d * d * d
+                                    sum4[k, a] += d * d * d * d
                                 if record:
-                                    choices[block + k, t + (j + i) * size + p] = a
-                                    rewards[block + k, t + (j + i) * size + p] = buffer[i]
+                                    now = t + place(quotas[k], size, p, quotas[k, p] - j - i)
+                                    choices[block + k, now] = a
+                                    rewards[block + k, now] = buffer[i]
                         played[SUM1, k], played[SUM2, k] = total1, total2
                 for k in range(lanes):
                     a = alive[k, p]
                     sum1[k, a], sum2[k, a] = played[SUM1, k], played[SUM2, k]
-                    done[k, a] += quota
+                    done[k, a] += quotas[k, p]
                     if fresh:
                         all1[k, a] += sum1[k, a]
                         all2[k, a] += sum2[k, a]
             start += quota
             end = t + quota * size
             while check < checkpoints.size and checkpoints[check] < end:
-                within = checkpoints[check] - t
                 for k in range(lanes):
                     cell = (first + block + k) // batch - first_batch
+                    missing(quotas[k], size, checkpoints[check] - t, short)
                     for i in range(count_arms):
                         batch_pulls[cell, check, i] += done[k, i]
                     for p in range(size):
-                        short = within // size + (1 if p < within % size else 0) - quota
-                        batch_pulls[cell, check, alive[k, p]] += short
+                        batch_pulls[cell, check, alive[k, p]] -= short[p]
                 check += 1
             t = end
-            count[:] = quota if fresh else start
-            left = size
             for k in range(lanes):
-                left = eliminate(alive[k], size, phase_keep[phase], count, sum1[k], sum2[k], anchor[k], goal)
-            size = left
+                for i in range(count_arms):
+                    count[i] = quota if fresh else done[k, i]
+                wanted[k] = end_phase(
+                    alive[k], size, phase_keep[phase], accepts, wanted[k], taken[k], count, sum1[k], sum2[k],
+                    anchor[k], goal,
+                )  # fmt: skip
+            looked = phase_keep[phase] == size
+            size = phase_keep[phase]
         for k in range(lanes):
             cell = (first + block + k) // batch - first_batch
             for c in range(check, checkpoints.size):  # the rounds that do not divide evenly are not played
                 for i in range(count_arms):
                     batch_pulls[cell, c, i] += done[k, i]
+            number = 0
             for i in range(count_arms):
                 final[block + k, i] = done[k, i]
                 pulls[i] = done[k, i]
                 less = 1.0 / (pulls[i] - 1.0) if done[k, i] > 1 else 0.0
                 t1, t2 = (all1[k, i], all2[k, i]) if fresh else (sum1[k, i], sum2[k, i])
                 mean[i], variance[i], _ = summary(anchor[k, i], t1, t2, 1.0 / pulls[i], less)
-            recommended[block + k] = alive[k, 0]
+                if taken[k, i]:
+                    recommended[block + k, number] = i
+                    number += 1
             reward_mean[block + k], reward_variance[block + k] = pooled(pulls, mean, variance, count_arms)

@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from .formulas import index, index_at_once
+from .formulas import index, index_at_once, keeps_draws, keeps_lead, keeps_moments, score
 from .rewards import fill
-from .statistics import Arm, anchor_of, best_estimate, pooled, radius, summary
+from .statistics import FIRSTS, Arm, anchor_of, best_estimate, higher_moments, pooled, radius, reweighted, summary
 from .streams import POLICY, REWARDS, fold, stream_key, uniform
 
 LANES = 16  # runs abreast in side_by_side
@@ -21,11 +21,18 @@ NOT_A_NUMBER = 1  # status: an index was not a number; the run, arm, round and t
 TURNS = 5  # place in status of how often the lazy kernel looked at all arms
 
 
-def evaluate(t, radius_t, pulls, mean, variance, second, root, last, maximum, keys, round_key, arguments, out):
+def plain_arm(pulls, mean, variance, second, epsilon, last):
+    """An arm for an index that looks at nothing else: the only kind that is played lazily."""
+    nothing = np.uint64(0)
+    return Arm(
+        pulls, mean, variance, second, epsilon, last, np.nan, nothing, nothing, np.nan, np.nan, np.nan, np.nan, np.nan
+    )  # fmt: skip
+
+
+def evaluate(t, radius_t, pulls, mean, variance, second, root, last, arguments, out):
     """Indices of all arms of one run after ``t`` rounds."""
     for i in range(out.size):
-        key = fold(keys[i], t)
-        arm = Arm(pulls[i], mean[i], variance[i], second[i], radius_t * root[i], last[i], maximum[i], key, round_key)
+        arm = plain_arm(pulls[i], mean[i], variance[i], second[i], radius_t * root[i], last[i])
         out[i] = index(arm, t, *arguments)
 
 
@@ -43,19 +50,37 @@ def leader(indices, pulls):
     return best
 
 
-def decide(t, pulls, sum1, sum2, anchor, last, maximum, seed, run, arguments, out):
+def decide(t, pulls, sum1, sum2, sum3, sum4, firsts, anchor, last, maximum, seed, run, arguments, out):
     """The choice of a live agent from the sums it keeps; its indices are left in ``out``."""
     arms = out.size
-    mean, variance, second, root = np.zeros(arms), np.zeros(arms), np.zeros(arms), np.zeros(arms)
-    keys = np.zeros(arms, np.uint64)
     policy_key = stream_key(seed, POLICY, run)
-    for i in range(arms):
-        less = 1.0 / (pulls[i] - 1.0) if pulls[i] > 1 else 0.0
-        mean[i], variance[i], second[i] = summary(anchor[i], sum1[i], sum2[i], 1.0 / pulls[i], less)
-        root[i] = 1.0 / math.sqrt(pulls[i])
-        keys[i] = fold(policy_key, i)
     round_key = fold(policy_key, arms + t)
-    evaluate(t, radius(t), pulls, mean, variance, second, root, last, maximum, keys, round_key, arguments, out)
+    lead = -math.inf
+    for scoring in (True, False):
+        if scoring and not keeps_lead():
+            continue
+        for i in range(arms):
+            inverse = 1.0 / pulls[i]
+            less = 1.0 / (pulls[i] - 1.0) if pulls[i] > 1 else 0.0
+            mean, variance, second = summary(anchor[i], sum1[i], sum2[i], inverse, less)
+            third, fourth = higher_moments(sum1[i], sum2[i], sum3[i], sum4[i], inverse)
+            epsilon = radius(t) * (1.0 / math.sqrt(pulls[i]))
+            key = fold(fold(policy_key, i), t)
+            drawn_mean, drawn_variance = np.nan, np.nan
+            if keeps_draws():
+                drawn_mean, drawn_variance = reweighted(
+                    firsts[i], anchor[i], pulls[i], mean, variance, third, fourth, key
+                )
+            arm = Arm(
+                pulls[i], mean, variance, second, epsilon, last[i], maximum[i], key, round_key, third, fourth, lead,
+                drawn_mean, drawn_variance,
+            )  # fmt: skip
+            if scoring:
+                out[i] = score(arm, t, *arguments)
+            else:
+                out[i] = index(arm, t, *arguments)
+        if scoring:
+            lead = out.max()
     return leader(out, pulls)
 
 
@@ -64,7 +89,6 @@ def first_fall(arguments, negative):
 
     ``negative``: whether means below 0 are to be tried too.
     """
-    nothing = np.uint64(0)
     key = np.uint64(0x5EED)
     for case in range(2000):
         key = fold(key, case)
@@ -78,7 +102,7 @@ def first_fall(arguments, negative):
         at = before
         for t in (before, before + 1, 2 * before, 10 * before, 1000 * before):
             epsilon = radius(t) / math.sqrt(pulls)
-            arm = Arm(pulls, mean, variance, second, epsilon, np.float64(before), np.nan, nothing, nothing)
+            arm = plain_arm(np.float64(pulls), mean, variance, second, epsilon, np.float64(before))
             v = index(arm, np.int64(t), *arguments)
             if v < top - INFLATION * abs(top):
                 return at, np.int64(t), pulls, mean, variance
@@ -107,9 +131,6 @@ def lazy(
     )  # fmt: skip
     last, now, later = np.zeros(count_arms), np.zeros(count_arms), np.zeros(count_arms)
     streams = np.zeros(count_arms, np.uint64)
-    no_maximum = np.full(count_arms, np.nan)  # an index that looks at these three is not played lazily
-    no_keys = np.zeros(count_arms, np.uint64)
-    nothing = np.uint64(0)
     buffer = np.zeros((count_arms, AHEAD))
     run1, run2, ahead = np.zeros(AHEAD), np.zeros(AHEAD), np.zeros(AHEAD)
     record = choices.shape[0] > 0
@@ -156,9 +177,7 @@ def lazy(
         same = 0
         while t < horizon:
             status[TURNS] += 1
-            evaluate(
-                t, radii[t], pulls, mean, variance, second, root, last, no_maximum, no_keys, nothing, arguments, now
-            )
+            evaluate(t, radii[t], pulls, mean, variance, second, root, last, arguments, now)
             a = leader(now, pulls)
             if a < 0:
                 status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, -1 - a, t, count[-1 - a]
@@ -166,10 +185,7 @@ def lazy(
             stop = min(t + (gap if calm > 0 and now[a] < math.inf else 1), checkpoints[check])
             rival = -math.inf
             if stop > t + 1:
-                evaluate(
-                    stop, radii[stop], pulls, mean, variance, second, root, last, no_maximum, no_keys, nothing,
-                    arguments, later,
-                )  # fmt: skip
+                evaluate(stop, radii[stop], pulls, mean, variance, second, root, last, arguments, later)
                 later[a] = -math.inf
                 for i in range(count_arms):
                     rival = max(rival, later[i])
@@ -195,9 +211,7 @@ def lazy(
                         q = s + j + 1
                         u = t + j + 1
                         m, v, x2 = summary(base, run1[j], run2[j], inverse[q], inverse[q - 1])
-                        arm = Arm(
-                            np.float64(q), m, v, x2, radii[u] * inverse_root[q], np.float64(u), np.nan, nothing, nothing
-                        )
+                        arm = plain_arm(np.float64(q), m, v, x2, radii[u] * inverse_root[q], np.float64(u))
                         ahead[j] = index(arm, u, *arguments)
                     for j in range(steps):
                         if not ahead[j] > rival:
@@ -250,8 +264,28 @@ def lazy(
 #: What :func:`side_by_side` keeps of an arm, for all lanes: rows of ``state[arm, row, lane]``. One array, so that the
 #: compiler sees at once that nothing overlaps, and one address serves all rows.
 PULLS, MEAN, VARIANCE, SECOND, ROOT, LAST, MAXIMUM, SUM1, SUM2, ANCHOR, KEY, STREAM, ROWS = range(13)
+#: Further rows, where third and fourth moments are kept.
+SUM3, SUM4, THIRD, FOURTH, ALL_ROWS = range(ROWS, ROWS + 5)
 #: Rows of ``best[row, lane]``.
-INDEX, TOP, FEWEST, ROUND_KEY, POLICY_KEY, BEST_ROWS = range(6)
+INDEX, TOP, FEWEST, ROUND_KEY, POLICY_KEY, LEAD, BEST_ROWS = range(7)
+
+
+def arm_of(state, firsts, keys, best, round_keys, i, k, t, radius_t):
+    """Arm ``i`` of the run in lane ``k`` after ``t`` rounds."""
+    third, fourth, drawn_mean, drawn_variance = np.nan, np.nan, np.nan, np.nan
+    key = fold(keys[i, KEY, k], t)
+    if keeps_moments():
+        third, fourth = state[i, THIRD, k], state[i, FOURTH, k]
+    if keeps_draws():
+        drawn_mean, drawn_variance = reweighted(
+            firsts[i, k], state[i, ANCHOR, k], state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k], third,
+            fourth, key,
+        )  # fmt: skip
+    return Arm(
+        state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k], state[i, SECOND, k], radius_t * state[i, ROOT, k],
+        state[i, LAST, k], state[i, MAXIMUM, k], key, round_keys[ROUND_KEY, k], third, fourth, best[LEAD, k],
+        drawn_mean, drawn_variance,
+    )  # fmt: skip
 
 
 def side_by_side(
@@ -260,7 +294,8 @@ def side_by_side(
 ):  # fmt: skip
     """Play runs ``first`` to ``first + runs - 1``, LANES abreast, evaluating every index in every round."""
     count_arms = final.shape[1]
-    state = np.zeros((count_arms, ROWS, LANES))
+    state = np.zeros((count_arms, ALL_ROWS if keeps_moments() else ROWS, LANES))
+    firsts = np.zeros((count_arms, LANES, FIRSTS) if keeps_draws() else (1, 1, 1))
     keys = state.view(np.uint64)  # the same memory
     best = np.zeros((BEST_ROWS, LANES))
     round_keys = best.view(np.uint64)
@@ -282,8 +317,7 @@ def side_by_side(
                 stream = fold(run_key, i)
                 keys[i, STREAM, k] = stream
                 keys[i, KEY, k] = fold(policy_key, i)
-                sum1 = 0.0
-                sum2 = 0.0
+                sum1, sum2, sum3, sum4 = 0.0, 0.0, 0.0, 0.0
                 anchor = 0.0
                 maximum = -math.inf
                 for j in range(pilot):
@@ -295,6 +329,10 @@ def side_by_side(
                     d = x - anchor
                     sum1 += d
                     sum2 += d * d
+                    sum3 += d * d * d
+                    sum4 += d * d * d * d
+                    if keeps_draws() and j < FIRSTS:
+                        firsts[i, k, j] = d
                     maximum = max(maximum, x)
                     if record and k < lanes:
                         choices[block + k, j * count_arms + i] = i
@@ -310,6 +348,9 @@ def side_by_side(
                 state[i, MEAN, k], state[i, VARIANCE, k], state[i, SECOND, k] = summary(
                     anchor, sum1, sum2, inverse[pilot], inverse[pilot - 1]
                 )
+                if keeps_moments():
+                    state[i, SUM3, k], state[i, SUM4, k] = sum3, sum4
+                    state[i, THIRD, k], state[i, FOURTH, k] = higher_moments(sum1, sum2, sum3, sum4, inverse[pilot])
         check = 0
         while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
             for k in range(lanes):
@@ -324,14 +365,17 @@ def side_by_side(
                 best[FEWEST, k] = math.inf
                 choice[k] = 0
                 round_keys[ROUND_KEY, k] = fold(round_keys[POLICY_KEY, k], count_arms + t)
+            if keeps_lead():
+                for k in range(LANES):
+                    best[LEAD, k] = -math.inf
+                for i in range(count_arms):
+                    for k in range(LANES):
+                        v = score(arm_of(state, firsts, keys, best, round_keys, i, k, t, radius_t), t, *arguments)
+                        best[LEAD, k] = v if v > best[LEAD, k] else best[LEAD, k]
             for i in range(count_arms):
                 unsettled = False
                 for k in range(LANES):
-                    arm = Arm(
-                        state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k], state[i, SECOND, k],
-                        radius_t * state[i, ROOT, k], state[i, LAST, k], state[i, MAXIMUM, k],
-                        fold(keys[i, KEY, k], t), round_keys[ROUND_KEY, k],
-                    )  # fmt: skip
+                    arm = arm_of(state, firsts, keys, best, round_keys, i, k, t, radius_t)
                     v = index_at_once(arm, t, *arguments)
                     unsettled |= v != v
                     best[INDEX, k] = v
@@ -344,11 +388,7 @@ def side_by_side(
                     for k in range(LANES):
                         v = best[INDEX, k]
                         if v != v:
-                            arm = Arm(
-                                state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k], state[i, SECOND, k],
-                                radius_t * state[i, ROOT, k], state[i, LAST, k], state[i, MAXIMUM, k],
-                                fold(keys[i, KEY, k], t), round_keys[ROUND_KEY, k],
-                            )  # fmt: skip
+                            arm = arm_of(state, firsts, keys, best, round_keys, i, k, t, radius_t)
                             v = index(arm, t, *arguments)
                             if v != v:
                                 run = first + block + min(k, lanes - 1)
@@ -379,6 +419,13 @@ def side_by_side(
                 state[a, MEAN, k], state[a, VARIANCE, k], state[a, SECOND, k] = summary(
                     anchor, sum1, sum2, inverse[s], inverse[s - 1]
                 )
+                if keeps_draws() and s <= FIRSTS:
+                    firsts[a, k, s - 1] = d
+                if keeps_moments():
+                    sum3 = state[a, SUM3, k] + d * d * d
+                    sum4 = state[a, SUM4, k] + d * d * d * d
+                    state[a, SUM3, k], state[a, SUM4, k] = sum3, sum4
+                    state[a, THIRD, k], state[a, FOURTH, k] = higher_moments(sum1, sum2, sum3, sum4, inverse[s])
                 if record and k < lanes:
                     choices[block + k, t] = a
                     rewards[block + k, t] = x

@@ -133,7 +133,10 @@ def _totals(side: str, finished: Finished, seed: int) -> tuple[np.ndarray, np.nd
 
 def find(finished: Finished, policy: str, selector: str) -> tuple[Case, Outcome]:
     """The one case that a selector such as ``"K=5, L=0.75"`` names, and the outcome of a policy in it."""
-    wanted = dict(part.strip().split("=") for part in selector.split(","))
+    parts = [part.strip().split("=") for part in selector.split(",")]
+    if any(len(part) != 2 for part in parts):
+        raise InvalidInput(f"{selector!r} names no case; write it as 'K=5, L=0.75'")
+    wanted = dict(parts)
     found = [
         (case, outcomes)
         for case, outcomes in zip(finished.panel.cases, finished.outcomes, strict=True)
@@ -148,7 +151,12 @@ def find(finished: Finished, policy: str, selector: str) -> tuple[Case, Outcome]
 
 
 def _same(value: Any, text: str) -> bool:
-    return str(value) == text if isinstance(value, str) else value is not None and float(value) == float(text)
+    if isinstance(value, str) or value is None:
+        return value == text
+    try:
+        return float(value) == float(text)
+    except ValueError:
+        return False
 
 
 def _rank(verdict: str) -> int:

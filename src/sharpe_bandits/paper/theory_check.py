@@ -75,7 +75,7 @@ def examine(finished: list[Finished], runs: int, seed: int) -> Findings:
         _bounds(f, seed, findings, bounds)
         if f.panel.metric == "regret":
             _growth(f, seed, findings, growth)
-        if f.panel.profile:
+        if f.panel.profile and f.panel.claims:  # a panel of the paper
             _same_arm(f, runs, seed, findings)
     findings.tables = [table for table in (bounds, growth) if table.rows]
     return findings
@@ -177,6 +177,8 @@ def _growth(f: Finished, seed: int, findings: Findings, table: Table) -> None:
         outcome = outcomes.get("UCB-RSSR")
         if outcome is None or len(outcome.batch_sizes) < 3:
             continue
+        if (10 * outcome.checkpoints >= case.horizon).sum() < 5:
+            continue  # a user's own experiment may keep too few points for a fit
         gap = gaps(case, seed, outcome.runs)
         totals = metrics.weighted_pulls(outcome, gap)
         locked = metrics.locked_in(outcome, gap, CONFIDENCE).mean

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import BudgetTooSmall, InvalidInput, unknown
 from ..objectives import Objective, objective_from_dict
-from ..validation import inside, whole
+from ..validation import inside, real, whole
 
 if TYPE_CHECKING:
     from ..agents import Agent
@@ -54,6 +54,11 @@ class Policy:
     def goal(self) -> Objective | None:
         """What the policy tries to maximise; None if it does not say."""
         raise AssertionError(f"{type(self).__name__} names no objective")
+
+    @property
+    def sought(self) -> int:
+        """How many arms are recommended in the end."""
+        return 1
 
     def check_horizon(self, horizon: int, arms: int) -> None:
         """Raise :class:`BudgetTooSmall` if the policy cannot be played on so many arms for so many rounds."""
@@ -134,6 +139,11 @@ class IndexPolicy(Policy):
         """The index, a plain function of (arm, t, parameters by name)."""
         raise AssertionError(f"{type(self).__name__} names no formula")
 
+    @property
+    def score(self) -> Callable[..., Any] | None:
+        """A function like the formula whose largest value over all arms the index sees as ``arm.lead``, if it does."""
+        return None
+
     def argument(self, name: str, horizon: int) -> Any:
         """The value of the formula's parameter ``name``: by default the policy's field of that name.
 
@@ -174,7 +184,13 @@ class IndexPolicy(Policy):
 
 @dataclass(frozen=True)
 class EliminationPolicy(Policy):
-    """Plays in phases and drops the arms with the lowest estimated objective after each; recommends the last one."""
+    """Plays in phases and drops the arms with the lowest estimated objective after each; recommends those left."""
+
+    #: Whether an arm that is clearly among the best is accepted, and not played any more.
+    accepts: ClassVar[bool] = False
+    #: Whether a phase after one that drops no arm has its pulls shared out so that estimates are equally certain. Such
+    #: a policy keeps its samples.
+    by_spread: ClassVar[bool] = False
 
     @property
     def keeps_samples(self) -> bool:
@@ -191,6 +207,7 @@ class EliminationPolicy(Policy):
 
     def least_budget(self, arms: int) -> int:
         """The smallest budget with two pulls per arm where the variance is estimated."""
+        self._check_sought(arms)
         high = 4 * arms
         while not self._playable(high, arms):
             high *= 2
@@ -201,10 +218,65 @@ class EliminationPolicy(Policy):
         return high
 
     def check_horizon(self, horizon: int, arms: int) -> None:
+        self._check_sought(arms)
         if not self._playable(horizon, arms):
             raise BudgetTooSmall(
                 f"{self.name} needs a budget of at least {self.least_budget(arms)} for {arms} arms (two pulls per arm "
                 f"and phase), got {horizon}"
+            )
+
+    def _check_sought(self, arms: int) -> None:
+        if self.sought >= arms:
+            raise InvalidInput(
+                f"{self.name} looks for the m = {self.sought} best arms, but there are {arms}; m must be less than the "
+                f"number of arms: pass m={arms - 1} at most, or more arms"
+            )
+
+
+@dataclass(frozen=True)
+class StoppingPolicy(Policy):
+    """Plays until it is sure which arm is best, but for an error of probability ``delta``; then it stops.
+
+    Subclasses give two plain functions of an arm's record (:class:`sharpe_bandits.kernels.statistics.Arm`) and of
+    :meth:`arguments`: the estimate that arms are compared by, and the variance of one pull's influence on it.
+    """
+
+    delta: float = field(default=0.05, kw_only=True)
+    pilot_pulls: int = field(default=32, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not 0 < real(self.delta) < 1:
+            raise InvalidInput(
+                "delta, the accepted probability of a wrong answer, must lie strictly between 0 and 1, got "
+                f"{self.delta!r}; 0.05 is usual"
+            )
+        self._set(delta=float(self.delta), pilot_pulls=whole("pilot_pulls", self.pilot_pulls, 2))
+        super().__post_init__()
+
+    @property
+    def estimate(self) -> Callable[..., Any]:
+        """What arms are compared by."""
+        raise AssertionError(f"{type(self).__name__} names no estimate")
+
+    @property
+    def noise(self) -> Callable[..., Any]:
+        """The variance of one pull's influence on the estimate."""
+        raise AssertionError(f"{type(self).__name__} names no noise")
+
+    def arguments(self) -> tuple[float, ...]:
+        """What both functions take after the arm."""
+        raise AssertionError(f"{type(self).__name__} names no arguments")
+
+    def log_odds(self, arms: int) -> float:
+        """``ln((K - 1) / delta)``: any of the other arms could be mistaken for the best one."""
+        return math.log((arms - 1) / self.delta)
+
+    def check_horizon(self, horizon: int, arms: int) -> None:
+        needed = self.pilot_pulls * arms
+        if horizon < needed:
+            raise BudgetTooSmall(
+                f"{self.name} needs a limit of at least {needed} for {arms} arms ({self.pilot_pulls} pulls each in the "
+                f"pilot), got {horizon}; raise it or set pilot_pulls=..."
             )
 
 

@@ -1,11 +1,11 @@
-"""Best-arm identification with a fixed budget: halving, rejects and uniform sampling, on any objective."""
+"""The best arm, or the m best, with a fixed budget: halving, accepts and rejects, uniform sampling; any objective."""
 
 import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..objectives import RSSR, Objective, Variance, check_objective
-from ..validation import finite, positive
+from ..validation import finite, positive, whole
 from .base import PAPER, EliminationPolicy
 
 
@@ -14,6 +14,7 @@ class _OnObjective(EliminationPolicy):
     objective: Objective
 
     def check(self) -> None:
+        super().check()
         check_objective(self.objective)
 
     @property
@@ -28,6 +29,7 @@ class _OnRSSR(EliminationPolicy):
     signed: bool = False
 
     def check(self) -> None:
+        super().check()
         self._set(L=positive("L", self.L), risk_free=finite("risk_free", self.risk_free))
 
     @property
@@ -36,7 +38,20 @@ class _OnRSSR(EliminationPolicy):
 
 
 @dataclass(frozen=True)
-class _Halving(EliminationPolicy):
+class _TopM(EliminationPolicy):
+    m: int = field(default=1, kw_only=True)
+
+    def check(self) -> None:
+        super().check()
+        self._set(m=whole("m", self.m, 1))
+
+    @property
+    def sought(self) -> int:
+        return self.m
+
+
+@dataclass(frozen=True)
+class _Halving(_TopM):
     keep_samples: bool = field(default=False, kw_only=True)
 
     @property
@@ -44,13 +59,18 @@ class _Halving(EliminationPolicy):
         return self.keep_samples
 
     def phases(self, budget: int, arms: int) -> list[tuple[int, int]]:
-        rounds = (arms - 1).bit_length()  # ceil(log2 K)
-        phases, alive = [], arms
-        for _ in range(rounds):
-            pulls = budget // (alive * rounds)
-            alive = (alive + 1) // 2
-            phases.append((pulls, alive))
-        return phases
+        return halving(budget, arms, self.m)
+
+
+def halving(budget: int, arms: int, m: int) -> list[tuple[int, int]]:
+    """Phases of sequential halving until ``m`` arms are left."""
+    rounds = (-(-arms // m) - 1).bit_length()  # ceil(log2(K / m))
+    phases, alive = [], arms
+    for _ in range(rounds):
+        pulls = budget // (alive * rounds)
+        alive = max(m, (alive + 1) // 2)
+        phases.append((pulls, alive))
+    return phases
 
 
 @dataclass(frozen=True)
@@ -72,17 +92,55 @@ class _Rejects(EliminationPolicy):
 
 @dataclass(frozen=True)
 class SequentialHalving(_Halving, _OnObjective):
-    r"""Sequential halving: :math:`\lceil\log_2 K\rceil` phases of :math:`\lfloor n/(|A|\lceil\log_2 K\rceil)\rfloor`
-    pulls per arm alive; the best :math:`\lceil|A|/2\rceil` stay.
+    r"""Sequential halving: :math:`\lceil\log_2(K/m)\rceil` phases, each with the same part of the budget, shared alike
+    by the arms alive; the best :math:`\max(m, \lceil|A|/2\rceil)` stay.
+
+    For the best arm (m = 1) that is :math:`\lfloor n/(|A|\lceil\log_2 K\rceil)\rfloor` pulls per arm alive in a phase.
 
     Parameters
     ----------
     objective : what is estimated and compared
+    m : how many of the best arms are looked for
     keep_samples : use an arm's rewards of earlier phases too (the paper starts afresh in each; keeping errs less)
     """
 
     title: ClassVar[str] = "Sequential halving"
     citation: ClassVar[str] = "Karnin, Koren & Somekh, Almost Optimal Exploration in Multi-Armed Bandits, 2013"
+
+
+@dataclass(frozen=True)
+class VarianceAwareHalving(_OnObjective, _TopM):
+    r"""Sequential halving that plays arms more whose estimates are less certain: half of a phase's pulls are shared
+    alike, the other half so that an arm's pulls are in proportion to the spread of its estimate.
+
+    The spread is the variance of the influence of a reward x on the estimated objective f(mean, variance),
+    :math:`f_\mu (x-\mu) + f_{\sigma^2} ((x-\mu)^2 - \sigma^2)`, from all rewards of the arm so far. Divided by the
+    pulls it is the variance of the estimate, which the second half makes equal as far as that can be. Phases and budget
+    are those of :class:`SequentialHalving`; rewards of earlier phases count.
+
+    Parameters
+    ----------
+    objective : what is estimated and compared
+    m : how many of the best arms are looked for
+    """
+
+    title: ClassVar[str] = "Variance-aware halving"
+    citation: ClassVar[str] = (
+        "after Lalitha, Kalantari, Ma, Deoras & Kveton, Fixed-Budget Best-Arm Identification with Heterogeneous Reward "
+        "Variances, 2023, whose SHAdaVar equalises the errors of estimated means"
+    )
+    by_spread: ClassVar[bool] = True
+
+    @property
+    def keeps_samples(self) -> bool:
+        return True
+
+    def phases(self, budget: int, arms: int) -> list[tuple[int, int]]:
+        phases, alive = [], arms
+        for pulls, stay in halving(budget, arms, self.m):
+            phases += [(pulls // 2, alive), (pulls - pulls // 2, stay)]
+            alive = stay
+        return phases
 
 
 @dataclass(frozen=True)
@@ -116,6 +174,25 @@ class SuccessiveRejects(_Rejects, _OnObjective):
 
 
 @dataclass(frozen=True)
+class SuccessiveAcceptsRejects(_Rejects, _OnObjective, _TopM):
+    r"""Successive accepts and rejects, for the m best arms: phases as in :class:`SuccessiveRejects`; after each, one
+    arm is decided, the best or the worst, whichever is further from the boundary between the m best and the others.
+
+    With m' arms still to be accepted, the best is accepted if its lead over the (m'+1)-th exceeds the distance of the
+    worst to the m'-th; otherwise the worst is rejected. With m = 1 this is successive rejects.
+
+    Parameters
+    ----------
+    objective : what is estimated and compared
+    m : how many of the best arms are looked for
+    """
+
+    title: ClassVar[str] = "SAR"
+    citation: ClassVar[str] = "Bubeck, Wang & Viswanathan, Multiple Identifications in Multi-Armed Bandits, 2013"
+    accepts: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
 class SuRSR(_Rejects, _OnRSSR):
     """SuRSR: successive rejects for the arm of largest RSSR. See :class:`SuccessiveRejects` and :class:`RSSR`."""
 
@@ -124,8 +201,8 @@ class SuRSR(_Rejects, _OnRSSR):
 
 
 @dataclass(frozen=True)
-class UniformSampling(_OnObjective):
-    r"""Uniform sampling: :math:`\lfloor n/K \rfloor` pulls per arm, then the best estimate."""
+class UniformSampling(_OnObjective, _TopM):
+    r"""Uniform sampling: :math:`\lfloor n/K \rfloor` pulls per arm, then the m best estimates (by default the best)."""
 
     title: ClassVar[str] = "Uniform sampling"
     citation: ClassVar[str] = f"{PAPER}, section 7"
@@ -135,4 +212,4 @@ class UniformSampling(_OnObjective):
         return True
 
     def phases(self, budget: int, arms: int) -> list[tuple[int, int]]:
-        return [(budget // arms, 1)]
+        return [(budget // arms, self.m)]

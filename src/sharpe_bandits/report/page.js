@@ -51,7 +51,7 @@ function draw(element) {
   const series = overTime ? chart.series[metric] : chart.series;
   const legend = 22 * Math.ceil(series.length / 2);
   const horizon = overTime ? Math.max(...series.map((s) => s.t[s.t.length - 1])) : 0;
-  const span = section.dataset.axis === "log" ? [1, Math.log10(horizon)] : [0, horizon];
+  const span = section.dataset.axis === "log" ? [horizon >= 100 ? 1 : 0, Math.log10(horizon)] : [0, horizon];
   const layout = { margin: { l: 62, r: 14, t: chart.label ? 38 : 16, b: (overTime ? 52 : 40) + legend }, height: 320 + legend,
     font: { family: "system-ui, sans-serif", size: 13 },
     title: chart.label ? { text: chart.label, font: { size: 14 }, x: 0.02, y: 0.97 } : undefined,

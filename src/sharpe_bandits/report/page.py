@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import escape
 from importlib import resources
+from importlib.util import find_spec
 from typing import Any
 
 from ..errors import SharpeBanditsError
 from ..experiments.panel import Finished, Panel
-from ..figures import BOUNDS, MARKERS, PALETTE, Rows, columns_of
+from ..figures import BOUNDS, MARKERS, PALETTE, Rows, columns_of, policies_of, setting, style
 from ..paper.claims import FAILS, HOLDS, UNDECIDED, Verdict
 from ..paper.table import Table
 from ..paper.theory_check import LEVEL
@@ -44,14 +45,19 @@ class Content:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def page(content: Content) -> str:
-    """The whole page."""
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError:
+def check_plotly() -> None:
+    """Raise if plotly, whose script the page carries, is missing; the error says how to get it."""
+    if find_spec("plotly") is None:
         raise SharpeBanditsError(
             "the report needs plotly, which is not installed; install it with: pip install 'sharpe-bandits[report]'"
-        ) from None
+        )
+
+
+def page(content: Content) -> str:
+    """The whole page."""
+    check_plotly()
+    from plotly.offline import get_plotlyjs
+
     data = {"panels": {f.panel.key: {"charts": charts(f, content.rows[f.panel.key])} for f in content.finished}}
     style, script = (_resource(name) for name in ("page.css", "page.js"))
     payload = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
@@ -69,10 +75,10 @@ def page(content: Content) -> str:
 def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
     """The interactive charts of one panel as data."""
     panel = finished.panel
-    policies = list(finished.outcomes[0])
+    policies = policies_of(finished)
     cases: dict[str, str]
     if panel.metric == "error":
-        cases = {c.label: f"K = {c.environment.K}, n = {c.horizon:,}" for c in panel.cases}
+        cases = {c.label: ", ".join(setting(c)) for c in panel.cases}
         series = [_points(rows, policy, "error", p, cases, policy) for p, policy in enumerate(policies)]
         for form in ("printed", "repaired"):
             for p, policy in enumerate(policies):
@@ -94,9 +100,11 @@ def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
                 case = panel.cases[number]
                 for p, policy in enumerate(policies):
                     found = [x for x in rows if (x["case"], x["policy"], x["metric"]) == (case.label, policy, metric)]
+                    if not found:
+                        continue  # a policy of other cases
                     name = f"{policy}, L = {case.names['L']:g}" if len(numbers) > 1 else policy
-                    style = {"name": name, "colour": PALETTE[p], "dash": _DASHES[d % 4]}
-                    by_metric.setdefault(metric, []).append({**style, "t": [x["t"] for x in found], **_numbers(found)})
+                    look = {"name": name, "colour": style(p)[0], "dash": _DASHES[(d + p // len(PALETTE)) % 4]}
+                    by_metric.setdefault(metric, []).append({**look, "t": [x["t"] for x in found], **_numbers(found)})
                     for form in ("printed", "repaired", "proved") if metric == "regret" else ():
                         key = (case.label, policy, f"bound ({form})")
                         limit = [x for x in rows if (x["case"], x["policy"], x["metric"]) == key]
@@ -111,8 +119,9 @@ def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
 
 def _points(rows: Rows, policy: str, metric: str, p: int, cases: dict[str, str], name: str) -> dict[str, Any]:
     found = [x for x in rows if x["policy"] == policy and x["metric"] == metric]
-    style = {"name": name, "colour": PALETTE[p], "dash": _DASHES[p % 4], "symbol": _SYMBOLS[MARKERS[p]]}
-    return {**style, "mode": "lines+markers", "cases": [cases[x["case"]] for x in found], **_numbers(found)}
+    colour, marker = style(p)
+    look = {"name": name, "colour": colour, "dash": _DASHES[p % 4], "symbol": _SYMBOLS[marker]}
+    return {**look, "mode": "lines+markers", "cases": [cases[x["case"]] for x in found], **_numbers(found)}
 
 
 def _numbers(found: Rows) -> dict[str, list[float]]:
@@ -151,7 +160,8 @@ def _body(content: Content) -> Iterable[str]:
     yield '<h2 id="made">How it was made</h2>'
     yield (
         "<p>Regret is the sum over arms of the true gap times the expected number of pulls; e<sub>n</sub> is the "
-        "probability that the arm recommended in the end is not a best one. Bands and bars are 95% intervals "
+        "probability that the arm recommended in the end is not a best one (or, where m arms are looked for, that they "
+        "are not m best ones). Bands and bars are 95% intervals "
         "(Student's, from batches of runs; Wilson's for proportions). All policies of a panel saw the same rewards: "
         "the j-th pull of arm i in run r pays the same whatever the policy, so that differences are paired. A claim "
         "<em>holds</em> if the 99% interval of the paired difference shows it in every comparison that it makes, "
@@ -207,7 +217,8 @@ def _chip(verdict: Verdict, link: bool) -> str:
 def _panel(finished: Finished, rows: Rows, verdicts: list[Verdict]) -> Iterable[str]:
     panel = finished.panel
     key = panel.key
-    yield f'<section id="{key}" data-metric="regret" data-axis="log">'
+    anchor = key if panel.profile else f"own-{key}"  # a user's file may be called "data" or "scorecard"
+    yield f'<section id="{anchor}" data-metric="regret" data-axis="log">'
     yield f"<h4>{escape(panel.id)}, {escape(panel.profile)} profile</h4>" if panel.profile else ""
     drawn = charts(finished, rows)
     if panel.metric == "regret":

@@ -1,6 +1,6 @@
-"""The paper's bounds as functions of a bandit, how often they are violated, and how regret grows.
+"""The paper's bounds as functions of a bandit, how often they are violated, how regret grows, and the least it can be.
 
-Every bound has a ``form``: "printed", "repaired" or "proved" (see :data:`FORMS`).
+Every bound of the paper has a ``form``: "printed", "repaired" or "proved" (see :data:`FORMS`).
 """
 
 from .bound import FORMS as FORMS
@@ -23,6 +23,10 @@ from .identification import epsilon_of_gap as epsilon_of_gap
 from .identification import shsr_error as shsr_error
 from .identification import shvv_error as shvv_error
 from .identification import sursr_error as sursr_error
+from .lower_bound import ArmShare as ArmShare
+from .lower_bound import LowerBound as LowerBound
+from .lower_bound import kl_inf as kl_inf
+from .lower_bound import lower_bound as lower_bound
 from .registry import bounds_for as bounds_for
 from .regret import ucb_rssr_regret as ucb_rssr_regret
 from .regret import ucb_sr_like_regret as ucb_sr_like_regret

@@ -69,6 +69,6 @@ def bounds_for(policy: Policy, bandit: Any, n: int, *, horizon: int | None = Non
     """
     environment = as_environment(bandit)
     bounds = _BOUNDS.get(type(check_policy(policy)))
-    if bounds is None or not isinstance(environment, Bandit):
+    if bounds is None or not isinstance(environment, Bandit) or policy.sought > 1:
         return []
     return bounds(policy, environment, n, n if horizon is None else horizon)

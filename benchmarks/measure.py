@@ -1,0 +1,422 @@
+"""The works: what is done, by whom, and what is measured. Every function gives plain data for the report."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import sharpe_bandits as sb
+from sharpe_bandits.metrics import sample_mean
+
+from . import generator_loop, machine, peers, plain, settings, vectorised
+from .c_loop import CLoop
+from .settings import Sizes
+from .timing import Contender, Timing, take_turns
+
+OURS = "sharpe-bandits"
+ALL_CORES = "sharpe-bandits, all cores"
+C_LOOP = "C loop"
+NUMPY = "NumPy over runs"
+PYTHON = "plain Python"
+GENERATOR = "Numba over numpy's generator"
+DRAWS = "C loop, draws alone"
+OWN = "user's own, never_falls=True"
+OWN_UNDECLARED = "user's own, undeclared"
+
+Say = Callable[[str], None]
+
+
+def ours(policy: sb.Policy, bandit: Any, horizon: int, runs: int, workers: int = 1, seed: int = 0) -> sb.Study:
+    """What a user types."""
+    return sb.simulate(policy, bandit, horizon=horizon, runs=runs, workers=workers, seed=seed, progress=False)
+
+
+def contender(
+    policy: sb.Policy, bandit: Any, horizon: int, runs: int, name: str = OURS, workers: int | None = None
+) -> Contender:
+    """The library on a work, as something to time: one thread, or so many workers by the clock on the wall."""
+    return Contender(
+        name, horizon * runs, lambda: ours(policy, bandit, horizon, runs, workers or 1), wall=workers is not None
+    )
+
+
+def rows(timings: dict[str, Timing], reference: str = OURS) -> list[dict[str, Any]]:
+    """Nanoseconds per step and how many times slower than the reference, one row per engine."""
+    return [
+        {"engine": name, "ns": timing.best, "ratio": timing.over(timings[reference])}
+        for name, timing in timings.items()
+    ]
+
+
+def estimate(values: np.ndarray) -> dict[str, float]:
+    """Mean of a sample with its 95% interval."""
+    e = sample_mean(np.asarray(values, float), 0.95)
+    return {"runs": len(values), "mean": float(e.mean), "se": float(e.se), "low": float(e.low), "high": float(e.high)}
+
+
+def distance(a: dict[str, float], b: dict[str, float]) -> float:
+    """Difference of two independent means in standard errors."""
+    return (a["mean"] - b["mean"]) / max(math.hypot(a["se"], b["se"]), 1e-300)
+
+
+def plain_ucb1(sizes: Sizes, loop: CLoop, with_peers: bool, say: Say) -> dict[str, Any]:
+    """(a) Plain UCB1, ten Bernoulli arms: every engine there is, its speed and its regret."""
+    bandit, n = settings.bernoulli_arms(), sizes.horizon
+    many, slow, slowest = sizes.runs(sizes.fast), sizes.runs(sizes.slow * 5), sizes.runs(sizes.slowest)
+    pulls: dict[str, list[Any]] = {NUMPY: [], PYTHON: []}
+    seed = iter(range(1_000_000))
+    engines = [
+        contender(sb.UCB1(), bandit, n, many),
+        contender(sb.UCB1(), bandit, n, many, ALL_CORES, machine.cores()),
+        Contender(C_LOOP, n * many, lambda: loop.ucb1(settings.PROBABILITIES, n, many)),
+        Contender(
+            NUMPY,
+            n * slow,
+            lambda: pulls[NUMPY].extend(
+                vectorised.ucb1(settings.PROBABILITIES, n, slow, np.random.default_rng(next(seed)))
+            ),
+        ),
+        Contender(
+            PYTHON,
+            n * slowest,
+            lambda: pulls[PYTHON].extend(
+                plain.ucb1(settings.PROBABILITIES.tolist(), n, random.Random(next(seed))) for _ in range(slowest)
+            ),
+        ),
+    ]
+    timings = take_turns(engines, sizes.repetitions)
+    table = rows(timings)
+    study = ours(sb.UCB1(), bandit, n, 10 * many, machine.cores())
+    truth = estimate(settings.regret(study["UCB1"].outcome.final))
+    final, _ = loop.ucb1(settings.PROBABILITIES, n, many)
+    samples = {OURS: truth, ALL_CORES: truth, C_LOOP: estimate(settings.regret(final))}
+    samples |= {name: estimate(settings.regret(np.array(seen))) for name, seen in pulls.items()}
+    for row in table:
+        row |= {"policy": "UCB1", "regret": samples[row["engine"]], "distance": distance(samples[row["engine"]], truth)}
+    for peer in peers.PEERS if with_peers else ():
+        say(f"  {peer.name}")
+        table.append(_peer(peer, sizes, truth))
+    same = bool((final == study["UCB1"].outcome.final[:many]).all())
+    return {"rows": table, "horizon": n, "same pulls as C": same, "runs compared": many}
+
+
+def _peer(peer: peers.Peer, sizes: Sizes, truth: dict[str, float]) -> dict[str, Any]:
+    """A peer's row: it is timed between two timings of the library, so that the ratio is one of neighbours in time."""
+    work = contender(sb.UCB1(), settings.bernoulli_arms(), sizes.horizon, sizes.runs(sizes.fast))
+    row: dict[str, Any] = {"engine": peer.name, "policy": peer.policy}
+    try:
+        peers.environment(peer)
+        before = take_turns([work], 2)[OURS].best
+        result = peers.play(peer, settings.PROBABILITIES.tolist(), sizes.horizon, sizes.peer_seconds)
+        after = take_turns([work], 2)[OURS].best
+    except peers.PeerFailed as failure:
+        return row | {"failed": str(failure)}
+    sample = estimate(settings.regret(np.array(result["pulls"])))
+    nanoseconds = result["seconds"] / (len(result["pulls"]) * sizes.horizon) * 1e9
+    return row | {
+        "version": result["version"],
+        "ns": nanoseconds,
+        "ratio": nanoseconds / (0.5 * (before + after)),
+        "peak": result["peak"],
+        "regret": sample,
+        "distance": distance(sample, truth) if peer.policy == "UCB1" else None,
+    }
+
+
+def same_choices(loop: CLoop, arms: int, horizon: int, runs: int, traced: int = 2) -> dict[str, Any]:
+    """Whether the C loop and the library make the same choices in UCB-RSSR: final pulls of all runs, every choice of
+    some."""
+    low, high = settings.ends(arms)
+    policy, bandit = sb.UCBRSSR(L=settings.L), settings.uniform_arms(arms)
+    final, _ = loop.ucb_rssr(low, high, settings.L, horizon, runs)
+    agree = (final == ours(policy, bandit, horizon, runs)["UCB-RSSR"].outcome.final).all(axis=1)
+    traced = min(traced, runs)
+    _, choices = loop.ucb_rssr(low, high, settings.L, horizon, traced, trace=True)
+    step_by_step = all(
+        np.array_equal(choices[run], sb.trace(policy, bandit, horizon=horizon, run=run).choices)
+        for run in range(traced)
+    )
+    return {"runs": runs, "same": int(agree.sum()), "traced": traced, "traced same": step_by_step}
+
+
+def ucb_rssr(sizes: Sizes, loop: CLoop, native: CLoop | None, arms: int, others: bool) -> dict[str, Any]:
+    """(b) UCB-RSSR on uniform arms against the C loop, and against NumPy and plain Python if asked."""
+    n = sizes.horizon
+    low, high = settings.ends(arms)
+    runs = sizes.runs(sizes.fast if arms <= 10 else 160 * sizes.fast // (16 * arms))
+    c_runs = max(1, min(runs, sizes.runs(sizes.fast // (2 * arms))))
+    engines = [
+        contender(sb.UCBRSSR(L=settings.L), settings.uniform_arms(arms), n, runs),
+        Contender(C_LOOP, n * c_runs, lambda: loop.ucb_rssr(low, high, settings.L, n, c_runs)),
+    ]
+    if native is not None:
+        engines.append(
+            Contender(f"{C_LOOP}, -march=native", n * c_runs, lambda: native.ucb_rssr(low, high, settings.L, n, c_runs))
+        )
+    if others:
+        slow, slowest = sizes.runs(sizes.slow * 5), sizes.runs(sizes.slowest)
+        engines += [
+            Contender(
+                NUMPY,
+                n * slow,
+                lambda: vectorised.ucb_rssr(low, high, settings.L, n, slow, np.random.default_rng(1)),
+            ),
+            Contender(
+                PYTHON,
+                n * slowest,
+                lambda: [
+                    plain.ucb_rssr(low.tolist(), high.tolist(), settings.L, n, random.Random(1)) for _ in range(slowest)
+                ],
+            ),
+        ]
+    table = rows(take_turns(engines, sizes.repetitions))
+    return {"arms": arms, "horizon": n, "rows": table, "choices": same_choices(loop, arms, n, c_runs)}
+
+
+def thompson(sizes: Sizes) -> dict[str, Any]:
+    """(c) Modified-MVTS on ten uniform arms against a Numba loop over numpy's generator."""
+    n, runs = sizes.horizon, sizes.runs(sizes.middling)
+    low, high = settings.ends(10)
+    policy, bandit = sb.ModifiedMVTS(L=1.0), settings.uniform_arms(10)
+    some = sizes.runs(sizes.middling // 2)
+    generator = np.random.default_rng(1)
+    seen: list[np.ndarray] = []
+    engines = [
+        contender(policy, bandit, n, runs),
+        Contender(
+            GENERATOR,
+            n * some,
+            lambda: seen.extend(generator_loop.modified_mvts(low, high, 1.0, n, some, generator)),
+        ),
+    ]
+    table = rows(take_turns(engines, sizes.repetitions))
+    study = ours(policy, bandit, n, 4 * runs, machine.cores())
+    gaps = sb.RSSR(1.0).gaps(settings.MEANS[None, :], settings.VARIANCES[None, :])[0]
+    truth = estimate(study[policy.name].outcome.final @ gaps)
+    for row in table:
+        sample = truth if row["engine"] == OURS else estimate(np.array(seen) @ gaps)
+        row |= {"regret": sample, "distance": distance(sample, truth)}
+    return {"arms": 10, "horizon": n, "rows": table}
+
+
+def halving(sizes: Sizes, loop: CLoop) -> dict[str, Any]:
+    """(d) Sequential halving on 64 arms against a C loop that draws as many rewards and adds them up."""
+    arms, n, runs = settings.BUDGET_ARMS, sizes.budget, sizes.runs(4 * sizes.fast, sizes.budget)
+    low, high = settings.ends(arms)
+    policy, bandit = sb.SHSR(L=settings.HALVING_L), settings.uniform_arms(arms)
+    pulls = int(ours(policy, bandit, n, 1)["SHSR"].outcome.final.sum())
+    each = pulls // arms
+    engines = [
+        Contender(OURS, pulls * runs, lambda: ours(policy, bandit, n, runs)),
+        Contender(DRAWS, each * arms * runs, lambda: loop.draw_and_add(low, high, each, runs)),
+    ]
+    return {"arms": arms, "horizon": n, "rows": rows(take_turns(engines, sizes.repetitions), DRAWS)}
+
+
+@sb.index_policy(name="my UCB-RSSR", never_falls=True, objective=sb.RSSR(settings.L))
+def my_rssr(arm: Any, t: int, L: float) -> float:
+    d = L + arm.variance
+    room = d - 3.0 * arm.epsilon
+    if room <= 0.0:
+        return math.inf
+    return arm.mean**2 / d + (d + arm.second_moment + 2.0 * arm.epsilon) * arm.epsilon / (d * room)
+
+
+@sb.index_policy(name="my undeclared UCB-RSSR", objective=sb.RSSR(settings.L))
+def my_undeclared_rssr(arm: Any, t: int, L: float) -> float:
+    d = L + arm.variance
+    room = d - 3.0 * arm.epsilon
+    if room <= 0.0:
+        return math.inf
+    return arm.mean**2 / d + (d + arm.second_moment + 2.0 * arm.epsilon) * arm.epsilon / (d * room)
+
+
+def own_policy(sizes: Sizes) -> dict[str, Any]:
+    """(e) UCB-RSSR written by a user, against the built-in one."""
+    n, runs, bandit = sizes.horizon, sizes.runs(sizes.fast), settings.uniform_arms(10)
+    engines = [
+        contender(sb.UCBRSSR(L=settings.L), bandit, n, runs),
+        contender(my_rssr(L=settings.L), bandit, n, runs, OWN),
+        contender(my_undeclared_rssr(L=settings.L), bandit, n, runs, OWN_UNDECLARED),
+    ]
+    return {"arms": 10, "horizon": n, "rows": rows(take_turns(engines, sizes.repetitions))}
+
+
+def exponent(x: list[float], y: list[float]) -> float:
+    """The slope of log y against log x."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+
+
+def growth(sizes: Sizes) -> dict[str, Any]:
+    """(f) How cost grows with arms, rounds, runs and workers."""
+    n = sizes.horizon
+    repetitions = max(2, sizes.repetitions // 2)
+    by_arms = {}
+    policies = {
+        "UCB-RSSR": sb.UCBRSSR(L=settings.L),
+        "Modified-MVTS": sb.ModifiedMVTS(L=1.0),
+        "SHSR": sb.SHSR(L=settings.HALVING_L),
+    }
+    for name, policy in policies.items():
+        rounds = {"SHSR": 4 * sizes.fast, "UCB-RSSR": sizes.fast}.get(name, sizes.middling)
+        length = sizes.budget if name == "SHSR" else n
+        engines = []
+        for k in sizes.growth_arms:
+            runs = sizes.runs(rounds if name == "SHSR" else max(8 * rounds // (8 + k), 16 * length), length)
+            engines.append(contender(policy, settings.uniform_arms(k), length, runs, str(k)))
+        timings = take_turns(engines, repetitions)
+        cost = [timings[str(k)].best for k in sizes.growth_arms]
+        by_arms[name] = {"ns": cost, "exponent": exponent([float(k) for k in sizes.growth_arms], cost)}
+    ten = settings.uniform_arms(10)
+    policy = sb.UCBRSSR(L=settings.L)
+    engines = [contender(policy, ten, h, sizes.runs(sizes.fast, h), str(h)) for h in sizes.growth_horizons]
+    timings = take_turns(engines, repetitions)
+    by_horizon = [timings[str(h)].best for h in sizes.growth_horizons]
+    engines = [contender(policy, ten, n, r, str(r)) for r in sizes.growth_runs]
+    timings = take_turns(engines, repetitions)
+    by_runs = [timings[str(r)].best for r in sizes.growth_runs]
+    cores = machine.cores()
+    mvts = sb.ModifiedMVTS(L=1.0)
+    runs, mvts_runs = sizes.runs(8 * sizes.fast), sizes.runs(4 * sizes.middling)
+    engines = [contender(policy, ten, n, runs, str(w), w) for w in sorted({1, 2, cores})]
+    timings = take_turns(engines, sizes.repetitions)
+    thompson = take_turns([contender(mvts, ten, n, mvts_runs, str(w), w) for w in (1, 2)], sizes.repetitions)
+    return {
+        "arms": list(sizes.growth_arms),
+        "by arms": by_arms,
+        "horizons": list(sizes.growth_horizons),
+        "by horizon": {"ns": by_horizon, "exponent": exponent([float(h) for h in sizes.growth_horizons], by_horizon)},
+        "runs": list(sizes.growth_runs),
+        "by runs": {"ns": by_runs, "exponent": exponent([float(r) for r in sizes.growth_runs], by_runs)},
+        "workers": {w: timings["1"].over(timings[w]) for w in timings},
+        "workers, Modified-MVTS": {w: thompson["1"].over(thompson[w]) for w in thompson},
+    }
+
+
+_MEMORY = """
+import resource, sys
+import sharpe_bandits as sb
+runs, horizon = int(sys.argv[1]), int(sys.argv[2])
+arms = [sb.Uniform(0.5 + 0.1 * i, 2.0 + 0.2 * i) for i in range(10)]
+sb.simulate(sb.UCBRSSR(L=0.75), arms, horizon=horizon, runs=runs, progress=False)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10))
+"""
+
+_START = """
+import time
+began = time.perf_counter()
+import sharpe_bandits as sb
+imported = time.perf_counter()
+sb.simulate(sb.UCBRSSR(L=0.5), [sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)], horizon=1000, runs=100, progress=False)
+print(imported - began, time.perf_counter() - imported)
+"""
+
+
+def _child(script: str, *arguments: object, **environment: str) -> list[float]:
+    command = [sys.executable, "-c", script, *(str(a) for a in arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **environment})
+    return [float(word) for word in done.stdout.split()]
+
+
+def memory(sizes: Sizes) -> list[dict[str, Any]]:
+    """(g) Peak memory of a fresh process against runs and rounds."""
+    if sys.platform == "win32":
+        return []
+    _child(_MEMORY, *sizes.memory[0])  # compile first: that takes memory of its own
+    return [{"runs": r, "horizon": n, "MiB": _child(_MEMORY, r, n)[0]} for r, n in sizes.memory]
+
+
+def starting(sizes: Sizes) -> dict[str, float]:
+    """(h) Seconds to import, to make the first call with kernels on disk, and to make it with nothing on disk."""
+    _child(_START)
+    warm = [_child(_START) for _ in range(max(2, sizes.repetitions // 2))]
+    with tempfile.TemporaryDirectory() as folder:
+        cold = _child(_START, SHARPE_BANDITS_CACHE=folder)
+    return {"import": min(w[0] for w in warm), "first call": min(w[1] for w in warm), "first call ever": cold[1]}
+
+
+def twin(sizes: Sizes) -> list[dict[str, Any]]:
+    """Regret of UCB-RSSR and probability of error of SHSR beside a plain-Python twin with random numbers of its own."""
+    low, high = settings.ends(3)
+    bandit, n = settings.uniform_arms(3), min(1000, sizes.horizon)
+    rng = random.Random(20)
+    policy = sb.UCBRSSR(L=settings.L)
+    gaps = sb.RSSR(settings.L).gaps(settings.MEANS[None, :3], settings.VARIANCES[None, :3])[0]
+    theirs = [plain.ucb_rssr(low.tolist(), high.tolist(), settings.L, n, rng) for _ in range(sizes.twin_runs)]
+    mine = ours(policy, bandit, n, sizes.many_runs, machine.cores())[policy.name].outcome
+    found = [_beside("regret of UCB-RSSR, 3 arms", n, mine.final @ gaps, np.array(theirs) @ gaps)]
+    low, high = settings.ends(8)
+    bandit, n = settings.uniform_arms(8), 600
+    best = int(np.argmin(sb.RSSR(settings.L).gaps(settings.MEANS[None, :8], settings.VARIANCES[None, :8])[0]))
+    finder = sb.SHSR(L=settings.L)
+    wrong = [plain.halving(low.tolist(), high.tolist(), settings.L, n, rng) != best for _ in range(3 * sizes.twin_runs)]
+    outcome = ours(finder, bandit, n, sizes.many_runs, machine.cores())[finder.name].outcome
+    found.append(_beside("e_n of SHSR, 8 arms", n, outcome.recommended != best, np.array(wrong)))
+    return found
+
+
+def _beside(what: str, rounds: int, mine: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
+    a, b = estimate(mine), estimate(theirs)
+    return {"what": what, "rounds": rounds, "ours": a, "twin": b, "distance": distance(a, b)}
+
+
+def everything(sizes: Sizes, with_peers: bool, say: Say) -> dict[str, Any]:
+    """All works; plain data, as JSON would have it."""
+    began = time.perf_counter()
+    loop, native = CLoop(), _native()
+    found: dict[str, Any] = {"machine": machine.description()}
+    say("(a) plain UCB1")
+    found["ucb1"] = plain_ucb1(sizes, loop, with_peers, say)
+    for k in (2, 10, 64, 1000):
+        if 2 * k < sizes.horizon:
+            say(f"(b) UCB-RSSR, {k} arms")
+            found.setdefault("rssr", []).append(ucb_rssr(sizes, loop, native, k, others=k == 10))
+    say("(c) Thompson sampling")
+    found["thompson"] = thompson(sizes)
+    say("(d) sequential halving")
+    found["halving"] = halving(sizes, loop)
+    say("(e) a user's own policy")
+    found["own"] = own_policy(sizes)
+    say("(f) growth")
+    found["growth"] = growth(sizes)
+    say("(g) memory")
+    found["memory"] = memory(sizes)
+    say("(h) import and first call")
+    found["start"] = starting(sizes)
+    say("the twin")
+    found["twin"] = twin(sizes)
+    found["seconds"] = time.perf_counter() - began
+    return json.loads(json.dumps(found))
+
+
+def quick(sizes: Sizes, say: Say) -> dict[str, Any]:
+    """The library and the C loop alone."""
+    loop = CLoop()
+    found: dict[str, Any] = {"rssr": []}
+    for k in (10, 64):
+        say(f"(b) UCB-RSSR, {k} arms")
+        found["rssr"].append(ucb_rssr(sizes, loop, None, k, others=False))
+    say("(d) sequential halving")
+    found["halving"] = halving(sizes, loop)
+    say("(e) a user's own policy")
+    found["own"] = own_policy(sizes)
+    return found
+
+
+def _native() -> CLoop | None:
+    from . import c_loop
+
+    try:
+        return CLoop(c_loop.NATIVE)
+    except subprocess.CalledProcessError:  # a compiler that does not know the flag
+        return None

@@ -1,0 +1,243 @@
+"""RESULTS.md: tables of what was measured, and what it says about the goals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .goals import Goal, goals_of
+from .measure import ALL_CORES, DRAWS, OURS
+
+COMMAND = "python -m benchmarks"
+
+
+def number(value: float) -> str:
+    """Three figures, thousands separated."""
+    if value >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def table(header: list[str], rows: list[list[str]]) -> list[str]:
+    """A Markdown table; all columns but the first are numbers."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "|".join(["---"] + ["---:"] * (len(header) - 1)) + "|"]
+    return [*lines, *("| " + " | ".join(row) + " |" for row in rows), ""]
+
+
+def goal_lines(goals: list[Goal]) -> list[str]:
+    """The goals as a table, then what limits those that are missed."""
+    rows = []
+    for goal in goals:
+        sign = "at least" if goal.least else "at most"
+        rows.append(
+            [
+                goal.what,
+                f"{sign} {number(goal.target)} {goal.unit}",
+                f"{number(goal.measured)} {goal.unit}",
+                goal.verdict,
+            ]
+        )
+    missed = [f"- {goal.what}: {goal.limit}." for goal in goals if not goal.met and goal.limit]
+    return [
+        *table(["goal", "target", "measured", ""], rows),
+        *(["What limits the goals missed:", "", *missed, ""] if missed else []),
+    ]
+
+
+def interval(sample: dict[str, float]) -> str:
+    """A mean with its 95% interval."""
+    return f"{sample['mean']:.4g} [{sample['low']:.4g}, {sample['high']:.4g}]"
+
+
+def _ucb1(work: dict[str, Any]) -> list[str]:
+    rows = []
+    for row in work["rows"]:
+        name = row["engine"] + (f" {row['version']}" if "version" in row else "")
+        if "failed" in row:
+            rows.append([name, row["failed"], "", "", "", "", ""])
+            continue
+        name += "" if row["policy"] == "UCB1" else f", {row['policy']}"
+        apart = "" if row["distance"] is None else f"{row['distance']:+.1f}"
+        peak = f"{row['peak']:.0f}" if row.get("peak") else ""
+        rows.append(
+            [
+                name,
+                number(row["ns"]),
+                number(row["ratio"]),
+                f"{row['regret']['runs']:,}",
+                interval(row["regret"]),
+                apart,
+                peak,
+            ]
+        )
+    same = "the same pulls" if work["same pulls as C"] else "NOT the same pulls"
+    header = ["engine", "ns per step", "times ours", "runs", "regret at the horizon", "apart (s.e.)", "peak MiB"]
+    return [
+        f"## (a) Plain UCB1, ten Bernoulli arms, horizon {work['horizon']:,}",
+        "",
+        *table(header, rows),
+        "One thread each, but for the row that says otherwise. *Apart* is the distance of an engine's mean regret from",
+        "ours in standard errors of the difference: within about 3, both compute the same thing. The C loop draws the same",
+        f"rewards as the library and made {same} in all {work['runs compared']:,} runs that were compared.",
+        "",
+    ]
+
+
+def _engines(work: dict[str, Any], reference: str) -> list[str]:
+    rows = [[row["engine"], number(row["ns"]), number(row["ratio"])] for row in work["rows"]]
+    return table(["engine", "ns per step", f"times {reference}"], rows)
+
+
+def _rssr(works: list[dict[str, Any]]) -> list[str]:
+    names = list(dict.fromkeys(row["engine"] for work in works for row in work["rows"]))
+    rows = []
+    for name in names:
+        cells = [name]
+        for work in works:
+            row = next((r for r in work["rows"] if r["engine"] == name), None)
+            cells.append("" if row is None else f"{number(row['ns'])} ({number(row['ratio'])})")
+        rows.append(cells)
+    agreed = []
+    for work in works:
+        seen = work["choices"]
+        steps = f"every choice of {seen['traced']} runs {'the same' if seen['traced same'] else 'NOT the same'}"
+        agreed.append(f"K = {work['arms']}: {seen['same']} of {seen['runs']} runs with the same final pulls, {steps}")
+    return [
+        f"## (b) UCB-RSSR, uniform arms, horizon {works[0]['horizon']:,}",
+        "",
+        "Nanoseconds per step, and in brackets how many times ours.",
+        "",
+        *table(["engine", *(f"K = {work['arms']}" for work in works)], rows),
+        "The C loop and the library see the same rewards and must make the same choices:",
+        "",
+        *(f"- {line}" for line in agreed),
+        "",
+    ]
+
+
+def _thompson(work: dict[str, Any]) -> list[str]:
+    rows = [
+        [row["engine"], number(row["ns"]), number(row["ratio"]), interval(row["regret"]), f"{row['distance']:+.1f}"]
+        for row in work["rows"]
+    ]
+    header = ["engine", "ns per step", "times ours", "regret at the horizon", "apart (s.e.)"]
+    return [f"## (c) Modified-MVTS, ten uniform arms, horizon {work['horizon']:,}", "", *table(header, rows)]
+
+
+def _growth(found: dict[str, Any]) -> list[str]:
+    arms = [
+        [name, *(number(v) for v in curve["ns"]), f"{curve['exponent']:.2f}"]
+        for name, curve in found["by arms"].items()
+    ]
+    horizon, runs = found["by horizon"], found["by runs"]
+    workers = ", ".join(f"{w} workers {s:.2f} times one" for w, s in found["workers"].items() if w != "1")
+    thompson = ", ".join(
+        f"{w} workers {s:.2f} times one" for w, s in found["workers, Modified-MVTS"].items() if w != "1"
+    )
+    return [
+        "## (f) Growth",
+        "",
+        "Nanoseconds per step (per pull for SHSR) against the number of arms, and the fitted exponent:",
+        "",
+        *table(["K", *(str(k) for k in found["arms"]), "exponent"], arms),
+        "Nanoseconds per step of UCB-RSSR, ten arms, against rounds per run and against runs:",
+        "",
+        *table(
+            ["rounds", *(f"{h:,}" for h in found["horizons"]), "exponent"],
+            [["ns per step", *(number(v) for v in horizon["ns"]), f"{horizon['exponent']:.2f}"]],
+        ),
+        *table(
+            ["runs", *(f"{r:,}" for r in found["runs"]), "exponent"],
+            [["ns per step", *(number(v) for v in runs["ns"]), f"{runs['exponent']:.2f}"]],
+        ),
+        f"Workers, UCB-RSSR: {workers}. Modified-MVTS: {thompson}.",
+        "",
+    ]
+
+
+def results(found: dict[str, Any], command: str = COMMAND) -> str:
+    """The whole of RESULTS.md."""
+    start = found["start"]
+    own = [row for row in found["own"]["rows"]]
+    lines = [
+        "# Measured against everything else",
+        "",
+        f"Made by `{command}` (`make bench`) in {found['seconds'] / 60:.0f} minutes; do not edit. Contenders take turns, so that the noise",
+        "of the machine hits all alike: ratios are medians of ratios taken side by side, times are the best seen.",
+        "",
+        *(f"- {name}: {value}" for name, value in found["machine"].items()),
+        "",
+        "![Nanoseconds per step of every engine](results.png)",
+        "",
+        "## Goals",
+        "",
+        *goal_lines(goals_of(found)),
+        *_ucb1(found["ucb1"]),
+        *_rssr(found["rssr"]),
+        *_thompson(found["thompson"]),
+        f"## (d) Sequential halving (SHSR), {found['halving']['arms']} arms, budget {found['halving']['horizon']:,}",
+        "",
+        *_engines(found["halving"], "the bare draws"),
+        "## (e) A user's own policy: UCB-RSSR in seven lines, ten arms",
+        "",
+        *_engines({"rows": own}, "the built-in one"),
+        "Undeclared, an index may fall as rounds pass, and every arm is looked at in every round.",
+        "",
+        *_growth(found["growth"]),
+        "## (g) Peak memory of a fresh process, UCB-RSSR, ten arms",
+        "",
+        *table(
+            ["runs", "rounds per run", "MiB"],
+            [[f"{row['runs']:,}", f"{row['horizon']:,}", f"{row['MiB']:.0f}"] for row in found["memory"]],
+        ),
+        "## (h) Import and first call",
+        "",
+        *table(
+            ["", "seconds"],
+            [
+                ["import sharpe_bandits", f"{start['import']:.2f}"],
+                ["first simulate(), kernels compiled before", f"{start['first call']:.2f}"],
+                ["first simulate() ever, kernels compiled now", f"{start['first call ever']:.1f}"],
+            ],
+        ),
+        "## Trust: beside a plain-Python twin with random numbers of its own",
+        "",
+        *table(
+            ["quantity", "rounds", "ours", "runs", "twin", "runs", "apart (s.e.)"],
+            [
+                [
+                    row["what"], f"{row['rounds']:,}", interval(row["ours"]), f"{row['ours']['runs']:,}",
+                    interval(row["twin"]), f"{row['twin']['runs']:,}", f"{row['distance']:+.1f}",
+                ]
+                for row in found["twin"]
+            ],
+        ),
+    ]  # fmt: skip
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def ratios(found: dict[str, Any]) -> str:
+    """What --quick prints."""
+    lines = []
+    for work in found["rssr"]:
+        for row in work["rows"]:
+            lines.append(
+                f"UCB-RSSR, K = {work['arms']:<4} {row['engine']:<32} {row['ns']:9.2f} ns/step {row['ratio']:8.2f} times ours"
+            )
+        seen = work["choices"]
+        lines.append(
+            f"  same final pulls in {seen['same']} of {seen['runs']} runs, traces {'the same' if seen['traced same'] else 'DIFFER'}"
+        )
+    for name, work, of in (("SHSR, K = 64", found["halving"], DRAWS), ("UCB-RSSR, K = 10", found["own"], OURS)):
+        lines += [
+            f"{name:<20} {row['engine']:<32} {row['ns']:9.2f} ns/step {row['ratio']:8.2f} times {of}"
+            for row in work["rows"]
+        ]
+    lines.append("")
+    lines += [
+        f"{goal.what}: {number(goal.measured)} {goal.unit} ({'at least' if goal.least else 'at most'} {number(goal.target)}): {goal.verdict}"
+        for goal in goals_of(found)
+    ]
+    return "\n".join(lines)
+
+
+__all__ = ["ALL_CORES", "ratios", "results"]

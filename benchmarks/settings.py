@@ -1,0 +1,81 @@
+"""The bandits that everyone is measured on, and how much of each work is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import sharpe_bandits as sb
+
+#: Ten uniform arms of the paper (setting R3): means and variances.
+MEANS = np.array([3.80, 4.43, 5.09, 4.15, 5.33, 3.69, 5.02, 3.38, 3.91, 3.51])
+VARIANCES = np.array([2.7, 4.17, 6.01, 3.7, 6.99, 2.83, 6.21, 2.39, 3.64, 2.78])
+L = 0.75
+#: Ten Bernoulli arms for plain UCB1.
+PROBABILITIES = np.linspace(0.05, 0.95, 10)
+HORIZON = 10_000
+BUDGET = 30_000
+BUDGET_ARMS = 64
+#: Regulariser of the halving work, small beside the variances.
+HALVING_L = 0.02
+
+
+def ends(arms: int) -> tuple[np.ndarray, np.ndarray]:
+    """Low and high ends of the uniform arms; past the tenth they repeat."""
+    mean, half = np.resize(MEANS, arms), np.sqrt(3.0 * np.resize(VARIANCES, arms))
+    return mean - half, mean + half
+
+
+def uniform_arms(arms: int) -> sb.Bandit:
+    """The same as a bandit of the library."""
+    low, high = ends(arms)
+    return sb.Bandit([sb.Uniform(a, b) for a, b in zip(low, high, strict=True)])
+
+
+def bernoulli_arms() -> sb.Bandit:
+    """The arms of plain UCB1."""
+    return sb.Bandit([sb.Bernoulli(p) for p in PROBABILITIES])
+
+
+def regret(pulls: np.ndarray) -> np.ndarray:
+    """Regret of each run of plain UCB1 from its final pulls (runs x arms)."""
+    return np.asarray(pulls) @ (PROBABILITIES.max() - PROBABILITIES)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is done: rounds per run, repetitions, and rounds (of all runs together) per repetition of an engine."""
+
+    horizon: int = HORIZON
+    budget: int = BUDGET
+    repetitions: int = 7
+    #: Rounds per repetition for engines of about 10, 100, 1000 and 10,000 ns a round.
+    fast: int = 8_000_000
+    middling: int = 2_000_000
+    slow: int = 200_000
+    slowest: int = 20_000
+    #: Seconds for each peer, two runs at least.
+    peer_seconds: float = 15.0
+    #: Repetitions of the plain-Python twin, and of this library beside it.
+    twin_runs: int = 1500
+    many_runs: int = 200_000
+    growth_arms: tuple[int, ...] = (2, 4, 8, 16, 32, 64, 128, 256, 512)
+    growth_horizons: tuple[int, ...] = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
+    growth_runs: tuple[int, ...] = (100, 300, 1_000, 3_000)
+    memory: tuple[tuple[int, int], ...] = ((100, 10_000), (1_000, 10_000), (10_000, 10_000), (1_000, 100_000))
+
+    def runs(self, rounds: int, horizon: int | None = None) -> int:
+        """Runs that add up to so many rounds: one at least, a multiple of 16 where there are more."""
+        count = rounds // (horizon or self.horizon)
+        return max(1, count if count < 16 else count - count % 16)
+
+
+FULL = Sizes()
+QUICK = Sizes(repetitions=5, fast=4_000_000, middling=1_000_000)
+#: For the tests: everything runs, nothing is measured.
+TINY = Sizes(
+    horizon=400, budget=2_000, repetitions=2, fast=6_400, middling=6_400, slow=800, slowest=400, peer_seconds=0.1,
+    twin_runs=20, many_runs=320, growth_arms=(2, 4), growth_horizons=(400, 800), growth_runs=(16, 32),
+    memory=((16, 400), (32, 400)),
+)  # fmt: skip

@@ -1,0 +1,97 @@
+"""Published policies and policies without a scale: geometric mean of regret, share of runs that lock in, and cost.
+
+On the paper's regret panels, on the same arms scaled down and up, and on bootstrapped returns.
+
+Run with: python examples/scale_free.py [runs]     (needs the extra "data")
+"""
+
+import sys
+import time
+
+import numpy as np
+from arch.data import frenchdata, nasdaq, sp500, wti
+
+import sharpe_bandits as sb
+from sharpe_bandits.paper.panels import panels
+
+RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 256  # up to 256, a batch is a run, and every run can be looked at
+HORIZON = 10_000
+
+
+def policies(L: float) -> list[sb.Policy]:
+    return [
+        sb.UCBRSSR(L=L),
+        sb.UUCB(epsilon0=L),
+        sb.ModifiedGRAUCB(L=L),
+        sb.ModifiedMVTS(L=L),
+        sb.ModifiedMVTS(L=L, form="repaired", name="Modified-MVTS, repaired"),
+        sb.NormalGammaTS(L=L),
+        sb.ScaleFreeUCB(L=L),
+        sb.ScaleFreeUCB(L=L, c=1.0, name="SF-UCB, c = 1"),
+        sb.ScaleFreeIMED(L=L),
+        sb.ScaleFreeTS(L=L),
+        sb.ScaleFreeDirichlet(L=L),
+    ]
+
+
+def scaled(arm: sb.Arm, c: float) -> sb.Arm:
+    """The arm whose rewards are c times as large."""
+    words = arm.to_dict()
+    kind = words.pop("arm")
+    powers = {"low": 1, "high": 1, "mean": 1, "scale": 1, "variance": 2}
+    return getattr(sb, kind)(**{key: value * c ** powers.get(key, 0) for key, value in words.items()})
+
+
+def bandits(c: float) -> list[tuple[sb.Bandit, float]]:
+    """All cases of R1 to R7, rewards times c and L times c squared."""
+    cases = [case for panel in panels(["R1", "R2", "R3", "R4", "R5", "R6", "R7"], "paper") for case in panel.cases]
+    return [(sb.Bandit([scaled(a, c) for a in case.environment.arms]), case.names["L"] * c**2) for case in cases]
+
+
+def returns() -> list[tuple[sb.Bandit, float]]:
+    """Monthly returns of the market, size and value factors; daily ones of two indices and oil; with replacement."""
+    factors = frenchdata.load()[["Mkt-RF", "SMB", "HML"]].dropna().to_numpy().T / 100
+    prices = [source.load()[column].dropna() for source, column in ((sp500, "Adj Close"), (nasdaq, "Adj Close"))]
+    prices.append(wti.load()["DCOILWTICO"].dropna())
+    daily = [series.pct_change().dropna().to_numpy() for series in prices]
+    problems = []
+    for values in (list(factors), daily):
+        bandit = sb.Bandit([sb.Empirical(column) for column in values])
+        problems.append((bandit, float(bandit.variances.min()) / 10))
+    return problems
+
+
+def locked_in(result: sb.PolicyResult, objective: sb.Objective) -> float:
+    """Share of runs whose regret still grows at full slope: under 1% of the last half went to a best arm."""
+    outcome = result.outcome
+    half = int(np.searchsorted(outcome.checkpoints, HORIZON / 2))
+    late = outcome.pulls[:, -1] - outcome.pulls[:, half]
+    best = result.gaps(objective)[0] == 0
+    return float((late[:, best].sum(axis=1) < 0.01 * late.sum(axis=1)).mean())
+
+
+def table(title: str, problems: list[tuple[sb.Bandit, float]]) -> None:
+    names = [p.name for p in policies(1.0)]
+    logs, locked, seconds = ({name: [] for name in names} for _ in range(3))
+    for bandit, L in problems:
+        objective = sb.RSSR(L, signed=True)
+        for policy in policies(L):
+            sb.simulate(policy, bandit, horizon=100, runs=2, workers=1)  # compiled before the clock starts
+            started = time.perf_counter()
+            study = sb.simulate(policy, bandit, horizon=HORIZON, runs=RUNS, seed=1, workers=1)
+            seconds[policy.name].append((time.perf_counter() - started) / RUNS / HORIZON)
+            result = study[policy.name]
+            logs[policy.name].append(np.log(result.regret(objective).final.mean))
+            locked[policy.name].append(locked_in(result, objective))
+    print(f"\n{title}\n\n| policy | regret, geometric mean | runs locked in, mean | most in a case | ns per round |")
+    print("|---|---:|---:|---:|---:|")
+    for name in names:
+        mean, most = np.mean(locked[name]), np.max(locked[name])
+        cost = 1e9 * np.mean(seconds[name])
+        print(f"| {name} | {np.exp(np.mean(logs[name])):.4g} | {mean:.1%} | {most:.1%} | {cost:.0f} |")
+
+
+if __name__ == "__main__":
+    for c in (1.0, 0.01, 100.0):
+        table(f"R1–R7, rewards times {c:g} (n = {HORIZON:,}, {RUNS} runs)", bandits(c))
+    table(f"Real returns, drawn with replacement (n = {HORIZON:,}, {RUNS} runs)", returns())

@@ -1,0 +1,143 @@
+"""The kernel of best-arm identification with fixed confidence: play the best arm and its challenger until it is sure.
+
+Every arm i has an estimate, the variance W_i of one pull's influence on it, and s_i pulls. Let m = PRIOR. If estimates
+were means of normal rewards of known variance W_i, then for an arm's error d_i
+
+    exp(s_i d_i^2 / (2 W_i (1 + m / s_i))) / sqrt(1 + s_i / m)
+
+would be a martingale in s_i (Robbins, 1970: the mixture of likelihood ratios over d ~ N(0, W_i / m)), and so would the
+product of two arms', whatever the order in which they are played (Kaufmann & Koolen, 2021, section 3). By Ville's
+inequality the best arm and any other one of the K - 1 are, with probability 1 - delta and in all rounds at once, within
+
+    sum_i s_i d_i^2 / (2 W_i (1 + m / s_i)) <= ln((K - 1) / delta) + sum_i ln(1 + s_i / m) / 2,
+
+the sum over the two. Their difference is then off by at most :func:`judge`'s width.
+"""
+
+import math
+
+import numpy as np
+
+from .formulas import estimate, noise
+from .rewards import fill
+from .statistics import Arm, anchor_of, higher_moments, summary
+from .streams import REWARDS, fold, stream_key
+
+#: m: the mixture is narrowest about this many pulls, and loses little for a long time after.
+PRIOR = 32.0
+AHEAD = 16  # rewards drawn ahead of need, per arm
+RAN_OUT = 1  # status: a record has no more rewards; the run, arm and its pulls follow
+
+
+def look(pulls, sum1, sum2, sum3, sum4, anchor, arguments):
+    """What an arm's sums say: its estimate, the square of its error, and the price of having looked all the time."""
+    inverse = 1.0 / pulls
+    mean, variance, second = summary(anchor, sum1, sum2, inverse, 1.0 / (pulls - 1.0))
+    third, fourth = higher_moments(sum1, sum2, sum3, sum4, inverse)
+    nothing = np.uint64(0)
+    arm = Arm(pulls, mean, variance, second, np.nan, np.nan, np.nan, nothing, nothing, third, fourth, np.nan)
+    error = noise(arm, *arguments) * (pulls + PRIOR) * inverse * inverse
+    return estimate(arm, *arguments), error, 0.5 * math.log(1.0 + pulls / PRIOR)
+
+
+def judge(estimates, errors, prices, log_odds):
+    """The best arm, its challenger, and how far the challenger may be ahead of it; below 0: no arm can be better.
+
+    The challenger is the arm that may be ahead farthest. Ties go to the lowest arm.
+    """
+    best = 0
+    for i in range(estimates.size):
+        if estimates[i] > estimates[best]:
+            best = i
+    challenger = -1
+    farthest = -math.inf
+    for i in range(estimates.size):
+        if i != best:
+            width = math.sqrt(2.0 * (log_odds + prices[best] + prices[i]) * (errors[best] + errors[i]))
+            ahead = estimates[i] - estimates[best] + width
+            if not ahead <= farthest:  # what is not a number (rewards beyond all bounds) counts as undecided
+                challenger = i
+                farthest = ahead if ahead == ahead else math.inf
+    return best, challenger, farthest
+
+
+def decide(pulls, sum1, sum2, sum3, sum4, anchor, arguments, log_odds):
+    """:func:`judge` for a live agent, from the sums it keeps."""
+    estimates, errors, prices = np.zeros(pulls.size), np.zeros(pulls.size), np.zeros(pulls.size)
+    for i in range(pulls.size):
+        estimates[i], errors[i], prices[i] = look(pulls[i], sum1[i], sum2[i], sum3[i], sum4[i], anchor[i], arguments)
+    return judge(estimates, errors, prices, log_odds)
+
+
+def identify(
+    first, runs, limit, pilot, arms, row_step, source, seed, log_odds, arguments,
+    final, recommended, stopped, choices, rewards, status,
+):  # fmt: skip
+    """Play runs ``first`` to ``first + runs - 1``, one after the other, each until it is sure or ``limit`` is reached.
+
+    After a pilot in round robin the best arm and its challenger are played in turn, and judged after each such pair
+    and at the limit.
+    """
+    count = final.shape[1]
+    pulls, anchor = np.zeros(count), np.zeros(count)
+    sum1, sum2, sum3, sum4 = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count)
+    estimates, errors, prices = np.zeros(count), np.zeros(count), np.zeros(count)
+    streams = np.zeros(count, np.uint64)
+    buffer = np.zeros((count, AHEAD))
+    turn = np.zeros(2, np.int64)
+    record = choices.shape[0] > 0
+    for r in range(runs):
+        row = r * row_step
+        run_key = stream_key(seed, REWARDS, first + r)
+        for i in range(count):
+            streams[i] = fold(run_key, i)
+            pulls[i], sum1[i], sum2[i], sum3[i], sum4[i] = 0.0, 0.0, 0.0, 0.0, 0.0
+        t = 0
+        end_of_pilot = pilot * count
+        best = 0
+        while True:
+            steps = 2
+            if t < end_of_pilot:
+                steps = 1
+                turn[0] = t % count
+            else:
+                if t == end_of_pilot:
+                    for i in range(count):
+                        estimates[i], errors[i], prices[i] = look(
+                            pulls[i], sum1[i], sum2[i], sum3[i], sum4[i], anchor[i], arguments
+                        )
+                best, turn[1], ahead = judge(estimates, errors, prices, log_odds)
+                turn[0] = best
+                if ahead < 0.0:
+                    stopped[r] = True
+                    break
+                if t >= limit:
+                    break
+            for step in range(min(steps, limit - t)):
+                a = turn[step]
+                s = np.int64(pulls[a])
+                if s % AHEAD == 0:
+                    fill(arms, row, a, source, streams[a], s, buffer[a])
+                x = buffer[a, s % AHEAD]
+                if x != x:
+                    status[0], status[1], status[2], status[3] = RAN_OUT, first + r, a, s + 1
+                    return
+                if s == 0:
+                    anchor[a] = anchor_of(x)
+                d = x - anchor[a]
+                pulls[a] += 1.0
+                sum1[a] += d
+                sum2[a] += d * d
+                sum3[a] += d * d * d
+                sum4[a] += d * d * d * d
+                if t >= end_of_pilot:
+                    estimates[a], errors[a], prices[a] = look(
+                        pulls[a], sum1[a], sum2[a], sum3[a], sum4[a], anchor[a], arguments
+                    )
+                if record:
+                    choices[r, t] = a
+                    rewards[r, t] = x
+                t += 1
+        recommended[r] = best
+        for i in range(count):
+            final[r, i] = np.int64(pulls[i])

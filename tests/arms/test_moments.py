@@ -1,0 +1,197 @@
+"""Moments of every arm: against closed forms or independent quadrature, and against large samples from the engine."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.special
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sharpe_bandits as sb
+from sharpe_bandits.arms.base import Arm
+from sharpe_bandits.engine.compiler import specialise
+from sharpe_bandits.kernels.rewards import fill
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(100)
+
+
+def quadrature(density, cuts):
+    """Mean and central moments of a density by Gauss and Legendre's rule, in one hundred points between cuts."""
+    half = np.diff(cuts)[:, None] / 2
+    x = (np.asarray(cuts)[:-1, None] + half * (1 + _NODES)).ravel()
+    weight = (half * _WEIGHTS).ravel() * density(x)
+    weight /= weight.sum()
+    mean = weight @ x
+    return (mean, *(weight @ (x - mean) ** k for k in (2, 3, 4)))
+
+
+def central(raw):
+    """Central moments from the moments about 0, E[X] to E[X^4]."""
+    m, m2, m3, m4 = raw
+    return m, m2 - m**2, m3 - 3 * m * m2 + 2 * m**3, m4 - 4 * m * m3 + 6 * m**2 * m2 - 3 * m**4
+
+
+def truncated_gamma(shape, scale, low, high):
+    """E[X^m] = scale^m Gamma(k+m)/Gamma(k) (P(k+m, b) - P(k+m, a)) / (P(k, b) - P(k, a)), P the incomplete gamma."""
+
+    def mass(m):
+        return scipy.special.gammainc(shape + m, high / scale) - scipy.special.gammainc(shape + m, low / scale)
+
+    ratios = [math.exp(math.lgamma(shape + m) - math.lgamma(shape)) * mass(m) / mass(0) for m in (1, 2, 3, 4)]
+    return central([scale ** (m + 1) * ratio for m, ratio in enumerate(ratios)])
+
+
+def johnson(x):
+    """Johnson's SB density, up to a constant: 1 + 2 ln(x / (1 - x)) is standard normal."""
+    return np.exp(-((1 + 2 * np.log(x / (1 - x))) ** 2) / 2) / (x * (1 - x))
+
+
+def weibull_max(x):
+    """Density, up to a constant, of the larger of two Weibull variables of shape 1.5."""
+    return (1 - np.exp(-(x**1.5))) * np.exp(-(x**1.5)) * np.sqrt(x)
+
+
+def scipys(law):
+    mean, variance, skew, kurtosis = (float(v) for v in law.stats("mvsk"))
+    return mean, variance, skew * variance**1.5, (kurtosis + 3) * variance**2
+
+
+#: Every kind of arm, and its mean, variance, third and fourth central moment from elsewhere.
+CASES = [
+    # E[(X-m)^4] of a uniform is width^4 / 80: 6^4 / 80 = 16.2.
+    (sb.Uniform(1.5, 7.5), (4.5, 3.0, 0.0, 16.2)),
+    (sb.Uniform.from_moments(3.8, 2.7), (3.8, 2.7, 0.0, (2 * math.sqrt(8.1)) ** 4 / 80)),
+    (sb.Uniform.from_moments(3.8, 0.0), (3.8, 0.0, 0.0, 0.0)),
+    (sb.Constant(-2.0), (-2.0, 0.0, 0.0, 0.0)),
+    (sb.Normal(1.0, 4.0), (1.0, 4.0, 0.0, 48.0)),  # 3 sigma^4
+    # A coin with p = 1/4: q p = 3/16; third 3/16 (3/4 - 1/4) = 3/32; fourth 3/16 (1 - 9/16) = 21/256.
+    (sb.Bernoulli(0.25), (0.25, 3 / 16, 3 / 32, 21 / 256)),
+    # 0, 0, 3, 5: mean 2; deviations -2, -2, 1, 3: squares 4 4 1 9, cubes -8 -8 1 27, fourth powers 16 16 1 81.
+    (sb.Empirical([0, 0, 3, 5]), (2.0, 18 / 4, 12 / 4, 114 / 4)),
+    (sb.Gamma(2.0, 3.0), scipys(scipy.stats.gamma(2.0, scale=3.0))),
+    (sb.Gamma(0.4, 2.0), scipys(scipy.stats.gamma(0.4, scale=2.0))),
+    (sb.Beta(2.0, 5.0), scipys(scipy.stats.beta(2.0, 5.0))),
+    (sb.Beta(2.0, 5.0), quadrature(lambda x: x * (1 - x) ** 4, [0, 0.5, 1])),
+    (sb.Beta(0.5, 0.5), (0.5, 1 / 8, 0.0, 3 / 128)),  # the arcsine law
+    # The paper's R6 and R7.
+    (sb.TruncatedNormal(5, 4, 1, 7), quadrature(lambda x: np.exp(-((x - 5) ** 2) / 8), [1, 3, 5, 7])),
+    (sb.TruncatedNormal(5.5, 6.25, 1, 7), quadrature(lambda x: np.exp(-((x - 5.5) ** 2) / 12.5), [1, 3, 5, 7])),
+    (sb.TruncatedNormal(10, 12, 1, 20), quadrature(lambda x: np.exp(-((x - 10) ** 2) / 24), [1, 5, 10, 15, 20])),
+    (sb.TruncatedNormal(0, 1, 6, 9), quadrature(lambda x: np.exp((36 - x**2) / 2), [6, 7, 8, 9])),
+    (sb.TruncatedNormal(2, 1, -50, 80), (2.0, 1.0, 0.0, 3.0)),
+    (sb.TruncatedGamma(2, 2, 1, 10), truncated_gamma(2, 2, 1, 10)),
+    (sb.TruncatedGamma(2, 3, 1, 10), quadrature(lambda x: x * np.exp(-x / 3), [1, 4, 7, 10])),
+    (sb.TruncatedGamma(0.5, 1, 0, 2), truncated_gamma(0.5, 1, 0, 2)),
+    # Log-normal: with w = exp(s^2), variance w (w - 1), skewness (w + 2) sqrt(w - 1), kurtosis w^4 + 2 w^3 + 3 w^2.
+    (
+        sb.Scipy(scipy.stats.lognorm(0.5)),
+        (
+            lambda w: (
+                math.sqrt(w),
+                w * (w - 1),
+                (w + 2) * math.sqrt(w - 1) * (w * (w - 1)) ** 1.5,
+                (w**4 + 2 * w**3 + 3 * w**2 - 3) * (w * (w - 1)) ** 2,
+            )
+        )(math.exp(0.25)),
+    ),
+    (sb.Scipy(scipy.stats.expon(scale=2.0)), (2.0, 4.0, 16.0, 144.0)),  # n-th central moment of Exp(1): 1, 2, 9
+    (sb.Scipy(scipy.stats.norm(1e6, 1.0)), (1e6, 1.0, 0.0, 3.0)),
+    # scipy integrates these itself, to 1e-5 and 1e-8 only; an arm must do better.
+    (sb.Scipy(scipy.stats.johnsonsb(1, 2)), quadrature(johnson, np.linspace(1e-9, 1 - 1e-9, 40))),
+    (sb.Scipy(scipy.stats.exponweib(2, 1.5)), quadrature(weibull_max, [*np.geomspace(1e-9, 1, 30), *range(2, 14)])),
+    # Poisson: third central moment = mean, fourth = mean + 3 mean^2.
+    (sb.Scipy(scipy.stats.poisson(3.0)), (3.0, 3.0, 3.0, 30.0)),
+    # Geometric on 1, 2, ... with p = 1/2: 2, 2, 6, 38 (sums of k^m / 2^k are 2, 6, 26, 150).
+    (sb.Scipy(scipy.stats.geom(0.5)), central([2.0, 6.0, 26.0, 150.0])),
+    (sb.Scipy(scipy.stats.binom(4, 0.5, loc=-2)), (0.0, 1.0, 0.0, 2.5)),
+]  # fmt: skip
+IDS = [f"{number}-{arm!r}" for number, (arm, _) in enumerate(CASES)]
+
+
+def test_every_kind_of_arm_is_here():
+    assert {type(arm).__name__ for arm, _ in CASES} == set(Arm.kinds)
+
+
+def moments(arm):
+    return arm.mean, arm.variance, arm.third_moment, arm.fourth_moment
+
+
+def assert_equal(actual, expected, tolerance):
+    """The k-th central moment to a tolerance relative to it, or to the k-th power of the spread where it vanishes."""
+    spread = math.sqrt(expected[1])
+    for k, (a, e) in enumerate(zip(actual, expected, strict=True), start=1):
+        assert a == pytest.approx(e, rel=tolerance, abs=tolerance * spread**k)
+
+
+@pytest.mark.parametrize(("arm", "expected"), CASES, ids=IDS)
+def test_moments_are_right_to_1e_9(arm, expected):
+    assert_equal(moments(arm), expected, 1e-9)
+
+
+@pytest.mark.parametrize(("arm", "expected"), CASES, ids=IDS)
+def test_samples_from_the_engine_have_these_moments(arm, expected):
+    """Half a million rewards; every moment within five standard errors, those from the sample's own spread."""
+    out = np.zeros(500_000)
+    table = sb.Bandit([arm, sb.Constant(0.0)]).table(0, 0, 1)
+    specialise(fill, {})(table, 0, 0, 0, np.uint64(20240229), 0, out)
+    mean = expected[0]
+    low, high = arm.support
+    assert low <= out.min()
+    assert out.max() <= high
+    for k, e in enumerate(expected, start=1):
+        powers = (out - (0 if k == 1 else mean)) ** k
+        error = powers.std() / math.sqrt(out.size)
+        # Rewards of Scipy arms with heavy tails are the reason for a sample's own standard error.
+        assert abs(powers.mean() - e) <= 5 * error + 1e-12 * abs(e)
+    if arm.variance > 0:
+        wrong = (out - mean) ** 2
+        assert abs(wrong.mean() - 1.02 * arm.variance) > 2 * wrong.std() / math.sqrt(out.size)  # 2% would be noticed
+
+
+@given(
+    shape=st.floats(0.2, 20.0), scale=st.floats(0.2, 5.0), low=st.floats(0.0, 1.5), width=st.floats(0.2, 4.0)
+)  # fmt: skip
+def test_truncated_gammas_of_all_shapes(shape, scale, low, width):
+    a = low * shape * scale
+    b = a + width * shape * scale
+    actual, expected = moments(sb.TruncatedGamma(shape, scale, a, b)), truncated_gamma(shape, scale, a, b)
+    # Central moments from raw ones lose digits where the interval is narrow and far out.
+    lost = (expected[0] / math.sqrt(expected[1])) ** 4
+    assert_equal(actual, expected, 1e-9 + 1e-14 * lost)
+
+
+@given(mean=st.floats(-10, 10), variance=st.floats(0.05, 20), start=st.floats(-6, 6), width=st.floats(0.05, 20))
+def test_truncated_normals_everywhere(mean, variance, start, width):
+    sd = math.sqrt(variance)
+    low, high = mean + start * sd, mean + (start + width) * sd
+    nearest = min(max(mean, low), high)
+    cuts = np.linspace(low, min(high, max(mean, low) + 40 * sd), 25)
+    expected = quadrature(lambda x: np.exp(((nearest - mean) ** 2 - (x - mean) ** 2) / (2 * variance)), cuts)
+    assert_equal(moments(sb.TruncatedNormal(mean, variance, low, high)), expected, 1e-9)
+
+
+def test_gaps_of_the_papers_truncated_gammas():
+    """SPEC, R7: the true gaps of RSSR between Gamma(2, 2) and Gamma(2, 3) on [1, 10] are 0.69 and 0.68."""
+    bandit = sb.Bandit([sb.TruncatedGamma(2, 2, 1, 10), sb.TruncatedGamma(2, 3, 1, 10)])
+    for L, gap in ((0.5, 0.69), (1.0, 0.68)):
+        assert sb.RSSR(L=L).gaps(bandit.means, bandit.variances).max() == pytest.approx(gap, abs=0.005)
+
+
+def test_an_infinite_fourth_moment_is_said_to_be_infinite():
+    """Student's t with 4 degrees of freedom has variance 2 and no fourth moment."""
+    arm = sb.Scipy(scipy.stats.t(4))
+    assert arm.variance == 2.0
+    assert arm.fourth_moment == math.inf
+
+
+def test_arms_compare_hash_and_pickle_by_value():
+    import pickle
+
+    for arm, _ in CASES[:20]:
+        again = pickle.loads(pickle.dumps(arm))
+        assert again == arm
+        assert hash(again) == hash(arm)
+        assert again.mean == arm.mean
+    assert sb.Uniform(0, 1) != sb.Uniform(0, 2)

@@ -1,0 +1,63 @@
+"""Every policy that is played to a horizon, in every form that it has, and a user's own: what the contract suite runs
+through. A test checks that no class is missing here, so that a new policy cannot escape the contract.
+"""
+
+import sharpe_bandits as sb
+
+
+@sb.index_policy(name="Greedy Sharpe")
+def greedy_sharpe(arm, t, L):
+    return arm.mean**2 / (L + arm.variance)
+
+
+#: Class name -> instances. Randomised policies come first: the other test files that compile kernels begin with the
+#: others, so that two processes seldom compile the same one at the same time.
+BY_CLASS = {
+    "ThompsonSampling": [sb.ThompsonSampling(variance=2.0)],
+    "MTS": [sb.MTS()],
+    "VTS": [sb.VTS()],
+    "MVTS": [sb.MVTS(rho=1.5)],
+    "ModifiedMVTS": [
+        sb.ModifiedMVTS(L=0.8, name="Modified-MVTS printed"),
+        sb.ModifiedMVTS(L=0.8, form="repaired", name="Modified-MVTS repaired"),
+        sb.ModifiedMVTS(L=0.8, form="authors", name="Modified-MVTS authors"),
+    ],
+    "NormalGammaTS": [sb.NormalGammaTS(L=0.8)],
+    "EpsilonGreedy": [sb.EpsilonGreedy(sb.RSSR(L=0.8), epsilon=0.3)],
+    "ScaleFreeTS": [sb.ScaleFreeTS(L=0.8)],
+    "ScaleFreeDirichlet": [sb.ScaleFreeDirichlet(L=0.8)],
+    "ScaleFreeUCB": [sb.ScaleFreeUCB(L=0.8, c=0.5)],
+    "ScaleFreeIMED": [sb.ScaleFreeIMED(L=0.8)],
+    "SequentialHalving": [
+        sb.SequentialHalving(sb.Sharpe(L=0.1)),
+        sb.SequentialHalving(sb.RSSR(L=0.5), keep_samples=True, name="Sequential halving, samples kept"),
+    ],
+    "SHVV": [sb.SHVV()],
+    "SHSR": [sb.SHSR(L=0.5), sb.SHSR(L=0.5, keep_samples=True, name="SHSR, samples kept")],
+    "SuccessiveRejects": [sb.SuccessiveRejects(sb.Variance())],
+    "SuRSR": [sb.SuRSR(L=0.5)],
+    "SuccessiveAcceptsRejects": [sb.SuccessiveAcceptsRejects(sb.RSSR(L=0.5))],
+    "VarianceAwareHalving": [sb.VarianceAwareHalving(sb.RSSR(L=0.5))],
+    "UniformSampling": [sb.UniformSampling(sb.RSSR(L=0.5))],
+    "CustomPolicy": [greedy_sharpe(L=1.0)],
+    "UniformPlay": [sb.UniformPlay(sb.Mean())],
+    "MVLCB": [sb.MVLCB(rho=0.5)],
+    "UCB1": [sb.UCB1()],
+    "ModifiedGRAUCB": [
+        sb.ModifiedGRAUCB(L=0.8, name="Modified-GRA-UCB printed"),
+        sb.ModifiedGRAUCB(L=0.8, form="authors", name="Modified-GRA-UCB authors"),
+    ],
+    "GRAUCB": [sb.GRAUCB(rho=1.5)],
+    "UUCB": [sb.UUCB(epsilon0=5.0, risk_free=0.3), sb.UUCB(epsilon0=5.0, q=3.0, name="U-UCB, q = 3")],
+    "UCBSRLike": [
+        sb.UCBSRLike(L=0.8),
+        sb.UCBSRLike(L=0.8, confidence="literal", name="UCB-SR-like literal"),
+    ],
+    "UCBRSSR": [
+        sb.UCBRSSR(L=0.8),
+        sb.UCBRSSR(L=0.8, confidence="literal", name="UCB-RSSR literal"),
+    ],
+    "UCBVV": [sb.UCBVV()],
+}
+
+EVERY_POLICY = [policy for instances in BY_CLASS.values() for policy in instances]

@@ -1,0 +1,265 @@
+"""Chunks are pure functions of (work, range of runs) and merge exactly, whoever computes them and in whatever order."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sharpe_bandits as sb
+from sharpe_bandits.arms.bandit import as_environment
+from sharpe_bandits.engine.work import BATCHES, Work, run_chunk
+from sharpe_bandits.results import merge
+from sharpe_bandits.simulation import checkpoint_times, compute, run_tasks, tasks_of
+from tests.catalogue import greedy_sharpe
+
+BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.Uniform(0, 6)])
+POLICIES = [
+    sb.UCBRSSR(L=2.0),
+    sb.MVTS(),
+    sb.EpsilonGreedy(sb.RSSR(L=2.0)),
+    sb.SHSR(L=2.0),
+    sb.SuRSR(L=2.0),
+    greedy_sharpe(L=1.0),
+]
+HORIZON = 60
+FIELDS = ("pulls", "final", "recommended", "reward_mean", "reward_variance")
+
+
+def assert_same(a, b):
+    """Two outcomes, bit for bit."""
+    for field in FIELDS:
+        np.testing.assert_array_equal(getattr(a, field), getattr(b, field), strict=True)
+
+
+def reference(policy, runs, seed):
+    """One run after the other, each in a chunk of its own."""
+    work = Work(policy, as_environment(BANDIT), HORIZON, runs, seed, checkpoint_times(100, HORIZON))
+    return merge(work, [run_chunk(work, run, 1) for run in range(runs)])
+
+
+@settings(max_examples=15)
+@given(
+    policies=st.lists(st.sampled_from(POLICIES), min_size=1, max_size=4, unique_by=lambda p: p.name),
+    runs=st.integers(1, 40),
+    workers=st.integers(1, 4),
+    chunk=st.none() | st.integers(1, 50),
+    seed=st.integers(0, 2**64 - 1),
+)
+def test_results_do_not_depend_on_workers_chunks_or_other_policies(policies, runs, workers, chunk, seed):
+    study = sb.simulate(policies, BANDIT, horizon=HORIZON, runs=runs, seed=seed, workers=workers, chunk=chunk)
+    assert study.names == [policy.name for policy in policies]
+    for policy in policies:
+        assert_same(study[policy.name].outcome, reference(policy, runs, seed))
+
+
+@given(st.permutations(range(7)), st.sampled_from(POLICIES))
+@settings(max_examples=10)
+def test_chunks_merge_in_any_order(order, policy):
+    """Chunks of 3, 1, 5, ... runs that split batches, merged in any order."""
+    sizes = [3, 1, 5, 2, 16, 4, 9]
+    work = Work(policy, as_environment(BANDIT), HORIZON, sum(sizes), 5, (10, HORIZON))
+    firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).tolist()
+    chunks = [run_chunk(work, first, size) for first, size in zip(firsts, sizes, strict=True)]
+    assert_same(merge(work, [chunks[i] for i in order]), merge(work, [run_chunk(work, 0, sum(sizes))]))
+
+
+def test_batches_of_several_runs_split_by_chunks():
+    """Above 256 runs a batch holds several; chunks need not respect its bounds."""
+    runs = 2 * BATCHES + 38
+    work = Work(sb.UCBRSSR(L=2.0), as_environment(BANDIT), HORIZON, runs, 3, (6, 20, HORIZON))
+    assert work.batch == 3
+    whole = merge(work, [run_chunk(work, 0, runs)])
+    pieces = merge(work, [run_chunk(work, first, min(50, runs - first)) for first in range(0, runs, 50)])
+    assert_same(whole, pieces)
+    assert len(whole.pulls) == -(-runs // 3) == len(whole.batch_sizes)
+    assert whole.batch_sizes.sum() == runs
+    assert whole.batch_sizes[-1] == runs % 3 == 1
+
+
+def test_missing_or_doubled_runs_are_refused():
+    work = Work(sb.UCB1(), as_environment(BANDIT), HORIZON, 6, 3, (HORIZON,))
+    parts = [run_chunk(work, 0, 2), run_chunk(work, 2, 2), run_chunk(work, 4, 2)]
+    assert merge(work, parts).runs == 6
+    with pytest.raises(sb.InvalidInput, match="run 2 is missing"):
+        merge(work, [parts[0], parts[2]])
+    with pytest.raises(sb.InvalidInput, match="run 2 is missing or twice"):
+        merge(work, [parts[0], parts[0], parts[1]])
+    with pytest.raises(sb.InvalidInput, match="hold 4 runs, not 6"):
+        merge(work, parts[:2])
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [sb.UCBRSSR(L=2.0), sb.MVTS(), sb.SHSR(L=2.0), sb.SuRSR(L=2.0), sb.UniformSampling(sb.RSSR(L=2.0))],
+    ids=lambda policy: policy.name,
+)
+def test_pulls_at_checkpoints_are_those_of_the_choices(policy):
+    """Counted by hand from every run's choices, at every single round, in batches of two runs."""
+    runs = BATCHES + 20
+    work = Work(policy, as_environment(BANDIT), HORIZON, runs, 9, tuple(range(1, HORIZON + 1)))
+    chunk = run_chunk(work, 0, runs, trace=True)
+    played = np.zeros((runs, HORIZON, 3), int)
+    for run in range(runs):
+        for t, arm in enumerate(chunk.choices[run]):
+            played[run, t] = played[run, t - 1] if t else 0
+            if arm >= 0:  # elimination does not play the rounds that do not divide evenly
+                played[run, t, arm] += 1
+    expected = played.reshape(-1, 2, HORIZON, 3).sum(axis=1)
+    np.testing.assert_array_equal(chunk.pulls, expected)
+    np.testing.assert_array_equal(chunk.final, played[:, -1])
+    for run in range(0, runs, 25):
+        rewards = chunk.rewards[run][chunk.choices[run] >= 0]
+        assert chunk.reward_mean[run] == pytest.approx(rewards.mean(), rel=1e-12)
+        assert chunk.reward_variance[run] == pytest.approx(rewards.var(ddof=1), rel=1e-12)
+
+
+def mixed_arms(generator):
+    return [sb.Uniform(0, 3), sb.Normal(generator.normal(), 1.0), sb.Bernoulli(generator.uniform())]
+
+
+@pytest.mark.parametrize("policy", [*POLICIES, sb.SHSR(L=2.0, keep_samples=True, name="kept")], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "bandit",
+    [
+        BANDIT,
+        sb.Bandit([sb.Uniform(0, 3), sb.Gamma(2, 1), sb.Bernoulli(0.7)]),
+        sb.RandomBandit(3, lambda generator: sb.UniformArms(np.zeros(3), generator.uniform(1, 4, size=3))),
+        sb.RandomBandit(3, mixed_arms),
+    ],
+    ids=["uniform", "mixed", "random uniform", "random mixed"],
+)
+def test_keeping_a_trace_changes_nothing_else(policy, bandit):
+    """Kernels take short cuts where no trace is kept and all arms are uniform."""
+    work = Work(policy, as_environment(bandit), 200, 21, 6, (13, 50, 200))
+    chunk, traced = run_chunk(work, 0, 21), run_chunk(work, 0, 21, trace=True)
+    assert_same(chunk, traced)
+    assert chunk.choices.size == 0
+
+
+def test_a_trace_is_a_run_of_the_study():
+    study = sb.simulate(POLICIES, BANDIT, horizon=HORIZON, runs=20, seed=31)
+    for policy in POLICIES:
+        for run in (0, 7, 19):
+            trace = sb.trace(policy, BANDIT, horizon=HORIZON, seed=31, run=run)
+            pulls = np.bincount(trace.choices, minlength=3)
+            outcome = study[policy.name].outcome
+            np.testing.assert_array_equal(outcome.final[run], pulls)
+            assert outcome.recommended[run] == trace.recommended
+
+
+def test_policies_see_the_same_rewards():
+    """The j-th pull of arm i in run r pays the same whatever the policy, rounds and kernels."""
+    paid = {}
+    for policy in POLICIES:
+        trace = sb.trace(policy, BANDIT, horizon=HORIZON, seed=8, run=4)
+        for arm in range(3):
+            for pull, reward in enumerate(trace.rewards[trace.choices == arm]):
+                assert paid.setdefault((arm, pull), reward) == reward
+    assert len(paid) > HORIZON
+
+
+def test_runs_seeds_and_sources_differ():
+    traces = [
+        sb.trace(sb.UniformPlay(), BANDIT, horizon=30, seed=seed, run=run, source=source).rewards
+        for seed in (0, 1, 2**64 - 1)
+        for run in (0, 1)
+        for source in ("splitmix", "philox")
+    ]
+    assert len({rewards.tobytes() for rewards in traces}) == len(traces)
+
+
+@settings(max_examples=20)
+@given(
+    policy=st.sampled_from([*POLICIES, sb.UniformSampling(sb.RSSR(L=2.0)), sb.SHSR(L=2.0, keep_samples=True)]),
+    arms=st.integers(2, 9),
+    spare=st.integers(0, 70),
+)
+def test_the_budget_is_never_exceeded(policy, arms, spare):
+    bandit = sb.Bandit([sb.Uniform(0, 1 + i) for i in range(arms)])
+    horizon = spare + (policy.least_budget(arms) if hasattr(policy, "least_budget") else 2 * arms)
+    outcome = sb.simulate(policy, bandit, horizon=horizon, runs=5, workers=1)[policy.name].outcome
+    played = outcome.final.sum(axis=1)
+    assert (played <= horizon).all()
+    assert (outcome.final >= 1).all()
+    np.testing.assert_array_equal(outcome.pulls.sum(axis=2), np.minimum(outcome.checkpoints, played[:, None]))
+
+
+#: With these settings no index is infinite, so that ties do not hang on the order of arms.
+_ORDERLESS = [
+    sb.UCBRSSR(L=30.0),
+    sb.UCBVV(),
+    sb.UUCB(epsilon0=20.0),
+    sb.GRAUCB(rho=1.0),
+    sb.UCB1(),
+    sb.ModifiedGRAUCB(L=1.0, form="authors"),
+    sb.UCBRSSR(L=0.5, confidence="literal"),
+]
+
+
+@given(st.sampled_from(_ORDERLESS), st.permutations(range(4)), st.integers(0, 100))
+def test_arms_permuted_give_choices_permuted(policy, order, seed):
+    rewards = np.random.default_rng(seed).gamma([[2.0], [3.0], [2.5], [4.0]], 0.7, size=(4, 150))
+    plain = sb.trace(policy, sb.Tape(rewards), horizon=150)
+    moved = sb.trace(policy, sb.Tape(rewards[order]), horizon=150)
+    pilot = 4 * policy.pilot(150, 4)  # played in order of place, whatever stands there
+    assert [order[arm] for arm in moved.choices[pilot:]] == plain.choices[pilot:].tolist()
+    assert order[moved.recommended] == plain.recommended
+
+
+@given(
+    st.sampled_from([sb.SHSR(L=2.0), sb.SuRSR(L=2.0), sb.UniformSampling(sb.RSSR(L=2.0))]),
+    st.permutations(range(5)),
+    st.integers(0, 100),
+)
+def test_arms_permuted_give_eliminations_permuted(policy, order, seed):
+    rewards = np.random.default_rng(seed).gamma([[2.0], [3.0], [2.5], [4.0], [2.2]], 0.7, size=(5, 150))
+    plain = sb.trace(policy, sb.Tape(rewards), horizon=150)
+    moved = sb.trace(policy, sb.Tape(rewards[order]), horizon=150)
+    pulls = np.bincount(plain.choices, minlength=5)
+    np.testing.assert_array_equal(np.bincount(moved.choices, minlength=5), pulls[order])
+    assert order[moved.recommended] == plain.recommended
+
+
+def test_memory_does_not_grow_with_runs_and_horizon():
+    small = sb.simulate(sb.UCB1(), BANDIT, horizon=100, runs=300)["UCB1"].outcome
+    large = sb.simulate(sb.UCB1(), BANDIT, horizon=3000, runs=1000)["UCB1"].outcome
+    assert small.pulls.shape[0] <= BATCHES
+    assert large.pulls.shape[0] <= BATCHES
+    assert large.pulls.shape[1] <= 100
+    per_run = (large.final, large.recommended, large.reward_mean, large.reward_variance)
+    assert sum(array.nbytes for array in per_run) <= 1000 * (3 * 4 + 4 + 8 + 8)
+
+
+def test_checkpoints():
+    assert checkpoint_times([5, 10, 5], 20) == (5, 10, 20)
+    assert checkpoint_times([], 20) == (20,)
+    spaced = checkpoint_times(100, 10_000)
+    assert spaced[0] == 1
+    assert spaced[-1] == 10_000
+    assert len(spaced) <= 100
+    steps = np.diff(np.log(spaced[40:]))
+    assert steps.max() < 1.2 * np.log(10_000) / 99  # evenly on a logarithmic scale, but for rounding
+    with pytest.raises(sb.InvalidInput, match="from 1 to 20, got 21"):
+        checkpoint_times([21], 20)
+    with pytest.raises(sb.InvalidInput, match="from 1 to 20, got 0"):
+        checkpoint_times([0], 20)
+
+
+def test_progress_adds_up_to_all_rounds():
+    work = Work(sb.UCB1(), as_environment(BANDIT), HORIZON, 50, 3, (HORIZON,))
+    told = []
+    run_tasks(tasks_of(work, 7), 2, lambda task: told.append(task.rounds), compute)
+    assert sorted(told) == [1 * HORIZON] + [7 * HORIZON] * 7
+
+
+def test_an_error_in_a_chunk_reaches_the_caller():
+    short = sb.Tape(np.ones((2, 10)) * [[1.5], [1.25]])
+    with pytest.raises(sb.InvalidInput, match="more often than the tape"):
+        sb.simulate([sb.UniformPlay(), sb.UCB1()], short, horizon=100, runs=40, workers=2, chunk=4)
+
+
+def test_default_chunks_are_multiples_of_the_lanes_and_feed_two_workers():
+    work = Work(sb.UCB1(), as_environment(BANDIT), 10_000, 10_000, 3, (10_000,))
+    assert work.chunk % 16 == 0
+    assert len(tasks_of(work)) >= 4
+    assert sum(task.runs for task in tasks_of(work)) == 10_000

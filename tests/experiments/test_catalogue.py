@@ -1,0 +1,53 @@
+"""What an experiment file can name: every public policy, arm and objective, with parameters and citations."""
+
+import inspect
+
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.arms.base import Arm
+from sharpe_bandits.experiments import catalogue
+from sharpe_bandits.objectives import Objective
+from sharpe_bandits.policies.base import Policy
+
+
+def public(kind):
+    found = {name for name in dir(sb) if inspect.isclass(getattr(sb, name)) and issubclass(getattr(sb, name), kind)}
+    return found - {kind.__name__}
+
+
+@pytest.mark.parametrize(
+    ("entries", "kind", "made_by_code"),
+    [
+        (catalogue.policies, Policy, set()),
+        (catalogue.arms, Arm, {"Scipy"}),
+        (catalogue.objectives, Objective, set()),
+    ],
+)
+def test_everything_public_can_be_named(entries, kind, made_by_code):
+    assert set(entries()) == public(kind) - made_by_code
+    for name, entry in entries().items():
+        assert entry.make is getattr(sb, name)
+        assert entry.summary
+        assert "\\" not in entry.summary
+        assert "`" not in entry.summary
+
+
+def test_policies_say_where_they_come_from():
+    entries = catalogue.policies()
+    assert all(entry.citation for entry in entries.values())
+    assert "Cassel" in entries["UUCB"].citation
+    assert "the paper" in entries["UCBRSSR"].citation
+
+
+def test_signatures():
+    entries = catalogue.policies()
+    assert entries["UCBRSSR"].signature() == "L, risk_free = 0.0, confidence = 'optimistic'"
+    assert entries["UniformSampling"].signature().startswith("objective")
+    assert catalogue.arms()["TruncatedNormal"].signature() == "mean, variance, low, high"
+    assert catalogue.objectives()["MeanVariance"].signature() == "rho = 1.0"
+
+
+def test_markup_becomes_plain_signs():
+    assert catalogue.plain(r":math:`\mu^2 / (L + \sigma^2)`, ``x``") == "μ² / (L + σ²), x"
+    assert catalogue.plain(r"\lceil n \rceil, \sqrt{2 \ln N}") == "⌈ n ⌉, √(2 ln N)"

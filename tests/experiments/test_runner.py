@@ -1,0 +1,162 @@
+"""Panels are run as simulate would run them, shared works once, and with progress."""
+
+import dataclasses
+import io
+import re
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.experiments.description import cases
+from sharpe_bandits.experiments.panel import Panel
+from sharpe_bandits.experiments.runner import Progress, run_panels
+from sharpe_bandits.experiments.store import ChunkStore
+from sharpe_bandits.simulation import compute
+
+FIELDS = ("checkpoints", "pulls", "final", "recommended", "reward_mean", "reward_variance")
+
+
+def panel(id, checkpoints=7, **changes):
+    description = {
+        "horizon": 300,
+        "sweep": {"L": [0.5, 5]},
+        "arms": [{"kind": "Uniform", "low": [1.5, 1.6], "high": [7.5, 7.8]}],
+        "objective": {"kind": "RSSR", "L": "L"},
+        "policies": [{"kind": "UCBRSSR", "L": "L"}, {"kind": "UUCB", "epsilon0": "L"}],
+        **changes,
+    }
+    return Panel(id, "", id, "", "", "regret", tuple(cases(description)), checkpoints)
+
+
+class Counting(ChunkStore):
+    """A store that keeps nothing and counts what it is asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+    def compute(self, task):
+        self.asked.append((task.work.policy.name, task.work.policy.goal, task.first))
+        return compute(task)
+
+
+def same(a, b):
+    for field in FIELDS:
+        np.testing.assert_array_equal(getattr(a, field), getattr(b, field))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_are_those_of_simulate(workers):
+    mine = panel("mine")
+    (finished,) = run_panels([mine], 20, 9, workers, None)
+    assert finished.panel is mine
+    assert len(finished.outcomes) == 2
+    for case, outcomes in zip(mine.cases, finished.outcomes, strict=True):
+        study = sb.simulate(case.policies, case.environment, horizon=300, runs=20, seed=9, checkpoints=7)
+        assert list(outcomes) == ["UCB-RSSR", "U-UCB"]
+        for name, outcome in outcomes.items():
+            same(outcome, study[name].outcome)
+
+
+def test_results_are_the_same_from_the_store_and_after_it_lost_a_chunk(tmp_path):
+    mine = panel("mine")
+    (plain,) = run_panels([mine], 40, 9, 2, None)
+    (first,) = run_panels([mine], 40, 9, 2, ChunkStore(tmp_path))
+    chunks = sorted(p for p in tmp_path.rglob("*.chunk"))
+    assert len(chunks) > 4
+    for path in chunks[::2]:
+        path.unlink()
+    (second,) = run_panels([mine], 40, 9, 1, ChunkStore(tmp_path))
+    assert sorted(p for p in tmp_path.rglob("*.chunk")) == chunks
+    for other in (first, second):
+        for a, b in zip(plain.outcomes, other.outcomes, strict=True):
+            for name in a:
+                same(a[name], b[name])
+
+
+def test_works_that_panels_share_are_simulated_once():
+    alone, both = Counting(), Counting()
+    one = panel("one")
+    (expected,) = run_panels([one], 20, 9, 1, alone)
+    more = panel("two", sweep={"L": [5, 0.5, 1]})
+    finished = run_panels([one, more], 20, 9, 1, both)
+    # the third case of "two" is new, the other two are those of "one"
+    assert len(both.asked) == len(set(both.asked)) == len(alone.asked) * 3 // 2
+    for name in ("UCB-RSSR", "U-UCB"):
+        same(finished[0].outcomes[0][name], expected.outcomes[0][name])
+        same(finished[1].outcomes[1][name], expected.outcomes[0][name])
+        same(finished[1].outcomes[0][name], expected.outcomes[1][name])
+
+
+def test_other_checkpoints_are_another_work():
+    counted = Counting()
+    run_panels([panel("one"), panel("two", checkpoints=8)], 20, 9, 1, counted)
+    alone = Counting()
+    run_panels([panel("one")], 20, 9, 1, alone)
+    assert len(counted.asked) == 2 * len(alone.asked)
+
+
+def test_the_time_of_a_panel_is_that_of_its_works():
+    (finished,) = run_panels([panel("mine")], 20, 9, 1, None)
+    assert 0 < finished.seconds < 60
+
+
+def test_a_budget_that_does_not_suffice_is_said_before_any_run():
+    mine = panel("mine")
+    short = dataclasses.replace(
+        mine, cases=(mine.cases[0], dataclasses.replace(mine.cases[1], policies=(sb.UCBRSSR(1, pilot_pulls=200),)))
+    )
+    counted = Counting()
+    with pytest.raises(sb.BudgetTooSmall, match="at least 400"):
+        run_panels([short], 20, 9, 1, counted)
+    assert counted.asked == []
+
+
+def test_an_error_in_a_chunk_stops_the_rest():
+    class Failing(Counting):
+        def compute(self, task):
+            super().compute(task)
+            raise OSError("disk on fire")
+
+    failing = Failing()
+    with pytest.raises(OSError, match="disk on fire"):
+        run_panels([panel("one", sweep={"L": [0.1 * k for k in range(1, 30)]})], 20, 9, 1, failing)
+    assert len(failing.asked) < 20
+
+
+class Stream(io.StringIO):
+    def __init__(self, terminal):
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self):
+        return self.terminal
+
+
+def test_progress_in_lines():
+    stream = Stream(terminal=False)
+    run_panels([panel("one"), panel("two", sweep={"L": [1, 2]})], 20, 9, 1, None, Progress(stream))
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 2
+    pattern = r"(\w+): done \((\d) of 2 panels, \d+ s, about (\d+) s left\)"
+    found = [re.fullmatch(pattern, text).groups() for text in lines]
+    assert [f[:2] for f in found] == [("one", "1"), ("two", "2")]
+    assert found[-1][2] == "0"
+
+
+def test_progress_on_a_terminal_is_a_bar_with_the_time_left(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Stream(terminal=True)
+    run_panels([panel("one")], 20, 9, 1, None, Progress(stream))
+    text = stream.getvalue()
+    assert "simulating" in text
+    assert re.search(r"about \d+ s left", text)
+    assert "done (" not in text
+
+
+def test_a_panel_whose_chunks_are_all_there_still_reports(tmp_path):
+    kept = ChunkStore(tmp_path)
+    run_panels([panel("one")], 20, 9, 1, kept)
+    stream = Stream(terminal=False)
+    run_panels([panel("one")], 20, 9, 1, kept, Progress(stream))
+    assert stream.getvalue().startswith("one: done (1 of 1 panels")

@@ -1,0 +1,447 @@
+"""Every panel against the numbers of the audited paper, written down here once more."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import sharpe_bandits as sb
+from sharpe_bandits.experiments.panel import Finished
+from sharpe_bandits.paper import claims
+from sharpe_bandits.paper.panels import descriptions, panel, panels
+
+BOTH = ("paper", "authors")
+REGRET = ["R1", "R2", "R3", "R4", "R5", "R6", "R7"]
+HALVING = ["V1", "V2", "V3", "V4", "V5"]
+IDENTIFICATION = ["B1", "B2", "B3", "B4", "B5", "B6"]
+PAPER = [*REGRET, *HALVING, *IDENTIFICATION, "C1"]
+JUDGED = [*REGRET, *HALVING, *IDENTIFICATION]
+
+TEN_MEANS = [3.80, 4.43, 5.09, 4.15, 5.33, 3.69, 5.02, 3.38, 3.91, 3.51]
+TEN_VARIANCES = [2.7, 4.17, 6.01, 3.7, 6.99, 2.83, 6.21, 2.39, 3.64, 2.78]
+R5_LOW = [
+    0.87055547, 0.52749196, 0.40137972, 0.32230841, 0.34346886, 0.41174087, 0.27877747, 0.16351798, 0.06791271,
+    0.06608569,
+]  # fmt: skip
+R5_HIGH = [
+    7.09561805, 9.15584025, 9.70897758, 8.50114241, 7.80382832, 6.24336202, 7.30471482, 9.0304038, 6.57580667,
+    6.20081828,
+]  # fmt: skip
+#: ceil(8 ln(10^4) / L^2), at least 2; 8 ln(10^4) = 73.68
+PILOT = {1: 74, 15: 2, 0.5: 295, 20: 2, 5: 3, 0.75: 131, 7.5: 2}
+
+
+def by(panel, *names):
+    """Cases by the values of these names."""
+    return {tuple(case.names[name] for name in names): case for case in panel.cases}
+
+
+def ends(case):
+    return [(arm.low, arm.high) for arm in case.environment.arms]
+
+
+def around(means, variances):
+    return [(m - math.sqrt(3 * v), m + math.sqrt(3 * v)) for m, v in zip(means, variances, strict=True)]
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_all_panels_are_there_in_both_profiles():
+    assert list(descriptions())[: len(PAPER)] == PAPER  # what goes beyond the paper comes after it
+    keys = [p.key for p in panels(PAPER)]
+    assert keys == (
+        [f"{id}-{profile}" for id in REGRET for profile in BOTH]
+        + [f"{id}-paper" for id in HALVING]  # nothing was released for these
+        + [f"{id}-{profile}" for id in IDENTIFICATION for profile in BOTH]
+        + ["C1-paper"]
+    )
+    assert [p.key for p in panels(["b1", "R3", "B1"], "authors")] == ["B1-authors", "R3-authors"]
+    assert panels(["V1"], "authors") == []
+    with pytest.raises(sb.UnknownName, match="no panel is called 'R33': did you mean 'R3'"):
+        panels(["R33"])
+    with pytest.raises(sb.InvalidInput, match="profile must be one of 'paper', 'authors', got 'author'"):
+        panels(None, "author")
+
+
+@pytest.mark.parametrize("profile", BOTH)
+@pytest.mark.parametrize("id", REGRET)
+def test_regret_panels_in_general(id, profile):
+    found = panel(id, profile)
+    assert found.metric == "regret"
+    for case in found.cases:
+        L = case.names["L"]
+        assert case.horizon == 10_000
+        assert case.objective == sb.RSSR(L)
+        expected = [("UCBRSSR", "L")]
+        expected += (
+            [("UUCB", "epsilon0")] if id in ("R1", "R2", "R3") else [("ModifiedGRAUCB", "L"), ("ModifiedMVTS", "L")]
+        )
+        assert [type(p).__name__ for p in case.policies] == [kind for kind, _ in expected]
+        for policy, (_, parameter) in zip(case.policies, expected, strict=True):
+            assert getattr(policy, parameter) == L
+            assert policy.pilot(10_000, case.environment.K) == (2 if profile == "paper" else PILOT[L])
+
+
+@pytest.mark.parametrize("id", ["R4", "R5", "R6", "R7"])
+def test_forms_of_the_modified_policies(id):
+    for profile, gra, mvts in (
+        ("paper", "printed", "printed"),
+        ("authors", "authors", "authors" if id in ("R4", "R5") else "printed"),  # R6, R7: normal-gamma draws
+    ):
+        for case in panel(id, profile).cases:
+            assert [p.form for p in case.policies[1:]] == [gra, mvts]
+
+
+@pytest.mark.parametrize(
+    ("id", "arms", "paper", "authors"),
+    [
+        ("R1", [(0.5, 13.5), (0.6, 13.55)], [1, 15], [1, 15, 0.5, 20]),
+        ("R2", [(1.5, 7.5), (1.6, 7.8)], [0.5, 5], [0.5, 5]),
+    ],
+)
+def test_two_uniform_arms(id, arms, paper, authors):
+    for profile, values in (("paper", paper), ("authors", authors)):
+        found = panel(id, profile).cases
+        assert [case.names["L"] for case in found] == values
+        assert all(ends(case) == arms for case in found)
+
+
+def test_the_printed_variance_of_r1_is_a_slip():
+    variance = panel("R1", "paper").cases[0].environment.variances[1]
+    assert variance == pytest.approx(13.975, abs=0.001)
+    assert "14.97" in panel("R1", "paper").note
+    assert "13.975" in panel("R1", "paper").note
+
+
+@pytest.mark.parametrize("profile", BOTH)
+@pytest.mark.parametrize(("id", "regularisers"), [("R3", [0.75, 7.5]), ("R4", [1])])
+def test_ten_uniform_arms_by_their_moments(id, regularisers, profile):
+    found = by(panel(id, profile), "K", "L")
+    assert set(found) == {(K, L) for K in (5, 10) for L in regularisers}
+    for (K, _), case in found.items():
+        assert case.environment.K == K
+        close(ends(case), around(TEN_MEANS[:K], TEN_VARIANCES[:K]))
+        close(case.environment.means, TEN_MEANS[:K])
+        close(case.environment.variances, TEN_VARIANCES[:K])
+
+
+@pytest.mark.parametrize("profile", BOTH)
+def test_r5(profile):
+    found = by(panel("R5", profile), "K", "L")
+    assert set(found) == {(5, 1), (10, 1)}
+    for (K, _), case in found.items():
+        assert ends(case) == list(zip(R5_LOW[:K], R5_HIGH[:K], strict=True))
+
+
+@pytest.mark.parametrize(("id", "gap"), [("R4", 0.1), ("R5", 0.5)])
+def test_the_gaps_are_those_of_the_titles(id, gap):
+    for case in panel(id, "paper").cases:
+        gaps = np.sort(case.objective.gaps(*case.environment.truth(0, 1))[0])
+        assert gaps[0] == 0
+        assert gaps[1] == pytest.approx(gap, abs=0.05)
+
+
+@pytest.mark.parametrize("profile", BOTH)
+def test_r6(profile):
+    found = by(panel("R6", profile), "set", "L")
+    assert set(found) == {("A", 0.5), ("B", 1)}
+    arms = {case.names["set"]: [a.to_dict() for a in case.environment.arms] for case in found.values()}
+    shape = {"arm": "TruncatedNormal"}
+    assert arms["A"] == [
+        {**shape, "mean": 5, "variance": 4, "low": 1, "high": 7},
+        {**shape, "mean": 5.5, "variance": 6.25, "low": 1, "high": 7},
+    ]
+    assert arms["B"] == [
+        {**shape, "mean": 10, "variance": 12, "low": 1, "high": 20},
+        {**shape, "mean": 10.5, "variance": 13.25, "low": 1, "high": 20},
+    ]
+
+
+@pytest.mark.parametrize("profile", BOTH)
+def test_r7_and_its_true_gaps(profile):
+    found = by(panel("R7", profile), "set", "L")
+    assert set(found) == {("A", 0.5), ("B", 1)}
+    for (name, L), case in found.items():
+        assert list(case.environment.arms) == [sb.TruncatedGamma(2, 2, 1, 10), sb.TruncatedGamma(2, 3, 1, 10)]
+        values = []
+        for scale in (2, 3):
+            arm = scipy.stats.gamma(2, scale=scale)
+            mean = arm.expect(lambda x: x, lb=1, ub=10, conditional=True)
+            square = arm.expect(lambda x: x**2, lb=1, ub=10, conditional=True)
+            values.append(mean**2 / (L + square - mean**2))
+        gap = abs(values[0] - values[1])
+        assert round(gap, 2) == {"A": 0.69, "B": 0.68}[name]
+        assert case.objective.gaps(*case.environment.truth(0, 1))[0].max() == pytest.approx(gap, rel=1e-6)
+
+
+# --- best-arm identification ------------------------------------------------------------------------------------------
+
+#: The last arm of the first group of sub-optimal arms.
+GROUP = {16: 6, 32: 14, 64: 30}
+
+
+def v_variances(id, K):
+    i = np.arange(2, K + 1)
+    others = {
+        "V1": np.full(K - 1, 1 / 15),
+        "V2": np.where(i <= GROUP[K], 1 / 14, 1 / 17),
+        "V3": np.maximum(0, 1 / 13 - 0.0021 * (i - 2)),
+        "V4": 1 / 12 * 0.98**i,
+    }[id]
+    return [1 / 12, *others]
+
+
+@pytest.mark.parametrize("id", ["V1", "V2", "V3", "V4"])
+def test_variances_of_the_v_panels(id):
+    found = by(panel(id, "paper"), "K")
+    assert list(found) == [(16,), (32,), (64,)]
+    for (K,), case in found.items():
+        close(case.environment.variances, v_variances(id, K))
+        assert all(isinstance(arm, (sb.Uniform, sb.Constant)) for arm in case.environment.arms)
+
+
+def test_v2_has_5_13_and_29_arms_in_its_first_group():
+    for case in panel("V2", "paper").cases:
+        count = np.isclose(case.environment.variances, 1 / 14).sum()
+        assert count == {16: 5, 32: 13, 64: 29}[case.environment.K]
+
+
+def test_v3_is_constant_from_arm_39_on_and_says_so():
+    case = by(panel("V3", "paper"), "K")[64,]
+    zero = [number for number, arm in enumerate(case.environment.arms, 1) if arm.variance == 0]
+    assert zero == list(range(39, 65))
+    assert all(isinstance(case.environment.arms[number - 1], sb.Constant) for number in zero)
+    assert "arm 39" in panel("V3", "paper").note
+
+
+@pytest.mark.parametrize("id", HALVING)
+def test_v_panels_in_general(id):
+    found = panel(id, "paper")
+    assert found.metric == "error"
+    assert [case.environment.K for case in found.cases] == [16, 32, 64]
+    for case in found.cases:
+        assert case.horizon == 5000
+        assert case.objective == sb.Variance()
+        assert case.policies == (sb.SHVV(),)
+
+
+def drawn(case, runs=200):
+    arms = [case.environment.arms_of(3, run) for run in range(runs)]
+    return np.concatenate([a.low for a in arms]), np.concatenate([a.high for a in arms])
+
+
+def test_v5_draws_both_ends_of_every_arm_anew():
+    for case in panel("V5", "paper").cases:
+        assert case.environment.varies
+        low, high = drawn(case)
+        # the smaller and the larger of two uniform numbers: high² and low / high are uniform and independent
+        assert scipy.stats.kstest(high**2, "uniform").pvalue > 0.001
+        assert scipy.stats.kstest(low / high, "uniform").pvalue > 0.001
+        assert abs(np.corrcoef(low / high, high)[0, 1]) < 4 / math.sqrt(low.size)
+
+
+@pytest.mark.parametrize("profile", BOTH)
+def test_b6_draws_b_and_then_a_below_it(profile):
+    for case in panel("B6", profile).cases:
+        assert case.environment.varies
+        low, high = drawn(case)
+        assert scipy.stats.kstest(high, "uniform").pvalue > 0.001
+        assert scipy.stats.kstest(low / high, "uniform").pvalue > 0.001
+        assert abs(np.corrcoef(low / high, high)[0, 1]) < 4 / math.sqrt(low.size)
+
+
+def gammas(id, profile, K):
+    """Squared ratios of the arms, best first."""
+    i = np.arange(1, K + 1)
+    return {
+        "B1": np.where(i == 1, 1, 0.9),
+        "B2": np.where(i == 1, 1, np.where(i <= GROUP[K], 0.925, 0.875)),
+        "B3": np.maximum(0, 1 - (i - 1) / 30) if profile == "paper" else np.linspace(0.5, 1, K)[::-1],
+        "B4": np.where(i == 1, 1, 0.98**i),
+        "B5": np.where(i == 1, 1, 0.98**i),
+    }[id]
+
+
+#: (K, n) of every case.
+BUDGETS = {
+    "paper": [(16, 10_000), (32, 20_000), (64, 30_000)],
+    "authors": [(16, 30_000), (32, 30_000), (64, 30_000)],
+}
+
+
+def budgets(id, profile):
+    if (id, profile) == ("B4", "paper"):
+        return [(16, 20_000), (32, 20_000), (64, 20_000)]
+    if (id, profile) == ("B5", "authors"):
+        return [(32, 20_000), (32, 30_000), (32, 40_000)]
+    return BUDGETS[profile]
+
+
+#: floor(n / (K log2 K)), by hand: 30000 / 64 = 468.75, 30000 / 160 = 187.5, 30000 / 384 = 78.125, ...
+X = {(16, 30_000): 468, (32, 30_000): 187, (64, 30_000): 78, (32, 20_000): 125, (32, 40_000): 250}
+
+
+def regulariser(profile, K, n):
+    return 1 / 1200 if profile == "paper" else math.sqrt(2 * math.log(X[K, n]) / X[K, n]) / 8
+
+
+@pytest.mark.parametrize("profile", BOTH)
+@pytest.mark.parametrize("id", IDENTIFICATION)
+def test_b_panels_in_general(id, profile):
+    found = panel(id, profile)
+    assert found.metric == "error"
+    assert [(case.environment.K, case.horizon) for case in found.cases] == budgets(id, profile)
+    for case in found.cases:
+        L = case.names["L"]
+        assert regulariser(profile, case.environment.K, case.horizon) == pytest.approx(L, rel=1e-12)
+        assert case.objective == sb.RSSR(L)
+        assert case.policies == (
+            sb.SHSR(L),
+            sb.SHSR(L, keep_samples=True, name="SHSR, samples kept"),
+            sb.SuRSR(L),
+            sb.UniformSampling(sb.RSSR(L)),
+        )
+
+
+@pytest.mark.parametrize("profile", BOTH)
+@pytest.mark.parametrize("id", ["B1", "B2", "B3", "B4", "B5"])
+def test_arms_of_the_b_panels(id, profile):
+    for case in panel(id, profile).cases:
+        K, n = case.environment.K, case.horizon
+        L, ratio = regulariser(profile, K, n), gammas(id, profile, K)
+        found = np.array(ends(case))
+        if profile == "paper":
+            mean, half = np.sqrt(ratio * (L + 1 / 12)), 0.5  # variance 1/12: half a width of 1/2
+            close(found, np.stack([mean - half, mean + half], axis=1))
+        else:
+            close(found[:, 0], 0)
+            close(found[:, 1], np.sqrt(ratio * L / (1 / 4 - ratio / 12)))
+        means, variances = found.mean(axis=1), (found[:, 1] - found[:, 0]) ** 2 / 12
+        close(means**2 / (L + variances), ratio)
+
+
+def test_b3_says_what_became_of_the_negative_values():
+    case = by(panel("B3", "paper"), "K")[64,]
+    assert [i for i, mean in enumerate(case.environment.means, 1) if mean == 0] == list(range(31, 65))
+    assert "negative from arm 32" in panel("B3", "paper").note
+
+
+def test_the_regulariser_of_the_authors_is_never_far_below_the_variance():
+    # U[0, b] cannot give that, which is why the paper profile has other arms
+    for case in panel("B1", "authors").cases:
+        assert (case.names["L"] > 1.9999 * case.environment.variances).all()
+    for case in panel("B1", "paper").cases:
+        assert case.names["L"] == pytest.approx(case.environment.variances[0] / 100, rel=1e-12)
+
+
+def test_coverage_panel():
+    found = panel("C1", "paper")
+    assert found.metric == "coverage"
+    assert len({case.horizon for case in found.cases}) > 1
+    supports = [arm.support for arm in found.cases[0].environment.arms]
+    assert (0.0, 1.0) in supports  # where u² and u⁴ are the same
+    assert any(high > 1 for _, high in supports)  # and where they are not
+
+
+# --- claims -----------------------------------------------------------------------------------------------------------
+
+
+def pairs(*checks):
+    return {tuple(side.strip() for side in check.split("<")) for check in checks}
+
+
+def growing(policy, *settings):
+    return [f"{policy} @ {a} < {policy} @ {b}" for a, b in itertools.pairwise(settings)]
+
+
+def least(first, others, settings):
+    return [f"{first} @ {s} < {other} @ {s}" for s in settings for other in others]
+
+
+U, G, M = "UCB-RSSR", "Modified-GRA-UCB", "Modified-MVTS"
+KS = ("K=16", "K=32", "K=64")
+NS = ("n=20000", "n=30000", "n=40000")
+HALVERS = ("SuRSR", "Uniform sampling")
+
+
+def claimed(id, profile):
+    """What the paper says, as sets of comparisons: one set per claim."""
+    if id == "R1":
+        return [[f"{U} @ L=1 < U-UCB @ L=1"], [f"U-UCB @ L=15 < {U} @ L=15"], [f"{U} @ L=15 < U-UCB @ L=1"]]
+    if id == "R2":
+        return [[f"{U} @ L=0.5 < U-UCB @ L=0.5"], [f"U-UCB @ L=5 < {U} @ L=5"], [f"{U} @ L=5 < U-UCB @ L=0.5"]]
+    if id == "R3":
+        return [
+            [f"{U} @ K={K}, L=0.75 < U-UCB @ K={K}, L=0.75" for K in (5, 10)],
+            [f"U-UCB @ K={K}, L=7.5 < {U} @ K={K}, L=7.5" for K in (5, 10)],
+            [f"{U} @ K=10, L=7.5 < U-UCB @ K=10, L=0.75"],
+        ]
+    if id in ("R4", "R5"):
+        grows = [check for policy in (U, G, M) for check in growing(policy, "K=5", "K=10")]
+        far = [f"{first} @ K={K} < 0.5 * {M} @ K={K}" for K in (5, 10) for first in (U, G)]
+        return [least(U, (G, M), ("K=5", "K=10")), grows, *([far] if id == "R5" else [])]
+    if id == "R6":
+        return [
+            [f"{G} @ set=A < {U} @ set=A", f"{U} @ set=A < 1.25 * {G} @ set=A"],
+            [f"{M} @ set=B < {M} @ set=A"],
+            [f"{U} @ set=B < {M} @ set=B", f"{G} @ set=B < {M} @ set=B"],
+        ]
+    if id == "R7":
+        worst = [f"{first} @ set={s} < {M} @ set={s}" for s in "AB" for first in (U, G)]
+        return [least(U, (G, M), ("set=A", "set=B")), worst]
+    if id in HALVING:
+        return [growing("SHVV", *KS)]
+    settings = NS if (id, profile) == ("B5", "authors") else KS
+    found = [least("SHSR", HALVERS, settings)]
+    if id == "B5":
+        found.append([check for policy in ("SHSR", "SuRSR") for check in growing(policy, *reversed(settings))])
+    elif id == "B4" or profile == "authors":
+        found.append([check for policy in ("SHSR", *HALVERS) for check in growing(policy, *KS)])
+    return found
+
+
+@pytest.mark.parametrize("found", panels(JUDGED), ids=lambda p: p.key)
+def test_every_claim_of_the_paper_is_there_and_no_other(found):
+    assert [pairs(*claim.checks) for claim in found.claims] == [pairs(*c) for c in claimed(found.id, found.profile)]
+    assert all(claim.says for claim in found.claims)
+
+
+def test_nothing_is_claimed_beyond_the_paper():
+    assert all(p.claims for p in panels(PAPER))
+    assert not any(p.claims for p in panels() if p.id not in PAPER)
+
+
+def test_ids_of_claims_are_unique_within_a_profile():
+    for profile in BOTH:
+        ids = [claim.id for p in panels(None, profile) for claim in p.claims]
+        assert len(set(ids)) == len(ids)
+        assert all(id.split(".")[0] in descriptions() for id in ids)
+
+
+def test_a_claim_has_the_same_sentence_under_both_profiles():
+    sentences = {}
+    for p in panels():
+        for claim in p.claims:
+            assert sentences.setdefault(claim.id, claim.says) == claim.says
+
+
+@pytest.mark.parametrize("found", panels(JUDGED), ids=lambda p: p.key)
+def test_every_check_names_one_case_and_one_of_its_policies(found):
+    named = Finished(found, [{p.name: p for p in case.policies} for case in found.cases], 0.0)
+    for claim in found.claims:
+        for check in claim.checks:
+            sides = check.split("<")
+            assert len(sides) == 2
+            for side in sides:
+                match = claims._SIDE.match(side)
+                case, policy = claims.find(named, match["policy"], match["case"])
+                assert policy in case.policies
+
+
+def test_checks_of_the_coverage_panel_name_an_inequality_and_its_form():
+    checks = [check for claim in panel("C1", "paper").claims for check in claim.checks]
+    assert checks == ["variance, printed", "sr_like, printed", "rssr, printed"]

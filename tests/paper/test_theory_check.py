@@ -1,0 +1,251 @@
+"""Theory against measurement, on panels whose measurements are made up."""
+
+import math
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits import theory
+from sharpe_bandits.experiments.panel import Finished
+from sharpe_bandits.experiments.tidy import COLUMNS
+from sharpe_bandits.paper import theory_check
+from sharpe_bandits.paper.panels import panel as of_paper
+from sharpe_bandits.paper.theory_check import examine
+from sharpe_bandits.simulation import checkpoint_times
+from tests.synthetic import case, finished, outcome, panel
+
+HORIZON = 10_000
+TIMES = np.array(checkpoint_times(60, HORIZON))
+UCB = sb.UCBRSSR(L=1.0)
+#: Values 1/(1 + 1/12) and 4/(1 + 1/12): a gap of 36/13.
+BANDIT = sb.Bandit([sb.Uniform(0.5, 1.5), sb.Uniform(1.5, 2.5)])
+GAP = 36 / 13
+
+
+def growing(curve, batches=30, noise=0.02):
+    """UCB-RSSR whose plays of the wrong arm follow a curve, a little different in every run."""
+    wobble = 1 + noise * np.random.default_rng(1).standard_normal((batches, 1))
+    wrong = np.rint(np.minimum(curve(TIMES) * wobble, TIMES)).astype(int)
+    pulls = np.stack([wrong, TIMES - wrong], axis=2)
+    one = case([UCB], {"L": 1.0}, sb.RSSR(1.0), BANDIT, HORIZON)
+    return finished(panel([one]), [outcome(UCB, pulls, TIMES)])
+
+
+def found(done, what):
+    return {v.id: v for v in examine([done], 30, 0).verdicts}.get(f"R9.{what}")
+
+
+@pytest.mark.parametrize(
+    ("curve", "verdict"),
+    [
+        (lambda t: 50 * np.log(t), "holds"),
+        (lambda t: 500 + 0.2 * t, "fails"),
+        (lambda t: 20 * t**0.5, "undecided"),
+    ],
+)
+def test_growth_of_regret(curve, verdict):
+    done = growing(curve)
+    judged = found(done, "log")
+    assert judged.verdict == verdict
+    assert judged.says == "The regret of UCB-RSSR is logarithmic in n"
+    (table,) = (t for t in examine([done], 30, 0).tables if t.anchor == "growth")
+    (row,) = table.rows
+    assert row[:3] == ["R9", "paper", "L = 1"]
+    assert row[-1] == verdict
+
+
+def test_the_slope_of_a_logarithm_is_found():
+    (table,) = (t for t in examine([growing(lambda t: 50 * np.log(t))], 30, 0).tables if t.anchor == "growth")
+    slope, se, power = table.rows[0][3:6]
+    assert slope == pytest.approx(50 * GAP, abs=4 * se + 0.01 * 50 * GAP)
+    assert abs(power) < 0.05
+
+
+def test_a_linear_regret_is_explained_by_the_runs_that_locked_in():
+    # three runs in four play the wrong arm throughout, the others never
+    wrong = np.where((np.arange(40) % 4 < 3)[:, None], TIMES, 0)
+    one = case([UCB], {"L": 1.0}, sb.RSSR(1.0), BANDIT, HORIZON)
+    done = finished(panel([one]), [outcome(UCB, np.stack([wrong, TIMES - wrong], axis=2), TIMES)])
+    judged = found(done, "log")
+    assert judged.verdict == "fails"
+    assert "p = 1.00, 75% of the runs locked in" in judged.evidence[0].check
+    assert judged.why
+
+
+@pytest.mark.parametrize("times", [np.array([1, 3000, 5000, 10_000]), np.array([10_000])])
+def test_too_few_points_or_runs_for_a_fit_give_no_verdict(times):
+    one = case([UCB], {"L": 1.0}, sb.RSSR(1.0), BANDIT, HORIZON)
+    pulls = np.stack([np.full((30, times.size), 1), np.tile(times - 1, (30, 1))], axis=2)
+    assert found(finished(panel([one]), [outcome(UCB, pulls, times)]), "log") is None
+    assert found(growing(lambda t: 50 * np.log(t), batches=2), "log") is None
+
+
+def test_policies_without_ucb_rssr_have_no_growth_to_judge():
+    other = sb.UUCB(epsilon0=1.0)
+    one = case([other], {"L": 1.0}, sb.RSSR(1.0), BANDIT, HORIZON)
+    pulls = np.stack([np.full((30, TIMES.size), 1), np.tile(TIMES - 1, (30, 1))], axis=2)
+    done = finished(panel([one]), [outcome(other, pulls, TIMES)])
+    assert found(done, "log") is None
+
+
+# --- bounds -----------------------------------------------------------------------------------------------------------
+
+
+def shvv(wrong, runs=400, budget=200_000):
+    policy = sb.SHVV()
+    bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0.4, 0.6)])
+    one = case([policy], {"K": 2}, sb.Variance(), bandit, budget)
+    recommended = np.arange(runs) < wrong
+    done = outcome(policy, np.full((runs, 1, 2), budget // 2), (budget,), recommended=recommended.astype(int))
+    return finished(panel([one], "error"), [done]), bandit, policy
+
+
+def test_a_bound_on_the_error_is_held_against_the_measured_one():
+    done, bandit, policy = shvv(0)
+    bounds = {b.form: b for b in theory.bounds_for(policy, bandit, 200_000)}
+    assert not bounds["printed"].vacuous
+    findings = examine([done], 400, 0)
+    (table,) = (t for t in findings.tables if t.anchor == "bounds")
+    by_form = {row[4]: row for row in table.rows}
+    assert set(by_form) == set(bounds)
+    assert by_form["printed"][5] == bounds["printed"].value
+    assert by_form["printed"][6] == 0
+    # none of 400 wrong: Wilson's 99% interval ends at z² / (400 + z²) = 0.01632
+    assert by_form["printed"][7] == pytest.approx(2.575829**2 / (400 + 2.575829**2), rel=1e-5)
+
+
+def test_a_bound_that_is_broken_fails_and_one_that_may_be_is_undecided():
+    many, bandit, policy = shvv(200)
+    value = theory.bounds_for(policy, bandit, 200_000)[0].value
+    assert value < 0.01  # so that half the runs wrong is far above, and none of 400 is not surely below
+    assert found(many, "bound").verdict == "fails"
+    assert found(many, "bound").evidence[0].left == 0.5
+    assert found(shvv(0)[0], "bound").verdict == "undecided"
+
+
+def test_bounds_are_rows_of_the_tidy_table_where_they_say_something():
+    done, bandit, policy = shvv(0)
+    rows = examine([done], 400, 0).rows["R9-paper"]
+    assert all(list(row) == list(COLUMNS) for row in rows)
+    expected = {f"bound ({b.form})": b.value for b in theory.bounds_for(policy, bandit, 200_000) if not b.vacuous}
+    assert {row["metric"]: row["mean"] for row in rows} == expected
+    assert all(row["low"] == row["mean"] == row["high"] for row in rows)
+    assert all(row["t"] == 200_000 and row["se"] == 0 and row["policy"] == "SHVV" for row in rows)
+
+
+def test_a_bound_on_regret_is_drawn_only_while_it_says_something():
+    done = growing(lambda t: 10 * np.log(t))
+    rows = [row for row in examine([done], 30, 0).rows["R9-paper"] if row["metric"] == "bound (printed)"]
+    assert rows
+    for row in rows:
+        assert row["mean"] < GAP * row["t"]
+        (bound,) = (b for b in theory.bounds_for(UCB, BANDIT, row["t"], horizon=HORIZON) if b.form == "printed")
+        assert row["mean"] == bound.value
+    silent = set(TIMES) - {row["t"] for row in rows}
+    assert silent
+    assert all(t < 2 * BANDIT.K or theory.bounds_for(UCB, BANDIT, int(t), horizon=HORIZON)[0].vacuous for t in silent)
+
+
+# --- "the best RSSR arm is the best SR arm" ---------------------------------------------------------------------------
+
+
+def without_runs(id, profile, runs=3):
+    """A panel of the paper whose policies always played, and recommend, the first arm."""
+    source = of_paper(id, profile)
+    outcomes = []
+    for one in source.cases:
+        times = np.array(checkpoint_times(source.checkpoints, one.horizon))
+        pulls = np.zeros((runs, times.size, one.environment.K), int)
+        pulls[:, :, 0] = times
+        outcomes.append({p.name: outcome(p, pulls, times) for p in one.policies})
+    return Finished(source, outcomes, 0.0)
+
+
+def test_the_best_arms_differ_in_r3_as_the_audit_says():
+    # at L = 0.75 RSSR prefers arm 1 and SR arm 3
+    by_hand = {}
+    for i, (mean, variance) in enumerate(((3.80, 2.7), (5.09, 6.01)), 1):
+        by_hand[i] = (mean**2 / (0.75 + variance), mean / (0.75 + math.sqrt(variance)))
+    assert by_hand[1][0] > by_hand[2][0]
+    assert by_hand[1][1] < by_hand[2][1]
+    verdict = {v.id: v for v in examine([without_runs("R3", "paper")], 3, 0).verdicts}["R3.arm"]
+    assert verdict.verdict == "fails"
+    assert "K = 10, L = 0.75: RSSR prefers arm 1, SR arm 3" in verdict.why
+
+
+@pytest.mark.parametrize("id", ["R1", "R2", "B1"])
+def test_the_best_arms_agree_elsewhere(id):
+    verdict = {v.id: v for v in examine([without_runs(id, "paper")], 3, 0).verdicts}[f"{id}.arm"]
+    assert verdict.verdict == "holds"
+    assert verdict.evidence == ()
+
+
+def test_arms_drawn_anew_are_counted():
+    verdict = {v.id: v for v in examine([without_runs("B6", "paper", 50)], 50, 4).verdicts}["B6.arm"]
+    differ = 0
+    (first, *_) = of_paper("B6", "paper").cases
+    for run in range(50):
+        arms = first.environment.arms_of(4, run)
+        mean, variance = (arms.low + arms.high) / 2, (arms.high - arms.low) ** 2 / 12
+        L = 1 / 1200
+        differ += int((mean**2 / (L + variance)).argmax() != (mean / (L + np.sqrt(variance))).argmax())
+    assert differ > 0
+    assert verdict.verdict == "fails"
+    assert f"K = 16, n = 10000: they differ in {differ / 50:.1%} of the runs" in verdict.why
+
+
+def test_variance_panels_have_no_ratio_to_agree_on():
+    assert "V1.arm" not in {v.id for v in examine([without_runs("V1", "paper")], 3, 0).verdicts}
+
+
+def test_a_users_own_experiment_is_measured_but_nothing_is_claimed_of_it():
+    done = growing(lambda t: 50 * np.log(t))
+    mine = Finished(panel(done.panel.cases, profile=""), done.outcomes, 0.0)
+    findings = examine([mine], 30, 0)
+    assert findings.verdicts == []
+    assert {table.anchor for table in findings.tables} == {"bounds", "growth"}
+
+
+# --- coverage ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def coverage():
+    source = of_paper("C1", "paper")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(theory_check, "SAMPLES", 2000)
+        return source, examine([Finished(source, [{} for _ in source.cases], 0.0)], 3, 0)
+
+
+def test_the_coverage_panel_has_a_row_per_inequality_arm_and_case(coverage):
+    source, findings = coverage
+    rows = findings.rows["C1-paper"]
+    arms = source.cases[0].environment.K
+    kinds = {row["policy"] for row in rows}
+    assert {f"{s}, {form}" for s in ("variance", "sr_like", "rssr") for form in ("printed", "repaired")} == kinds
+    assert len(rows) == len(source.cases) * arms * len(kinds)
+    keys = [(row["case"], row["policy"]) for row in rows]
+    assert len(set(keys)) == len(keys)
+    assert all(list(row) == list(COLUMNS) and 0 <= row["low"] <= row["mean"] <= row["high"] <= 1 for row in rows)
+
+
+def test_lemma_1_fails_as_printed_and_nothing_breaks_the_repaired_forms(coverage):
+    _, findings = coverage
+    verdicts = {v.id: v for v in findings.verdicts}
+    assert verdicts["C1.1"].verdict == "fails"  # u² where u⁴ is needed
+    assert len(verdicts["C1.1"].evidence) == len({row["case"] for row in findings.rows["C1-paper"]})
+    for row in findings.rows["C1-paper"]:
+        if row["policy"].endswith("repaired"):
+            assert row["low"] <= 0.1
+
+
+def test_rewards_within_one_keep_lemma_1(coverage):
+    _, findings = coverage
+    rates = [
+        row["mean"]
+        for row in findings.rows["C1-paper"]
+        if row["policy"] == "variance, printed" and row["case"].startswith("Uniform(0, 1)")
+    ]
+    assert rates
+    assert max(rates) < 0.1

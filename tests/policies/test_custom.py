@@ -1,0 +1,313 @@
+"""A user's own index policy: compiled, played by the right kernel, followed live, and explained when it is wrong."""
+
+import importlib.util
+import math
+import textwrap
+
+import numba
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.arms.bandit import as_environment
+from sharpe_bandits.engine.work import Work, is_lazy
+from sharpe_bandits.kernels.streams import normal
+from tests import twin
+from tests.catalogue import greedy_sharpe
+
+HORIZON = 120
+TAPE = np.random.default_rng(4).gamma([[2.0], [3.0], [2.5]], [[0.6], [0.5], [0.5]], size=(3, HORIZON))
+
+
+def lazy(policy, bandit=TAPE):
+    environment = sb.Tape(bandit) if isinstance(bandit, np.ndarray) else as_environment(bandit)
+    return is_lazy(Work(policy, environment, HORIZON, 1, 0, (HORIZON,)))
+
+
+def user_module(tmp_path, source):
+    """A module of the user's, imported from a file of its own."""
+    path = tmp_path / "my_policies.py"
+    path.write_text(textwrap.dedent(source))
+    spec = importlib.util.spec_from_file_location("my_policies", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_four_lines_of_the_readme():
+    choices, records = twin.play(lambda r, played, draws: r.mean**2 / (1.0 + r.variance), TAPE, HORIZON, 2)
+    trace = sb.trace(greedy_sharpe(L=1.0), sb.Tape(TAPE), horizon=HORIZON)
+    assert trace.choices.tolist() == choices
+    # Without an objective of its own it recommends the arm it played most.
+    assert trace.recommended == max(range(3), key=lambda i: (records[i].s, -i))
+    assert lazy(greedy_sharpe(L=1.0))
+
+
+def test_a_user_can_write_ucb_rssr_and_gets_the_built_in_one():
+    @sb.index_policy(name="my UCB-RSSR", never_falls=True, objective=sb.RSSR(L=0.8))
+    def mine(arm, t, L):
+        d = L + arm.variance
+        room = d - 3.0 * arm.epsilon
+        if room <= 0.0:
+            return math.inf
+        width = (d + arm.second_moment + 2.0 * arm.epsilon) * arm.epsilon
+        return (arm.mean * arm.mean * room + width) / (d * room)
+
+    assert lazy(mine(L=0.8))
+    for bandit in (sb.Tape(TAPE), sb.Bandit([sb.Uniform(0, 3), sb.Uniform(0, 3.2), sb.Uniform(1, 2)])):
+        built_in = sb.trace(sb.UCBRSSR(L=0.8), bandit, horizon=HORIZON, seed=3)
+        own = sb.trace(mine(L=0.8), bandit, horizon=HORIZON, seed=3)
+        np.testing.assert_array_equal(own.choices, built_in.choices)
+        assert own.recommended == built_in.recommended
+
+
+def test_every_field_of_the_record_is_what_it_says():
+    @sb.index_policy(name="all fields")
+    def fields(arm, t, table):
+        late = 0.01 * arm.last + 0.001 * t
+        noise = 0.1 * normal(arm.key, 0)
+        return (
+            arm.mean + 0.3 * arm.maximum + arm.epsilon + 0.1 * arm.second_moment + late + noise + table[int(arm.pulls)]
+        )
+
+    table = np.sin(np.arange(HORIZON + 1.0))
+    last = {}
+
+    def index(record, played, draws):
+        # The rounds played when the arm's statistics last changed; not before the end of the pilot.
+        if last.get(id(record), (0, 0))[0] != record.s:
+            last[id(record)] = (record.s, played)
+        late = 0.01 * last[id(record)][1] + 0.001 * played
+        epsilon = math.sqrt(2 * math.log(played) / record.s)
+        known = record.mean + 0.3 * max(record.rewards) + epsilon + 0.1 * record.second
+        return known + late + 0.1 * draws.normal() + table[record.s]
+
+    policy = fields(table=table)
+    assert not lazy(policy)
+    choices, _ = twin.play(index, TAPE, HORIZON, 1, seed=6)
+    assert sb.trace(policy, sb.Tape(TAPE), horizon=HORIZON, seed=6).choices.tolist() == choices
+    assert len(set(choices[3:])) == 3
+
+
+def test_parameters_may_have_defaults_and_be_tables_or_lists():
+    @sb.index_policy(name="defaults")
+    def defaults(arm, t, weight, bonus=0.5):
+        return weight * arm.mean + bonus / arm.pulls
+
+    assert dict(defaults(weight=2).parameters) == {"weight": 2.0, "bonus": 0.5}
+    assert dict(defaults(weight=[1, 2]).parameters)["weight"].tolist() == [1.0, 2.0]
+
+
+def test_a_live_agent_with_a_table_survives_json():
+    @sb.index_policy(name="by table")
+    def by_table(arm, t, table):
+        return arm.mean + table[int(arm.pulls)]
+
+    agent = by_table(table=np.linspace(3, 0, HORIZON + 1)).agent(arms=3, horizon=HORIZON)
+    for pull in range(30):
+        if pull == 11:
+            agent = sb.Agent.from_json(agent.to_json())
+        arm = agent.ask()
+        agent.tell(arm, TAPE[arm, agent.pulls[arm]])
+    expected, _ = twin.play(lambda r, played, draws: r.mean + np.linspace(3, 0, HORIZON + 1)[r.s], TAPE, 30, 1)
+    assert list(agent.pulls.values()) == np.bincount(expected, minlength=3).tolist()
+
+
+def plain_helper(record):
+    return record.mean + record.epsilon
+
+
+compiled_helper = numba.njit(plain_helper)
+
+
+def ucb_by_name(arm, t):
+    return arm.mean + arm.epsilon
+
+
+def ucb_by_number(arm, t):
+    return arm[1] + arm[4]
+
+
+def ucb_unpacked(arm, t):
+    _, mean, _, _, epsilon, *_ = arm
+    return mean + epsilon
+
+
+def ucb_aliased(arm, t):
+    same = arm
+    return same[1] + same[4]
+
+
+def ucb_by_helper(arm, t):
+    return plain_helper(arm)
+
+
+def ucb_by_compiled_helper(arm, t):
+    return compiled_helper(arm)
+
+
+def ucb_by_clock(arm, t):
+    return arm.mean + math.sqrt(2.0 * math.log(t) / arm.pulls)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [ucb_by_name, ucb_by_number, ucb_unpacked, ucb_aliased, ucb_by_helper, ucb_by_compiled_helper, ucb_by_clock],
+)
+def test_an_index_that_grows_is_never_mistaken_for_one_that_stands_still(function):
+    """However the record is read: a lazily played index that moves with t would give wrong choices."""
+    ucb = sb.index_policy(name=function.__name__)(function)
+    assert not ucb.still
+    assert not lazy(ucb())
+
+
+def test_a_helper_that_numba_has_compiled_is_followed():
+    """Two helpers of one name: the machine code of the first must not be taken for the second's."""
+    for sign in (1.0, -1.0):
+
+        @numba.njit
+        def signed(x, sign=sign):
+            return sign * x
+
+        @sb.index_policy(name="signed")
+        def index(arm, t):
+            return signed(arm.mean)
+
+        trace = sb.trace(index(), sb.Tape([[1.0] * 20, [2.0] * 20]), horizon=20)
+        assert trace.choices[-1] == (1 if sign > 0 else 0)
+
+
+def test_a_false_promise_is_found_out():
+    @sb.index_policy(name="falls", never_falls=True)
+    def falls(arm, t):
+        return arm.mean - arm.epsilon
+
+    with pytest.raises(
+        sb.InvalidInput,
+        match=r"falls was declared never_falls=True.*falls between t = \d+ and t = \d+.*never_falls=False",
+    ):
+        sb.trace(falls(), sb.Tape(TAPE), horizon=HORIZON)
+
+
+def test_a_true_promise_is_kept_lazily():
+    @sb.index_policy(name="promised", never_falls=True)
+    def promised(arm, t):
+        return arm.mean + arm.epsilon
+
+    assert lazy(promised())
+    np.testing.assert_array_equal(
+        sb.trace(promised(), sb.Tape(TAPE), horizon=HORIZON).choices,
+        sb.trace(sb.UCB1(), sb.Tape(TAPE), horizon=HORIZON).choices,
+    )
+
+
+def test_a_function_that_does_not_compile_shows_the_users_line(tmp_path):
+    module = user_module(
+        tmp_path,
+        """
+        import sharpe_bandits as sb
+
+        @sb.index_policy(name="broken")
+        def broken(arm, t, L):
+            scaled = arm.mean / L
+            return scaled + arm.median
+        """,
+    )
+    with pytest.raises(sb.CompilationFailed) as caught:
+        sb.trace(module.broken(L=1.0), sb.Tape(TAPE), horizon=HORIZON)
+    message = str(caught.value)
+    assert "broken" in message
+    assert "return scaled + arm.median" in message
+    assert "my_policies.py, line 7" in message
+    assert "median" in message.splitlines()[0]
+    assert "fields of arm" in message  # the remedy
+    with pytest.raises(sb.CompilationFailed, match=r"arm\.median"):
+        module.broken(L=1.0).agent(arms=2)
+
+
+def test_an_error_in_a_helper_shows_a_line_of_the_users(tmp_path):
+    module = user_module(
+        tmp_path,
+        """
+        import sharpe_bandits as sb
+
+        def helper(x):
+            return open(str(x))
+
+        @sb.index_policy(name="broken helper")
+        def broken(arm, t):
+            return helper(arm.mean)
+        """,
+    )
+    with pytest.raises(sb.CompilationFailed) as caught:
+        sb.trace(module.broken(), sb.Tape(TAPE), horizon=HORIZON)
+    assert "my_policies.py, line" in str(caught.value)
+
+
+def test_an_index_must_be_a_number_on_every_path():
+    @sb.index_policy(name="half")
+    def half(arm, t):
+        if arm.mean > 1e9:
+            return arm.mean
+
+    with pytest.raises(sb.CompilationFailed, match=r"half.*must return a number on every path"):
+        sb.trace(half(), sb.Tape(TAPE), horizon=HORIZON)
+
+
+@pytest.mark.parametrize("kernel", ["lazy", "side by side"])
+def test_not_a_number_is_an_error_that_says_where(kernel):
+    @sb.index_policy(name="undefined")
+    def undefined(arm, t):
+        return math.sqrt(30.5 - arm.pulls) + 0.0 * arm.mean
+
+    # Equal indices: the lowest arm first, and an index that falls with pulls: round robin until 31 pulls of arm 0.
+    with pytest.raises(sb.InvalidInput, match="undefined is not a number for arm 0 after 91 rounds of run 2"):
+        sb.trace(undefined(), sb.Tape(TAPE), horizon=HORIZON, run=2, kernel=kernel)
+
+
+def test_a_live_agent_says_which_record_has_no_index():
+    @sb.index_policy(name="undefined live")
+    def undefined(arm, t):
+        return math.sqrt(2.5 - arm.pulls) + 0.0 * arm.mean
+
+    agent = undefined().agent(arms=["a", "b"])
+    for _ in range(5):  # the fifth is the third pull of the first arm
+        agent.tell(agent.ask(), 1.5)
+    with pytest.raises(sb.InvalidInput, match=r"not a number for arm 'a' \(pulls 3"):
+        agent.ask()
+
+
+def test_bad_declarations_are_refused():
+    def no_arm(x, t):
+        return x
+
+    with pytest.raises(sb.InvalidInput, match=r"must take arm and t first.*got \(x, t\)"):
+        sb.index_policy(name="n")(no_arm)
+
+    def reserved(arm, t, name):
+        return arm.mean
+
+    with pytest.raises(sb.InvalidInput, match="must not have a parameter 'name': rename it"):
+        sb.index_policy(name="n")(reserved)
+
+    def several(arm, t, *more):
+        return arm.mean
+
+    with pytest.raises(sb.InvalidInput, match="'more' of several must be an ordinary one"):
+        sb.index_policy(name="n")(several)
+    with pytest.raises(sb.InvalidInput, match="needs a name, got ''"):
+        sb.index_policy(name="")
+    with pytest.raises(sb.InvalidInput, match=r"needs a value for L, as in greedy_sharpe\(L=1.0\)"):
+        greedy_sharpe()
+    with pytest.raises(sb.UnknownName, match="no parameter of Greedy Sharpe is called 'M'"):
+        greedy_sharpe(L=1.0, M=2.0)
+    with pytest.raises(sb.InvalidInput, match="L must be a number or an array of numbers, got 'x'"):
+        greedy_sharpe(L="x")
+    with pytest.raises(sb.InvalidInput, match="call it with its parameters"):
+        sb.simulate(greedy_sharpe, sb.Tape(TAPE), horizon=HORIZON)
+
+
+def test_a_state_of_a_policy_that_is_not_defined_here_is_explained():
+    state = greedy_sharpe(L=1.0).agent(arms=2).to_json().replace('"Greedy Sharpe"', '"Greedy Sharp"')
+    with pytest.raises(sb.UnreadableData, match="'Greedy Sharp': did you mean 'Greedy Sharpe'"):
+        sb.Agent.from_json(state)

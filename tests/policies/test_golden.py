@@ -1,0 +1,345 @@
+"""Every index policy, in every form, against a plain-Python twin on recorded rewards (SPEC section 2)."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import sharpe_bandits as sb
+from sharpe_bandits.kernels.streams import BESIDE_GAMMA
+from sharpe_bandits.policies.base import IndexPolicy, Policy
+from tests import twin
+
+HORIZON, SEED = 150, 11
+#: Four arms with means and spreads that differ, long enough for one arm to be played throughout.
+TAPE = np.random.default_rng(3).normal(
+    np.array([[1.0], [1.3], [0.8], [1.2]]), np.array([[0.9], [1.6], [0.5], [1.2]]), size=(4, HORIZON)
+)
+
+
+def epsilon(record, played):
+    return math.sqrt(2 * math.log(played) / record.s)
+
+
+def confidence_term(record, played, L, moment):
+    """(V + moment + 2 eps + L) eps / (D (D - 3 eps)); None where D <= 3 eps."""
+    e, d = epsilon(record, played), L + record.variance
+    if d <= 3 * e:
+        return None
+    return (record.variance + moment + 2 * e + L) * e / (d * (d - 3 * e))
+
+
+def ucb_vv(record, played, draws):
+    return record.variance + epsilon(record, played)
+
+
+def ucb_rssr(L, risk_free=0.0):
+    def index(record, played, draws):
+        excess = twin.Record(x - risk_free for x in record.rewards)
+        width = confidence_term(record, played, L, excess.second)
+        return math.inf if width is None else excess.mean**2 / (L + record.variance) + width
+
+    return index
+
+
+def ucb_rssr_literal(L):
+    def index(record, played, draws):
+        e, d = epsilon(record, played), L + record.variance
+        return record.mean**2 / d + (record.variance + record.second + 2 * e + L) * e / (d * (d - 3 * e))
+
+    return index
+
+
+def ucb_sr_like(L, risk_free=0.0):
+    def index(record, played, draws):
+        excess = record.mean - risk_free
+        width = confidence_term(record, played, L, excess)
+        return math.inf if width is None else excess / (L + record.variance) + width
+
+    return index
+
+
+def ucb_sr_like_literal(L):
+    def index(record, played, draws):
+        e, d = epsilon(record, played), L + record.variance
+        return record.mean / d + (record.variance + record.mean + 2 * e + L) * e / (d * (d - 3 * e))
+
+    return index
+
+
+def u_ucb(epsilon0, risk_free=0.0, q=2.0):
+    b = 4 * max(1 / epsilon0, 2 * epsilon0**-1.5 * (abs(risk_free) + 1))
+
+    def index(record, played, draws):
+        x = 2.5 * math.log(played) / (0.5 * record.s)
+        ratio = (record.mean - risk_free) / math.sqrt(epsilon0 + record.variance)
+        return ratio + 2 * b * max(x**0.5, x ** (q / 2))
+
+    return index
+
+
+def gra_ucb(rho, alpha=0.05):
+    def index(record, played, draws):
+        chi2 = scipy.stats.chi2.ppf(1 - alpha, record.s - 1)
+        lower = (record.s - 1) * record.variance / chi2
+        return -(lower - rho * (record.mean + math.sqrt(math.log(played) / record.s)))  # the print minimises
+
+    return index
+
+
+def modified_gra_printed(L):
+    def index(record, played, draws):
+        chi2 = scipy.stats.chi2.ppf(0.95, record.s - 1)
+        top = (record.mean + math.sqrt(math.log(played) / record.s)) ** 2
+        return top / math.sqrt(L + (record.s - 1) * record.variance**2 / chi2)
+
+    return index
+
+
+def modified_gra_authors(L):
+    def index(record, played, draws):
+        chi2 = scipy.stats.chi2.ppf(0.95, record.s - 1)
+        top = record.mean**2 + math.sqrt(math.log(played) / record.s)
+        return top / (L + (record.s - 1) * record.variance / chi2)
+
+    return index
+
+
+def posterior(record):
+    """The published updates, pull by pull: a += 1/2, b += (s / (s + 1)) (x - mean)^2 / 2, from 1/2 and 1/2."""
+    a, b, mean = 0.5, 0.5, 0.0
+    for s, x in enumerate(record.rewards):
+        a += 0.5
+        b += s / (s + 1) * (x - mean) ** 2 / 2
+        mean = (s * mean + x) / (s + 1)
+    return a, b
+
+
+def tau(record, draws):
+    a, b = posterior(record)
+    return draws.gamma(a) / b
+
+
+def theta(record, draws):
+    return record.mean + draws.normal(BESIDE_GAMMA) / math.sqrt(record.s)
+
+
+def mvts(rho):
+    return lambda record, played, draws: rho * theta(record, draws) - 1 / tau(record, draws)
+
+
+def modified_mvts_printed(L):
+    return lambda record, played, draws: theta(record, draws) ** 2 / (L + math.sqrt(1 / tau(record, draws)))
+
+
+def modified_mvts_repaired(L):
+    return lambda record, played, draws: theta(record, draws) ** 2 / (L + 1 / tau(record, draws))
+
+
+def modified_mvts_authors(L):
+    def index(record, played, draws):
+        a, b = 0.5, 0.5
+        for x in record.rewards:
+            a += 1
+            b = max(b, x)
+        u = b * draws.uniform() ** (-1 / a)  # Pareto(a, scale b) by inversion
+        return (u / 2) ** 2 / (L + u**2 / 12)
+
+    return index
+
+
+def normal_gamma_ts(L):
+    def index(record, played, draws):
+        precision = tau(record, draws)
+        mean = record.mean + draws.normal(BESIDE_GAMMA) / math.sqrt(record.s * precision)
+        return mean**2 / (L + 1 / precision)
+
+    return index
+
+
+def thompson(variance):
+    return lambda record, played, draws: record.mean + draws.normal() * math.sqrt(variance / (record.s + 1))
+
+
+def mv_lcb(rho, horizon):
+    delta = 1 / horizon**2
+
+    def index(record, played, draws):
+        width = (5 + rho) * math.sqrt(math.log(1 / delta) / (2 * record.s))
+        return -(record.variance - rho * record.mean - width)  # the print minimises
+
+    return index
+
+
+def epsilon_greedy(objective, epsilon):
+    def index(record, played, draws):
+        explores = draws.uniform_of_round() < epsilon
+        return draws.uniform() if explores else objective(record.mean, record.variance)
+
+    return index
+
+
+def rssr(L, risk_free=0.0):
+    return lambda mean, variance: (mean - risk_free) ** 2 / (L + variance)
+
+
+def sr_like(L, risk_free=0.0):
+    return lambda mean, variance: (mean - risk_free) / (L + variance)
+
+
+def signed_rssr(L, risk_free=0.0):
+    return lambda mean, variance: math.copysign((mean - risk_free) ** 2, mean - risk_free) / (L + variance)
+
+
+def mean_variance(rho):
+    return lambda mean, variance: rho * mean - variance
+
+
+def mean_alone(mean, variance):
+    return mean
+
+
+#: Policy, twin of its index, twin of its objective.
+GOLDEN = [
+    (sb.UCBVV(), ucb_vv, lambda mean, variance: variance),
+    (sb.UCBRSSR(L=0.5), ucb_rssr(0.5), rssr(0.5)),
+    (sb.UCBRSSR(L=3.0, pilot_pulls=8, name="UCB-RSSR, pilot"), ucb_rssr(3.0), rssr(3.0)),
+    (sb.UCBRSSR(L=3.0, risk_free=0.7, name="UCB-RSSR, rate"), ucb_rssr(3.0, 0.7), rssr(3.0, 0.7)),
+    (sb.UCBRSSR(L=0.5, confidence="literal", name="UCB-RSSR literal"), ucb_rssr_literal(0.5), rssr(0.5)),
+    (sb.UCBSRLike(L=3.0), ucb_sr_like(3.0), sr_like(3.0)),
+    (sb.UCBSRLike(L=3.0, risk_free=0.7, name="UCB-SR-like, rate"), ucb_sr_like(3.0, 0.7), sr_like(3.0, 0.7)),
+    (sb.UCBSRLike(L=0.5, confidence="literal", name="SR-like literal"), ucb_sr_like_literal(0.5), sr_like(0.5)),
+    (sb.UUCB(epsilon0=20.0), u_ucb(20.0), signed_rssr(20.0)),
+    (sb.UUCB(epsilon0=20.0, risk_free=-4.0, name="U-UCB, rate"), u_ucb(20.0, -4.0), signed_rssr(20.0, -4.0)),
+    (sb.UUCB(epsilon0=20.0, q=3.0, name="U-UCB, q = 3"), u_ucb(20.0, q=3.0), signed_rssr(20.0)),
+    (sb.GRAUCB(rho=1.5), gra_ucb(1.5), mean_variance(1.5)),
+    (sb.GRAUCB(rho=1.5, alpha=0.3, name="GRA-UCB, alpha"), gra_ucb(1.5, 0.3), mean_variance(1.5)),
+    (sb.ModifiedGRAUCB(L=0.5), modified_gra_printed(0.5), rssr(0.5)),
+    (sb.ModifiedGRAUCB(L=0.5, form="authors", name="Modified-GRA authors"), modified_gra_authors(0.5), rssr(0.5)),
+    (sb.MVTS(rho=1.5), mvts(1.5), mean_variance(1.5)),
+    (sb.ModifiedMVTS(L=0.5), modified_mvts_printed(0.5), rssr(0.5)),
+    (sb.ModifiedMVTS(L=0.5, form="repaired", name="M-MVTS repaired"), modified_mvts_repaired(0.5), rssr(0.5)),
+    (sb.ModifiedMVTS(L=0.5, form="authors", name="M-MVTS authors"), modified_mvts_authors(0.5), rssr(0.5)),
+    (sb.NormalGammaTS(L=0.5), normal_gamma_ts(0.5), rssr(0.5)),
+    (sb.ThompsonSampling(variance=2.0), thompson(2.0), mean_alone),
+    (sb.MTS(), lambda record, played, draws: theta(record, draws), mean_alone),
+    (sb.VTS(), lambda record, played, draws: -1 / tau(record, draws), mean_variance(0.0)),
+    (sb.UCB1(), lambda record, played, draws: record.mean + epsilon(record, played), mean_alone),
+    (sb.MVLCB(rho=0.05), mv_lcb(0.05, HORIZON), mean_variance(0.05)),
+    (sb.EpsilonGreedy(sb.RSSR(L=0.5), epsilon=0.3), epsilon_greedy(rssr(0.5), 0.3), rssr(0.5)),
+    (sb.UniformPlay(sb.Mean()), lambda record, played, draws: -record.s, mean_alone),
+]
+PILOTS = {"UCB-RSSR, pilot": 8, "UCB1": 1, "Thompson sampling": 1, "MTS": 1}  # elsewhere two: a variance needs them
+
+
+def twin_of(policy, index):
+    """Choices and records of the twin, on the common tape."""
+    refresh_all = not (isinstance(policy, sb.ModifiedGRAUCB) and policy.form == "authors")
+    pilot = PILOTS.get(policy.name, 2)
+    return twin.play(index, TAPE, HORIZON, pilot, seed=SEED, refresh_all=refresh_all)
+
+
+@pytest.mark.parametrize(("policy", "index", "objective"), GOLDEN, ids=[entry[0].name for entry in GOLDEN])
+def test_every_choice_is_the_twins(policy, index, objective):
+    choices, records = twin_of(policy, index)
+    trace = sb.trace(policy, sb.Tape(TAPE), horizon=HORIZON, seed=SEED)
+    assert trace.choices.tolist() == choices
+    assert trace.recommended == twin.best(objective, records)
+    pulls = [0] * len(TAPE)
+    for arm, reward in zip(choices, trace.rewards, strict=True):  # the j-th pull pays what the tape says
+        assert reward == TAPE[arm, pulls[arm]]
+        pulls[arm] += 1
+
+
+def test_the_tape_tells_all_formulas_apart():
+    """If two twins made the same choices, a formula in the place of another would go unnoticed."""
+    traces = {policy.name: tuple(twin_of(policy, index)[0]) for policy, index, _ in GOLDEN}
+    same = [(a, b) for a in traces for b in traces if a < b and traces[a] == traces[b]]
+    assert same == []
+
+
+def test_every_index_policy_of_the_paper_has_a_golden_trace():
+    golden = {(type(policy).__name__, policy.formula) for policy, _, _ in GOLDEN}
+    elsewhere = ("sharpe_bandits.policies.scale_free", "sharpe_bandits.policies.custom")  # with tests of their own
+    kinds = {
+        name
+        for name, kind in Policy.kinds.items()
+        if issubclass(kind, IndexPolicy)
+        and kind.__module__.startswith("sharpe_bandits.")
+        and kind.__module__ not in elsewhere
+    }
+    assert {name for name, _ in golden} == kinds
+    assert len(golden) == 22  # the forms: two confidences twice, two q, two and three modified forms, and the rest
+
+
+def test_ties_of_coin_tosses_go_to_the_lowest_arm():
+    tape = np.random.default_rng(8).integers(0, 2, size=(3, 60)).astype(float)
+    tape[:, 0] = 0.0, 1.0, 1.0  # after the pilot arms 1 and 2 tie above arm 0: the rule decides at once
+    choices, _ = twin.play(lambda record, played, draws: record.mean + epsilon(record, played), tape, 60, 1)
+    assert sb.trace(sb.UCB1(), sb.Tape(tape), horizon=60).choices.tolist() == choices
+    assert choices[3] == 1
+
+
+def test_ucb_rssr_by_hand():
+    """Two arms, two pulls each, then three rounds; L = 5, every number worked out with pencil and paper.
+
+    N = 4. eps = sqrt(2 ln 4 / 2) = 1.17741 for both.
+      Arm 0: rewards 1, 3: X = 2, X2 = 5, V = 2, D = 7, D - 3 eps = 3.46777:
+             4/7 + (2 + 5 + 2.35482 + 5) 1.17741 / (7 x 3.46777) = 0.57143 + 0.69627 = 1.2677
+      Arm 1: rewards 2, 2: X = 2, X2 = 4, V = 0, D = 5, D - 3 eps = 1.46777:
+             4/5 + (0 + 4 + 2.35482 + 5) 1.17741 / (5 x 1.46777) = 0.8 + 1.82170 = 2.6217        -> arm 1, pays 8
+    N = 5. Arm 0: eps = sqrt(2 ln 5 / 2) = 1.26864, D - 3 eps = 3.19409:
+             0.57143 + (7 + 2.53727 + 5) 1.26864 / (7 x 3.19409) = 0.57143 + 0.82484 = 1.3963
+           Arm 1: rewards 2, 2, 8: X = 4, X2 = 24, V = 12, D = 17, eps = sqrt(2 ln 5 / 3) = 1.03584,
+             D - 3 eps = 13.89248:
+             16/17 + (12 + 24 + 2.07168 + 5) 1.03584 / (17 x 13.89248) = 0.94118 + 0.18891 = 1.1301 -> arm 0, pays 2
+    N = 6. Arm 0: rewards 1, 3, 2: X = 2, X2 = 14/3, V = 1, D = 6, eps = sqrt(2 ln 6 / 3) = 1.09294,
+             D - 3 eps = 2.72118:
+             4/6 + (1 + 4.66667 + 2.18588 + 5) 1.09294 / (6 x 2.72118) = 0.66667 + 0.86036 = 1.5270
+           Arm 1: eps = 1.09294, D - 3 eps = 13.72118:
+             0.94118 + (41 + 2.18588) 1.09294 / (17 x 13.72118) = 0.94118 + 0.20235 = 1.1435     -> arm 0, pays 5
+    """
+    tape = sb.Tape([[1, 3, 2, 5, 1, 1], [2, 2, 8, 1, 1, 1]])
+    trace = sb.trace(sb.UCBRSSR(L=5.0), tape, horizon=7)
+    assert trace.choices.tolist() == [0, 1, 0, 1, 1, 0, 0]
+    assert trace.rewards.tolist() == [1, 2, 3, 2, 8, 2, 5]
+
+
+def test_infinite_indices_by_hand():
+    """L = 0.1 and hardly any variance: D <= 3 eps throughout, so the least pulled arm is played, the lowest first."""
+    tape = sb.Tape(np.full((3, 20), 0.25) + np.arange(20) * 1e-3)
+    trace = sb.trace(sb.UCBRSSR(L=0.1, pilot_pulls=2), tape, horizon=13)
+    assert trace.choices.tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0]
+
+
+def test_literal_confidence_starves_an_arm_that_the_infinite_rule_plays():
+    """Where D <= 3 eps the printed term is negative: that arm is shunned, the paper's slip that the default repairs.
+
+    N = 4, eps = 1.17741, L = 1. Arm 0 (rewards 0, 6: V = 18, D = 19) has a positive term; arm 1 (rewards 3, 3: V = 0,
+    D = 1 < 3.53) has 9 + (9 + 2.35 + 1) 1.17741 / (1 - 3.53) = 9 - 5.74 = 3.26 against
+    9/19 + (18 + 18 + 2.35 + 1) 1.17741 / (19 x 15.47) = 0.47 + 0.16 = 0.63 for arm 0. With mean 1 in place of 3 it has
+    1 + (1 + 2.35 + 1) 1.17741 / (-2.53) = -1.02: it is passed over, though nothing is known of it.
+    """
+    tape = sb.Tape([[0, 6, 3, 3, 3], [1, 1, 1, 1, 1]])
+    assert sb.trace(sb.UCBRSSR(L=1.0, confidence="literal"), tape, horizon=5).choices[-1] == 0
+    assert sb.trace(sb.UCBRSSR(L=1.0), tape, horizon=5).choices[-1] == 1
+    tape = sb.Tape([[0, 6, 3, 3, 3], [3, 3, 3, 3, 3]])
+    assert sb.trace(sb.UCBRSSR(L=1.0, confidence="literal"), tape, horizon=5).choices[-1] == 1
+
+
+@pytest.mark.parametrize(
+    ("policy", "pulls"),
+    [
+        (sb.UCBRSSR(L=3.0), 2),
+        (sb.UCBRSSR(L=3.0, pilot_fraction=0.001), 2),  # ceil(0.15 / 4) = 1, but a variance needs two
+        (sb.UCBRSSR(L=3.0, pilot_fraction=0.3), 12),  # ceil(0.3 x 150 / 4) = ceil(11.25)
+        (sb.UCBRSSR(L=3.0, pilot_pulls=9), 9),
+    ],
+)
+def test_the_pilot_is_whole_cycles(policy, pulls):
+    choices = sb.trace(policy, sb.Tape(TAPE), horizon=HORIZON).choices.tolist()
+    assert choices[: 4 * pulls] == [0, 1, 2, 3] * pulls
+    rest, _ = twin.play(ucb_rssr(3.0), TAPE, HORIZON, pulls)
+    assert choices[4 * pulls :] == rest[4 * pulls :]
+    assert choices[4 * pulls : 4 * pulls + 4] != [0, 1, 2, 3]  # so that the pilot's end shows

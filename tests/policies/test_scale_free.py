@@ -1,0 +1,163 @@
+"""Policies without a scale: against plain-Python twins written from their definitions, and their invariance."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sharpe_bandits as sb
+from sharpe_bandits.kernels import statistics, streams
+
+L, R = 0.8, 0.1
+POLICIES = [sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.ScaleFreeDirichlet]
+
+
+@pytest.fixture(scope="module")
+def tape():
+    """Skewed rewards of both signs, so that third moments and the sign of the mean matter."""
+    rng = np.random.default_rng(11)
+    return rng.gamma(2.0, 1.0, (4, 400)) * np.array([[1.0], [0.7], [1.5], [0.4]]) - np.array(
+        [[1.2], [0.9], [2.0], [1.5]]
+    )
+
+
+def moments(x):
+    """Mean, unbiased variance, third and fourth central moment, by two passes."""
+    mean = sum(x) / len(x)
+    return (
+        mean,
+        sum((v - mean) ** 2 for v in x) / (len(x) - 1),
+        sum((v - mean) ** 3 for v in x) / len(x),
+        sum((v - mean) ** 4 for v in x) / len(x),
+    )
+
+
+def h(x):
+    mean, variance, _, _ = moments(x)
+    return (mean - R) / math.sqrt(L + variance)
+
+
+def spread(x):
+    """The variance of the influence function, its moments drawn towards normal ones with the weight of ten pulls."""
+    mean, v, third, fourth = moments(x)
+    s, d = len(x), L + v
+    third = s / (s + 10) * third
+    fourth = s / (s + 10) * fourth + 10 / (s + 10) * 3 * v**2
+    e = mean - R
+    w = v / d - e * third / d**2 + e**2 * (fourth - v**2) / (4 * d**3)
+    normal = v / d + e**2 * 2 * v**2 / (4 * d**3)
+    return max(w, normal / 4)
+
+
+def ucb(past, t, run_key):
+    return [h(x) + math.sqrt(spread(x) * (math.exp(2 * 0.5 * math.log(t) / (len(x) - 2)) - 1)) for x in past]
+
+
+def imed(past, t, run_key):
+    lead = max(h(x) for x in past)
+    return [-((len(x) - 2) / 2 * math.log(1 + (lead - h(x)) ** 2 / spread(x)) + math.log(len(x))) for x in past]
+
+
+def draw_key(run_key, arm, t):
+    return streams.fold(streams.fold(run_key, arm), t)
+
+
+def thompson(past, t, run_key):
+    found = []
+    for arm, x in enumerate(past):
+        mean, v, _, _ = moments(x)
+        s, key = len(x), draw_key(run_key, arm, t)
+        tau = streams.gamma(key, (s - 1) / 2) / ((s - 1) * v / 2)
+        theta = mean + streams.normal(key, streams.BESIDE_GAMMA) / math.sqrt(s * tau)
+        found.append((theta - R) / math.sqrt(L + 1 / tau))
+    return found
+
+
+def dirichlet(past, t, run_key):
+    found = []
+    for arm, x in enumerate(past):
+        mean, v, third, fourth = moments(x)
+        s, key = len(x), draw_key(run_key, arm, t)
+        if s <= 64:
+            w = [-math.log(streams.uniform(key, j)) for j in range(s)]
+            m = sum(a * b for a, b in zip(w, x, strict=True)) / sum(w)
+            # E of the reweighted variance is (s-1)/(s+1) of the unbiased one.
+            var = sum(a * (b - m) ** 2 for a, b in zip(w, x, strict=True)) / sum(w) * (s + 1) / (s - 1)
+        else:
+            z, z2 = streams.normal(key, 0), streams.normal(key, 1)
+            m = mean + math.sqrt(v / s) * z
+            var = v + (third / math.sqrt(v) * z + math.sqrt(fourth - v**2 - third**2 / v) * z2) / math.sqrt(s)
+        found.append((m - R) / math.sqrt(L + max(var, 0.0)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("policy", "indices"),
+    [(POLICIES[0], ucb), (POLICIES[1], imed), (POLICIES[2], thompson), (POLICIES[3], dirichlet)],
+)
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+def test_choices_are_those_of_a_twin(policy, indices, tape):
+    horizon, seed = 400, 5
+    trace = sb.trace(policy(L=L, risk_free=R), sb.Tape(tape), horizon=horizon, seed=seed)
+    run_key = streams.stream_key(seed, streams.POLICY, 0)
+    past = [[] for _ in tape]
+    for t in range(horizon):
+        choice = t % 4 if t < 4 * policy.least_pilot else int(np.argmax(indices(past, t, run_key)))
+        assert trace.choices[t] == choice, f"round {t}"
+        past[choice].append(tape[choice, len(past[choice])])
+    assert sum(len(x) > 10 for x in past) >= 2  # the rule was not a foregone conclusion
+    assert max(map(len, past)) > 64  # and the normal limit of the reweighted moments took part
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@given(power=st.integers(-20, 20), seed=st.integers(0, 1000))
+@settings(max_examples=15, deadline=None)
+def test_choices_do_not_depend_on_the_unit(policy, power, seed, tape):
+    # A power of two changes no digit of any number, so that even ties stay ties.
+    c = 2.0**power
+    plain = sb.trace(policy(L=L, risk_free=R), sb.Tape(tape), horizon=300, seed=seed)
+    scaled = sb.trace(policy(L=L * c * c, risk_free=R * c), sb.Tape(tape * c), horizon=300, seed=seed)
+    assert np.array_equal(plain.choices, scaled.choices)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_mean_that_dwarfs_the_variance_does_no_harm(policy, tape):
+    # Shifting rewards and the risk-free rate by the same amount changes nothing but rounding.
+    plain = sb.trace(policy(L=L, risk_free=R), sb.Tape(tape), horizon=300, seed=3)
+    shifted = sb.trace(policy(L=L, risk_free=R + 1e6), sb.Tape(tape + 1e6), horizon=300, seed=3)
+    assert (plain.choices == shifted.choices).mean() > 0.99
+
+
+def test_spread_is_the_variance_of_the_estimate():
+    # s times the variance of h over many samples tends to W: an independent check of the influence function.
+    rng = np.random.default_rng(0)
+    samples = rng.gamma(2.0, 1.0, (4000, 2000)) - 1.0
+    ratios = (samples.mean(axis=1) - R) / np.sqrt(L + samples.var(axis=1, ddof=1))
+    measured = 2000 * ratios.var(ddof=1)
+    from sharpe_bandits.policies.scale_free import spread as formula
+
+    # Gamma(2) has variance 2, third central moment 4, fourth 24.
+    arm = statistics.Arm(1e9, 1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 0, 0, 4.0, 24.0)
+    assert formula(arm, L, R) == pytest.approx(measured, rel=4 * math.sqrt(2 / 4000))
+
+
+def test_a_constant_arm_is_known_exactly():
+    # Arm 0 always pays 1; arm 1 is worse and noisy. No division of 0 by 0, and the constant arm wins.
+    rng = np.random.default_rng(1)
+    tape = np.vstack([np.ones(300), rng.normal(0.5, 1.0, 300)])
+    for policy in POLICIES:
+        trace = sb.trace(policy(L=0.5), sb.Tape(tape), horizon=300)
+        assert (trace.choices == 0).mean() > 0.8
+
+
+def test_they_settle_where_published_policies_cannot():
+    # Daily-return scale: UCB-RSSR explores all arms alike for ever, scale-free policies find the good one.
+    bandit = sb.Bandit([sb.Normal(0.002, 1e-4), sb.Normal(0.0, 1e-4), sb.Normal(0.0, 1e-4)])
+    names = ["UCB-RSSR", "SF-UCB", "SF-IMED", "SF-TS"]
+    listed = [sb.UCBRSSR(L=1e-5), *(p(L=1e-5) for p in POLICIES[:3])]
+    study = sb.simulate(listed, bandit, horizon=5000, runs=64, seed=1)
+    plays = {name: study[name].suboptimal_plays(sb.RSSR(1e-5, signed=True)).final.mean for name in names}
+    assert plays["UCB-RSSR"] == pytest.approx(5000 * 2 / 3, rel=0.01)
+    assert all(plays[name] < 1500 for name in names[1:])

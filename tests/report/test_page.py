@@ -1,0 +1,323 @@
+"""The page as a document: every verdict, links that lead somewhere, nothing from elsewhere, the numbers of the data."""
+
+import csv
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.experiments import tidy
+from sharpe_bandits.metrics import Estimate
+from sharpe_bandits.paper.claims import Evidence, Verdict, judge
+from sharpe_bandits.paper.panels import panels
+from sharpe_bandits.paper.table import Table
+from sharpe_bandits.report.page import Content, charts, page
+from tests.synthetic import ARMS, case, finished, outcome, panel, wrong_plays
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+class Element:
+    def __init__(self, tag, attributes, parent):
+        self.tag, self.attributes, self.parent = tag, dict(attributes), parent
+        self.children, self.text = [], ""
+
+    def all(self, tag=None, css=None, **attributes):
+        """Elements below this one, in order."""
+        for child in self.children:
+            fits = tag in (None, child.tag) and (css is None or css in child.attributes.get("class", "").split())
+            if fits and all(child.attributes.get(key) == value for key, value in attributes.items()):
+                yield child
+            yield from child.all(tag, css, **attributes)
+
+    def words(self):
+        return " ".join([self.text, *(child.words() for child in self.children)]).strip()
+
+
+class Document(HTMLParser):
+    """A page as a tree; complains about tags that do not match."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.root = self.here = Element("root", {}, None)
+        self.feed(text)
+        self.close()
+        assert self.here is self.root, f"<{self.here.tag}> is not closed"
+
+    def handle_starttag(self, tag, attributes):
+        element = Element(tag, attributes, self.here)
+        self.here.children.append(element)
+        if tag not in VOID:
+            self.here = element
+
+    def handle_endtag(self, tag):
+        assert self.here.tag == tag, f"</{tag}> closes <{self.here.tag}>"
+        self.here = self.here.parent
+
+    def handle_data(self, text):
+        self.here.text += text
+
+
+@pytest.fixture(scope="module")
+def text(folder):
+    return (folder / "report.html").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def root(text):
+    return Document(text).root
+
+
+@pytest.fixture(scope="module")
+def claims(folder):
+    return json.loads((folder / "claims.json").read_text("utf-8"))
+
+
+def by_id(root, id):
+    (element,) = root.all(id=id)
+    return element
+
+
+def test_ids_are_unique(root):
+    ids = [element.attributes["id"] for element in root.all() if "id" in element.attributes]
+    assert len(set(ids)) == len(ids)
+
+
+def test_the_scorecard_comes_first_and_has_every_verdict(root, claims):
+    ids = [element.attributes["id"] for element in root.all() if "id" in element.attributes]
+    assert ids[0] == "scorecard"
+    (table,) = root.all("table", "scorecard")
+    head, *rows = table.all("tr")
+    profiles = [th.words().removesuffix(" profile") for th in head.all("th")][2:]
+    shown = {}
+    for row in rows:
+        id, says, *cells = row.all("td")
+        for profile, cell in zip(profiles, cells, strict=True):
+            chips = list(cell.all("a", "chip"))
+            if chips:
+                (chip,) = chips
+                shown[id.words(), profile] = (says.words(), chip.words(), chip.attributes["href"])
+                assert chip.words() in chip.attributes["class"].split()
+    expected = {(c["id"], c["profile"]): (c["claim"], c["verdict"], f"#{c['panel']}-{c['profile']}") for c in claims}
+    assert shown == expected
+    assert len(shown) > 10
+
+
+def test_the_tally_counts_the_verdicts(root, claims):
+    (tally,) = root.all("div", "tally")
+    shown = {box.attributes["class"]: int(next(box.all("b")).words()) for box in tally.all("div")}
+    assert shown == {name: sum(c["verdict"] == name for c in claims) for name in ("holds", "fails", "undecided")}
+
+
+def test_a_verdict_leads_to_its_panel_where_its_evidence_is(root, claims):
+    for claim in claims:
+        section = by_id(root, f"{claim['panel']}-{claim['profile']}")
+        (details,) = (d for d in section.all("details") if claim["id"] in [b.words() for b in d.all("b")])
+        (summary,) = details.all("summary")
+        assert next(summary.all("span", "chip")).words() == claim["verdict"]
+        assert claim["claim"] in summary.words()
+        for part in claim["evidence"]:
+            (row,) = (r for r in details.all("tr") if part["check"] in [c.words() for c in r.all("td")])
+            cells = [c.words() for c in row.all("td")]
+            low, high = part["interval"]
+            assert cells[1:] == [
+                f"{part['left']:.4g}",
+                f"{part['right']:.4g}",
+                f"{part['difference']:.4g}",
+                f"{part['se']:.4g}",
+                f"[{low:.4g}, {high:.4g}]",
+                part["verdict"],
+            ]
+
+
+def test_claims_that_fail_are_explained_with_a_way_to_the_evidence(root, claims):
+    failed = [c for c in claims if c["verdict"] == "fails"]
+    assert failed
+    boxes = list(root.all("div", "why"))
+    for claim in failed:
+        (box,) = (b for b in boxes if f"{claim['id']} ({claim['profile']})" in [a.words() for a in b.all("a")])
+        assert claim["claim"] in box.words()
+        assert claim["why"]
+        assert claim["why"] in box.words()
+
+
+def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere(root, folder):
+    ids = {element.attributes["id"] for element in root.all() if "id" in element.attributes}
+    links = [element.attributes["href"] for element in root.all() if "href" in element.attributes]
+    assert len(links) > 20
+    for link in links:
+        if link.startswith("#"):
+            assert link[1:] in ids
+        elif link != "data:,":
+            assert not re.match(r"\w+:|//", link), link
+            assert (folder / link).is_file()
+    assert not [e.tag for e in root.all() if "src" in e.attributes or "srcset" in e.attributes]
+    assert {e.tag for e in root.all("link")} == {"link"}
+    assert [e.attributes["rel"] for e in root.all("link")] == ["icon"]
+    assert not list(root.all("iframe"))
+    (style,) = root.all("style")
+    assert "@import" not in style.text
+    assert "url(" not in style.text
+    own = [s.text for s in root.all("script") if "Plotly.react" in s.text and len(s.text) < 100_000]
+    assert len(own) == 1
+    assert "http" not in own[0]
+
+
+def test_every_panel_has_its_figure_data_numbers_and_settings(root):
+    for p in panels(["R2", "V3", "B1", "C1"]):
+        section = by_id(root, p.key)
+        links = [a.attributes["href"] for a in section.all("a")]
+        assert links == [f"figures/{p.key}.svg", f"figures/{p.key}.png", f"data/{p.id}.csv", f"data/{p.id}.parquet"]
+        words = section.words()
+        for case_ in p.cases:
+            for policy in case_.policies:
+                assert type(policy).__name__ in words
+        assert p.note in by_id(root, f"panel-{p.id}").words()
+    assert "arm 39" in by_id(root, "panel-V3").words()
+
+
+def test_theory_has_its_tables(root):
+    assert by_id(root, "theory").words() == "Theory against measurement"
+    bounds = by_id(root, "bounds")
+    head, *rows = bounds.all("tr")
+    columns = [th.words() for th in head.all("th")]
+    assert {"bound", "measured", "verdict"} <= set(columns)
+    verdicts = [list(r.all("td"))[columns.index("verdict")].words() for r in rows]
+    assert set(verdicts) <= {"holds", "fails", "undecided", "vacuous"}
+    assert "vacuous" in verdicts
+    assert by_id(root, "growth").words()
+
+
+def embedded(root):
+    (script,) = root.all("script", id="data")
+
+    def refuse(word):
+        raise AssertionError(f"{word} is not JSON")
+
+    return json.loads(script.text, parse_constant=refuse)
+
+
+def table(folder, id, **wanted):
+    with (folder / "data" / f"{id}.csv").open(newline="") as file:
+        return [r for r in csv.DictReader(file) if all(r[key] == value for key, value in wanted.items())]
+
+
+def test_the_curves_are_those_of_the_data(root, folder):
+    data = embedded(root)
+    assert set(data["panels"]) == {p.key for p in panels(["R2", "V3", "B1", "C1"])}
+    (chart,) = data["panels"]["R2-paper"]["charts"]
+    for metric in ("regret", "sub-optimal plays"):
+        series = {s["name"]: s for s in chart["series"][metric]}
+        assert {n for n in series if "bound" not in n} == {
+            f"{p}, L = {L}" for p in ("UCB-RSSR", "U-UCB") for L in ("0.5", "5")
+        }
+        rows = table(folder, "R2", profile="paper", policy="U-UCB", case="L = 5", metric=metric)
+        assert series["U-UCB, L = 5"]["t"] == [int(r["t"]) for r in rows]
+        for key in ("mean", "low", "high"):
+            np.testing.assert_allclose(series["U-UCB, L = 5"][key], [float(r[key]) for r in rows], rtol=1e-5)
+
+
+def test_bounds_that_say_something_are_beside_the_curves(root, folder):
+    (chart,) = embedded(root)["panels"]["R2-paper"]["charts"]
+    shown = {s["name"] for s in chart["series"]["regret"] if "bound" in s["name"]}
+    kept = {
+        f"{r['metric'].removeprefix('bound (').removesuffix(')')} bound, L = {float(r['L']):g}"
+        for r in table(folder, "R2", profile="paper")
+        if r["metric"].startswith("bound")
+    }
+    assert shown == kept
+    assert shown
+
+
+def test_the_errors_are_those_of_the_data(root, folder):
+    (chart,) = embedded(root)["panels"]["B1-authors"]["charts"]
+    series = {s["name"]: s for s in chart["series"]}
+    assert {n for n in series if "bound" not in n} == {"SHSR", "SHSR, samples kept", "SuRSR", "Uniform sampling"}
+    assert series["SHSR"]["cases"] == ["K = 16, n = 30,000", "K = 32, n = 30,000", "K = 64, n = 30,000"]
+    rows = table(folder, "B1", profile="authors", policy="SuRSR", metric="error")
+    assert series["SuRSR"]["mean"] == pytest.approx([float(r["mean"]) for r in rows], rel=1e-5)
+
+
+def test_the_settings_are_at_the_end(root):
+    facts = {}
+    for row in list(root.all("table"))[-1].all("tr"):
+        facts[next(row.all("th")).words()] = next(row.all("td")).words()
+    assert facts["runs"] == "32"
+    assert facts["seed"] == "7"
+    assert facts["version of sharpe-bandits"] == sb.__version__
+
+
+# --- pages of made-up content -----------------------------------------------------------------------------------------
+
+NASTY = """</script><script>alert("x")</script> & <b>'"""
+
+
+def made_up(**changes):
+    policy = sb.UCB1(name=NASTY)
+    done = finished(panel([case([policy], {"set": NASTY})]), [wrong_plays(policy, [1, 2, 3])])
+    rows = {done.panel.key: tidy.rows(done, 0)}
+    return Content(**{"title": NASTY, "lead": NASTY, "finished": [done], "rows": rows, **changes})
+
+
+def test_names_are_text_not_markup():
+    judged = Verdict(
+        "R9.1", "R9", "paper", NASTY, "fails", (Evidence(NASTY, 1, 2, Estimate(1, 1, 0, 2), "fails"),), NASTY
+    )
+    tables = [Table(NASTY, NASTY, [NASTY], [[NASTY]])]
+    document = Document(page(made_up(verdicts=[judged], tables=tables, facts={NASTY: NASTY}))).root
+    assert len(list(document.all("script"))) == 3
+    assert next(document.all("h1")).words() == NASTY
+    (chart,) = embedded(document)["panels"]["R9-paper"]["charts"]
+    assert chart["series"]["regret"][0]["name"] == NASTY
+
+
+def test_a_page_without_verdicts_has_no_scorecard():
+    document = Document(page(made_up())).root
+    assert not list(document.all(id="scorecard"))
+    assert [a.words() for a in next(document.all("nav")).all("a")] == ["R9", "How it was made"]
+
+
+@pytest.mark.parametrize("id", ["data", "scorecard", "made", "theory", "why"])
+def test_an_experiment_may_be_called_like_a_part_of_the_page(id):
+    policy = sb.UCB1()
+    done = finished(panel([case([policy], {})], id=id, profile=""), [wrong_plays(policy, [1, 2, 3])])
+    text = page(Content("Mine", "", [done], {id: tidy.rows(done, 0)}))
+    document = Document(text).root
+    ids = [element.attributes["id"] for element in document.all() if "id" in element.attributes]
+    assert len(set(ids)) == len(ids)
+    assert list(embedded(document)["panels"]) == [id]
+
+
+def test_a_claim_that_fails_for_no_known_reason_says_so():
+    judged = Verdict("R9.1", "R9", "paper", "A is ahead", "fails", (), "")
+    assert "No explanation is known." in page(made_up(verdicts=[judged]))
+
+
+def test_verdicts_of_the_page_are_those_of_the_panel():
+    a, b = sb.UCB1(name="A"), sb.UCB1(name="B")
+    said = [("A is ahead", ["A @ K=5 < B @ K=5"], "")]
+    done = finished(panel([case([a, b], {"K": 5})], claims=said), [wrong_plays(a, [1, 1]), wrong_plays(b, [2, 2])])
+    content = Content("", "", [done], {done.panel.key: tidy.rows(done, 0)}, judge(done, 0))
+    (chip,) = Document(page(content)).root.all("a", "chip")
+    assert (chip.words(), chip.attributes["href"]) == ("holds", "#R9-paper")
+
+
+def test_policies_of_single_cases_are_in_their_own_charts():
+    a, b = sb.UCB1(name="A"), sb.UCB1(name="B")
+    done = finished(
+        panel([case([a], {"set": "X"}), case([b], {"set": "Y"})]), [wrong_plays(a, [1, 2])], [wrong_plays(b, [3, 4])]
+    )
+    drawn = charts(done, tidy.rows(done, 0))
+    assert [[s["name"] for s in chart["series"]["regret"]] for chart in drawn] == [["A"], ["B"]]
+    assert [chart["label"] for chart in drawn] == ["set = X", "set = Y"]
+
+
+def test_cases_that_differ_in_something_else_have_places_of_their_own():
+    a = sb.SHVV()
+    cases = [case([a], {"rho": rho}, sb.Mean(), ARMS, 100) for rho in (1, 2)]
+    done = finished(panel(cases, "error"), *([outcome(a, [[[50, 50]]] * 3, (100,))] for _ in cases))
+    (chart,) = charts(done, tidy.rows(done, 0))
+    assert chart["series"][0]["cases"] == ["rho = 1, K = 2, n = 100", "rho = 2, K = 2, n = 100"]

@@ -1,0 +1,250 @@
+"""Bad input: an error that names the value and the remedy, and nothing changed."""
+
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import sharpe_bandits as sb
+from tests.catalogue import BY_CLASS
+
+PAIR = [sb.Uniform(0, 1), sb.Uniform(0, 2)]
+NOT_POSITIVE = [0, -0.5, math.nan, math.inf, -math.inf, "1", None, True, [1.0], 10**400, 1j, Decimal("0.5")]
+
+
+def says(*parts):
+    """A pattern that wants all parts, in order."""
+    return "(?s)" + ".*".join(re.escape(str(part)) for part in parts)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        sb.UCBRSSR, sb.UCBSRLike, sb.ModifiedGRAUCB, sb.ModifiedMVTS, sb.NormalGammaTS, sb.SHSR, sb.SuRSR, sb.RSSR,
+        sb.Sharpe, sb.SharpeLike, sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS,
+        sb.ScaleFreeDirichlet,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("L", NOT_POSITIVE, ids=lambda value: repr(value)[:20])
+def test_the_regulariser(make, L):
+    with pytest.raises(sb.InvalidInput, match=says("L must be a finite number above 0, got", repr(L))):
+        make(L=L)
+
+
+def test_every_policy_with_a_regulariser_is_tested_above():
+    with_l = {name for name, policies in BY_CLASS.items() if hasattr(policies[0], "L")}
+    assert with_l == {
+        "UCBRSSR", "UCBSRLike", "ModifiedGRAUCB", "ModifiedMVTS", "NormalGammaTS", "SHSR", "SuRSR", "ScaleFreeUCB",
+        "ScaleFreeIMED", "ScaleFreeTS", "ScaleFreeDirichlet",
+    }  # fmt: skip
+
+
+def test_numbers_of_other_kinds_are_numbers():
+    for L in (1, Fraction(1, 2), np.float32(0.5), np.int64(2)):
+        assert float(L) == sb.UCBRSSR(L=L).L
+        assert type(sb.UCBRSSR(L=L).L) is float
+
+
+@pytest.mark.parametrize(
+    ("make", "parts"),
+    [
+        (lambda: sb.UUCB(epsilon0=0), ("epsilon0", "above 0", "0")),
+        (lambda: sb.UUCB(epsilon0=1, g=-1), ("g must be", "above 0", "-1")),
+        (lambda: sb.UUCB(epsilon0=1, risk_free=math.nan), ("risk_free must be a finite number", "nan")),
+        (lambda: sb.UCBRSSR(L=1, confidence="brave"), ("confidence must be one of 'optimistic', 'literal'", "'brave'")),
+        (lambda: sb.UCBRSSR(L=1, risk_free="0"), ("risk_free must be a finite number", "'0'")),
+        (lambda: sb.UCBRSSR(L=1, pilot_fraction=1.5), ("pilot_fraction", "strictly between 0 and 1", "1.5")),
+        (lambda: sb.UCBRSSR(L=1, pilot_fraction=0), ("pilot_fraction", "strictly between 0 and 1", "0")),
+        (lambda: sb.UCBRSSR(L=1, pilot_pulls=1), ("pilot_pulls must be a whole number at least 2", "1")),
+        (lambda: sb.UCBRSSR(L=1, pilot_pulls=2.5), ("pilot_pulls must be a whole number at least 2", "2.5")),
+        (lambda: sb.UCBRSSR(L=1, pilot_pulls=3, pilot_fraction=0.1), ("not both", "0.1", "3")),
+        (lambda: sb.UCBRSSR(L=1, name=7), ("name must be text", "7")),
+        (lambda: sb.ModifiedMVTS(L=1, form="fixed"), ("one of 'printed', 'repaired', 'authors'", "'fixed'")),
+        (lambda: sb.ModifiedGRAUCB(L=1, form="repaired"), ("form must be one of 'printed', 'authors'", "'repaired'")),
+        (lambda: sb.GRAUCB(alpha=1.0), ("alpha", "strictly between 0 and 1", "1.0")),
+        (lambda: sb.MVTS(rho=-1), ("rho", "at least 0", "-1")),
+        (lambda: sb.EpsilonGreedy(epsilon=1.1), ("epsilon must lie between 0 and 1", "1.1")),
+        (lambda: sb.EpsilonGreedy("RSSR"), ("objective such as RSSR(L=0.5)", "'RSSR'")),
+        (lambda: sb.SequentialHalving(0.5), ("objective such as RSSR(L=0.5)", "0.5")),
+        (lambda: sb.ThompsonSampling(variance=0), ("variance", "above 0", "0")),
+        # Arms.
+        (lambda: sb.Uniform(2, 1), ("low must be less than high", "low=2.0", "high=1.0", "swap them")),
+        (lambda: sb.Uniform(1, 1), ("low must be less than high", "low=1.0", "widen")),
+        (lambda: sb.Uniform(math.nan, 1), ("low must be a finite number", "nan")),
+        (lambda: sb.TruncatedNormal(0, 1, 3, 3), ("low must be less than high", "low=3.0")),
+        (lambda: sb.TruncatedGamma(2, 2, 5, 4), ("low must be less than high", "low=5.0", "high=4.0")),
+        (lambda: sb.TruncatedGamma(2, 2, -1, 4), ("low must be at least 0", "-1.0")),
+        (lambda: sb.Normal(0, 0), ("variance", "above 0", "0", "use Constant")),
+        (lambda: sb.Normal(math.inf, 1), ("mean must be a finite number", "inf")),
+        (lambda: sb.Gamma(-1, 1), ("shape", "above 0", "-1")),
+        (lambda: sb.Beta(1, 0), ("b must be", "above 0", "0")),
+        (lambda: sb.Bernoulli(1.5), ("p must lie between 0 and 1", "1.5")),
+        (lambda: sb.Constant(math.nan), ("value must be a finite number", "nan")),
+        (lambda: sb.Empirical([]), ("values", "non-empty")),
+        (lambda: sb.Empirical([1, math.nan]), ("values must be finite", "nan", "at position 1", "drop or fill it")),
+        (lambda: sb.Empirical(["a"]), ("values must be numbers", "'a'")),
+        (lambda: sb.Uniform.from_moments(1, -2), ("variance", "at least 0", "-2")),
+        (lambda: sb.UniformArms([0, 2], [1, 1]), ("low must not exceed high", "low=2.0", "high=1.0", "arm 1")),
+        (lambda: sb.UniformArms([0, 2], [1]), ("same length", "2 and 1")),
+        # Distributions without a variance.
+        (lambda: sb.Bandit([scipy.stats.cauchy(), PAIR[0]]), ("cauchy()", "variance nan", "truncate")),
+        (lambda: sb.Bandit([scipy.stats.t(2), PAIR[0]]), ("t(2)", "variance inf", "finite variance or truncate")),
+        (lambda: sb.Scipy(scipy.stats.pareto(1.5)), ("pareto(1.5)", "variance inf")),
+        (lambda: sb.Scipy(scipy.stats.norm), ("a frozen scipy.stats distribution is needed",)),
+        # Bandits.
+        (lambda: sb.Bandit([]), ("at least 2 arms, got 0",)),
+        (lambda: sb.Bandit([PAIR[0]]), ("at least 2 arms, got 1", "nothing to choose")),
+        (lambda: sb.Bandit(PAIR[0]), ("a list of arms", "got Uniform(")),
+        (lambda: sb.Bandit([PAIR[0], 3.0]), ("an arm such as Uniform(0, 1)", "3.0")),
+        (lambda: sb.Bandit(PAIR, names=["a"]), ("names must be 2 different names", "['a']")),
+        (lambda: sb.Bandit(PAIR, names=["a", "a"]), ("names must be 2 different names", "['a', 'a']")),
+        (lambda: sb.Tape([[1.0, 2.0]]), ("at least 2 arms (rows), got 1",)),
+        (lambda: sb.Tape([1.0, 2.0]), ("2 dimension(s)", "(2,)")),
+        (lambda: sb.Tape([[1.0, math.inf], [1.0, 2.0]]), ("rewards must be finite", "inf", "(0, 1)", "drop or fill")),
+        (lambda: sb.RandomBandit(1, lambda g: PAIR), ("arms must be a whole number at least 2", "1")),
+    ],
+)  # fmt: skip
+def test_values_are_named_with_a_remedy(make, parts):
+    with pytest.raises(sb.InvalidInput, match=says(*parts)):
+        make()
+
+
+@pytest.mark.parametrize("reward", [math.nan, math.inf, -math.inf, np.nan, "1", None, [1.0], True, 10**400, 1e100])
+@pytest.mark.parametrize("policy", [sb.UCBRSSR(L=1.0), sb.MVTS(), sb.SHSR(L=1.0)], ids=lambda policy: policy.name)
+def test_a_bad_reward_leaves_the_agent_as_it_was(policy, reward):
+    agent = policy.agent(arms=["up", "down"], horizon=40)
+    for x in (1.0, 2.0, 1.5, 2.5, 1.2):
+        agent.tell(agent.ask(), x)
+    for arm in ("up", "down"):
+        before, asked = agent.to_json(), agent.ask()
+        with pytest.raises(sb.InvalidInput, match=says(repr(reward)[:50])) as caught:
+            agent.tell(arm, reward)
+        assert repr(arm) in str(caught.value)
+        assert "nothing was recorded" in str(caught.value)
+        assert agent.to_json() == before
+        assert agent.ask() == asked
+
+
+@pytest.mark.parametrize("arm", ["momentun", "", 0, None, ["momentum"], math.nan])
+@pytest.mark.parametrize("policy", [sb.UCBRSSR(L=1.0), sb.SHSR(L=1.0)], ids=lambda policy: policy.name)
+def test_an_unknown_arm_leaves_the_agent_as_it_was(policy, arm):
+    agent = policy.agent(arms=["momentum", "carry"], horizon=40)
+    agent.tell(agent.ask(), 1.0)
+    before = agent.to_json()
+    with pytest.raises(sb.UnknownName, match=says("no arm is called", repr(arm), "'momentum', 'carry'")) as caught:
+        agent.tell(arm, 1.0)
+    assert agent.to_json() == before
+    assert ("did you mean 'momentum'?" in str(caught.value)) == (arm == "momentun" or arm == ["momentum"])
+
+
+def test_an_arm_that_is_not_due_leaves_the_finder_as_it_was():
+    """Four arms, n = 16: two pulls each, then the better two go on."""
+    finder = sb.SHSR(L=1.0).agent(arms=4, horizon=16)
+    finder.tell(0, 1.0)
+    finder.tell(0, 1.5)
+    before = finder.to_json()
+    with pytest.raises(
+        sb.InvalidInput, match=says("arm 0 has all its pulls of this phase", "ask() says 1", "nothing was")
+    ):
+        finder.tell(0, 1.0)
+    assert finder.to_json() == before
+    for arm in (1, 1, 2, 2, 3, 3):
+        finder.tell(arm, 5.0 + arm)
+    before = finder.to_json()
+    assert finder.alive == [2, 3]
+    with pytest.raises(sb.InvalidInput, match=says("arm 0 was dropped", "ask() says 2", "nothing was recorded")):
+        finder.tell(0, 1.0)
+    assert finder.to_json() == before
+
+
+@pytest.mark.parametrize(
+    ("make", "parts"),
+    [
+        (lambda: sb.UCB1().agent(arms=1), ("arms must be a whole number at least 2", "1")),
+        (lambda: sb.UCB1().agent(arms=0), ("arms must be a whole number at least 2", "0")),
+        (lambda: sb.UCB1().agent(arms=2.5), ("arms must be a whole number at least 2", "2.5")),
+        (lambda: sb.UCB1().agent(arms=["a"]), ("at least 2 different names", "['a']")),
+        (lambda: sb.UCB1().agent(arms=["a", "a"]), ("at least 2 different names", "['a', 'a']")),
+        (lambda: sb.UCB1().agent(arms="ab"), ("a list of names or a number of arms", "'ab'")),
+        (lambda: sb.UCB1().agent(arms=None), ("a list of names or a number of arms", "None")),
+        (lambda: sb.UCB1().agent(arms=[1, 2]), ("names of arms must be text", "[1, 2]", "pass a number")),
+        (lambda: sb.UCB1().agent(arms=2, seed=-1), ("seed must be a whole number from 0", "-1")),
+        (lambda: sb.UCB1().agent(arms=2, seed=2**64), ("seed must be a whole number from 0", str(2**64))),
+        (lambda: sb.UCB1().agent(arms=2, horizon=2.5), ("horizon must be a whole number", "2.5")),
+        (lambda: sb.SHSR(L=1.0).agent(arms=4), ("SHSR needs a budget; pass horizon=... (16 at least)",)),
+        (lambda: sb.MVLCB().agent(arms=2), ("MV-LCB needs to know the number of rounds; pass horizon=...",)),
+        (
+            lambda: sb.UCBRSSR(L=1.0, pilot_fraction=0.1).agent(arms=2),
+            ("pilot_fraction=0.1", "needs a horizon; pass horizon=... or set pilot_pulls"),
+        ),
+        # Budgets and horizons say how much is needed.
+        (lambda: sb.SHSR(L=1.0).agent(arms=16, horizon=127), ("at least 128 for 16 arms", "127")),
+        (lambda: sb.trace(sb.SHVV(), PAIR * 8, horizon=100), ("at least 128 for 16 arms", "100")),
+        (lambda: sb.trace(sb.UCBRSSR(L=1.0), PAIR, horizon=3), ("at least 4 for 2 arms (2 pulls each", "3")),
+        (
+            lambda: sb.trace(sb.UCBRSSR(L=1.0, pilot_pulls=30), PAIR, horizon=50),
+            ("at least 60 for 2 arms (30 pulls each", "50"),
+        ),
+        (lambda: sb.simulate(sb.SuRSR(L=1.0), PAIR, horizon=4), ("at least 5 for 2 arms", "4")),
+        # What is simulated.
+        (lambda: sb.simulate([], PAIR, horizon=10), ("no policy to simulate; pass at least one",)),
+        (lambda: sb.simulate(sb.UCBRSSR, PAIR, horizon=10), ("UCBRSSR is a policy class; call it with",)),
+        (lambda: sb.simulate([sb.UCBRSSR], PAIR, horizon=10), ("UCBRSSR is a policy class; call it",)),
+        (lambda: sb.simulate("UCB1", PAIR, horizon=10), ("a policy such as UCBRSSR(L=0.5)", "'U'")),
+        (lambda: sb.simulate(None, PAIR, horizon=10), ("a policy such as UCBRSSR(L=0.5)", "None")),
+        (lambda: sb.trace("UCB1", PAIR, horizon=10), ("a policy such as UCBRSSR(L=0.5)", "'UCB1'")),
+        (
+            lambda: sb.simulate([sb.UCBRSSR(L=1.0), sb.UCBRSSR(L=2.0)], PAIR, horizon=10),
+            ("two policies are called 'UCB-RSSR'; give one of them another name=",),
+        ),
+        (lambda: sb.simulate(sb.UCB1(), 7, horizon=10), ("a Bandit, Tape or RandomBandit is needed", "7")),
+        (lambda: sb.simulate(sb.UCB1(), [PAIR[0]], horizon=10), ("at least 2 arms, got 1",)),
+        (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=1), ("horizon must be a whole number", "1")),
+        (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=1e4), ("horizon must be a whole number", "10000.0")),
+        (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=10, runs=0), ("runs must be a whole number at least 1", "0")),
+        (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=10, seed=-1), ("seed must be a whole number from 0", "-1")),
+        (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=10, workers=0), ("workers must be a whole number", "0")),
+        (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=10, chunk=0), ("chunk must be a whole number at least 1", "0")),
+        (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=10, checkpoints=[11]), ("checkpoint", "from 1 to 10", "11")),
+        (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=10, source="dice"), ("source must be one of", "'dice'")),
+        (lambda: sb.trace(sb.UCB1(), PAIR, horizon=10, kernel="fast"), ("kernel must be one of 'auto'", "'fast'")),
+        (lambda: sb.trace(sb.UCB1(), PAIR, horizon=10, run=-1), ("run must be a whole number at least 0", "-1")),
+        (lambda: sb.trace(sb.MVTS(), PAIR, horizon=10, kernel="lazy"), ("MVTS cannot be played by the lazy kernel",)),
+    ],
+)  # fmt: skip
+def test_calls_are_refused_with_a_remedy(make, parts):
+    with pytest.raises(sb.InvalidInput, match=says(*parts)):
+        make()
+
+
+def test_a_study_too_large_for_memory_says_what_to_do():
+    bandit = sb.RandomBandit(64, lambda g: sb.UniformArms(np.zeros(64), np.ones(64)))
+    with pytest.raises(sb.InvalidInput, match=says("100000000 runs", "GiB", "checkpoints=[10000]")):
+        sb.simulate(sb.UCB1(), bandit, horizon=10_000, runs=100_000_000)
+
+
+def test_a_truncation_that_leaves_next_to_nothing_is_refused():
+    bandit = sb.Bandit([sb.TruncatedGamma(2, 1, 100, 101), PAIR[0]])
+    with pytest.raises(sb.InvalidInput, match=says("[100.0, 101.0] holds only", "widen the interval")):
+        sb.trace(sb.UCB1(), bandit, horizon=10)
+
+
+def test_discrete_distributions_off_the_whole_numbers_are_refused():
+    """Its values 0.5 and 1.7 are not one apart; to draw as if they were would be silently wrong."""
+    odd = scipy.stats.rv_discrete(values=([0.5, 1.7], [0.5, 0.5]))()
+    with pytest.raises(sb.InvalidInput, match=says("other values than 0.5, 1.5", "hold only 0.5", "Empirical")):
+        sb.trace(sb.UCB1(), [odd, PAIR[0]], horizon=10)
+
+
+def test_all_errors_have_one_root():
+    for error in (
+        sb.InvalidInput, sb.BudgetTooSmall, sb.UnknownName, sb.CompilationFailed, sb.UnreadableData, sb.CampaignOver,
+    ):  # fmt: skip
+        assert issubclass(error, sb.SharpeBanditsError)
+    assert issubclass(sb.InvalidInput, ValueError)
+    assert issubclass(sb.BudgetTooSmall, sb.InvalidInput)
+    assert issubclass(sb.UnknownName, KeyError)

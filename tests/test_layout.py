@@ -1,0 +1,173 @@
+"""Imports point one way, the package imports lightly, and what is public is what it should be."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.arms.base import Arm
+from sharpe_bandits.objectives import Objective
+from sharpe_bandits.policies.base import Policy
+
+ROOT = Path(sb.__file__).parent
+
+#: From the bottom to the top: a module imports from levels below its own, and within its own folder.
+LEVELS = [
+    {"errors", "call_tree", "kernels"},
+    {"validation"},
+    {"objectives"},
+    {"arms"},
+    {"policies"},
+    {"engine"},
+    {"agents", "results"},
+    {"metrics"},
+    {"study", "theory", "identification"},
+    {"simulation"},
+    {"experiments"},
+    {"paper", "figures"},
+    {"report"},
+    {"reproduction"},
+    {"cli"},
+    {"__main__"},
+]
+RANK = {name: rank for rank, names in enumerate(LEVELS) for name in names}
+#: Libraries for drawing, serving, keeping and commanding: for the outermost modules only.
+OUTER_LIBRARIES = {
+    "matplotlib", "plotly", "argparse", "click", "typer", "fastapi", "flask", "starlette", "uvicorn", "sqlite3",
+    "duckdb", "sqlalchemy", "ray",
+}  # fmt: skip
+
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+def part(path):
+    """The module or folder of the package that a file belongs to."""
+    inside = path.relative_to(ROOT)
+    return inside.parts[0] if len(inside.parts) > 1 else inside.stem
+
+
+def at_import(nodes):
+    """Statements that run when a module is imported; what only a type checker reads does not."""
+    for node in nodes:
+        yield node
+        if isinstance(node, ast.If):
+            if ast.unparse(node.test) != "TYPE_CHECKING":
+                yield from at_import([*node.body, *node.orelse])
+        elif isinstance(node, ast.Try):
+            yield from at_import([*node.body, *(s for h in node.handlers for s in h.body), *node.orelse])
+
+
+def imported(path, nodes):
+    """Parts of the package, and other libraries, that import statements among ``nodes`` name."""
+    parts, libraries = set(), set()
+    package = ["sharpe_bandits", *path.relative_to(ROOT).parent.parts]
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [node.module]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1]
+            names = [".".join([*base, node.module])] if node.module else [".".join([*base, a.name]) for a in node.names]
+        else:
+            continue
+        for name in names:
+            words = name.split(".")
+            if words[0] == "sharpe_bandits":
+                parts.add(words[1] if len(words) > 1 else "")
+            else:
+                libraries.add(words[0])
+    return parts, libraries
+
+
+def test_every_module_has_its_place():
+    assert {part(path) for path in MODULES} - {"__init__"} <= set(RANK), "give a new module a place in LEVELS"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_one_way(path):
+    own = part(path)
+    parts, _ = imported(path, at_import(ast.parse(path.read_text()).body))
+    if own == "__init__":
+        assert parts <= {name for name in RANK if RANK[name] <= RANK["simulation"]}
+        return
+    for other in parts - {own, "__version__"}:
+        assert RANK[other] < RANK[own], f"{path.name} imports {other}"
+    if own == "kernels":
+        assert parts <= {"kernels"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_libraries_stay_where_they_belong(path):
+    """Also inside functions: the core never needs a library for drawing, serving or commanding."""
+    own = part(path)
+    tree = ast.parse(path.read_text())
+    _, everywhere = imported(path, ast.walk(tree))
+    _, at_once = imported(path, at_import(tree.body))
+    if own == "kernels":
+        assert everywhere <= {"math", "typing", "numpy"}
+    if own == "__init__" or RANK[own] < RANK["figures"]:
+        assert not everywhere & OUTER_LIBRARIES
+        assert not at_once & {"numba", "scipy", "pyarrow", "rich"}
+    if own != "engine":
+        assert "numba" not in everywhere
+
+
+def test_the_check_itself_notices():
+    """Relative imports, plain ones, those of names, and those that only type checkers see."""
+    source = (
+        "from ..engine.work import Work\nfrom .. import metrics\nimport sharpe_bandits.study\nimport rich.console\n"
+        "if TYPE_CHECKING:\n    from ..agents import Agent\ndef f():\n    import numba\n"
+    )
+    parts, libraries = imported(ROOT / "arms" / "new.py", at_import(ast.parse(source).body))
+    assert parts == {"engine", "metrics", "study"}
+    assert libraries == {"rich"}
+
+
+def test_importing_the_package_is_light():
+    code = (
+        "import json, sys, sharpe_bandits; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(json.loads(done.stdout))
+    assert "sharpe_bandits" in loaded
+    assert "numpy" in loaded
+    assert not loaded & {"numba", "llvmlite", "scipy", "pyarrow", "matplotlib", "rich", "pandas", "plotly"}
+
+
+def test_every_policy_arm_and_objective_is_public():
+    for kinds in (Policy.kinds, Arm.kinds, Objective.kinds):
+        for name, kind in kinds.items():
+            if name != "CustomPolicy" and kind.__module__.startswith("sharpe_bandits."):
+                assert getattr(sb, name) is kind
+
+
+def test_the_names_that_are_promised():
+    """The names in the issue are a contract."""
+    promised = """
+        Bandit Uniform Normal TruncatedNormal Gamma TruncatedGamma Beta Bernoulli Constant Empirical Tape RandomBandit
+        UCBVV UCBSRLike UCBRSSR UUCB GRAUCB ModifiedGRAUCB MVTS ModifiedMVTS SHVV SHSR SuRSR UniformSampling
+        SequentialHalving SuccessiveRejects UCB1 ThompsonSampling MTS VTS MVLCB EpsilonGreedy UniformPlay
+        RSSR Sharpe SharpeLike Variance MeanVariance Mean simulate trace load Agent index_policy
+    """
+    for name in promised.split():
+        assert name in dir(sb), name
+        assert callable(getattr(sb, name))
+
+
+def test_modules_do_not_leak_into_the_public_names():
+    assert not {"np", "annotations", "agents", "kernels", "engine"} & set(dir(sb))
+
+
+def test_nothing_prints():
+    """Only the command line writes to standard output."""
+    for path in MODULES:
+        if part(path) in {"cli", "__main__"}:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            prints = isinstance(node, ast.Call) and ast.unparse(node.func) == "print"
+            assert not prints or any(k.arg == "file" for k in node.keywords), f"{path.name}, line {node.lineno}"

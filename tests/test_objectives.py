@@ -1,0 +1,89 @@
+"""What "best" means: formulas by hand, the paper's ten arms, ties."""
+
+import math
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.objectives import Objective, objective_from_dict
+
+#: The paper's ten uniform arms (SPEC, R3).
+MEANS = np.array([3.80, 4.43, 5.09, 4.15, 5.33, 3.69, 5.02, 3.38, 3.91, 3.51])
+VARIANCES = np.array([2.7, 4.17, 6.01, 3.7, 6.99, 2.83, 6.21, 2.39, 3.64, 2.78])
+
+
+@pytest.mark.parametrize(
+    ("objective", "value"),
+    [
+        # An arm of mean 3 and variance 4.
+        (sb.RSSR(L=0.5), 9 / 4.5),
+        (sb.RSSR(L=0.5, risk_free=1.0), 4 / 4.5),
+        (sb.RSSR(L=0.5, risk_free=5.0), 4 / 4.5),  # squared: below the rate looks as good as above
+        (sb.RSSR(L=0.5, risk_free=5.0, signed=True), -4 / 4.5),
+        (sb.RSSR(L=0.5, risk_free=1.0, signed=True), 4 / 4.5),
+        (sb.Sharpe(L=0.5), 3 / 2.5),
+        (sb.Sharpe(L=0.5, risk_free=1.0), 2 / 2.5),
+        (sb.SharpeLike(L=0.5), 3 / 4.5),
+        (sb.SharpeLike(L=0.5, risk_free=1.0), 2 / 4.5),
+        (sb.Variance(), 4.0),
+        (sb.MeanVariance(rho=2.0), 2.0),
+        (sb.MeanVariance(), -1.0),
+        (sb.Mean(), 3.0),
+    ],
+    ids=repr,
+)
+def test_values_by_hand(objective, value):
+    assert objective.value(3.0, 4.0) == pytest.approx(value, rel=1e-15)
+    assert objective_from_dict(objective.to_dict()) == objective
+
+
+def test_every_objective_is_tested_above():
+    assert set(Objective.kinds) == {"RSSR", "Sharpe", "SharpeLike", "Variance", "MeanVariance", "Mean"}
+
+
+def test_best_rssr_is_not_always_best_sharpe():
+    """SPEC section 1: at L = 0.75 RSSR prefers arm 1 of the ten and SR arm 3 (counted from 1)."""
+    assert int(np.argmax(sb.RSSR(L=0.75).value(MEANS, VARIANCES))) == 0
+    assert int(np.argmax(sb.Sharpe(L=0.75).value(MEANS, VARIANCES))) == 2
+
+
+def test_the_printed_modified_mvts_tends_to_another_arm():
+    """SPEC section 2: its limit mu^2 / (L + sigma) prefers arm 5 of the ten, RSSR arm 1 (R4, L = 1)."""
+    assert int(np.argmax(MEANS**2 / (1.0 + np.sqrt(VARIANCES)))) == 4
+    assert int(np.argmax(sb.RSSR(L=1.0).value(MEANS, VARIANCES))) == 0
+
+
+def test_gaps_by_hand():
+    gaps = sb.RSSR(L=1.0).gaps([2.0, 3.0, 0.0], [1.0, 2.0, 5.0])  # values 2, 3, 0
+    np.testing.assert_allclose(gaps, [1.0, 0.0, 3.0], rtol=1e-15)
+
+
+def test_values_that_differ_by_rounding_tie():
+    """0.1 + 0.2 and 0.3 are the same mean; so are arms equal but for the last digit."""
+    gaps = sb.Mean().gaps([0.1 + 0.2, 0.3, 0.2], [1.0, 1.0, 1.0])
+    assert gaps[0] == gaps[1] == 0.0
+    assert gaps[2] == pytest.approx(0.1)
+    assert sb.Mean().gaps([1.0, 1.0 - 1e-9], [1.0, 1.0])[1] > 0  # but not arms that differ
+
+
+def test_gaps_of_many_bandits_are_taken_row_by_row():
+    gaps = sb.Mean().gaps([[1.0, 2.0], [5.0, 3.0]], [[1.0, 1.0], [1.0, 1.0]])
+    np.testing.assert_array_equal(gaps, [[1.0, 0.0], [0.0, 2.0]])
+
+
+def test_negative_values_have_gaps_too():
+    gaps = sb.RSSR(L=1.0, signed=True).gaps([-1.0, -2.0], [1.0, 1.0])
+    np.testing.assert_allclose(gaps, [0.0, 1.5])
+
+
+@pytest.mark.parametrize("kind", [sb.RSSR, sb.Sharpe, sb.SharpeLike])
+@pytest.mark.parametrize("L", [0, -0.5, math.nan, math.inf, "1", None, True])
+def test_the_regulariser_must_be_positive(kind, L):
+    with pytest.raises(sb.InvalidInput, match="L must be a finite number above 0, got"):
+        kind(L=L)
+
+
+def test_unknown_objectives_are_named():
+    with pytest.raises(sb.UnknownName, match=r"'RSR'.*did you mean 'RSSR'"):
+        objective_from_dict({"objective": "RSR", "L": 1.0})
