@@ -11,6 +11,7 @@ import numpy as np
 from .errors import SharpeBanditsError
 from .experiments.description import Case
 from .experiments.panel import Finished, Panel
+from .paper.theory_check import LOWER_BOUND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -139,6 +140,11 @@ def _curves(plt: Any, finished: Finished, rows: Rows) -> Figure:
                         if bound:
                             text = f"{form} bound" + (f", L = {case.names['L']:g}" if several else "")
                             _line(ax, bound, BOUNDS[form], DASHES[(d + 2) % len(DASHES)], text)
+            floor = [x for x in rows if x["case"] == panel.cases[numbers[0]].label and x["metric"] == LOWER_BOUND]
+            if floor and metric == "regret" and len(numbers) == 1:
+                top = ax.get_ylim()[1]  # an asymptotic bound may be far above what so few rounds can cost
+                _line(ax, floor, "#000000", (0, (1, 2)), "asymptotic lower bound, any policy")
+                ax.set_ylim(top=top)
             ax.set_xscale("log")
             ax.xaxis.set_minor_locator(plt.NullLocator())
             horizon = max(panel.cases[number].horizon for number in numbers)

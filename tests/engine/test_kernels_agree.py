@@ -133,6 +133,19 @@ def test_the_same_on_tapes_of_few_values(seed):
         np.testing.assert_array_equal(lazy.choices, brute.choices)
 
 
+def test_a_lead_that_ends_in_a_tie():
+    """By hand: arm 1 leads until its mean is exactly 0, which ties with arm 0: the lowest arm is played.
+
+    The bounds of the lazy kernel are raised by a part of themselves, which is nothing here.
+    """
+    rewards = np.array([[0.0] * 40, [1.0] * 20 + [-1.0] * 20])
+    for policy in (greedy_sharpe(L=1.0), sb.EpsilonGreedy(sb.RSSR(L=1.0), epsilon=0.0)):
+        expected = [0, 1, 0, 1] + [1] * 38 + [0] * 6
+        assert sb.trace(policy, sb.Tape(rewards), horizon=48).choices.tolist() == expected
+    lazy, brute = both(greedy_sharpe(L=1.0), sb.Tape(rewards), runs=1, horizon=48)
+    np.testing.assert_array_equal(lazy.choices, brute.choices)
+
+
 def test_the_infinite_region_is_really_visited():
     """With L = 0.1 on [0, 1] rewards D <= 3 eps for long, and the arms are played in turn."""
     lazy, _ = both(sb.UCBRSSR(L=0.1), BANDITS["equal"], runs=1, horizon=200)

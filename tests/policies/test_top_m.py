@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import sharpe_bandits as sb
 from sharpe_bandits.kernels import elimination
+from sharpe_bandits.paper.panels import panel
 from tests.twin import Record
 
 BUDGET = 200
@@ -463,3 +464,17 @@ def test_bounds_are_for_one_arm():
     bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5), sb.Uniform(0, 0.4)])
     assert sb.theory.bounds_for(sb.SHSR(L=0.5), bandit, 1000)
     assert sb.theory.bounds_for(sb.SHSR(L=0.5, m=2), bandit, 1000) == []
+
+
+@pytest.mark.parametrize("profile", ["paper", "authors"])
+@pytest.mark.parametrize(("id", "source"), [("T1", "B2"), ("T2", "B4")])
+def test_panels_have_the_arms_of_the_papers(id, source, profile):
+    found, original = panel(id, profile), panel(source, profile)
+    thirty_two = next(case for case in original.cases if case.environment.K == 32)
+    assert [case.variables for case in found.cases] == [{"m": 1}, {"m": 2}, {"m": 4}]
+    assert (found.metric, found.claims) == ("error", ())
+    for case in found.cases:
+        assert case.environment.arms == thirty_two.environment.arms
+        assert (case.horizon, case.objective) == (thirty_two.horizon, thirty_two.objective)
+        assert {policy.m for policy in case.policies} == {case.names["m"]}
+        assert {policy.goal for policy in case.policies} == {case.objective}

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..arms import Bandit, RandomBandit, Uniform, UniformArms
 from ..arms.bandit import Environment, as_arm
+from ..engine.work import Work, prepare
 from ..errors import InvalidInput, SharpeBanditsError, unknown
 from ..objectives import Objective
 from ..policies.base import Policy
@@ -117,7 +118,7 @@ def _case(description: dict[str, Any], variation: dict[str, Any]) -> Case:
         if policy.name in policies:
             raise BadDescription(f"two policies are called {policy.name!r}; give one of them another name", *place)
         try:
-            policy.check_horizon(horizon, environment.K)
+            prepare(Work(policy, environment, horizon, 2, 0, (horizon,)))  # what cannot be played is said at once
         except InvalidInput as error:
             raise BadDescription(str(error), *place) from None
         policies[policy.name] = policy

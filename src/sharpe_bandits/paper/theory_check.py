@@ -13,13 +13,14 @@ from ..experiments.description import Case
 from ..experiments.panel import Finished
 from ..experiments.tidy import COLUMNS, gaps
 from ..metrics import Estimate
-from ..objectives import Sharpe, Variance
+from ..objectives import RSSR, Sharpe, Variance
 from ..results import Outcome
 from .claims import CONFIDENCE, FAILS, HOLDS, UNDECIDED, Evidence, Verdict, together
 from .table import Table
 
 #: What each inequality promises in the coverage panel, and how many samples are drawn.
 LEVEL = 0.1
+LOWER_BOUND = "lower bound"
 SAMPLES = 20_000
 
 
@@ -50,13 +51,15 @@ def examine(finished: list[Finished], runs: int, seed: int) -> Findings:
         "the power p for which a + b t^p fits best (0 stands for ln t). Unexplained is the share of the curve's "
         "variation that a fit leaves. The claim holds if the logarithm surely fits better and p is surely below 1/2, "
         "and fails if the line surely fits better and p is surely above 1/2 (99% confidence). A run is locked in if "
-        "more than four fifths of its rounds went to one wrong arm.",
+        "more than four fifths of its rounds went to one wrong arm. The lower bound is the slope that the regret of no "
+        "policy can stay below for ever (Burnetas and Katehakis, rewards within the common support of the arms).",
         [
             "panel",
             "profile",
             "case",
             "slope of ln t",
             "s.e.",
+            "lower bound",
             "p",
             "s.e. of p",
             "unexplained by ln t",
@@ -74,6 +77,7 @@ def examine(finished: list[Finished], runs: int, seed: int) -> Findings:
         findings.rows[f.panel.key] = []
         _bounds(f, seed, findings, bounds)
         if f.panel.metric == "regret":
+            findings.rows[f.panel.key] += _lower_bound_rows(f)
             _growth(f, seed, findings, growth)
         if f.panel.profile and f.panel.claims:  # a panel of the paper
             _same_arm(f, runs, seed, findings)
@@ -134,6 +138,31 @@ def _bounds(f: Finished, seed: int, findings: Findings, table: Table) -> None:
         )
 
 
+def _lower_bound_rows(f: Finished) -> list[dict[str, Any]]:
+    """The asymptotic lower bound C ln t of any policy, where the arms have a common bounded support."""
+    rows = []
+    for case, outcomes in zip(f.panel.cases, f.outcomes, strict=True):
+        constant = _lower_bound(case)
+        outcome = next(iter(outcomes.values()))
+        if constant is None:
+            continue
+        for t in outcome.checkpoints:
+            value = constant * float(np.log(t))
+            numbers = {"t": int(t), "metric": LOWER_BOUND, "mean": value, "se": 0.0, "low": value, "high": value}
+            rows.append(_row(f, case, "any policy", outcome.runs, numbers))
+    return rows
+
+
+def _lower_bound(case: Case) -> float | None:
+    environment, objective = case.environment, case.objective
+    if not isinstance(environment, Bandit) or not isinstance(objective, RSSR):
+        return None
+    if not all(np.isfinite(arm.support).all() for arm in environment.arms):
+        return None
+    found = theory.lower_bound(environment, objective.L, risk_free=objective.risk_free, signed=objective.signed)
+    return float(found.constant)
+
+
 def _within(measured: Estimate, bound: float) -> str:
     if measured.high <= bound:
         return HOLDS
@@ -191,7 +220,8 @@ def _growth(f: Finished, seed: int, findings: Findings, table: Table) -> None:
         log, line = found.logarithmic, found.linear
         table.rows.append(
             [
-                panel.id, panel.profile, case.label, log.slope.mean, log.slope.se, found.exponent.mean,
+                panel.id, panel.profile, case.label, log.slope.mean, log.slope.se, _lower_bound(case),
+                found.exponent.mean,
                 found.exponent.se, log.unexplained.mean, line.unexplained.mean, locked, verdict,
             ]
         )  # fmt: skip

@@ -95,9 +95,11 @@ class _ScaleFree(IndexPolicy):
 
 @dataclass(frozen=True)
 class ScaleFreeUCB(_ScaleFree):
-    r"""SF-UCB: :math:`\hat h + \sqrt{\hat W\,(e^{2 c \ln N/(s-2)} - 1)}` on the signed root of RSSR.
+    r"""SF-UCB: an upper bound of the signed root of RSSR, as wide as that estimate is uncertain.
 
-    With many pulls the width is :math:`\sqrt{2 c \ln N\, \hat W / s}`.
+    .. math:: \hat h + \sqrt{\hat W\,\left(e^{2 c \ln N/(s-2)} - 1\right)},
+
+    which tends to :math:`\hat h + \sqrt{2 c \ln N\, \hat W / s}` with many pulls.
 
     Parameters
     ----------
@@ -122,8 +124,9 @@ class ScaleFreeUCB(_ScaleFree):
 
 @dataclass(frozen=True)
 class ScaleFreeIMED(_ScaleFree):
-    r"""SF-IMED: plays the arm that minimises
-    :math:`\frac{s_i-2}{2}\ln(1 + (\hat h_{\max} - \hat h_i)^2 / \hat W_i) + \ln s_i`.
+    r"""SF-IMED: plays the arm for which being the best is least refuted, with nothing to tune.
+
+    Minimises :math:`\frac{s_i-2}{2}\ln(1 + (\hat h_{\max} - \hat h_i)^2 / \hat W_i) + \ln s_i`.
 
     Parameters are those of :class:`ScaleFreeUCB` but for c: it has nothing to tune.
     """
@@ -144,8 +147,10 @@ class ScaleFreeIMED(_ScaleFree):
 
 @dataclass(frozen=True)
 class ScaleFreeTS(_ScaleFree):
-    r"""SF-TS: Thompson sampling of :math:`(\theta - r) / \sqrt{L + 1/\tau}` from the normal-gamma posterior of
-    Jeffreys' prior, :math:`\tau \sim \Gamma((s-1)/2, (s-1)\bar V/2)`, :math:`\theta \sim N(\bar X, 1/(s\tau))`.
+    r"""SF-TS: Thompson sampling of the signed root of RSSR, from the normal-gamma posterior of Jeffreys' prior.
+
+    Argmax of :math:`(\theta - r) / \sqrt{L + 1/\tau}` with :math:`\tau \sim \Gamma((s-1)/2, (s-1)\bar V/2)` and
+    :math:`\theta \sim N(\bar X, 1/(s\tau))`.
 
     Parameters are those of :class:`ScaleFreeUCB` but for c.
     """

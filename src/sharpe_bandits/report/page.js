@@ -6,10 +6,11 @@ function curveTraces(series) {
   const traces = [];
   for (const s of series) {
     traces.push({ x: s.t.concat([...s.t].reverse()), y: s.high.concat([...s.low].reverse()), fill: "toself", fillcolor: WASH(s.colour),
-      line: { width: 0 }, hoverinfo: "skip", showlegend: false, legendgroup: s.name, type: "scatter", mode: "lines" });
+      line: { width: 0 }, hoverinfo: "skip", showlegend: false, legendgroup: s.name, type: "scatter", mode: "lines", visible: !s.hidden });
     traces.push({ x: s.t, y: s.mean, name: s.name, legendgroup: s.name, line: { color: s.colour, dash: s.dash, width: 2 }, mode: "lines",
       customdata: s.low.map((low, k) => [low, s.high[k]]),
-      hovertemplate: "%{y:.4g} [%{customdata[0]:.4g}, %{customdata[1]:.4g}]<extra>" + s.name + "</extra>", type: "scatter" });
+      hovertemplate: "%{y:.4g} [%{customdata[0]:.4g}, %{customdata[1]:.4g}]<extra>" + s.name + "</extra>", type: "scatter",
+      visible: s.hidden ? "legendonly" : true });
   }
   return traces;
 }
@@ -52,7 +53,7 @@ function draw(element) {
   const legend = 22 * Math.ceil(series.length / 2);
   const horizon = overTime ? Math.max(...series.map((s) => s.t[s.t.length - 1])) : 0;
   const span = section.dataset.axis === "log" ? [horizon >= 100 ? 1 : 0, Math.log10(horizon)] : [0, horizon];
-  const layout = { margin: { l: 62, r: 14, t: chart.label ? 38 : 16, b: (overTime ? 52 : 40) + legend }, height: 320 + legend,
+  const layout = { margin: { l: 62, r: overTime ? 14 : 70, t: chart.label ? 38 : 16, b: (overTime ? 52 : 40) + legend }, height: 320 + legend,
     font: { family: "system-ui, sans-serif", size: 13 },
     title: chart.label ? { text: chart.label, font: { size: 14 }, x: 0.02, y: 0.97 } : undefined,
     legend: { orientation: "h", x: 0, y: overTime ? -50 / 270 : -34 / 270, yanchor: "top", entrywidth: 0.47, entrywidthmode: "fraction" }, hovermode: overTime ? "x unified" : "closest",

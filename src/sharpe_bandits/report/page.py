@@ -15,7 +15,7 @@ from ..experiments.panel import Finished, Panel
 from ..figures import BOUNDS, MARKERS, PALETTE, Rows, columns_of, policies_of, setting, style
 from ..paper.claims import FAILS, HOLDS, UNDECIDED, Verdict
 from ..paper.table import Table
-from ..paper.theory_check import LEVEL
+from ..paper.theory_check import LEVEL, LOWER_BOUND
 
 _DASHES = ("solid", "dash", "dot", "dashdot")
 _SYMBOLS = dict(
@@ -113,6 +113,14 @@ def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
                             extra = {"name": text, "colour": BOUNDS[form], "dash": _DASHES[(d + 2) % 4]}
                             points = {"t": [x["t"] for x in limit], **_numbers(limit)}
                             by_metric[metric].append({**extra, **points})
+        for number in numbers:
+            case = panel.cases[number]
+            floor = [x for x in rows if (x["case"], x["metric"]) == (case.label, LOWER_BOUND)]
+            if floor:
+                text = "lower bound" + (f", L = {case.names['L']:g}" if len(numbers) > 1 else "")
+                style = {"name": text, "colour": "#000000", "dash": "dot"}
+                points = {"t": [x["t"] for x in floor], **_numbers(floor)}
+                by_metric["regret"].append({**style, **points, "hidden": True})
         drawn.append({"kind": "curves", "label": label, "series": by_metric})
     return drawn
 

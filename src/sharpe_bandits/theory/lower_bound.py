@@ -254,7 +254,8 @@ def _above_zero(rewards: _Rewards, c: float, L: float, low: float, high: float, 
         return found.divergence, t - (at + found.first)
 
     scale = math.sqrt(d)
-    # Means that are infinite cannot be tried: beyond this the limit is reached, to rounding.
+    # Infinite means cannot be tried; this far out their limit is reached, to rounding: ln(1 + c), mass of c / (1 + c)
+    # at infinity.
     grid_first, grid_last = max(first, min(mean, 0.0) - 2.0**40 * scale), min(last, max(mean, 0.0) + 2.0**40 * scale)
     steps = scale * 2.0 ** np.arange(-3, math.log2(2 + (grid_last - grid_first) / scale) + 1)
     grid = np.concatenate([np.linspace(grid_first, grid_last, 24), [mean], mean - steps, mean + steps])
@@ -264,8 +265,6 @@ def _above_zero(rewards: _Rewards, c: float, L: float, low: float, high: float, 
     for k, ((_, left), (_, right)) in enumerate(pairwise(seen)):
         if left < 0 < right:
             tried.append(nearest(_root(lambda t: nearest(t)[1], grid[k], grid[k + 1], scale))[0])
-    if math.isinf(first) or math.isinf(last):
-        tried.append(math.log1p(c))  # mass c / (1 + c) infinitely far away
     return min(tried)
 
 
