@@ -118,9 +118,9 @@ def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
             floor = [x for x in rows if (x["case"], x["metric"]) == (case.label, LOWER_BOUND)]
             if floor:
                 text = "lower bound" + (f", L = {case.names['L']:g}" if len(numbers) > 1 else "")
-                style = {"name": text, "colour": "#000000", "dash": "dot"}
+                thin = {"name": text, "colour": "#000000", "dash": "dot"}
                 points = {"t": [x["t"] for x in floor], **_numbers(floor)}
-                by_metric["regret"].append({**style, **points, "hidden": True})
+                by_metric["regret"].append({**thin, **points, "hidden": True})
         drawn.append({"kind": "curves", "label": label, "series": by_metric})
     return drawn
 
