@@ -50,16 +50,17 @@ def test_growth_of_regret(curve, verdict):
     assert judged.verdict == verdict
     assert judged.says == "The regret of UCB-RSSR is logarithmic in n"
     (table,) = (t for t in examine([done], 30, 0).tables if t.anchor == "growth")
-    (row,) = table.rows
-    assert row[:3] == ["R9", "paper", "L = 1"]
-    assert row[-1] == verdict
+    (row,) = (dict(zip(table.columns, values, strict=True)) for values in table.rows)
+    assert (row["panel"], row["profile"], row["case"]) == ("R9", "paper", "L = 1")
+    assert row["verdict"] == verdict
+    assert row["lower bound"] == pytest.approx(theory.lower_bound(BANDIT, 1.0).constant)
 
 
 def test_the_slope_of_a_logarithm_is_found():
     (table,) = (t for t in examine([growing(lambda t: 50 * np.log(t))], 30, 0).tables if t.anchor == "growth")
-    slope, se, power = table.rows[0][3:6]
-    assert slope == pytest.approx(50 * GAP, abs=4 * se + 0.01 * 50 * GAP)
-    assert abs(power) < 0.05
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    assert row["slope of ln t"] == pytest.approx(50 * GAP, abs=4 * row["s.e."] + 0.01 * 50 * GAP)
+    assert abs(row["p"]) < 0.05
 
 
 def test_a_linear_regret_is_explained_by_the_runs_that_locked_in():
@@ -145,6 +146,37 @@ def test_a_bound_on_regret_is_drawn_only_while_it_says_something():
     silent = set(TIMES) - {row["t"] for row in rows}
     assert silent
     assert all(t < 2 * BANDIT.K or theory.bounds_for(UCB, BANDIT, int(t), horizon=HORIZON)[0].vacuous for t in silent)
+
+
+def test_the_lower_bound_of_any_policy_is_beside_the_regret():
+    rows = [row for row in examine([growing(lambda t: 10 * np.log(t))], 30, 0).rows["R9-paper"]]
+    floor = {row["t"]: row["mean"] for row in rows if row["metric"] == "lower bound"}
+    constant = theory.lower_bound(BANDIT, 1.0).constant
+    assert constant > 0
+    assert floor == pytest.approx({int(t): constant * math.log(t) for t in TIMES})
+
+
+@pytest.mark.parametrize(
+    ("bandit", "objective"),
+    [
+        (sb.Bandit([sb.Normal(1, 1), sb.Normal(2, 1)]), sb.RSSR(1.0)),  # no bounded support
+        (BANDIT, sb.Mean()),  # no RSSR
+        (sb.RandomBandit(2, lambda g: [sb.Uniform(0, 1), sb.Uniform(0, 2)]), sb.RSSR(1.0)),
+    ],
+)
+def test_where_no_lower_bound_is_known_there_is_none(bandit, objective):
+    one = case([UCB], {"L": 1.0}, objective, bandit, HORIZON)
+    pulls = np.stack([np.full((30, TIMES.size), 1), np.tile(TIMES - 1, (30, 1))], axis=2)
+    rows = examine([finished(panel([one]), [outcome(UCB, pulls, TIMES)])], 30, 0).rows["R9-paper"]
+    assert not [row for row in rows if row["metric"] == "lower bound"]
+
+
+def test_a_lower_bound_that_cannot_be_computed_loses_nothing(monkeypatch):
+    def rough(*a, **k):
+        raise sb.InvalidInput("too rough to integrate")
+
+    monkeypatch.setattr(theory, "lower_bound", rough)
+    assert found(growing(lambda t: 50 * np.log(t)), "log").verdict == "holds"
 
 
 # --- "the best RSSR arm is the best SR arm" ---------------------------------------------------------------------------

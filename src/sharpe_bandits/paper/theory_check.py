@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import metrics, theory
 from ..arms.bandit import Bandit
+from ..errors import InvalidInput
 from ..experiments.description import Case
 from ..experiments.panel import Finished
 from ..experiments.tidy import COLUMNS, gaps
@@ -159,8 +160,11 @@ def _lower_bound(case: Case) -> float | None:
         return None
     if not all(np.isfinite(arm.support).all() for arm in environment.arms):
         return None
-    found = theory.lower_bound(environment, objective.L, risk_free=objective.risk_free, signed=objective.signed)
-    return float(found.constant)
+    try:
+        found = theory.lower_bound(environment, objective.L, risk_free=objective.risk_free, signed=objective.signed)
+    except InvalidInput:
+        return None  # a density that it cannot integrate is no reason to lose a user's experiment
+    return float(found.constant) if np.isfinite(found.constant) else None
 
 
 def _within(measured: Estimate, bound: float) -> str:
