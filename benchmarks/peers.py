@@ -1,7 +1,7 @@
 """Other libraries, each in a virtual environment of its own, each timed by an adapter script that runs there.
 
-Environments are made once, under ``.envs`` beside this file, which keeps itself out of version control. A peer that does
-not install or does not run is reported with the reason.
+Environments are made once, under ``.envs`` beside this file, which keeps itself out of version control. A peer that
+does not install or does not run is reported with the reason.
 """
 
 from __future__ import annotations

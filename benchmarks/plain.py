@@ -55,7 +55,7 @@ def ucb_rssr(low: Sequence[float], high: Sequence[float], L: float, horizon: int
 
 
 def halving(low: Sequence[float], high: Sequence[float], L: float, budget: int, rng: random.Random) -> int:
-    """The arm that sequential halving on RSSR recommends in one run on uniform arms, statistics afresh in each phase."""
+    """The arm that sequential halving on RSSR recommends in one run on uniform arms, each phase judged alone."""
     alive = list(range(len(low)))
     phases = math.ceil(math.log2(len(low)))
     for _ in range(phases):

@@ -76,8 +76,8 @@ def _ucb1(work: dict[str, Any]) -> list[str]:
         "",
         *table(header, rows),
         "One thread each, but for the row that says otherwise. *Apart* is the distance of an engine's mean regret from",
-        "ours in standard errors of the difference: within about 3, both compute the same thing. The C loop draws the same",
-        f"rewards as the library and made {same} in all {work['runs compared']:,} runs that were compared.",
+        "ours in standard errors of the difference: within about 3, both compute the same thing. The C loop draws the",
+        f"same rewards as the library and made {same} in all {work['runs compared']:,} runs that were compared.",
         "",
     ]
 
@@ -157,12 +157,12 @@ def _growth(found: dict[str, Any]) -> list[str]:
 def results(found: dict[str, Any], command: str = COMMAND) -> str:
     """The whole of RESULTS.md."""
     start = found["start"]
-    own = [row for row in found["own"]["rows"]]
+    own = list(found["own"]["rows"])
     lines = [
         "# Measured against everything else",
         "",
-        f"Made by `{command}` (`make bench`) in {found['seconds'] / 60:.0f} minutes; do not edit. Contenders take turns, so that the noise",
-        "of the machine hits all alike: ratios are medians of ratios taken side by side, times are the best seen.",
+        f"Made by `{command}` (`make bench`) in {found['seconds'] / 60:.0f} minutes; do not edit. Contenders take turns, so",
+        "that the noise of the machine hits all alike: ratios are medians of ratios taken side by side, times are the best seen.",
         "",
         *(f"- {name}: {value}" for name, value in found["machine"].items()),
         "",
@@ -221,12 +221,12 @@ def ratios(found: dict[str, Any]) -> str:
     for work in found["rssr"]:
         for row in work["rows"]:
             lines.append(
-                f"UCB-RSSR, K = {work['arms']:<4} {row['engine']:<32} {row['ns']:9.2f} ns/step {row['ratio']:8.2f} times ours"
+                f"UCB-RSSR, K = {work['arms']:<4} {row['engine']:<32} {row['ns']:9.2f} ns/step "
+                f"{row['ratio']:8.2f} times ours"
             )
         seen = work["choices"]
-        lines.append(
-            f"  same final pulls in {seen['same']} of {seen['runs']} runs, traces {'the same' if seen['traced same'] else 'DIFFER'}"
-        )
+        traces = "the same" if seen["traced same"] else "DIFFER"
+        lines.append(f"  same final pulls in {seen['same']} of {seen['runs']} runs, traces {traces}")
     for name, work, of in (("SHSR, K = 64", found["halving"], DRAWS), ("UCB-RSSR, K = 10", found["own"], OURS)):
         lines += [
             f"{name:<20} {row['engine']:<32} {row['ns']:9.2f} ns/step {row['ratio']:8.2f} times {of}"
@@ -234,7 +234,8 @@ def ratios(found: dict[str, Any]) -> str:
         ]
     lines.append("")
     lines += [
-        f"{goal.what}: {number(goal.measured)} {goal.unit} ({'at least' if goal.least else 'at most'} {number(goal.target)}): {goal.verdict}"
+        f"{goal.what}: {number(goal.measured)} {goal.unit} "
+        f"({'at least' if goal.least else 'at most'} {number(goal.target)}): {goal.verdict}"
         for goal in goals_of(found)
     ]
     return "\n".join(lines)

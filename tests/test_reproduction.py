@@ -176,7 +176,7 @@ def test_another_number_of_workers_gives_the_same_bytes(uninterrupted, tmp_path)
 
 #: Runs the command in a process of its own in which one step says "ready" and then never ends.
 STUCK = """
-import sys, time
+import signal, sys, threading, time
 from sharpe_bandits import cli, figures, reproduction
 from sharpe_bandits.experiments import store
 
@@ -214,14 +214,20 @@ elif step == "writing the report":
             stuck()
         real(path, content)
     reproduction.write_whole = write
-elif step == "slow":
-    real = store.compute
+elif step == "until interrupted":
+    real, interrupted = store.compute, threading.Event()
+    def interrupt(*_):
+        interrupted.set()
+        raise KeyboardInterrupt
+    signal.signal(signal.SIGINT, interrupt)
     def compute(task):
         global count
         count += 1
         if count == 3:
             print("ready", flush=True)
-        time.sleep(0.3)
+        if count >= 3:
+            interrupted.wait(600)
+            time.sleep(0.5)
         return real(task)
     store.compute = compute
 sys.exit(cli.main(["reproduce", *sys.argv[3:], "--out", out]))
@@ -271,7 +277,7 @@ def test_killed_and_started_again_it_ends_with_the_same_bytes(uninterrupted, tmp
 
 def test_interrupted_from_the_keyboard_it_says_so_and_can_go_on(uninterrupted, tmp_path):
     out = tmp_path / "out"
-    process = started("slow", out)
+    process = started("until interrupted", out)
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130

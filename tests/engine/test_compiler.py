@@ -187,7 +187,8 @@ def test_kernels_are_plain_python_too():
     """With the compiler switched off every kernel gives the same choices and the same rewards, to the last bit."""
     names = ["UCB-RSSR", "UCB-RSSR literal", "MVTS", "SHSR", "SHSR, samples kept", "epsilon-greedy"]
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    plain, _ = run(PLAIN.format(names=names), NUMBA_DISABLE_JIT="1", PYTHONPATH=root)
+    path = os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])
+    plain, _ = run(PLAIN.format(names=names), NUMBA_DISABLE_JIT="1", PYTHONPATH=path)
     assert sorted(plain) == sorted(names)
     from tests.catalogue import EVERY_POLICY
 

@@ -149,7 +149,7 @@ def test_a_bound_on_regret_is_drawn_only_while_it_says_something():
 
 
 def test_the_lower_bound_of_any_policy_is_beside_the_regret():
-    rows = [row for row in examine([growing(lambda t: 10 * np.log(t))], 30, 0).rows["R9-paper"]]
+    rows = examine([growing(lambda t: 10 * np.log(t))], 30, 0).rows["R9-paper"]
     floor = {row["t"]: row["mean"] for row in rows if row["metric"] == "lower bound"}
     constant = theory.lower_bound(BANDIT, 1.0).constant
     assert constant > 0

@@ -218,7 +218,8 @@ def _play(work: Work, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
     status = np.zeros(6, np.int64)
     kernel(
         first, end - begin, work.horizon, policy.pilot(work.horizon, work.environment.K), *rewards,
-        *_tables(work.horizon + 2), policy.arguments(work.horizon), goal.arguments(), *outputs, status,
+        *_tables(work.horizon + 2 + index_play.AHEAD),
+        policy.arguments(work.horizon), goal.arguments(), *outputs, status,
     )  # fmt: skip
     if status[0] == index_play.NOT_A_NUMBER:
         raise _not_a_number(work, *(int(v) for v in status[1:5]))

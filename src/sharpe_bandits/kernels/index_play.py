@@ -16,6 +16,10 @@ from .streams import POLICY, REWARDS, fold, stream_key, uniform
 
 LANES = 16  # runs abreast in side_by_side
 AHEAD = 16  # rewards drawn ahead of need, per arm
+WIDE = 8  # numbers in a vector
+SHORT = 4  # pulls of the leader looked at together where leads are short
+DRAWN = 64  # rewards drawn together in lazy, per arm
+SEEN = 16  # arms looked at one by one in lazy, at most, before their bounds are made anew
 INFLATION = 1e-12  # a bound is raised by this much, relatively, so that rounding cannot matter
 NOT_A_NUMBER = 1  # status: an index was not a number; the run, arm, round and the arm's pulls follow
 TURNS = 5  # place in status of how often the lazy kernel looked at all arms
@@ -27,13 +31,6 @@ def plain_arm(pulls, mean, variance, second, epsilon, last):
     return Arm(
         pulls, mean, variance, second, epsilon, last, np.nan, nothing, nothing, np.nan, np.nan, np.nan, np.nan, np.nan
     )  # fmt: skip
-
-
-def evaluate(t, radius_t, pulls, mean, variance, second, root, last, arguments, out):
-    """Indices of all arms of one run after ``t`` rounds."""
-    for i in range(out.size):
-        arm = plain_arm(pulls[i], mean[i], variance[i], second[i], radius_t * root[i], last[i])
-        out[i] = index(arm, t, *arguments)
 
 
 def leader(indices, pulls):
@@ -116,23 +113,83 @@ def pilot_counts(t, arm, arms):
     return t // arms + (1 if arm < t % arms else 0)
 
 
+def upper_bound(v):
+    """An index some rounds ahead as a bound until then; whatever comes of an index that is not a number, look at it."""
+    return v + INFLATION * abs(v) if v == v else math.inf
+
+
+def evaluate(t, radius_t, pulls, mean, variance, second, root, last, arguments, out):
+    """Indices of all arms of one run after ``t`` rounds, if their records stand still until then."""
+    for i in range(out.size):
+        arm = plain_arm(pulls[i], mean[i], variance[i], second[i], radius_t * root[i], last[i])
+        out[i] = index(arm, t, *arguments)
+
+
+def comes_before(v, pulls, i, best, best_pulls, a):
+    """Whether arm ``i`` is to be played rather than ``a``: larger index, lower arm; among infinite ones fewer pulls."""
+    if v != best:
+        return v > best
+    if v == math.inf and pulls != best_pulls:
+        return pulls < best_pulls
+    return i < a
+
+
+def sort_by_bound(order, high, pulls):
+    """Sort arms by falling upper bound; infinite ones as they would be played. Quick where little has changed."""
+    for p in range(1, order.size):
+        i = order[p]
+        v, n = high[i], pulls[i]
+        q = p
+        while q > 0 and comes_before(v, n, i, high[order[q - 1]], pulls[order[q - 1]], order[q - 1]):
+            order[q] = order[q - 1]
+            q -= 1
+        order[q] = i
+
+
+def lead(width, drawn, base, sum1, sum2, t, s, horizon, radii, inverse, less, inverse_root, arguments, rival, ahead):
+    """How many of the next ``width`` pulls of the leader leave its exact index above ``rival``.
+
+    The slices given start at its next pull and the next round. Sums and index after each pull are left in ``ahead``;
+    what lies past the horizon means nothing.
+    """
+    for j in range(width):
+        d = drawn[j] - base
+        sum1 += d
+        sum2 += d * d
+        ahead[0, j] = sum1
+        ahead[1, j] = sum2
+    first = width
+    for j in range(width):
+        mean, variance, second = summary(base, ahead[0, j], ahead[1, j], inverse[j], less[j])
+        played, u = min(s + 1 + j, horizon), min(t + 1 + j, horizon)
+        arm = plain_arm(np.float64(played), mean, variance, second, radii[j] * inverse_root[j], np.float64(u))
+        v = index(arm, u, *arguments)
+        ahead[2, j] = v
+        first = min(first, width if v > rival else j)
+    return first
+
+
 def lazy(
     first, runs, horizon, pilot, arms, row_step, source, seed, radii, inverse, inverse_root, arguments, goal,
     checkpoints, batch, batch_pulls, final, recommended, reward_mean, reward_variance, choices, rewards, status,
 ):  # fmt: skip
-    """Play runs ``first`` to ``first + runs - 1``, one after the other. Same results as :func:`side_by_side`."""
+    """Play runs ``first`` to ``first + runs - 1``, one after the other. Same results as :func:`side_by_side`.
+
+    An index lies between what it was when last looked at (``low``) and what it will be when the bounds expire
+    (``high``). The leader is played for as long as its exact index exceeds the upper bounds of all others. Then the
+    arms that can lead are looked at: those looked at since the bounds were made (``seen``), and as many more, in the
+    order of their upper bounds, as reach the best of them.
+    """
     count_arms = final.shape[1]
+    padded = -(-count_arms // WIDE) * WIDE  # whole vectors: the arms past the last are copies of the first
     count = np.zeros(count_arms, np.int64)
-    pulls, mean, variance, second = (
-        np.zeros(count_arms), np.zeros(count_arms), np.zeros(count_arms), np.zeros(count_arms)
-    )  # fmt: skip
-    root, sum1, sum2, anchor = (
-        np.zeros(count_arms), np.zeros(count_arms), np.zeros(count_arms), np.zeros(count_arms)
-    )  # fmt: skip
-    last, now, later = np.zeros(count_arms), np.zeros(count_arms), np.zeros(count_arms)
+    pulls, mean, variance, second = np.zeros(padded), np.zeros(padded), np.zeros(padded), np.zeros(padded)
+    root, last, low, high = np.zeros(padded), np.zeros(padded), np.zeros(padded), np.zeros(padded)
+    sum1, sum2, anchor = np.zeros(count_arms), np.zeros(count_arms), np.zeros(count_arms)
     streams = np.zeros(count_arms, np.uint64)
-    buffer = np.zeros((count_arms, AHEAD))
-    run1, run2, ahead = np.zeros(AHEAD), np.zeros(AHEAD), np.zeros(AHEAD)
+    buffer, drawn = np.zeros((count_arms, DRAWN)), np.zeros(count_arms, np.int64)
+    order, seen = np.zeros(count_arms, np.uint32), np.zeros(count_arms, np.uint32)
+    ahead = np.zeros((3, AHEAD))
     record = choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot * count_arms
@@ -146,9 +203,10 @@ def lazy(
             sum1[i] = 0.0
             sum2[i] = 0.0
             for j in range(pilot):
-                if j % AHEAD == 0:
+                if j % DRAWN == 0:
                     fill(arms, row, i, source, streams[i], j, buffer[i])
-                x = buffer[i, j % AHEAD]
+                    drawn[i] = j
+                x = buffer[i, j % DRAWN]
                 if j == 0:
                     anchor[i] = anchor_of(x)
                 d = x - anchor[i]
@@ -157,104 +215,156 @@ def lazy(
                 if record:
                     choices[r, j * count_arms + i] = i
                     rewards[r, j * count_arms + i] = x
-            if pilot % AHEAD == 0:
-                fill(arms, row, i, source, streams[i], pilot, buffer[i])
             count[i] = pilot
-            pulls[i] = pilot
-            last[i] = end_of_pilot
-            root[i] = inverse_root[pilot]
+            low[i] = -math.inf
+            order[i] = i
             mean[i], variance[i], second[i] = summary(anchor[i], sum1[i], sum2[i], inverse[pilot], inverse[pilot - 1])
+        pulls[:] = pilot
+        last[:] = end_of_pilot
+        root[:] = inverse_root[pilot]
+        mean[count_arms:], variance[count_arms:], second[count_arms:] = mean[0], variance[0], second[0]
         check = 0
         while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
             for i in range(count_arms):
                 batch_pulls[cell, check, i] += pilot_counts(checkpoints[check], i, count_arms)
             check += 1
         t = end_of_pilot
-        gap = 8  # rounds that the rivals are bounded ahead
-        reach = AHEAD  # pulls of the leader looked at together
-        calm = 8  # leads of late have lasted (above 0): only then do bounds pay
-        previous = -1
-        same = 0
+        stop = t  # where the upper bounds expire
+        gap = 4  # rounds from one set of upper bounds to the next
+        looks = 0  # at arms that did not lead
+        misled = False  # whether bounds have ended a lead that went on
+        size = 0  # of seen
+        latest = -1  # the arm played last, whose lower bound is its index
+        short = False  # leads of late
         while t < horizon:
+            fresh = t == stop
+            in_turn = False
+            a = -1
+            top, fewest = -math.inf, math.inf
             status[TURNS] += 1
-            evaluate(t, radii[t], pulls, mean, variance, second, root, last, arguments, now)
-            a = leader(now, pulls)
-            if a < 0:
-                status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, -1 - a, t, count[-1 - a]
-                return
-            stop = min(t + (gap if calm > 0 and now[a] < math.inf else 1), checkpoints[check])
-            rival = -math.inf
-            if stop > t + 1:
-                evaluate(stop, radii[stop], pulls, mean, variance, second, root, last, arguments, later)
-                later[a] = -math.inf
+            if fresh:
+                gap = max(gap // 2, 4) if misled or looks > count_arms // 4 + 4 else min(2 * gap, t // 8 + 8)
+                stop = min(t + gap, checkpoints[check])
+                looks, misled, size = 0, False, 0
+                evaluate(stop, radii[stop], pulls, mean, variance, second, root, last, arguments, high)
+                infinite = False
                 for i in range(count_arms):
-                    rival = max(rival, later[i])
-                rival += INFLATION * abs(rival)
-            started = t
-            s = count[a]
-            base = anchor[a]
-            total1, total2 = sum1[a], sum2[a]
-            ahead_of_rival = True
-            while ahead_of_rival and t < stop:
-                offset = s % AHEAD
-                steps = min(AHEAD - offset, stop - t, reach)
-                t1, t2 = total1, total2
-                for j in range(steps):
-                    d = buffer[a, offset + j] - base
-                    t1 += d
-                    t2 += d * d
-                    run1[j] = t1
-                    run2[j] = t2
-                played = steps
-                if stop > started + 1:
-                    for j in range(steps):
-                        q = s + j + 1
-                        u = t + j + 1
-                        m, v, x2 = summary(base, run1[j], run2[j], inverse[q], inverse[q - 1])
-                        arm = plain_arm(np.float64(q), m, v, x2, radii[u] * inverse_root[q], np.float64(u))
-                        ahead[j] = index(arm, u, *arguments)
-                    for j in range(steps):
-                        if not ahead[j] > rival:
-                            played = j + 1
-                            ahead_of_rival = False
+                    high[i] = upper_bound(high[i])
+                    infinite |= high[i] == math.inf
+                if infinite:
+                    # Infinite arms are played in turn, the least played first, and they stay infinite until they are:
+                    # no need to look again, unless an arm that would come before them may join them.
+                    evaluate(t, radii[t], pulls, mean, variance, second, root, last, arguments, low)
+                    for i in range(count_arms):
+                        if low[i] == math.inf and pulls[i] < fewest:
+                            a, fewest = i, pulls[i]
+                    in_turn = a >= 0
+                    for i in range(count_arms):
+                        if high[i] == math.inf and low[i] != math.inf and pulls[i] <= fewest:
+                            in_turn = False
+                if not in_turn:
+                    a = -1
+                    fewest = math.inf
+                    sort_by_bound(order, high, pulls)
+            rival = math.inf
+            if not in_turn:
+                floor = -math.inf
+                for p in range(size):
+                    floor = max(floor, low[seen[p]])
+                looks -= 1
+                for p in range(count_arms):
+                    if p < size:
+                        i = seen[p]
+                        if high[i] < floor:
+                            continue
+                    else:
+                        i = order[p]
+                        if a >= 0 and not comes_before(high[i], pulls[i], i, top, fewest, a):
                             break
-                if record:
-                    for j in range(played):
-                        choices[r, t + j] = a
-                        rewards[r, t + j] = buffer[a, offset + j]
-                total1, total2 = run1[played - 1], run2[played - 1]
-                s += played
-                t += played
-                if s % AHEAD == 0:
-                    fill(arms, row, a, source, streams[a], s, buffer[a])
-            count[a] = s
-            pulls[a] = s
-            sum1[a] = total1
-            sum2[a] = total2
-            last[a] = t
-            root[a] = inverse_root[s]
-            mean[a], variance[a], second[a] = summary(base, total1, total2, inverse[s], inverse[s - 1])
-            length = t - started
-            if calm > 0:
-                calm = min(calm + 1, 8) if length >= 4 else calm - 2
-                same = 0
-                if t == stop:
-                    gap = min(2 * gap, t // 8 + 8)
-                elif 4 * length < gap:
-                    gap = max(8, gap // 2)
-                if length >= reach:
-                    reach = min(2 * reach, AHEAD)
-                elif 2 * length < reach:
-                    reach = max(2, reach // 2)
-            else:
-                same = same + 1 if a == previous else 0
-                if same == 3:
-                    calm = 4
-            previous = a
+                        seen[p] = i
+                        size = p + 1
+                    if low[i] < math.inf and i != latest:
+                        arm = plain_arm(pulls[i], mean[i], variance[i], second[i], radii[t] * root[i], last[i])
+                        low[i] = index(arm, t, *arguments)
+                        looks += 1
+                    if low[i] != low[i]:
+                        status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, i, t, count[i]
+                        return
+                    if a < 0 or comes_before(low[i], pulls[i], i, top, fewest, a):
+                        a, top, fewest = np.int64(i), low[i], pulls[i]
+                if a == latest and not fresh and stop - t > 4:
+                    misled = True
+                    stop = t + (stop - t) // 2
+                    for p in range(size):
+                        i = seen[p]
+                        arm = plain_arm(pulls[i], mean[i], variance[i], second[i], radii[stop] * root[i], last[i])
+                        high[i] = upper_bound(index(arm, stop, *arguments))
+                rival = high[order[size]] if size < count_arms else -math.inf
+                for p in range(size):
+                    if seen[p] != a:
+                        rival = max(rival, high[seen[p]])
+            while True:
+                s = count[a]
+                base = anchor[a]
+                total1, total2 = sum1[a], sum2[a]
+                started = t
+                leads = True
+                while leads and t < stop:
+                    if s + AHEAD > drawn[a] + DRAWN:
+                        fill(arms, row, a, source, streams[a], s, buffer[a])
+                        drawn[a] = s
+                    offset = s - drawn[a]
+                    x, e, n, w, q = (
+                        buffer[a, offset:], radii[t + 1 :], inverse[s + 1 :], inverse[s:], inverse_root[s + 1 :]
+                    )  # fmt: skip
+                    if rival == math.inf:
+                        most = 1
+                        played = lead(1, x, base, total1, total2, t, s, horizon, e, n, w, q, arguments, rival, ahead)
+                    elif short:
+                        most = min(SHORT, stop - t)
+                        played = lead(
+                            SHORT, x, base, total1, total2, t, s, horizon, e, n, w, q, arguments, rival, ahead
+                        )
+                    else:
+                        most = min(AHEAD, stop - t)
+                        played = lead(
+                            AHEAD, x, base, total1, total2, t, s, horizon, e, n, w, q, arguments, rival, ahead
+                        )
+                    leads = played >= most
+                    played = min(played + 1, most)  # the pull that cost the lead is played, too
+                    if record:
+                        for j in range(played):
+                            choices[r, t + j] = a
+                            rewards[r, t + j] = buffer[a, offset + j]
+                    total1, total2, low[a] = ahead[0, played - 1], ahead[1, played - 1], ahead[2, played - 1]
+                    s += played
+                    t += played
+                count[a] = s
+                pulls[a] = s
+                sum1[a] = total1
+                sum2[a] = total2
+                last[a] = t
+                root[a] = inverse_root[s]
+                mean[a], variance[a], second[a] = summary(base, total1, total2, inverse[s], inverse[s - 1])
+                latest = a
+                if not in_turn:
+                    break
+                a += 1
+                while a < count_arms and not (low[a] == math.inf and pulls[a] == fewest):
+                    a += 1
+                if a == count_arms or t == stop:
+                    break
+            short = t - started <= SHORT
             if t == checkpoints[check]:
                 for i in range(count_arms):
                     batch_pulls[cell, check, i] += count[i]
                 check += 1
+            if in_turn or size > SEEN:  # so many seen that it pays to sort anew
+                stop = t
+            elif t < stop:
+                a = latest
+                arm = plain_arm(pulls[a], mean[a], variance[a], second[a], radii[stop] * root[a], last[a])
+                high[a] = upper_bound(index(arm, stop, *arguments))
         for i in range(count_arms):
             final[r, i] = count[i]
         recommended[r] = best_estimate(mean, variance, count_arms, goal)

@@ -123,17 +123,17 @@ def lower_bound(
 
     .. math:: \liminf_n \frac{R(n)}{\ln n} \ge \sum_{i: \Delta_i > 0} \frac{\Delta_i}{\mathrm{KL}_{\inf}(F_i, v_*)}
 
-    An arm from which no distribution on [l, u] that is as good as the best arm can be told apart, because there is none
-    but a constant (:math:`\mathrm{KL}_{\inf} = \infty`), adds nothing.
+    If nothing on [l, u] is as good as the best arm but that arm itself, a constant, then :math:`\mathrm{KL}_{\inf}` is
+    infinite, and the others add nothing: a few rewards tell them apart for good.
 
     Parameters
     ----------
     bandit : a Bandit or a list of arms
     L, risk_free, signed : of the objective, :class:`~sharpe_bandits.RSSR`
     low, high : ends of the interval that all distributions of the model lie in; default the smallest that holds all
-        arms. Infinite ends, which must be asked for, stand for all distributions of finite variance: unlike the mean,
-        RSSR at c > 0 cannot be raised by a little mass far away, and the bound does not vanish. A wider interval
-        makes a larger model and a larger bound.
+        arms. Infinite ends, which must be asked for, stand for all distributions of finite variance: unlike a mean, an
+        RSSR above 0 is not raised by a little mass far away, and the bound is finite (a signed one below 0 is, and the
+        bound is infinite). A wider interval makes a larger model and a larger bound.
 
     References
     ----------
@@ -182,7 +182,7 @@ def kl_inf(
     0 if the arm itself is that good, infinite if nothing on [l, u] is (or a constant alone). For c slightly above the
     arm's value v it is :math:`(c - v)^2 / (2W)`, W the variance of RSSR's influence function
     :math:`2\mu(x - \mu_x)/D - \mu^2 ((x - \mu_x)^2 - \sigma^2)/D^2`, :math:`\mu = \mu_x - r`,
-    :math:`D = L + \sigma^2`. The method is in the text of this module; the result is good to 1e-6, relative.
+    :math:`D = L + \sigma^2`. The method is in the text of this module; the result is good to 1e-6 or better, relative.
 
     Parameters
     ----------
