@@ -161,9 +161,9 @@ def results(found: dict[str, Any], command: str = COMMAND) -> str:
     lines = [
         "# Measured against everything else",
         "",
-        f"Made by `{command}` (`make bench`) in {found['seconds'] / 60:.0f} minutes; do not edit. Contenders take",
-        "turns, so that the noise of the machine hits all alike: ratios are medians of ratios taken side by side, times",
-        "are the best seen.",
+        f"Made by `{command}` (`make bench`) in {found['seconds'] / 60:.0f} minutes; do not edit.",
+        "Contenders take turns, so that the noise of the machine hits all alike: ratios are medians of ratios taken",
+        "side by side, times are the best seen.",
         "",
         *(f"- {name}: {value}" for name, value in found["machine"].items()),
         "",
