@@ -39,10 +39,10 @@ class CLoop:
         found = compiler()
         if found is None:
             raise RuntimeError("there is no C compiler (gcc or cc) on the path")
-        self._folder = tempfile.TemporaryDirectory(prefix="sharpe-bandits-loop-")
-        library = Path(self._folder.name) / "loop.so"
-        subprocess.run([found, *flags, "-shared", "-fPIC", "-o", library, SOURCE, "-lm"], check=True)
-        self._loop = ctypes.CDLL(str(library))
+        with tempfile.TemporaryDirectory(prefix="sharpe-bandits-loop-") as folder:  # once loaded, the file may go
+            library = Path(folder) / "loop.so"
+            subprocess.run([found, *flags, "-shared", "-fPIC", "-o", library, SOURCE, "-lm"], check=True)
+            self._loop = ctypes.CDLL(str(library))
         self._loop.draw_and_add.restype = ctypes.c_double
 
     def ucb_rssr(

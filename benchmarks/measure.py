@@ -361,7 +361,7 @@ def twin(sizes: Sizes) -> list[dict[str, Any]]:
     finder = sb.SHSR(L=settings.L)
     wrong = [plain.halving(low.tolist(), high.tolist(), settings.L, n, rng) != best for _ in range(3 * sizes.twin_runs)]
     outcome = ours(finder, bandit, n, sizes.many_runs, machine.cores())[finder.name].outcome
-    found.append(_beside("e_n of SHSR, 8 arms", n, outcome.recommended != best, np.array(wrong)))
+    found.append(_beside("e_n of SHSR, 8 arms", n, outcome.recommended[:, 0] != best, np.array(wrong)))
     return found
 
 

@@ -273,7 +273,7 @@ def double_exponential(function, first, last):
         (sb.TruncatedGamma(0.3, 2, 0, 10), lambda x: x**-0.7 * np.exp(-x / 2)),
         (sb.Beta(0.5, 0.5), lambda x: (x * (1 - x)) ** -0.5),
     ],
-    ids=repr,
+    ids=lambda value: repr(value) if isinstance(value, sb.Arm) else "density",
 )
 def test_continuous_arms_by_another_quadrature(arm, density, share, room):
     # The dual again, written anew, for c up to where the logarithm is all but singular, by two nested searches.

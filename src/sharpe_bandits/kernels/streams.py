@@ -71,7 +71,7 @@ def philox(counter, key):
 
 
 def reward_bits(source, key, pull):
-    """64 bits for a pull of the stream ``key``, from the fast or from the cryptography-grade source."""
+    """64 bits for a pull of the stream ``key``, from the fast or from the slower, stronger one."""
     if source == PHILOX:
         return philox(U64(pull), key)
     return mix64(key + U64(pull) * GOLDEN)

@@ -1,0 +1,34 @@
+"""The benchmark runs, and the C loop that the library is measured against makes the same choices. Never a time."""
+
+import pytest
+from benchmarks.__main__ import main
+from benchmarks.settings import TINY
+
+from benchmarks import c_loop
+
+pytestmark = pytest.mark.skipif(c_loop.compiler() is None, reason="no C compiler here; the benchmark needs one")
+
+
+@pytest.mark.parametrize("arms", [2, 10, 64])
+def test_the_c_loop_makes_the_same_choices(arms):
+    from benchmarks.measure import same_choices
+
+    found = same_choices(c_loop.CLoop(), arms, horizon=2000, runs=4)
+    assert found["same"] == found["runs"] == 4
+    assert found["traced same"]
+
+
+def test_quick_prints_ratios_and_writes_nothing(capsys, tmp_path):
+    assert main(["--quick", "--output", str(tmp_path)], sizes=TINY) == 0
+    printed = capsys.readouterr().out
+    assert "C loop" in printed
+    assert "times ours" in printed
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_whole_of_it_runs_without_peers_and_writes_its_page(tmp_path):
+    assert main(["--no-peers", "--output", str(tmp_path)], sizes=TINY) == 0
+    page = (tmp_path / "RESULTS.md").read_text("utf-8")
+    for part in ("UCB1", "UCB-RSSR", "Thompson", "halving", "memory"):
+        assert part in page
+    assert {"png", "svg"} <= {path.suffix[1:] for path in tmp_path.iterdir()}
