@@ -56,7 +56,9 @@ def _lines(axes: Any, found: dict[str, Any]) -> None:
     thompson = growth["by arms"]["Modified-MVTS"]["ns"]
     axes.plot(growth["arms"], rssr, "o-", color=BLUE, label="UCB-RSSR, sharpe-bandits")
     loop = [
-        (work["arms"], next(row["ns"] for row in work["rows"] if row["engine"] == C_LOOP)) for work in found["rssr"]
+        (work["arms"], next(row["ns"] for row in work["rows"] if row["engine"] == C_LOOP))
+        for work in found["rssr"]
+        if not work["copies"]
     ]
     axes.plot(*zip(*loop, strict=True), "s--", color=ORANGE, label="UCB-RSSR, C loop")
     axes.plot(growth["arms"], thompson, "^-", color=GREEN, label="Modified-MVTS, sharpe-bandits")

@@ -39,6 +39,11 @@ def ratio(work: dict[str, Any], engine: str) -> float:
     return float(next(row["ratio"] for row in work["rows"] if row["engine"] == engine))
 
 
+def label(work: dict[str, Any]) -> str:
+    """The arms of a work in a few words."""
+    return f"{work['arms']}, the ten arms in copies" if work["copies"] else str(work["arms"])
+
+
 def goals_of(found: dict[str, Any]) -> list[Goal]:
     """Every goal on which there are measurements."""
     goals = []
@@ -53,7 +58,7 @@ def goals_of(found: dict[str, Any]) -> list[Goal]:
     for work in found.get("rssr", []):
         target = {10: 5, 64: 10}.get(work["arms"])
         if target:
-            what = f"(b) UCB-RSSR, K = {work['arms']}: faster than the C loop"
+            what = f"(b) UCB-RSSR, K = {label(work)}: faster than the C loop"
             limit = "a step costs at least its draw, its two sums and one exact index"
             goals.append(Goal(what, target, ratio(work, measure.C_LOOP), limit=limit))
     if "thompson" in found:

@@ -133,11 +133,13 @@ def _peer(peer: peers.Peer, sizes: Sizes, truth: dict[str, float]) -> dict[str, 
     }
 
 
-def same_choices(loop: CLoop, arms: int, horizon: int, runs: int, traced: int = 2) -> dict[str, Any]:
+def same_choices(
+    loop: CLoop, arms: int, horizon: int, runs: int, traced: int = 2, copies: bool = False
+) -> dict[str, Any]:
     """Whether the C loop and the library make the same choices in UCB-RSSR: final pulls of all runs, every choice of
     some."""
-    low, high = settings.ends(arms)
-    policy, bandit = sb.UCBRSSR(L=settings.L), settings.uniform_arms(arms)
+    low, high = settings.ends(arms, copies)
+    policy, bandit = sb.UCBRSSR(L=settings.L), settings.uniform_arms(arms, copies)
     final, _ = loop.ucb_rssr(low, high, settings.L, horizon, runs)
     agree = (final == ours(policy, bandit, horizon, runs)["UCB-RSSR"].outcome.final).all(axis=1)
     traced = min(traced, runs)
@@ -149,14 +151,16 @@ def same_choices(loop: CLoop, arms: int, horizon: int, runs: int, traced: int = 
     return {"runs": runs, "same": int(agree.sum()), "traced": traced, "traced same": step_by_step}
 
 
-def ucb_rssr(sizes: Sizes, loop: CLoop, native: CLoop | None, arms: int, others: bool) -> dict[str, Any]:
+def ucb_rssr(
+    sizes: Sizes, loop: CLoop, native: CLoop | None, arms: int, others: bool = False, copies: bool = False
+) -> dict[str, Any]:
     """(b) UCB-RSSR on uniform arms against the C loop, and against NumPy and plain Python if asked."""
     n = sizes.horizon
-    low, high = settings.ends(arms)
-    runs = sizes.runs(sizes.fast if arms <= 10 else 160 * sizes.fast // (16 * arms))
+    low, high = settings.ends(arms, copies)
+    runs = sizes.runs(sizes.fast if arms <= 10 else 32 * sizes.fast // arms)
     c_runs = max(1, min(runs, sizes.runs(sizes.fast // (2 * arms))))
     engines = [
-        contender(sb.UCBRSSR(L=settings.L), settings.uniform_arms(arms), n, runs),
+        contender(sb.UCBRSSR(L=settings.L), settings.uniform_arms(arms, copies), n, runs),
         Contender(C_LOOP, n * c_runs, lambda: loop.ucb_rssr(low, high, settings.L, n, c_runs)),
     ]
     if native is not None:
@@ -180,7 +184,8 @@ def ucb_rssr(sizes: Sizes, loop: CLoop, native: CLoop | None, arms: int, others:
             ),
         ]
     table = rows(take_turns(engines, sizes.repetitions))
-    return {"arms": arms, "horizon": n, "rows": table, "choices": same_choices(loop, arms, n, c_runs)}
+    agreement = same_choices(loop, arms, n, c_runs, copies=copies)
+    return {"arms": arms, "copies": copies, "horizon": n, "rows": table, "choices": agreement}
 
 
 def thompson(sizes: Sizes) -> dict[str, Any]:
@@ -381,6 +386,7 @@ def everything(sizes: Sizes, with_peers: bool, say: Say) -> dict[str, Any]:
         if 2 * k < sizes.horizon:
             say(f"(b) UCB-RSSR, {k} arms")
             found.setdefault("rssr", []).append(ucb_rssr(sizes, loop, native, k, others=k == 10))
+    found["rssr"].append(ucb_rssr(sizes, loop, native, 64, copies=True))
     say("(c) Thompson sampling")
     found["thompson"] = thompson(sizes)
     say("(d) sequential halving")
@@ -405,7 +411,7 @@ def quick(sizes: Sizes, say: Say) -> dict[str, Any]:
     found: dict[str, Any] = {"rssr": []}
     for k in (10, 64):
         say(f"(b) UCB-RSSR, {k} arms")
-        found["rssr"].append(ucb_rssr(sizes, loop, None, k, others=False))
+        found["rssr"].append(ucb_rssr(sizes, loop, None, k))
     say("(d) sequential halving")
     found["halving"] = halving(sizes, loop)
     say("(e) a user's own policy")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .goals import Goal, goals_of
+from .goals import Goal, goals_of, label
 from .measure import ALL_CORES, DRAWS, OURS
 
 COMMAND = "python -m benchmarks"
@@ -100,13 +100,15 @@ def _rssr(works: list[dict[str, Any]]) -> list[str]:
     for work in works:
         seen = work["choices"]
         steps = f"every choice of {seen['traced']} runs {'the same' if seen['traced same'] else 'NOT the same'}"
-        agreed.append(f"K = {work['arms']}: {seen['same']} of {seen['runs']} runs with the same final pulls, {steps}")
+        agreed.append(f"K = {label(work)}: {seen['same']} of {seen['runs']} runs with the same final pulls, {steps}")
     return [
         f"## (b) UCB-RSSR, uniform arms, horizon {works[0]['horizon']:,}",
         "",
+        "The ten arms are the paper's (setting R3); more are drawn from their ranges, or are copies of the ten, which",
+        "is harder, since the best of several equal arms changes for ever.",
         "Nanoseconds per step, and in brackets how many times ours.",
         "",
-        *table(["engine", *(f"K = {work['arms']}" for work in works)], rows),
+        *table(["engine", *(f"K = {label(work)}" for work in works)], rows),
         "The C loop and the library see the same rewards and must make the same choices:",
         "",
         *(f"- {line}" for line in agreed),
@@ -222,7 +224,7 @@ def ratios(found: dict[str, Any]) -> str:
     for work in found["rssr"]:
         for row in work["rows"]:
             lines.append(
-                f"UCB-RSSR, K = {work['arms']:<4} {row['engine']:<32} {row['ns']:9.2f} ns/step "
+                f"UCB-RSSR, K = {label(work):<4} {row['engine']:<32} {row['ns']:9.2f} ns/step "
                 f"{row['ratio']:8.2f} times ours"
             )
         seen = work["choices"]

@@ -21,15 +21,29 @@ BUDGET_ARMS = 64
 HALVING_L = 0.02
 
 
-def ends(arms: int) -> tuple[np.ndarray, np.ndarray]:
-    """Low and high ends of the uniform arms; past the tenth they repeat."""
-    mean, half = np.resize(MEANS, arms), np.sqrt(3.0 * np.resize(VARIANCES, arms))
+def moments(arms: int, copies: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances of the uniform arms: the paper's ten, then others drawn from their ranges, always the same.
+
+    With ``copies`` the ten repeat instead, which is harder: the best of several equal arms changes for ever.
+    """
+    if copies:
+        return np.resize(MEANS, arms), np.resize(VARIANCES, arms)
+    rng = np.random.default_rng(0)
+    more = max(0, arms - MEANS.size)
+    means = np.append(MEANS, rng.uniform(MEANS.min(), MEANS.max(), more))
+    return means[:arms], np.append(VARIANCES, rng.uniform(VARIANCES.min(), VARIANCES.max(), more))[:arms]
+
+
+def ends(arms: int, copies: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Low and high ends of the uniform arms."""
+    mean, variance = moments(arms, copies)
+    half = np.sqrt(3.0 * variance)
     return mean - half, mean + half
 
 
-def uniform_arms(arms: int) -> sb.Bandit:
+def uniform_arms(arms: int, copies: bool = False) -> sb.Bandit:
     """The same as a bandit of the library."""
-    low, high = ends(arms)
+    low, high = ends(arms, copies)
     return sb.Bandit([sb.Uniform(a, b) for a, b in zip(low, high, strict=True)])
 
 

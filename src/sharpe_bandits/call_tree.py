@@ -67,11 +67,6 @@ def mentions(root: Callable[..., Any]) -> frozenset[str]:
     return frozenset(name for f in call_tree(root) for code in codes(f.__code__) for name in code.co_names)
 
 
-def loops(function: Callable[..., Any]) -> bool:
-    """Whether a function's own code has a loop."""
-    return any("JUMP_BACKWARD" in instruction.opname for instruction in dis.get_instructions(function))
-
-
 def substituted(function: Callable[..., Any], bindings: Bindings) -> Callable[..., Any]:
     """A copy of a function that calls other functions in place of the bound ones, through all that it calls."""
     if function in bindings:

@@ -25,12 +25,16 @@ from typing import Any
 
 import numpy as np
 
-from ..call_tree import Bindings, Function, call_tree, cells, codes, global_names, loops, members
+from ..call_tree import Bindings, Function, call_tree, cells, codes, global_names, members
 from ..errors import CompilationFailed
 
+#: Functions of less byte code than this are always inlined.
+_SHORT = 1500
 _SCALARS = (bool, int, float, complex, str, bytes, type(None), np.generic)
 _compiled: dict[tuple[str, str], Callable[..., Any]] = {}
 _callees: dict[Callable[..., Any], Any] = {}
+#: Formulas found to compile, and the types they were compiled for.
+_sound: set[tuple[str, Any]] = set()
 _lock = threading.RLock()
 _warned = False
 
@@ -60,6 +64,9 @@ def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what:
         return
     fields = [numba.float64] * 7 + [numba.uint64] * 2 + [numba.float64] * 5
     signature = (numba.types.NamedTuple(fields, Arm), numba.int64, *(numba.typeof(a) for a in arguments))
+    checked = (_digest(formula, {}), signature)
+    if checked in _sound:
+        return
     try:
         dispatcher = _Translation({}, "check").callee(formula)
         dispatcher.compile(signature)
@@ -72,6 +79,7 @@ def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what:
             f"the index of {what} ({formula.__code__.co_filename}, line {line}) must return a number on every path, "
             f"but it returns {result}"
         )
+    _sound.add(checked)
 
 
 def _explain(formula: Callable[..., Any], error: Any, what: str) -> str:
@@ -117,10 +125,11 @@ class _Translation:
         if self.bindings and self.bindings.keys().isdisjoint(call_tree(function)):
             return _shared(function)
         if function not in self.done:
-            # A loop over runs becomes vector instructions only if all that it calls is inlined. Nothing in Python calls
-            # a callee, and wrappers for that would take a fifth of the time to compile.
+            # A loop over runs or pulls becomes vector instructions only if all that it calls is inlined. Nothing in
+            # Python calls a callee, and wrappers for that would take a fifth of the time to compile.
+            short = len(function.__code__.co_code) < _SHORT
             unwrapped: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-            compiled = numba.njit(nogil=True, error_model="numpy", forceinline=not loops(function), **unwrapped)
+            compiled = numba.njit(nogil=True, error_model="numpy", forceinline=short, **unwrapped)
             self.done[function] = compiled(self._rebound(function, None))
         return self.done[function]
 

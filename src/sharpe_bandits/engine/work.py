@@ -32,9 +32,9 @@ BATCHES = 256
 #: A chunk aims at this many rounds of an index policy, or pulls of a policy that plays in phases: much more work than
 #: it takes to start one, little enough to keep all workers busy to the end.
 CHUNK_ROUNDS, CHUNK_PULLS = 4_000_000, 20_000_000
-#: The first runs of a chunk show whether being lazy pays: not if all arms are looked at in more than this share of
-#: rounds.
-PROBE, SHORT_LEADS = 8, 0.4
+#: The first runs of a chunk show whether being lazy pays. In units of what it costs to look at one arm side by side: a
+#: change of lead costs the lazy kernel TURN_COST + K, a round costs the other kernel ROUND_COST + K.
+PROBE, TURN_COST, ROUND_COST = 8, 90, 3
 SOURCES = {"splitmix": SPLITMIX, "philox": PHILOX}
 
 #: Fields of an arm's record that the lazy kernel does not keep.
@@ -178,8 +178,8 @@ def run_chunk(work: Work, first: int, runs: int, trace: bool = False) -> Chunk:
             played = probe
         # The two make the same choices, so that which of them plays is a matter of speed alone.
         if played < runs:
-            short = turns > SHORT_LEADS * played * work.horizon
-            _play(work, chunk, table, side_by_side if lazy is None or short else lazy, played, runs)
+            pays = lazy is not None and turns * (TURN_COST + arms) < played * work.horizon * (ROUND_COST + arms)
+            _play(work, chunk, table, lazy if pays else side_by_side, played, runs)
     else:
         raise AssertionError(f"no kernel plays {type(policy).__name__}")
     if policy.goal is None:

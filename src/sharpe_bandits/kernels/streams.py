@@ -190,6 +190,6 @@ def gamma(key, shape):
 
 
 def gamma_at_once(key, shape):
-    """:func:`gamma` without a branch, or not a number where its first trial does not settle it (one in 18 shape)."""
+    """:func:`gamma` without a branch, or not a number where its first trial settles nothing (once in 36 shape)."""
     draw, safe = _gamma_trial(key, 8, shape)
     return draw if safe >= 0.0 else math.nan
