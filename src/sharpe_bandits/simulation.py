@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -130,13 +130,11 @@ def run_tasks(
     with ThreadPoolExecutor(workers) as pool:
         waiting: dict[Future[_C], _T] = {pool.submit(compute, task): task for task in tasks}
         try:
-            while waiting:
-                finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    task = waiting.pop(future)
-                    done.append((task, future.result()))
-                    if advance is not None:
-                        advance(task)
+            for future in as_completed(waiting):
+                task = waiting[future]
+                done.append((task, future.result()))
+                if advance is not None:
+                    advance(task)
         except BaseException:
             for future in waiting:
                 future.cancel()

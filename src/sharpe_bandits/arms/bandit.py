@@ -15,6 +15,9 @@ from .base import Arm, Draws
 from .discrete import numbers
 from .scipy_arm import Scipy, is_frozen
 
+#: Arms of a :class:`RandomBandit` that are remembered, at most.
+_REMEMBERED = 2_000_000
+
 
 class Environment:
     """What policies play on: K arms whose rewards are a function of (seed, run, arm, pull)."""
@@ -174,6 +177,7 @@ class RandomBandit(Environment):
     ) -> None:
         self.K = whole("arms", arms, 2)
         self.draw, self.name, self._lowest = draw, name, float(lowest)
+        self._drawn: dict[tuple[int, int], UniformArms | list[Arm]] = {}
 
     def __repr__(self) -> str:
         return f"RandomBandit({self.K}, {self.name!r})"
@@ -183,7 +187,16 @@ class RandomBandit(Environment):
         return self._lowest
 
     def arms_of(self, seed: int, run: int) -> UniformArms | list[Arm]:
-        """The arms of one run."""
+        """The arms of one run. Many are remembered: all policies, and whoever judges them, ask for the same ones."""
+        arms = self._drawn.get((seed, run))
+        if arms is None:
+            arms = self._draw(seed, run)
+            if len(self._drawn) >= _REMEMBERED // self.K:
+                self._drawn.clear()
+            self._drawn[seed, run] = arms
+        return arms
+
+    def _draw(self, seed: int, run: int) -> UniformArms | list[Arm]:
         generator = np.random.Generator(np.random.Philox(key=np.array([seed, run], np.uint64)))
         drawn = self.draw(generator)
         if isinstance(drawn, UniformArms):

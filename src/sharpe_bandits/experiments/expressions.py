@@ -6,7 +6,7 @@ import ast
 import math
 import operator
 from collections.abc import Callable, Mapping
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -76,12 +76,7 @@ def evaluate(expression: Any, names: Mapping[str, Any]) -> Any:
     """
     if not isinstance(expression, str):
         return expression
-    try:
-        tree = ast.parse(expression.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise InvalidInput(
-            f"{expression!r} is not an expression: use numbers, names, + - * / ** and sqrt, log, …"
-        ) from None
+    tree = _parsed(expression)
     try:
         with np.errstate(divide="raise", over="raise", invalid="raise"):
             value = _value(tree, names, expression)
@@ -90,6 +85,16 @@ def evaluate(expression: Any, names: Mapping[str, Any]) -> Any:
     except (ArithmeticError, TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{expression!r} cannot be evaluated with {_shown(names)}: {error}") from None
     return value.item() if isinstance(value, np.generic) else value
+
+
+@lru_cache(maxsize=1024)
+def _parsed(expression: str) -> ast.expr:
+    try:
+        return ast.parse(expression.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InvalidInput(
+            f"{expression!r} is not an expression: use numbers, names, + - * / ** and sqrt, log, …"
+        ) from None
 
 
 def _value(node: ast.expr, names: Mapping[str, Any], whole: str) -> Any:
