@@ -1,10 +1,13 @@
 """Published policies and policies without a scale: geometric mean of regret, share of runs that lock in, and cost.
 
-On the paper's regret panels, on the same arms scaled down and up, and on bootstrapped returns.
+On the paper's regret panels, on the same arms scaled down and up, and on bootstrapped returns. Then what a smaller
+share of locked-in runs costs, and how that share falls with the horizon.
 
 Run with: python examples/scale_free.py [runs]     (needs the extra "data")
 """
 
+import dataclasses
+import math
 import sys
 import time
 
@@ -64,7 +67,7 @@ def returns() -> list[tuple[sb.Bandit, float]]:
 def locked_in(result: sb.PolicyResult, objective: sb.Objective) -> float:
     """Share of runs whose regret still grows at full slope: under 1% of the last half went to a best arm."""
     outcome = result.outcome
-    half = int(np.searchsorted(outcome.checkpoints, HORIZON / 2))
+    half = int(np.searchsorted(outcome.checkpoints, outcome.checkpoints[-1] / 2))
     late = outcome.pulls[:, -1] - outcome.pulls[:, half]
     best = result.gaps(objective)[0] == 0
     return float((late[:, best].sum(axis=1) < 0.01 * late.sum(axis=1)).mean())
@@ -91,7 +94,48 @@ def table(title: str, problems: list[tuple[sb.Bandit, float]]) -> None:
         print(f"| {name} | {np.exp(np.mean(logs[name])):.4g} | {mean:.1%} | {most:.1%} | {cost:.0f} |")
 
 
+def least_regret(chance: float) -> float:
+    """Geometric mean over R1 to R7 of the cost of knowing, on every bandit of the model, all but this chance of error.
+
+    An arm that may be the best must be played ln(1 / (2.4 chance)) / KLinf times (Kaufmann, Cappé & Garivier, 2016).
+    """
+    logs = []
+    for bandit, L in bandits(1.0):
+        shares = [share for share in sb.theory.lower_bound(bandit, L, signed=True).per_arm if share.gap > 0]
+        needed = math.log(1 / (2.4 * chance))
+        logs.append(math.log(sum(share.gap * min(HORIZON, needed / share.kl_inf) for share in shares)))
+    return math.exp(np.mean(logs))
+
+
+def frontier(runs: int) -> None:
+    """Less exploration, less regret, more runs that lock in; both against the horizon."""
+    tried = [sb.ScaleFreeUCB(L=1.0, c=c, name=f"SF-UCB, c = {c:g}") for c in (0.3, 0.5, 0.7, 1.0, 1.5)]
+    tried += [sb.ScaleFreeIMED(L=1.0), sb.ScaleFreeTS(L=1.0), sb.UCBRSSR(L=1.0), sb.ModifiedGRAUCB(L=1.0)]
+    horizons = (1_000, 10_000, 100_000)
+    print(f"\nR1–R7, regret and share of runs locked in against the horizon ({runs} runs)\n")
+    print("| policy |" + "".join(f" n = {n:,} | locked in |" for n in horizons))
+    print("|---|" + "---:|---:|" * len(horizons))
+    for policy in tried:
+        words = []
+        for n in horizons:
+            logs, locked = [], []
+            for bandit, L in bandits(1.0):
+                own = dataclasses.replace(policy, L=L)
+                result = sb.simulate(own, bandit, horizon=n, runs=runs, seed=1)[policy.name]
+                objective = sb.RSSR(L, signed=True)
+                logs.append(np.log(result.regret(objective).final.mean))
+                locked.append(locked_in(result, objective))
+            words += [f"{np.exp(np.mean(logs)):.4g}", f"{np.mean(locked):.2%}"]
+        print(f"| {policy.name} | {' | '.join(words)} |")
+    print(
+        "\nTo know, on every bandit of the model, all but a chance of error costs at n = 10,000 a regret of at least\n"
+    )
+    print("| chance of error | 10% | 5% | 1% | 0.1% |\n|---|---:|---:|---:|---:|")
+    print("| geometric mean | " + " | ".join(f"{least_regret(p):.4g}" for p in (0.1, 0.05, 0.01, 0.001)) + " |")
+
+
 if __name__ == "__main__":
     for c in (1.0, 0.01, 100.0):
         table(f"R1–R7, rewards times {c:g} (n = {HORIZON:,}, {RUNS} runs)", bandits(c))
     table(f"Real returns, drawn with replacement (n = {HORIZON:,}, {RUNS} runs)", returns())
+    frontier(RUNS)

@@ -17,10 +17,10 @@ from .engine.compiler import specialise
 from .engine.stopping import stopping_bindings
 from .engine.work import check_custom, policy_bindings
 from .errors import CampaignOver, InvalidInput, SharpeBanditsError, UnreadableData, unknown
-from .kernels import elimination, fixed_confidence, formulas, index_play
+from .kernels import elimination, fixed_confidence, formulas, index_play, round_by_round
 from .kernels.statistics import FIRSTS, anchor_of, summary
 from .objectives import Mean
-from .policies.base import EliminationPolicy, IndexPolicy, Policy, StoppingPolicy, policy_from_dict
+from .policies.base import EVERYTHING, EliminationPolicy, IndexPolicy, Policy, StoppingPolicy, policy_from_dict
 from .policies.custom import CustomPolicy
 from .validation import is_number, real, whole
 
@@ -65,12 +65,14 @@ class Agent:
         return {arm: self._estimate(i) for i, arm in enumerate(self.arms)}
 
     def _estimate(self, i: int) -> tuple[float, float]:
-        s = self._pulls[i]
-        if s == 0:
+        return self._from_sums(self._pulls[i], i, self._sum1[i], self._sum2[i])
+
+    def _from_sums(self, pulls: float, i: int, sum1: float, sum2: float) -> tuple[float, float]:
+        if pulls == 0:
             return math.nan, math.nan
-        less = 1.0 / (s - 1.0) if s > 1 else math.nan
-        mean, variance, _ = summary(self._anchor[i], self._sum1[i], self._sum2[i], 1.0 / s, less)
-        return float(mean), float(variance) if s > 1 else math.nan
+        less = 1.0 / (pulls - 1.0) if pulls > 1 else math.nan
+        mean, variance, _ = summary(self._anchor[i], sum1, sum2, 1.0 / pulls, less)
+        return float(mean), float(variance) if pulls > 1 else math.nan
 
     def ask(self) -> Any:
         """The arm to play now. Asking again before telling gives the same arm."""
@@ -222,15 +224,7 @@ class IndexAgent(Agent):
         least = int(np.argmin(self._pulls))
         if self._pulls[least] < self._pilot:
             return least
-        if self._arguments is None or (self.horizon is None and self.t > self._room):
-            self._room = max(1024, 2 * self.t)  # tables by pulls grow with the game
-            self._arguments = self._rule.arguments(self.horizon or self._room)
-        last = np.maximum(self._last, self._pilot * len(self.arms))
-        choice = self._decide(
-            self.t, self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._firsts, self._anchor, last,
-            self._maximum, np.uint64(self.seed), 0,
-            self._arguments, self._out,
-        )  # fmt: skip
+        choice = self._index_choice(np.maximum(self._last, self._pilot * len(self.arms)))
         if choice < 0:
             i = -1 - choice
             mean, variance = self._estimate(i)
@@ -239,6 +233,19 @@ class IndexAgent(Agent):
                 f"mean {mean!r}, variance {variance!r}) after {self.t} rounds"
             )
         return int(choice)
+
+    def _index_choice(self, last: np.ndarray) -> int:
+        """What the formula says; below 0: it is not a number for an arm."""
+        return self._decide(
+            self.t, self.t, self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._firsts, self._anchor,
+            last, self._maximum, np.uint64(self.seed), 0, self._formula_arguments(), self._out,
+        )  # fmt: skip
+
+    def _formula_arguments(self) -> tuple[Any, ...]:
+        if self._arguments is None or (self.horizon is None and self.t > self._room):
+            self._room = max(1024, 2 * self.t)  # tables by pulls grow with the game
+            self._arguments = self._rule.arguments(self.horizon or self._room)
+        return self._arguments
 
     def _after(self, i: int, d: float) -> None:
         if self._reweighs and self._pulls[i] <= FIRSTS:
@@ -268,6 +275,61 @@ class IndexAgent(Agent):
         if not enough:
             raise InvalidInput("nothing can be recommended before an arm has two rewards; ask and tell first")
         return self.arms[self._best(enough)]
+
+
+class ForgetfulAgent(IndexAgent):
+    """An agent of an index policy that forgets: with a window, or with a discount."""
+
+    def __init__(self, policy: IndexPolicy, arms: list[str] | int, horizon: int | None, seed: int) -> None:
+        super().__init__(policy, arms, horizon, seed)
+        k = len(self.arms)
+        policy.check_horizon(horizon or self._pilot * k, k)
+        self._window, self._discount = policy.memory
+        self._memory = np.zeros((round_by_round.ROWS, k))
+        #: Rewards less their anchors by round (modulo the window) and arm; not a number where none was seen.
+        self._ring = np.full((max(self._window, 1), k), np.nan)
+        self._choice = specialise(round_by_round.choose, policy_bindings(policy))
+        self._forget = specialise(round_by_round.forget, {})
+
+    def _index_choice(self, last: np.ndarray) -> int:
+        return self._choice(
+            self.t, self._memory, self._rule.least_pilot, self._window, self._discount, self._firsts, self._anchor,
+            last, self._maximum, np.uint64(self.seed), 0, self._formula_arguments(), self._out,
+        )  # fmt: skip
+
+    def _after(self, i: int, d: float) -> None:
+        super()._after(i, d)
+        self._forget(self._memory, self._ring, self.t - 1, self._window, self._discount)
+        round_by_round.add(self._memory, i, d, 1.0)
+        if self._window:
+            self._ring[(self.t - 1) % self._window, i] = d
+
+    def _estimate(self, i: int) -> tuple[float, float]:
+        return self._from_sums(self._memory[round_by_round.WEIGHT, i], i, *self._memory[1:3, i])
+
+    def recommend(self) -> Any:
+        """The arm that looks best by the policy's objective, from what is remembered."""
+        enough = [i for i in range(len(self.arms)) if self._memory[round_by_round.WEIGHT, i] > 1]
+        if not enough:
+            raise InvalidInput("nothing can be recommended before an arm has two rewards; ask and tell first")
+        return self.arms[self._best(enough)]
+
+    def _more(self) -> dict[str, Any]:
+        seen = np.argwhere(~np.isnan(self._ring))
+        ring = [[int(slot), int(i), float(self._ring[slot, i])] for slot, i in seen]
+        return {**super()._more(), "memory": self._memory.tolist(), "ring": ring}
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        super()._restore(state)
+        memory = np.array(state["memory"], float)
+        if memory.shape != self._memory.shape or not np.isfinite(memory).all():
+            raise UnreadableData("the state of the agent is damaged: what it remembers does not fit its arms")
+        remembered = min(self.t, self._window)
+        if len(state["ring"]) != remembered:
+            raise UnreadableData(f"the state of the agent is damaged: it must hold the last {remembered} rewards")
+        self._memory = memory
+        for slot, i, d in state["ring"]:
+            self._ring[whole("slot", slot, 0, self._window - 1), whole("arm", i, 0, len(self.arms) - 1)] = d
 
 
 class EliminationAgent(Agent):
@@ -497,7 +559,8 @@ def new_agent(policy: Policy, arms: int | Iterable[str], horizon: int | None, se
     if isinstance(policy, IndexPolicy):
         if policy.needs_horizon and horizon is None:
             raise InvalidInput(f"{policy.name} needs to know the number of rounds; pass horizon=...")
-        return IndexAgent(policy, listed, horizon, seed)
+        flavour = IndexAgent if policy.memory == EVERYTHING else ForgetfulAgent
+        return flavour(policy, listed, horizon, seed)
     if isinstance(policy, StoppingPolicy):
         return StoppingAgent(policy, listed, horizon, seed)
     raise InvalidInput(f"no agent follows {policy!r}")

@@ -93,7 +93,13 @@ def wilson(count: int, runs: int, confidence: float) -> Estimate:
 
 
 def weighted_pulls(outcome: Outcome, weights: np.ndarray) -> np.ndarray:
-    """Pulls weighted by arm (``weights``: one row for all runs, or a row per run), per batch and checkpoint."""
+    """Pulls weighted by arm, per batch and checkpoint.
+
+    ``weights`` has one row for all runs, a row per run, or, where arms change, a row per stretch between switches.
+    """
+    if outcome.switches:
+        rows = np.searchsorted(np.array(outcome.switches), outcome.checkpoints)
+        return np.cumsum(np.einsum("bca,ca->bc", np.diff(outcome.pulls, axis=1, prepend=0), weights[rows]), axis=1)
     if len(weights) == 1:
         return outcome.pulls @ weights[0]
     return np.einsum("rca,ra->rc", outcome.pulls, weights)
@@ -126,7 +132,8 @@ def recommended_gap(outcome: Outcome, gaps: np.ndarray) -> np.ndarray:
 
 
 def _shortfalls(outcome: Outcome, gaps: np.ndarray) -> np.ndarray:
-    """(runs, m): how far the j-th best of the arms recommended falls short of the j-th best of all."""
+    """(runs, m): how far the j-th best of the arms recommended falls short of the j-th best of all, in the end."""
+    gaps = gaps[-1:] if outcome.switches else gaps
     rows = np.arange(outcome.runs) if len(gaps) > 1 else np.zeros(outcome.runs, int)
     m = outcome.recommended.shape[1]
     return np.sort(gaps[rows[:, None], outcome.recommended], axis=1) - np.sort(gaps, axis=1)[rows, :m]
@@ -144,6 +151,8 @@ def simple_regret(outcome: Outcome, gaps: np.ndarray, confidence: float) -> Esti
 
 def locked_in(outcome: Outcome, gaps: np.ndarray, confidence: float, share: float = 0.8) -> Estimate:
     """Proportion of runs in which more than ``share`` of all rounds went to one and the same sub-optimal arm."""
+    if outcome.switches:
+        gaps = gaps.min(axis=0, keepdims=True)  # an arm that is best for a while is not a wrong one
     plays = np.where(gaps > 0, outcome.final, 0)
     return wilson(int((plays.max(axis=1) > share * outcome.checkpoints[-1]).sum()), outcome.runs, confidence)
 

@@ -34,6 +34,7 @@ class Outcome:
     final : (runs, arms) pulls at the horizon
     recommended : (runs, m), in order of arm; m = 1 unless the policy looks for several
     reward_mean, reward_variance : (runs,) of the sequence of rewards
+    switches : checkpoints after which the arms changed
     """
 
     name: str
@@ -46,6 +47,7 @@ class Outcome:
     recommended: np.ndarray
     reward_mean: np.ndarray
     reward_variance: np.ndarray
+    switches: tuple[int, ...] = ()
 
     @property
     def runs(self) -> int:
@@ -72,6 +74,10 @@ def merge(work: Work, chunks: Iterable[Chunk]) -> Outcome:
     pulls = np.zeros((batches, len(work.checkpoints), work.environment.K), np.int64)
     for chunk in ordered:
         pulls[chunk.first_batch : chunk.first_batch + len(chunk.pulls)] += chunk.pulls
+
+    def joined(field: str) -> np.ndarray:
+        return np.concatenate([getattr(chunk, field) for chunk in ordered])
+
     return Outcome(
         work.policy.name,
         work.policy.to_dict(),
@@ -79,10 +85,11 @@ def merge(work: Work, chunks: Iterable[Chunk]) -> Outcome:
         np.array(work.checkpoints, np.int64),
         work.batch,
         pulls,
-        *(
-            np.concatenate([getattr(chunk, field) for chunk in ordered])
-            for field in ("final", "recommended", "reward_mean", "reward_variance")
-        ),
+        joined("final"),
+        joined("recommended"),
+        joined("reward_mean"),
+        joined("reward_variance"),
+        work.environment.switches,
     )
 
 
@@ -91,7 +98,7 @@ class Record:
     """A whole study as data: outcomes, the truth they are judged by, and the settings that made them."""
 
     outcomes: dict[str, Outcome]
-    mean: np.ndarray  # (1 or runs, arms): true means
+    mean: np.ndarray  # true means: a row for all, or one per run, or one per stretch between switches
     variance: np.ndarray
     settings: dict[str, Any]
 
@@ -147,6 +154,7 @@ def save(record: Record, folder: str | os.PathLike[str]) -> None:
         "settings": _plain(record.settings),
         "versions": versions(),
         "checkpoints": next(iter(record.outcomes.values())).checkpoints.tolist(),
+        "switches": list(next(iter(record.outcomes.values())).switches),
         "policies": policies,
         "truth": _write(path, "truth", truth, files),
         "sha256": files,
@@ -213,6 +221,7 @@ def _read(path: Path, manifest: dict[str, Any]) -> Record:
             np.stack([column for name, column in runs.items() if name.startswith("recommended")], axis=1),
             runs["reward_mean"],
             runs["reward_variance"],
+            tuple(manifest["switches"]),
         )
     shape = (-1, arms)
     return Record(outcomes, truth["mean"].reshape(shape), truth["variance"].reshape(shape), manifest["settings"])

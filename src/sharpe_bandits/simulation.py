@@ -14,7 +14,7 @@ import numpy as np
 
 from .arms.bandit import as_environment
 from .engine.stopping import CHUNK, Found, Search, run_search
-from .engine.work import SOURCES, Chunk, Work, prepare, run_chunk
+from .engine.work import FEEDBACK, SOURCES, Chunk, Work, prepare, run_chunk
 from .errors import InvalidInput
 from .identification import Identification
 from .policies.base import Policy, StoppingPolicy, check_policy
@@ -41,6 +41,7 @@ def simulate(
     chunk: int | None = None,
     progress: bool | None = None,
     source: str = "splitmix",
+    feedback: str = "bandit",
 ) -> Study:
     """Play policies on a bandit, many times, and keep what is needed to judge them.
 
@@ -59,6 +60,7 @@ def simulate(
     chunk : runs per unit of work; None for a good default
     progress : show a progress bar; None for "if standard error is a terminal"
     source : bits of rewards: "splitmix" (fastest) or "philox" (for more than about 10^13 rewards in one study)
+    feedback : "bandit": only the reward of the arm played is seen; "full": those of all arms are (index policies only)
     """
     listed = list(policies) if isinstance(policies, Iterable) else [policies]
     if not listed:
@@ -68,15 +70,17 @@ def simulate(
     runs = whole("runs", runs, 1)
     seed = whole("seed", seed, 0, _LARGEST_SEED)
     count = cores() if workers is None else whole("workers", workers, 1)
-    times = checkpoint_times(checkpoints, horizon)
+    environment.check_horizon(horizon)
+    times = checkpoint_times(checkpoints, horizon, environment.switches)
     one_of("source", source, tuple(SOURCES))
+    one_of("feedback", feedback, FEEDBACK)
     names: set[str] = set()
     works = []
     for policy in listed:
         if check_policy(policy).name in names:
             raise InvalidInput(f"two policies are called {policy.name!r}; give one of them another name=")
         names.add(policy.name)
-        works.append(Work(policy, environment, horizon, runs, seed, times, source))
+        works.append(Work(policy, environment, horizon, runs, seed, times, source, feedback=feedback))
     _check_memory(works[0])
     for work in works:
         prepare(work)
@@ -93,6 +97,7 @@ def simulate(
         "runs": runs,
         "seed": seed,
         "source": source,
+        "feedback": feedback,
     }
     return Study(Record(outcomes, mean, variance, settings))
 
@@ -173,6 +178,11 @@ def identify(
             "sb.simulate(policy, bandit, horizon=...)"
         )
     environment = as_environment(bandit)
+    if environment.written or environment.clock != "pulls":
+        raise InvalidInput(
+            f"{policy.name} can be sure of an arm only where rewards are independent and stay the same, which those of "
+            f"{environment!r} do not; simulate a policy with a given horizon instead"
+        )
     runs = whole("runs", runs, 1)
     seed = whole("seed", seed, 0, _LARGEST_SEED)
     limit = whole("limit", limit, 2, _LARGEST_HORIZON)
@@ -221,6 +231,7 @@ def trace(
     run: int = 0,
     source: str = "splitmix",
     kernel: str = "auto",
+    feedback: str = "bandit",
 ) -> Trace:
     """One run of a policy, the same as run ``run`` of :func:`simulate` with that seed, with every choice.
 
@@ -228,7 +239,7 @@ def trace(
 
     Parameters
     ----------
-    policy, bandit, horizon, seed, source : as for :func:`simulate`
+    policy, bandit, horizon, seed, source, feedback : as for :func:`simulate`
     run : which run
     kernel : "auto", or "lazy" or "side by side" to force one of the two (they make the same choices)
     """
@@ -239,12 +250,13 @@ def trace(
     seed = whole("seed", seed, 0, _LARGEST_SEED)
     one_of("source", source, tuple(SOURCES))
     one_of("kernel", kernel, ("auto", "lazy", "side by side"))
+    one_of("feedback", feedback, FEEDBACK)
     if isinstance(policy, StoppingPolicy):
         policy.check_horizon(horizon, environment.K)
         found = run_search(Search(policy, environment, horizon, seed, source), run, 1, trace=True)
         played = int(found.pulls.sum())
         return Trace(found.choices[0, :played], found.rewards[0, :played], int(found.recommended[0]))
-    work = Work(policy, environment, horizon, run + 1, seed, (horizon,), source, kernel)
+    work = Work(policy, environment, horizon, run + 1, seed, (horizon,), source, kernel, feedback)
     prepare(work)
     chunk = run_chunk(work, run, 1, trace=True)
     played = int(chunk.final.sum())
@@ -252,12 +264,16 @@ def trace(
     return Trace(chunk.choices[0, :played], chunk.rewards[0, :played], arms if policy.sought > 1 else arms[0])
 
 
-def checkpoint_times(checkpoints: int | Iterable[int], horizon: int) -> tuple[int, ...]:
-    """Rounds at which pulls are kept: given, or spaced logarithmically from 1; the horizon is always the last."""
+def checkpoint_times(checkpoints: int | Iterable[int], horizon: int, switches: tuple[int, ...] = ()) -> tuple[int, ...]:
+    """Rounds at which pulls are kept: given, or spaced logarithmically from 1; switches and the horizon are always.
+
+    Where arms change, spaced evenly.
+    """
     if isinstance(checkpoints, (int, np.integer)):
-        spaced = np.geomspace(1, horizon, whole("checkpoints", checkpoints, 1))
-        return tuple(sorted({*np.rint(spaced).astype(int).tolist(), horizon}))
-    return tuple(sorted({*(whole("checkpoint", t, 1, horizon) for t in checkpoints), horizon}))
+        space = np.linspace if switches else np.geomspace
+        spaced = space(1, horizon, whole("checkpoints", checkpoints, 1))
+        return tuple(sorted({*np.rint(spaced).astype(int).tolist(), *switches, horizon}))
+    return tuple(sorted({*(whole("checkpoint", t, 1, horizon) for t in checkpoints), *switches, horizon}))
 
 
 def _check_memory(work: Work) -> None:

@@ -31,11 +31,14 @@ class PolicyResult:
         return chosen
 
     def gaps(self, objective: Objective | None = None) -> np.ndarray:
-        """How far each arm falls short of the best: one row for all runs, or a row per run if arms vary."""
+        """How far each arm falls short of the best.
+
+        One row for all runs; a row per run if arms vary; a row per stretch between switches if they change.
+        """
         return self._objective(objective).gaps(self._record.mean, self._record.variance)
 
     def regret(self, objective: Objective | None = None, confidence: float = 0.95) -> Curve:
-        """Regret over time: the sum over arms of gap times expected pulls."""
+        """Regret over time: the sum over arms of gap times expected pulls, at the gaps of the time if arms change."""
         return metrics.regret(self.outcome, self.gaps(objective), confidence)
 
     def suboptimal_plays(self, objective: Objective | None = None, confidence: float = 0.95) -> Curve:
@@ -62,6 +65,13 @@ class PolicyResult:
 
     def regret_per_run(self, objective: Objective | None = None) -> np.ndarray:
         """Regret at the horizon of every run: the whole distribution."""
+        if self.outcome.switches:
+            if self.outcome.batch > 1:
+                raise InvalidInput(
+                    f"arms change, and the {self.outcome.runs} runs were kept in batches of {self.outcome.batch}; "
+                    "simulate at most 256 runs to tell them apart"
+                )
+            return metrics.weighted_pulls(self.outcome, self.gaps(objective))[:, -1]
         return (self.outcome.final * self.gaps(objective)).sum(axis=1)
 
 

@@ -2,8 +2,10 @@
 
 from .bandit import Bandit as Bandit
 from .bandit import RandomBandit as RandomBandit
+from .bandit import SwitchingBandit as SwitchingBandit
 from .bandit import Tape as Tape
 from .bandit import UniformArms as UniformArms
+from .bandit import bootstrap as bootstrap
 from .beta import Beta as Beta
 from .discrete import Bernoulli as Bernoulli
 from .discrete import Empirical as Empirical
@@ -11,6 +13,9 @@ from .gamma import Gamma as Gamma
 from .gamma import TruncatedGamma as TruncatedGamma
 from .normal import Normal as Normal
 from .normal import TruncatedNormal as TruncatedNormal
+from .processes import AR1 as AR1
+from .processes import GARCH as GARCH
+from .processes import BlockBootstrap as BlockBootstrap
 from .scipy_arm import Scipy as Scipy
 from .uniform import Constant as Constant
 from .uniform import Uniform as Uniform

@@ -10,36 +10,56 @@ import numpy as np
 
 from ..errors import InvalidInput
 from ..kernels.rewards import TAPE, UNIFORM, ArmTable
-from ..validation import whole
+from ..validation import one_of, whole
 from .base import Arm, Draws
-from .discrete import numbers
+from .discrete import Empirical, numbers
+from .processes import BlockBootstrap
 from .scipy_arm import Scipy, is_frozen
 
 #: Arms of a :class:`RandomBandit` that are remembered, at most.
 _REMEMBERED = 2_000_000
 
 
+#: What an arm's rewards are counted by: its own pulls, or the rounds of the game, whoever is played.
+CLOCKS = ("pulls", "rounds")
+
+
 class Environment:
-    """What policies play on: K arms whose rewards are a function of (seed, run, arm, pull)."""
+    """What policies play on: K arms whose rewards are a function of (seed, run, arm, pull or round)."""
 
     #: Number of arms.
     K: int
 
     #: Whether each run has arms of its own.
     varies = False
+    #: What rewards are counted by, one of CLOCKS.
+    clock = "pulls"
+    #: Whether the rewards of a run must be written out before it is played: they depend on those before.
+    written = False
+    #: Whether all arms draw the same random numbers.
+    jointly = False
+    #: Rounds after which the arms change, for good or until the next one.
+    switches: tuple[int, ...] = ()
 
     def table(self, seed: int, first: int, runs: int) -> ArmTable:
         """The arms of these runs as arrays for a kernel: one row for all, or a row per run."""
         raise AssertionError(f"{type(self).__name__} gives no table")
 
+    def pieces(self, seed: int, first: int, runs: int, rounds: int) -> list[tuple[int, int, ArmTable]]:
+        """The stretches of a game within which the arms stay the same: first round, end, arms."""
+        return [(0, rounds, self.table(seed, first, runs))]
+
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
-        """True means and variances, of shape (1, K) or, if arms vary, (runs, K)."""
+        """True means and variances: a row for all; if arms vary, a row per run; with switches, a row per stretch."""
         raise AssertionError(f"{type(self).__name__} gives no truth")
 
     @property
     def lowest(self) -> float:
         """No reward is below this."""
         return -np.inf
+
+    def check_horizon(self, horizon: int) -> None:
+        """Raise if a game of so many rounds cannot be played."""
 
     def check_pulls(self, most: np.ndarray, policy: str) -> None:
         """Raise if a record is shorter than the pulls it was asked for (``most``: per arm, over runs)."""
@@ -56,9 +76,18 @@ class Bandit(Environment):
     ----------
     arms : arms of this library or frozen scipy.stats distributions, at least two
     names : optional names, one per arm (default: 0, 1, ...)
+    clock : whether an arm with a memory goes on only when it is played ("pulls") or in every round, as prices do
+        ("rounds"); the default is "rounds" if any arm has one
+    jointly : let all arms draw the same blocks, so that rows of a table stay together (BlockBootstrap arms only)
     """
 
-    def __init__(self, arms: Iterable[Any], names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        arms: Iterable[Any],
+        names: Sequence[str] | None = None,
+        clock: str | None = None,
+        jointly: bool = False,
+    ) -> None:
         try:
             given = list(arms)
         except TypeError:
@@ -72,6 +101,18 @@ class Bandit(Environment):
         self.names = tuple(map(str, range(self.K) if names is None else names))
         if len(self.names) != self.K or len(set(self.names)) != self.K:
             raise InvalidInput(f"names must be {self.K} different names, got {list(self.names)!r}")
+        remembers = any(arm.remembers for arm in self.arms)
+        self.clock = one_of("clock", clock, CLOCKS) if clock is not None else "rounds" if remembers else "pulls"
+        self.written = remembers or self.clock == "rounds"
+        self.jointly = bool(jointly)
+        blocks = {(len(arm.values), arm.block) for arm in self.arms if isinstance(arm, BlockBootstrap)}
+        if jointly and not (all(isinstance(a, BlockBootstrap) for a in self.arms) and len(blocks) == 1):
+            raise InvalidInput(
+                "jointly=True needs BlockBootstrap arms, all with records of one length and the same block, got "
+                f"{self!r}; sb.bootstrap(table, block=..., jointly=True) makes them"
+            )
+        if jointly and self.clock != "rounds":
+            raise InvalidInput('jointly=True needs clock="rounds": arms that wait for their pulls do not move together')
 
     def __repr__(self) -> str:
         return f"Bandit([{', '.join(map(repr, self.arms))}])"
@@ -107,14 +148,87 @@ class Bandit(Environment):
         return self.means[None, :], self.variances[None, :]
 
     def to_dict(self) -> dict[str, Any]:
-        return {"bandit": "Bandit", "names": list(self.names), "arms": [a.to_dict() for a in self.arms]}
+        return {
+            "bandit": "Bandit",
+            "names": list(self.names),
+            "arms": [a.to_dict() for a in self.arms],
+            "clock": self.clock,
+            "jointly": self.jointly,
+        }
+
+
+class SwitchingBandit(Environment):
+    """A bandit whose arms change: it plays as one bandit, and from some round on as another.
+
+    Regret is measured against the arm that is best at the time; the arm recommended in the end is judged by the last
+    stretch.
+
+    Parameters
+    ----------
+    bandits : what it plays as, one after the other; at least two, with the same number of arms
+    after : the rounds after which it changes, rising, one fewer than bandits
+    """
+
+    clock = "rounds"
+    written = True
+
+    def __init__(self, bandits: Sequence[Any], after: Sequence[int]) -> None:
+        self.bandits = tuple(b if isinstance(b, Bandit) else Bandit(b) for b in bandits)
+        self.switches = tuple(whole("after", t, 1) for t in after)
+        if len(self.bandits) < 2 or len(self.switches) != len(self.bandits) - 1:
+            raise InvalidInput(
+                f"a bandit that switches needs at least two bandits and one round fewer to switch after, got "
+                f"{len(self.bandits)} bandits and after={list(after)!r}"
+            )
+        if sorted(set(self.switches)) != list(self.switches):
+            raise InvalidInput(f"after must rise from switch to switch, got {list(after)!r}; sort it")
+        counts = [b.K for b in self.bandits]
+        if len(set(counts)) > 1:
+            raise InvalidInput(f"all bandits must have the same number of arms, got {counts}")
+        if any(b.jointly for b in self.bandits):
+            raise InvalidInput("bandits with jointly=True cannot be switched between; leave it out")
+        self.K = counts[0]
+        self.names = self.bandits[0].names
+
+    def __repr__(self) -> str:
+        return f"SwitchingBandit({len(self.bandits)} bandits of {self.K} arms, after={list(self.switches)})"
+
+    @property
+    def lowest(self) -> float:
+        return min(b.lowest for b in self.bandits)
+
+    def pieces(self, seed: int, first: int, runs: int, rounds: int) -> list[tuple[int, int, ArmTable]]:
+        starts, ends = (0, *self.switches), (*self.switches, rounds)
+        return [(a, z, b.table(seed, first, runs)) for a, z, b in zip(starts, ends, self.bandits, strict=True)]
+
+    def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
+        return np.array([b.means for b in self.bandits]), np.array([b.variances for b in self.bandits])
+
+    def check_horizon(self, horizon: int) -> None:
+        if horizon <= self.switches[-1]:
+            raise InvalidInput(
+                f"the arms change after round {self.switches[-1]}, but the horizon is {horizon}; lengthen it or leave "
+                "that switch out"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        parts = [b.to_dict() for b in self.bandits]
+        return {"bandit": "SwitchingBandit", "bandits": parts, "after": list(self.switches)}
 
 
 class Tape(Environment):
-    """Recorded rewards: ``rewards[arm, j]`` is what the j-th pull of ``arm`` pays (j from 0), in every run."""
+    """Recorded rewards, the same in every run.
 
-    def __init__(self, rewards: Any) -> None:
+    Parameters
+    ----------
+    rewards : one row per arm
+    clock : "pulls": ``rewards[arm, j]`` is what the j-th pull of ``arm`` pays (j from 0). "rounds": it is what ``arm``
+        pays if it is played in round j, as in a table of returns
+    """
+
+    def __init__(self, rewards: Any, clock: str = "pulls") -> None:
         self.rewards = numbers("rewards", rewards, 2).copy()
+        self.clock = one_of("clock", clock, CLOCKS)
         self.K, self.length = self.rewards.shape
         if self.K < 2:
             raise InvalidInput(f"a tape needs at least 2 arms (rows), got {self.K}")
@@ -132,8 +246,14 @@ class Tape(Environment):
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
         return self.rewards.mean(axis=1)[None, :], self.rewards.var(axis=1)[None, :]
 
+    def check_horizon(self, horizon: int) -> None:
+        if self.clock == "rounds" and horizon > self.length:
+            raise InvalidInput(
+                f"the tape has {self.length} rounds, fewer than the horizon of {horizon}; shorten the horizon"
+            )
+
     def check_pulls(self, most: np.ndarray, policy: str) -> None:
-        if (most > self.length).any():
+        if self.clock == "pulls" and (most > self.length).any():
             arm = int(np.argmax(most > self.length))
             raise InvalidInput(
                 f"{policy} pulled arm {arm} more often than the tape has rewards for it ({self.length}); "
@@ -141,7 +261,7 @@ class Tape(Environment):
             )
 
     def to_dict(self) -> dict[str, Any]:
-        return {"bandit": "Tape", "rewards": self.rewards.tolist()}
+        return {"bandit": "Tape", "rewards": self.rewards.tolist(), "clock": self.clock}
 
 
 class UniformArms:
@@ -236,6 +356,29 @@ class RandomBandit(Environment):
         return {"bandit": "RandomBandit", "arms": self.K, "name": self.name}
 
 
+def bootstrap(
+    table: Any, *, block: float | None = None, jointly: bool = False, names: Sequence[str] | None = None
+) -> Bandit:
+    """A bandit whose arms are the columns of a table, resampled.
+
+    Parameters
+    ----------
+    table : returns read by :func:`~sharpe_bandits.read_returns`, a frame, or an array with a column per arm
+    block : None to draw every reward by itself; else the mean length of the blocks that are drawn, which keeps what
+        rewards owe to those before them (see :class:`BlockBootstrap`)
+    jointly : draw the same rows for all arms, which keeps what columns owe to each other
+    names : of the arms; default those of the columns
+    """
+    if names is None:
+        named = getattr(table, "names", None)
+        named = getattr(table, "columns", None) if named is None else named
+        names = None if named is None else [str(name) for name in named]
+    columns = numbers("table", table.values if hasattr(table, "values") else table, 2).T
+    if block is None and not jointly:
+        return Bandit([Empirical(column) for column in columns], names)
+    return Bandit([BlockBootstrap(column, 1 if block is None else block) for column in columns], names, jointly=jointly)
+
+
 def as_arm(thing: Any) -> Arm:
     """``thing`` if it is an arm, or the arm of a frozen scipy.stats distribution."""
     if isinstance(thing, Arm):
@@ -251,7 +394,7 @@ def as_environment(thing: Any) -> Environment:
         return thing
     if isinstance(thing, (list, tuple)):
         return Bandit(thing)
-    raise InvalidInput(f"a Bandit, Tape or RandomBandit is needed, got {thing!r}")
+    raise InvalidInput(f"a Bandit, Tape, RandomBandit or SwitchingBandit is needed, got {thing!r}")
 
 
 def _listed(arms: UniformArms | list[Arm]) -> list[Arm]:

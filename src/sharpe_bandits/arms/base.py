@@ -39,6 +39,8 @@ class Arm:
     """A reward distribution. Subclasses give :meth:`moments`, :meth:`support` and :meth:`draws`."""
 
     kinds: ClassVar[dict[str, type[Arm]]] = {}
+    #: Whether a reward depends on those before it.
+    remembers: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -17,16 +17,16 @@ import numpy as np
 from ..arms.bandit import Environment
 from ..call_tree import mentions, spreads_nan, substituted
 from ..errors import InvalidInput
-from ..kernels import elimination, formulas, index_play, statistics
-from ..kernels.rewards import ArmTable
+from ..kernels import elimination, formulas, index_play, round_by_round, statistics
+from ..kernels.rewards import TAPE, ArmTable, write_paths
 from ..kernels.streams import PHILOX, SPLITMIX, gamma, gamma_at_once, normal, uniform
 from ..objectives import Mean
-from ..policies.base import EliminationPolicy, IndexPolicy, Policy, StoppingPolicy
+from ..policies.base import EVERYTHING, EliminationPolicy, IndexPolicy, Policy, StoppingPolicy
 from ..policies.custom import CustomPolicy
 from .compiler import check_formula, specialise
 
 #: Version of the layout of chunk results.
-FORMAT = 2
+FORMAT = 3
 #: Standard errors come from at most this many batches of runs (one run each, up to here).
 BATCHES = 256
 #: A chunk aims at this many rounds of an index policy, or pulls of a policy that plays in phases: much more work than
@@ -35,7 +35,12 @@ CHUNK_ROUNDS, CHUNK_PULLS = 4_000_000, 20_000_000
 #: The first runs of a chunk show whether being lazy pays. In units of what it costs to look at one arm side by side: a
 #: change of lead costs the lazy kernel TURN_COST + K, a round costs the other kernel ROUND_COST + K.
 PROBE, TURN_COST, ROUND_COST = 8, 90, 3
+#: Rewards written out for a chunk, at most (but for a chunk of one run).
+WRITTEN = 2**23
 SOURCES = {"splitmix": SPLITMIX, "philox": PHILOX}
+FEEDBACK = ("bandit", "full")
+
+_ANSWER = {True: formulas.yes, False: formulas.no}
 
 #: Fields of an arm's record that the lazy kernel does not keep.
 _NOT_LAZY = {"maximum", "key", "round_key", "third", "fourth", "lead", "drawn_mean", "drawn_variance"}
@@ -45,6 +50,7 @@ class Kernels(NamedTuple):
     """Compiled kernels (see :func:`sharpe_bandits.engine.compiler.specialise`) that can play a work."""
 
     phases: Any = None
+    rounds: Any = None
     lazy: Any = None
     side_by_side: Any = None
 
@@ -62,6 +68,7 @@ class Work:
     checkpoints : rounds after which pulls are kept; the last is the horizon
     source : where the bits of rewards come from, "splitmix" or "philox"
     kernel : "auto", or "lazy" or "side by side" to force one
+    feedback : "bandit": the reward of the arm played is seen; "full": the rewards of all arms are
     """
 
     policy: Policy
@@ -72,16 +79,22 @@ class Work:
     checkpoints: tuple[int, ...]
     source: str = "splitmix"
     kernel: str = "auto"
+    feedback: str = "bandit"
 
     @cached_property
     def kernels(self) -> Kernels:
         """What plays this work, compiled."""
         policy = self.policy
-        bindings: dict[Any, Any] = {formulas.value: (policy.goal or Mean()).formula}
+        bindings: dict[Any, Any] = {
+            formulas.value: (policy.goal or Mean()).formula,
+            formulas.by_round: _ANSWER[self.environment.clock == "rounds"],
+        }
         if isinstance(policy, EliminationPolicy):
             return Kernels(phases=specialise(elimination.play_phases, bindings))
         assert isinstance(policy, IndexPolicy)
         bindings |= policy_bindings(policy)
+        if policy.memory != EVERYTHING or self.feedback == "full":
+            return Kernels(rounds=specialise(round_by_round.round_by_round, bindings))
         lazy = specialise(index_play.lazy, bindings) if is_lazy(self) else None
         bindings[formulas.index_at_once] = at_once(policy.formula)
         return Kernels(lazy=lazy, side_by_side=specialise(index_play.side_by_side, bindings))
@@ -99,7 +112,10 @@ class Work:
         """Default number of runs per chunk: a multiple of the lanes of a kernel."""
         lanes = index_play.LANES
         rounds = CHUNK_PULLS if isinstance(self.policy, EliminationPolicy) else CHUNK_ROUNDS
-        return lanes * max(1, min(-(-self.runs // (2 * lanes)), rounds // (self.horizon * lanes)))
+        size = lanes * max(1, min(-(-self.runs // (2 * lanes)), rounds // (self.horizon * lanes)))
+        if self.environment.written:
+            size = min(size, max(1, WRITTEN // (self.horizon * self.environment.K)))
+        return size
 
 
 @dataclass
@@ -141,6 +157,12 @@ def prepare(work: Work) -> None:
             f"{work.policy.name} stops by itself and is not simulated for a given number of rounds; use "
             "sb.identify(policy, bandit)"
         )
+    if work.feedback == "full" and not isinstance(work.policy, IndexPolicy):
+        raise InvalidInput(
+            f"{work.policy.name} shares out a budget of pulls, which means nothing where the rewards of all arms are "
+            'seen in every round; leave it out or use feedback="bandit"'
+        )
+    work.environment.check_horizon(work.horizon)
     work.policy.check_horizon(work.horizon, work.environment.K)
     if isinstance(work.policy, CustomPolicy):
         check_custom(work.policy, work.horizon, work.environment.lowest)
@@ -149,7 +171,7 @@ def prepare(work: Work) -> None:
 def run_chunk(work: Work, first: int, runs: int, trace: bool = False) -> Chunk:
     """Simulate runs ``first`` to ``first + runs - 1``."""
     arms = work.environment.K
-    table = work.environment.table(work.seed, first, runs)
+    table = rewards_of(work, first, runs)
     checkpoints = np.array(work.checkpoints, np.int64)
     first_batch = first // work.batch
     batches = (first + runs - 1) // work.batch - first_batch + 1
@@ -167,8 +189,8 @@ def run_chunk(work: Work, first: int, runs: int, trace: bool = False) -> Chunk:
         np.full(shape, np.nan),
     )
     policy = work.policy
-    if isinstance(policy, EliminationPolicy):
-        _play(work, chunk, table, work.kernels.phases, 0, runs)
+    if alone := work.kernels.phases or work.kernels.rounds:
+        _play(work, chunk, table, alone, 0, runs)
     elif isinstance(policy, IndexPolicy):
         lazy, side_by_side = work.kernels.lazy, work.kernels.side_by_side
         probe = runs if work.kernel == "lazy" else min(runs, PROBE)
@@ -188,17 +210,33 @@ def run_chunk(work: Work, first: int, runs: int, trace: bool = False) -> Chunk:
     return chunk
 
 
+def rewards_of(work: Work, first: int, runs: int) -> ArmTable:
+    """The arms of some runs as a kernel takes them: a row for all runs, or one per run."""
+    environment = work.environment
+    if not environment.written:
+        return environment.table(work.seed, first, runs)
+    pool = np.empty((runs, environment.K, work.horizon))
+    write = specialise(write_paths, {})
+    for begin, end, table in environment.pieces(work.seed, first, runs, work.horizon):
+        bits = (SOURCES[work.source], np.uint64(work.seed), environment.jointly)
+        write(first, table, int(len(table.kind) > 1), *bits, begin, pool[:, :, begin:end])
+    kind = np.full(pool.shape[:2], TAPE, np.int64)
+    start = np.arange(0, pool.size, work.horizon).reshape(kind.shape)
+    none = np.zeros(kind.shape)
+    return ArmTable(kind, none, none, start, np.full(kind.shape, work.horizon), pool.ravel())
+
+
 def _play(work: Work, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, end: int) -> int:
     """Play some runs of a chunk; gives how often a lazy kernel had to look at all arms."""
     policy, goal = work.policy, work.policy.goal or Mean()
     first = chunk.first + begin
     row_step = 0
-    if work.environment.varies:
+    if work.environment.varies or work.environment.written:
         row_step = 1
         columns = ("kind", "loc", "scale", "start", "size")
         table = table._replace(**{name: getattr(table, name)[begin:end] for name in columns})
     trace = slice(begin, end) if len(chunk.choices) else slice(0)
-    rewards = (table, row_step, SOURCES[work.source], np.uint64(work.seed))
+    rewards: tuple[Any, ...] = (table, row_step, SOURCES[work.source], np.uint64(work.seed))
     recommended = chunk.recommended[begin:end]
     if isinstance(policy, IndexPolicy):
         recommended = recommended[:, 0]
@@ -216,11 +254,12 @@ def _play(work: Work, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
         return 0
     assert isinstance(policy, IndexPolicy)
     status = np.zeros(6, np.int64)
-    kernel(
-        first, end - begin, work.horizon, policy.pilot(work.horizon, work.environment.K), *rewards,
-        *_tables(work.horizon + 2 + index_play.AHEAD),
-        policy.arguments(work.horizon), goal.arguments(), *outputs, status,
-    )  # fmt: skip
+    game: tuple[Any, ...] = (first, end - begin, work.horizon, policy.pilot(work.horizon, work.environment.K))
+    if kernel is work.kernels.rounds:
+        game += (policy.least_pilot, *policy.memory, work.feedback == "full")
+    else:
+        rewards += _tables(work.horizon + 2 + index_play.AHEAD)
+    kernel(*game, *rewards, policy.arguments(work.horizon), goal.arguments(), *outputs, status)
     if status[0] == index_play.NOT_A_NUMBER:
         raise _not_a_number(work, *(int(v) for v in status[1:5]))
     return int(status[5])
@@ -243,13 +282,12 @@ def policy_bindings(policy: IndexPolicy) -> dict[Any, Any]:
     read = mentions(policy.formula) | mentions(score)
     draws = bool({"drawn_mean", "drawn_variance"} & read)
     moments = draws or bool({"third", "fourth"} & read)
-    answer = {True: formulas.yes, False: formulas.no}
     return {
         formulas.index: policy.formula,
         formulas.score: score,
-        formulas.keeps_moments: answer[moments],
-        formulas.keeps_lead: answer[policy.score is not None],
-        formulas.keeps_draws: answer[draws],
+        formulas.keeps_moments: _ANSWER[moments],
+        formulas.keeps_lead: _ANSWER[policy.score is not None],
+        formulas.keeps_draws: _ANSWER[draws],
     }
 
 
@@ -267,8 +305,12 @@ def is_lazy(work: Work) -> bool:
     if not isinstance(policy, IndexPolicy):
         return False
     possible = not (_NOT_LAZY & mentions(policy.formula)) and policy.never_falls(work.environment.lowest)
+    possible = possible and work.environment.clock == "pulls"
     if work.kernel == "lazy" and not possible:
-        raise InvalidInput(f"{policy.name} cannot be played by the lazy kernel here: its index may fall as rounds pass")
+        raise InvalidInput(
+            f"{policy.name} cannot be played by the lazy kernel here: its index may fall as rounds pass, or rewards "
+            "are counted by rounds"
+        )
     return possible and work.kernel != "side by side"
 
 

@@ -56,7 +56,7 @@ class Panel:
     def works(self, runs: int, seed: int) -> Iterator[tuple[int, Work]]:
         """What has to be simulated: number of the case, and the work of one policy in it."""
         for number, case in enumerate(self.cases):
-            times = checkpoint_times(self.checkpoints, case.horizon)
+            times = checkpoint_times(self.checkpoints, case.horizon, case.environment.switches)
             for policy in case.policies:
                 yield number, Work(policy, case.environment, case.horizon, runs, seed, times)
 

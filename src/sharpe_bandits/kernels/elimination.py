@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from .formulas import value
-from .rewards import UNIFORM, fill, uniform_reward
+from .formulas import by_round, value
+from .rewards import UNIFORM, fill, recorded, uniform_reward
 from .statistics import anchor_of, higher_moments, pooled, summary
 from .streams import REWARDS, SPLITMIX, fold, reward_bits, stream_key
 
@@ -196,7 +196,7 @@ def play_phases(
             run_key = stream_key(seed, REWARDS, run)
             for i in range(count_arms):
                 streams[k, i] = fold(run_key, i)
-                fill(arms, row, i, source, streams[k, i], 0, buffer[:1])
+                fill(arms, row, i, source, streams[k, i], i if by_round() else 0, buffer[:1])
                 anchor[k, i] = anchor_of(buffer[0])
                 alive[k, i] = i
                 done[k, i] = 0
@@ -246,6 +246,11 @@ def play_phases(
                             steps = min(AHEAD, quotas[k, p] - j)
                             fill(arms, row, a, source, streams[k, a], done[k, a] + j, buffer[:steps])
                             for i in range(steps):
+                                now = 0
+                                if record or by_round():
+                                    now = t + place(quotas[k], size, p, quotas[k, p] - j - i)
+                                if by_round():
+                                    buffer[i] = recorded(arms, row, a, now)
                                 d = buffer[i] - base
                                 total1 += d
                                 total2 += d * d
@@ -253,7 +258,6 @@ def play_phases(
                                     sum3[k, a] += d * d * d
                                     sum4[k, a] += d * d * d * d
                                 if record:
-                                    now = t + place(quotas[k], size, p, quotas[k, p] - j - i)
                                     choices[block + k, now] = a
                                     rewards[block + k, now] = buffer[i]
                         played[SUM1, k], played[SUM2, k] = total1, total2

@@ -42,6 +42,11 @@ def keeps_draws():
     raise AssertionError("a kernel ran without its policy bound")
 
 
+def by_round():
+    """Whether rewards are counted by rounds, not by an arm's own pulls; bound to :func:`yes` or :func:`no`."""
+    raise AssertionError("a kernel ran without its environment bound")
+
+
 def yes():
     """True."""
     return True

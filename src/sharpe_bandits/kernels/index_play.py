@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from .formulas import index, index_at_once, keeps_draws, keeps_lead, keeps_moments, score
-from .rewards import fill
+from .formulas import by_round, index, index_at_once, keeps_draws, keeps_lead, keeps_moments, score
+from .rewards import fill, recorded
 from .statistics import FIRSTS, Arm, anchor_of, best_estimate, higher_moments, pooled, radius, reweighted, summary
 from .streams import POLICY, REWARDS, fold, stream_key, uniform
 
@@ -47,8 +47,11 @@ def leader(indices, pulls):
     return best
 
 
-def decide(t, pulls, sum1, sum2, sum3, sum4, firsts, anchor, last, maximum, seed, run, arguments, out):
-    """The choice of a live agent from the sums it keeps; its indices are left in ``out``."""
+def decide(t, rounds, pulls, sum1, sum2, sum3, sum4, firsts, anchor, last, maximum, seed, run, arguments, out):
+    """The choice of a live agent after round ``t`` from the sums it keeps; its indices are left in ``out``.
+
+    ``rounds`` is what the confidence radius takes for the number of rounds: all of them, unless some are forgotten.
+    """
     arms = out.size
     policy_key = stream_key(seed, POLICY, run)
     round_key = fold(policy_key, arms + t)
@@ -61,7 +64,7 @@ def decide(t, pulls, sum1, sum2, sum3, sum4, firsts, anchor, last, maximum, seed
             less = 1.0 / (pulls[i] - 1.0) if pulls[i] > 1 else 0.0
             mean, variance, second = summary(anchor[i], sum1[i], sum2[i], inverse, less)
             third, fourth = higher_moments(sum1[i], sum2[i], sum3[i], sum4[i], inverse)
-            epsilon = radius(t) * (1.0 / math.sqrt(pulls[i]))
+            epsilon = radius(rounds) * (1.0 / math.sqrt(pulls[i]))
             key = fold(fold(policy_key, i), t)
             drawn_mean, drawn_variance = np.nan, np.nan
             if keeps_draws():
@@ -434,6 +437,8 @@ def side_by_side(
                     if j % AHEAD == 0:
                         fill(arms, row, i, source, stream, j, buffer[i, k])
                     x = buffer[i, k, j % AHEAD]
+                    if by_round():
+                        x = recorded(arms, row, i, j * count_arms + i)
                     if j == 0:
                         anchor = anchor_of(x)
                     d = x - anchor
@@ -514,6 +519,8 @@ def side_by_side(
                 a = choice[k]
                 s = count[a, k]
                 x = buffer[a, k, s & (AHEAD - 1)]
+                if by_round():
+                    x = recorded(arms, (block + min(k, lanes - 1)) * row_step, a, t)
                 s = s + 1
                 anchor = state[a, ANCHOR, k]
                 d = x - anchor
@@ -539,7 +546,7 @@ def side_by_side(
                 if record and k < lanes:
                     choices[block + k, t] = a
                     rewards[block + k, t] = x
-                if s & (AHEAD - 1) == 0:
+                if s & (AHEAD - 1) == 0 and not by_round():
                     row = (block + min(k, lanes - 1)) * row_step
                     fill(arms, row, a, source, keys[a, STREAM, k], s, buffer[a, k])
             if t + 1 == checkpoints[check]:

@@ -1,10 +1,11 @@
 """Rewards of an arm, a few pulls at a time, in the same order of operations for every caller."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from .streams import normal_quantile, reward_bits, unit
+from .streams import REWARDS, fold, normal_quantile, reward_bits, stream_key, unit
 
 #: Kinds of arm a kernel can draw from; the parameters of each are columns of :class:`ArmTable`.
 UNIFORM = 0  # loc + scale * u
@@ -14,6 +15,11 @@ QUANTILE = 3  # loc + scale * Q(u), Q a piecewise cubic table in the pool
 EMPIRICAL = 4  # one of ``size`` equally likely values in the pool
 DISCRETE = 5  # one of ``size`` values in the pool, followed there by their cumulative probabilities
 TAPE = 6  # the pull-th of ``size`` values in the pool; not a number past the end
+# Kinds whose rewards depend on those before: written to a tape first (see :func:`write_paths`).
+AUTOREGRESSIVE = 7  # normal of mean loc and deviation scale; the pool has the correlation
+CLUSTERED = 8  # the same with volatility that clusters; the pool has the weights of the last reward and variance
+BLOCKS = 9  # blocks of the ``size`` values in the pool; a new one begins with probability scale
+BURN_IN = 500  # rewards before the first, which let the volatility find its long-run distribution
 
 #: A quantile table: two sides of 1/2, octaves of the distance to the end, cells within an octave, cubic coefficients.
 OCTAVES, CELLS = 52, 64
@@ -91,3 +97,58 @@ def fill(arms, row, arm, source, key, first, out):
                 else:
                     low = middle + 1
             out[j] = pool[start + low]
+
+
+def recorded(arms, row, arm, number):
+    """A reward of a TAPE arm; not a number past the end."""
+    return arms.pool[arms.start[row, arm] + number] if number < arms.size[row, arm] else np.nan
+
+
+def write_path(arms, row, arm, source, key, first, out):
+    """Write the rewards of one arm from round ``first`` on to ``out``, whatever its kind."""
+    kind, loc, scale = arms.kind[row, arm], arms.loc[row, arm], arms.scale[row, arm]
+    start, size, pool = arms.start[row, arm], arms.size[row, arm], arms.pool
+    if kind == AUTOREGRESSIVE:
+        phi = pool[start]
+        noise = scale * math.sqrt(1.0 - phi * phi)
+        d = scale * normal_quantile(unit(reward_bits(source, key, first)))
+        out[0] = loc + d
+        for j in range(1, out.size):
+            d = phi * d + noise * normal_quantile(unit(reward_bits(source, key, first + j)))
+            out[j] = loc + d
+    elif kind == CLUSTERED:
+        alpha, beta = pool[start], pool[start + 1]
+        constant = (1.0 - alpha - beta) * scale * scale
+        variance = scale * scale
+        before = fold(key, first)
+        for j in range(BURN_IN):
+            d = math.sqrt(variance) * normal_quantile(unit(reward_bits(source, before, j)))
+            variance = constant + alpha * d * d + beta * variance
+        for j in range(out.size):
+            d = math.sqrt(variance) * normal_quantile(unit(reward_bits(source, key, first + j)))
+            variance = constant + alpha * d * d + beta * variance
+            out[j] = loc + d
+    elif kind == BLOCKS:
+        place = np.int64(0)
+        for j in range(out.size):
+            u = unit(reward_bits(source, key, first + j))
+            if j == 0:
+                place = np.int64(u * size)
+            elif u < scale:  # a new block begins, and u / scale is uniform again
+                place = min(np.int64(u / scale * size), size - 1)
+            else:
+                place = place + 1 if place + 1 < size else 0
+            out[j] = pool[start + place]
+    else:
+        fill(arms, row, arm, source, key, first, out)
+
+
+def write_paths(first_run, arms, row_step, source, seed, jointly, first, out):
+    """Write the rewards of rounds ``first``, ... of all arms of some runs to ``out`` (run, arm, round).
+
+    ``jointly``: all arms draw the same random numbers, so that arms resampled from one table keep its rows together.
+    """
+    for r in range(out.shape[0]):
+        run_key = stream_key(seed, REWARDS, first_run + r)
+        for i in range(out.shape[1]):
+            write_path(arms, r * row_step, i, source, fold(run_key, 0 if jointly else i), first, out[r, i])

@@ -16,10 +16,12 @@ from .elimination import VarianceAwareHalving as VarianceAwareHalving
 from .fixed_confidence import LUCB as LUCB
 from .gra_ucb import GRAUCB as GRAUCB
 from .gra_ucb import ModifiedGRAUCB as ModifiedGRAUCB
+from .scale_free import DiscountedUCB as DiscountedUCB
 from .scale_free import ScaleFreeDirichlet as ScaleFreeDirichlet
 from .scale_free import ScaleFreeIMED as ScaleFreeIMED
 from .scale_free import ScaleFreeTS as ScaleFreeTS
 from .scale_free import ScaleFreeUCB as ScaleFreeUCB
+from .scale_free import SlidingWindowUCB as SlidingWindowUCB
 from .thompson import MTS as MTS
 from .thompson import MVTS as MVTS
 from .thompson import VTS as VTS

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 #: The paper that this library implements.
 PAPER = "Khurshid, Abdulla & Ghatak, Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits"
 
+#: The memory of a policy that forgets nothing: see :attr:`IndexPolicy.memory`.
+EVERYTHING = (0, 1.0)
+
 
 @dataclass(frozen=True)
 class Policy:
@@ -143,6 +146,11 @@ class IndexPolicy(Policy):
     def score(self) -> Callable[..., Any] | None:
         """A function like the formula whose largest value over all arms the index sees as ``arm.lead``, if it does."""
         return None
+
+    @property
+    def memory(self) -> tuple[int, float]:
+        """Rewards of how many rounds are remembered (0: of all), and what each round leaves of a reward's weight."""
+        return EVERYTHING
 
     def argument(self, name: str, horizon: int) -> Any:
         """The value of the formula's parameter ``name``: by default the policy's field of that name.

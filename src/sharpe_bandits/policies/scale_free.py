@@ -13,13 +13,14 @@ estimated is allowed for as in the normal case with unknown variance: a distance
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from ..errors import InvalidInput
 from ..kernels.statistics import Arm
 from ..kernels.streams import BESIDE_GAMMA, gamma, normal
 from ..objectives import RSSR, Objective
-from ..validation import finite, positive
+from ..validation import finite, inside, positive, whole
 from .base import IndexPolicy
 
 #: Weight of the normal shape in the moments, in pulls.
@@ -120,6 +121,78 @@ class ScaleFreeUCB(_ScaleFree):
     @property
     def formula(self) -> Callable[..., Any]:
         return upper_bound
+
+
+@dataclass(frozen=True)
+class _Forgetting(ScaleFreeUCB):
+    """Checks that both forms share: enough is remembered to tell arms apart."""
+
+    def _check_memory(self, rounds: float, arms: int, remedy: str) -> None:
+        needed = 2 * self.least_pilot * arms
+        if rounds < needed:
+            raise InvalidInput(
+                f"{self.name} remembers {rounds:g} rounds, too few for {arms} arms, which need {needed}; {remedy}"
+            )
+
+
+@dataclass(frozen=True)
+class SlidingWindowUCB(_Forgetting):
+    r"""SW-SF-UCB: SF-UCB on the rewards of the last rounds alone, for arms that drift or switch.
+
+    In its formula pulls are those within the window, and N is at most its length.
+
+    Parameters
+    ----------
+    L, risk_free, c : as for :class:`ScaleFreeUCB`
+    window : how many rounds are remembered; about as long as arms stay the same, or a little less
+    """
+
+    title: ClassVar[str] = "SW-SF-UCB"
+    citation: ClassVar[str] = "Garivier & Moulines, On UCB policies for switching bandit problems, 2011, on SF-UCB"
+
+    window: int = field(default=1000, kw_only=True)
+
+    def check(self) -> None:
+        super().check()
+        self._set(window=whole("window", self.window, 2 * self.least_pilot))
+
+    @property
+    def memory(self) -> tuple[int, float]:
+        return self.window, 1.0
+
+    def check_horizon(self, horizon: int, arms: int) -> None:
+        self._check_memory(self.window, arms, "lengthen the window")
+        super().check_horizon(horizon, arms)
+
+
+@dataclass(frozen=True)
+class DiscountedUCB(_Forgetting):
+    r"""D-SF-UCB: SF-UCB on rewards that weigh less the older they are, for arms that drift or switch.
+
+    A reward of k rounds ago has the weight :math:`\gamma^k`; weights take the place of pulls, and their sum that of N.
+
+    Parameters
+    ----------
+    L, risk_free, c : as for :class:`ScaleFreeUCB`
+    discount : gamma, between 0 and 1; about 1 / (1 - discount) rounds are remembered
+    """
+
+    title: ClassVar[str] = "D-SF-UCB"
+    citation: ClassVar[str] = "Garivier & Moulines, On UCB policies for switching bandit problems, 2011, on SF-UCB"
+
+    discount: float = field(default=0.999, kw_only=True)
+
+    def check(self) -> None:
+        super().check()
+        self._set(discount=inside("discount", self.discount))
+
+    @property
+    def memory(self) -> tuple[int, float]:
+        return 0, self.discount
+
+    def check_horizon(self, horizon: int, arms: int) -> None:
+        self._check_memory(1 / (1 - self.discount), arms, "raise the discount")
+        super().check_horizon(horizon, arms)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,151 @@
+"""Rewards with a memory: autocorrelated, with volatility that clusters, or resampled in blocks from a record.
+
+Their moments are those of the long run, which is what policies are judged by.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..kernels.rewards import AUTOREGRESSIVE, BLOCKS, CLUSTERED
+from ..validation import finite, positive, real
+from .base import Arm, Draws, Moments
+from .discrete import Empirical, numbers
+
+
+@dataclass(frozen=True, repr=False)
+class AR1(Arm):
+    """First-order autoregression, normal, begun in its long run.
+
+    Each reward's distance from the mean is ``phi`` times that of the reward before, plus normal noise.
+
+    Parameters
+    ----------
+    mean, variance : of the long run
+    phi : correlation of successive rewards, strictly between -1 and 1
+    """
+
+    remembers: ClassVar[bool] = True
+
+    mean_: float
+    variance_: float
+    phi: float
+
+    def __init__(self, mean: float, variance: float, phi: float) -> None:
+        if not -1 < real(phi) < 1:
+            raise InvalidInput(
+                f"phi, the correlation of successive rewards, must lie strictly between -1 and 1, got {phi!r}; at 1 "
+                "there is no long run"
+            )
+        object.__setattr__(self, "mean_", finite("mean", mean))
+        object.__setattr__(self, "variance_", positive("variance", variance, "use Constant for a reward without any"))
+        object.__setattr__(self, "phi", float(phi))
+
+    def moments(self) -> Moments:
+        return Moments(self.mean_, self.variance_, 0.0, 3 * self.variance_**2)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return -math.inf, math.inf
+
+    def draws(self) -> Draws:
+        return Draws(AUTOREGRESSIVE, self.mean_, math.sqrt(self.variance_), 1, (self.phi,))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"arm": "AR1", "mean": self.mean_, "variance": self.variance_, "phi": self.phi}
+
+
+@dataclass(frozen=True, repr=False)
+class GARCH(Arm):
+    r"""GARCH(1,1): normal rewards whose variance rises after large ones.
+
+    .. math:: \sigma_{t+1}^2 = (1-\alpha-\beta)\,v + \alpha\,(x_t-\mu)^2 + \beta\,\sigma_t^2,
+
+    v being the long-run variance. Rewards are uncorrelated but not independent, and have fat tails; the fourth moment
+    is finite where :math:`(\alpha+\beta)^2 + 2\alpha^2 < 1`.
+
+    Parameters
+    ----------
+    mean, variance : of the long run
+    alpha : weight of the last reward, above 0
+    beta : weight of the last variance, from 0; alpha + beta below 1
+    """
+
+    remembers: ClassVar[bool] = True
+
+    mean_: float
+    variance_: float
+    alpha: float
+    beta: float
+
+    def __init__(self, mean: float, variance: float, alpha: float, beta: float) -> None:
+        if not (real(alpha) > 0 and real(beta) >= 0 and alpha + beta < 1):
+            raise InvalidInput(
+                f"alpha must be above 0, beta at least 0, and both together below 1, got alpha={alpha!r} and "
+                f"beta={beta!r}; at 1 there is no long-run variance"
+            )
+        object.__setattr__(self, "mean_", finite("mean", mean))
+        object.__setattr__(self, "variance_", positive("variance", variance))
+        object.__setattr__(self, "alpha", float(alpha))
+        object.__setattr__(self, "beta", float(beta))
+
+    def moments(self) -> Moments:
+        persistence = (self.alpha + self.beta) ** 2
+        room = 1 - persistence - 2 * self.alpha**2
+        fourth = 3 * self.variance_**2 * (1 - persistence) / room if room > 0 else math.inf
+        return Moments(self.mean_, self.variance_, 0.0, fourth)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return -math.inf, math.inf
+
+    def draws(self) -> Draws:
+        return Draws(CLUSTERED, self.mean_, math.sqrt(self.variance_), 2, (self.alpha, self.beta))
+
+    def to_dict(self) -> dict[str, Any]:
+        words = {"mean": self.mean_, "variance": self.variance_, "alpha": self.alpha, "beta": self.beta}
+        return {"arm": "GARCH", **words}
+
+
+@dataclass(frozen=True, repr=False)
+class BlockBootstrap(Arm):
+    """The stationary bootstrap of a record (Politis & Romano, 1994): blocks of it, of random length, one after another.
+
+    Blocks begin anywhere with equal chance and wrap round at the end; their lengths are geometric. What happens within
+    a few rewards of each other, such as autocorrelation and clustered volatility, is kept.
+
+    Parameters
+    ----------
+    values : the record, in order
+    block : mean length of a block, at least 1 (1: rewards are drawn independently)
+    """
+
+    remembers: ClassVar[bool] = True
+
+    values: tuple[float, ...]
+    block: float
+
+    def __init__(self, values: Iterable[float], block: float) -> None:
+        if not (math.isfinite(real(block)) and block >= 1):
+            raise InvalidInput(f"block, the mean length of a block, must be a number of at least 1, got {block!r}")
+        object.__setattr__(self, "values", tuple(numbers("values", values, 1).tolist()))
+        object.__setattr__(self, "block", float(block))
+
+    def __repr__(self) -> str:
+        return f"BlockBootstrap({len(self.values)} values, block={self.block:g})"
+
+    def moments(self) -> Moments:
+        return Empirical(self.values).moments()
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return min(self.values), max(self.values)
+
+    def draws(self) -> Draws:
+        return Draws(BLOCKS, 0.0, 1.0 / self.block, len(self.values), np.asarray(self.values))
