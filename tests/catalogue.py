@@ -27,6 +27,8 @@ BY_CLASS = {
     "ScaleFreeTS": [sb.ScaleFreeTS(L=0.8)],
     "ScaleFreeDirichlet": [sb.ScaleFreeDirichlet(L=0.8)],
     "ScaleFreeUCB": [sb.ScaleFreeUCB(L=0.8, c=0.5)],
+    "SlidingWindowUCB": [sb.SlidingWindowUCB(L=0.8, window=60)],
+    "DiscountedUCB": [sb.DiscountedUCB(L=0.8, discount=0.98)],
     "ScaleFreeIMED": [sb.ScaleFreeIMED(L=0.8)],
     "SequentialHalving": [
         sb.SequentialHalving(sb.Sharpe(L=0.1)),

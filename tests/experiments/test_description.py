@@ -237,7 +237,7 @@ UCB = {"kind": "UCBRSSR", "L": 1}
         ({"arms": [UNIFORM, 3]}, "arms must be a list of tables", ("arms",)),
         ({"arms": [{"kind": "Uniform", "low": 0, "high": 1}]}, "at least 2 arms, got 1", ("arms",)),
         ({"arms": [UNIFORM, {"kind": "Unifrom"}]}, "did you mean 'Uniform'", ("arms", 1, "kind")),
-        ({"arms": [UNIFORM, {"low": 0, "high": 1}]}, "this arm has no kind; there are Bernoulli", ("arms", 1)),
+        ({"arms": [UNIFORM, {"low": 0, "high": 1}]}, "this arm has no kind; there are AR1", ("arms", 1)),
         ({"arms": [UNIFORM, {"kind": "Uniform", "lo": 0, "high": 1}]}, "did you mean 'low'", ("arms", 1, "lo")),
         ({"arms": [{**UNIFORM, "high": [1, 2, 3]}]}, r"differ in length \(low 2, high 3\)", ("arms", 0)),
         ({"arms": [{**UNIFORM, "repeat": 3}]}, "3 arms are asked for, .* only 2 values", ("arms", 0)),
