@@ -145,10 +145,13 @@ def _curves(plt: Any, finished: Finished, rows: Rows) -> Figure:
                 top = ax.get_ylim()[1]  # an asymptotic bound may be far above what so few rounds can cost
                 _line(ax, floor, "#000000", (0, (1, 2)), "asymptotic lower bound, any policy")
                 ax.set_ylim(top=top)
-            ax.set_xscale("log")
+            ax.set_xscale(panel.axis)
             ax.xaxis.set_minor_locator(plt.NullLocator())
             horizon = max(panel.cases[number].horizon for number in numbers)
-            ax.set_xlim(left=10 if horizon >= 100 else 1, right=horizon)
+            start = 0 if panel.axis == "linear" else 10 if horizon >= 100 else 1
+            ax.set_xlim(left=start, right=horizon)
+            for switch in panel.cases[numbers[0]].environment.switches:
+                ax.axvline(switch, color="#b8bec8", linewidth=0.8, zorder=0)
             ax.set_ylim(bottom=0)
             if c == 0:
                 ax.set_ylabel(_UNITS[metric])

@@ -16,6 +16,7 @@ BASE = {
     "objective": {"kind": "RSSR", "L": 1},
     "policies": [{"kind": "UCBRSSR", "L": 1}],
 }
+PAIR = [{"kind": "Normal", "mean": [1, 3], "variance": 2}]
 
 
 def made(**changes):
@@ -282,6 +283,17 @@ UCB = {"kind": "UCBRSSR", "L": 1}
             ("cases", 1, "objective", "kind"),
         ),
         ({"sweep": {"horizon": [100, 1]}}, "got 1", ("sweep", "horizon")),
+        ({"clock": "days"}, "clock must be one of .* got 'days'", ("clock",)),
+        ({"switches": [{"after": 10}]}, "a switch needs arms", ("switches", 0)),
+        ({"switches": [{"after": 10, "arm": []}]}, "did you mean 'arms'", ("switches", 0, "arm")),
+        ({"switches": [{"after": 0, "arms": PAIR}]}, "after must be .* got 0", ("switches", 0, "after")),
+        ({"switches": [{"after": 100, "arms": PAIR}]}, "but the horizon is 100", ("switches",)),
+        (
+            {"switches": [{"after": 10, "arms": [{"kind": "Normall", "mean": 1, "variance": 1}]}]},
+            "did you mean 'Normal'",
+            ("switches", 0, "arms", 0, "kind"),
+        ),
+        ({"switches": [{"after": 9, "arms": PAIR}, {"after": 9, "arms": PAIR}]}, "after must rise", ("switches",)),
         ({"cases": [{"horizon": 50}, {"horizon": 50}]}, "cannot be told apart", ("cases", 1)),
         ({"sweep": {"L": [1, 1]}}, "cannot be told apart", ("sweep",)),
         (
@@ -295,6 +307,22 @@ def test_what_is_wrong_is_said_with_its_place(changes, message, place):
     with pytest.raises(BadDescription, match=message) as caught:
         made(**changes)
     assert caught.value.place == place
+
+
+def test_arms_that_switch():
+    (case,) = made(switches=[{"after": "n // 4", "arms": PAIR}, {"after": 50, "arms": [{"kind": "AR1", "mean": [1, 2],
+        "variance": 1, "phi": 0.5}]}])  # fmt: skip
+    first = made()[0].environment
+    assert case.environment.switches == (25, 50)
+    assert case.environment.bandits[0].arms == first.arms
+    assert case.environment.bandits[1].arms == (sb.Normal(1, 2), sb.Normal(3, 2))
+    assert case.environment.bandits[2].arms == (sb.AR1(1, 1, 0.5), sb.AR1(2, 1, 0.5))
+
+
+def test_clocks_of_arms_with_a_memory():
+    arms = [{"kind": "AR1", "mean": [1, 2], "variance": 1, "phi": 0.5}]
+    assert made(arms=arms)[0].environment.clock == "rounds"
+    assert made(arms=arms, clock="pulls")[0].environment.clock == "pulls"
 
 
 RANDOM = {"kind": "Uniform", "random": True, "repeat": 4, "low": "u1 * u2", "high": "u1"}

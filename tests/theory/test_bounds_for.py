@@ -82,3 +82,16 @@ def test_theory_is_imported_when_asked_for():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "theorem" in done.stdout
+
+
+def test_nothing_is_claimed_of_rewards_that_depend_on_each_other():
+    arms = [sb.BlockBootstrap([0.1, 0.5, 0.9], 2), sb.BlockBootstrap([0.2, 0.3, 0.4], 2)]
+    assert theory.bounds_for(sb.UCBRSSR(L=1.0), arms, 1000) == []
+    assert theory.bounds_for(sb.UCBRSSR(L=1.0), [sb.Empirical(arm.values) for arm in arms], 1000) != []
+    for call in (
+        lambda: theory.ucb_rssr_regret(arms, 1.0, 1000),
+        lambda: theory.lower_bound(arms, 1.0),
+        lambda: theory.coverage(arms, 100, 1.0),
+    ):
+        with pytest.raises(sb.InvalidInput, match="about independent rewards, but those of BlockBootstrap"):
+            call()

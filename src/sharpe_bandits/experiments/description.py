@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Bandit, RandomBandit, Uniform, UniformArms
+from ..arms import Bandit, RandomBandit, SwitchingBandit, Uniform, UniformArms
 from ..arms.bandit import Environment, as_arm
 from ..engine.work import Work, prepare
 from ..errors import InvalidInput, SharpeBanditsError, unknown
@@ -22,7 +22,10 @@ from .expressions import evaluate
 from .toml_lines import Place
 
 #: What a description may hold at its top.
-KEYS = ("title", "metric", "horizon", "arms", "objective", "policies", "sweep", "cases", "let", "checkpoints")
+KEYS = (
+    "title", "metric", "horizon", "arms", "clock", "switches", "objective", "policies", "sweep", "cases", "let",
+    "checkpoints",
+)  # fmt: skip
 _METRICS = ("regret", "error", "coverage")
 _PARTS = {"arms": catalogue.arms, "policies": catalogue.policies, "objective": catalogue.objectives}
 
@@ -110,7 +113,7 @@ def _case(description: dict[str, Any], variation: dict[str, Any]) -> Case:
     names["n"] = horizon
     for name, expression in description.get("let", {}).items():
         names[name] = _number(expression, names, "let", name)
-    environment = _environment(description["arms"], names)
+    environment = _playground(description, names, horizon)
     names["K"] = environment.K
     policies: dict[str, Policy] = {}
     for place, entry in _listed(description["policies"], "policies") if "policies" in description else []:
@@ -137,7 +140,39 @@ def _listed(entries: Any, part: str) -> list[tuple[Place, dict[str, Any]]]:
     return [((part, number), entry) for number, entry in enumerate(entries)]
 
 
-def _environment(entries: Any, names: dict[str, Any]) -> Environment:
+def _playground(description: dict[str, Any], names: dict[str, Any], horizon: int) -> Environment:
+    """The arms, or, with switches, the arms at first and those that follow."""
+    clock = description.get("clock")
+    environment = _environment(description["arms"], names, clock)
+    if "switches" not in description:
+        return environment
+    entries = _listed(description["switches"], "switches")
+    if not isinstance(environment, Bandit):
+        raise BadDescription("arms drawn anew in every run cannot switch; leave random or switches out", "switches")
+    parts, after = [environment], []
+    for place, entry in entries:
+        for key in entry:
+            if key not in ("after", "arms"):
+                raise misnamed("key of a switch", key, ("after", "arms"), *place, key)
+        _complete("a switch", ("after", "arms"), entry, place)
+        after.append(_whole("after", entry["after"], names, 1, *place, "after"))
+        try:
+            part = _environment(entry["arms"], names, clock)
+        except BadDescription as error:
+            error.place = (*place, *error.place)
+            raise
+        if not isinstance(part, Bandit):
+            raise BadDescription("arms drawn anew in every run cannot switch; leave random out", *place, "arms")
+        parts.append(part)
+    try:
+        switching = SwitchingBandit(parts, after)
+        switching.check_horizon(horizon)
+    except InvalidInput as error:
+        raise BadDescription(str(error), "switches") from None
+    return switching
+
+
+def _environment(entries: Any, names: dict[str, Any], clock: Any) -> Environment:
     listed = _listed(entries, "arms")
     if any(entry.get("random") for _, entry in listed):
         return _random(listed, names)
@@ -156,9 +191,9 @@ def _environment(entries: Any, names: dict[str, Any]) -> Environment:
             row = {key: column[j] for key, column in columns.items()}
             arms.append(_build("arms", {**rest, **row}, place, {**names, "i": len(arms) + 1}))
     try:
-        return Bandit(arms)
+        return Bandit(arms, clock=clock)
     except InvalidInput as error:
-        raise BadDescription(str(error), "arms") from None
+        raise BadDescription(str(error), "clock" if str(error).startswith("clock") else "arms") from None
 
 
 def _random(listed: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -> RandomBandit:

@@ -36,6 +36,7 @@ class Panel:
     cases : what is simulated
     checkpoints : how many rounds are kept per curve
     claims : what is said of it
+    most_runs : how many runs are enough for it, if that is fewer than for others
     """
 
     id: str
@@ -47,14 +48,21 @@ class Panel:
     cases: tuple[Case, ...]
     checkpoints: int
     claims: tuple[Claim, ...] = ()
+    most_runs: int | None = None
 
     @property
     def key(self) -> str:
         """Name for files and links: ``R3-paper``."""
         return f"{self.id}-{self.profile}" if self.profile else self.id
 
+    @property
+    def axis(self) -> str:
+        """How time is drawn: "log", or "linear" where arms change."""
+        return "linear" if any(case.environment.switches for case in self.cases) else "log"
+
     def works(self, runs: int, seed: int) -> Iterator[tuple[int, Work]]:
         """What has to be simulated: number of the case, and the work of one policy in it."""
+        runs = min(runs, self.most_runs or runs)
         for number, case in enumerate(self.cases):
             times = checkpoint_times(self.checkpoints, case.horizon, case.environment.switches)
             for policy in case.policies:

@@ -49,7 +49,7 @@ def digest(work: Work) -> str:
         "format": FORMAT,
         "policy": work.policy.to_dict(),
         "environment": work.environment.to_dict(),
-        "settings": [work.horizon, work.runs, work.seed, work.checkpoints, work.source],
+        "settings": [work.horizon, work.runs, work.seed, work.checkpoints, work.source, work.feedback],
     }
     return hashlib.sha256(json.dumps(described, sort_keys=True, default=str).encode()).hexdigest()[:24]
 

@@ -226,7 +226,7 @@ def _panel(finished: Finished, rows: Rows, verdicts: list[Verdict]) -> Iterable[
     panel = finished.panel
     key = panel.key
     anchor = key if panel.profile else f"own-{key}"  # a user's file may be called "data" or "scorecard"
-    yield f'<section id="{anchor}" data-metric="regret" data-axis="log">'
+    yield f'<section id="{anchor}" data-metric="regret" data-axis="{panel.axis}">'
     yield f"<h4>{escape(panel.id)}, {escape(panel.profile)} profile</h4>" if panel.profile else ""
     drawn = charts(finished, rows)
     if panel.metric == "regret":
@@ -237,8 +237,8 @@ def _panel(finished: Finished, rows: Rows, verdicts: list[Verdict]) -> Iterable[
                 for sets, value, text, pressed in (
                     ("metric", "regret", "Regret", "true"),
                     ("metric", "sub-optimal plays", "Sub-optimal plays", "false"),
-                    ("axis", "log", "log t", "true"),
-                    ("axis", "linear", "linear t", "false"),
+                    ("axis", "log", "log t", str(panel.axis == "log").lower()),
+                    ("axis", "linear", "linear t", str(panel.axis == "linear").lower()),
                 )
             )
             + "</div>"

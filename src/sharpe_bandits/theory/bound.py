@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arms.bandit import Bandit, as_environment
+from ..arms.base import Arm
 from ..errors import InvalidInput
 from ..validation import one_of, whole
 
@@ -118,11 +119,19 @@ class Facts(NamedTuple):
         return bool((self.low >= 0).all() and (self.high <= 1).all())
 
 
+def independent(arms: Iterable[Arm]) -> None:
+    """Raise if an arm has a memory: all theory here is about independent rewards."""
+    for arm in arms:
+        if arm.remembers:
+            raise InvalidInput(f"the theory is about independent rewards, but those of {arm!r} depend on each other")
+
+
 def facts(bandit: Any, risk_free: float = 0.0) -> Facts:
     """What bounds look at, of a bandit with known moments."""
     fixed = as_environment(bandit)
     if not isinstance(fixed, Bandit):
         raise InvalidInput(f"bounds need a Bandit of arms with known moments, got {bandit!r}")
+    independent(fixed.arms)
     mean, variance = fixed.means - risk_free, fixed.variances
     fourth = np.array([arm.fourth_moment for arm in fixed.arms])
     low, high = (np.array([arm.support[end] for arm in fixed.arms]) - risk_free for end in (0, 1))

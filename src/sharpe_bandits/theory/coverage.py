@@ -18,7 +18,7 @@ from ..kernels.streams import SPLITMIX
 from ..metrics import Estimate, wilson
 from ..objectives import RSSR, SharpeLike
 from ..validation import one_of, positive, whole
-from .bound import check_form
+from .bound import check_form, independent
 from .concentration import STATISTICS, concentration, radius, width
 
 
@@ -86,6 +86,7 @@ def coverage(
     confidence : of the Wilson interval
     """
     arms = _arms(bandit)
+    independent(arms)
     n, samples, seed = whole("n", n, 2), whole("samples", samples, 1), whole("seed", seed, 0, 2**64 - 1)
     kinds = [one_of("statistic", s, STATISTICS) for s in statistics]
     readings = [check_form(form) for form in forms]

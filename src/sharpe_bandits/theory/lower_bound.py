@@ -56,6 +56,7 @@ from ..arms.base import Arm
 from ..errors import InvalidInput
 from ..objectives import RSSR, TIE
 from ..validation import finite, real
+from .bound import independent
 
 Function = Callable[[np.ndarray], np.ndarray]
 
@@ -152,6 +153,7 @@ def lower_bound(
     fixed = as_environment(bandit)
     if not isinstance(fixed, Bandit):
         raise InvalidInput(f"the lower bound needs a Bandit of arms with known distributions, got {bandit!r}")
+    independent(fixed.arms)
     objective = RSSR(L, risk_free, signed)
     ends = np.array([arm.support for arm in fixed.arms])
     span = _span(low, high, float(ends[:, 0].min()), float(ends[:, 1].max()), fixed)

@@ -62,7 +62,7 @@ def bounds_for(policy: Policy, bandit: Any, n: int, *, horizon: int | None = Non
 
     Parameters
     ----------
-    policy : any policy; those without bounds, and bandits without known moments, give an empty list
+    policy : any policy; without bounds, or without independent rewards of known moments, the list is empty
     bandit : a Bandit or a list of arms
     n : rounds, or budget
     horizon : rounds of the whole game where ``n`` is a time within it; some pilots depend on it
@@ -71,4 +71,6 @@ def bounds_for(policy: Policy, bandit: Any, n: int, *, horizon: int | None = Non
     bounds = _BOUNDS.get(type(check_policy(policy)))
     if bounds is None or not isinstance(environment, Bandit) or policy.sought > 1:
         return []
+    if any(arm.remembers for arm in environment.arms):
+        return []  # all is proved for independent rewards
     return bounds(policy, environment, n, n if horizon is None else horizon)
