@@ -25,7 +25,7 @@ LEVELS = [
     {"engine"},
     {"agents", "results"},
     {"metrics"},
-    {"study", "theory", "identification"},
+    {"study", "theory", "identification", "returns"},
     {"simulation"},
     {"experiments"},
     {"paper"},

@@ -25,6 +25,8 @@ from .objectives import SharpeLike as SharpeLike
 from .objectives import Variance as Variance
 from .policies import *  # noqa: F403
 from .policies.base import Policy as Policy
+from .returns.table import Returns as Returns
+from .returns.table import read_returns as read_returns
 from .simulation import identify as identify
 from .simulation import simulate as simulate
 from .simulation import trace as trace

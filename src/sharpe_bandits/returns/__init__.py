@@ -1,0 +1,1 @@
+"""Recorded returns: reading them with every doubt named, their statistics, and a ranking that is not over-believed."""

@@ -1,0 +1,157 @@
+"""The Sharpe ratio of recorded returns: how uncertain it is, and how far the best of many is to be believed.
+
+Returns are an array of one series, or of a series per column; what is estimated is then a number, or one per column.
+Sharpe ratios are per period, with the unbiased sample variance, unless a name says otherwise.
+
+References
+----------
+.. [1] A. W. Lo (2002). The statistics of Sharpe ratios. Financial Analysts Journal 58(4).
+.. [2] E. Mertens (2002). Comments on variance of the IID estimator in Lo (2002). Working paper.
+.. [3] J. D. Opdyke (2007). Comparing Sharpe ratios: so where are the p-values? J. Asset Management 8(5).
+.. [4] W. K. Newey and K. D. West (1994). Automatic lag selection in covariance matrix estimation. Review of Economic
+       Studies 61(4).
+.. [5] D. H. Bailey and M. López de Prado (2012). The Sharpe ratio efficient frontier. Journal of Risk 15(2).
+.. [6] D. H. Bailey and M. López de Prado (2014). The deflated Sharpe ratio. J. Portfolio Management 40(5).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..validation import finite, inside, not_negative, positive, whole
+
+
+def sharpe(x: Any, risk_free: float = 0.0) -> Any:
+    """Mean return above ``risk_free`` (per period) in units of the standard deviation."""
+    x = _series(x)
+    return _out((x.mean(axis=0) - finite("risk_free", risk_free)) / x.std(axis=0, ddof=1))
+
+
+def influence(x: Any, risk_free: float = 0.0) -> np.ndarray:
+    """What each return contributes to the Sharpe ratio, to first order: z − SR (z² − 1)/2, with z the standardised return."""
+    x = _series(x)
+    z = (x - x.mean(axis=0)) / x.std(axis=0)
+    return np.asarray(z - sharpe(x, risk_free) * (z**2 - 1) / 2)
+
+
+def sharpe_se(x: Any, risk_free: float = 0.0) -> Any:
+    """Standard error of the Sharpe ratio of independent returns of any distribution [2, 3]."""
+    x = _series(x)
+    z = (x - x.mean(axis=0)) / x.std(axis=0)
+    return _out(se_from_moments(sharpe(x, risk_free), len(x), (z**3).mean(axis=0), (z**4).mean(axis=0)))
+
+
+def se_from_moments(sharpe: Any, rows: int, skewness: Any = 0.0, kurtosis: Any = 3.0) -> Any:
+    """Standard error of the Sharpe ratio of so many independent returns, from its moments (kurtosis 3 is normal).
+
+    The square is (1 − γ₃ SR + (γ₄ − 1)/4 · SR²)/(n − 1), as in the probabilistic Sharpe ratio [5].
+    """
+    return np.sqrt((1 - skewness * sharpe + (kurtosis - 1) / 4 * sharpe**2) / (rows - 1))
+
+
+def sharpe_se_hac(x: Any, risk_free: float = 0.0, lags: int | None = None) -> Any:
+    """Standard error of the Sharpe ratio of returns that may depend on earlier ones.
+
+    The long-run variance of the influence function with Bartlett weights; how many lags follows from the data, column by
+    column, unless it is given [4]. With ``lags=0`` it is :func:`sharpe_se`.
+    """
+    parts = influence(x, risk_free)
+    columns = parts.reshape(len(parts), -1).T
+    errors = [math.sqrt(_long_run_variance(column, lags) / (len(column) - 1)) for column in columns]
+    return _out(np.array(errors).reshape(parts.shape[1:]))
+
+
+def annualised(sharpe: Any, periods_per_year: float, autocorrelations: Sequence[float] = ()) -> Any:
+    """Sharpe ratio of a year of returns that are summed up: times the root of the periods in a year.
+
+    Given the autocorrelations of returns at lags 1, 2, ..., times q / sqrt(q + 2 Σ (q − k) ρ_k) for q periods a year [1].
+    """
+    q = positive("periods_per_year", periods_per_year)
+    rho = np.asarray(autocorrelations, float)
+    lags = np.arange(1, len(rho) + 1)
+    spread = q + 2 * float(((q - lags) * rho)[lags < q].sum())
+    if spread <= 0:
+        raise InvalidInput(f"no returns have these autocorrelations: {list(autocorrelations)!r}")
+    return sharpe * (q / math.sqrt(spread))
+
+
+def drawdown(x: Any) -> Any:
+    """Largest loss from a peak of compounded wealth, the beginning included: 0.25 if a quarter was lost."""
+    wealth = np.cumprod(1 + _series(x, least=1), axis=0)
+    peak = np.maximum.accumulate(np.maximum(wealth, 1.0), axis=0)
+    return _out((1 - wealth / peak).max(axis=0))
+
+
+def probabilistic_sharpe(sharpe: Any, se: Any, benchmark: float = 0.0) -> Any:
+    """Confidence that the true Sharpe ratio exceeds a benchmark, given its estimate and standard error [5]."""
+    from scipy.special import ndtr
+
+    return _out(ndtr((np.asarray(sharpe, float) - benchmark) / se))
+
+
+def minimum_track_record(
+    sharpe: float, benchmark: float = 0.0, skewness: float = 0.0, kurtosis: float = 3.0, confidence: float = 0.95
+) -> float:
+    """How many returns it takes for a Sharpe ratio to exceed the benchmark with this confidence [5]."""
+    from scipy.special import ndtri
+
+    if not sharpe > benchmark:
+        raise InvalidInput(f"sharpe must be above the benchmark {benchmark!r}, got {sharpe!r}; no record is long enough")
+    one = se_from_moments(sharpe, 2, skewness, kurtosis)  # of a record with n - 1 = 1
+    return float(1 + (one * ndtri(inside("confidence", confidence)) / (sharpe - benchmark)) ** 2)
+
+
+def expected_maximum(trials: int, variance: float) -> float:
+    """Largest Sharpe ratio to expect of so many independent trials without skill, of this variance among them [6]."""
+    from scipy.special import ndtri
+
+    not_negative("variance", variance)
+    if whole("trials", trials, 1) == 1:
+        return 0.0
+    gamma = float(np.euler_gamma)
+    quantiles = (1 - gamma) * ndtri(1 - 1 / trials) + gamma * ndtri(1 - 1 / (trials * math.e))
+    return float(math.sqrt(variance) * quantiles)
+
+
+def deflated_sharpe(sharpe: Any, se: Any, *, trials: int, variance: float) -> Any:
+    """Confidence that a Sharpe ratio is above 0, given that it was the best of so many trials [6].
+
+    The probabilistic Sharpe ratio against :func:`expected_maximum`. Trials are taken to be independent and to be all that
+    were made: count those that were thrown away; trials that resemble one another count for less.
+    """
+    return probabilistic_sharpe(sharpe, se, expected_maximum(trials, variance))
+
+
+def _series(x: Any, least: int = 2) -> np.ndarray:
+    values = np.asarray(x, float)
+    if values.ndim not in (1, 2) or len(values) < least:
+        raise InvalidInput(f"returns must be a series or columns of at least {least} rows, got shape {values.shape}")
+    return values
+
+
+def _out(value: Any) -> Any:
+    return float(value) if np.ndim(value) == 0 else value
+
+
+def _long_run_variance(x: np.ndarray, lags: int | None) -> float:
+    """Sum of autocovariances with Bartlett weights."""
+    n = len(x)
+    x = x - x.mean()
+
+    def autocovariance(lag: int) -> float:
+        return float(x[lag:] @ x[: n - lag]) / n
+
+    if lags is None:
+        first = [autocovariance(j) for j in range(1, min(int(4 * (n / 100) ** (2 / 9)), n - 1) + 1)]
+        level = autocovariance(0) + 2 * sum(first)
+        slope = 2 * sum(j * c for j, c in enumerate(first, 1))
+        ratio = slope / level if level > 0 else 0.0
+        lags = min(int(1.1447 * (ratio * ratio * n) ** (1 / 3)), n - 1)
+    lags = whole("lags", lags, 0, n - 1)
+    weighted = sum((1 - j / (lags + 1)) * autocovariance(j) for j in range(1, lags + 1))
+    return autocovariance(0) + 2 * weighted
