@@ -25,6 +25,8 @@ from .objectives import SharpeLike as SharpeLike
 from .objectives import Variance as Variance
 from .policies import *  # noqa: F403
 from .policies.base import Policy as Policy
+from .returns.ranking import Ranking as Ranking
+from .returns.ranking import rank as rank
 from .returns.table import Returns as Returns
 from .returns.table import read_returns as read_returns
 from .simulation import identify as identify

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from . import __version__
+from . import __version__, console
+from .commands import rank
 from .errors import SharpeBanditsError
 
 QUICK_RUNS = 200
@@ -66,6 +67,8 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--seed", type=int, help="instead of the file's")
     _output(run, None)
     run.set_defaults(do=_run)
+
+    rank.add(commands)
 
     commands.add_parser("panels", help="the paper's experiments").set_defaults(do=_panels)
     for what in ("policies", "arms", "objectives"):
@@ -137,15 +140,14 @@ def _carry_out(job: Any, options: argparse.Namespace) -> int:
 
 
 def _print_verdicts(verdicts: list[Any]) -> None:
-    console, Table = _rich()
     profiles = list(dict.fromkeys(v.profile for v in verdicts))
-    table = Table("claim", "says", *profiles, title="What the paper claims, and what was measured")
+    table = console.table("claim", "says", *profiles, title="What the paper claims, and what was measured")
     colours = {"holds": "green", "fails": "red", "undecided": "yellow"}
     for id in dict.fromkeys(v.id for v in verdicts):
         of_id = {v.profile: v for v in verdicts if v.id == id}
         cells = [f"[{colours[of_id[p].verdict]}]{of_id[p].verdict}[/]" if p in of_id else "" for p in profiles]
         table.add_row(id, next(iter(of_id.values())).says, *cells)
-    console.print(table)
+    console.show(table)
     counts = [f"{sum(v.verdict == name for v in verdicts)} {word}" for name, word in
               (("holds", "hold"), ("fails", "fail"), ("undecided", "are undecided"))]  # fmt: skip
     print(f"{len(verdicts)} claims judged: {', '.join(counts)}")
@@ -154,25 +156,23 @@ def _print_verdicts(verdicts: list[Any]) -> None:
 def _print_results(panels: list[Any], out: Path) -> None:
     import csv
 
-    console, Table = _rich()
     for panel in panels:
         with (out / "data" / f"{panel.id}.csv").open(newline="") as file:
             own = [r for r in csv.DictReader(file) if r["profile"] == panel.profile]
         rows = [r for r in own if r["metric"] == panel.metric and r["t"] == r["n"]]
         title = f"{panel.title} ({panel.profile} profile)" if panel.profile else panel.title
-        table = Table("case", "policy", panel.metric, "s.e.", "95% interval", title=_escape(title))
+        table = console.table("case", "policy", panel.metric, "s.e.", "95% interval", title=console.escape(title))
         for row in rows:
             mean, se, low, high = (float(row[k]) for k in ("mean", "se", "low", "high"))
             interval = f"[{low:.4g}, {high:.4g}]"
-            table.add_row(*map(_escape, (row["case"], row["policy"], f"{mean:.4g}", f"{se:.2g}", interval)))
-        console.print(table)
+            table.add_row(*map(console.escape, (row["case"], row["policy"], f"{mean:.4g}", f"{se:.2g}", interval)))
+        console.show(table)
 
 
 def _panels(options: argparse.Namespace) -> int:
     from .paper.panels import panels
 
-    console, Table = _rich()
-    table = Table("panel", "profile", "what", "compares", "K", "L", "n", "arms")
+    table = console.table("panel", "profile", "what", "compares", "K", "L", "n", "arms")
     for panel in panels():
         cases = panel.cases
         arms = "drawn anew per run" if cases[0].environment.varies else type(cases[0].environment.arms[0]).__name__  # type: ignore[attr-defined]
@@ -186,19 +186,18 @@ def _panels(options: argparse.Namespace) -> int:
             _several(c.horizon for c in cases),
             arms,
         )
-    console.print(table)
+    console.show(table)
     return 0
 
 
 def _listing(options: argparse.Namespace) -> int:
     from .experiments import catalogue
 
-    console, Table = _rich()
-    table = Table("kind", "parameters", "what it is", *(["citation"] if options.what == "policies" else []))
+    table = console.table("kind", "parameters", "what it is", *(["citation"] if options.what == "policies" else []))
     for entry in getattr(catalogue, options.what)().values():
         citation = [entry.citation] if options.what == "policies" else []
-        table.add_row(*map(_escape, (entry.kind, entry.signature(), entry.summary, *citation)))
-    console.print(table)
+        table.add_row(*map(console.escape, (entry.kind, entry.signature(), entry.summary, *citation)))
+    console.show(table)
     if options.what == "policies":
         print("Every policy takes name; index policies take pilot_fraction or pilot_pulls.")
     if options.what == "arms":
@@ -208,27 +207,6 @@ def _listing(options: argparse.Namespace) -> int:
 
 def _several(values: Any) -> str:
     return ", ".join(dict.fromkeys(map(str, values)))
-
-
-def _escape(text: str) -> str:
-    """Text as it is: rich would take what stands in brackets for markup."""
-    from rich.markup import escape
-
-    return escape(text)
-
-
-def _rich() -> tuple[Any, Any]:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    def table(*columns: str, title: str | None = None) -> Table:
-        return Table(*columns, title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-
-    console = Console()
-    if not console.is_terminal:
-        console.width = 160  # a pipe or a file has no width of its own
-    return console, table
 
 
 def _whole(name: str, value: int, least: int) -> int:

@@ -33,8 +33,9 @@ def read(name: str, column: Any, place: Callable[[int], str]) -> tuple[np.ndarra
         if pa.types.is_time(column.type) or pa.types.is_duration(column.type):
             raise InvalidInput(f"column {name!r} holds times of type {column.type}, which are no dates")
         zone = getattr(column.type, "tz", None)
-        values = column.cast(pa.timestamp("us", zone), safe=False).to_numpy(zero_copy_only=False)
-        return values.astype(_UNIT), [zone] * len(values)
+        unit = "ns" if getattr(column.type, "unit", "") == "ns" else "us"
+        values = column.cast(pa.timestamp(unit, zone), safe=False).to_numpy(zero_copy_only=False)
+        return values.astype(f"datetime64[{unit}]"), [zone] * len(values)
     values = np.full(len(column), np.datetime64("NaT"), _UNIT)
     zones: list[str | None] = []
     for row, thing in enumerate(column.to_pylist() if isinstance(column, pa.Array) else column):

@@ -80,6 +80,17 @@ def annualised(sharpe: Any, periods_per_year: float, autocorrelations: Sequence[
     return sharpe * (q / math.sqrt(spread))
 
 
+def per_period(rate: float, periods_per_year: float) -> float:
+    """Rate per period that compounds to this rate a year."""
+    positive("1 + the rate a year", 1 + finite("rate a year", rate))
+    return float((1 + rate) ** (1 / positive("periods_per_year", periods_per_year)) - 1)
+
+
+def per_year(rate: float, periods_per_year: float) -> float:
+    """Rate a year that this rate per period compounds to."""
+    return float((1 + rate) ** periods_per_year - 1)
+
+
 def drawdown(x: Any) -> Any:
     """Largest loss from a peak of compounded wealth, the beginning included: 0.25 if a quarter was lost."""
     wealth = np.cumprod(1 + _series(x, least=1), axis=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -16,6 +17,9 @@ from . import sources
 
 #: Returns that differ by no more than this do not vary: prices that grow evenly give ones that differ in the last bits.
 _CONSTANT = 1e-14
+#: Dates may come so many times as often as ``periods_per_year`` says, or as rarely, before that is remarked on: five-minute
+#: bars of a single trading day seem five times as many a year as they are.
+_ODD_FREQUENCY = 6.0
 #: Returns needed for a mean and a variance that say anything.
 LEAST_ROWS = 3
 
@@ -129,6 +133,7 @@ def read_returns(
         _rescale(draft, scale)
     _enough(draft, kind)
     _vary(draft, constant)
+    _compare_years(draft, periods_per_year)
     draft.values.flags.writeable = False
     return Returns(tuple(draft.names), draft.values, draft.dates, float(periods_per_year), kind, tuple(draft.notes))
 
@@ -239,6 +244,8 @@ def _no_number(name: str, thing: Any) -> str:
     other = "columns= (--columns)"
     if dates_of.moment(thing) is not None and not isinstance(thing, (int, float)):
         return f"{thing!r} is a date, no number; pass date={name!r} (--date) if it dates the rows, or choose with {other}"
+    if isinstance(thing, str) and re.fullmatch(r"\d+[/.]\d+[/.]\d+.*", thing.strip()):
+        return f"{thing!r} is no number; if it is a date write it as 2020-01-31, so that it need not be guessed"
     return f"{thing!r} is {'text, ' if isinstance(thing, str) else ''}no number; correct it, or choose with {other}"
 
 
@@ -408,3 +415,13 @@ def _vary(draft: _Draft, constant: str) -> None:
     draft.notes.append(f"dropped {', '.join(map(repr, dropped))}, which do{'es' * (len(dropped) == 1)} not vary")
     draft.names = [name for name, flat in zip(draft.names, still, strict=True) if not flat]
     draft.values = np.ascontiguousarray(draft.values[:, ~still])
+
+
+def _compare_years(draft: _Draft, periods_per_year: float) -> None:
+    """Remark on dates that come at quite another frequency than everything is annualised by."""
+    if draft.dates is None:
+        return
+    years = (draft.dates[-1] - draft.dates[0]) / np.timedelta64(1, "D") / 365.25
+    seen = (len(draft.dates) - 1) / years
+    if not 1 / _ODD_FREQUENCY < seen / periods_per_year < _ODD_FREQUENCY:
+        draft.notes.append(f"check periods_per_year={periods_per_year:g}: by its dates the table has {seen:.3g} rows a year")
