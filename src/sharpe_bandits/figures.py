@@ -25,7 +25,8 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 BOUNDS = {"printed": "#8c8c8c", "repaired": "#4d4d4d", "proved": "#000000"}
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (5, 2, 1.5, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_STYLE = {
+#: Settings of matplotlib for every figure.
+STYLE = {
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -63,7 +64,7 @@ def pyplot() -> Any:
 def draw(finished: Finished, rows: Rows) -> Figure:
     """The figure of one panel: curves over time where regret is measured, error against the case elsewhere."""
     plt = pyplot()
-    with plt.rc_context(_STYLE):
+    with plt.rc_context(STYLE):
         kinds = {"regret": _curves, "error": _errors, "coverage": _coverage}
         figure = kinds[finished.panel.metric](plt, finished, rows)
         panel = finished.panel
@@ -77,7 +78,7 @@ def render(figure: Figure) -> dict[str, bytes]:
     """The figure as SVG and PNG; the same figure gives the same bytes."""
     plt = pyplot()
     files = {}
-    with plt.rc_context(_STYLE):
+    with plt.rc_context(STYLE):
         for kind, metadata in (("svg", {"Date": None}), ("png", {"Software": None})):
             memory = io.BytesIO()
             figure.savefig(memory, format=kind, metadata=metadata, dpi=160 if kind == "png" else None)

@@ -27,7 +27,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     data.add_argument("--unsorted", choices=("error", "sort"), default="error", help="dates that are not in order")
     data.add_argument("--timezones", choices=("error", "utc"), default="error", help="dates of several time zones")
     data.add_argument("--constant", choices=("error", "drop"), default="error", help="columns that do not vary")
-    data.add_argument("--separator", default=",", metavar="SIGN", help="between the values of a CSV file; tab for a tab")
+    data.add_argument(
+        "--separator", default=",", metavar="SIGN", help="between the values of a CSV file; tab for a tab"
+    )
 
 
 def read(options: argparse.Namespace) -> Returns:

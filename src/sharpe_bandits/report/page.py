@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import escape
-from importlib import resources
 from importlib.util import find_spec
 from typing import Any
 
@@ -16,6 +15,7 @@ from ..figures import BOUNDS, MARKERS, PALETTE, Rows, columns_of, policies_of, s
 from ..paper.claims import FAILS, HOLDS, UNDECIDED, Verdict
 from ..paper.table import Table
 from ..paper.theory_check import LEVEL, LOWER_BOUND
+from .document import document, resource
 
 _DASHES = ("solid", "dash", "dot", "dashdot")
 _SYMBOLS = dict(
@@ -59,17 +59,12 @@ def page(content: Content) -> str:
     from plotly.offline import get_plotlyjs
 
     data = {"panels": {f.panel.key: {"charts": charts(f, content.rows[f.panel.key])} for f in content.finished}}
-    style, script = (_resource(name) for name in ("page.css", "page.js"))
     payload = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
-    body = "\n".join(_body(content))
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<link rel="icon" href="data:,"><title>{escape(content.title)}</title><style>{style}</style></head>\n'
-        f"<body>\n{body}\n"
+    scripts = (
         f'<script type="application/json" id="data">{payload}</script>\n'
-        f"<script>{get_plotlyjs()}</script>\n<script>{script}</script>\n</body></html>\n"
+        f"<script>{get_plotlyjs()}</script>\n<script>{resource('page.js')}</script>\n"
     )
+    return document(content.title, "\n".join(_body(content)), scripts)
 
 
 def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
@@ -339,7 +334,3 @@ def _cell(value: Any) -> str:
 
 def _n(value: float) -> str:
     return f'<td class="n">{value:.4g}</td>'
-
-
-def _resource(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text("utf-8")

@@ -1,14 +1,14 @@
 """Columns of returns ranked by Sharpe ratio or RSSR, with what is needed not to over-believe the first.
 
-Intervals are from the stationary bootstrap [1], which resamples blocks of rows, of random length, from all columns at once:
-dependence over time and between columns stays. Its mean block length is chosen for the influence function of the Sharpe ratio
-[2, 3], the largest of the columns. Needs arch (the extra ``data``).
+Intervals are from the stationary bootstrap [1], which resamples blocks of rows, of random length, from all columns at
+once: dependence over time and between columns stays. Its mean block length is chosen for the influence function of the
+Sharpe ratio [2, 3], the largest of the columns. Needs arch (the extra ``data``).
 
 References
 ----------
 .. [1] D. N. Politis and J. P. Romano (1994). The stationary bootstrap. J. American Statistical Association 89(428).
-.. [2] D. N. Politis and H. White (2004). Automatic block-length selection for the dependent bootstrap. Econometric Reviews
-       23(1).
+.. [2] D. N. Politis and H. White (2004). Automatic block-length selection for the dependent bootstrap. Econometric
+       Reviews 23(1).
 .. [3] A. Patton, D. N. Politis and H. White (2009). Correction to [2]. Econometric Reviews 28(4).
 """
 
@@ -49,7 +49,7 @@ class Ranked:
     name : of the column
     mean, volatility : and ``annual_mean``, ``annual_volatility``: times the periods in a year, and times their root
     drawdown : largest loss from a peak of compounded wealth
-    sharpe, sharpe_low, sharpe_high : Sharpe ratio and its bootstrap interval; ``annual_...``: times the root of the periods
+    sharpe, sharpe_low, sharpe_high : Sharpe ratio and its bootstrap interval; ``annual_...``: times the root of periods
     se, se_hac : its standard errors, if returns were independent, and in spite of autocorrelation
     rssr, rssr_low, rssr_high : signed RSSR and its bootstrap interval
     psr : probabilistic Sharpe ratio, the confidence that the Sharpe ratio is above 0
@@ -138,12 +138,13 @@ class Ranking:
         said = f"{first.name} has the largest {what}, and had it in {first.best:.0%} of the resamples."
         if self.trials > 1:
             said += (
-                f" The best of {self.trials} without skill would show a Sharpe ratio of {self.annual_expected_maximum:.2f} "
-                f"a year; {first.name} shows {first.annual_sharpe:.2f}. That it is above 0 has a confidence of "
-                f"{first.dsr:.1%} in spite of the choice (deflated Sharpe ratio), {first.psr:.1%} if it had been the only one."
+                f" The best of {self.trials} without skill would show a Sharpe ratio of "
+                f"{self.annual_expected_maximum:.2f} a year; {first.name} shows {first.annual_sharpe:.2f}. That it is "
+                f"above 0 has a confidence of {_confidence(first.dsr)} in spite of the choice (deflated Sharpe ratio), "
+                f"{_confidence(first.psr)} if it had been the only one."
             )
         else:
-            said += f" That its Sharpe ratio is above 0 has a confidence of {first.psr:.1%}."
+            said += f" That its Sharpe ratio is above 0 has a confidence of {_confidence(first.psr)}."
         return said
 
     def settings(self) -> dict[str, str]:
@@ -161,40 +162,55 @@ class Ranking:
             **({"on the way in": "; ".join(self.notes)} if self.notes else {}),
         }
 
+    def tables(self) -> list[tuple[list[str], list[list[str]]]]:
+        """What is shown, as text: two tables, each with its heads and its rows."""
+        interval = f"{self.confidence:.0%} interval"
+        ratios = [
+            [
+                c.name, f"{c.annual_sharpe:.3f}", f"[{c.annual_sharpe_low:.3f}, {c.annual_sharpe_high:.3f}]",
+                f"{c.annual_se_hac:.3f}", f"{c.annual_se:.3f}", f"{c.psr:.3f}", f"{c.dsr:.3f}", f"{c.best:.1%}",
+            ]
+            for c in self.columns
+        ]  # fmt: skip
+        others = [
+            [
+                c.name, f"{c.annual_mean:.2%}", f"{c.annual_volatility:.2%}", f"{c.drawdown:.1%}", f"{c.sharpe:.4f}",
+                f"{c.rssr:.3g}", f"[{c.rssr_low:.3g}, {c.rssr_high:.3g}]",
+            ]
+            for c in self.columns
+        ]  # fmt: skip
+        return [
+            (["", "Sharpe a year", interval, "s.e.", "s.e. iid", "PSR", "DSR", "first in"], ratios),
+            (["", "mean a year", "volatility", "drawdown", "Sharpe per period", "RSSR", interval], others),
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {**asdict(self), "annual_expected_maximum": self.annual_expected_maximum}
 
     def save(self, folder: str | Path) -> None:
-        """Write ``ranking.csv``, ``.json``, ``.svg``, ``.png`` and ``.html``. Needs matplotlib (the extra ``report``)."""
+        """Write ``ranking.csv``, ``.json``, ``.svg``, ``.png`` and ``.html``; needs the extra ``report``."""
         from ..report.ranking import save
 
         save(self, Path(folder))
 
     def __rich__(self) -> RenderableType:
         from rich.console import Group
+        from rich.table import Table
         from rich.text import Text
 
-        interval = f"{self.confidence:.0%} interval"
-        one = console.table("", "Sharpe a year", interval, "s.e.", "s.e. iid", "PSR", "DSR", "first in")
-        two = console.table("", "mean a year", "volatility", "drawdown", "RSSR", interval)
-        for table in (one, two):
+        tables = []
+        for heads, rows in self.tables():
+            table = console.table(*heads)
             for column in table.columns[1:]:
                 column.justify = "right"
-        for c in self.columns:
-            name = console.escape(c.name)
-            one.add_row(
-                name, f"{c.annual_sharpe:.3f}", f"\\[{c.annual_sharpe_low:.3f}, {c.annual_sharpe_high:.3f}]",
-                f"{c.annual_se_hac:.3f}", f"{c.annual_se:.3f}", f"{c.psr:.3f}", f"{c.dsr:.3f}", f"{c.best:.1%}",
-            )  # fmt: skip
-            two.add_row(
-                name, f"{c.annual_mean:.2%}", f"{c.annual_volatility:.2%}", f"{c.drawdown:.1%}", f"{c.rssr:.3g}",
-                f"\\[{c.rssr_low:.3g}, {c.rssr_high:.3g}]",
-            )  # fmt: skip
-        facts = console.table("", "").grid(padding=(0, 2))
+            for row in rows:
+                table.add_row(*map(console.escape, row))
+            tables.append(table)
+        facts = Table.grid(padding=(0, 2))
         for what, words in self.settings().items():
             facts.add_row(Text(what, style="dim"), Text(words))
-        return Group(one, two, Text(self.summary + "\n"), facts)
+        return Group(*tables, Text(self.summary + "\n"), facts)
 
     def __str__(self) -> str:
         return console.as_text(self)
@@ -276,6 +292,10 @@ def rank(
         columns, by, objective.L, float(risk_free), float(confidence), replications, block, seed, trials,
         statistics.expected_maximum(trials, spread), q, returns.kind, returns.span, returns.convention, returns.notes,
     )  # fmt: skip
+
+
+def _confidence(p: float) -> str:
+    return "over 99.9%" if p > 0.999 else f"{p:.1%}"
 
 
 def _bootstrap() -> Any:

@@ -121,8 +121,8 @@ def _other(source: Any) -> Source:
 
         return _arrow(from_dataframe(source))
     raise InvalidInput(
-        "returns are read from a CSV or Parquet file, a pandas or polars frame, an Arrow table, a dictionary of columns "
-        f"or an array with names=, got {_brief(source)}"
+        "returns are read from a CSV or Parquet file, a pandas or polars frame, an Arrow table, a dictionary of "
+        f"columns or an array with names=, got {_brief(source)}"
     )
 
 
@@ -272,7 +272,9 @@ def _records(path: Path, separator: str) -> Any:
                     yield line, cells
                 line = reader.line_num + 1
         except UnicodeDecodeError as error:
-            raise InvalidInput(f"{str(path)!r} is not in UTF-8 ({error.reason}, about line {line}); save it so") from None
+            raise InvalidInput(
+                f"{str(path)!r} is not in UTF-8 ({error.reason}, about line {line}); save it so"
+            ) from None
 
 
 def _brief(thing: Any) -> str:

@@ -33,7 +33,7 @@ def sharpe(x: Any, risk_free: float = 0.0) -> Any:
 
 
 def influence(x: Any, risk_free: float = 0.0) -> np.ndarray:
-    """What each return contributes to the Sharpe ratio, to first order: z − SR (z² − 1)/2, with z the standardised return."""
+    """What each return adds to the Sharpe ratio, to first order: z − SR (z² − 1)/2, z being the standardised return."""
     x = _series(x)
     z = (x - x.mean(axis=0)) / x.std(axis=0)
     return np.asarray(z - sharpe(x, risk_free) * (z**2 - 1) / 2)
@@ -57,8 +57,8 @@ def se_from_moments(sharpe: Any, rows: int, skewness: Any = 0.0, kurtosis: Any =
 def sharpe_se_hac(x: Any, risk_free: float = 0.0, lags: int | None = None) -> Any:
     """Standard error of the Sharpe ratio of returns that may depend on earlier ones.
 
-    The long-run variance of the influence function with Bartlett weights; how many lags follows from the data, column by
-    column, unless it is given [4]. With ``lags=0`` it is :func:`sharpe_se`.
+    The long-run variance of the influence function with Bartlett weights; how many lags follows from the data, column
+    by column, unless it is given [4]. With ``lags=0`` it is :func:`sharpe_se`.
     """
     parts = influence(x, risk_free)
     columns = parts.reshape(len(parts), -1).T
@@ -69,7 +69,7 @@ def sharpe_se_hac(x: Any, risk_free: float = 0.0, lags: int | None = None) -> An
 def annualised(sharpe: Any, periods_per_year: float, autocorrelations: Sequence[float] = ()) -> Any:
     """Sharpe ratio of a year of returns that are summed up: times the root of the periods in a year.
 
-    Given the autocorrelations of returns at lags 1, 2, ..., times q / sqrt(q + 2 Σ (q − k) ρ_k) for q periods a year [1].
+    Given the autocorrelations of returns at lags 1, 2, ..., times q / sqrt(q + 2 Σ (q − k) ρ_k), q periods a year [1].
     """
     q = positive("periods_per_year", periods_per_year)
     rho = np.asarray(autocorrelations, float)
@@ -112,7 +112,9 @@ def minimum_track_record(
     from scipy.special import ndtri
 
     if not sharpe > benchmark:
-        raise InvalidInput(f"sharpe must be above the benchmark {benchmark!r}, got {sharpe!r}; no record is long enough")
+        raise InvalidInput(
+            f"sharpe must be above the benchmark {benchmark!r}, got {sharpe!r}; no record is long enough"
+        )
     one = se_from_moments(sharpe, 2, skewness, kurtosis)  # of a record with n - 1 = 1
     return float(1 + (one * ndtri(inside("confidence", confidence)) / (sharpe - benchmark)) ** 2)
 
@@ -132,8 +134,8 @@ def expected_maximum(trials: int, variance: float) -> float:
 def deflated_sharpe(sharpe: Any, se: Any, *, trials: int, variance: float) -> Any:
     """Confidence that a Sharpe ratio is above 0, given that it was the best of so many trials [6].
 
-    The probabilistic Sharpe ratio against :func:`expected_maximum`. Trials are taken to be independent and to be all that
-    were made: count those that were thrown away; trials that resemble one another count for less.
+    The probabilistic Sharpe ratio against :func:`expected_maximum`. Trials are taken to be independent and to be all
+    that were made: count those that were thrown away; trials that resemble one another count for less.
     """
     return probabilistic_sharpe(sharpe, se, expected_maximum(trials, variance))
 

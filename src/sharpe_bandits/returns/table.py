@@ -17,8 +17,8 @@ from . import sources
 
 #: Returns that differ by no more than this do not vary: prices that grow evenly give ones that differ in the last bits.
 _CONSTANT = 1e-14
-#: Dates may come so many times as often as ``periods_per_year`` says, or as rarely, before that is remarked on: five-minute
-#: bars of a single trading day seem five times as many a year as they are.
+#: Dates may come so many times as often as ``periods_per_year`` says, or as rarely, before that is remarked on:
+#: five-minute bars of a single trading day seem five times as many a year as they are.
 _ODD_FREQUENCY = 6.0
 #: Returns needed for a mean and a variance that say anything.
 LEAST_ROWS = 3
@@ -179,13 +179,16 @@ def _draft(source: sources.Source, date: str | None, columns: Sequence[str] | No
     if len(set(chosen)) < len(chosen):
         raise InvalidInput(f"columns must be different ones, got {list(columns or ())!r}")
     if not chosen:
-        raise InvalidInput(f"there is no column of numbers; the columns are {', '.join(map(repr, source.names)) or '-'}")
+        raise InvalidInput(
+            f"there is no column of numbers; the columns are {', '.join(map(repr, source.names)) or '-'}"
+        )
     unnamed = next((p for p in chosen if not source.names[p]), None)
     if unnamed is not None:
         raise InvalidInput(f"column {unnamed + 1} has no name; name it, or choose others with columns= (--columns)")
     names = [source.names[p] for p in chosen]
     length = len(source.columns[chosen[0]])
-    moments, zones = None, []
+    moments: np.ndarray | None = None
+    zones: list[str | None] = []
     if dated is not None:
         moments, zones = dates_of.read(source.names[dated], source.columns[dated], source.place)
     draft = _Draft(names, np.empty((length, len(names))), moments, zones, np.arange(length), source.place, notes)
@@ -243,7 +246,9 @@ def _number(thing: Any, text: bool) -> float | None:
 def _no_number(name: str, thing: Any) -> str:
     other = "columns= (--columns)"
     if dates_of.moment(thing) is not None and not isinstance(thing, (int, float)):
-        return f"{thing!r} is a date, no number; pass date={name!r} (--date) if it dates the rows, or choose with {other}"
+        return (
+            f"{thing!r} is a date, no number; pass date={name!r} (--date) if it dates the rows, or choose with {other}"
+        )
     if isinstance(thing, str) and re.fullmatch(r"\d+[/.]\d+[/.]\d+.*", thing.strip()):
         return f"{thing!r} is no number; if it is a date write it as 2020-01-31, so that it need not be guessed"
     return f"{thing!r} is {'text, ' if isinstance(thing, str) else ''}no number; correct it, or choose with {other}"
@@ -338,9 +343,9 @@ def _close_gaps(draft: _Draft, missing: str, kind: str) -> None:
     if missing == "error":
         filled = "the last price before" if kind == "prices" else "a return of 0"
         raise InvalidInput(
-            f"{draft.where(row, column)} has no value ({number} missing in {_count(int(gaps.any(axis=1).sum()), 'row')} "
-            f"and {_count(int(gaps.any(axis=0).sum()), 'column')}); pass {_pass('missing', 'drop')} to leave such rows "
-            f"out, or {_pass('missing', 'fill')} for {filled}"
+            f"{draft.where(row, column)} has no value ({number} missing in "
+            f"{_count(int(gaps.any(axis=1).sum()), 'row')} and {_count(int(gaps.any(axis=0).sum()), 'column')}); "
+            f"pass {_pass('missing', 'drop')} to leave such rows out, or {_pass('missing', 'fill')} for {filled}"
         )
     if missing == "drop":
         draft.notes.append(f"dropped {gaps.any(axis=1).sum():,} of {_count(len(gaps), 'row')}: {number} missing")
@@ -366,8 +371,8 @@ def _make_returns(draft: _Draft) -> None:
     if low.any():
         row, column = _first(low)
         raise InvalidInput(
-            f"{draft.where(row, column)}: a price must be above 0, got {draft.values[row, column]:g}; correct it, choose "
-            "other columns= (--columns), or say kind='returns' (--kind returns) if these are returns"
+            f"{draft.where(row, column)}: a price must be above 0, got {draft.values[row, column]:g}; correct it, "
+            "choose other columns= (--columns), or say kind='returns' (--kind returns) if these are returns"
         )
     values = draft.values[1:] / draft.values[:-1] - 1
     draft.keep(np.arange(len(draft.values)) > 0)
@@ -424,4 +429,6 @@ def _compare_years(draft: _Draft, periods_per_year: float) -> None:
     years = (draft.dates[-1] - draft.dates[0]) / np.timedelta64(1, "D") / 365.25
     seen = (len(draft.dates) - 1) / years
     if not 1 / _ODD_FREQUENCY < seen / periods_per_year < _ODD_FREQUENCY:
-        draft.notes.append(f"check periods_per_year={periods_per_year:g}: by its dates the table has {seen:.3g} rows a year")
+        draft.notes.append(
+            f"check periods_per_year={periods_per_year:g}: by its dates the table has {seen:.3g} rows a year"
+        )
