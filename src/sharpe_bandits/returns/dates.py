@@ -77,7 +77,7 @@ def _holds_dates(column: Any) -> bool:
     if isinstance(column, pa.Array):
         if pa.types.is_temporal(column.type):
             return True
-        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        if pa.types.is_primitive(column.type) or pa.types.is_null(column.type):  # numbers and truth values
             return False
         column = column.drop_null()[:1].to_pylist()
     first = next((thing for thing in column if not absent(thing)), None)

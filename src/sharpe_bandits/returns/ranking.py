@@ -251,6 +251,11 @@ def rank(
     whole("seed", seed, 0)
     x, q = returns.values, returns.periods_per_year
     trials = x.shape[1] if trials is None else whole("trials", trials, x.shape[1])
+    if trials > 1 and x.shape[1] == 1:
+        raise InvalidInput(
+            f"trials={trials} of which one is given: the deflated Sharpe ratio needs the spread of Sharpe ratios "
+            "among trials; give returns of the others too"
+        )
     mean, variance = x.mean(axis=0), x.var(axis=0, ddof=1)
     objective = RSSR(float(variance.min()) / 10 if L is None else L, risk_free, signed=True)
     block = _block_length(x, risk_free) if block is None else positive("block", block)
@@ -263,11 +268,6 @@ def rank(
 
     sharpe, se = statistics.sharpe(x, risk_free), statistics.sharpe_se(x, risk_free)
     spread = float(np.var(sharpe, ddof=1)) if len(sharpe) > 1 else 0.0
-    if trials > 1 and len(sharpe) == 1:
-        raise InvalidInput(
-            f"trials={trials} of which one is given: the deflated Sharpe ratio needs the spread of Sharpe ratios "
-            "among trials; give returns of the others too"
-        )
     numbers = {
         "mean": mean, "volatility": np.sqrt(variance), "annual_mean": mean * q,
         "annual_volatility": np.sqrt(variance * q), "drawdown": statistics.drawdown(x), "sharpe": sharpe,

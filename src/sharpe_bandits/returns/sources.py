@@ -152,9 +152,11 @@ def _pandas(source: Any) -> Source:
     if not isinstance(frame, pd.DataFrame):
         raise InvalidInput(f"a pandas frame or series is needed, got {_brief(source)}")
     if isinstance(frame.index, pd.MultiIndex) or isinstance(frame.columns, pd.MultiIndex):
-        which = "index" if isinstance(frame.index, pd.MultiIndex) else "columns"
-        raise InvalidInput(f"the {which} of the frame has several levels; pass a frame with a row per date and a "
-                           "column per arm, such as one level of it")  # fmt: skip
+        which = "index has" if isinstance(frame.index, pd.MultiIndex) else "columns have"
+        raise InvalidInput(
+            f"the frame's {which} several levels; pass a frame with a row per date and a column per arm, such as one "
+            "level of it"
+        )
     names = [str(name) for name in frame.columns]
     series = [frame.iloc[:, position] for position in range(frame.shape[1])]
     index = None

@@ -1,0 +1,274 @@
+"""Rankings: point estimates by hand, intervals that cover, files that hold what was printed."""
+
+import csv
+import json
+import math
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+import sharpe_bandits as sb
+from sharpe_bandits.returns import ranking as module
+from sharpe_bandits.returns.ranking import rank
+from sharpe_bandits.returns.table import read_returns
+
+
+def table(values, names, **options):
+    return read_returns(np.asarray(values), **{"kind": "returns", "periods_per_year": 252, "names": names, **options})
+
+
+@pytest.fixture(scope="module")
+def daily():
+    """A year of three strategies that share a market: good, fair, losing."""
+    g = np.random.default_rng(4)
+    market = g.normal(0, 0.01, (250, 1))
+    return table(market + g.normal([0.002, 0.0005, -0.002], 0.008, (250, 3)), ["good", "fair", "bad"])
+
+
+@pytest.fixture(scope="module")
+def ranked(daily):
+    return rank(daily, replications=1000, seed=3)
+
+
+def test_point_estimates_by_hand(daily, ranked):
+    assert [c.name for c in ranked.columns] == ["good", "fair", "bad"]
+    x = daily.values[:, 0]
+    good = ranked["good"]
+    smallest = min(np.var(daily.values[:, k], ddof=1) for k in range(3))
+    assert pytest.approx(smallest / 10) == ranked.L
+    assert good.mean == pytest.approx(x.mean())
+    assert good.volatility == pytest.approx(x.std(ddof=1))
+    assert good.annual_mean == pytest.approx(252 * x.mean())
+    assert good.annual_volatility == pytest.approx(math.sqrt(252) * x.std(ddof=1))
+    assert good.sharpe == pytest.approx(x.mean() / x.std(ddof=1))
+    assert good.annual_sharpe == pytest.approx(math.sqrt(252) * good.sharpe)
+    assert good.annual_sharpe_low == pytest.approx(math.sqrt(252) * good.sharpe_low)
+    assert good.annual_se_hac == pytest.approx(math.sqrt(252) * good.se_hac)
+    assert good.rssr == pytest.approx(x.mean() ** 2 / (ranked.L + x.var(ddof=1)))
+    assert ranked["bad"].rssr < 0  # signed: a loss is no gain
+    assert good.psr == pytest.approx(scipy.stats.norm.cdf(good.sharpe / good.se))
+
+
+def test_the_best_is_deflated(ranked):
+    """Against the largest of three normals with the variance of the Sharpe ratios, as the formula has it."""
+    ratios = [c.sharpe for c in ranked.columns]
+    quantile = scipy.stats.norm.ppf
+    g = 0.5772156649015329
+    expected = np.std(ratios, ddof=1) * ((1 - g) * quantile(2 / 3) + g * quantile(1 - 1 / (3 * math.e)))
+    assert ranked.expected_maximum == pytest.approx(expected)
+    assert ranked.annual_expected_maximum == pytest.approx(expected * math.sqrt(252))
+    good = ranked["good"]
+    assert good.dsr == pytest.approx(scipy.stats.norm.cdf((good.sharpe - expected) / good.se))
+    assert good.dsr < good.psr
+
+
+def test_more_trials_deflate_more(daily, ranked):
+    assert rank(daily, trials=100, replications=50)["good"].dsr < ranked["good"].dsr
+
+
+def test_one_column_is_not_deflated(daily):
+    alone = rank(table(daily.values[:, :1], ["good"]), replications=200)
+    assert alone.trials == 1
+    assert alone["good"].dsr == alone["good"].psr
+    assert alone["good"].best == 1.0
+    assert "above 0 has a confidence of" in alone.summary
+    assert "without skill" not in alone.summary
+
+
+def test_shares_of_being_first(ranked):
+    assert sum(c.best for c in ranked.columns) == pytest.approx(1)
+    assert ranked["good"].best > 0.9
+    even = rank(table(np.random.default_rng(0).normal(0, 0.01, (400, 2)), ["A", "B"]), replications=200)
+    count = round(200 * even["A"].best)
+    wilson = scipy.stats.binomtest(count, 200).proportion_ci(method="wilson")
+    assert 0 < count < 200
+    assert (even["A"].best_low, even["A"].best_high) == pytest.approx(tuple(wilson))
+
+
+def test_the_share_knows_that_columns_move_together():
+    """A column and the same plus a steady 0.01%: it is first in every resample, however wide the intervals are."""
+    x = np.random.default_rng(8).normal(0, 0.01, 300)
+    found = rank(table(np.column_stack([x, x + 0.0001]), ["same", "better"]), replications=300)
+    assert found.columns[0].name == "better"
+    assert found["better"].best == 1.0
+    assert found["better"].sharpe_low < found["same"].sharpe_high
+
+
+def test_resamples_against_plain_arithmetic(daily):
+    """Means and variances from counts are those of the resampled rows themselves."""
+    from arch.bootstrap import StationaryBootstrap
+
+    means, variances = (
+        np.concatenate(part) for part in zip(*module._resamples(daily, 5.0, 130, 11), strict=True)
+    )  # fmt: skip
+    draws = StationaryBootstrap(5.0, daily.values, seed=11).bootstrap(130)
+    for number, ((values,), _) in enumerate(draws):
+        assert means[number] == pytest.approx(values.mean(axis=0), rel=1e-9)
+        assert variances[number] == pytest.approx(values.var(axis=0, ddof=1), rel=1e-9)
+
+
+def test_intervals_are_about_as_wide_as_theory_says(daily, ranked):
+    """Independent returns: 2 × 1.96 standard errors."""
+    for c in ranked.columns:
+        assert c.sharpe_high - c.sharpe_low == pytest.approx(2 * 1.96 * c.se, rel=0.2)
+        assert c.sharpe_low < c.sharpe < c.sharpe_high
+        assert c.rssr_low < c.rssr < c.rssr_high
+
+
+def test_blocks_widen_intervals_under_autocorrelation():
+    g = np.random.default_rng(9)
+    x = np.zeros(1500)
+    for t in range(1, len(x)):
+        x[t] = 0.5 * x[t - 1] + g.normal(0, 0.01)
+    found = table(x[:, None], ["A"])
+    single, blocks = (rank(found, block=length, replications=600)["A"] for length in (1, None))
+    wider = (blocks.sharpe_high - blocks.sharpe_low) / (single.sharpe_high - single.sharpe_low)
+    assert wider == pytest.approx(math.sqrt(3), rel=0.2)  # the long-run variance is (1 + ρ)/(1 − ρ) times as large
+    assert blocks.se_hac / blocks.se == pytest.approx(math.sqrt(3), rel=0.2)
+
+
+def test_the_same_seed_gives_the_same(daily, ranked):
+    assert rank(daily, replications=1000, seed=3) == ranked
+    assert rank(daily, replications=1000, seed=4)["good"].sharpe_low != ranked["good"].sharpe_low
+
+
+def test_a_risk_free_rate(daily):
+    found = rank(daily, risk_free=0.001, L=1e-4, replications=50)
+    x = daily.values[:, 0]
+    assert found["good"].sharpe == pytest.approx((x.mean() - 0.001) / x.std(ddof=1))
+    assert found["good"].rssr == pytest.approx((x.mean() - 0.001) ** 2 / (1e-4 + x.var(ddof=1)))
+    assert found.settings()["risk-free rate"] == f"{1.001**252 - 1:.4g} a year, 0.001 per period"
+
+
+def test_ranked_by_rssr():
+    """A steady column has the larger Sharpe ratio; a large L makes RSSR prefer the larger mean."""
+    g = np.random.default_rng(2)
+    x = np.column_stack([0.0004 + g.normal(0, 0.001, 400), 0.004 + g.normal(0, 0.02, 400)])
+    both = table(x, ["steady", "bold"])
+    assert rank(both, replications=50).columns[0].name == "steady"
+    by = rank(both, by="rssr", L=1e-3, replications=50)
+    assert [c.name for c in by.columns] == ["bold", "steady"]
+    assert by["bold"].best > 0.5
+    assert by.summary.startswith("bold has the largest RSSR")
+
+
+def test_published_data():
+    """Fama and French's factors, 1926 to 2018: against pandas' own arithmetic; the market's premium is beyond doubt."""
+    from arch.data import frenchdata
+
+    factors = frenchdata.load()[["Mkt-RF", "SMB", "HML"]].reset_index(drop=True)
+    found = rank(read_returns(factors, kind="returns", periods_per_year=12, scale=0.01), replications=300)
+    wanted = (factors.mean() / factors.std() * math.sqrt(12)).sort_values(ascending=False)
+    assert [c.name for c in found.columns] == list(wanted.index)
+    for c in found.columns:
+        assert c.annual_sharpe == pytest.approx(wanted[c.name])
+    wealth = (1 + factors["Mkt-RF"] / 100).cumprod()
+    assert found["Mkt-RF"].drawdown == pytest.approx(float((1 - wealth / wealth.cummax()).max()))
+    assert found["Mkt-RF"].dsr > 0.99
+
+
+# --- what is shown and kept ----------------------------------------------------------------------------------------
+
+
+def test_it_prints_itself_with_scale_and_convention(ranked):
+    text = str(ranked)
+    good = ranked["good"]
+    assert f"{good.annual_sharpe:.3f}" in text
+    assert f"[{good.annual_sharpe_low:.3f}, {good.annual_sharpe_high:.3f}]" in text
+    for words in (
+        "simple returns per period, 0.01 = 1%; 252 periods a year", "mean × 252, volatility and Sharpe ratio × √252",
+        f"L = {ranked.L:.4g} (variance per period)", "95%, stationary bootstrap: 1,000 resamples", "250 returns",
+        "good has the largest Sharpe ratio", "The best of 3 without skill",
+    ):  # fmt: skip
+        assert words in text
+
+
+def test_names_are_shown_as_they_are(daily, tmp_path):
+    odd = ["[bold]A & <b>", "$x_1$ of a name that is longer than any axis has room for", "C"]
+    found = rank(table(daily.values, odd), replications=50)
+    assert "[bold]A & <b>" in str(found)
+    found.save(tmp_path)
+    page = (tmp_path / "ranking.html").read_text()
+    assert "[bold]A &amp; &lt;b&gt;" in page
+    assert "<b>" not in page.split("<style>")[0] + page.split("</style>")[1]
+
+
+def test_it_is_saved(ranked, tmp_path):
+    ranked.save(tmp_path / "new" / "folder")
+    folder = tmp_path / "new" / "folder"
+    assert {p.name for p in folder.iterdir()} == {f"ranking.{kind}" for kind in ("csv", "json", "svg", "png", "html")}
+    with (folder / "ranking.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["name"] for row in rows] == ["good", "fair", "bad"]
+    assert float(rows[0]["annual_sharpe"]) == ranked["good"].annual_sharpe
+    kept = json.loads((folder / "ranking.json").read_text())
+    assert kept == json.loads(json.dumps(ranked.to_dict()))
+    assert kept["columns"][2]["dsr"] == ranked["bad"].dsr
+    assert kept["annual_expected_maximum"] == ranked.annual_expected_maximum
+    drawing = (folder / "ranking.svg").read_text()
+    for words in ("Sharpe ratio a year", "252 periods a year", "expected of the best of 3 without skill", "good"):
+        assert words in drawing
+    page = (folder / "ranking.html").read_text()
+    assert f"{ranked['good'].annual_sharpe:.3f}</td>" in page
+    assert "252 periods a year" in page
+    assert "http://" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
+        "http://creativecommons.org", ""
+    )  # names of vocabularies, which no browser asks for
+    assert len(page) < 60_000
+
+
+def test_the_same_ranking_gives_the_same_files(ranked, tmp_path):
+    for name in ("one", "two"):
+        ranked.save(tmp_path / name)
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"L": 0}, "L must be a finite number above 0, got 0"),
+        ({"risk_free": math.nan}, "risk_free must be a finite number, got nan"),
+        ({"by": "mean"}, "by must be one of 'sharpe', 'rssr', got 'mean'"),
+        ({"confidence": 95}, "confidence must lie strictly between 0 and 1, got 95"),
+        ({"replications": 1}, "replications must be a whole number at least 2, got 1"),
+        ({"block": 0}, "block must be a finite number above 0, got 0"),
+        ({"seed": -1}, "seed must be a whole number at least 0, got -1"),
+        ({"trials": 2}, "trials must be a whole number at least 3, got 2"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_bad_options(daily, options, words):
+    with pytest.raises(sb.InvalidInput, match=words):
+        rank(daily, **options)
+
+
+def test_what_cannot_be_ranked():
+    with pytest.raises(sb.InvalidInput, match="returns must come from read_returns, got DataFrame"):
+        rank(pd.DataFrame({"A": [1]}))
+    few = table([[0.01], [0.02], [-0.01], [0.03]], ["A"])
+    with pytest.raises(sb.InvalidInput, match=r"4 returns are too few .* \(at least 20\); pass block= \(--block\)"):
+        rank(few)
+    with pytest.raises(sb.InvalidInput, match=r"trials=5 of which one is given"):
+        rank(few, block=1, trials=5)
+    rare = np.zeros((40, 1))
+    rare[7] = 0.1
+    with pytest.raises(sb.InvalidInput, match="column 'A' varies so rarely that a resample of it does not vary"):
+        rank(table(rare, ["A"]), block=1)
+
+
+def test_a_missing_library_is_named(daily, monkeypatch):
+    monkeypatch.setitem(sys.modules, "arch", None)
+    with pytest.raises(sb.SharpeBanditsError, match=r"needs arch.*pip install 'sharpe-bandits\[data\]'"):
+        rank(daily)
+
+
+def test_an_unknown_column(ranked):
+    with pytest.raises(sb.UnknownName, match="no column is called 'god': did you mean 'good'"):
+        ranked["god"]

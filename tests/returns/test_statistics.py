@@ -1,0 +1,201 @@
+"""Statistics of Sharpe ratios against hand-worked and published values, plain-Python twins and simulation."""
+
+import math
+import statistics as plain
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import sharpe_bandits as sb
+from sharpe_bandits.returns import statistics
+
+
+@pytest.fixture(scope="module")
+def skewed():
+    """Two columns of skewed, heavy-tailed returns."""
+    g = np.random.default_rng(5)
+    return np.column_stack([g.gamma(2.0, 0.01, 300) - 0.015, 0.01 * g.standard_t(5, 300)])
+
+
+def test_sharpe_by_hand():
+    """Mean 0.02, squares of deviations 0.0001 + 0 + 0.0001 over 2."""
+    assert statistics.sharpe([0.01, 0.02, 0.03]) == pytest.approx(2.0)
+    assert statistics.sharpe([0.01, 0.02, 0.03], risk_free=0.005) == pytest.approx(1.5)
+
+
+def test_columns_are_treated_alone(skewed):
+    for function in (statistics.sharpe, statistics.sharpe_se, statistics.sharpe_se_hac, statistics.drawdown):
+        both = function(skewed)
+        assert both.shape == (2,)
+        for k in range(2):
+            alone = function(skewed[:, k])
+            assert isinstance(alone, float)
+            assert alone == pytest.approx(both[k], rel=1e-12)
+
+
+def test_standard_error_against_scipys_moments(skewed):
+    for x in skewed.T:
+        sr = (plain.fmean(x) - 0.001) / plain.stdev(x)
+        square = 1 - scipy.stats.skew(x) * sr + (scipy.stats.kurtosis(x, fisher=False) - 1) / 4 * sr**2
+        assert statistics.sharpe_se(x, risk_free=0.001) == pytest.approx(math.sqrt(square / (len(x) - 1)), rel=1e-12)
+
+
+@pytest.mark.parametrize(("sharpe", "rows", "se"), [(1.5, 60, 0.188), (0.5, 12, 0.306), (3.0, 12, 0.677)])
+def test_standard_errors_of_lo(sharpe, rows, se):
+    """Lo (2002), table 1: independent normal returns; it divides by n where the others divide by n - 1."""
+    assert statistics.se_from_moments(sharpe, rows + 1) == pytest.approx(se, abs=6e-4)
+
+
+def test_standard_error_is_the_spread_of_sharpe_ratios():
+    """20,000 samples of 200 skewed returns: the standard error is right to a few per cent, the normal one is not."""
+    g = np.random.default_rng(1)
+    x = 0.5 - g.exponential(1.0, (200, 20_000)) + 1.0
+    spread = np.std((x.mean(axis=0)) / x.std(axis=0, ddof=1))
+    assert np.mean(statistics.sharpe_se(x)) == pytest.approx(spread, rel=0.05)
+    assert abs(statistics.se_from_moments(0.5, 200) / spread - 1) > 0.2
+
+
+# --- autocorrelation ------------------------------------------------------------------------------------------------
+
+
+def twin_hac(x, lags=None):
+    """Newey and West's long-run variance of the influence function, in loops."""
+    n = len(x)
+    mean, sd = plain.fmean(x), plain.pstdev(x)
+    sr = mean / plain.stdev(x)
+    z = [(v - mean) / sd for v in x]
+    parts = [v - sr * (v * v - 1) / 2 for v in z]
+    average = plain.fmean(parts)
+    gamma = [sum((parts[t] - average) * (parts[t - j] - average) for t in range(j, n)) / n for j in range(60)]
+    if lags is None:
+        first = int(4 * (n / 100) ** (2 / 9))
+        s0 = gamma[0] + 2 * sum(gamma[1 : first + 1])
+        s1 = 2 * sum(j * gamma[j] for j in range(1, first + 1))
+        lags = int(1.1447 * ((s1 / s0) ** 2) ** (1 / 3) * n ** (1 / 3))
+    total = gamma[0] + 2 * sum((1 - j / (lags + 1)) * gamma[j] for j in range(1, lags + 1))
+    return math.sqrt(total / (n - 1))
+
+
+def ar1(rho, shape, seed):
+    """Normal AR(1) of variance 1 along the first axis."""
+    g = np.random.default_rng(seed)
+    x = np.empty(shape)
+    x[0] = g.normal(size=shape[1:])
+    for t in range(1, shape[0]):
+        x[t] = rho * x[t - 1] + math.sqrt(1 - rho**2) * g.normal(size=shape[1:])
+    return x
+
+
+@pytest.mark.parametrize("lags", [None, 0, 1, 7])
+@pytest.mark.parametrize("rho", [-0.4, 0.0, 0.6])
+def test_hac_against_its_twin(rho, lags):
+    x = 0.1 + ar1(rho, (250,), 3)
+    assert statistics.sharpe_se_hac(x, lags=lags) == pytest.approx(twin_hac(list(x), lags), rel=1e-10)
+
+
+def test_without_lags_it_is_the_standard_error_of_independent_returns(skewed):
+    assert statistics.sharpe_se_hac(skewed, 0.001, lags=0) == pytest.approx(statistics.sharpe_se(skewed, 0.001))
+
+
+def test_hac_finds_the_error_under_autocorrelation():
+    """The long-run variance of an AR(1) is (1 + ρ)/(1 − ρ); for its square, with ρ² (a Gaussian process)."""
+    rho, sharpe = 0.3, 0.2
+    x = sharpe + ar1(rho, (100_000,), 7)
+    true = (1 + rho) / (1 - rho) + sharpe**2 / 2 * (1 + rho**2) / (1 - rho**2)
+    assert statistics.sharpe_se_hac(x) == pytest.approx(math.sqrt(true / len(x)), rel=0.04)
+    assert statistics.sharpe_se(x) < 0.8 * math.sqrt(true / len(x))
+
+
+def test_annualised():
+    assert statistics.annualised(0.1, 252) == pytest.approx(1.5875, abs=1e-4)
+    assert statistics.annualised(np.array([0.1, -0.2]), 4) == pytest.approx([0.2, -0.4])
+
+
+@pytest.mark.parametrize("rho", [-0.2, 0.2, 0.9])
+def test_annualised_under_autocorrelation(rho):
+    """Lo (2002), the closed form for an AR(1), from monthly to annual."""
+    q = 12
+    closed = math.sqrt(q) / math.sqrt(1 + 2 * rho / (1 - rho) * (1 - (1 - rho**q) / (q * (1 - rho))))
+    lags = [rho**k for k in range(1, 30)]  # those that reach beyond a year do not count
+    assert statistics.annualised(1.0, q, lags) == pytest.approx(closed, rel=1e-12)
+
+
+def test_annualised_is_the_sharpe_ratio_of_sums():
+    """Blocks of 4 of an MA(1) with autocorrelation 0.5 / 1.25: the variance of a sum is 4 + 2 · 3 · 0.4."""
+    assert statistics.annualised(0.5, 4, [0.4]) == pytest.approx(4 * 0.5 / math.sqrt(4 + 2.4))
+    with pytest.raises(sb.InvalidInput, match="no returns have these autocorrelations"):
+        statistics.annualised(0.5, 4, [-0.9])
+
+
+def test_rates():
+    assert statistics.per_period(0.21, 2) == pytest.approx(0.1)
+    assert statistics.per_year(0.1, 2) == pytest.approx(0.21)
+    with pytest.raises(sb.InvalidInput, match="above 0, got -1"):
+        statistics.per_period(-2, 12)
+
+
+# --- drawdown, published ratios -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("x", "loss"),
+    [
+        ([0.1, 0.1], 0.0),
+        ([-0.5, 0.5], 0.5),  # from the beginning
+        ([1.0, -0.5, 0.5, -0.5], 0.625),  # 2, 1, 1.5, 0.75
+        ([0.1, -1.0, 0.5], 1.0),
+    ],
+)
+def test_drawdown_by_hand(x, loss):
+    assert statistics.drawdown(x) == pytest.approx(loss)
+
+
+def test_probabilistic_sharpe_ratio_of_its_authors():
+    """Bailey and López de Prado (2012): 24 months, 0.458 a month; 0.982 if normal, 0.913 in truth."""
+    normal, real = (statistics.se_from_moments(0.458, 24, *m) for m in ((0, 3), (-2.448, 10.164)))
+    assert statistics.probabilistic_sharpe(0.458, normal) == pytest.approx(0.982, abs=5e-4)
+    assert statistics.probabilistic_sharpe(0.458, real) == pytest.approx(0.913, abs=5e-4)
+
+
+@pytest.mark.parametrize(("q", "years"), [(252, 2.73), (52, 2.83), (12, 3.24)])
+def test_minimum_track_record_of_its_authors(q, years):
+    """Bailey and López de Prado (2012): years for an annual Sharpe ratio of 2 to be above 1 at 95%."""
+    found = statistics.minimum_track_record(2 / math.sqrt(q), 1 / math.sqrt(q)) / q
+    assert found == pytest.approx(years, abs=5e-3)
+
+
+def test_a_record_of_the_minimum_length_just_suffices():
+    n = statistics.minimum_track_record(0.2, 0.05, -1.0, 7.0, confidence=0.9)
+    se = statistics.se_from_moments(0.2, n, -1.0, 7.0)
+    assert statistics.probabilistic_sharpe(0.2, se, 0.05) == pytest.approx(0.9)
+    with pytest.raises(sb.InvalidInput, match=r"above the benchmark 0.3, got 0.2; no record is long enough"):
+        statistics.minimum_track_record(0.2, 0.3)
+
+
+def test_deflated_sharpe_ratio_of_its_authors():
+    """Bailey and López de Prado (2014): 1,250 days, 2.5 a year, variance 1/2 among 100 trials (250 days a year)."""
+    sharpe, variance = 2.5 / math.sqrt(250), 0.5 / 250
+    se = statistics.se_from_moments(sharpe, 1250, -3, 10)
+    assert statistics.expected_maximum(100, variance) == pytest.approx(0.1132, abs=5e-5)
+    assert statistics.deflated_sharpe(sharpe, se, trials=100, variance=variance) == pytest.approx(0.9004, abs=5e-5)
+    assert statistics.deflated_sharpe(sharpe, se, trials=46, variance=variance) == pytest.approx(0.9505, abs=5e-5)
+    normal = statistics.se_from_moments(sharpe, 1250)
+    assert statistics.deflated_sharpe(sharpe, normal, trials=88, variance=variance) == pytest.approx(0.9505, abs=5e-5)
+
+
+def test_the_expected_maximum_is_about_that_of_normals():
+    draws = np.random.default_rng(2).normal(0, 0.3, (20_000, 50)).max(axis=1)
+    error = draws.std() / math.sqrt(len(draws))
+    assert statistics.expected_maximum(50, 0.09) == pytest.approx(draws.mean(), abs=4 * error + 0.01 * draws.mean())
+
+
+def test_one_trial_is_not_deflated():
+    one = statistics.deflated_sharpe(0.1, 0.05, trials=1, variance=0.4)
+    assert one == statistics.probabilistic_sharpe(0.1, 0.05) == pytest.approx(0.97725, abs=1e-5)
+
+
+@pytest.mark.parametrize("x", [[0.1], [], np.zeros((2, 2, 2)), 0.5], ids=["one", "none", "three axes", "number"])
+def test_what_is_no_series(x):
+    with pytest.raises(sb.InvalidInput, match=r"at least 2 rows, got shape"):
+        statistics.sharpe(x)
