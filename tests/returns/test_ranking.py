@@ -69,13 +69,15 @@ def test_more_trials_deflate_more(daily, ranked):
     assert rank(daily, trials=100, replications=50)["good"].dsr < ranked["good"].dsr
 
 
-def test_one_column_is_not_deflated(daily):
+def test_one_column_is_not_deflated(daily, tmp_path):
     alone = rank(table(daily.values[:, :1], ["good"]), replications=200)
     assert alone.trials == 1
     assert alone["good"].dsr == alone["good"].psr
     assert alone["good"].best == 1.0
     assert "above 0 has a confidence of" in alone.summary
     assert "without skill" not in alone.summary
+    alone.save(tmp_path)
+    assert "without skill" not in (tmp_path / "ranking.svg").read_text()
 
 
 def test_shares_of_being_first(ranked):

@@ -151,7 +151,7 @@ class Ranking:
         """What every number depends on, in words."""
         q = self.periods_per_year
         return {
-            "data": f"{self.span}, from {self.kind}",
+            "data": self.span + (", made from prices" if self.kind == "prices" else ""),
             "scale": self.convention,
             "annualised": f"mean × {q:g}, volatility and Sharpe ratio × √{q:g}; RSSR is per period",
             "risk-free rate": f"{statistics.per_year(self.risk_free, q):.4g} a year, {self.risk_free:.4g} per period",
