@@ -175,7 +175,7 @@ def _panels(options: argparse.Namespace) -> int:
     table = console.table("panel", "profile", "what", "compares", "K", "L", "n", "arms")
     for panel in panels():
         cases = panel.cases
-        arms = "drawn anew per run" if cases[0].environment.varies else type(cases[0].environment.arms[0]).__name__  # type: ignore[attr-defined]
+        arms = _several(case.environment.sort for case in cases)
         table.add_row(
             panel.id,
             panel.profile,

@@ -15,6 +15,7 @@ TAPE = sb.Tape(np.random.default_rng(17).gamma([[2.0], [3.0], [2.5]], [[0.6], [0
 
 #: Pulls per arm before an index is defined, where a variance (two pulls) is not what it takes.
 PILOTS = {"UCB1": 1, "MTS": 1, "ThompsonSampling": 1, "ScaleFreeUCB": 3, "ScaleFreeIMED": 3, "ScaleFreeTS": 3}
+PILOTS |= {"SlidingWindowUCB": 3, "DiscountedUCB": 3}
 PILOTS["ScaleFreeDirichlet"] = sb.ScaleFreeDirichlet.least_pilot  # a matter of taste
 
 every_policy = pytest.mark.parametrize("policy", EVERY_POLICY, ids=[policy.name for policy in EVERY_POLICY])

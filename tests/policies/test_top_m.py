@@ -397,7 +397,7 @@ def test_studies_of_sets_are_saved(tmp_path):
     manifest = json.loads((tmp_path / "manifest.json").read_text("utf-8"))
     manifest["format"] = 1
     (tmp_path / "manifest.json").write_text(json.dumps(manifest), "utf-8")
-    with pytest.raises(sb.UnreadableData, match="has format 1, this version reads format 2"):
+    with pytest.raises(sb.UnreadableData, match="has format 1, this version reads format 3"):
         sb.load(tmp_path)
 
 

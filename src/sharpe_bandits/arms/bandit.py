@@ -54,6 +54,11 @@ class Environment:
         raise AssertionError(f"{type(self).__name__} gives no truth")
 
     @property
+    def sort(self) -> str:
+        """What its arms are, in a word or two."""
+        raise AssertionError(f"{type(self).__name__} does not say what its arms are")
+
+    @property
     def lowest(self) -> float:
         """No reward is below this."""
         return -np.inf
@@ -134,6 +139,10 @@ class Bandit(Environment):
         return np.array([a.variance for a in self.arms])
 
     @property
+    def sort(self) -> str:
+        return ", ".join(dict.fromkeys(type(arm).__name__ for arm in self.arms))
+
+    @property
     def lowest(self) -> float:
         return min(a.support[0] for a in self.arms)
 
@@ -194,6 +203,10 @@ class SwitchingBandit(Environment):
         return f"SwitchingBandit({len(self.bandits)} bandits of {self.K} arms, after={list(self.switches)})"
 
     @property
+    def sort(self) -> str:
+        return f"{self.bandits[0].sort}, switching"
+
+    @property
     def lowest(self) -> float:
         return min(b.lowest for b in self.bandits)
 
@@ -235,6 +248,10 @@ class Tape(Environment):
 
     def __repr__(self) -> str:
         return f"Tape({self.K} arms, {self.length} pulls each)"
+
+    @property
+    def sort(self) -> str:
+        return "recorded"
 
     @property
     def lowest(self) -> float:
@@ -301,6 +318,10 @@ class RandomBandit(Environment):
 
     def __repr__(self) -> str:
         return f"RandomBandit({self.K}, {self.name!r})"
+
+    @property
+    def sort(self) -> str:
+        return "drawn anew per run"
 
     @property
     def lowest(self) -> float:

@@ -208,7 +208,7 @@ def _growth(f: Finished, seed: int, findings: Findings, table: Table) -> None:
     evidence = []
     for case, outcomes in zip(panel.cases, f.outcomes, strict=True):
         outcome = outcomes.get("UCB-RSSR")
-        if outcome is None or case.environment.switches or len(outcome.batch_sizes) < 3:
+        if outcome is None or case.environment.written or len(outcome.batch_sizes) < 3:
             continue
         if (10 * outcome.checkpoints >= case.horizon).sum() < 5:
             continue  # a user's own experiment may keep too few points for a fit
@@ -233,7 +233,7 @@ def _growth(f: Finished, seed: int, findings: Findings, table: Table) -> None:
         fit = f"p = {found.exponent.mean:.2f}, {locked:.0%} of the runs locked in"
         check = f"residual of a + b ln t < residual of a + b t, UCB-RSSR @ {case.label} ({fit})"
         evidence.append(Evidence(check, log.residual.mean, line.residual.mean, flipped, verdict))
-    if evidence and panel.profile and panel.claims:
+    if evidence and panel.profile:
         why = (
             "Regret is nearly a straight line in t over the last nine tenths of the rounds (see p in the evidence). "
             "Where many runs are locked in, a good arm whose first rewards happened to spread widely got a low "
