@@ -1,0 +1,235 @@
+"""The figure and the page of a plan: error against budget, what is needed, and what was assumed."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..figures import STYLE, pyplot, style
+from ..metrics import Estimate
+from ..planning import Need, Plan, Point
+from ..planning.search import FULL, VERIFY
+from .page import SYMBOLS, charted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: What is said of uniform sampling with K pulls in every period.
+AT_ONCE = "every arm seen in every period"
+_SPAN = 500  # budgets smaller than the largest by more than this are not drawn
+
+
+def title(plan: Plan) -> str:
+    """What the plan is about."""
+    K = plan.problem.K
+    if plan.target is None:
+        return f"How often the best of {K} arms is missed"
+    return f"Rounds needed to find the best of {K} arms, error {plan.target:g}"
+
+
+def heads(plan: Plan) -> list[str]:
+    """Columns of :func:`lines`."""
+    if plan.target is None:
+        return ["method", "rounds", "years", "error", "95% interval", "runs"]
+    return ["method", "rounds needed", "95% interval", "years", "error with fresh runs", "95% interval", "runs"]
+
+
+def lines(plan: Plan) -> list[list[str]]:
+    """The answer, a line per method, for the screen and the page."""
+    K = plan.problem.K
+    if plan.target is None:
+        asked = [[p.policy, f"{p.budget:,}", _years(plan.years(p.budget)), *_error(p)] for p in plan.asked]
+        seen = [
+            [AT_ONCE, f"{p.budget // K:,}", _years(plan.years(p.budget // K)), *_error(p)] for p in plan.seen_at_once
+        ]
+        return asked + seen
+    table = [_need(plan, need) for need in plan.needs]
+    periods = plan.periods_at_once
+    if periods is not None:
+        table.append([AT_ONCE, *_rounds(periods), _years(plan.years(periods.mean)), "", "", ""])
+    return table
+
+
+def _need(plan: Plan, need: Need) -> list[str]:
+    if need.rounds is None:
+        years = _years(plan.years(need.check.budget))
+        return [need.policy, f"more than {need.check.budget:,}", "", f"more than {years}", *_error(need.check)]
+    return [need.policy, *_rounds(need.rounds), _years(plan.years(need.rounds.mean)), *_error(need.check)]
+
+
+def _rounds(rounds: Estimate) -> list[str]:
+    return [f"{np.ceil(rounds.mean):,.0f}", f"{np.ceil(rounds.low):,.0f} to {np.ceil(rounds.high):,.0f}"]
+
+
+def _years(years: float) -> str:
+    return f"{years:,.0f}" if years >= 100 else f"{years:.3g}"
+
+
+def _error(point: Point) -> list[str]:
+    error = point.error
+    return [f"{error.mean:.3g}", f"{error.low:.3g} to {error.high:.3g}", f"{point.runs:,}"]
+
+
+def remarks(plan: Plan) -> list[str]:
+    """What was assumed, and what the numbers do and do not mean."""
+    said = plan.problem.conventions()
+    K, periods = plan.problem.K, plan.problem.periods_per_year
+    said.append(
+        f"Years are rounds divided by {periods:g}. If the rewards of all {K} arms are seen in every period, as with "
+        f"recorded prices, no bandit is needed and {K} times fewer years do: that is “{AT_ONCE}”, uniform sampling "
+        f"with {K} pulls per period."
+    )
+    if plan.target is not None:
+        said.append(
+            "Rounds needed: where a probit line through simulated errors crosses the target, with the line's 95% "
+            "interval. The error is then measured again at that budget, with fresh runs."
+        )
+    for need in plan.needs:
+        if need.rounds is None:
+            error = need.check.error
+            said.append(
+                f"{need.policy} does not come down to {plan.target:g} within {need.check.budget:,} rounds: there it "
+                f"errs with probability {error.mean:.3g} [{error.low:.3g}, {error.high:.3g}]. Allow more rounds with most= "
+                "(--most), or accept a larger error."
+            )
+        elif need.line is None:
+            said.append(
+                f"{need.policy} needs no more than the {need.check.budget} rounds it can be played with at all."
+            )
+        elif not need.agrees:
+            said.append(
+                f"The fresh runs of {need.policy} disagree with the line by more than three standard errors: trust the "
+                "fresh runs, and ask for more runs."
+            )
+    return said
+
+
+def series(plan: Plan) -> list[dict[str, Any]]:
+    """What is drawn, per method: simulated points, the fitted line, the budget needed."""
+    K = plan.problem.K
+    drawn: list[dict[str, Any]] = []
+    names: list[tuple[str, bool]] = [(policy, False) for policy in plan.policies]
+    names += [(plan.uniform, True)] if plan.seen_at_once and plan.uniform else []
+    largest = max(p.budget for p in plan.points if p.stage != FULL)
+    for number, (policy, at_once) in enumerate(names):
+        own = [p for p in plan.points if p.policy == policy and (p.stage == FULL) == at_once]
+        shown = sorted((p for p in own if p.wrong and _SPAN * p.budget >= largest), key=lambda p: p.budget)
+        colour, marker = style(number)
+        need = plan[policy] if plan.needs else None
+        line = need.line if need else None
+        entry: dict[str, Any] = {
+            "name": AT_ONCE if at_once else policy, "colour": colour, "marker": marker, "symbol": SYMBOLS[marker],
+            "budget": [p.budget // (K if at_once else 1) for p in shown],
+            "fresh": [p.stage == VERIFY for p in shown], "runs": [p.runs for p in shown],
+            **{k: [_short(getattr(p.error, k)) for p in shown] for k in ("mean", "low", "high")},
+        }  # fmt: skip
+        if line is not None:
+            curve = line.error(np.geomspace(line.low, line.high, 40))
+            entry["line"] = {k: [_short(v) for v in getattr(curve, k)] for k in ("t", "mean", "low", "high")}
+        if need is not None and need.rounds is not None:
+            entry["need"] = [_short(v) for v in (need.rounds.mean, need.rounds.low, need.rounds.high)]
+        drawn.append(entry)
+    return drawn
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def figure(plan: Plan) -> Figure:
+    """Error against budget, both on logarithmic axes."""
+    plt = pyplot()
+    with plt.rc_context(STYLE):
+        figure, ax = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
+        for entry in series(plan):
+            colour, line = entry["colour"], entry.get("line")
+            budget, mean, low, high = (np.array(entry[k], float) for k in ("budget", "mean", "low", "high"))
+            fresh = np.array(entry["fresh"], bool)
+            if line is not None:
+                ax.plot(line["t"], line["mean"], color=colour)
+                ax.fill_between(line["t"], line["low"], line["high"], color=colour, alpha=0.18, linewidth=0)
+            else:
+                ax.plot(budget, mean, color=colour, linewidth=0.8)
+            look = {"color": colour, "marker": entry["marker"], "linestyle": "none", "elinewidth": 0.9}
+            for which, extra in ((~fresh, {"markersize": 3.5}), (fresh, {"markersize": 7, "markerfacecolor": "white"})):
+                bars = [(mean - low)[which], (high - mean)[which]]
+                label = entry["name"] if which is not fresh else None
+                ax.errorbar(budget[which], mean[which], bars, label=label, **look, **extra)
+            if "need" in entry and plan.target is not None:
+                _, left, right = entry["need"]
+                ax.plot([left, right], [plan.target] * 2, color=colour, linewidth=5, alpha=0.6, solid_capstyle="butt")
+        ax.set(xscale="log", yscale="log", xlabel="budget n, rounds", ylabel="probability of error $e_n$")
+        ax.set_ylim(_floor(plan), 1.1)
+        if plan.target is not None:
+            ax.axhline(plan.target, color="#444444", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+            ax.annotate(f"target {plan.target:g}", (0.01, plan.target), xycoords=("axes fraction", "data"),
+                        xytext=(0, 3), textcoords="offset points", fontsize=8, color="#444444")  # fmt: skip
+        ax.yaxis.set_major_formatter(plt.FuncFormatter(lambda value, _: f"{value:g}"))
+        periods = plan.problem.periods_per_year
+        above = ax.secondary_xaxis("top", functions=(lambda n: n / periods, lambda years: years * periods))
+        above.set_xlabel("years, one round per period")
+        for axis in (above.xaxis, ax.xaxis):
+            axis.set_minor_formatter(plt.NullFormatter())
+        above.xaxis.set_major_formatter(plt.FuncFormatter(lambda value, _: f"{value:,g}"))
+        ax.legend(loc="lower left")
+        figure.suptitle(textwrap.fill(title(plan), 70), x=0.01, ha="left", fontsize=10.5, fontweight="bold")
+        return figure
+
+
+def _floor(plan: Plan) -> float:
+    """The lowest error drawn: a tenth of the target, or less than all that was seen."""
+    if plan.target is not None:
+        return plan.target / 10
+    seen = [p.error.low for p in plan.points if p.wrong]
+    return max(min(seen, default=0.1) / 2, 1e-5)
+
+
+def page(plan: Plan) -> str:
+    """The whole page."""
+    chart = {"kind": "budget", "target": plan.target, "floor": _floor(plan), "series": series(plan),
+             "periods": plan.problem.periods_per_year}  # fmt: skip
+    return charted(title(plan), "\n".join(_body(plan)), {"plan": {"charts": [chart]}})
+
+
+def _body(plan: Plan) -> Iterable[str]:
+    yield "<main><h1>" + escape(title(plan)) + "</h1>"
+    yield f'<p class="lead">{escape(plan.problem.conventions()[0])}</p>'
+    yield _table(heads(plan), lines(plan))
+    yield '<section id="error"><h2>Error against budget</h2>'
+    if plan.needs:
+        yield (
+            "<p>Points are simulated errors with 95% intervals, large open ones those of the fresh runs; lines with "
+            "their bands are fitted to the points near the target. A thick bar on the target is the 95% interval of the "
+            "rounds needed.</p>"
+        )
+    else:
+        yield "<p>Points are simulated errors with 95% intervals.</p>"
+    yield '<div class="charts"><div class="chart" data-panel="plan" data-chart="0"></div></div></section>'
+    yield '<section id="assumed"><h2>What was assumed</h2><ul>'
+    yield "".join(f"<li>{escape(text)}</li>" for text in remarks(plan)) + "</ul></section>"
+    yield '<section id="numbers"><h2>Everything that was simulated</h2>'
+    rows = [
+        [p.policy, p.stage, f"{p.budget:,}", f"{p.runs:,}", f"{p.wrong:,}", f"{p.error.mean:.4g}",
+         f"{p.error.low:.4g} to {p.error.high:.4g}"] for p in plan.points
+    ]  # fmt: skip
+    yield '<details><summary class="more">All points</summary>'
+    yield _table(["method", "stage", "rounds", "runs", "wrong", "error", "95% interval"], rows, words=2) + "</details>"
+    yield (
+        f'<p class="files">Seed {plan.seed}. Figure: <a href="plan.svg">SVG</a>, <a href="plan.png">PNG</a>. '
+        'Data: <a href="plan.csv">CSV</a>, <a href="plan.json">JSON</a>.</p></section></main>'
+    )
+
+
+def _table(columns: list[str], rows: list[list[str]], words: int = 1) -> str:
+    """A table whose first ``words`` columns are words, the others numbers."""
+    kinds = [""] * words + [' class="n"'] * (len(columns) - words)
+    head = "".join(f"<th{kind}>{escape(text)}</th>" for kind, text in zip(kinds, columns, strict=True))
+    body = "".join(
+        "<tr>" + "".join(f"<td{kind}>{escape(text)}</td>" for kind, text in zip(kinds, row, strict=True)) + "</tr>"
+        for row in rows
+    )
+    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
