@@ -53,12 +53,16 @@ function budgetTraces(chart) {
       traces.push({ x: line.t, y: line.mean, line: { color: s.colour, width: 2 }, hoverinfo: "skip", showlegend: false, legendgroup: s.name,
         type: "scatter", mode: "lines" });
     }
+    if (s.never.length) traces.push({ x: s.never.map((n) => n[0]), y: s.never.map((n) => n[1]), mode: "markers", type: "scatter", name: s.name,
+      showlegend: !s.budget.length, legendgroup: s.name, marker: { symbol: "triangle-down-open", size: 8, color: s.colour },
+      hovertemplate: "%{x:,} rounds: no run was wrong, error below %{y:.3g}<extra>" + s.name + "</extra>" });
     if (s.need) traces.push({ x: [s.need[1], s.need[2]], y: [chart.target, chart.target], mode: "lines", type: "scatter", showlegend: false,
       legendgroup: s.name, line: { color: s.colour + "99", width: 8 },
       hovertemplate: `needs ${Math.ceil(s.need[0]).toLocaleString("en")} rounds [${s.need.slice(1).map((n) => Math.ceil(n).toLocaleString("en")).join(", ")}]<extra>${s.name}</extra>` });
     traces.push({ x: s.budget, y: s.mean, name: s.name, legendgroup: s.name, mode: line ? "markers" : "lines+markers", type: "scatter",
       line: { color: s.colour, width: 1 },
-      marker: { symbol: s.fresh.map((f) => s.symbol + (f ? "-open" : "")), size: s.fresh.map((f) => (f ? 12 : 6)), color: s.colour },
+      marker: { symbol: s.symbol, size: s.fresh.map((f) => (f ? 12 : 7)), color: s.fresh.map((f) => (f ? "#fff" : s.colour)),
+        line: { color: s.colour, width: s.fresh.map((f) => (f ? 2 : 0)) }, opacity: 1 },
       error_y: { type: "data", symmetric: false, array: s.high.map((h, k) => h - s.mean[k]), arrayminus: s.mean.map((m, k) => m - s.low[k]),
         color: s.colour, thickness: 1.2, width: 3 },
       customdata: s.budget.map((n, k) => [s.low[k], s.high[k], s.runs[k], n / chart.periods]),

@@ -58,7 +58,7 @@ def page(content: Content) -> str:
 
 
 def charted(title: str, body: str, panels: dict[str, Any]) -> str:
-    """A page that needs nothing but itself: ``body``, with the charts of ``panels`` drawn where it has places for them."""
+    """A page that needs nothing but itself: ``body``, with the charts of ``panels`` drawn in its places for them."""
     check_plotly()
     from plotly.offline import get_plotlyjs
 

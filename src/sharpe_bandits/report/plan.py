@@ -31,6 +31,19 @@ def title(plan: Plan) -> str:
     return f"Rounds needed to find the best of {K} arms, error {plan.target:g}"
 
 
+def answer(plan: Plan) -> str:
+    """The plan in a sentence or two."""
+    if plan.target is None:
+        last = [p for p in plan.asked if p.budget == plan.asked[-1].budget]
+        errors = ", ".join(f"{p.policy} with probability {p.error.mean:.3g}" for p in last)
+        return f"With {last[0].budget:,} rounds ({_years(plan.years(last[0].budget))} years) these err: {errors}."
+    found = [need for need in plan.needs if need.rounds is not None]
+    if not found:
+        return f"None of the methods comes down to an error of {plan.target:g} within {plan.most:,} rounds."
+    told = ", ".join(f"{n.policy} {n.check.budget:,} ({_years(plan.years(n.check.budget))} years)" for n in found)
+    return f"Rounds needed to err with probability {plan.target:g}: {told}."
+
+
 def heads(plan: Plan) -> list[str]:
     """Columns of :func:`lines`."""
     if plan.target is None:
@@ -93,8 +106,8 @@ def remarks(plan: Plan) -> list[str]:
             error = need.check.error
             said.append(
                 f"{need.policy} does not come down to {plan.target:g} within {need.check.budget:,} rounds: there it "
-                f"errs with probability {error.mean:.3g} [{error.low:.3g}, {error.high:.3g}]. Allow more rounds with most= "
-                "(--most), or accept a larger error."
+                f"errs with probability {error.mean:.3g} [{error.low:.3g}, {error.high:.3g}]. Allow more rounds with "
+                "most= (--most), or accept a larger error."
             )
         elif need.line is None:
             said.append(
@@ -117,13 +130,16 @@ def series(plan: Plan) -> list[dict[str, Any]]:
     largest = max(p.budget for p in plan.points if p.stage != FULL)
     for number, (policy, at_once) in enumerate(names):
         own = [p for p in plan.points if p.policy == policy and (p.stage == FULL) == at_once]
-        shown = sorted((p for p in own if p.wrong and _SPAN * p.budget >= largest), key=lambda p: p.budget)
+        near = sorted((p for p in own if _SPAN * p.budget >= largest), key=lambda p: p.budget)
+        shown = [p for p in near if p.wrong]
+        per_round = K if at_once else 1
         colour, marker = style(number)
         need = plan[policy] if plan.needs else None
         line = need.line if need else None
         entry: dict[str, Any] = {
             "name": AT_ONCE if at_once else policy, "colour": colour, "marker": marker, "symbol": SYMBOLS[marker],
-            "budget": [p.budget // (K if at_once else 1) for p in shown],
+            "budget": [p.budget // per_round for p in shown],
+            "never": [[p.budget // per_round, _short(p.error.high)] for p in near if not p.wrong],
             "fresh": [p.stage == VERIFY for p in shown], "runs": [p.runs for p in shown],
             **{k: [_short(getattr(p.error, k)) for p in shown] for k in ("mean", "low", "high")},
         }  # fmt: skip
@@ -159,9 +175,11 @@ def figure(plan: Plan) -> Figure:
                 bars = [(mean - low)[which], (high - mean)[which]]
                 label = entry["name"] if which is not fresh else None
                 ax.errorbar(budget[which], mean[which], bars, label=label, **look, **extra)
+            if entry["never"]:  # a logarithmic axis has no 0: the upper end of the interval is shown
+                ax.plot(*zip(*entry["never"], strict=True), color=colour, marker=7, linestyle="none", fillstyle="none")
             if "need" in entry and plan.target is not None:
                 _, left, right = entry["need"]
-                ax.plot([left, right], [plan.target] * 2, color=colour, linewidth=5, alpha=0.6, solid_capstyle="butt")
+                ax.plot([left, right], [plan.target] * 2, color=colour, linewidth=4, solid_capstyle="butt")
         ax.set(xscale="log", yscale="log", xlabel="budget n, rounds", ylabel="probability of error $e_n$")
         ax.set_ylim(_floor(plan), 1.1)
         if plan.target is not None:
@@ -174,7 +192,7 @@ def figure(plan: Plan) -> Figure:
         above.set_xlabel("years, one round per period")
         for axis in (above.xaxis, ax.xaxis):
             axis.set_minor_formatter(plt.NullFormatter())
-        above.xaxis.set_major_formatter(plt.FuncFormatter(lambda value, _: f"{value:,g}"))
+            axis.set_major_formatter(plt.FuncFormatter(lambda value, _: f"{value:,.10g}"))
         ax.legend(loc="lower left")
         figure.suptitle(textwrap.fill(title(plan), 70), x=0.01, ha="left", fontsize=10.5, fontweight="bold")
         return figure
@@ -184,7 +202,7 @@ def _floor(plan: Plan) -> float:
     """The lowest error drawn: a tenth of the target, or less than all that was seen."""
     if plan.target is not None:
         return plan.target / 10
-    seen = [p.error.low for p in plan.points if p.wrong]
+    seen = [p.error.low if p.wrong else p.error.high for p in plan.points]
     return max(min(seen, default=0.1) / 2, 1e-5)
 
 
@@ -197,17 +215,17 @@ def page(plan: Plan) -> str:
 
 def _body(plan: Plan) -> Iterable[str]:
     yield "<main><h1>" + escape(title(plan)) + "</h1>"
-    yield f'<p class="lead">{escape(plan.problem.conventions()[0])}</p>'
+    yield f'<p class="lead">{escape(answer(plan))}</p>'
     yield _table(heads(plan), lines(plan))
     yield '<section id="error"><h2>Error against budget</h2>'
+    yield "<p>Points are simulated errors with 95% intervals; an arrow stands at the upper end of the interval where "
+    yield "no run was wrong. "
     if plan.needs:
         yield (
-            "<p>Points are simulated errors with 95% intervals, large open ones those of the fresh runs; lines with "
-            "their bands are fitted to the points near the target. A thick bar on the target is the 95% interval of the "
-            "rounds needed.</p>"
+            "Large open points are those of the fresh runs; lines with their bands are fitted to the points near the "
+            "target. A thick bar on the target is the 95% interval of the rounds needed."
         )
-    else:
-        yield "<p>Points are simulated errors with 95% intervals.</p>"
+    yield "</p>"
     yield '<div class="charts"><div class="chart" data-panel="plan" data-chart="0"></div></div></section>'
     yield '<section id="assumed"><h2>What was assumed</h2><ul>'
     yield "".join(f"<li>{escape(text)}</li>" for text in remarks(plan)) + "</ul></section>"
