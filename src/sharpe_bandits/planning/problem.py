@@ -112,13 +112,13 @@ class BestArmProblem:
         ----------
         returns : what :func:`sharpe_bandits.read_returns` gives
         bootstrap : draw rewards from the rows of the column, with replacement; else normal ones with its moments
-        risk_free : rate per year, taken off every return
+        risk_free : rate per period, taken off every return
         objective : "rssr" or "sharpe"
         L : regulariser
         """
         _at_least_two(len(returns.names), "columns")
         periods = _periods(returns.periods_per_year)
-        excess = returns.values - finite("risk_free", risk_free) / periods
+        excess = returns.values - finite("risk_free", risk_free)
         arms: list[Arm] = []
         for name, column in zip(returns.names, excess.T, strict=True):
             # rounding leaves a trace of variance in a column of equal numbers
@@ -129,7 +129,8 @@ class BestArmProblem:
                 )
             arms.append(Empirical(column) if bootstrap else Normal(float(column.mean()), float(column.var(ddof=1))))
         how = "drawn from the rows of the table, with replacement" if bootstrap else "normal, with the table's moments"
-        return cls._of(arms, returns.names, periods, objective, L, f"{how}, independent")
+        warning = "Sharpe ratios are estimates from the table; the largest of several tends to be too large"
+        return cls._of(arms, returns.names, periods, objective, L, f"{how}, independent. {warning}")
 
     @classmethod
     def _of(

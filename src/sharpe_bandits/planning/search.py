@@ -17,22 +17,19 @@ import math
 import numbers
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput, unknown
-from ..metrics import Estimate, wilson, wrong
+from ..errors import InvalidInput
+from ..metrics import Estimate, wrong
 from ..policies.base import EliminationPolicy, check_policy
 from ..policies.elimination import UniformSampling
-from ..results import versions
 from ..simulation import LARGEST_HORIZON, LARGEST_SEED, simulate
 from ..validation import inside, real, whole
 from .crossing import Line, fit
+from .needs import ASKED, BRACKET, CONFIDENCE, CURVE, FIT, FULL, STAGES, VERIFY, Need, Plan, Point
 from .problem import BestArmProblem
 
-BRACKET, FIT, VERIFY, ASKED, CURVE, FULL = "bracket", "fit", "verify", "asked", "curve", "full feedback"
-_STAGES = (BRACKET, FIT, VERIFY, ASKED, CURVE, FULL)
 #: Runs at a budget that was asked for, unless told.
 ASKED_RUNS = 4000
 #: The standard error of the error near the target, relative to the target, and that while it is bracketed.
@@ -41,159 +38,6 @@ PRECISION, ROUGH = 0.1, 0.22
 GRID, REACH = (1 / math.sqrt(2), 1.0, math.sqrt(2)), 2.5
 #: How often the budgets near the target are moved, at most, if the line crosses it outside of them.
 TURNS = 4
-CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True)
-class Point:
-    """How many runs of a policy with a budget were wrong.
-
-    Attributes
-    ----------
-    policy : its name
-    budget : rounds
-    runs, wrong : how many, and how many of them did not find the best arm
-    stage : what the point was simulated for
-    """
-
-    policy: str
-    budget: int
-    runs: int
-    wrong: int
-    stage: str
-
-    @property
-    def error(self) -> Estimate:
-        """Probability of error with its Wilson interval."""
-        return wilson(self.wrong, self.runs, CONFIDENCE)
-
-
-@dataclass(frozen=True)
-class Need:
-    """What a policy needs.
-
-    Attributes
-    ----------
-    policy : its name
-    rounds : the budget at which it errs with the target's probability; None if that is more than the most allowed
-    line : the fitted error about that budget; None if there is none, as where the smallest possible budget suffices
-    check : fresh runs at that budget (rounded up), or the runs at the most rounds allowed
-    """
-
-    policy: str
-    rounds: Estimate | None
-    line: Line | None
-    check: Point
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the fresh runs agree with the line, within three standard errors of their difference."""
-        if self.line is None:
-            return True
-        line, fresh = self.line.error(np.array([self.check.budget])).final, self.check.error
-        return abs(line.mean - fresh.mean) <= 3 * math.hypot(line.se, max(fresh.se, 1 / self.check.runs))
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How many rounds are needed, or what budgets are good for.
-
-    Attributes
-    ----------
-    problem : the arms
-    target : accepted probability of error; None where budgets were asked for
-    needs : per policy; empty where budgets were asked for
-    points : everything that was simulated
-    seed, runs, most : as they were given, or the default
-    uniform : which of the policies is uniform sampling, if one is
-    """
-
-    problem: BestArmProblem
-    target: float | None
-    needs: tuple[Need, ...]
-    points: tuple[Point, ...]
-    seed: int
-    runs: int
-    most: int
-    uniform: str | None
-
-    def __getitem__(self, policy: str) -> Need:
-        for need in self.needs:
-            if need.policy == policy:
-                return need
-        raise unknown("policy in this plan", policy, [need.policy for need in self.needs])
-
-    @property
-    def policies(self) -> list[str]:
-        """Names of the policies."""
-        return list(dict.fromkeys(point.policy for point in self.points))
-
-    @property
-    def asked(self) -> list[Point]:
-        """The errors at the budgets that were asked for."""
-        return [point for point in self.points if point.stage == ASKED]
-
-    @property
-    def seen_at_once(self) -> list[Point]:
-        """The errors if the rewards of all arms are seen in every period, for as many periods as were asked for.
-
-        They are those of uniform sampling with K times the budget.
-        """
-        return [point for point in self.points if point.stage == FULL]
-
-    @property
-    def periods_at_once(self) -> Estimate | None:
-        """Periods needed if the rewards of all arms are seen in each: the rounds of uniform sampling, divided by K."""
-        need = self[self.uniform].rounds if self.needs and self.uniform else None
-        return need and Estimate(*(v / self.problem.K for v in (need.mean, need.se, need.low, need.high)))
-
-    def years(self, rounds: float) -> float:
-        """Rounds, one per period, in years."""
-        return rounds / self.problem.periods_per_year
-
-    def rows(self) -> list[dict[str, Any]]:
-        """All points as a tidy table."""
-        return [
-            {
-                "policy": p.policy,
-                "stage": p.stage,
-                "budget": p.budget,
-                "years": self.years(p.budget / (self.problem.K if p.stage == FULL else 1)),
-                "runs": p.runs,
-                "wrong": p.wrong,
-                "error": p.error.mean,
-                "se": p.error.se,
-                "low": p.error.low,
-                "high": p.error.high,
-            }
-            for p in self.points
-        ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        at_once = self.periods_at_once
-        return {
-            "kind": "sharpe-bandits plan",
-            "problem": self.problem.to_dict(),
-            "conventions": self.problem.conventions(),
-            "target": self.target,
-            "needs": [
-                {
-                    "policy": need.policy,
-                    "rounds": need.rounds and vars(need.rounds),
-                    "years": need.rounds and {k: self.years(v) for k, v in vars(need.rounds).items()},
-                    "check": {"budget": need.check.budget, "runs": need.check.runs, **vars(need.check.error)},
-                    "agrees": need.agrees,
-                }
-                for need in self.needs
-            ],
-            "periods_if_all_arms_are_seen": at_once and vars(at_once),
-            "points": self.rows(),
-            "seed": self.seed,
-            "runs": self.runs,
-            "most": self.most,
-            "versions": versions(),
-        }
 
 
 def plan(
@@ -285,7 +129,7 @@ class _Play:
     def __call__(
         self, players: Sequence[EliminationPolicy], budget: int, runs: int, stage: str, turn: int = 0
     ) -> list[Point]:
-        entropy = (self.seed, _STAGES.index(stage), turn, budget)
+        entropy = (self.seed, STAGES.index(stage), turn, budget)
         seed = int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
         study = simulate(
             players, self.problem.bandit, horizon=budget, runs=runs, seed=seed, workers=self.workers,
