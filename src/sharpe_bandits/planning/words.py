@@ -94,14 +94,14 @@ def remarks(plan: Plan) -> list[str]:
     if missed:
         errors = ", ".join(f"{n.policy} {n.check.error.mean:.3g} {_interval(n.check.error)}" for n in missed)
         said.append(
-            f"Within {plan.most:,} rounds the error does not come down to {plan.target:g}; there it is, of {errors}. Allow "
-            "more rounds with most= (--most), or accept a larger error."
+            f"Within {plan.most:,} rounds the error does not come down to {plan.target:g}; there it is, of {errors}. "
+            "Allow more rounds with most= (--most), or accept a larger error."
         )
     for need in plan.needs:
         if need.rounds is not None and need.line is None:
             said.append(
-                f"{need.policy} needs no more than {need.check.budget} rounds, the fewest that all methods can be played "
-                "with."
+                f"{need.policy} needs no more than {need.check.budget} rounds, the fewest that all methods can be "
+                "played with."
             )
         elif need.rounds is not None and not need.agrees:
             said.append(
