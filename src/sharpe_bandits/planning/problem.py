@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,12 +41,14 @@ class BestArmProblem:
     periods_per_year : what Sharpe ratios and volatilities are annualised with
     objective : what "best" means
     rewards : how rewards are drawn, in words
+    notes : what was done to a table on reading it
     """
 
     bandit: Bandit
     periods_per_year: float
     objective: Objective
     rewards: str
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_gap(
@@ -130,7 +132,8 @@ class BestArmProblem:
             arms.append(Empirical(column) if bootstrap else Normal(float(column.mean()), float(column.var(ddof=1))))
         how = "drawn from the rows of the table, with replacement" if bootstrap else "normal, with the table's moments"
         warning = "Sharpe ratios are estimates from the table; the largest of several tends to be too large"
-        return cls._of(arms, returns.names, periods, objective, L, f"{how}, independent. {warning}")
+        problem = cls._of(arms, returns.names, periods, objective, L, f"{how}, independent. {warning}")
+        return replace(problem, notes=returns.notes)
 
     @classmethod
     def _of(
@@ -203,6 +206,7 @@ class BestArmProblem:
             f"Best is the arm with the largest {self.objective_name} {formula} of mean m and variance v per period, "
             f"L = {goal.L:.4g}. {self._order()}",
             "A round is one period in which the reward of one arm, the one chosen, is seen.",
+            *([f"On reading the table: {'; '.join(self.notes)}."] if self.notes else []),
         ]
 
     def _order(self) -> str:
