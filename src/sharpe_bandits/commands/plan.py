@@ -95,7 +95,10 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
         returns = data.read(options)
         free = per_period(options.risk_free or 0.0, returns.periods_per_year)
         return BestArmProblem.from_returns(returns, bootstrap=options.bootstrap, risk_free=free, **goal)
-    _unused(options, "with --table", kind=None, risk_free=None, bootstrap=False)
+    _unused(
+        options, "with --table", kind=None, date=None, columns=None, scale=None, missing="error", duplicates="error",
+        unsorted="error", timezones="error", constant="error", separator=",", risk_free=None, bootstrap=False,
+    )  # fmt: skip
     spread = options.volatility or [VOLATILITY]
     goal["volatility"] = spread[0] if len(spread) == 1 else spread
     goal["periods_per_year"] = PERIODS if options.periods_per_year is None else options.periods_per_year
