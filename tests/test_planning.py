@@ -175,7 +175,9 @@ def test_every_arm_seen_is_uniform_sampling_with_a_pull_of_each():
 
 
 def test_budgets_beyond_the_most_are_not_seen_at_once():
-    assert not sb.plan(EASY, budget=100, runs=100, most=399).seen_at_once
+    plan = sb.plan(EASY, budget=100, runs=100, most=399)
+    assert not plan.seen_at_once
+    assert words.AT_ONCE not in str(plan)
 
 
 # --- the budget that is needed ----------------------------------------------------------------------------------------

@@ -79,11 +79,13 @@ def remarks(plan: Plan) -> list[str]:
     """What was assumed, and what the numbers do and do not mean."""
     said = plan.problem.conventions()
     K, periods = plan.problem.K, plan.problem.periods_per_year
+    shown = f": that is “{AT_ONCE}”, uniform sampling with {K} pulls per period"
+    if not plan.seen_at_once and plan.periods_at_once is None:
+        shown = ""  # no line of the table tells of it
     said.append(
         f"Years are rounds divided by {periods:g}. If the rewards of all {K} arms are seen in every period, as with "
-        f"recorded prices, no bandit is needed and {K} times fewer years do: that is “{AT_ONCE}”, uniform sampling "
-        f"with {K} pulls per period. Arms are simulated as independent; seen together, positively correlated ones are "
-        "told apart sooner."
+        f"recorded prices, no bandit is needed and {K} times fewer years than with uniform sampling do{shown}. Arms "
+        "are simulated as independent; seen together, positively correlated ones are told apart sooner."
     )
     if plan.target is not None:
         said.append(
