@@ -23,6 +23,9 @@ from .objectives import Objective as Objective
 from .objectives import Sharpe as Sharpe
 from .objectives import SharpeLike as SharpeLike
 from .objectives import Variance as Variance
+from .planning import BestArmProblem as BestArmProblem
+from .planning import Plan as Plan
+from .planning import plan as plan
 from .policies import *  # noqa: F403
 from .policies.base import Policy as Policy
 from .returns.ranking import Ranking as Ranking

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__, console
-from .commands import rank
+from .commands import plan, rank
 from .errors import SharpeBanditsError
 
 QUICK_RUNS = 200
@@ -28,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"sharpe-bandits: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("\nsharpe-bandits: interrupted; the same command goes on where this one stood", file=sys.stderr)
+        after = "the same command goes on where this one stood" if options.resumes else "nothing was written"
+        print(f"\nsharpe-bandits: interrupted; {after}", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader has seen enough, as in "sharpe-bandits policies | head"
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         remedy = "make room" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "choose a writable --out"
         print(
             f"sharpe-bandits: {error.strerror}: {error.filename or 'output folder'}; {remedy} and give the same "
-            "command again, it goes on where this one stood",
+            f"command again{', it goes on where this one stood' if options.resumes else ''}",
             file=sys.stderr,
         )
         return 3
@@ -50,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="sharpe-bandits", description="Bandit policies that maximise the Sharpe ratio."
     )
     parser.add_argument("--version", action="version", version=f"sharpe-bandits {__version__}")
+    parser.set_defaults(resumes=False)
     commands = parser.add_subparsers(required=True, metavar="command")
 
     reproduce = commands.add_parser("reproduce", help="run the paper's experiments, judge its claims, write a report")
@@ -59,16 +61,17 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--runs", type=int, help="number of runs")
     reproduce.add_argument("--seed", type=int, default=1)
     _output(reproduce, "out/paper")
-    reproduce.set_defaults(do=_reproduce)
+    reproduce.set_defaults(do=_reproduce, resumes=True)
 
     run = commands.add_parser("run", help="run your own experiment from a TOML file")
     run.add_argument("file", type=Path, help="the experiment file")
     run.add_argument("--runs", type=int, help="instead of the file's")
     run.add_argument("--seed", type=int, help="instead of the file's")
     _output(run, None)
-    run.set_defaults(do=_run)
+    run.set_defaults(do=_run, resumes=True)
 
     rank.add(commands)
+    plan.add(commands)
 
     commands.add_parser("panels", help="the paper's experiments").set_defaults(do=_panels)
     for what in ("policies", "arms", "objectives"):

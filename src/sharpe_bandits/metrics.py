@@ -59,6 +59,13 @@ def student(confidence: float, freedom: int) -> float:
     return float(stdtrit(freedom, 0.5 + confidence / 2)) if freedom > 0 else np.inf
 
 
+def normal_half_width(confidence: float) -> float:
+    """Half width of a normal interval in standard errors."""
+    from scipy.special import ndtri
+
+    return float(ndtri(0.5 + inside("confidence", confidence) / 2))
+
+
 def batch_means(totals: np.ndarray, sizes: np.ndarray, t: np.ndarray, confidence: float) -> Curve:
     """Mean per run, with errors, of totals per batch (rows) at times ``t`` (columns)."""
     runs = sizes.sum()
@@ -81,9 +88,7 @@ def sample_mean(values: np.ndarray, confidence: float) -> Estimate:
 
 def wilson(count: int, runs: int, confidence: float) -> Estimate:
     """A proportion with its Wilson interval."""
-    from scipy.special import ndtri
-
-    z = float(ndtri(0.5 + inside("confidence", confidence) / 2))
+    z = normal_half_width(confidence)
     p = count / runs
     centre = (p + z * z / (2 * runs)) / (1 + z * z / runs)
     half = z / (1 + z * z / runs) * np.sqrt(p * (1 - p) / runs + z * z / (4 * runs**2))

@@ -22,8 +22,8 @@ from .results import Record, merge
 from .study import Study
 from .validation import one_of, whole
 
-_LARGEST_SEED = 2**64 - 1
-_LARGEST_HORIZON = 10**9
+LARGEST_SEED = 2**64 - 1
+LARGEST_HORIZON = 10**9
 _MEMORY = 4 * 2**30
 _T = TypeVar("_T")
 _C = TypeVar("_C")
@@ -66,9 +66,9 @@ def simulate(
     if not listed:
         raise InvalidInput("there is no policy to simulate; pass at least one")
     environment = as_environment(bandit)
-    horizon = whole("horizon", horizon, 2, _LARGEST_HORIZON)
+    horizon = whole("horizon", horizon, 2, LARGEST_HORIZON)
     runs = whole("runs", runs, 1)
-    seed = whole("seed", seed, 0, _LARGEST_SEED)
+    seed = whole("seed", seed, 0, LARGEST_SEED)
     count = cores() if workers is None else whole("workers", workers, 1)
     environment.check_horizon(horizon)
     times = checkpoint_times(checkpoints, horizon, environment.switches)
@@ -184,8 +184,8 @@ def identify(
             f"{environment!r} do not; simulate a policy with a given horizon instead"
         )
     runs = whole("runs", runs, 1)
-    seed = whole("seed", seed, 0, _LARGEST_SEED)
-    limit = whole("limit", limit, 2, _LARGEST_HORIZON)
+    seed = whole("seed", seed, 0, LARGEST_SEED)
+    limit = whole("limit", limit, 2, LARGEST_HORIZON)
     count = cores() if workers is None else whole("workers", workers, 1)
     size = CHUNK if chunk is None else whole("chunk", chunk, 1)
     policy.check_horizon(limit, environment.K)
@@ -245,9 +245,9 @@ def trace(
     """
     check_policy(policy)
     environment = as_environment(bandit)
-    horizon = whole("horizon", horizon, 2, _LARGEST_HORIZON)
+    horizon = whole("horizon", horizon, 2, LARGEST_HORIZON)
     run = whole("run", run, 0)
-    seed = whole("seed", seed, 0, _LARGEST_SEED)
+    seed = whole("seed", seed, 0, LARGEST_SEED)
     one_of("source", source, tuple(SOURCES))
     one_of("kernel", kernel, ("auto", "lazy", "side by side"))
     one_of("feedback", feedback, FEEDBACK)

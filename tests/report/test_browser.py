@@ -1,5 +1,6 @@
 """The report in a real browser that has no network: Chromium, driven by Playwright."""
 
+import json
 import os
 import shutil
 
@@ -200,4 +201,52 @@ def test_the_report_of_an_own_experiment(browser, tmp_path, monkeypatch):
     report = Opened(browser, tmp_path / "out" / "data" / "report.html")
     for number in (0, 1):
         assert names(report.chart("data", number))[:2] == ["UCB-RSSR", "a <b>"]
+    report.close()
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory):
+    """The page of a plan."""
+    out = tmp_path_factory.mktemp("plan")
+    assert main(["plan", "--arms", "4", "--best-sharpe", "8", "--gap", "6", "--seed", "7", "--out", str(out)]) == 0
+    return out / "plan.html"
+
+
+def test_the_page_of_a_plan(browser, planned):
+    report = Opened(browser, planned)
+    chart = report.chart("plan")
+    assert names(chart) == ["SHSR", "SuRSR", "Uniform sampling"]
+    assert chart.evaluate("c => [c._fullLayout.xaxis.type, c._fullLayout.yaxis.type]") == ["log", "log"]
+    assert chart.locator(".ytitle").text_content() == "probability of error"
+    assert "target 0.05" in chart.locator(".annotation").all_text_contents()
+    kept = json.loads(planned.with_suffix(".json").read_text("utf-8"))
+    bars = chart.evaluate(
+        "c => c.data.filter(t => t.hovertemplate && t.hovertemplate.startsWith('needs')).map(t => t.x)"
+    )
+    for bar, need in zip(bars, kept["needs"], strict=True):
+        assert bar == pytest.approx([need["rounds"]["low"], need["rounds"]["high"]], rel=1e-5)
+    legend, plot = chart.locator("g.legend").bounding_box(), chart.locator("rect.nsewdrag").first.bounding_box()
+    assert legend["y"] >= plot["y"] + plot["height"]
+    assert report.page.locator("table").nth(1).is_hidden()
+    report.page.get_by_text("All points").click()
+    assert report.page.locator("table").nth(1).locator("tr").count() == 1 + len(kept["points"])
+    report.close()
+
+
+def test_a_policy_of_a_plan_is_toggled_with_its_line_and_its_bar(browser, planned):
+    report = Opened(browser, planned)
+    chart = report.chart("plan")
+    chart.locator("g.traces", has_text="SuRSR").locator(".legendtoggle").click()
+    hidden = "c => c.data.filter(t => t.visible === 'legendonly').map(t => t.legendgroup)"
+    report.page.wait_for_function(f"c => ({hidden})(c).length > 0", arg=chart.element_handle())
+    of_it = chart.evaluate("c => c.data.filter(t => t.legendgroup === 'SuRSR').length")
+    assert of_it >= 4  # band, line, bar and points
+    assert chart.evaluate(hidden) == ["SuRSR"] * of_it
+    report.close()
+
+
+def test_a_plan_fits_a_telephone(browser, planned):
+    report = Opened(browser, planned, width=390)
+    report.chart("plan")
+    assert report.page.evaluate("document.documentElement.scrollWidth") <= 390
     report.close()

@@ -8,14 +8,17 @@ from pathlib import Path
 from ..returns.table import Returns, read_returns
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """The file and what settles doubts about it."""
-    parser.add_argument("file", type=Path, help="CSV or Parquet: a row per date, a column per arm")
+def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:
+    """The file and what settles doubts about it; with ``optional`` the file is an option, ``--table``."""
     data = parser.add_argument_group("the data")
-    data.add_argument("--kind", choices=("prices", "returns"), required=True, help="what the numbers are")
-    data.add_argument(
-        "--periods-per-year", type=float, required=True, metavar="N", help="rows in a year: 252 trading days, 12 months"
-    )
+    content = "CSV or Parquet: a row per date, a column per arm"
+    if optional:
+        data.add_argument("--table", dest="file", type=Path, metavar="FILE", help=content)
+    else:
+        parser.add_argument("file", type=Path, help=content)
+    data.add_argument("--kind", choices=("prices", "returns"), required=not optional, help="what the numbers are")
+    data.add_argument("--periods-per-year", type=float, required=not optional, metavar="N", help="rows in a year: 252 "
+                      "trading days, 12 months")  # fmt: skip
     data.add_argument("--date", metavar="COLUMN", help="the column of dates (the first, if it holds dates)")
     data.add_argument("--columns", nargs="+", metavar="COLUMN", help="only these")
     scale = data.add_mutually_exclusive_group()

@@ -43,9 +43,50 @@ function drawRates(element, chart) {
   element.dataset.drawn = "yes";
 }
 
+function budgetTraces(chart) {
+  const traces = [];
+  for (const s of chart.series) {
+    const line = s.line;
+    if (line) {
+      traces.push({ x: line.t.concat([...line.t].reverse()), y: line.high.concat([...line.low].reverse()), fill: "toself", fillcolor: WASH(s.colour),
+        line: { width: 0 }, hoverinfo: "skip", showlegend: false, legendgroup: s.name, type: "scatter", mode: "lines" });
+      traces.push({ x: line.t, y: line.mean, line: { color: s.colour, width: 2 }, hoverinfo: "skip", showlegend: false, legendgroup: s.name,
+        type: "scatter", mode: "lines" });
+    }
+    if (s.never.length) traces.push({ x: s.never.map((n) => n[0]), y: s.never.map((n) => n[1]), mode: "markers", type: "scatter", name: s.name,
+      showlegend: !s.budget.length, legendgroup: s.name, marker: { symbol: "triangle-down-open", size: 8, color: s.colour },
+      hovertemplate: "%{x:,} rounds: no run was wrong, error below %{y:.3g}<extra>" + s.name + "</extra>" });
+    if (s.need) traces.push({ x: [s.need[1], s.need[2]], y: [chart.target, chart.target], mode: "lines", type: "scatter", showlegend: false,
+      legendgroup: s.name, line: { color: s.colour + "99", width: 8 },
+      hovertemplate: `needs ${Math.ceil(s.need[0]).toLocaleString("en")} rounds [${s.need.slice(1).map((n) => Math.ceil(n).toLocaleString("en")).join(", ")}]<extra>${s.name}</extra>` });
+    traces.push({ x: s.budget, y: s.mean, name: s.name, legendgroup: s.name, mode: line ? "markers" : "lines+markers", type: "scatter",
+      line: { color: s.colour, width: 1 },
+      marker: { symbol: s.symbol, size: s.fresh.map((f) => (f ? 12 : 7)), color: s.fresh.map((f) => (f ? "#fff" : s.colour)),
+        line: { color: s.colour, width: s.fresh.map((f) => (f ? 2 : 0)) }, opacity: 1 },
+      error_y: { type: "data", symmetric: false, array: s.high.map((h, k) => h - s.mean[k]), arrayminus: s.mean.map((m, k) => m - s.low[k]),
+        color: s.colour, thickness: 1.2, width: 3 },
+      customdata: s.budget.map((n, k) => [s.low[k], s.high[k], s.runs[k], n / chart.periods]),
+      hovertemplate: "%{x:,} rounds (%{customdata[3]:,.3g} years): %{y:.3g} [%{customdata[0]:.3g}, %{customdata[1]:.3g}], %{customdata[2]:,} runs<extra>" + s.name + "</extra>" });
+  }
+  return traces;
+}
+
+function drawBudget(element, chart) {
+  const target = chart.target === null ? [] : [chart.target];
+  Plotly.react(element, budgetTraces(chart), { margin: { l: 70, r: 20, t: 16, b: 96 }, height: 480, font: { family: "system-ui, sans-serif", size: 13 },
+    legend: { orientation: "h", x: 0, y: -0.15, yanchor: "top" }, hovermode: "closest",
+    xaxis: { title: { text: "budget, rounds", standoff: 4 }, type: "log", dtick: 1, exponentformat: "none", separatethousands: true, gridcolor: "#e6e9ee" },
+    yaxis: { title: { text: "probability of error" }, type: "log", dtick: "D2", tickformat: ".3~g", range: [Math.log10(chart.floor), Math.log10(1.1)], gridcolor: "#e6e9ee" },
+    shapes: target.map((y) => ({ type: "line", xref: "paper", x0: 0, x1: 1, y0: y, y1: y, layer: "below", line: { color: "#444", width: 1.5, dash: "dash" } })),
+    annotations: target.map((y) => ({ xref: "paper", x: 0, y: Math.log10(y), xanchor: "left", yanchor: "bottom", showarrow: false, text: `target ${y}`, font: { size: 12 } })) },
+    { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] });
+  element.dataset.drawn = "yes";
+}
+
 function draw(element) {
   const chart = DATA.panels[element.dataset.panel].charts[Number(element.dataset.chart)];
   if (chart.kind === "rates") { drawRates(element, chart); return; }
+  if (chart.kind === "budget") { drawBudget(element, chart); return; }
   const section = element.closest("section");
   const metric = section.dataset.metric;
   const overTime = chart.kind === "curves";

@@ -18,9 +18,7 @@ from ..paper.theory_check import LEVEL, LOWER_BOUND
 from .document import document, resource
 
 _DASHES = ("solid", "dash", "dot", "dashdot")
-_SYMBOLS = dict(
-    zip(MARKERS, ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x"), strict=True)
-)
+SYMBOLS = dict(zip(MARKERS, ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x"), strict=True))
 
 
 @dataclass
@@ -55,16 +53,21 @@ def check_plotly() -> None:
 
 def page(content: Content) -> str:
     """The whole page."""
+    panels = {f.panel.key: {"charts": charts(f, content.rows[f.panel.key])} for f in content.finished}
+    return charted(content.title, "\n".join(_body(content)), panels)
+
+
+def charted(title: str, body: str, panels: dict[str, Any]) -> str:
+    """A page that needs nothing but itself: ``body``, with the charts of ``panels`` drawn in its places for them."""
     check_plotly()
     from plotly.offline import get_plotlyjs
 
-    data = {"panels": {f.panel.key: {"charts": charts(f, content.rows[f.panel.key])} for f in content.finished}}
-    payload = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    payload = json.dumps({"panels": panels}, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
     scripts = (
         f'<script type="application/json" id="data">{payload}</script>\n'
         f"<script>{get_plotlyjs()}</script>\n<script>{resource('page.js')}</script>\n"
     )
-    return document(content.title, "\n".join(_body(content)), scripts)
+    return document(title, body, scripts)
 
 
 def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
@@ -123,7 +126,7 @@ def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
 def _points(rows: Rows, policy: str, metric: str, p: int, cases: dict[str, str], name: str) -> dict[str, Any]:
     found = [x for x in rows if x["policy"] == policy and x["metric"] == metric]
     colour, marker = style(p)
-    look = {"name": name, "colour": colour, "dash": _DASHES[p % 4], "symbol": _SYMBOLS[marker]}
+    look = {"name": name, "colour": colour, "dash": _DASHES[p % 4], "symbol": SYMBOLS[marker]}
     return {**look, "mode": "lines+markers", "cases": [cases[x["case"]] for x in found], **_numbers(found)}
 
 

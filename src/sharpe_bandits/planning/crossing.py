@@ -1,0 +1,98 @@
+r"""The budget at which a falling probability of error reaches a target, with its uncertainty.
+
+Two arms are confused if the difference of their estimates has the wrong sign: with n rounds, and estimates that are
+nearly normal, that has the probability :math:`\Phi(-c\sqrt{n})`. So near the target the error is taken to be
+:math:`\Phi(a - b\sqrt{n})`, a straight line in :math:`\sqrt{n}` on the probit scale, fitted by maximum likelihood to
+the counts of wrong runs at several budgets; ``a`` makes room for more than two arms and for phases.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..metrics import Curve, Estimate, normal_half_width
+
+
+@dataclass(frozen=True)
+class Line:
+    """A fitted error, probit of it linear in the root of the budget.
+
+    Attributes
+    ----------
+    intercept, slope : a and b, the latter above 0
+    covariance : of both
+    low, high : the smallest and largest budget it was fitted to
+    """
+
+    intercept: float
+    slope: float
+    covariance: np.ndarray
+    low: int
+    high: int
+
+    def error(self, budgets: np.ndarray, confidence: float = 0.95) -> Curve:
+        """The error at these budgets, with pointwise intervals."""
+        from scipy.special import ndtr
+
+        design = _design(budgets)
+        score = design @ [self.intercept, self.slope]
+        se = np.sqrt(np.einsum("ij,jk,ik->i", design, self.covariance, design))
+        half = normal_half_width(confidence) * se
+        density = np.exp(-(score**2) / 2) / math.sqrt(2 * math.pi)
+        return Curve(np.asarray(budgets), ndtr(score), density * se, ndtr(score - half), ndtr(score + half))
+
+    def crossing(self, target: float, confidence: float = 0.95) -> Estimate:
+        """The budget at which the error is ``target``; its standard error by the delta method on the logarithm."""
+        from scipy.special import ndtri
+
+        above = self.intercept - float(ndtri(target))
+        if above <= 0:  # the error is below the target at every budget of the line
+            return Estimate(0.0, 0.0, 0.0, 0.0)
+        budget = (above / self.slope) ** 2
+        gradient = 2 * np.array([1 / above, -1 / self.slope])
+        log_se = math.sqrt(gradient @ self.covariance @ gradient)
+        factor = math.exp(normal_half_width(confidence) * log_se)
+        return Estimate(budget, budget * log_se, budget / factor, budget * factor)
+
+
+def fit(budgets: Sequence[int], wrong: Sequence[int], runs: Sequence[int]) -> Line | None:
+    """The line through counts of wrong runs; None if they do not fall, or are too few budgets.
+
+    If counts scatter more about the line than chance would have it, the covariance is widened accordingly.
+    """
+    from scipy.special import ndtr, ndtri
+
+    if len(set(budgets)) < 2:
+        return None
+    size = np.asarray(runs, float) + 1
+    # Half a run more on either side keeps the estimate finite where no run, or every run, was wrong.
+    share = (np.asarray(wrong, float) + 0.5) / size
+    design = _design(np.asarray(budgets))
+    score, fitted = ndtri(share), np.zeros(2)
+    for _ in range(100):
+        mean = ndtr(score)
+        density = np.exp(-(score**2) / 2) / math.sqrt(2 * math.pi)
+        weight = size * density**2 / (mean * (1 - mean))
+        information = design.T @ (weight[:, None] * design)
+        working = score + (share - mean) / density
+        before, fitted = fitted, np.linalg.solve(information, design.T @ (weight * working))
+        score = np.clip(design @ fitted, -8, 8)
+        if np.abs(fitted - before).max() <= 1e-10 * np.abs(fitted).max():
+            break
+    if not fitted[1] > 0:
+        return None
+    mean = ndtr(score)
+    freedom = len(size) - 2
+    scatter = float((size * (share - mean) ** 2 / (mean * (1 - mean))).sum())
+    widening = max(1.0, scatter / freedom) if freedom else 1.0
+    low, high = int(min(budgets)), int(max(budgets))
+    return Line(float(fitted[0]), float(fitted[1]), widening * np.linalg.inv(information), low, high)
+
+
+def _design(budgets: np.ndarray) -> np.ndarray:
+    root = np.sqrt(np.asarray(budgets, float))
+    return np.column_stack([np.ones(len(root)), -root])

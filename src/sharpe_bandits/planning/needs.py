@@ -1,0 +1,199 @@
+"""What planning finds: counts of wrong runs, what policies need, and the plan that holds it all."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import console
+from ..errors import unknown
+from ..metrics import Estimate, wilson
+from ..results import versions
+from .crossing import Line
+from .problem import BestArmProblem
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+#: What a budget was simulated for.
+BRACKET, FIT, VERIFY, ASKED, CURVE, FULL = "bracket", "fit", "verify", "asked", "curve", "full feedback"
+STAGES = (BRACKET, FIT, VERIFY, ASKED, CURVE, FULL)
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Point:
+    """How many runs of a policy with a budget were wrong.
+
+    Attributes
+    ----------
+    policy : its name
+    budget : rounds
+    runs, wrong : how many, and how many of them did not find the best arm
+    stage : what the point was simulated for
+    """
+
+    policy: str
+    budget: int
+    runs: int
+    wrong: int
+    stage: str
+
+    @property
+    def error(self) -> Estimate:
+        """Probability of error with its Wilson interval."""
+        return wilson(self.wrong, self.runs, CONFIDENCE)
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a policy needs.
+
+    Attributes
+    ----------
+    policy : its name
+    rounds : the budget at which it errs with the target's probability; None if that is more than the most allowed
+    line : the fitted error about that budget; None if there is none, as where the smallest possible budget suffices
+    check : fresh runs at that budget (rounded up), or the runs at the most rounds allowed
+    """
+
+    policy: str
+    rounds: Estimate | None
+    line: Line | None
+    check: Point
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the fresh runs agree with the line, within three standard errors of their difference."""
+        if self.line is None:
+            return True
+        line, fresh = self.line.error(np.array([self.check.budget])).final, self.check.error
+        return abs(line.mean - fresh.mean) <= 3 * math.hypot(line.se, max(fresh.se, 1 / self.check.runs))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many rounds are needed, or what budgets are good for.
+
+    Attributes
+    ----------
+    problem : the arms
+    target : accepted probability of error; None where budgets were asked for
+    needs : per policy; empty where budgets were asked for
+    points : everything that was simulated
+    seed, runs, most : as they were given, or the default
+    uniform : which of the policies is uniform sampling, if one is
+    """
+
+    problem: BestArmProblem
+    target: float | None
+    needs: tuple[Need, ...]
+    points: tuple[Point, ...]
+    seed: int
+    runs: int
+    most: int
+    uniform: str | None
+
+    def __getitem__(self, policy: str) -> Need:
+        for need in self.needs:
+            if need.policy == policy:
+                return need
+        raise unknown("policy in this plan", policy, [need.policy for need in self.needs])
+
+    @property
+    def policies(self) -> list[str]:
+        """Names of the policies."""
+        return list(dict.fromkeys(point.policy for point in self.points))
+
+    @property
+    def asked(self) -> list[Point]:
+        """The errors at the budgets that were asked for."""
+        return [point for point in self.points if point.stage == ASKED]
+
+    @property
+    def seen_at_once(self) -> list[Point]:
+        """The errors if the rewards of all arms are seen in every period, for as many periods as were asked for.
+
+        They are those of uniform sampling with K times the budget.
+        """
+        return [point for point in self.points if point.stage == FULL]
+
+    @property
+    def periods_at_once(self) -> Estimate | None:
+        """Periods needed if the rewards of all arms are seen in each: the rounds of uniform sampling, divided by K."""
+        need = self[self.uniform].rounds if self.needs and self.uniform else None
+        return need and Estimate(*(v / self.problem.K for v in (need.mean, need.se, need.low, need.high)))
+
+    def years(self, rounds: float) -> float:
+        """Rounds, one per period, in years."""
+        return rounds / self.problem.periods_per_year
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All points as a tidy table."""
+        return [
+            {
+                "policy": p.policy,
+                "stage": p.stage,
+                "budget": p.budget,
+                "years": self.years(p.budget / (self.problem.K if p.stage == FULL else 1)),
+                "runs": p.runs,
+                "wrong": p.wrong,
+                "error": p.error.mean,
+                "se": p.error.se,
+                "low": p.error.low,
+                "high": p.error.high,
+            }
+            for p in self.points
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        at_once = self.periods_at_once
+        return {
+            "kind": "sharpe-bandits plan",
+            "problem": self.problem.to_dict(),
+            "conventions": self.problem.conventions(),
+            "target": self.target,
+            "needs": [
+                {
+                    "policy": need.policy,
+                    "rounds": need.rounds and vars(need.rounds),
+                    "years": need.rounds and {k: self.years(v) for k, v in vars(need.rounds).items()},
+                    "check": {"budget": need.check.budget, "runs": need.check.runs, **vars(need.check.error)},
+                    "agrees": need.agrees,
+                }
+                for need in self.needs
+            ],
+            "periods_if_all_arms_are_seen": at_once and vars(at_once),
+            "points": self.rows(),
+            "seed": self.seed,
+            "runs": self.runs,
+            "most": self.most,
+            "versions": versions(),
+        }
+
+    def save(self, folder: str | Path) -> None:
+        """Write ``plan.csv``, ``.json``, ``.svg``, ``.png`` and ``.html``. Needs the extra ``report``."""
+        from ..report.plan import save
+
+        save(self, Path(folder))
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group
+        from rich.text import Text
+
+        from . import words
+
+        table = console.table(*words.heads(self), title=words.title(self))
+        for column in table.columns[1:]:
+            column.justify = "right"
+        for line in words.lines(self):
+            table.add_row(*map(console.escape, line))
+        return Group(table, *(Text(text) for text in words.remarks(self)))
+
+    def __str__(self) -> str:
+        return console.as_text(self)

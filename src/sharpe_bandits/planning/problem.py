@@ -1,0 +1,259 @@
+"""A best-arm problem as one states it in finance: Sharpe ratios and volatilities per year, rewards per period."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arms.bandit import Bandit
+from ..arms.base import Arm
+from ..arms.discrete import Empirical, numbers
+from ..arms.normal import Normal
+from ..errors import InvalidInput
+from ..objectives import RSSR, Objective, Sharpe
+from ..policies.base import EliminationPolicy
+from ..policies.elimination import SHSR, SequentialHalving, SuccessiveRejects, SuRSR, UniformSampling
+from ..validation import finite, one_of, positive, whole
+
+if TYPE_CHECKING:
+    from ..returns.table import Returns
+
+OBJECTIVES = ("rssr", "sharpe")
+#: The regulariser, if none is given: of RSSR as a part of the smallest variance; of the Sharpe ratio as a part of the
+#: smallest standard deviation, so small that it changes no order (:class:`Sharpe` wants one above 0).
+RSSR_PART, SHARPE_PART = 0.1, 1e-9
+VOLATILITY, PERIODS = 0.15, 252.0
+
+
+@dataclass(frozen=True)
+class BestArmProblem:
+    """Arms, one of which has the best Sharpe ratio.
+
+    Made by :meth:`from_gap`, :meth:`from_sharpes` or :meth:`from_returns`.
+
+    Attributes
+    ----------
+    bandit : the arms, named; a reward is the return of one period
+    periods_per_year : what Sharpe ratios and volatilities are annualised with
+    objective : what "best" means
+    rewards : how rewards are drawn, in words
+    notes : what was done to a table on reading it
+    """
+
+    bandit: Bandit
+    periods_per_year: float
+    objective: Objective
+    rewards: str
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_gap(
+        cls,
+        arms: int,
+        best_sharpe: float,
+        gap: float,
+        *,
+        volatility: float | Sequence[float] = VOLATILITY,
+        periods_per_year: float = PERIODS,
+        objective: str = "rssr",
+        L: float | None = None,
+    ) -> BestArmProblem:
+        """One arm with a Sharpe ratio of ``best_sharpe`` a year, the others with ``gap`` less."""
+        whole("arms", arms, 2)
+        best = finite("best_sharpe", best_sharpe)
+        positive("gap", gap, "it is how far the other arms fall short of the best, in Sharpe ratio per year")
+        sharpes = [best] + [best - gap] * (arms - 1)
+        return cls.from_sharpes(
+            sharpes, volatility=volatility, periods_per_year=periods_per_year, objective=objective, L=L
+        )
+
+    @classmethod
+    def from_sharpes(
+        cls,
+        sharpes: Iterable[float],
+        *,
+        volatility: float | Sequence[float] = VOLATILITY,
+        periods_per_year: float = PERIODS,
+        objective: str = "rssr",
+        L: float | None = None,
+    ) -> BestArmProblem:
+        """Arms with these Sharpe ratios a year, and with these volatilities a year (one for all, or one each).
+
+        Rewards are normal with mean S·v/p and standard deviation v/√p; p is the number of periods per year.
+        """
+        given = numbers("sharpes", sharpes, 1)
+        periods = _periods(periods_per_year)
+        _at_least_two(len(given), "sharpes")
+        spread = np.asarray(volatility, object)
+        if spread.ndim == 0:
+            spread = np.full(len(given), volatility, object)
+        if spread.shape != given.shape:
+            raise InvalidInput(f"there are {len(given)} arms and {spread.size} volatilities; give one, or one per arm")
+        yearly = [positive(f"volatility of arm {k + 1}", v) for k, v in enumerate(spread.tolist())]
+        arms = [Normal(s * v / periods, v * v / periods) for s, v in zip(given.tolist(), yearly, strict=True)]
+        names = [f"arm {k + 1}" for k in range(len(arms))]
+        return cls._of(arms, names, periods, objective, L, "normal, independent")
+
+    @classmethod
+    def from_returns(
+        cls,
+        returns: Returns,
+        *,
+        bootstrap: bool = False,
+        risk_free: float = 0.0,
+        objective: str = "rssr",
+        L: float | None = None,
+    ) -> BestArmProblem:
+        """Arms estimated from a table of returns: a column is an arm.
+
+        Parameters
+        ----------
+        returns : what :func:`sharpe_bandits.read_returns` gives
+        bootstrap : draw rewards from the rows of the column, with replacement; else normal ones with its moments
+        risk_free : rate per period, taken off every return
+        objective : "rssr" or "sharpe"
+        L : regulariser
+        """
+        _at_least_two(len(returns.names), "columns")
+        periods = _periods(returns.periods_per_year)
+        excess = returns.values - finite("risk_free", risk_free)
+        arms: list[Arm] = []
+        for name, column in zip(returns.names, excess.T, strict=True):
+            # rounding leaves a trace of variance in a column of equal numbers
+            if len(column) < 2 or not column.std() > 1e-12 * np.abs(column).max():
+                raise InvalidInput(
+                    f"column {name!r} does not vary in its {len(column)} rows, so that it has no Sharpe ratio; leave "
+                    "it out"
+                )
+            arms.append(Empirical(column) if bootstrap else Normal(float(column.mean()), float(column.var(ddof=1))))
+        how = "drawn from the rows of the table, with replacement" if bootstrap else "normal, with the table's moments"
+        warning = "Sharpe ratios are estimates from the table; the largest of several tends to be too large"
+        problem = cls._of(arms, returns.names, periods, objective, L, f"{how}, independent. {warning}")
+        return replace(problem, notes=returns.notes)
+
+    @classmethod
+    def _of(
+        cls, arms: Sequence[Arm], names: Sequence[str], periods: float, objective: str, L: float | None, rewards: str
+    ) -> BestArmProblem:
+        one_of("objective", objective, OBJECTIVES)
+        smallest = min(arm.variance for arm in arms)
+        goal: Objective
+        if objective == "rssr":
+            goal = RSSR(RSSR_PART * smallest if L is None else positive("L", L), signed=True)
+        else:
+            goal = Sharpe(SHARPE_PART * math.sqrt(smallest) if L is None else positive("L", L))
+        problem = cls(Bandit(arms, names), periods, goal, rewards)
+        if len(problem.best) == len(arms):
+            raise InvalidInput(
+                f"all {len(arms)} arms have the same {problem.objective_name}, so that none can be mistaken for the "
+                "best; give different Sharpe ratios"
+            )
+        return problem
+
+    @property
+    def K(self) -> int:
+        """Number of arms."""
+        return self.bandit.K
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the arms."""
+        return self.bandit.names
+
+    @property
+    def sharpes(self) -> np.ndarray:
+        """Sharpe ratios per year, of the arms as they are simulated."""
+        arms = self.bandit.arms
+        return np.array([a.mean / math.sqrt(a.variance) for a in arms]) * math.sqrt(self.periods_per_year)
+
+    @property
+    def volatilities(self) -> np.ndarray:
+        """Volatilities per year."""
+        return np.sqrt([arm.variance * self.periods_per_year for arm in self.bandit.arms])
+
+    @property
+    def objective_name(self) -> str:
+        """What the objective is called in a sentence."""
+        return "RSSR" if isinstance(self.objective, RSSR) else "Sharpe ratio"
+
+    @property
+    def best(self) -> tuple[int, ...]:
+        """The best arm, by number; several if they tie."""
+        mean, variance = self.bandit.truth(0, 1)
+        return tuple(np.flatnonzero(self.objective.gaps(mean, variance)[0] == 0).tolist())
+
+    def policies(self) -> list[EliminationPolicy]:
+        """What is compared by default: halving, rejects and uniform sampling on the objective."""
+        goal = self.objective
+        if isinstance(goal, RSSR):
+            return [SHSR(goal.L, signed=True), SuRSR(goal.L, signed=True), UniformSampling(goal)]
+        return [SequentialHalving(goal), SuccessiveRejects(goal), UniformSampling(goal)]
+
+    def conventions(self) -> list[str]:
+        """What was assumed, in sentences."""
+        goal = self.objective
+        assert isinstance(goal, (RSSR, Sharpe))
+        spread = self.volatilities
+        stated = f"{spread[0]:.4g}" if np.allclose(spread, spread[0]) else f"{spread.min():.4g} to {spread.max():.4g}"
+        formula = "m·|m| / (L + v)" if isinstance(goal, RSSR) else "m / (L + √v)"
+        return [
+            f"{self.K} arms with Sharpe ratios per year of {_listed(self.sharpes)}, volatility per year {stated}, "
+            f"{self.periods_per_year:g} periods per year. Rewards are returns per period: {self.rewards}.",
+            f"Best is the arm with the largest {self.objective_name} {formula} of mean m and variance v per period, "
+            f"L = {goal.L:.4g}. {self._order()}",
+            "A round is one period in which the reward of one arm, the one chosen, is seen.",
+            *([f"On reading the table: {'; '.join(self.notes)}."] if self.notes else []),
+        ]
+
+    def _order(self) -> str:
+        """Where the objective orders arms in another way than their Sharpe ratios do."""
+        mean, variance = self.bandit.truth(0, 1)
+        pure = Sharpe(SHARPE_PART * float(np.sqrt(variance.min()))).gaps(mean, variance)[0]
+        own = self.objective.gaps(mean, variance)[0]
+        top = np.flatnonzero(pure == 0).tolist()
+        if top != list(self.best):
+            return (
+                f"That is {self._called(self.best)}, while the largest plain Sharpe ratio is that of "
+                f"{self._called(top)}: L tells against arms of small variance. To err is not to find the former; the "
+                "objective 'sharpe', or a smaller L, asks for the latter."
+            )
+        if np.any((own[:, None] < own) & (pure[:, None] > pure)):
+            return "It has the same best arm as the plain Sharpe ratio, but not the same order of all others."
+        return "Here it orders arms as the plain Sharpe ratio does."
+
+    def _called(self, numbers: Iterable[int]) -> str:
+        return " and ".join(f"{self.names[k]} ({self.sharpes[k]:.4g})" for k in numbers)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that describes the problem."""
+        return {
+            "names": list(self.names),
+            "sharpes": self.sharpes.tolist(),
+            "volatilities": self.volatilities.tolist(),
+            "periods_per_year": self.periods_per_year,
+            "objective": self.objective.to_dict(),
+            "rewards": self.rewards,
+            "best": [self.names[k] for k in self.best],
+        }
+
+
+def _periods(value: float) -> float:
+    return positive("periods_per_year", value, "252 for daily returns, 12 for monthly ones")
+
+
+def _at_least_two(count: int, what: str) -> None:
+    if count < 2:
+        raise InvalidInput(f"a best arm is chosen among at least 2 arms, got {count} {what}")
+
+
+def _listed(values: np.ndarray) -> str:
+    """Numbers with repeats counted: ``1, 0.7 ×7``."""
+    texts = [f"{v:.4g}" for v in values]
+    starts = [k for k in range(len(texts)) if k == 0 or texts[k] != texts[k - 1]]
+    counts = np.diff([*starts, len(texts)]).tolist()
+    shown = [f"{texts[k]} ×{count}" if count > 1 else texts[k] for k, count in zip(starts, counts, strict=True)]
+    return ", ".join(shown if len(shown) <= 12 else [*shown[:5], "…", *shown[-5:]])

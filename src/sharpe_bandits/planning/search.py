@@ -1,0 +1,221 @@
+"""The smallest budget at which policies err seldom enough, found by simulation; and the error at a given budget.
+
+The error falls with the budget, but is known only as a count of wrong runs. So no budget is taken because it was lucky:
+
+1. budgets are doubled until the error is below the target beyond doubt;
+2. three budgets about the place where it crosses the target are simulated with many runs;
+3. a line through all counts near the target gives the budget and its interval (:mod:`.crossing`);
+4. fresh runs at that budget tell the error there.
+
+Every budget has rewards of its own: shared ones would make the errors of neighbouring budgets deviate to the same side,
+and the line with them. All policies see the same rewards.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..metrics import Estimate, wrong
+from ..policies.base import EliminationPolicy, check_policy
+from ..policies.elimination import UniformSampling
+from ..simulation import LARGEST_HORIZON, LARGEST_SEED, simulate
+from ..validation import inside, real, whole
+from .crossing import Line, fit
+from .needs import ASKED, BRACKET, CONFIDENCE, CURVE, FIT, FULL, STAGES, VERIFY, Need, Plan, Point
+from .problem import BestArmProblem
+
+#: Runs at a budget that was asked for, unless told.
+ASKED_RUNS = 4000
+#: The standard error of the error near the target, relative to the target, and that while it is bracketed.
+PRECISION, ROUGH = 0.1, 0.22
+#: Budgets near the target, relative to the first guess; and how far from it a count still tells of the line.
+GRID, REACH = (1 / math.sqrt(2), 1.0, math.sqrt(2)), 2.5
+#: How often the budgets near the target are moved, at most, if the line crosses it outside of them.
+TURNS = 4
+
+
+def plan(
+    problem: BestArmProblem,
+    *,
+    error: float | None = None,
+    budget: int | Sequence[int] | None = None,
+    policies: Iterable[EliminationPolicy] | None = None,
+    runs: int | None = None,
+    most: int = 10_000_000,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: bool | None = None,
+    say: Callable[[str], None] | None = None,
+) -> Plan:
+    """How many rounds it takes to err with probability ``error`` at most; or the error with a given ``budget``.
+
+    Same seed, same result, bit for bit, whatever the number of workers and the other policies.
+
+    Parameters
+    ----------
+    problem : the arms, from :meth:`BestArmProblem.from_gap` and the like
+    error : target, above 0 and below 0.5; 0.05 if no budget is given either
+    budget : rounds, one number or several, instead of a target
+    policies : policies with a fixed budget; by default halving, rejects and uniform sampling on the problem's objective
+    runs : runs per budget near the target, or per budget asked for. By default as many as make the standard error of
+        the error a tenth of the target; 4,000 per budget asked for
+    most : larger budgets are not tried
+    seed : a whole number from 0
+    workers : threads; None for all cores
+    progress : show a progress bar; None for "if standard error is a terminal"
+    say : called with a line about every budget that was simulated
+    """
+    if not isinstance(problem, BestArmProblem):
+        raise InvalidInput(f"a problem such as sb.BestArmProblem.from_gap(8, 1.0, 0.3) is needed, got {problem!r}")
+    if error is not None and budget is not None:
+        raise InvalidInput(f"give a target error ({error!r}) or a budget ({budget!r}), not both")
+    players = _players(problem, policies)
+    most = whole("most", most, 2, LARGEST_HORIZON)
+    seed = whole("seed", seed, 0, LARGEST_SEED)
+    play = _Play(problem, seed, workers, progress, say or (lambda text: None))
+    least = max(player.least_budget(problem.K) for player in players)
+    uniform = next((player.name for player in players if isinstance(player, UniformSampling)), None)
+    if budget is not None:
+        count = ASKED_RUNS if runs is None else whole("runs", runs, 1)
+        _ask(play, players, budget, count, least, most)
+        return Plan(problem, None, (), tuple(play.points), seed, count, most, uniform)
+    target = _target(0.05 if error is None else error)
+    if most < least:
+        raise InvalidInput(f"most is {most}, but these policies need at least {least} rounds for {problem.K} arms")
+    count = math.ceil((1 - target) / target / PRECISION**2) if runs is None else whole("runs", runs, 100)
+    rough = min(count, math.ceil((1 - target) / target / ROUGH**2))
+    _bracket(play, players, target, rough, least, most)
+    needs = tuple(_search(play, player, target, count, least, most) for player in players)
+    return Plan(problem, target, needs, tuple(play.points), seed, count, most, uniform)
+
+
+def _target(error: float) -> float:
+    if not 0 < real(error) < 0.5:
+        raise InvalidInput(
+            f"error, the accepted probability of a wrong choice, must lie between 0 and 0.5, got {error!r}"
+        )
+    return inside("error", error)
+
+
+def _players(problem: BestArmProblem, policies: Iterable[EliminationPolicy] | None) -> list[EliminationPolicy]:
+    if policies is None:
+        return problem.policies()
+    players = list(policies)
+    for player in players:
+        if not isinstance(check_policy(player), EliminationPolicy) or player.sought != 1:
+            raise InvalidInput(f"{player.name} does not look for one best arm with a fixed budget, as SHSR(L=...) does")
+    if not players:
+        raise InvalidInput("there is no policy to plan for; pass at least one")
+    return players
+
+
+@dataclass
+class _Play:
+    """Simulates policies at budgets and keeps the counts."""
+
+    problem: BestArmProblem
+    seed: int
+    workers: int | None
+    progress: bool | None
+    say: Callable[[str], None]
+    points: list[Point] = field(default_factory=list)
+
+    def __call__(
+        self, players: Sequence[EliminationPolicy], budget: int, runs: int, stage: str, turn: int = 0
+    ) -> list[Point]:
+        entropy = (self.seed, STAGES.index(stage), turn, budget)
+        seed = int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
+        study = simulate(
+            players, self.problem.bandit, horizon=budget, runs=runs, seed=seed, workers=self.workers,
+            checkpoints=[budget], progress=self.progress,
+        )  # fmt: skip
+        found = []
+        for player in players:
+            result = study[player.name]
+            count = int(wrong(result.outcome, result.gaps(self.problem.objective)).sum())
+            found.append(Point(player.name, budget, runs, count, stage))
+        self.points += found
+        errors = ", ".join(f"{point.policy} {point.error.mean:.3g}" for point in found)
+        self.say(f"{stage}: {budget:,} rounds, {runs:,} runs; error of {errors}")
+        return found
+
+    def of(self, policy: str, *stages: str) -> list[Point]:
+        return [point for point in self.points if point.policy == policy and point.stage in stages]
+
+
+def _ask(
+    play: _Play, players: list[EliminationPolicy], budget: int | Sequence[int], runs: int, least: int, most: int
+) -> None:
+    """The errors at these budgets, also with every arm seen; and a curve that leads up to the largest of them."""
+    given = [budget] if isinstance(budget, numbers.Number) or np.ndim(budget) == 0 else list(budget)  # type: ignore[arg-type]
+    if not given:
+        raise InvalidInput("there is no budget; pass at least one")
+    budgets = sorted({whole("budget", n, least, LARGEST_HORIZON) for n in given})
+    uniform = [player for player in players if isinstance(player, UniformSampling)][:1]
+    for n in (budgets[-1] >> k for k in range(6, 0, -1)):
+        if n >= least and n not in budgets:
+            play(players, n, max(1, runs // 8), CURVE)
+    for n in budgets:
+        play(players, n, runs, ASKED)
+        if uniform and play.problem.K * n <= most:
+            play(uniform, play.problem.K * n, runs, FULL)
+
+
+def _bracket(play: _Play, players: list[EliminationPolicy], target: float, runs: int, least: int, most: int) -> None:
+    """Double the budget until every policy errs less than the target beyond doubt, or the most is reached."""
+    budget, left = least, list(players)
+    while left:
+        found = play(left, budget, runs, BRACKET)
+        left = [player for player, point in zip(left, found, strict=True) if point.error.high >= target]
+        if budget == most:
+            return
+        budget = min(2 * budget, most)
+
+
+def _search(play: _Play, player: EliminationPolicy, target: float, runs: int, least: int, most: int) -> Need:
+    """Narrow down the budget of one policy, and check it."""
+    name, rough = player.name, play.of(player.name, BRACKET)
+    smallest = Estimate(least, 0.0, least, least)
+    if len(rough) == 1 and rough[0].error.high < target:
+        return Need(name, smallest, None, play([player], least, runs, VERIFY)[0])
+    end = rough[-4:]
+    guess = _crossing(end, target)
+    if guess > most:  # before giving up, the end is looked at with all runs
+        there = play([player], most, runs, FIT)[0]
+        guess = _crossing([*end, there], target)
+        if guess > most:
+            return Need(name, None, None, there)
+    for turn in range(1, TURNS + 1):
+        guess = min(max(guess, least), most)
+        for n in sorted({min(max(math.ceil(guess * f), least), most) for f in GRID}):
+            play([player], n, runs, FIT, turn)
+        counted = [*end, *play.of(name, FIT)]
+        line = _line([p for p in counted if guess / REACH <= p.budget <= guess * REACH]) or _line(counted)
+        if line is None:
+            raise InvalidInput(f"{runs} runs are too few to see the error of {name} fall; pass more runs")
+        rounds = line.crossing(target, CONFIDENCE)
+        if guess * GRID[0] <= rounds.mean <= guess * GRID[-1]:
+            break
+        guess = rounds.mean
+    if rounds.mean > most:
+        return Need(name, None, line, play([player], most, runs, VERIFY)[0])
+    if rounds.mean < least:
+        return Need(name, smallest, None, play([player], least, runs, VERIFY)[0])
+    return Need(name, rounds, line, play([player], math.ceil(rounds.mean), runs, VERIFY)[0])
+
+
+def _line(points: Sequence[Point]) -> Line | None:
+    return fit([p.budget for p in points], [p.wrong for p in points], [p.runs for p in points])
+
+
+def _crossing(points: Sequence[Point], target: float) -> float:
+    line = _line(points)
+    if line is None:
+        return points[-1].budget if points[-1].error.mean <= target else math.inf
+    return line.crossing(target, CONFIDENCE).mean
