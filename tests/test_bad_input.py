@@ -201,7 +201,7 @@ def test_an_arm_that_is_not_due_leaves_the_finder_as_it_was():
             lambda: sb.simulate([sb.UCBRSSR(L=1.0), sb.UCBRSSR(L=2.0)], PAIR, horizon=10),
             ("two policies are called 'UCB-RSSR'; give one of them another name=",),
         ),
-        (lambda: sb.simulate(sb.UCB1(), 7, horizon=10), ("a Bandit, Tape, RandomBandit or SwitchingBandit is needed", "7")),
+        (lambda: sb.simulate(sb.UCB1(), 7, horizon=10), ("RandomBandit or SwitchingBandit is needed", "7")),
         (lambda: sb.simulate(sb.UCB1(), [PAIR[0]], horizon=10), ("at least 2 arms, got 1",)),
         (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=1), ("horizon must be a whole number", "1")),
         (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=1e4), ("horizon must be a whole number", "10000.0")),
