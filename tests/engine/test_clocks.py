@@ -127,7 +127,7 @@ def test_with_full_feedback_the_rewards_of_all_arms_are_seen():
     trace = sb.trace(follow(), sb.Tape(TABLE.T, clock="rounds"), horizon=300, feedback="full")
     assert trace.choices[:2].tolist() == [0, 1]
     assert trace.choices[2:].tolist() == [int(TABLE[:t].mean(axis=0).argmax()) for t in range(2, 300)]
-    assert trace.recommended == int(TABLE.var(axis=0).argmax()) or trace.recommended == trace.choices[-1]
+    assert trace.recommended == np.bincount(trace.choices).argmax()  # it names no objective: the arm played most
     assert (trace.rewards == TABLE[np.arange(300), trace.choices]).all()
 
 
