@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .streams import REWARDS, fold, normal_quantile, reward_bits, stream_key, unit
+from .streams import FAR, REWARDS, SPLITMIX, fold, near_quantile, normal_quantile, reward_bits, stream_key, unit
 
 #: Kinds of arm a kernel can draw from; the parameters of each are columns of :class:`ArmTable`.
 UNIFORM = 0  # loc + scale * u
@@ -45,6 +45,29 @@ def uniform_reward(loc, scale, bits):
     return loc + scale * unit(bits)
 
 
+def fill_units(source, key, first, out):
+    """Write numbers ``first``, ``first + 1``, ... of a stream, uniform on (0, 1), to ``out``."""
+    if source == SPLITMIX:
+        for j in range(out.size):
+            out[j] = unit(reward_bits(SPLITMIX, key, first + j))
+    else:
+        for j in range(out.size):
+            out[j] = unit(reward_bits(source, key, first + j))
+
+
+def normal_quantiles(out):
+    """Replace uniform numbers by the normal quantiles that belong to them."""
+    far = False
+    for j in range(out.size):
+        far |= min(out[j], 1.0 - out[j]) <= FAR
+    if far:
+        for j in range(out.size):
+            out[j] = normal_quantile(out[j])
+    else:
+        for j in range(out.size):
+            out[j] = near_quantile(out[j])
+
+
 def fill(arms, row, arm, source, key, first, out):
     """Write the rewards of pulls ``first``, ``first + 1``, ... of one arm to ``out``."""
     kind = arms.kind[row, arm]
@@ -57,12 +80,7 @@ def fill(arms, row, arm, source, key, first, out):
         for j in range(out.size):
             out[j] = pool[start + first + j] if first + j < size else np.nan
         return
-    if source == 0:
-        for j in range(out.size):
-            out[j] = unit(reward_bits(0, key, first + j))
-    else:
-        for j in range(out.size):
-            out[j] = unit(reward_bits(source, key, first + j))
+    fill_units(source, key, first, out)
     if kind == UNIFORM:
         for j in range(out.size):
             out[j] = loc + scale * out[j]
@@ -70,8 +88,9 @@ def fill(arms, row, arm, source, key, first, out):
         for j in range(out.size):
             out[j] = 1.0 if out[j] < loc else 0.0
     elif kind == NORMAL:
+        normal_quantiles(out)
         for j in range(out.size):
-            out[j] = loc + scale * normal_quantile(out[j])
+            out[j] = loc + scale * out[j]
     elif kind == QUANTILE:
         for j in range(out.size):
             u = out[j]
@@ -111,27 +130,33 @@ def write_path(arms, row, arm, source, key, first, out):
     if kind == AUTOREGRESSIVE:
         phi = pool[start]
         noise = scale * math.sqrt(1.0 - phi * phi)
-        d = scale * normal_quantile(unit(reward_bits(source, key, first)))
+        fill_units(source, key, first, out)
+        normal_quantiles(out)
+        d = scale * out[0]
         out[0] = loc + d
         for j in range(1, out.size):
-            d = phi * d + noise * normal_quantile(unit(reward_bits(source, key, first + j)))
+            d = phi * d + noise * out[j]
             out[j] = loc + d
     elif kind == CLUSTERED:
         alpha, beta = pool[start], pool[start + 1]
         constant = (1.0 - alpha - beta) * scale * scale
         variance = scale * scale
-        before = fold(key, first)
+        before = np.empty(BURN_IN)
+        fill_units(source, fold(key, first), 0, before)
+        normal_quantiles(before)
         for j in range(BURN_IN):
-            d = math.sqrt(variance) * normal_quantile(unit(reward_bits(source, before, j)))
-            variance = constant + alpha * d * d + beta * variance
+            variance = constant + (alpha * before[j] * before[j] + beta) * variance
+        fill_units(source, key, first, out)
+        normal_quantiles(out)
         for j in range(out.size):
-            d = math.sqrt(variance) * normal_quantile(unit(reward_bits(source, key, first + j)))
+            d = math.sqrt(variance) * out[j]
             variance = constant + alpha * d * d + beta * variance
             out[j] = loc + d
     elif kind == BLOCKS:
         place = np.int64(0)
+        fill_units(source, key, first, out)
         for j in range(out.size):
-            u = unit(reward_bits(source, key, first + j))
+            u = out[j]
             if j == 0:
                 place = np.int64(u * size)
             elif u < scale:  # a new block begins, and u / scale is uniform again
