@@ -137,14 +137,14 @@ def test_bounds_are_drawn_beside_the_curves_and_named():
     extra = [{**row, "t": t, "metric": "bound (printed)", "mean": 5.0, "low": 5.0, "high": 5.0} for t in (100, 1000)]
     figure = drawn(done, extra)
     assert len(figure.axes[0].lines) == 5
-    assert [name for name in legends(figure) if "bound" in name] == ["printed bound, L = 0.5"]
+    assert [name for name in legends(figure) if "bound" in name] == ["printed bound, UCB-RSSR, L = 0.5"]
 
 
 def test_a_bound_of_the_last_column_is_in_the_legend_too():
     done = regret_panel(variables=[{"K": 5, "L": 1}, {"K": 10, "L": 1}])
     row = next(r for r in tidy.rows(done, 0) if r["metric"] == "regret" and r["case"] == "K = 10, L = 1")
     figure = drawn(done, [{**row, "metric": "bound (repaired)"}])
-    assert legends(figure) == ["UCB-RSSR", "U-UCB", "repaired bound"]
+    assert legends(figure) == ["UCB-RSSR", "U-UCB", "repaired bound, UCB-RSSR"]
 
 
 def test_coverage_has_the_promise_and_all_inequalities():

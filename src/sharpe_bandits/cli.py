@@ -203,6 +203,7 @@ def _listing(options: argparse.Namespace) -> int:
     console.show(table)
     if options.what == "policies":
         print("Every policy takes name; index policies take pilot_fraction or pilot_pulls.")
+        print("LUCB stops by itself: it is for sb.identify and live agents, not for experiment files.")
     if options.what == "arms":
         print("Uniform can also be given by mean and variance. Lists give one arm per value; repeat = n gives n arms.")
     return 0

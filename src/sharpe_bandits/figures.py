@@ -139,7 +139,7 @@ def _curves(plt: Any, finished: Finished, rows: Rows) -> Figure:
                         key = (case.label, policy, f"bound ({form})")
                         bound = [x for x in rows if (x["case"], x["policy"], x["metric"]) == key]
                         if bound:
-                            text = f"{form} bound" + (f", L = {case.names['L']:g}" if several else "")
+                            text = f"{form} bound, {policy}" + (f", L = {case.names['L']:g}" if several else "")
                             _line(ax, bound, BOUNDS[form], DASHES[(d + 2) % len(DASHES)], text)
             floor = [x for x in rows if x["case"] == panel.cases[numbers[0]].label and x["metric"] == LOWER_BOUND]
             if floor and metric == "regret" and len(numbers) == 1:
