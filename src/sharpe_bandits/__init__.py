@@ -30,6 +30,8 @@ from .policies import *  # noqa: F403
 from .policies.base import Policy as Policy
 from .returns.ranking import Ranking as Ranking
 from .returns.ranking import rank as rank
+from .returns.replay import Replay as Replay
+from .returns.replay import replay as replay
 from .returns.table import Returns as Returns
 from .returns.table import read_returns as read_returns
 from .simulation import identify as identify

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__, console
-from .commands import plan, rank
+from .commands import plan, rank, replay
 from .errors import SharpeBanditsError
 
 QUICK_RUNS = 200
@@ -71,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(do=_run, resumes=True)
 
     rank.add(commands)
+    replay.add(commands)
     plan.add(commands)
 
     commands.add_parser("panels", help="the paper's experiments").set_defaults(do=_panels)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
+
+#: Heads and rows, as text; the first column is words, the others numbers.
+Cells = tuple[list[str], list[list[str]]]
 
 #: A pipe or a file has no width of its own.
 WIDTH = 160
@@ -17,6 +22,26 @@ def table(*columns: str, title: str | None = None) -> Table:
     from rich.table import Table
 
     return Table(*columns, title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+
+
+def results(tables: Iterable[Cells], summary: str, settings: Mapping[str, str]) -> RenderableType:
+    """Tables of numbers, what to make of them, and what they depend on."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = []
+    for heads, rows in tables:
+        one = table(*map(escape, heads))
+        for column in one.columns[1:]:
+            column.justify = "right"
+        for row in rows:
+            one.add_row(*map(escape, row))
+        drawn.append(one)
+    facts = Table.grid(padding=(0, 2))
+    for what, words in settings.items():
+        facts.add_row(Text(what, style="dim"), Text(words))
+    return Group(*drawn, Text(summary + "\n"), facts)
 
 
 def show(thing: Any) -> None:

@@ -37,10 +37,11 @@ class CampaignOver(SharpeBanditsError):
     """The budget of an agent is spent."""
 
 
-def unknown(what: str, name: object, known: Iterable[object]) -> UnknownName:
-    """An :class:`UnknownName` that suggests the nearest known name."""
+def unknown(what: str, name: object, known: Iterable[object], see: str = "") -> UnknownName:
+    """An :class:`UnknownName` that suggests the nearest known name, and lists all or says where to ``see`` them."""
     names = [str(k) for k in known]
     plain = {k.lower(): k for k in reversed(names)}
     near = difflib.get_close_matches(str(name).lower(), plain, n=1, cutoff=0.5)
     hint = f"did you mean {plain[near[0]]!r}? " if near else ""
-    return UnknownName(f"no {what} is called {name!r}: {hint}there are {', '.join(map(repr, names)) or 'none'}")
+    listed = see or f"there are {', '.join(map(repr, names)) or 'none'}"
+    return UnknownName(f"no {what} is called {name!r}: {hint}{listed}")

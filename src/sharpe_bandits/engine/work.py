@@ -44,6 +44,8 @@ _ANSWER = {True: formulas.yes, False: formulas.no}
 
 #: Fields of an arm's record that the lazy kernel does not keep.
 _NOT_LAZY = {"maximum", "key", "round_key", "third", "fourth", "lead", "drawn_mean", "drawn_variance"}
+#: Fields of an arm's record that differ from run to run even if rewards do not.
+_RANDOM = {"key", "round_key", "drawn_mean", "drawn_variance"}
 
 
 class Kernels(NamedTuple):
@@ -312,6 +314,12 @@ def is_lazy(work: Work) -> bool:
             "are counted by rounds"
         )
     return possible and work.kernel != "side by side"
+
+
+def is_random(policy: Policy) -> bool:
+    """Whether a policy draws random numbers: on the same rewards it may then choose otherwise in another run."""
+    formulas_of = (policy.formula, policy.score) if isinstance(policy, IndexPolicy) else ()
+    return any(_RANDOM & mentions(formula) for formula in formulas_of if formula is not None)
 
 
 def check_custom(policy: CustomPolicy, horizon: int, lowest: float) -> None:

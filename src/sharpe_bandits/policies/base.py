@@ -88,6 +88,17 @@ class Policy:
             data[f.name] = value.to_dict() if isinstance(value, Objective) else value
         return data
 
+    def in_words(self) -> str:
+        """Kind and parameters: ``ScaleFreeUCB(L = 0.1, risk_free = 0, c = 0.5)``."""
+        data = self.to_dict()
+        kind = data.pop("policy")
+        words = [
+            f"{key} = {f'{value:.6g}' if isinstance(value, float) else value}"
+            for key, value in data.items()
+            if key != "name" and value is not None
+        ]
+        return f"{kind}({', '.join(words)})"
+
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Policy:
         """The policy described by plain data, its kind already taken off."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import resources
 
@@ -19,3 +20,18 @@ def document(title: str, body: str, scripts: str = "") -> str:
 def resource(name: str) -> str:
     """A file of this folder, such as ``page.css``."""
     return resources.files(__package__).joinpath(name).read_text("utf-8")
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of text as HTML: names in the first column, numbers in the others."""
+    head = "".join(f"<th{' class=n' if number else ''}>{escape(text)}</th>" for number, text in enumerate(heads))
+    body = "".join(
+        f"<tr><th>{escape(name)}</th>" + "".join(f'<td class="n">{escape(text)}</td>' for text in cells) + "</tr>"
+        for name, *cells in rows
+    )
+    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
+
+
+def facts(words: Mapping[str, str]) -> str:
+    """Names and what they stand for, as a table."""
+    return f"<table>{''.join(f'<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>' for k, v in words.items())}</table>"

@@ -83,9 +83,34 @@ function drawBudget(element, chart) {
   element.dataset.drawn = "yes";
 }
 
+function wealthTraces(chart) {
+  const traces = [];
+  for (const s of chart.series) {
+    if (s.low) traces.push({ x: chart.t.concat([...chart.t].reverse()), y: s.high.concat([...s.low].reverse()), fill: "toself", fillcolor: WASH(s.colour),
+      line: { width: 0 }, hoverinfo: "skip", showlegend: false, legendgroup: s.name, type: "scatter", mode: "lines" });
+    traces.push({ x: chart.t, y: s.wealth, name: s.name, legendgroup: s.name, line: { color: s.colour, dash: s.dash, width: 1.8 }, mode: "lines",
+      type: "scatter", hovertemplate: "%{y:.4g}<extra>" + s.name + "</extra>" });
+  }
+  return traces;
+}
+
+function drawWealth(element, chart) {
+  const across = element.clientWidth < 520 ? 1 : element.clientWidth < 800 ? 2 : 3;
+  const legend = 22 * Math.ceil(chart.series.length / across);
+  Plotly.react(element, wealthTraces(chart), { margin: { l: 62, r: 14, t: 16, b: 58 + legend }, height: 440 + legend,
+    font: { family: "system-ui, sans-serif", size: 13 }, hovermode: "x unified",
+    legend: { orientation: "h", x: 0, y: -54 / 366, yanchor: "top", entrywidth: 0.98 / across, entrywidthmode: "fraction" },
+    xaxis: { title: { text: chart.unit, standoff: 4 }, gridcolor: "#e6e9ee" },
+    yaxis: { title: { text: "wealth, 1 at the start" }, type: element.closest("section").dataset.axis, exponentformat: "none",
+      dtick: element.closest("section").dataset.axis === "log" && chart.decades > 1.5 ? 1 : undefined, gridcolor: "#e6e9ee" } },
+    { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] });
+  element.dataset.drawn = "yes";
+}
+
 function draw(element) {
   const chart = DATA.panels[element.dataset.panel].charts[Number(element.dataset.chart)];
   if (chart.kind === "rates") { drawRates(element, chart); return; }
+  if (chart.kind === "wealth") { drawWealth(element, chart); return; }
   if (chart.kind === "budget") { drawBudget(element, chart); return; }
   const section = element.closest("section");
   const metric = section.dataset.metric;

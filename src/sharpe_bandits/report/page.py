@@ -287,7 +287,7 @@ def _settings(panel: Panel) -> str:
     for case in panel.cases:
         arms = getattr(case.environment, "arms", None)
         text = repr(case.environment) if arms is None else _grouped([repr(a) for a in arms])
-        policies = "; ".join(_parameters(p.to_dict()) for p in case.policies)
+        policies = "; ".join(p.in_words() for p in case.policies)
         parts.append(f"<tr><td>{escape(case.label)}</td><td>{escape(text)}</td><td>{escape(policies)}</td></tr>")
     return (
         f'<div class="wide"><table><tr><th>Case</th><th>Arms</th><th>Policies</th></tr>{"".join(parts)}</table></div>'
@@ -303,13 +303,6 @@ def _grouped(names: list[str]) -> str:
         else:
             runs.append([name, 1])
     return ", ".join(name if count == 1 else f"{name} ×{count}" for name, count in runs)
-
-
-def _parameters(described: dict[str, Any]) -> str:
-    kind = described["policy"]
-    hidden = ("policy", "name")
-    words = [f"{k} = {v}" for k, v in described.items() if k not in hidden and v is not None]
-    return f"{kind}({', '.join(words)})"
 
 
 def _table(table: Table) -> Iterable[str]:

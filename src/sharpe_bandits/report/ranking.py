@@ -14,7 +14,7 @@ from ..experiments import tidy
 from ..experiments.store import write_whole
 from ..figures import PALETTE, STYLE, pyplot, render
 from ..returns.ranking import Ranked, Ranking
-from .document import document
+from .document import document, facts, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,8 +97,7 @@ def _short(name: str, most: int = 28) -> str:
 
 def page(ranking: Ranking, picture: str) -> str:
     """The ranking as one small page."""
-    tables = "".join(_table(heads, rows) for heads, rows in ranking.tables())
-    facts = "".join(f"<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in ranking.settings().items())
+    tables = "".join(table(heads, rows) for heads, rows in ranking.tables())
     references = "".join(f"<li>{escape(text)}</li>" for text in _REFERENCES)
     svg = picture[picture.index("<svg") :].replace("<svg ", '<svg role="img" aria-label="Intervals" ', 1)
     title = f"Ranking of {len(ranking.columns)} column{'s' * (len(ranking.columns) > 1)}"
@@ -109,16 +108,7 @@ def page(ranking: Ranking, picture: str) -> str:
         "<p>Standard errors allow for autocorrelation (s.e.) or take returns to be independent (s.e. iid). PSR, the "
         "probabilistic Sharpe ratio, is the confidence that the Sharpe ratio is above 0; DSR, the deflated one, the "
         "same in spite of so many trials; both take returns to be independent. First in: the share of resamples in "
-        f"which the column is first.</p><h2>What the numbers depend on</h2><table>{facts}</table>"
+        f"which the column is first.</p><h2>What the numbers depend on</h2>{facts(ranking.settings())}"
         f'<h2>References</h2><ul class="soft">{references}</ul></main>'
     )
     return document(title, body)
-
-
-def _table(heads: list[str], rows: list[list[str]]) -> str:
-    head = "".join(f"<th{' class=n' if number else ''}>{escape(text)}</th>" for number, text in enumerate(heads))
-    body = "".join(
-        f"<tr><th>{escape(name)}</th>" + "".join(f'<td class="n">{escape(text)}</td>' for text in cells) + "</tr>"
-        for name, *cells in rows
-    )
-    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'

@@ -195,22 +195,7 @@ class Ranking:
         save(self, Path(folder))
 
     def __rich__(self) -> RenderableType:
-        from rich.console import Group
-        from rich.table import Table
-        from rich.text import Text
-
-        tables = []
-        for heads, rows in self.tables():
-            table = console.table(*heads)
-            for column in table.columns[1:]:
-                column.justify = "right"
-            for row in rows:
-                table.add_row(*map(console.escape, row))
-            tables.append(table)
-        facts = Table.grid(padding=(0, 2))
-        for what, words in self.settings().items():
-            facts.add_row(Text(what, style="dim"), Text(words))
-        return Group(*tables, Text(self.summary + "\n"), facts)
+        return console.results(self.tables(), self.summary, self.settings())
 
     def __str__(self) -> str:
         return console.as_text(self)
@@ -257,7 +242,7 @@ def rank(
             "among trials; give returns of the others too"
         )
     mean, variance = x.mean(axis=0), x.var(axis=0, ddof=1)
-    objective = RSSR(float(variance.min()) / 10 if L is None else L, risk_free, signed=True)
+    objective = RSSR(statistics.regulariser(x) if L is None else L, risk_free, signed=True)
     block = _block_length(x, risk_free) if block is None else positive("block", block)
     resampled = list(_resamples(returns, block, replications, seed))
     means, variances = (np.concatenate(parts) for parts in zip(*resampled, strict=True))

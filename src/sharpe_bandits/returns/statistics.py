@@ -12,6 +12,8 @@ References
        Studies 61(4).
 .. [5] D. H. Bailey and M. López de Prado (2012). The Sharpe ratio efficient frontier. Journal of Risk 15(2).
 .. [6] D. H. Bailey and M. López de Prado (2014). The deflated Sharpe ratio. J. Portfolio Management 40(5).
+.. [7] O. Ledoit and M. Wolf (2008). Robust performance hypothesis testing with the Sharpe ratio. J. Empirical Finance
+       15(5).
 """
 
 from __future__ import annotations
@@ -66,6 +68,33 @@ def sharpe_se_hac(x: Any, risk_free: float = 0.0, lags: int | None = None) -> An
     return _out(np.array(errors).reshape(parts.shape[1:]))
 
 
+def sharpe_difference(x: Any, y: Any, risk_free: float = 0.0, lags: int | None = None) -> tuple[float, float]:
+    """Sharpe ratio of ``x`` less that of ``y``, series of the same rows, and its standard error [7].
+
+    The error allows for the two moving together and for autocorrelation: it is that of :func:`sharpe_se_hac`, from the
+    difference of the two influence functions.
+    """
+    x, y = _series(x), _series(y)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise InvalidInput(f"two series of the same length are needed, got shapes {x.shape} and {y.shape}")
+    variance = _long_run_variance(influence(x, risk_free) - influence(y, risk_free), lags)
+    # Two series that hardly differ may give a tiny number below 0 by rounding.
+    return sharpe(x, risk_free) - sharpe(y, risk_free), math.sqrt(max(variance, 0.0) / (len(x) - 1))
+
+
+def sharpe_so_far(x: Any, risk_free: float = 0.0) -> np.ndarray:
+    """Sharpe ratio of the rows up to each, that one included; not a number as long as they do not vary."""
+    x = _series(x)
+    rows = np.arange(1.0, len(x) + 1).reshape(-1, *[1] * (x.ndim - 1))
+    away = x - x[0]  # keeps the variance accurate where the mean dwarfs it
+    total = np.cumsum(away, axis=0)
+    squares = np.cumsum(away**2, axis=0) - total**2 / rows
+    same = np.maximum.accumulate(x, axis=0) == np.minimum.accumulate(x, axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = (x[0] + total / rows - risk_free) / np.sqrt(squares / (rows - 1))
+    return np.where(same, np.nan, found)
+
+
 def annualised(sharpe: Any, periods_per_year: float, autocorrelations: Sequence[float] = ()) -> Any:
     """Sharpe ratio of a year of returns that are summed up: times the root of the periods in a year.
 
@@ -91,11 +120,33 @@ def per_year(rate: float, periods_per_year: float) -> float:
     return float((1 + rate) ** periods_per_year - 1)
 
 
+def wealth(x: Any) -> np.ndarray:
+    """What 1 has become after each row, everything being invested again."""
+    return np.cumprod(1 + _series(x, least=1), axis=0)
+
+
 def drawdown(x: Any) -> Any:
     """Largest loss from a peak of compounded wealth, the beginning included: 0.25 if a quarter was lost."""
-    wealth = np.cumprod(1 + _series(x, least=1), axis=0)
-    peak = np.maximum.accumulate(np.maximum(wealth, 1.0), axis=0)
-    return _out((1 - wealth / peak).max(axis=0))
+    grown = wealth(x)
+    peak = np.maximum.accumulate(np.maximum(grown, 1.0), axis=0)
+    return _out((1 - grown / peak).max(axis=0))
+
+
+def traded(weights: Any, x: Any) -> np.ndarray:
+    """Share of wealth that changes hands before each row, to hold ``weights`` (rows, columns) in it: 1 for a switch.
+
+    What was held before has grown or shrunk with its returns meanwhile. Buying in before the first row is not counted.
+    """
+    weights, x = _series(weights, least=1), _series(x, least=1)
+    grown = weights[:-1] * (1 + x[:-1])
+    total = grown.sum(axis=1, keepdims=True)
+    held = np.divide(grown, total, out=weights[1:].copy(), where=total > 0)  # if all is lost there is nothing to trade
+    return np.concatenate([[0.0], np.abs(weights[1:] - held).sum(axis=1) / 2])
+
+
+def regulariser(x: Any) -> float:
+    """L for RSSR if nothing better is known: a tenth of the smallest variance of a column."""
+    return float(np.min(_series(x).var(axis=0, ddof=1))) / 10
 
 
 def probabilistic_sharpe(sharpe: Any, se: Any, benchmark: float = 0.0) -> Any:

@@ -1,0 +1,76 @@
+"""Policies from text, such as ``SlidingWindowUCB:window=250,c=1``."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import InvalidInput, unknown
+from ..objectives import RSSR, Objective
+from .base import Policy
+
+_SEE = "sharpe-bandits policies lists all"
+
+
+def policies_by_name(texts: Iterable[str], *, L: float, risk_free: float = 0.0) -> list[Policy]:
+    """Policies by kind or by name as the paper writes it, with parameters after a colon.
+
+    Where a policy takes them and the text does not give them, L and the rate are filled in, RSSR is signed, and RSSR is
+    the objective. Policies that would share a name are told apart by their parameters.
+    """
+    made: list[Policy] = []
+    for text in texts:
+        kind, _, rest = text.partition(":")
+        policy = _policy(kind.strip(), rest, L, risk_free)
+        if policy.name in [other.name for other in made] and rest:
+            policy = dataclasses.replace(policy, name=f"{policy.name} ({rest})")
+        made.append(policy)
+    return made
+
+
+def _policy(name: str, rest: str, L: float, risk_free: float) -> Any:
+    kinds = {kind: cls for kind, cls in Policy.kinds.items() if kind != "CustomPolicy"}  # that one is made by code
+    named: dict[str, Any] = {cls.title: cls for cls in kinds.values()} | kinds
+    cls = {key.lower(): found for key, found in named.items()}.get(name.lower())
+    if cls is None:
+        raise unknown("policy", name, named, _SEE)
+    fields = {f.name: f for f in dataclasses.fields(cls)}
+    given: dict[str, Any] = {}
+    for part in filter(None, map(str.strip, rest.split(","))):
+        key, sign, value = (word.strip() for word in part.partition("="))
+        if not sign or not value:
+            raise InvalidInput(f"{name}:{rest} should be as in SlidingWindowUCB:window=250,c=1; {part!r} is not")
+        if key not in fields:
+            raise unknown(f"parameter of {name}", key, fields)
+        given[key] = _objective(value, L, risk_free) if key == "objective" else _value(key, value)
+    filled: dict[str, Any] = {"L": L, "risk_free": risk_free, "signed": True}
+    needed = [key for key, f in fields.items() if f.default is f.default_factory is dataclasses.MISSING]
+    if "objective" in needed:
+        filled["objective"] = RSSR(L, risk_free, signed=True)
+    arguments = {**{key: value for key, value in filled.items() if key in fields}, **given}
+    missing = [key for key in needed if key not in arguments]
+    if missing:
+        raise InvalidInput(f"{name} needs {' and '.join(missing)}; give it as in {name}:{missing[0]}=0.1")
+    return cls(**arguments)
+
+
+def _objective(name: str, L: float, risk_free: float) -> Objective:
+    if name not in Objective.kinds:
+        raise unknown("objective", name, Objective.kinds)
+    cls: Any = Objective.kinds[name]
+    filled = {"L": L, "risk_free": risk_free, "signed": True}
+    return cls(**{f.name: filled[f.name] for f in dataclasses.fields(cls) if f.name in filled})
+
+
+def _value(key: str, text: str) -> Any:
+    if key == "name":
+        return text
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
