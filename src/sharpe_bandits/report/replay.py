@@ -57,7 +57,7 @@ def _paths(replay: Replay) -> list[dict[str, Any]]:
     when: Iterable[Any] = range(1, len(replay.players[0].wealth) + 1)
     paths: dict[str, Any] = {"row": when} if replay.dates is None else {"date": np.datetime_as_string(replay.dates)}
     for p in replay.players:
-        paths[p.name] = p.wealth.tolist()
+        paths[p.name] = p.wealth.tolist()  # the median of several runs
         if p.runs > 1:
             paths |= {f"{p.name}, 5% of runs": p.wealth_low.tolist(), f"{p.name}, 95% of runs": p.wealth_high.tolist()}
     return [dict(zip(paths, row, strict=True)) for row in zip(*paths.values(), strict=True)]
@@ -75,7 +75,7 @@ def _label(replay: Replay, player: Player) -> str:
     """The name, with the column that was best."""
     if player.name == BEST:
         return f"{BEST}: {max(player.shares, key=lambda name: player.shares[name])}"
-    return f"{player.name}, mean of {player.runs} runs" if player.runs > 1 else player.name
+    return f"{player.name}, median of {player.runs} runs" if player.runs > 1 else player.name
 
 
 def _shown(replay: Replay) -> np.ndarray:
@@ -181,7 +181,8 @@ def page(replay: Replay) -> str:
         "kind": "wealth", "t": numbers if replay.dates is None else np.datetime_as_string(replay.dates[rows]).tolist(),
         "unit": "rows" if replay.dates is None else "", "decades": _decades(replay), "series": series,
     }  # fmt: skip
-    title = f"{len(replay.policies)} polic{'y' if len(replay.policies) == 1 else 'ies'} replayed on {replay.span}"
+    count = len(replay.policies)
+    title = f"Replay of {count} polic{'y' if count == 1 else 'ies'} on {len(replay.names)} columns"
     return charted(title, "\n".join(_body(replay, title)), {"replay": {"charts": [chart]}})
 
 

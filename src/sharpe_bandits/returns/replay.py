@@ -43,6 +43,8 @@ _LISTED = 25
 class Player:
     """A policy or a benchmark, and how it fared. Numbers of a randomised policy are means over its runs.
 
+    But for total and wealth, which are medians: a few lucky runs would make most of a mean.
+
     Attributes
     ----------
     name, kind : and whether it is a "policy" or a "benchmark"
@@ -58,7 +60,7 @@ class Player:
     turnover, annual_turnover : share of wealth that changes hands per period, and a year: 1 for a switch
     shares : share of time in each column
     spread : standard deviation over runs of all these numbers; empty for a single run
-    wealth, wealth_low, wealth_high : what 1 has become after each row; and its 5% and 95% quantiles over runs
+    wealth, wealth_low, wealth_high : what 1 has become after each row: median, 5% and 95% quantile over runs
     """
 
     name: str
@@ -156,8 +158,8 @@ class Replay:
         said += f"Clearly {'; clearly '.join(words)}." if words else "No policy is two standard errors away from it."
         low, middle, high = np.quantile(self.annual_sharpes, [0, 0.5, 1])
         return (
-            f"{said} A policy holds one column at a time, equal weight all of them; the columns alone had Sharpe ratios "
-            f"from {low:.2f} to {high:.2f} (median {middle:.2f})."
+            f"{said} A policy holds one column at a time, equal weight all of them; the columns alone had Sharpe "
+            f"ratios from {low:.2f} to {high:.2f} (median {middle:.2f})."
         )
 
     @property
@@ -189,7 +191,9 @@ class Replay:
             "cost": f"{self.cost:.4g} of wealth per switch",
             "L": f"{self.L:.4g} (variance per period), unless a policy has its own",
             **(
-                {"runs": f"{random[0].runs} of each randomised policy (seed {self.seed}): mean, and s.d. over runs"}
+                {
+                    "runs": f"{random[0].runs} of each randomised policy (seed {self.seed}): means, but medians of total return and wealth"
+                }
                 if random
                 else {}
             ),
@@ -211,13 +215,13 @@ class Replay:
                 "" if own else f"{p.annual_difference_se:.3f}",
             ])  # fmt: skip
             others.append([
-                p.name, f"{p.total:,.1%}", f"{p.spread['total']:,.1%}" if p.spread else "", f"{p.annual_mean:.2%}",
+                p.name, f"{p.total:,.1%}", _range(p), f"{p.annual_mean:.2%}",
                 f"{p.annual_volatility:.2%}", f"{p.drawdown:.1%}", f"{p.turnover:.4f}", f"{p.annual_turnover:.2f}",
             ])  # fmt: skip
         heads, shares = self.shares()
         return [
             (["", "Sharpe a year", "s.e.", "s.e. iid", "s.d. over runs", "less equal weight", "s.e. of that"], ratios),
-            (["", "total return", "s.d. over runs", "mean a year", "volatility a year", "drawdown",
+            (["", "total return", "90% of runs", "mean a year", "volatility a year", "drawdown",
               "turnover per period", "a year"], others),
             (heads, [[name, *(f"{share:.1%}" for share in row)] for name, row in shares]),
         ]  # fmt: skip
@@ -245,7 +249,7 @@ class Replay:
                 ("share", name, share, p.spread.get(f"share of {name}", "")) for name, share in p.shares.items()
             ]
             fixed = {"player": p.name, "kind": p.kind, "runs": p.runs}
-            table += [{**fixed, "metric": m, "column": c, "mean": v, "sd_over_runs": sd} for m, c, v, sd in numbers]
+            table += [{**fixed, "metric": m, "column": c, "value": v, "sd_over_runs": sd} for m, c, v, sd in numbers]
         return table
 
     def to_dict(self) -> dict[str, Any]:
@@ -324,6 +328,11 @@ def replay(
         players, feedback, L, float(risk_free), float(cost), budget, seed, returns.names, returns.dates,
         tuple(map(float, own)), returns.periods_per_year, returns.kind, returns.span, returns.convention, returns.notes,
     )  # fmt: skip
+
+
+def _range(player: Player) -> str:
+    low, high = player.wealth_low[-1] - 1, player.wealth_high[-1] - 1
+    return f"{low:,.0%} to {high:,.0%}" if player.runs > 1 else ""
 
 
 def usual_policies(returns: Returns, L: float, risk_free: float = 0.0, feedback: str = "bandit") -> list[Policy]:
@@ -412,13 +421,13 @@ class _Table:
         numbers = {key: np.array([own[key] for own, _ in measured]) for key in measured[0][0]}
         wealth = np.array([path for _, path in measured])
         several = len(measured) > 1
-        low, high = np.quantile(wealth, BAND, axis=0) if several else (wealth[0], wealth[0])
+        low, middle, high = np.quantile(wealth, [BAND[0], 0.5, BAND[1]], axis=0) if several else wealth[[0, 0, 0]]
         return Player(
             name=name, kind=kind, rule=rule, runs=len(measured),
-            **{key: float(numbers[key].mean()) for key in NUMBERS},
+            **{key: float(numbers[key].mean()) for key in NUMBERS if key != "total"}, total=float(middle[-1]) - 1,
             shares={n: float(numbers[f"share of {n}"].mean()) for n in self.returns.names},
             spread={key: float(values.std(ddof=1)) for key, values in numbers.items()} if several else {},
-            wealth=wealth.mean(axis=0), wealth_low=low, wealth_high=high,
+            wealth=middle, wealth_low=low, wealth_high=high,
         )  # fmt: skip
 
 
