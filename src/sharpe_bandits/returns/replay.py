@@ -190,13 +190,7 @@ class Replay:
             "seen": f"{seen} ({self.feedback} feedback)",
             "cost": f"{self.cost:.4g} of wealth per switch",
             "L": f"{self.L:.4g} (variance per period), unless a policy has its own",
-            **(
-                {
-                    "runs": f"{random[0].runs} of each randomised policy (seed {self.seed}): means, but medians of total return and wealth"
-                }
-                if random
-                else {}
-            ),
+            **({"runs": f"{random[0].runs} of each randomised policy, seed {self.seed}"} if random else {}),
             **({"on the way in": "; ".join(self.notes)} if self.notes else {}),
         }
 
