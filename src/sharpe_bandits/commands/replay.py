@@ -30,9 +30,13 @@ def add(commands: Any) -> None:
 
 
 def _replay(options: argparse.Namespace) -> int:
+    from ..figures import pyplot
+    from ..report.page import check_plotly
     from ..returns.replay import replay
     from ..returns.statistics import per_period
 
+    pyplot()  # a missing library is reported before the work, not after it
+    check_plotly()
     returns = data.read(options)
     played = replay(
         returns,

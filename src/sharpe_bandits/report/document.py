@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import resources
+from itertools import chain, repeat
 
 
 def document(title: str, body: str, scripts: str = "") -> str:
@@ -22,14 +23,16 @@ def resource(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text("utf-8")
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of text as HTML: names in the first column, numbers in the others."""
-    head = "".join(f"<th{' class=n' if number else ''}>{escape(text)}</th>" for number, text in enumerate(heads))
-    body = "".join(
-        f"<tr><th>{escape(name)}</th>" + "".join(f'<td class="n">{escape(text)}</td>' for text in cells) + "</tr>"
-        for name, *cells in rows
-    )
-    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
+    """A table of text as HTML: names in the first column, numbers in those after the first ``words``."""
+
+    def row(cells: Sequence[str], tags: Iterable[str]) -> str:
+        kinds = ("" if number < words else ' class="n"' for number in range(len(cells)))
+        each = zip(cells, tags, kinds, strict=False)
+        return "<tr>" + "".join(f"<{tag}{kind}>{escape(text)}</{tag}>" for text, tag, kind in each) + "</tr>"
+
+    body = "".join(row(cells, chain(["th"], repeat("td"))) for cells in rows)
+    return f'<div class="wide"><table>{row(heads, repeat("th"))}{body}</table></div>'
 
 
 def facts(words: Mapping[str, str]) -> str:

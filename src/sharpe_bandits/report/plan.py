@@ -16,6 +16,7 @@ from ..experiments.tidy import as_csv
 from ..figures import STYLE, pyplot, render, style
 from ..planning.needs import FULL, VERIFY, Plan
 from ..planning.words import AT_ONCE, answer, heads, lines, remarks, title
+from .document import table
 from .page import SYMBOLS, charted
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def page(plan: Plan) -> str:
 def _body(plan: Plan) -> Iterable[str]:
     yield "<main><h1>" + escape(title(plan)) + "</h1>"
     yield f'<p class="lead">{escape(answer(plan))}</p>'
-    yield _table(heads(plan), lines(plan))
+    yield table(heads(plan), lines(plan))
     yield '<section id="error"><h2>Error against budget</h2>'
     yield "<p>Points are simulated errors with 95% intervals; an arrow stands at the upper end of the interval where "
     yield "no run was wrong. "
@@ -138,22 +139,11 @@ def _body(plan: Plan) -> Iterable[str]:
          f"{p.error.low:.4g} to {p.error.high:.4g}"] for p in plan.points
     ]  # fmt: skip
     yield '<details><summary class="more">All points</summary>'
-    yield _table(["method", "stage", "rounds", "runs", "wrong", "error", "95% interval"], rows, words=2) + "</details>"
+    yield table(["method", "stage", "rounds", "runs", "wrong", "error", "95% interval"], rows, words=2) + "</details>"
     yield (
         f'<p class="files">Seed {plan.seed}. Figure: <a href="plan.svg">SVG</a>, <a href="plan.png">PNG</a>. '
         'Data: <a href="plan.csv">CSV</a>, <a href="plan.json">JSON</a>.</p></section></main>'
     )
-
-
-def _table(columns: list[str], rows: list[list[str]], words: int = 1) -> str:
-    """A table whose first ``words`` columns are words, the others numbers."""
-    kinds = [""] * words + [' class="n"'] * (len(columns) - words)
-    head = "".join(f"<th{kind}>{escape(text)}</th>" for kind, text in zip(kinds, columns, strict=True))
-    body = "".join(
-        "<tr>" + "".join(f"<td{kind}>{escape(text)}</td>" for kind, text in zip(kinds, row, strict=True)) + "</tr>"
-        for row in rows
-    )
-    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
 
 
 def save(plan: Plan, folder: Path) -> None:

@@ -183,7 +183,7 @@ class Replay:
         seen = "only the return of the column held" if self.feedback == "bandit" else "the returns of all columns"
         random = [p for p in self.policies if p.runs > 1]
         return {
-            "data": f"{self.span}, from {self.source}; {len(self.names)} columns",
+            "data": f"{self.span}{', made from prices' * (self.source == 'prices')}; {len(self.names)} columns",
             "scale": self.convention,
             "annualised": f"mean and turnover × {q:g}, volatility and Sharpe ratio × √{q:g}; total is compounded",
             "risk-free rate": f"{statistics.per_year(self.risk_free, q):.4g} a year, {self.risk_free:.4g} per period",

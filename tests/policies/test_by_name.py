@@ -1,0 +1,63 @@
+"""Policies from text: by kind, by name, with parameters; what is missing is filled in."""
+
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.policies.by_name import policies_by_name
+
+
+def made(*texts, L=0.1, risk_free=0.02):
+    return policies_by_name(texts, L=L, risk_free=risk_free)
+
+
+def test_by_kind_or_name_in_any_case():
+    assert made("ScaleFreeUCB", "SF-TS", "sf-imed") == [
+        sb.ScaleFreeUCB(L=0.1, risk_free=0.02), sb.ScaleFreeTS(L=0.1, risk_free=0.02),
+        sb.ScaleFreeIMED(L=0.1, risk_free=0.02),
+    ]  # fmt: skip
+
+
+def test_parameters_are_taken_and_others_filled_in():
+    assert made("SlidingWindowUCB: window=250, c=1") == [sb.SlidingWindowUCB(L=0.1, risk_free=0.02, window=250, c=1.0)]
+    assert made("SF-UCB:L=3,risk_free=0,name=mine") == [sb.ScaleFreeUCB(L=3.0, name="mine")]
+    assert made("ModifiedMVTS:form=repaired") == [sb.ModifiedMVTS(L=0.1, form="repaired")]
+    assert made("SHSR:keep_samples=true") == [sb.SHSR(L=0.1, risk_free=0.02, signed=True, keep_samples=True)]
+    assert made("SHSR:signed=false")[0].signed is False
+    assert made("UCB1:pilot_pulls=4") == [sb.UCB1(pilot_pulls=4)]
+
+
+def test_objectives_where_one_is_needed():
+    rssr = sb.RSSR(0.1, 0.02, signed=True)
+    assert made("SequentialHalving", "SuccessiveRejects:objective=Variance", "EpsilonGreedy:objective=Sharpe") == [
+        sb.SequentialHalving(rssr), sb.SuccessiveRejects(sb.Variance()), sb.EpsilonGreedy(sb.Sharpe(0.1, 0.02)),
+    ]  # fmt: skip
+    assert made("EpsilonGreedy") == [sb.EpsilonGreedy()]  # has an objective of its own
+
+
+def test_the_same_policy_twice_is_told_apart_by_its_parameters():
+    names = [p.name for p in made("SW-SF-UCB:window=100", "SW-SF-UCB:window=200", "SW-SF-UCB:window=300")]
+    assert names == ["SW-SF-UCB", "SW-SF-UCB (window=200)", "SW-SF-UCB (window=300)"]
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        ("SF-UBC", sb.UnknownName, "no policy is called 'SF-UBC': did you mean 'SF-UCB'"),
+        ("CustomPolicy", sb.UnknownName, "sharpe-bandits policies lists all"),
+        ("SF-UCB:windw=3", sb.UnknownName, "no parameter of SF-UCB is called 'windw'"),
+        ("SF-UCB:c", sb.InvalidInput, "'c' is not"),
+        ("SF-UCB:c=", sb.InvalidInput, "'c=' is not"),
+        ("SF-UCB:c=much", sb.InvalidInput, "c must be a finite number above 0, got 'much'"),
+        ("U-UCB", sb.InvalidInput, "U-UCB needs epsilon0; give it as in U-UCB:epsilon0=0.1"),
+        ("SequentialHalving:objective=RSR", sb.UnknownName, "did you mean 'RSSR'"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and "=" not in value and " " not in value else "",
+)
+def test_what_is_misnamed(text, error, words):
+    with pytest.raises(error, match=words):
+        made(text)
+
+
+def test_policies_say_what_they_are():
+    assert sb.ScaleFreeUCB(L=1 / 3, name="x").in_words() == "ScaleFreeUCB(L = 0.333333, risk_free = 0, c = 0.5)"
+    assert sb.UCB1(pilot_pulls=4).in_words() == "UCB1(pilot_pulls = 4)"
