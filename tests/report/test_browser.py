@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 
+import numpy as np
 import pytest
 
 from sharpe_bandits.cli import main
@@ -250,3 +251,39 @@ def test_a_plan_fits_a_telephone(browser, planned):
     report.chart("plan")
     assert report.page.evaluate("document.documentElement.scrollWidth") <= 390
     report.close()
+
+
+def test_the_page_of_a_replay(browser, tmp_path, monkeypatch):
+    """Wealth is drawn without a network, a curve goes and comes back with its band, and the scale can be changed."""
+    monkeypatch.chdir(tmp_path)
+    rows = np.random.default_rng(1).normal(0.0005, 0.01, (300, 3))
+    days = np.datetime64("2020-01-01") + np.arange(300)
+    lines = [f"{day},{','.join(map(str, row))}" for day, row in zip(days, rows, strict=True)]
+    (tmp_path / "funds.csv").write_text("\n".join(["date,a,b <i>,c", *lines]))
+    options = ["--kind", "returns", "--periods-per-year", "252", "--policies", "SF-UCB", "SF-TS", "--runs", "5"]
+    assert main(["replay", "funds.csv", *options]) == 0
+    path = tmp_path / "out" / "replay-funds" / "replay.html"
+    for width in (1200, 390):
+        report = Opened(browser, path, width=width)
+        chart = report.chart("replay")
+        shown = names(chart)
+        assert shown[:2] == ["SF-UCB", "SF-TS, median of 5 runs"]
+        assert shown[2] == "equal weight"
+        assert chart.locator(".legendtext").all_text_contents() == shown
+        legend, plot = chart.locator("g.legend").bounding_box(), chart.locator("rect.nsewdrag").first.bounding_box()
+        assert legend["y"] >= plot["y"] + plot["height"]
+        assert legend["y"] + legend["height"] <= chart.bounding_box()["y"] + chart.bounding_box()["height"] + 1
+        assert report.page.evaluate("document.documentElement.scrollWidth") <= width
+        visible = "c => c.data.filter(t => t.legendgroup.startsWith('SF-TS')).map(t => t.visible ?? true)"
+        assert chart.evaluate(visible) == [True, True]
+        entry = chart.locator("g.traces", has_text="SF-TS").locator(".legendtoggle")
+        entry.click()
+        report.page.wait_for_function(f"c => ({visible})(c).every(v => v === 'legendonly')", arg=chart.element_handle())
+        entry.click()
+        report.page.wait_for_function(f"c => ({visible})(c).every(v => v === true)", arg=chart.element_handle())
+        assert chart.evaluate("c => c._fullLayout.yaxis.type") == "log"
+        report.page.get_by_role("button", name="linear scale").click()
+        assert chart.evaluate("c => c._fullLayout.yaxis.type") == "linear"
+        assert "wrong tool" in report.page.locator(".note").inner_text()
+        assert report.page.locator("#shares tr").nth(2).locator("th").inner_text() == "b <i>"
+        report.close()

@@ -15,6 +15,7 @@ import numpy as np
 from ..experiments import tidy
 from ..experiments.store import write_whole
 from ..figures import DASHES, PALETTE, STYLE, pyplot, render
+from ..returns.dates import in_words
 from ..returns.replay import BEST, EQUAL, LEADER, Player, Replay
 from .document import facts, table
 from .page import charted
@@ -54,8 +55,7 @@ def save(replay: Replay, folder: Path) -> None:
 
 def _paths(replay: Replay) -> list[dict[str, Any]]:
     """Wealth after every row, a column per player."""
-    when: Iterable[Any] = range(1, len(replay.players[0].wealth) + 1)
-    paths: dict[str, Any] = {"row": when} if replay.dates is None else {"date": np.datetime_as_string(replay.dates)}
+    paths: dict[str, Any] = {"row" if replay.dates is None else "date": _when(replay, np.arange(_length(replay)))}
     for p in replay.players:
         paths[p.name] = p.wealth.tolist()  # the median of several runs
         if p.runs > 1:
@@ -78,8 +78,17 @@ def _label(replay: Replay, player: Player) -> str:
     return f"{player.name}, median of {player.runs} runs" if player.runs > 1 else player.name
 
 
+def _length(replay: Replay) -> int:
+    return len(replay.players[0].wealth)
+
+
+def _when(replay: Replay, rows: np.ndarray) -> list[Any]:
+    """Dates of rows as text, or their numbers from 1."""
+    return (rows + 1).tolist() if replay.dates is None else [in_words(date) for date in replay.dates[rows]]
+
+
 def _shown(replay: Replay) -> np.ndarray:
-    rows = len(replay.players[0].wealth)
+    rows = _length(replay)
     return np.unique(np.linspace(0, rows - 1, min(rows, _DRAWN)).round().astype(int))
 
 
@@ -169,7 +178,6 @@ def _cut(name: str, most: int = 28) -> str:
 def page(replay: Replay) -> str:
     """The replay as one page."""
     rows = _shown(replay)
-    numbers = (rows + 1).tolist()
     series = []
     for p in replay.players:
         colour, dash = _look(replay, p)
@@ -178,8 +186,8 @@ def page(replay: Replay) -> str:
             entry |= {"low": _six(p.wealth_low[rows]), "high": _six(p.wealth_high[rows])}
         series.append(entry)
     chart = {
-        "kind": "wealth", "t": numbers if replay.dates is None else np.datetime_as_string(replay.dates[rows]).tolist(),
-        "unit": "rows" if replay.dates is None else "", "decades": _decades(replay), "series": series,
+        "kind": "wealth", "t": _when(replay, rows), "decades": _decades(replay), "series": series,
+        "unit": "rows" if replay.dates is None else "",
     }  # fmt: skip
     count = len(replay.policies)
     title = f"Replay of {count} polic{'y' if count == 1 else 'ies'} on {len(replay.names)} columns"

@@ -1,0 +1,24 @@
+"""Examples on real data run, and print what the documentation shows."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_worked_example_prints_what_the_docs_show(tmp_path):
+    pytest.importorskip("skfolio", reason="the prices are inside skfolio: pip install 'sharpe-bandits[examples]'")
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "real_returns.py"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    page = (ROOT / "docs" / "real-returns.md").read_text()
+    shown = page.split("prints\n\n")[1].split("\nand writes the pages")[0]
+    assert [line.strip() for line in done.stdout.splitlines()] == [line.strip() for line in shown.splitlines()]
+    assert {path.name for path in tmp_path.iterdir()} == {"rank", "replay"}
+    assert (tmp_path / "replay" / "replay.html").stat().st_size > 1_000_000  # with the script that draws
