@@ -64,7 +64,13 @@ def test_without_dates_rows_are_counted(tmp_path):
 
 
 def test_conventions_stand_beside_every_figure(played, folder):
-    words = ["252 periods a year", "0.01 = 1%", "cost: 0.0005 of wealth per switch", f"L = {played.L:.4g}"]
+    words = [
+        "252 periods a year",
+        "Sharpe ratio × √252",
+        "0.01 = 1%",
+        "cost: 0.0005 of wealth per switch",
+        f"L = {played.L:.4g}",
+    ]
     for name in ("wealth.svg", "shares.svg"):
         text = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", (folder / name).read_text()))
         for word in words:

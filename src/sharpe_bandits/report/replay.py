@@ -96,13 +96,13 @@ def _conventions(replay: Replay) -> str:
     """What a number in a figure depends on; stands beside each."""
     settings = replay.settings()
     return (
-        f"{settings['data']}; {settings['scale']}; seen: {settings['seen']}; cost: {settings['cost']}; risk-free rate: "
-        f"{settings['risk-free rate']}; L = {replay.L:.4g}"
+        f"{settings['data']}; {settings['scale']}; annualised: {settings['annualised']}; seen: {settings['seen']}; "
+        f"cost: {settings['cost']}; risk-free rate: {settings['risk-free rate']}; L = {replay.L:.4g}"
     )
 
 
 def _finish(figure: Figure, title: str, replay: Replay) -> None:
-    wide = int(15 * figure.get_figwidth())
+    wide = int(17 * figure.get_figwidth())
     figure.suptitle(title, x=0.01, ha="left", fontsize=10.5, fontweight="bold")
     words = textwrap.fill(_plain(_conventions(replay)), wide)
     figure.supxlabel(words, x=0.01, ha="left", fontsize=7.5, color="#444444")
