@@ -107,7 +107,8 @@ def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
                         key = (case.label, policy, f"bound ({form})")
                         limit = [x for x in rows if (x["case"], x["policy"], x["metric"]) == key]
                         if limit:
-                            text = f"{form} bound, {policy}" + (f", L = {case.names['L']:g}" if len(numbers) > 1 else "")
+                            text = f"{form} bound, {policy}"
+                            text += f", L = {case.names['L']:g}" if len(numbers) > 1 else ""
                             extra = {"name": text, "colour": BOUNDS[form], "dash": _DASHES[(d + 2) % 4]}
                             points = {"t": [x["t"] for x in limit], **_numbers(limit)}
                             by_metric[metric].append({**extra, **points})
