@@ -107,6 +107,11 @@ class _SharpeFamily(Objective):
         object.__setattr__(self, "risk_free", finite("risk_free", self.risk_free))
 
 
+def usual_regulariser(variances: Any) -> float:
+    """L for RSSR if nothing better is known: a tenth of the smallest variance."""
+    return float(np.min(variances)) / 10
+
+
 @dataclass(frozen=True)
 class RSSR(_SharpeFamily):
     r"""Regularised squared Sharpe ratio, :math:`\gamma^2 = (\mu - r)^2 / (L + \sigma^2)`; the paper's main objective.

@@ -14,7 +14,7 @@ from ..arms.base import Arm
 from ..arms.discrete import Empirical, numbers
 from ..arms.normal import Normal
 from ..errors import InvalidInput
-from ..objectives import RSSR, Objective, Sharpe
+from ..objectives import RSSR, Objective, Sharpe, usual_regulariser
 from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SequentialHalving, SuccessiveRejects, SuRSR, UniformSampling
 from ..validation import finite, one_of, positive, whole
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ..returns.table import Returns
 
 OBJECTIVES = ("rssr", "sharpe")
-#: The regulariser, if none is given: of RSSR as a part of the smallest variance; of the Sharpe ratio as a part of the
-#: smallest standard deviation, so small that it changes no order (:class:`Sharpe` wants one above 0).
-RSSR_PART, SHARPE_PART = 0.1, 1e-9
+#: The regulariser of the Sharpe ratio, if none is given, as a part of the smallest standard deviation: so small that it
+#: changes no order (:class:`Sharpe` wants one above 0).
+SHARPE_PART = 1e-9
 VOLATILITY, PERIODS = 0.15, 252.0
 
 
@@ -143,7 +143,7 @@ class BestArmProblem:
         smallest = min(arm.variance for arm in arms)
         goal: Objective
         if objective == "rssr":
-            goal = RSSR(RSSR_PART * smallest if L is None else positive("L", L), signed=True)
+            goal = RSSR(usual_regulariser(smallest) if L is None else positive("L", L), signed=True)
         else:
             goal = Sharpe(SHARPE_PART * math.sqrt(smallest) if L is None else positive("L", L))
         problem = cls(Bandit(arms, names), periods, goal, rewards)

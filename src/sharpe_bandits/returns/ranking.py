@@ -24,7 +24,7 @@ import numpy as np
 from .. import console
 from ..errors import InvalidInput, SharpeBanditsError
 from ..metrics import wilson
-from ..objectives import RSSR
+from ..objectives import RSSR, usual_regulariser
 from ..validation import finite, inside, one_of, positive, whole
 from . import statistics
 from .table import Returns
@@ -242,7 +242,7 @@ def rank(
             "among trials; give returns of the others too"
         )
     mean, variance = x.mean(axis=0), x.var(axis=0, ddof=1)
-    objective = RSSR(statistics.regulariser(x) if L is None else L, risk_free, signed=True)
+    objective = RSSR(usual_regulariser(variance) if L is None else L, risk_free, signed=True)
     block = _block_length(x, risk_free) if block is None else positive("block", block)
     resampled = list(_resamples(returns, block, replications, seed))
     means, variances = (np.concatenate(parts) for parts in zip(*resampled, strict=True))

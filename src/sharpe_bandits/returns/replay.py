@@ -18,6 +18,7 @@ from .. import console
 from ..arms.bandit import Tape
 from ..engine.work import FEEDBACK, Work, is_random, prepare, run_chunk
 from ..errors import InvalidInput, unknown
+from ..objectives import usual_regulariser
 from ..policies.base import EliminationPolicy, Policy, StoppingPolicy, check_policy
 from ..policies.by_name import policies_by_name
 from ..validation import finite, one_of, positive, real, whole
@@ -305,7 +306,7 @@ def replay(
     rows, columns = returns.values.shape
     if columns < 2:
         raise InvalidInput(f"a replay chooses among columns, and there is only {returns.names[0]!r}; give at least two")
-    L = statistics.regulariser(returns.values) if L is None else positive("L", L)
+    L = usual_regulariser(returns.values.var(axis=0, ddof=1)) if L is None else positive("L", L)
     finite("risk_free", risk_free)
     one_of("feedback", feedback, FEEDBACK)
     whole("runs", runs, 2)

@@ -144,11 +144,6 @@ def traded(weights: Any, x: Any) -> np.ndarray:
     return np.concatenate([[0.0], np.abs(weights[1:] - held).sum(axis=1) / 2])
 
 
-def regulariser(x: Any) -> float:
-    """L for RSSR if nothing better is known: a tenth of the smallest variance of a column."""
-    return float(np.min(_series(x).var(axis=0, ddof=1))) / 10
-
-
 def probabilistic_sharpe(sharpe: Any, se: Any, benchmark: float = 0.0) -> Any:
     """Confidence that the true Sharpe ratio exceeds a benchmark, given its estimate and standard error [5]."""
     from scipy.special import ndtr
