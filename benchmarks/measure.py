@@ -308,13 +308,15 @@ def growth(sizes: Sizes) -> dict[str, Any]:
     }
 
 
+# Not getrusage: on Linux a process inherits the peak of the one that started it.
 _MEMORY = """
-import resource, sys
+import sys
+from benchmarks.adapters.common import peak
 import sharpe_bandits as sb
 runs, horizon = int(sys.argv[1]), int(sys.argv[2])
 arms = [sb.Uniform(0.5 + 0.1 * i, 2.0 + 0.2 * i) for i in range(10)]
 sb.simulate(sb.UCBRSSR(L=0.75), arms, horizon=horizon, runs=runs, progress=False)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10))
+print(peak())
 """
 
 _START = """
@@ -329,7 +331,9 @@ print(imported - began, time.perf_counter() - imported)
 
 def _child(script: str, *arguments: object, **environment: str) -> list[float]:
     command = [sys.executable, "-c", script, *(str(a) for a in arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **environment})
+    path = os.pathsep.join([str(peers.HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path, **environment}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return [float(word) for word in done.stdout.split()]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .goals import Goal, goals_of, label
-from .measure import ALL_CORES, DRAWS, OURS
+from .measure import DRAWS, OURS
 
 COMMAND = "python -m benchmarks"
 
@@ -244,4 +244,4 @@ def ratios(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-__all__ = ["ALL_CORES", "ratios", "results"]
+__all__ = ["ratios", "results"]

@@ -65,14 +65,7 @@ class Agent:
         return {arm: self._estimate(i) for i, arm in enumerate(self.arms)}
 
     def _estimate(self, i: int) -> tuple[float, float]:
-        return self._from_sums(self._pulls[i], i, self._sum1[i], self._sum2[i])
-
-    def _from_sums(self, pulls: float, i: int, sum1: float, sum2: float) -> tuple[float, float]:
-        if pulls == 0:
-            return math.nan, math.nan
-        less = 1.0 / (pulls - 1.0) if pulls > 1 else math.nan
-        mean, variance, _ = summary(self._anchor[i], sum1, sum2, 1.0 / pulls, less)
-        return float(mean), float(variance) if pulls > 1 else math.nan
+        return _mean_and_variance(self._pulls[i], self._anchor[i], self._sum1[i], self._sum2[i])
 
     def ask(self) -> Any:
         """The arm to play now. Asking again before telling gives the same arm."""
@@ -108,7 +101,7 @@ class Agent:
         self._sum4[i] += d * d * d * d
         self._last[i] = self.t
         self._maximum[i] = max(self._maximum[i], x)
-        self._after(i, d)
+        self._after(i, x, d)
 
     def recommend(self) -> Any:
         """The arm that looks best by the policy's objective."""
@@ -123,8 +116,8 @@ class Agent:
     def _check_due(self, i: int) -> None:
         """Raise if a reward of this arm has no place now."""
 
-    def _after(self, i: int, d: float) -> None:
-        """Take note that arm i paid ``d`` above its anchor."""
+    def _after(self, i: int, x: float, d: float) -> None:
+        """Take note that arm i paid ``x``, which is ``d`` above its anchor."""
 
     def _index(self, arm: Any) -> int:
         try:
@@ -247,7 +240,7 @@ class IndexAgent(Agent):
             self._arguments = self._rule.arguments(self.horizon or self._room)
         return self._arguments
 
-    def _after(self, i: int, d: float) -> None:
+    def _after(self, i: int, x: float, d: float) -> None:
         if self._reweighs and self._pulls[i] <= FIRSTS:
             self._firsts[i, int(self._pulls[i]) - 1] = d
 
@@ -286,26 +279,31 @@ class ForgetfulAgent(IndexAgent):
         policy.check_horizon(horizon or self._pilot * k, k)
         self._window, self._discount = policy.memory
         self._memory = np.zeros((round_by_round.ROWS, k))
-        #: Rewards less their anchors by round (modulo the window) and arm; not a number where none was seen.
+        #: What the remembered sums are about; it follows arms that drift.
+        self._base = np.zeros(k)
+        #: Rewards less their bases by round (modulo the window) and arm; not a number where none was seen.
         self._ring = np.full((max(self._window, 1), k), np.nan)
         self._choice = specialise(round_by_round.choose, policy_bindings(policy))
         self._forget = specialise(round_by_round.forget, {})
 
     def _index_choice(self, last: np.ndarray) -> int:
         return self._choice(
-            self.t, self._memory, self._rule.least_pilot, self._window, self._discount, self._firsts, self._anchor,
+            self.t, self._memory, self._rule.least_pilot, self._window, self._discount, self._firsts, self._base,
             last, self._maximum, np.uint64(self.seed), 0, self._formula_arguments(), self._out,
         )  # fmt: skip
 
-    def _after(self, i: int, d: float) -> None:
-        super()._after(i, d)
-        self._forget(self._memory, self._ring, self.t - 1, self._window, self._discount)
-        round_by_round.add(self._memory, i, d, 1.0)
+    def _after(self, i: int, x: float, d: float) -> None:
+        super()._after(i, x, d)
+        self._forget(self._memory, self._ring, self._base, self.t - 1, self._window, self._discount)
+        if self._pulls[i] == 1:
+            self._base[i] = self._anchor[i]
+        round_by_round.add(self._memory, i, x - self._base[i], 1.0)
         if self._window:
-            self._ring[(self.t - 1) % self._window, i] = d
+            self._ring[(self.t - 1) % self._window, i] = x - self._base[i]
 
     def _estimate(self, i: int) -> tuple[float, float]:
-        return self._from_sums(self._memory[round_by_round.WEIGHT, i], i, *self._memory[1:3, i])
+        weight, sum1, sum2 = self._memory[: round_by_round.SUM3, i]
+        return _mean_and_variance(weight, self._base[i], sum1, sum2)
 
     def recommend(self) -> Any:
         """The arm that looks best by the policy's objective, from what is remembered."""
@@ -317,17 +315,18 @@ class ForgetfulAgent(IndexAgent):
     def _more(self) -> dict[str, Any]:
         seen = np.argwhere(~np.isnan(self._ring))
         ring = [[int(slot), int(i), float(self._ring[slot, i])] for slot, i in seen]
-        return {**super()._more(), "memory": self._memory.tolist(), "ring": ring}
+        return {**super()._more(), "memory": self._memory.tolist(), "base": self._base.tolist(), "ring": ring}
 
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore(state)
-        memory = np.array(state["memory"], float)
-        if memory.shape != self._memory.shape or not np.isfinite(memory).all():
+        memory, base = np.array(state["memory"], float), np.array(state["base"], float)
+        fits = memory.shape == self._memory.shape and base.shape == self._base.shape
+        if not (fits and np.isfinite(memory).all() and np.isfinite(base).all()):
             raise UnreadableData("the state of the agent is damaged: what it remembers does not fit its arms")
         remembered = min(self.t, self._window)
         if len(state["ring"]) != remembered:
             raise UnreadableData(f"the state of the agent is damaged: it must hold the last {remembered} rewards")
-        self._memory = memory
+        self._memory, self._base = memory, base
         for slot, i, d in state["ring"]:
             self._ring[whole("slot", slot, 0, self._window - 1), whole("arm", i, 0, len(self.arms) - 1)] = d
 
@@ -384,7 +383,7 @@ class EliminationAgent(Agent):
                 state = "is accepted already"
             raise InvalidInput(f"arm {self.arms[i]!r} {state}; ask() says {self.ask()!r}; nothing was recorded")
 
-    def _after(self, i: int, d: float) -> None:
+    def _after(self, i: int, x: float, d: float) -> None:
         self._count[i] += 1
         self._now1[i] += d
         self._now2[i] += d * d
@@ -515,7 +514,7 @@ class StoppingAgent(Agent):
         )  # fmt: skip
         return int(best), int(challenger), float(ahead)
 
-    def _after(self, i: int, d: float) -> None:
+    def _after(self, i: int, x: float, d: float) -> None:
         if i in self._pair:
             self._pair.remove(i)
         if not self._in_pilot and (not self._pair or self.t == self.horizon):
@@ -577,6 +576,15 @@ def _check_arms(arms: int | Iterable[str]) -> list[str] | int:
     if len(names) < 2 or len(set(names)) != len(names):
         raise InvalidInput(f"arms must be at least 2 different names, got {names!r}")
     return names
+
+
+def _mean_and_variance(pulls: float, anchor: float, sum1: float, sum2: float) -> tuple[float, float]:
+    """From sums about an anchor; not a number where there are too few pulls."""
+    if pulls == 0:
+        return math.nan, math.nan
+    less = 1.0 / (pulls - 1.0) if pulls > 1 else math.nan
+    mean, variance, _ = summary(anchor, sum1, sum2, 1.0 / pulls, less)
+    return float(mean), float(variance) if pulls > 1 else math.nan
 
 
 def _json_number(value: float) -> float | None:

@@ -21,6 +21,9 @@ Rows = list[dict[str, Any]]
 
 #: Okabe & Ito's palette: told apart by colour-blind readers and in grey.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: The asymptotic lower bound is a slope that no uniformly good policy stays below for ever; at a given time one may.
+FLOOR_NAME = "asymptotic lower bound (uniformly good policies)"
+FLOOR_DASHES: list[Any] = [(0, (1, 2)), (0, (4, 2, 1, 2)), (0, (1, 5))]
 #: Greys for bounds.
 BOUNDS = {"printed": "#8c8c8c", "repaired": "#4d4d4d", "proved": "#000000"}
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (5, 2, 1.5, 2)))
@@ -141,11 +144,14 @@ def _curves(plt: Any, finished: Finished, rows: Rows) -> Figure:
                         if bound:
                             text = f"{form} bound, {policy}" + (f", L = {case.names['L']:g}" if several else "")
                             _line(ax, bound, BOUNDS[form], DASHES[(d + 2) % len(DASHES)], text)
-            floor = [x for x in rows if x["case"] == panel.cases[numbers[0]].label and x["metric"] == LOWER_BOUND]
-            if floor and metric == "regret" and len(numbers) == 1:
-                top = ax.get_ylim()[1]  # an asymptotic bound may be far above what so few rounds can cost
-                _line(ax, floor, "#000000", (0, (1, 2)), "asymptotic lower bound, any policy")
-                ax.set_ylim(top=top)
+            top = ax.get_ylim()[1]  # an asymptotic bound may be far above what so few rounds can cost
+            for d, number in enumerate(numbers if metric == "regret" else []):
+                case = panel.cases[number]
+                floor = [x for x in rows if x["case"] == case.label and x["metric"] == LOWER_BOUND]
+                if floor:
+                    text = FLOOR_NAME + (f", L = {case.names['L']:g}" if several else "")
+                    _line(ax, floor, "#000000", FLOOR_DASHES[d % len(FLOOR_DASHES)], text)
+            ax.set_ylim(top=top)
             ax.set_xscale(panel.axis)
             ax.xaxis.set_minor_locator(plt.NullLocator())
             horizon = max(panel.cases[number].horizon for number in numbers)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .arms.bandit import as_environment
+from .arms.bandit import Environment, as_environment
 from .engine.stopping import CHUNK, Found, Search, run_search
 from .engine.work import FEEDBACK, SOURCES, Chunk, Work, prepare, run_chunk
 from .errors import InvalidInput
@@ -51,7 +51,7 @@ def simulate(
     Parameters
     ----------
     policies : one or several, with different names
-    bandit : a Bandit, Tape or RandomBandit, or a list of arms
+    bandit : a Bandit, Tape, RandomBandit or SwitchingBandit, or a list of arms
     horizon : rounds per run (the budget, for best-arm identification)
     runs : independent repetitions
     seed : a whole number from 0
@@ -178,11 +178,7 @@ def identify(
             "sb.simulate(policy, bandit, horizon=...)"
         )
     environment = as_environment(bandit)
-    if environment.written or environment.clock != "pulls":
-        raise InvalidInput(
-            f"{policy.name} can be sure of an arm only where rewards are independent and stay the same, which those of "
-            f"{environment!r} do not; simulate a policy with a given horizon instead"
-        )
+    _check_independent(policy, environment)
     runs = whole("runs", runs, 1)
     seed = whole("seed", seed, 0, LARGEST_SEED)
     limit = whole("limit", limit, 2, LARGEST_HORIZON)
@@ -252,11 +248,13 @@ def trace(
     one_of("kernel", kernel, ("auto", "lazy", "side by side"))
     one_of("feedback", feedback, FEEDBACK)
     if isinstance(policy, StoppingPolicy):
+        _check_independent(policy, environment)
         policy.check_horizon(horizon, environment.K)
         found = run_search(Search(policy, environment, horizon, seed, source), run, 1, trace=True)
         played = int(found.pulls.sum())
         return Trace(found.choices[0, :played], found.rewards[0, :played], int(found.recommended[0]))
     work = Work(policy, environment, horizon, run + 1, seed, (horizon,), source, kernel, feedback)
+    _check_memory(work)
     prepare(work)
     chunk = run_chunk(work, run, 1, trace=True)
     played = int(chunk.final.sum())
@@ -276,7 +274,21 @@ def checkpoint_times(checkpoints: int | Iterable[int], horizon: int, switches: t
     return tuple(sorted({*(whole("checkpoint", t, 1, horizon) for t in checkpoints), *switches, horizon}))
 
 
+def _check_independent(policy: StoppingPolicy, environment: Environment) -> None:
+    if environment.written or environment.clock != "pulls":
+        raise InvalidInput(
+            f"{policy.name} can be sure of an arm only where rewards are independent and stay the same, which those of "
+            f"{environment!r} do not; simulate a policy with a given horizon instead"
+        )
+
+
 def _check_memory(work: Work) -> None:
+    written = 8 * work.horizon * work.environment.K
+    if work.environment.written and written > _MEMORY:
+        raise InvalidInput(
+            f"the rewards of {work.environment!r} are written out before a run is played, and {work.horizon} rounds of "
+            f"{work.environment.K} arms would take {written / 2**30:.1f} GiB; shorten the horizon"
+        )
     needed = 8 * len(work.checkpoints) * work.environment.K * -(-work.runs // work.batch)
     if needed > _MEMORY:
         raise InvalidInput(

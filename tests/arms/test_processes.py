@@ -116,7 +116,15 @@ def test_a_clock_by_pulls_lets_an_arm_wait():
             lambda: sb.Bandit([sb.BlockBootstrap([1, 2], 2)] * 2, jointly=True, clock="pulls"),
             'jointly=True needs clock="rounds"',
         ),
+        (lambda: sb.BlockBootstrap([1, 2], 3), "a block of 3 is longer than the record of 2 values"),
         (lambda: sb.bootstrap([1.0, 2.0]), "table must be a non-empty array of 2 dimension"),
+        (lambda: sb.bootstrap("returns.csv"), "read 'returns.csv' first: sb.bootstrap"),
+        (lambda: sb.bootstrap([["a", "b"]]), "a table must hold numbers alone .* sb.read_returns reads tables"),
+        (
+            lambda: sb.bootstrap([[1.0, 2.0], [1.0, math.nan]], names=["x", "y"]),
+            "column 'y', row 2 is nan; drop or fill it",
+        ),
+        (lambda: sb.bootstrap([[1.0, 2.0], [3.0, 4.0]], jointly="no"), "jointly must be True or False, got 'no'"),
     ],
 )
 def test_bad_input(make, message):
@@ -131,3 +139,16 @@ def test_the_fourth_moment_of_a_persistent_garch_is_infinite():
 def test_no_policy_can_be_sure_of_arms_with_a_memory():
     with pytest.raises(sb.InvalidInput, match="LUCB can be sure of an arm only where rewards are independent"):
         sb.identify(sb.LUCB(L=0.5), sb.Bandit([sb.AR1(0, 1, 0.5), sb.AR1(1, 1, 0.5)]), runs=2)
+
+
+@pytest.mark.parametrize("arm", [sb.AR1(0.5, 1.0, 0.5), sb.GARCH(0.5, 1.0, 0.1, 0.8), sb.BlockBootstrap([1, 2, 3], 2)])
+def test_arms_with_a_memory_are_refused_where_they_cannot_be_played(arm):
+    with pytest.raises(sb.InvalidInput, match="depend on those before"):
+        sb.simulate(sb.ScaleFreeUCB(L=1.0), sb.RandomBandit(2, lambda rng: [arm, arm]), horizon=50, runs=2)
+    with pytest.raises(sb.InvalidInput, match="independent"):
+        sb.trace(sb.LUCB(L=1.0), [arm, arm], horizon=100)
+
+
+def test_a_game_too_long_to_be_written_out_is_refused():
+    with pytest.raises(sb.InvalidInput, match=r"written out .* GiB; shorten the horizon"):
+        sb.simulate(sb.ScaleFreeUCB(L=1.0), [sb.AR1(0, 1, 0.1)] * 2, horizon=10**9, runs=1)

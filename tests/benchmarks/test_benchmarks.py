@@ -2,6 +2,7 @@
 
 import pytest
 from benchmarks.__main__ import main
+from benchmarks.goals import goals_of
 from benchmarks.settings import TINY
 
 from benchmarks import c_loop
@@ -32,3 +33,19 @@ def test_the_whole_of_it_runs_without_peers_and_writes_its_page(tmp_path):
     for part in "abcdefgh":  # the works of the benchmark, each with a section of its own
         assert f"({part})" in page
     assert {"png", "svg"} <= {path.suffix[1:] for path in tmp_path.iterdir()}
+
+
+def test_memory_is_that_of_the_child_not_of_the_process_that_starts_it():
+    from benchmarks.measure import memory
+
+    ballast = bytearray(600 * 2**20)  # touched: zeros are written
+    found = memory(TINY)
+    assert all(row["MiB"] < len(ballast) / 2**20 - 100 for row in found)
+
+
+def test_a_goal_that_could_not_be_measured_is_said_to_be_so():
+    rows = [{"engine": "PyMAB", "ns": 100.0, "ratio": 50.0}, {"engine": "SMPyBandits", "reason": "does not install"}]
+    first, second = goals_of({"ucb1": {"rows": rows}})
+    assert first.verdict == "met"
+    assert not second.met
+    assert second.verdict == "not measured: see its row"

@@ -112,6 +112,19 @@ def test_bad_switches(bandits, after, message):
         sb.SwitchingBandit(bandits, after)
 
 
+@pytest.mark.parametrize(("bandits", "after"), [(None, [1]), ([[sb.Normal(0, 1)] * 2] * 2, 5)])
+def test_switches_must_be_lists(bandits, after):
+    with pytest.raises(sb.InvalidInput, match=r"(bandits|after) must be a list, got"):
+        sb.SwitchingBandit(bandits, after)
+
+
+def test_a_kernel_that_cannot_play_is_refused():
+    tape = sb.Tape(TABLE.T, clock="rounds")
+    for policy, feedback in ((sb.UCBRSSR(L=1), "full"), (sb.SlidingWindowUCB(L=1, window=60), "bandit")):
+        with pytest.raises(sb.InvalidInput, match="the side by side kernel does not play"):
+            sb.trace(policy, tape, horizon=100, kernel="side by side", feedback=feedback)
+
+
 def test_a_switch_past_the_horizon_is_refused():
     with pytest.raises(sb.InvalidInput, match="change after round 500, but the horizon is 500"):
         sb.simulate(sb.UCB1(), SWITCHING, horizon=500, runs=2)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
+from sharpe_bandits.kernels.statistics import higher_moments
 
 L, C = 0.3, 0.5
 TABLE = np.random.default_rng(5).gamma(2.0, 1.0, (500, 3)) - np.array([1.9, 1.8, 1.7])
@@ -126,9 +127,37 @@ def test_forgetting_pays_where_arms_switch_and_costs_where_they_do_not():
         assert study.compare(name, "SF-UCB", objective).final.low > 0
 
 
+@pytest.mark.parametrize("policy", [sb.SlidingWindowUCB(L=1, window=200), sb.DiscountedUCB(L=1, discount=0.98)])
+def test_a_level_that_moves_far_does_not_break_the_moments(policy):
+    """Rewards jump by a million after a third of the game; what is remembered later must know its unit variance."""
+    rng = np.random.default_rng(1)
+    table = rng.normal(0.0, 1.0, (6000, 2))
+    table[2000:] += 1e6
+    agent = policy.agent(arms=2)
+    last = {0: [], 1: []}
+    for t, row in enumerate(table):
+        arm = t % 2
+        agent.tell(arm, row[arm])
+        last[arm].append(row[arm])
+    for arm in (0, 1):
+        mean, variance = agent.estimates()[arm]
+        assert mean == pytest.approx(1e6, abs=0.5)
+        assert 0.5 < variance < 1.8
+        weight, *sums = agent._memory[:, arm]
+        _, fourth = higher_moments(*sums, 1 / weight)
+        assert 1.0 < fourth < 8.0  # 3 for a normal distribution; about an anchor a million away it would be noise
+    trace = sb.trace(policy, sb.Tape(table.T, clock="rounds"), horizon=6000)
+    live = policy.agent(arms=2)
+    for t, arm in enumerate(trace.choices):
+        assert live.ask() == arm
+        live.tell(int(arm), table[t, arm])
+
+
 def test_bad_input():
-    with pytest.raises(sb.InvalidInput, match="window must be a whole number at least 6, got 5"):
+    with pytest.raises(sb.InvalidInput, match="window must be a whole number from 6 to 1000000, got 5"):
         sb.SlidingWindowUCB(L=1, window=5)
+    with pytest.raises(sb.InvalidInput, match=r"window must be .* 1000000, got 10000000000"):
+        sb.SlidingWindowUCB(L=1, window=10**10)
     with pytest.raises(sb.InvalidInput, match="discount"):
         sb.DiscountedUCB(L=1, discount=1.0)
     with pytest.raises(sb.InvalidInput, match="remembers 20 rounds, too few for 4 arms, which need 24; lengthen"):

@@ -152,6 +152,14 @@ def test_a_constant_arm_is_known_exactly():
         assert (trace.choices == 0).mean() > 0.8
 
 
+@pytest.mark.parametrize("policy", POLICIES)
+def test_an_arm_that_paid_the_same_in_the_pilot_is_not_given_up(policy):
+    # Pilots of three or eight zeros are common here; an arm without spread was never played again.
+    bandit = sb.Bandit([sb.Bernoulli(0.3), sb.Bernoulli(0.2)])
+    final = sb.simulate(policy(L=0.1), bandit, horizon=2000, runs=128, seed=1)[policy(L=0.1).name].outcome.final
+    assert final[:, 0].min() > 8
+
+
 def test_they_settle_where_published_policies_cannot():
     # Daily-return scale: UCB-RSSR explores all arms alike for ever, scale-free policies find the good one.
     bandit = sb.Bandit([sb.Normal(0.002, 1e-4), sb.Normal(0.0, 1e-4), sb.Normal(0.0, 1e-4)])

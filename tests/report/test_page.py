@@ -10,6 +10,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.experiments import tidy
+from sharpe_bandits.figures import FLOOR_NAME
 from sharpe_bandits.metrics import Estimate
 from sharpe_bandits.paper.claims import Evidence, Verdict, judge
 from sharpe_bandits.paper.panels import panels
@@ -224,12 +225,13 @@ def test_bounds_that_say_something_are_beside_the_curves(root, folder):
     (chart,) = embedded(root)["panels"]["R2-paper"]["charts"]
     shown = {s["name"] for s in chart["series"]["regret"] if "bound" in s["name"]}
     kept = {
-        re.sub(r"bound \((\w+)\)", rf"\1 bound, {r['policy']}", r["metric"]) + f", L = {float(r['L']):g}"
+        re.sub(r"bound \((\w+)\)", rf"\1 bound, {r['policy']}", r["metric"]).replace("lower bound", FLOOR_NAME)
+        + f", L = {float(r['L']):g}"
         for r in table(folder, "R2", profile="paper")
         if "bound" in r["metric"]
     }
     assert shown == kept
-    assert {"printed bound, UCB-RSSR, L = 5", "lower bound, L = 5"} <= shown
+    assert {"printed bound, UCB-RSSR, L = 5", f"{FLOOR_NAME}, L = 5"} <= shown
 
 
 def test_the_errors_are_those_of_the_data(root, folder):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -109,7 +110,9 @@ class Bandit(Environment):
         remembers = any(arm.remembers for arm in self.arms)
         self.clock = one_of("clock", clock, CLOCKS) if clock is not None else "rounds" if remembers else "pulls"
         self.written = remembers or self.clock == "rounds"
-        self.jointly = bool(jointly)
+        if not isinstance(jointly, bool):
+            raise InvalidInput(f"jointly must be True or False, got {jointly!r}")
+        self.jointly = jointly
         blocks = {(len(arm.values), arm.block) for arm in self.arms if isinstance(arm, BlockBootstrap)}
         if jointly and not (all(isinstance(a, BlockBootstrap) for a in self.arms) and len(blocks) == 1):
             raise InvalidInput(
@@ -182,6 +185,9 @@ class SwitchingBandit(Environment):
     written = True
 
     def __init__(self, bandits: Sequence[Any], after: Sequence[int]) -> None:
+        for name, listed in (("bandits", bandits), ("after", after)):
+            if not isinstance(listed, Iterable) or isinstance(listed, str):
+                raise InvalidInput(f"{name} must be a list, got {listed!r}")
         self.bandits = tuple(b if isinstance(b, Bandit) else Bandit(b) for b in bandits)
         self.switches = tuple(whole("after", t, 1) for t in after)
         if len(self.bandits) < 2 or len(self.switches) != len(self.bandits) - 1:
@@ -344,6 +350,11 @@ class RandomBandit(Environment):
             count, lowest = drawn.low.size, float(drawn.low.min())
         else:
             drawn = [as_arm(a) for a in drawn]
+            if with_memory := [a for a in drawn if a.remembers]:
+                raise InvalidInput(
+                    f"the draw of {self!r} gave {with_memory[0]!r}, whose rewards depend on those before: only a "
+                    "Bandit or a SwitchingBandit can hold such arms"
+                )
             count, lowest = len(drawn), min((a.support[0] for a in drawn), default=np.inf)
         if count != self.K:
             raise InvalidInput(f"the draw of {self!r} gave {count} arms in run {run}, not {self.K}")
@@ -394,7 +405,21 @@ def bootstrap(
         named = getattr(table, "names", None)
         named = getattr(table, "columns", None) if named is None else named
         names = None if named is None else [str(name) for name in named]
-    columns = numbers("table", table.values if hasattr(table, "values") else table, 2).T
+    if isinstance(table, (str, os.PathLike)):
+        raise InvalidInput(f"read {table!r} first: sb.bootstrap(sb.read_returns({table!r}, kind=..., ...))")
+    try:
+        values = np.asarray(table.values if hasattr(table, "values") else table, float)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"a table must hold numbers alone ({error}); sb.read_returns reads tables with dates, gaps and text"
+        ) from None
+    if values.ndim == 2 and not np.isfinite(values).all():
+        row, column = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
+        name = repr(names[column]) if names is not None else column
+        raise InvalidInput(
+            f"column {name}, row {row + 1} is {values[row, column]}; drop or fill it, or let sb.read_returns do so"
+        )
+    columns = numbers("table", values, 2).T
     if block is None and not jointly:
         return Bandit([Empirical(column) for column in columns], names)
     return Bandit([BlockBootstrap(column, 1 if block is None else block) for column in columns], names, jointly=jointly)

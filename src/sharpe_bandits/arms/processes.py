@@ -134,7 +134,10 @@ class BlockBootstrap(Arm):
     def __init__(self, values: Iterable[float], block: float) -> None:
         if not (math.isfinite(real(block)) and block >= 1):
             raise InvalidInput(f"block, the mean length of a block, must be a number of at least 1, got {block!r}")
-        object.__setattr__(self, "values", tuple(numbers("values", values, 1).tolist()))
+        record = tuple(numbers("values", values, 1).tolist())
+        if block > len(record):
+            raise InvalidInput(f"a block of {block:g} is longer than the record of {len(record)} values; shorten it")
+        object.__setattr__(self, "values", record)
         object.__setattr__(self, "block", float(block))
 
     def __repr__(self) -> str:

@@ -96,6 +96,8 @@ class Work:
         assert isinstance(policy, IndexPolicy)
         bindings |= policy_bindings(policy)
         if policy.memory != EVERYTHING or self.feedback == "full":
+            if self.kernel != "auto":
+                raise InvalidInput(f"the {self.kernel} kernel does not play policies that forget, or full feedback")
             return Kernels(rounds=specialise(round_by_round.round_by_round, bindings))
         lazy = specialise(index_play.lazy, bindings) if is_lazy(self) else None
         bindings[formulas.index_at_once] = at_once(policy.formula)
@@ -258,7 +260,8 @@ def _play(work: Work, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
     status = np.zeros(6, np.int64)
     game: tuple[Any, ...] = (first, end - begin, work.horizon, policy.pilot(work.horizon, work.environment.K))
     if kernel is work.kernels.rounds:
-        game += (policy.least_pilot, *policy.memory, work.feedback == "full")
+        window, discount = policy.memory
+        game += (policy.least_pilot, min(window, work.horizon), discount, work.feedback == "full")
     else:
         rewards += _tables(work.horizon + 2 + index_play.AHEAD)
     kernel(*game, *rewards, policy.arguments(work.horizon), goal.arguments(), *outputs, status)
@@ -274,7 +277,8 @@ def _not_a_number(work: Work, run: int, arm: int, t: int, pulls: int) -> Invalid
     work.environment.check_pulls(most, work.policy.name)
     return InvalidInput(
         f"the index of {work.policy.name} is not a number for arm {arm} after {t} rounds of run {run}; "
-        "it must be a number for every record (infinity is allowed)"
+        "it must be a number for every record (infinity is allowed); if rewards are beyond 1e75, "
+        "fourth powers overflow: scale them down"
     )
 
 

@@ -146,7 +146,10 @@ def _playground(description: dict[str, Any], names: dict[str, Any], horizon: int
     environment = _environment(description["arms"], names, clock)
     if "switches" not in description:
         return environment
-    entries = _listed(description["switches"], "switches")
+    listed = description["switches"]
+    if not isinstance(listed, list) or not listed or not all(isinstance(entry, dict) for entry in listed):
+        raise BadDescription(f"switches must be a list of tables with after and arms, got {listed!r}", "switches")
+    entries = _listed(listed, "switches")
     if not isinstance(environment, Bandit):
         raise BadDescription("arms drawn anew in every run cannot switch; leave random or switches out", "switches")
     parts, after = [environment], []

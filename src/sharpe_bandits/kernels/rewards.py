@@ -105,7 +105,7 @@ def fill(arms, row, arm, source, key, first, out):
     elif kind == EMPIRICAL:
         for j in range(out.size):
             out[j] = pool[start + np.int64(out[j] * size)]
-    else:
+    elif kind == DISCRETE:
         for j in range(out.size):
             u = out[j]
             low, high = np.int64(0), size - 1
@@ -116,6 +116,8 @@ def fill(arms, row, arm, source, key, first, out):
                 else:
                     low = middle + 1
             out[j] = pool[start + low]
+    else:  # an arm with a memory, whose rewards should have been written to a tape
+        out[:] = np.nan
 
 
 def recorded(arms, row, arm, number):

@@ -18,14 +18,41 @@ from .streams import REWARDS, fold, stream_key
 
 #: Rows of ``memory[row, arm]``: the weight of what is remembered, and weighted sums of powers of (x - anchor).
 WEIGHT, SUM1, SUM2, SUM3, SUM4, ROWS = range(6)
+#: A mean is far off its anchor if the square of their distance is so many variances. With a discount that is looked at
+#: every so many rounds.
+FAR_OFF, REBASE = 1e4, 64
 
 
-def forget(memory, ring, t, window, discount):
+def rebase(memory, anchor, i):
+    """Move an arm's anchor to the mean if that is far off, as it may be where arms drift; gives by how much."""
+    weight = memory[WEIGHT, i]
+    if not weight > 1.0:
+        return 0.0
+    a, b, c, d = (
+        memory[SUM1, i] / weight,
+        memory[SUM2, i] / weight,
+        memory[SUM3, i] / weight,
+        memory[SUM4, i] / weight,
+    )
+    if a * a <= FAR_OFF * (b - a * a):
+        return 0.0
+    memory[SUM1, i] = 0.0
+    memory[SUM2, i] = weight * max(0.0, b - a * a)
+    memory[SUM3, i] = weight * (c - a * (3.0 * b - 2.0 * a * a))
+    memory[SUM4, i] = weight * max(0.0, d - a * (4.0 * c - a * (6.0 * b - 3.0 * a * a)))
+    anchor[i] += a
+    return a
+
+
+def forget(memory, ring, anchor, t, window, discount):
     """Forget what round ``t`` (counted from 0), about to be taken in, pushes out; ``window`` 0: no window."""
     if discount < 1.0:
         for row in range(ROWS):
             for i in range(memory.shape[1]):
                 memory[row, i] *= discount
+        if t % REBASE == 0:
+            for i in range(memory.shape[1]):
+                rebase(memory, anchor, i)
     if window > 0 and t >= window:
         slot = t % window
         for i in range(memory.shape[1]):
@@ -34,10 +61,12 @@ def forget(memory, ring, t, window, discount):
                 ring[slot, i] = np.nan
                 add(memory, i, d, -1.0)
         if slot == 0:  # once per window the sums are made anew, so that rounding cannot pile up
-            memory[:, :] = 0.0
-            for s in range(window):
-                for i in range(memory.shape[1]):
+            for i in range(memory.shape[1]):
+                shift = rebase(memory, anchor, i)
+                memory[:, i] = 0.0
+                for s in range(window):
                     if ring[s, i] == ring[s, i]:
+                        ring[s, i] -= shift
                         add(memory, i, ring[s, i], 1.0)
 
 
@@ -110,7 +139,7 @@ def round_by_round(
                     status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, -1 - a, t
                     status[4] = seen[-1 - a]
                     return
-            forget(memory, ring, t, window, discount)
+            forget(memory, ring, anchor, t, window, discount)
             for i in range(count_arms):
                 if not (full or i == a):
                     continue

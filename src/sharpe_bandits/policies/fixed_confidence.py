@@ -8,10 +8,8 @@ from ..kernels.statistics import Arm
 from ..objectives import RSSR, Objective
 from ..validation import finite, positive
 from .base import StoppingPolicy
-from .scale_free import root_rssr, spread
+from .scale_free import paid_alike, root_rssr, spread
 
-#: A variance below this share of the squared mean is rounding: the arm has paid the same every time.
-_ROUNDING = 1e-15
 #: Variances are known to a share of sqrt(kurtosis / s) after s pulls: W is taken to be larger by this times the square.
 _DOUBT = 4.0
 
@@ -23,10 +21,8 @@ def root(arm: Arm, L: float, risk_free: float) -> float:
 def noise(arm: Arm, L: float, risk_free: float) -> float:
     w = spread(arm, L, risk_free)
     v = arm.variance
-    if v <= _ROUNDING * arm.mean * arm.mean:
-        # It may yet pay something else, with a probability p of up to beta / s (then s pulls hide it with probability
-        # exp(-beta)), and raise h from 0 to no more than sqrt(p / (1 - p)), whatever it pays: W = 1/2 covers that.
-        return max(w, 0.5)
+    if paid_alike(arm):
+        return w
     return w * (1.0 + _DOUBT * (arm.fourth / v / v) / arm.pulls)
 
 

@@ -9,6 +9,9 @@ so that W / s, W the variance of psi, is the variance of h after s pulls. W take
 pulls these are drawn towards those of a normal distribution, as if PRIOR pulls of one had been seen. That W is itself
 estimated is allowed for as in the normal case with unknown variance: a distance d has the divergence
 (s - 2)/2 ln(1 + d^2/W), not s d^2/(2 W), to which it tends.
+
+An arm that has paid the same every time (three pulls of a Bernoulli arm often do) has an estimated variance of 0 and
+may yet pay something else: it is given the variance L, so that W is 1/2, and is played until that is refuted.
 """
 
 import math
@@ -27,6 +30,10 @@ from .base import IndexPolicy
 PRIOR = 10.0
 #: W is at least this share of what it would be for a normal distribution.
 FLOOR = 0.25
+#: A variance below this share of the squared mean is rounding: the arm has paid the same every time.
+_ROUNDING = 1e-15
+#: Windows are at most so long: a discount remembers longer for less.
+LONGEST_WINDOW = 10**6
 #: Exponents are cut here: e^_LARGEST is far beyond any ratio.
 _LARGEST = 200.0
 
@@ -36,8 +43,17 @@ def root_rssr(arm: Arm, t: int, L: float, risk_free: float) -> float:
     return (arm.mean - risk_free) / math.sqrt(L + arm.variance)
 
 
+def paid_alike(arm: Arm) -> bool:
+    """Whether the arm has paid the same every time."""
+    return arm.variance <= _ROUNDING * arm.mean * arm.mean
+
+
 def spread(arm: Arm, L: float, risk_free: float) -> float:
     """W: the variance of one pull's influence on h, estimated and stabilised."""
+    if paid_alike(arm):
+        # It may yet pay something else, with a probability p of up to beta / s (then s pulls hide it with probability
+        # exp(-beta)), and raise h from 0 to no more than sqrt(p / (1 - p)), whatever it pays: W = 1/2 covers that.
+        return 0.5
     d = L + arm.variance
     v = arm.variance
     share = arm.pulls / (arm.pulls + PRIOR)
@@ -70,12 +86,16 @@ def imed(arm: Arm, t: int, L: float, risk_free: float) -> float:
 def posterior(arm: Arm, t: int, L: float, risk_free: float) -> float:
     # Jeffreys' prior: tau ~ Gamma((s - 1)/2, rate (s - 1) V / 2), theta ~ N(X, 1 / (s tau)).
     half = 0.5 * (arm.pulls - 1.0)
-    variance = half * arm.variance / gamma(arm.key, half)
+    # L for an arm that has paid the same every time, else nothing; no branch, which the fast gamma sampler asks for.
+    seen = arm.variance + L / (1.0 + 1e15 * (arm.variance / L))
+    variance = half * seen / gamma(arm.key, half)
     theta = arm.mean + normal(arm.key, BESIDE_GAMMA) * math.sqrt(variance / arm.pulls)
     return (theta - risk_free) / math.sqrt(L + variance)
 
 
 def reweighted(arm: Arm, t: int, L: float, risk_free: float) -> float:
+    if paid_alike(arm):  # weights change nothing
+        return root_rssr(arm, t, L, risk_free) + normal(arm.key, 0) * math.sqrt(0.5 / arm.pulls)
     return (arm.drawn_mean - risk_free) / math.sqrt(L + arm.drawn_variance)
 
 
@@ -106,7 +126,7 @@ class ScaleFreeUCB(_ScaleFree):
     ----------
     L : regulariser, in units of the variance of rewards
     risk_free : rate subtracted from every reward
-    c : width of the confidence term; smaller explores less (1 is classical, 1/2 does best on the paper's panels)
+    c : width of the confidence term; smaller explores less and locks in more often (1 is classical)
     """
 
     title: ClassVar[str] = "SF-UCB"
@@ -144,7 +164,7 @@ class SlidingWindowUCB(_Forgetting):
     Parameters
     ----------
     L, risk_free, c : as for :class:`ScaleFreeUCB`
-    window : how many rounds are remembered; about as long as arms stay the same, or a little less
+    window : how many rounds are remembered, at most a million; about as long as arms stay the same, or a little less
     """
 
     title: ClassVar[str] = "SW-SF-UCB"
@@ -154,7 +174,7 @@ class SlidingWindowUCB(_Forgetting):
 
     def check(self) -> None:
         super().check()
-        self._set(window=whole("window", self.window, 2 * self.least_pilot))
+        self._set(window=whole("window", self.window, 2 * self.least_pilot, LONGEST_WINDOW))
 
     @property
     def memory(self) -> tuple[int, float]:

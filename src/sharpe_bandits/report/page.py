@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import SharpeBanditsError
 from ..experiments.panel import Finished, Panel
-from ..figures import BOUNDS, MARKERS, PALETTE, Rows, columns_of, policies_of, setting, style
+from ..figures import BOUNDS, FLOOR_NAME, MARKERS, PALETTE, Rows, columns_of, policies_of, setting, style
 from ..paper.claims import FAILS, HOLDS, UNDECIDED, Verdict
 from ..paper.table import Table
 from ..paper.theory_check import LEVEL, LOWER_BOUND
@@ -112,14 +112,16 @@ def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
                             extra = {"name": text, "colour": BOUNDS[form], "dash": _DASHES[(d + 2) % 4]}
                             points = {"t": [x["t"] for x in limit], **_numbers(limit)}
                             by_metric[metric].append({**extra, **points})
-        for number in numbers:
+        highest = max((max(s["high"]) for s in by_metric["regret"]), default=0.0)
+        for d, number in enumerate(numbers):
             case = panel.cases[number]
             floor = [x for x in rows if (x["case"], x["metric"]) == (case.label, LOWER_BOUND)]
             if floor:
-                text = "lower bound" + (f", L = {case.names['L']:g}" if len(numbers) > 1 else "")
-                thin = {"name": text, "colour": "#000000", "dash": "dot"}
+                text = FLOOR_NAME + (f", L = {case.names['L']:g}" if len(numbers) > 1 else "")
+                thin = {"name": text, "colour": "#000000", "dash": ("dot", "dashdot")[d % 2]}
                 points = {"t": [x["t"] for x in floor], **_numbers(floor)}
-                by_metric["regret"].append({**thin, **points, "hidden": True})
+                # One that is far above what so few rounds can cost is there to be asked for.
+                by_metric["regret"].append({**thin, **points, "hidden": floor[-1]["mean"] > 1.5 * highest})
         drawn.append({"kind": "curves", "label": label, "series": by_metric})
     return drawn
 
