@@ -267,3 +267,16 @@ def test_a_state_without_pulls_is_a_state():
     again = sb.Agent.from_json(agent.to_json())
     assert again.ask() == 0
     assert again.to_json() == agent.to_json()
+
+
+@pytest.mark.parametrize("column", ["sum1", "anchor", "last", "maximum"])
+def test_a_state_in_which_a_number_was_changed_is_refused(column):
+    agent = sb.UCBRSSR(L=1).agent(arms=2)
+    for reward in (0.5, 1.25, 0.75, 2.5):
+        agent.tell(agent.ask(), reward)
+    state = json.loads(agent.to_json())
+    assert sb.Agent.from_json(json.dumps(state, sort_keys=True)).ask() == agent.ask()
+    assert sb.Agent.from_json(json.dumps(state).replace(".0,", ",").replace(".0]", "]")).ask() == agent.ask()
+    state["record"][column][0] += 0.25
+    with pytest.raises(sb.UnreadableData, match="was changed after it was saved"):
+        sb.Agent.from_json(json.dumps(state))

@@ -6,6 +6,7 @@ policies draw from streams that are functions of (seed, round, arm), so there is
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ import numpy as np
 
 from .engine.compiler import specialise
 from .engine.stopping import stopping_bindings
-from .engine.work import check_custom, policy_bindings
+from .engine.work import check_custom, past_the_end, policy_bindings
 from .errors import CampaignOver, InvalidInput, SharpeBanditsError, UnreadableData, unknown
 from .kernels import elimination, fixed_confidence, formulas, index_play, round_by_round
 from .kernels.statistics import FIRSTS, anchor_of, summary
@@ -24,7 +25,8 @@ from .policies.base import EVERYTHING, EliminationPolicy, IndexPolicy, Policy, S
 from .policies.custom import CustomPolicy
 from .validation import is_number, real, whole
 
-FORMAT = 2
+FORMAT = 3
+_MOST_ARMS = 10**6
 _KIND = "sharpe-bandits agent"
 #: What is kept of each arm, besides its name.
 _COLUMNS = ("pulls", "sum1", "sum2", "sum3", "sum4", "anchor", "last", "maximum")
@@ -144,7 +146,10 @@ class Agent:
             "record": {c: [_json_number(v) for v in getattr(self, f"_{c}")] for c in _COLUMNS},
             **self._more(),
         }
-        return json.dumps(state, allow_nan=False, default=lambda thing: thing.tolist())
+        text = json.dumps(state, allow_nan=False, default=lambda thing: thing.tolist())
+        return json.dumps(
+            {**state, "seal": _seal(json.loads(text))}, allow_nan=False, default=lambda thing: thing.tolist()
+        )
 
     @staticmethod
     def from_json(text: str | bytes) -> Agent:
@@ -160,6 +165,8 @@ class Agent:
         try:
             agent = new_agent(policy_from_dict(state["policy"]), state["arms"], state["horizon"], state["seed"])
             agent._restore(state)
+            if state.pop("seal", None) != _seal(state):
+                raise UnreadableData("the state of the agent was changed after it was saved; take it from a copy")
         except UnreadableData:
             raise
         except SharpeBanditsError as error:
@@ -217,7 +224,10 @@ class IndexAgent(Agent):
         least = int(np.argmin(self._pulls))
         if self._pulls[least] < self._pilot:
             return least
-        choice = self._index_choice(np.maximum(self._last, self._pilot * len(self.arms)))
+        try:
+            choice = self._index_choice(np.maximum(self._last, self._pilot * len(self.arms)))
+        except IndexError:
+            raise past_the_end(self.policy) from None
         if choice < 0:
             i = -1 - choice
             mean, variance = self._estimate(i)
@@ -567,7 +577,7 @@ def new_agent(policy: Policy, arms: int | Iterable[str], horizon: int | None, se
 
 def _check_arms(arms: int | Iterable[str]) -> list[str] | int:
     if is_number(arms):
-        return whole("arms", arms, 2)
+        return whole("arms", whole("arms", arms, 2), 2, _MOST_ARMS)
     if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable):
         raise InvalidInput(f"arms must be a list of names or a number of arms, got {arms!r}")
     names = list(arms)
@@ -585,6 +595,19 @@ def _mean_and_variance(pulls: float, anchor: float, sum1: float, sum2: float) ->
     less = 1.0 / (pulls - 1.0) if pulls > 1 else math.nan
     mean, variance, _ = summary(anchor, sum1, sum2, 1.0 / pulls, less)
     return float(mean), float(variance) if pulls > 1 else math.nan
+
+
+def _seal(state: dict[str, Any]) -> str:
+    """A digest of a state's content, whatever its layout and whether whole numbers are written 6 or 6.0."""
+    return hashlib.sha256(json.dumps(_canonical(state), sort_keys=True).encode()).hexdigest()
+
+
+def _canonical(thing: Any) -> Any:
+    if isinstance(thing, dict):
+        return {key: _canonical(value) for key, value in thing.items()}
+    if isinstance(thing, list):
+        return [_canonical(value) for value in thing]
+    return int(thing) if isinstance(thing, float) and thing.is_integer() else thing
 
 
 def _json_number(value: float) -> float | None:

@@ -20,7 +20,7 @@ from .errors import InvalidInput, SharpeBanditsError
 from .experiments import tidy
 from .experiments.panel import Finished, Panel
 from .experiments.runner import Progress, run_panels
-from .experiments.store import ChunkStore, write_whole
+from .experiments.store import ChunkStore, digest, write_whole
 from .paper import claims, theory_check
 from .paper.claims import Verdict
 from .report.page import Content, check_plotly, page
@@ -62,6 +62,7 @@ class Job:
             "description": self.description,
             "versions": versions(),
             "sources": _sources(),
+            "cases": _cases(self),
         }
 
 
@@ -104,13 +105,27 @@ def carry_out(
     return verdicts
 
 
+def _cases(job: Job) -> str:
+    """A digest of what is simulated and claimed, so that an edited panel does not go on in an old folder."""
+    described = [
+        [
+            [digest(work) for _, work in panel.works(job.runs, job.seed)],
+            [[case.label, case.objective.to_dict()] for case in panel.cases],
+            [[claim.id, claim.says, claim.checks] for claim in panel.claims],
+        ]
+        for panel in job.panels
+    ]
+    return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16]
+
+
 def _sources() -> str:
     """A digest of the code that results are made by, so that two states of it never share a folder."""
-    digest = hashlib.sha256()
+    found = hashlib.sha256()
     root = Path(__file__).parent
-    for path in sorted(p for part in ("arms", "engine", "kernels", "policies") for p in (root / part).glob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
+    parts = [p for part in ("arms", "engine", "kernels", "policies") for p in (root / part).glob("*.py")]
+    for path in sorted([*parts, root / "objectives.py", root / "call_tree.py"]):
+        found.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()[:16]
 
 
 def _claim_folder(job: Job, out: Path) -> None:

@@ -189,7 +189,7 @@ def test_let_is_computed_in_order_and_knows_variables_and_the_horizon():
 
 
 def test_the_horizon_may_be_an_expression_of_the_variables():
-    assert [c.horizon for c in made(sweep={"K": [10, 20]}, horizon="50 * K")] == [500, 1000]
+    assert [c.horizon for c in made(sweep={"m": [10, 20]}, horizon="50 * m")] == [500, 1000]
 
 
 def test_policies_may_hold_an_objective_words_and_expressions_of_n_and_k():
@@ -351,3 +351,24 @@ def test_missing_parts_are_named():
         description = {k: v for k, v in BASE.items() if k != key}
         with pytest.raises(BadDescription, match=f"has no {key}; add it"):
             cases(description)
+
+
+def test_any_part_may_be_swept_and_is_told_apart_by_its_kinds():
+    coins, normal = [{"kind": "Bernoulli", "p": [0.1, 0.2]}], [{"kind": "Normal", "mean": [0, 1], "variance": 1}]
+    assert [c.label for c in made(sweep={"arms": [coins, normal]})] == ["arms = Bernoulli", "arms = Normal"]
+    ratios = [{"kind": "RSSR", "L": 1}, {"kind": "RSSR", "L": 2}]
+    found = made(sweep={"objective": ratios})
+    assert [c.label for c in found] == ["objective = 1", "objective = 2"]
+    assert [c.objective for c in found] == [sb.RSSR(1), sb.RSSR(2)]
+
+
+@pytest.mark.parametrize("sweep", [{"runs": [100, 200]}, {"seed": [1, 2]}, {"checkpoints": [5, 9]}])
+def test_what_all_cases_share_is_not_swept(sweep):
+    with pytest.raises(BadDescription, match="is the same for all cases"):
+        made(sweep=sweep)
+
+
+@pytest.mark.parametrize("name", ["K", "n"])
+def test_a_case_is_not_labelled_with_another_number_than_it_has(name):
+    with pytest.raises(BadDescription, match=f"{name} is 7 here, but the"):
+        made(sweep={name: [7, 9]})

@@ -311,3 +311,29 @@ def test_a_state_of_a_policy_that_is_not_defined_here_is_explained():
     state = greedy_sharpe(L=1.0).agent(arms=2).to_json().replace('"Greedy Sharpe"', '"Greedy Sharp"')
     with pytest.raises(sb.UnreadableData, match="'Greedy Sharp': did you mean 'Greedy Sharpe'"):
         sb.Agent.from_json(state)
+
+
+def test_an_index_that_reads_past_the_end_of_a_table_is_an_error():
+    @sb.index_policy(name="short table")
+    def index(arm, t, table):
+        return arm.mean + table[int(arm.pulls)]
+
+    policy = index(table=[1.0, 2.0, 3.0])
+    with pytest.raises(sb.InvalidInput, match="past the end of a table"):
+        sb.simulate(policy, [sb.Uniform(0, 1), sb.Uniform(0, 2)], horizon=50, runs=2)
+    agent = policy.agent(arms=2)
+    for arm in (0, 1, 0, 0):
+        agent.tell(arm, 0.5)
+    with pytest.raises(sb.InvalidInput, match="past the end of a table"):
+        agent.ask()
+
+
+def test_a_statement_that_cannot_be_compiled_is_shown():
+    @sb.index_policy(name="imports")
+    def index(arm, t):
+        import math
+
+        return math.sqrt(arm.pulls)
+
+    with pytest.raises(sb.CompilationFailed, match="import math"):
+        sb.simulate(index(), [sb.Uniform(0, 1), sb.Uniform(0, 2)], horizon=50, runs=2)

@@ -14,6 +14,7 @@ import hashlib
 import linecache
 import os
 import platform
+import re
 import sys
 import tempfile
 import threading
@@ -28,6 +29,8 @@ import numpy as np
 from ..call_tree import Bindings, Function, call_tree, cells, codes, global_names, members
 from ..errors import CompilationFailed
 
+#: Set on a user's function that reads tables: a place past their end is then an error, not whatever lies in memory.
+READS_TABLES = "reads_tables"
 #: Functions of less byte code than this are always inlined.
 _SHORT = 1500
 _SCALARS = (bool, int, float, complex, str, bytes, type(None), np.generic)
@@ -71,7 +74,7 @@ def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what:
         dispatcher = _Translation({}, "check").callee(formula)
         dispatcher.compile(signature)
         result = dispatcher.overloads[signature].signature.return_type
-    except numba.core.errors.NumbaError as error:
+    except (numba.core.errors.NumbaError, numba.core.errors.UnsupportedBytecodeError) as error:
         raise CompilationFailed(_explain(formula, error, what)) from error
     if not isinstance(result, (numba.types.Float, numba.types.Integer, numba.types.Boolean)):
         line = formula.__code__.co_firstlineno
@@ -87,6 +90,8 @@ def _explain(formula: Callable[..., Any], error: Any, what: str) -> str:
     where = getattr(error, "loc", None)
     if where is not None and where.filename and os.path.basename(where.filename) == os.path.basename(filename):
         line = where.line
+    elif raised := re.search(r"Raised from (.*) \((\d+)\)$", str(error)):
+        line = int(raised[2]) if raised[1] == filename else line
     source = linecache.getline(filename, line).strip()
     reason = next((text for text in str(error).splitlines() if _is_reason(text)), str(error).splitlines()[0])
     shown = f"\n    {source}" if source else ""
@@ -129,6 +134,8 @@ class _Translation:
             # Python calls a callee, and wrappers for that would take a fifth of the time to compile.
             short = len(function.__code__.co_code) < _SHORT
             unwrapped: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+            if getattr(function, READS_TABLES, False):
+                unwrapped["boundscheck"] = True
             compiled = numba.njit(nogil=True, error_model="numpy", forceinline=short, **unwrapped)
             self.done[function] = compiled(self._rebound(function, None))
         return self.done[function]
@@ -166,7 +173,7 @@ def _digest(kernel: Callable[..., Any], bindings: Bindings) -> str:
         for code in codes(function.__code__):
             constants = [c for c in code.co_consts if not isinstance(c, types.CodeType)]
             parts += [code.co_name, code.co_code.hex(), repr(code.co_names), repr(code.co_varnames), repr(constants)]
-        parts.append(repr(function.__defaults__))
+        parts.append(repr((function.__defaults__, getattr(function, READS_TABLES, False))))
         named = {**global_names(function), **members(function)}
         parts += [f"{name}={_identity(thing, bindings)}" for name, thing in named.items()]
         parts += [_identity(thing, bindings) for thing in cells(function)]

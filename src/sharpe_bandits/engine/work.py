@@ -264,10 +264,21 @@ def _play(work: Work, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
         game += (policy.least_pilot, min(window, work.horizon), discount, work.feedback == "full")
     else:
         rewards += _tables(work.horizon + 2 + index_play.AHEAD)
-    kernel(*game, *rewards, policy.arguments(work.horizon), goal.arguments(), *outputs, status)
+    try:
+        kernel(*game, *rewards, policy.arguments(work.horizon), goal.arguments(), *outputs, status)
+    except IndexError:
+        raise past_the_end(policy) from None
     if status[0] == index_play.NOT_A_NUMBER:
         raise _not_a_number(work, *(int(v) for v in status[1:5]))
     return int(status[5])
+
+
+def past_the_end(policy: Policy) -> InvalidInput:
+    """The error for a user's index that reads what a table does not have."""
+    return InvalidInput(
+        f"the index of {policy.name} reads past the end of a table; give tables an entry for all pulls or rounds up to "
+        "the horizon, or limit the place as in table[min(int(arm.pulls), table.size - 1)]"
+    )
 
 
 def _not_a_number(work: Work, run: int, arm: int, t: int, pulls: int) -> InvalidInput:

@@ -27,6 +27,10 @@ KEYS = (
     "checkpoints",
 )  # fmt: skip
 _METRICS = ("regret", "error", "coverage")
+#: What differs from case to case by its content, and is told apart by its kinds.
+_BY_KIND = ("arms", "clock", "switches", "objective", "policies")
+#: What all cases of an experiment share.
+_SHARED = ("title", "metric", "checkpoints", "sweep", "cases", "runs", "seed")
 _PARTS = {"arms": catalogue.arms, "policies": catalogue.policies, "objective": catalogue.objectives}
 
 
@@ -73,6 +77,10 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
         raise BadDescription("sweep must be a table of non-empty lists, as in sweep = { L = [0.5, 5] }", "sweep")
     if not isinstance(description.get("let", {}), dict):
         raise BadDescription('let must be a table, as in let = { x = "n / 2" }', "let")
+    for place, varied in (("sweep", sweep), *(("cases", case) for case in listed)):
+        for key in varied:
+            if key in _SHARED:
+                raise BadDescription(f"{key} is the same for all cases; set it at the top, or make two files", place)
     needed = ["horizon", "arms", "objective", *(["policies"] if description.get("metric") != "coverage" else [])]
     for key in needed:
         if key not in description and key not in sweep and not all(key in case for case in listed):
@@ -82,8 +90,9 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
     for number, case in enumerate(listed):
         for values in itertools.product(*sweep.values()):
             swept = dict(zip(sweep, values, strict=True))
+            told = {key: _told(value, sweep[key]) for key, value in swept.items() if key in _BY_KIND}
             try:
-                made = _case(dict(description), {**case, **swept})
+                made = _case(dict(description), {**case, **swept}, told)
             except BadDescription as error:
                 part = error.place[0]
                 if part in swept:
@@ -101,8 +110,22 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
     return list(found.values())
 
 
-def _case(description: dict[str, Any], variation: dict[str, Any]) -> Case:
-    variables = {}
+def _told(value: Any, values: list[Any]) -> str:
+    """A swept part in a word or two: its kinds, or its number in the list where kinds do not tell."""
+    labels = [_kinds(v) for v in values]
+    label = labels[values.index(value)]
+    return label if labels.count(label) == 1 else str(values.index(value) + 1)
+
+
+def _kinds(part: Any) -> str:
+    tables = part if isinstance(part, list) else [part]
+    return " + ".join(
+        dict.fromkeys(str(t.get("name", t.get("kind"))) if isinstance(t, dict) else str(t) for t in tables)
+    )
+
+
+def _case(description: dict[str, Any], variation: dict[str, Any], told: dict[str, str]) -> Case:
+    variables: dict[str, Any] = {}
     for key, value in variation.items():
         if key in KEYS:
             description[key] = value
@@ -126,8 +149,16 @@ def _case(description: dict[str, Any], variation: dict[str, Any]) -> Case:
             raise BadDescription(str(error), *place) from None
         policies[policy.name] = policy
     objective = _build("objective", description["objective"], ("objective",), names)
+    for name, true, what in (("n", horizon, "horizon"), ("K", environment.K, "number of arms")):
+        if variables.get(name, true) != true:
+            raise BadDescription(
+                f"{name} is {variables[name]!r} here, but the {what} is {true}; {name} is the name of that number: use "
+                f'it there, as in {"horizon" if name == "n" else "repeat"} = "{name}"',
+                name,
+            )
     if "horizon" in variation:
         variables["n"] = horizon
+    variables = {**told, **variables}
     return Case(variables, names, environment, tuple(policies.values()), objective, horizon)
 
 

@@ -132,6 +132,8 @@ class PolicyFactory:
                     f"{self.name} needs a value for {p.name}, as in {self.function.__name__}({p.name}=1.0)"
                 )
             values.append((p.name, _number_or_table(p.name, value)))
+            if isinstance(values[-1][1], np.ndarray):
+                self.function.reads_tables = True  # type: ignore[attr-defined]  # see engine.compiler.READS_TABLES
         goal = self.objective if objective is None else check_objective(objective)
         return CustomPolicy(
             self,
