@@ -161,7 +161,7 @@ def test_coverage_has_the_promise_and_all_inequalities():
 
 def test_panels_without_l():
     figure = drawn(regret_panel(variables=[{"rho": 0.5}, {"rho": 2}]))
-    assert [ax.get_title(loc="left") for ax in figure.axes] == ["rho = 0.5", "rho = 2", "", ""]
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["rho = 0.5, L = 1", "rho = 2, L = 1", "", ""]
     assert legends(figure) == ["UCB-RSSR", "U-UCB"]
     assert legends(drawn(regret_panel(variables=[{}]))) == ["UCB-RSSR", "U-UCB"]
 

@@ -253,3 +253,11 @@ def test_confidence_must_be_a_probability(study):
 
 def test_estimates_print_themselves():
     assert f"{metrics.Estimate(1.0, 0.25, 0.5, 1.5):.2f}" == "1.00 ± 0.25 [0.50, 1.50]"
+
+
+def test_runs_that_are_all_alike_have_no_standard_error():
+    totals = np.full((7, 1), 0.1 + 0.2) * np.array([3, 3, 3, 3, 3, 3, 2])[:, None]
+    curve = metrics.batch_means(totals, np.array([3, 3, 3, 3, 3, 3, 2]), np.array([10]), 0.95)
+    assert curve.se[0] == 0.0
+    assert curve.low[0] == curve.high[0] == curve.mean[0]
+    assert repr(curve).startswith("<Curve of 1 points from t = 10 to 10, where it is 0.3 ")

@@ -8,7 +8,7 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.objectives import Objective, objective_from_dict
 
-#: The paper's ten uniform arms (SPEC, R3).
+#: The paper's ten uniform arms (panel R3).
 MEANS = np.array([3.80, 4.43, 5.09, 4.15, 5.33, 3.69, 5.02, 3.38, 3.91, 3.51])
 VARIANCES = np.array([2.7, 4.17, 6.01, 3.7, 6.99, 2.83, 6.21, 2.39, 3.64, 2.78])
 
@@ -43,13 +43,13 @@ def test_every_objective_is_tested_above():
 
 
 def test_best_rssr_is_not_always_best_sharpe():
-    """SPEC section 1: at L = 0.75 RSSR prefers arm 1 of the ten and SR arm 3 (counted from 1)."""
+    """docs/reading-the-paper.md: at L = 0.75 RSSR prefers arm 1 of the ten and SR arm 3 (counted from 1)."""
     assert int(np.argmax(sb.RSSR(L=0.75).value(MEANS, VARIANCES))) == 0
     assert int(np.argmax(sb.Sharpe(L=0.75).value(MEANS, VARIANCES))) == 2
 
 
 def test_the_printed_modified_mvts_tends_to_another_arm():
-    """SPEC section 2: its limit mu^2 / (L + sigma) prefers arm 5 of the ten, RSSR arm 1 (R4, L = 1)."""
+    """docs/reading-the-paper.md: its limit mu^2 / (L + sigma) prefers arm 5 of the ten, RSSR arm 1 (R4, L = 1)."""
     assert int(np.argmax(MEANS**2 / (1.0 + np.sqrt(VARIANCES)))) == 4
     assert int(np.argmax(sb.RSSR(L=1.0).value(MEANS, VARIANCES))) == 0
 

@@ -17,6 +17,11 @@ from .errors import SharpeBanditsError
 
 QUICK_RUNS = 200
 FULL_RUNS = 10_000
+#: What can be wrong with a folder that a user names.
+_FORESEEN = (
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR,
+    errno.EEXIST, errno.ENOENT, errno.ENAMETOOLONG,
+)  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,14 +40,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.ENOTDIR):
+        if error.errno not in _FORESEEN:
             raise
         remedy = "make room" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "choose a writable --out"
-        print(
-            f"sharpe-bandits: {error.strerror}: {error.filename or 'output folder'}; {remedy} and give the same "
-            f"command again{', it goes on where this one stood' if options.resumes else ''}",
-            file=sys.stderr,
-        )
+        begun = options.resumes and error.errno in (errno.ENOSPC, errno.EDQUOT)
+        place = error.filename or "output folder"
+        again = f"give the same command again{', it goes on where this one stood' if begun else ''}"
+        print(f"sharpe-bandits: {error.strerror or error}: {place}; {remedy} and {again}", file=sys.stderr)
         return 3
 
 
@@ -186,7 +190,7 @@ def _panels(options: argparse.Namespace) -> int:
             panel.title,
             panel.compares,
             _several(c.environment.K for c in cases),
-            _several(f"{c.names['L']:.3g}" for c in cases if "L" in c.names),
+            _several(f"{c.L:.3g}" for c in cases if c.L is not None),
             _several(c.horizon for c in cases),
             arms,
         )

@@ -136,20 +136,21 @@ def _curves(plt: Any, finished: Finished, rows: Rows) -> Figure:
                     ]
                     if not found:
                         continue  # a policy of other cases
-                    name = f"{policy}, L = {case.names['L']:g}" if several else policy
+                    name = case.with_L(policy) if several else policy
                     _line(ax, found, style(p)[0], DASHES[(d + p // len(PALETTE)) % len(DASHES)], name)
                     for form in ("printed", "repaired", "proved") if metric == "regret" else ():
                         key = (case.label, policy, f"bound ({form})")
                         bound = [x for x in rows if (x["case"], x["policy"], x["metric"]) == key]
                         if bound:
-                            text = f"{form} bound, {policy}" + (f", L = {case.names['L']:g}" if several else "")
-                            _line(ax, bound, BOUNDS[form], DASHES[(d + 2) % len(DASHES)], text)
+                            text = f"{form} bound, {policy}"
+                            text = case.with_L(text) if several else text
+                            _line(ax, bound, BOUNDS[form], DASHES[d % len(DASHES)], text)
             top = ax.get_ylim()[1]  # an asymptotic bound may be far above what so few rounds can cost
             for d, number in enumerate(numbers if metric == "regret" else []):
                 case = panel.cases[number]
                 floor = [x for x in rows if x["case"] == case.label and x["metric"] == LOWER_BOUND]
                 if floor:
-                    text = FLOOR_NAME + (f", L = {case.names['L']:g}" if several else "")
+                    text = case.with_L(FLOOR_NAME) if several else FLOOR_NAME
                     _line(ax, floor, "#000000", FLOOR_DASHES[d % len(FLOOR_DASHES)], text)
             ax.set_ylim(top=top)
             ax.set_xscale(panel.axis)
@@ -163,9 +164,7 @@ def _curves(plt: Any, finished: Finished, rows: Rows) -> Figure:
             if c == 0:
                 ax.set_ylabel(_UNITS[metric])
             if r == 0 and label:
-                given = panel.cases[numbers[0]].names
-                fixed = f", L = {given['L']:g}" if "L" in given and not several else ""
-                ax.set_title(label + fixed, fontsize=9, loc="left")
+                ax.set_title(label if several else panel.cases[numbers[0]].with_L(label), fontsize=9, loc="left")
             if r == 1:
                 ax.set_xlabel("rounds t")
     entries: dict[str, Any] = {}  # of all columns: a bound, or a policy, may be in one of them only

@@ -32,7 +32,7 @@ class Estimate:
         return f"{self.mean:{spec}} ± {self.se:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Curve:
     """A mean over time with its standard errors and confidence intervals; ``t`` counts rounds."""
 
@@ -41,6 +41,9 @@ class Curve:
     se: np.ndarray
     low: np.ndarray
     high: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"<Curve of {len(self.t)} points from t = {self.t[0]} to {self.t[-1]}, where it is {self.final}>"
 
     @property
     def final(self) -> Estimate:
@@ -74,6 +77,7 @@ def batch_means(totals: np.ndarray, sizes: np.ndarray, t: np.ndarray, confidence
     if batches > 1:
         squares = ((totals - sizes[:, None] * mean) ** 2).sum(axis=0) / runs**2
         se = np.sqrt(squares * batches / (batches - 1))
+        se = np.where(se <= 1e-13 * np.abs(mean), 0.0, se)  # rounding: all runs are alike
     else:
         se = np.full(mean.shape, np.nan)
     half = np.where(se == 0, 0.0, student(confidence, batches - 1) * se)

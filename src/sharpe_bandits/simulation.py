@@ -271,6 +271,8 @@ def checkpoint_times(checkpoints: int | Iterable[int], horizon: int, switches: t
         space = np.linspace if switches else np.geomspace
         spaced = space(1, horizon, whole("checkpoints", checkpoints, 1))
         return tuple(sorted({*np.rint(spaced).astype(int).tolist(), *switches, horizon}))
+    if not isinstance(checkpoints, Iterable):
+        raise InvalidInput(f"checkpoints must be a number of them, or a list of rounds, got {checkpoints!r}")
     return tuple(sorted({*(whole("checkpoint", t, 1, horizon) for t in checkpoints), *switches, horizon}))
 
 

@@ -127,4 +127,6 @@ class Study:
 
 def load(folder: str | os.PathLike[str]) -> Study:
     """The study that :meth:`Study.save` wrote to a folder."""
+    if not isinstance(folder, (str, os.PathLike)):
+        raise InvalidInput(f"a folder is needed, got {folder!r}")
     return Study(results.load(folder))

@@ -179,7 +179,7 @@ def test_truncated_normals_everywhere(mean, variance, start, width):
 
 
 def test_gaps_of_the_papers_truncated_gammas():
-    """SPEC, R7: the true gaps of RSSR between Gamma(2, 2) and Gamma(2, 3) on [1, 10] are 0.69 and 0.68."""
+    """Panel R7: the true gaps of RSSR between Gamma(2, 2) and Gamma(2, 3) on [1, 10] are 0.69 and 0.68."""
     bandit = sb.Bandit([sb.TruncatedGamma(2, 2, 1, 10), sb.TruncatedGamma(2, 3, 1, 10)])
     for L, gap in ((0.5, 0.69), (1.0, 0.68)):
         assert sb.RSSR(L=L).gaps(bandit.means, bandit.variances).max() == pytest.approx(gap, abs=0.005)
@@ -201,3 +201,23 @@ def test_arms_compare_hash_and_pickle_by_value():
         assert hash(again) == hash(arm)
         assert again.mean == arm.mean
     assert sb.Uniform(0, 1) != sb.Uniform(0, 2)
+
+
+def test_a_truncated_normal_far_out_is_exponential():
+    """Beyond a = 1e5 deviations the excess over a is exponential of mean 1/a, up to 1/a^2: 1/a, 1/a^2, 2/a^3, 9/a^4."""
+    arm = sb.TruncatedNormal(0, 1, -1e6, -1e5)
+    assert arm.mean == pytest.approx(-1e5 - 1e-5, rel=1e-15)
+    assert arm.variance == pytest.approx(1e-10, rel=1e-9)
+    assert arm.third_moment == pytest.approx(-2e-15, rel=1e-9)
+    assert arm.fourth_moment == pytest.approx(9e-20, rel=1e-9)
+
+
+@pytest.mark.parametrize("arm", [sb.Uniform(-1e308, 1e308), sb.Constant(1e200)], ids=["uniform", "constant"])
+def test_moments_beyond_the_largest_number_are_refused(arm):
+    with pytest.raises(sb.InvalidInput, match="beyond the largest number; scale rewards down"):
+        sb.Bandit([arm, sb.Constant(0.0)])
+
+
+def test_a_gamma_interval_with_nothing_in_it_is_refused():
+    with pytest.raises(sb.InvalidInput, match="lies too far out"):
+        sb.TruncatedGamma(2, 2, 1e5, 1e6).moments()

@@ -13,7 +13,7 @@ from tests.catalogue import EVERY_POLICY, greedy_sharpe
 
 RUNS, HORIZON = 20, 1500  # more than the 16 runs that one kernel plays abreast, and not a multiple of them
 
-#: The paper's ten uniform arms (SPEC, R3).
+#: The paper's ten uniform arms (panel R3).
 _MEANS = [3.80, 4.43, 5.09, 4.15, 5.33, 3.69, 5.02, 3.38, 3.91, 3.51]
 _VARIANCES = [2.7, 4.17, 6.01, 3.7, 6.99, 2.83, 6.21, 2.39, 3.64, 2.78]
 
@@ -91,7 +91,7 @@ def test_the_same_choices_run_by_run(policy, name):
 
 
 def test_policies_for_which_negative_means_matter_fall_back():
-    """SR-like and the printed GRA form may fall where means are negative; the others may not (ENGINE.md)."""
+    """SR-like and the printed GRA form may fall where means are negative; the others may not (docs/results.md)."""
     falling = {p.name for p in LAZY if not p.never_falls(-np.inf)}
     assert falling == {"UCB-SR-like", "Modified-GRA-UCB"}
     assert sb.UCBSRLike(L=1.0, risk_free=-1.0).never_falls(-1.0)

@@ -283,6 +283,8 @@ UCB = {"kind": "UCBRSSR", "L": 1}
             ("cases", 1, "objective", "kind"),
         ),
         ({"sweep": {"horizon": [100, 1]}}, "got 1", ("sweep", "horizon")),
+        ({"let": {"L": 0}}, "L is the name of the regulariser, a number above 0, but it is 0", ("let", "L")),
+        ({"sweep": {"L": ["a", "b"]}}, "no name in 'a'|L is the name of the regulariser", ("sweep", "L")),
         ({"clock": "days"}, "clock must be one of .* got 'days'", ("clock",)),
         ({"switches": [{"after": 10}]}, "a switch needs arms", ("switches", 0)),
         ({"switches": [{"after": 10, "arm": []}]}, "did you mean 'arms'", ("switches", 0, "arm")),

@@ -14,6 +14,7 @@ from sharpe_bandits.experiments import tidy
 from sharpe_bandits.experiments.description import cases
 from sharpe_bandits.experiments.panel import Panel
 from sharpe_bandits.experiments.runner import run_panels
+from tests.synthetic import case
 
 RUNS, SEED, HORIZON = 12, 5, 150
 #: The columns that were asked for, and the case.
@@ -175,3 +176,10 @@ def test_not_a_number_survives_in_both():
     (written,) = csv.DictReader(io.StringIO(tidy.as_csv([row]).decode()))
     assert math.isnan(float(written["L"]))
     assert math.isnan(pq.read_table(io.BytesIO(tidy.as_parquet([row])))["L"][0].as_py())
+
+
+def test_the_regulariser_of_the_objective_is_told():
+    """A file that writes L = 0.5 in its objective, and names no variable L."""
+    assert case([sb.UCBRSSR(L=0.5)], {}, objective=sb.RSSR(L=0.5)).L == 0.5
+    assert case([sb.UCB1()], {}).L is None
+    assert case([sb.UCB1()], {"L": 2}).L == 2.0

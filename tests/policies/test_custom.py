@@ -337,3 +337,32 @@ def test_a_statement_that_cannot_be_compiled_is_shown():
 
     with pytest.raises(sb.CompilationFailed, match="import math"):
         sb.simulate(index(), [sb.Uniform(0, 1), sb.Uniform(0, 2)], horizon=50, runs=2)
+
+
+def test_a_state_does_not_go_on_with_another_formula():
+    @sb.index_policy(name="test: fingerprint")
+    def first(arm, t, L):
+        return arm.mean / L  # whatever is said here does not matter
+
+    agent = first(L=1.0).agent(arms=2)
+    agent.tell(0, 1.0)
+    state = agent.to_json()
+
+    @sb.index_policy(name="test: fingerprint")
+    def again(arm, t, L):
+        return arm.mean / L
+
+    assert sb.Agent.from_json(state).t == 1
+
+    @sb.index_policy(name="test: fingerprint")
+    def other(arm, t, L):
+        return -arm.mean / L
+
+    with pytest.raises(sb.UnreadableData, match="'test: fingerprint' is not the one it was"):
+        sb.Agent.from_json(state)
+
+
+@pytest.mark.parametrize("thing", [3, "text", max])
+def test_an_index_policy_needs_a_function(thing):
+    with pytest.raises(sb.InvalidInput, match=r"made of a function index\(arm, t, \.\.\.\), got"):
+        sb.index_policy(name="test: nothing")(thing)

@@ -1,4 +1,4 @@
-"""Halving, rejects and uniform sampling: by hand, against the twin, within the budget for any K (SPEC section 3)."""
+"""Halving, rejects and uniform sampling: by hand, against the twin, within the budget for any K."""
 
 import math
 
@@ -21,7 +21,7 @@ def copy_sign_square(x):
     return math.copysign(x * x, x)
 
 
-#: Objectives of SPEC section 1, with risk-free rate and in signed form, and their formulas written out.
+#: Objectives of docs/reading-the-paper.md, with risk-free rate and in signed form, and their formulas written out.
 OBJECTIVES = {
     "RSSR": (sb.RSSR(L=0.3), lambda m, v: m**2 / (0.3 + v)),
     "RSSR, rate": (sb.RSSR(L=0.3, risk_free=0.4), lambda m, v: (m - 0.4) ** 2 / (0.3 + v)),
@@ -199,7 +199,7 @@ def test_least_budgets_by_hand():
 
 
 def test_the_printed_logarithm_would_overspend():
-    """SPEC: log(K) in place of the sum spends 44% too much at K = 2 (1 / ln 2 = 1.44); ours spends what there is."""
+    """log(K) in place of the sum spends 44% too much at K = 2 (1 / ln 2 = 1.44); ours spends what there is."""
     n = 10_000
     (pulls, _stay), *_ = sb.SuRSR(L=1.0).phases(n, 2)
     assert 2 * pulls == n - 2

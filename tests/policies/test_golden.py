@@ -1,4 +1,4 @@
-"""Every index policy, in every form, against a plain-Python twin on recorded rewards (SPEC section 2)."""
+"""Every index policy, in every form, against a plain-Python twin on recorded rewards (docs/reading-the-paper.md)."""
 
 import math
 

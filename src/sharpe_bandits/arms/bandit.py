@@ -107,6 +107,12 @@ class Bandit(Environment):
         self.names = tuple(map(str, range(self.K) if names is None else names))
         if len(self.names) != self.K or len(set(self.names)) != self.K:
             raise InvalidInput(f"names must be {self.K} different names, got {list(self.names)!r}")
+        for arm in self.arms:
+            if not np.isfinite([arm.mean * arm.mean, arm.variance]).all():
+                raise InvalidInput(
+                    f"{arm!r} has mean {arm.mean:g} and variance {arm.variance:g}, beyond the largest number; scale "
+                    "rewards down"
+                )
         remembers = any(arm.remembers for arm in self.arms)
         self.clock = one_of("clock", clock, CLOCKS) if clock is not None else "rounds" if remembers else "pulls"
         self.written = remembers or self.clock == "rounds"

@@ -114,6 +114,8 @@ def integrated_moments(density: Callable[[float], float], points: np.ndarray) ->
         )
 
     mass = integral(lambda x: 1.0, 0.0)
+    if not mass > 0:
+        raise InvalidInput("the density is 0 wherever it was looked at; the interval lies too far out: widen it")
     middle = float(np.median(points[np.isfinite(points)]))
     mean = middle + integral(lambda x: x - middle, 0.0) / mass
     variance = integral(lambda x: (x - mean) ** 2, 0.0) / mass

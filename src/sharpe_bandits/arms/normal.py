@@ -62,10 +62,12 @@ class TruncatedNormal(Arm):
         sd = math.sqrt(self.variance_)
         a, b = self._ends
         nearest = min(max(0.0, a), b)  # the exponent is taken relative to the densest point: no underflow far out
-        inner = np.arange(-8.0, 9.0) + nearest
-        points = np.unique(np.concatenate([[a, b], inner[(inner > a) & (inner < b)]]))
-        z = integrated_moments(lambda x: math.exp((nearest**2 - x**2) / 2), points)
-        return Moments(self.location + sd * z.mean, sd**2 * z.variance, sd**3 * z.third, sd**4 * z.fourth)
+        # Integrated about that point, in units of how fast the density falls there.
+        inner = np.concatenate([np.arange(-8.0, 9.0), [16.0, 32.0, -16.0, -32.0]]) / max(1.0, abs(nearest) / 8)
+        low, high = a - nearest, b - nearest
+        points = np.unique(np.concatenate([[low, high], inner[(inner > low) & (inner < high)]]))
+        z = integrated_moments(lambda y: math.exp(-y * (nearest + y / 2)), points)
+        return Moments(self.location + sd * (nearest + z.mean), sd**2 * z.variance, sd**3 * z.third, sd**4 * z.fourth)
 
     @property
     def support(self) -> tuple[float, float]:

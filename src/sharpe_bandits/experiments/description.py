@@ -16,7 +16,7 @@ from ..engine.work import Work, prepare
 from ..errors import InvalidInput, SharpeBanditsError, unknown
 from ..objectives import Objective
 from ..policies.base import Policy
-from ..validation import whole
+from ..validation import is_number, whole
 from . import catalogue
 from .expressions import evaluate
 from .toml_lines import Place
@@ -52,6 +52,16 @@ class Case:
     policies: tuple[Policy, ...]
     objective: Objective
     horizon: int
+
+    @property
+    def L(self) -> float | None:
+        """The regulariser: what its expressions call L, or that of the objective, if it has one."""
+        named = self.names.get("L", getattr(self.objective, "L", None))
+        return None if named is None else float(named)
+
+    def with_L(self, text: str) -> str:
+        """Text followed by the regulariser, if there is one."""
+        return text if self.L is None else f"{text}, L = {self.L:g}"
 
     @property
     def label(self) -> str:
@@ -136,6 +146,9 @@ def _case(description: dict[str, Any], variation: dict[str, Any], told: dict[str
     names["n"] = horizon
     for name, expression in description.get("let", {}).items():
         names[name] = _number(expression, names, "let", name)
+    if not (is_number(names.get("L", 1)) and names.get("L", 1) > 0):
+        where = ("let", "L") if "L" in description.get("let", {}) else ("L",)
+        raise BadDescription(f"L is the name of the regulariser, a number above 0, but it is {names['L']!r}", *where)
     environment = _playground(description, names, horizon)
     names["K"] = environment.K
     policies: dict[str, Policy] = {}

@@ -64,5 +64,7 @@ def _understood(content: dict[str, Any], name: str) -> ExperimentFile:
         one_of("metric", metric, _METRICS)
     except InvalidInput as error:
         raise BadDescription(str(error), "metric") from None
-    title = str(content.get("title", name))
+    title = content.get("title", name)
+    if not isinstance(title, str):
+        raise BadDescription(f"title must be text, got {title!r}", "title")
     return ExperimentFile(title, metric, cases(content), settings["runs"], settings["seed"], content)

@@ -122,14 +122,16 @@ class Progress:
         finished = [p for p, works in self._panels if all(self._left[w] == 0 for w in works)]
         self._panels = [(p, works) for p, works in self._panels if p not in finished]
         elapsed = time.monotonic() - self._started
-        left = elapsed * (self._total / self._done - 1)
+        share = self._done / self._total
+        # At first most of the time goes into compiling, and says nothing about the pace.
+        left = f"about {elapsed * (1 / share - 1):.0f} s left" if share > 0.1 else "no estimate yet"
         if self._bar is not None:
-            self._bar.update(self._task, completed=self._done, left=f"about {left:.0f} s left")
+            self._bar.update(self._task, completed=self._done, left=left)
             return
         for panel in finished:
             so_far = self._count - len(self._panels)
             print(
-                f"{panel.key}: done ({so_far} of {self._count} panels, {elapsed:.0f} s, about {left:.0f} s left)",
+                f"{panel.key}: done ({so_far} of {self._count} panels, {elapsed:.0f} s, {left})",
                 file=self.stream,
                 flush=True,
             )

@@ -32,8 +32,8 @@ def measures(case: Case, outcome: Outcome, gap: np.ndarray, metric: str) -> Iter
     yield "error", metrics.error(outcome, gap, CONFIDENCE)
     yield "simple regret", metrics.simple_regret(outcome, gap, CONFIDENCE)
     yield "achieved objective", metrics.achieved(outcome, case.objective, CONFIDENCE)
-    if (L := case.names.get("L")) is not None:
-        yield "achieved Sharpe ratio", metrics.achieved(outcome, Sharpe(L), CONFIDENCE)
+    if case.L is not None:
+        yield "achieved Sharpe ratio", metrics.achieved(outcome, Sharpe(case.L), CONFIDENCE)
 
 
 def rows(finished: Finished, seed: int) -> list[dict[str, Any]]:
@@ -48,7 +48,7 @@ def rows(finished: Finished, seed: int) -> list[dict[str, Any]]:
                 "case": case.label,
                 "policy": name,
                 "K": case.environment.K,
-                "L": float(case.names.get("L", np.nan)),
+                "L": np.nan if case.L is None else case.L,
                 "n": case.horizon,
                 "runs": outcome.runs,
             }

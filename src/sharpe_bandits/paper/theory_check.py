@@ -195,7 +195,7 @@ def _row(f: Finished, case: Case, policy: str, runs: int, numbers: dict[str, Any
         "case": case.label,
         "policy": policy,
         "K": case.environment.K,
-        "L": float(case.names.get("L", np.nan)),
+        "L": np.nan if case.L is None else case.L,
         "n": case.horizon,
         "runs": runs,
     }
@@ -250,11 +250,11 @@ def _same_arm(f: Finished, runs: int, seed: int, findings: Findings) -> None:
     """ "The arm with the best RSSR is the arm with the best SR": exact, from the true moments."""
     differs = []
     for case in f.panel.cases:
-        if isinstance(case.objective, Variance):
+        if isinstance(case.objective, Variance) or case.L is None:
             return
         mean, variance = case.environment.truth(seed, runs)
         best = case.objective.gaps(mean, variance) == 0
-        sharpe = Sharpe(case.names["L"]).gaps(mean, variance) == 0
+        sharpe = Sharpe(case.L).gaps(mean, variance) == 0
         apart = ~(best & sharpe).any(axis=1)
         if isinstance(case.environment, Bandit):
             if apart[0]:

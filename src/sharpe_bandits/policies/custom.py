@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import inspect
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -50,6 +53,7 @@ class CustomPolicy(IndexPolicy):
         return {
             "policy": "CustomPolicy",
             "defined_as": self.factory.name,
+            "fingerprint": self.factory.fingerprint,
             "parameters": dict(self.parameters),
             "objective": None if self.objective is None else self.objective.to_dict(),
             "name": self.name,
@@ -67,6 +71,12 @@ class CustomPolicy(IndexPolicy):
                 defined_as,
                 PolicyFactory.known,
             )
+        fingerprint = data.pop("fingerprint", None)
+        if fingerprint != PolicyFactory.known[defined_as].fingerprint:
+            raise InvalidInput(
+                f"the function of the index policy {defined_as!r} is not the one it was: to go on, import the old one; "
+                "to change it, give the new one another name and start afresh"
+            )
         objective = data.pop("objective", None)
         parameters = data.pop("parameters", {})
         return PolicyFactory.known[defined_as](
@@ -82,6 +92,8 @@ class PolicyFactory:
     def __init__(
         self, function: Callable[..., Any], name: str, never_falls: bool | None, objective: Objective | None
     ) -> None:
+        if not inspect.isfunction(function):
+            raise InvalidInput(f"an index policy is made of a function index(arm, t, ...), got {function!r}")
         signature = inspect.signature(function)
         names = list(signature.parameters)
         if names[:2] != ["arm", "t"]:
@@ -97,6 +109,7 @@ class PolicyFactory:
             if signature.parameters[word].kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
                 raise InvalidInput(f"parameter {word!r} of {function.__name__} must be an ordinary one")
         self.function, self.name, self.objective = function, name, objective
+        self.fingerprint = _fingerprint(function)
         self.parameters = [signature.parameters[word] for word in names[2:]]
         self.__doc__ = function.__doc__
         read = mentions(function)
@@ -143,6 +156,16 @@ class PolicyFactory:
             pilot_fraction=pilot_fraction,
             pilot_pulls=pilot_pulls,
         )
+
+
+def _fingerprint(function: Callable[..., Any]) -> str:
+    """A digest of what a function says, whatever its layout and comments."""
+    try:
+        (node,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+        said = ast.unparse(ast.Module([*node.args.args, *node.body], []))  # type: ignore[attr-defined]
+    except (OSError, TypeError, SyntaxError, ValueError, AttributeError):  # typed in where no source is kept
+        said = repr((function.__code__.co_code, function.__code__.co_consts, function.__code__.co_names))
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 def index_policy(

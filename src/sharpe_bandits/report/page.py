@@ -100,7 +100,7 @@ def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
                     found = [x for x in rows if (x["case"], x["policy"], x["metric"]) == (case.label, policy, metric)]
                     if not found:
                         continue  # a policy of other cases
-                    name = f"{policy}, L = {case.names['L']:g}" if len(numbers) > 1 else policy
+                    name = case.with_L(policy) if len(numbers) > 1 else policy
                     look = {"name": name, "colour": style(p)[0], "dash": _DASHES[(d + p // len(PALETTE)) % 4]}
                     by_metric.setdefault(metric, []).append({**look, "t": [x["t"] for x in found], **_numbers(found)})
                     for form in ("printed", "repaired", "proved") if metric == "regret" else ():
@@ -108,8 +108,8 @@ def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
                         limit = [x for x in rows if (x["case"], x["policy"], x["metric"]) == key]
                         if limit:
                             text = f"{form} bound, {policy}"
-                            text += f", L = {case.names['L']:g}" if len(numbers) > 1 else ""
-                            extra = {"name": text, "colour": BOUNDS[form], "dash": _DASHES[(d + 2) % 4]}
+                            text = case.with_L(text) if len(numbers) > 1 else text
+                            extra = {"name": text, "colour": BOUNDS[form], "dash": _DASHES[d % 4]}
                             points = {"t": [x["t"] for x in limit], **_numbers(limit)}
                             by_metric[metric].append({**extra, **points})
         highest = max((max(s["high"]) for s in by_metric["regret"]), default=0.0)
@@ -117,7 +117,7 @@ def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
             case = panel.cases[number]
             floor = [x for x in rows if (x["case"], x["metric"]) == (case.label, LOWER_BOUND)]
             if floor:
-                text = FLOOR_NAME + (f", L = {case.names['L']:g}" if len(numbers) > 1 else "")
+                text = case.with_L(FLOOR_NAME) if len(numbers) > 1 else FLOOR_NAME
                 thin = {"name": text, "colour": "#000000", "dash": ("dot", "dashdot")[d % 2]}
                 points = {"t": [x["t"] for x in floor], **_numbers(floor)}
                 # One that is far above what so few rounds can cost is there to be asked for.
