@@ -176,12 +176,15 @@ def test_another_number_of_workers_gives_the_same_bytes(uninterrupted, tmp_path)
 
 #: Runs the command in a process of its own in which one step says "ready" and then never ends.
 STUCK = """
-import signal, sys, threading, time
+import os, signal, sys, threading, time
 from sharpe_bandits import cli, figures, reproduction
 from sharpe_bandits.experiments import store
 
+said = threading.Lock()
+
 def stuck():
-    print("ready", flush=True)
+    if said.acquire(blocking=False):  # two workers may get here at once
+        os.write(1, b"ready\\n")
     time.sleep(600)
 
 step, out = sys.argv[1], sys.argv[2]
@@ -224,7 +227,7 @@ elif step == "until interrupted":
         global count
         count += 1
         if count == 3:
-            print("ready", flush=True)
+            os.write(1, b"ready\\n")
         if count >= 3:
             interrupted.wait(600)
             time.sleep(0.5)
@@ -432,6 +435,7 @@ def test_a_missing_library_is_said_before_the_work(tmp_path, monkeypatch, capsys
 def test_the_job_can_be_carried_out_from_python(tmp_path):
     told = []
     job = reproduction.Job("Mine", "Two arms.", [panel("R2", "paper")], 4, 3)
+    figures.pyplot().close("all")
     verdicts = reproduction.carry_out(job, tmp_path, 1, None, told.append)
     assert [v.id for v in verdicts][:3] == ["R2.1", "R2.2", "R2.3"]
     assert len(told) == 1
