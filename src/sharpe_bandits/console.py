@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.table import Table
 
 #: Heads and rows, as text; the first column is words, the others numbers.
@@ -24,20 +24,46 @@ def table(*columns: str, title: str | None = None) -> Table:
     return Table(*columns, title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
 
 
+class Numbers:
+    """A table of numbers, in several parts if the screen is too narrow for one: no number and no name is cut."""
+
+    def __init__(self, heads: list[str], rows: list[list[str]], title: str | None = None) -> None:
+        self.heads, self.rows, self.title = heads, rows, title
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        cells = [self.heads, *self.rows]
+        names = max(len(row[0]) for row in cells)
+        # heads may be broken between words, numbers not at all
+        widths = [
+            max([*map(len, head.split()), *(len(row[k]) for row in self.rows)], default=0)
+            for k, head in enumerate(self.heads)
+        ]
+        names = min(names, max(options.max_width // 3, 12))
+        parts: list[list[int]] = [[]]
+        for k in range(1, len(self.heads)):
+            if parts[-1] and 2 + names + sum(widths[i] + 3 for i in [*parts[-1], k]) > options.max_width:
+                parts.append([])
+            parts[-1].append(k)
+        for part in parts:
+            room = options.max_width - 2 - names - sum(widths[k] + 3 for k in part)
+            one = table(title=self.title if part is parts[0] else None)
+            one.add_column(escape(self.heads[0]), overflow="fold", width=names)
+            for k in part:
+                more = min(max(len(self.heads[k]) - widths[k], 0), max(room, 0))
+                room -= more
+                one.add_column(escape(self.heads[k]), justify="right", overflow="fold", width=widths[k] + more)
+            for row in self.rows:
+                one.add_row(escape(row[0]), *(escape(row[k]) for k in part))
+            yield one
+
+
 def results(tables: Iterable[Cells], summary: str, settings: Mapping[str, str]) -> RenderableType:
     """Tables of numbers, what to make of them, and what they depend on."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    drawn = []
-    for heads, rows in tables:
-        one = table(*map(escape, heads))
-        for column in one.columns[1:]:
-            column.justify = "right"
-        for row in rows:
-            one.add_row(*map(escape, row))
-        drawn.append(one)
+    drawn = [Numbers(heads, rows) for heads, rows in tables]
     facts = Table.grid(padding=(0, 2))
     for what, words in settings.items():
         facts.add_row(Text(what, style="dim"), Text(words))

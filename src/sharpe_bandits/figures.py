@@ -22,7 +22,9 @@ Rows = list[dict[str, Any]]
 #: Okabe & Ito's palette: told apart by colour-blind readers and in grey.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 #: The asymptotic lower bound is a slope that no uniformly good policy stays below for ever; at a given time one may.
-FLOOR_NAME = "asymptotic lower bound (uniformly good policies)"
+FLOOR_NAME = "asymptotic lower bound"
+#: One that ends further up than so many times the highest curve is not drawn: few rounds cannot cost that much.
+FLOOR_SHOWN = 2.0
 FLOOR_DASHES: list[Any] = [(0, (1, 2)), (0, (4, 2, 1, 2)), (0, (1, 5))]
 #: Greys for bounds.
 BOUNDS = {"printed": "#8c8c8c", "repaired": "#4d4d4d", "proved": "#000000"}
@@ -145,11 +147,11 @@ def _curves(plt: Any, finished: Finished, rows: Rows) -> Figure:
                             text = f"{form} bound, {policy}"
                             text = case.with_L(text) if several else text
                             _line(ax, bound, BOUNDS[form], DASHES[d % len(DASHES)], text)
-            top = ax.get_ylim()[1]  # an asymptotic bound may be far above what so few rounds can cost
+            top = ax.get_ylim()[1]
             for d, number in enumerate(numbers if metric == "regret" else []):
                 case = panel.cases[number]
                 floor = [x for x in rows if x["case"] == case.label and x["metric"] == LOWER_BOUND]
-                if floor:
+                if floor and floor[-1]["mean"] < FLOOR_SHOWN * top:
                     text = case.with_L(FLOOR_NAME) if several else FLOOR_NAME
                     _line(ax, floor, "#000000", FLOOR_DASHES[d % len(FLOOR_DASHES)], text)
             ax.set_ylim(top=top)

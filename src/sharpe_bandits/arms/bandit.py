@@ -408,8 +408,9 @@ def bootstrap(
     names : of the arms; default those of the columns
     """
     if names is None:
-        named = getattr(table, "names", None)
-        named = getattr(table, "columns", None) if named is None else named
+        # an Arrow table's "columns" are its data
+        known = (getattr(table, what, None) for what in ("names", "column_names", "columns"))
+        named = next((found for found in known if found is not None), None)
         names = None if named is None else [str(name) for name in named]
     if isinstance(table, (str, os.PathLike)):
         raise InvalidInput(f"read {table!r} first: sb.bootstrap(sb.read_returns({table!r}, kind=..., ...))")

@@ -188,11 +188,7 @@ class Plan:
 
         from . import words
 
-        table = console.table(*words.heads(self), title=words.title(self))
-        for column in table.columns[1:]:
-            column.justify = "right"
-        for line in words.lines(self):
-            table.add_row(*map(console.escape, line))
+        table = console.Numbers(words.heads(self), words.lines(self), words.title(self))
         return Group(table, *(Text(text) for text in words.remarks(self)))
 
     def __str__(self) -> str:

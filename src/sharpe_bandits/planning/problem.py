@@ -118,6 +118,10 @@ class BestArmProblem:
         objective : "rssr" or "sharpe"
         L : regulariser
         """
+        from ..returns.table import Returns
+
+        if not isinstance(returns, Returns):
+            raise InvalidInput(f"returns must come from read_returns, got {type(returns).__name__}")
         _at_least_two(len(returns.names), "columns")
         periods = _periods(returns.periods_per_year)
         excess = returns.values - finite("risk_free", risk_free)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import SharpeBanditsError
 from ..experiments.panel import Finished, Panel
-from ..figures import BOUNDS, FLOOR_NAME, MARKERS, PALETTE, Rows, columns_of, policies_of, setting, style
+from ..figures import BOUNDS, FLOOR_NAME, FLOOR_SHOWN, MARKERS, PALETTE, Rows, columns_of, policies_of, setting, style
 from ..paper.claims import FAILS, HOLDS, UNDECIDED, Verdict
 from ..paper.table import Table
 from ..paper.theory_check import LEVEL, LOWER_BOUND
@@ -121,7 +121,7 @@ def charts(finished: Finished, rows: Rows) -> list[dict[str, Any]]:
                 thin = {"name": text, "colour": "#000000", "dash": ("dot", "dashdot")[d % 2]}
                 points = {"t": [x["t"] for x in floor], **_numbers(floor)}
                 # One that is far above what so few rounds can cost is there to be asked for.
-                by_metric["regret"].append({**thin, **points, "hidden": floor[-1]["mean"] > 1.5 * highest})
+                by_metric["regret"].append({**thin, **points, "hidden": floor[-1]["mean"] > FLOOR_SHOWN * highest})
         drawn.append({"kind": "curves", "label": label, "series": by_metric})
     return drawn
 

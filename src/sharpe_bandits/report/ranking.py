@@ -69,7 +69,9 @@ def draw(ranking: Ranking) -> Figure:
         shares.tick_params(length=0, labelcolor="#444444")
         shares.grid(False)
         figure.legend(*left.get_legend_handles_labels(), loc="outside upper right", fontsize=8)
-        title = f"Ranked by {'Sharpe ratio' if ranking.by == 'sharpe' else 'RSSR'}, {ranking.confidence:.0%} intervals"
+        title = (
+            f"Ranked by {'Sharpe ratio' if ranking.by == 'sharpe' else 'RSSR'}, {100 * ranking.confidence:g}% intervals"
+        )
         figure.suptitle(title, x=0.01, ha="left", fontsize=10.5, fontweight="bold")
         settings = ranking.settings()
         words = [f"{settings['data']}; {settings['scale']}", f"annualised: {settings['annualised']}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,27 @@ def column_of(source: Source, date: str | None) -> int | None:
         return source.names.index(date)
     first = 0 if source.index is None else source.index
     return first if source.columns and _holds_dates(source.columns[first]) else None
+
+
+def refuse_digits(name: str, column: Any, place: Callable[[int], str]) -> None:
+    """Raise if a column of numbers holds dates in digits, years or row numbers, which would else pass for prices."""
+    import pyarrow as pa
+
+    things = column.to_pylist() if isinstance(column, pa.Array) else list(column)
+    if len(things) < 4 or any(absent(thing) for thing in things):
+        return
+    texts = [str(thing) for thing in things]
+    if not all(text.isdigit() for text in texts):
+        return
+    steps = {int(later) - int(earlier) for earlier, later in pairwise(texts)}
+    dated = all(len(text) in (6, 8) and moment(text) is not None for text in texts)
+    if dated or steps in ({1}, {-1}):
+        what = "dates in digits" if dated else "years or row numbers"
+        remedy = f"date={name!r} (--date {name}) if it dates the rows, or " if dated else ""
+        raise InvalidInput(
+            f"column {name!r} seems to hold {what} ({place(0)}: {texts[0]}, {place(1)}: {texts[1]}), no prices or "
+            f"returns; pass {remedy}columns= (--columns) with the columns that are meant"
+        )
 
 
 def read(name: str, column: Any, place: Callable[[int], str]) -> tuple[np.ndarray, list[str | None]]:

@@ -156,15 +156,15 @@ class Ranking:
             "annualised": f"mean × {q:g}, volatility and Sharpe ratio × √{q:g}; RSSR is per period",
             "risk-free rate": f"{statistics.per_year(self.risk_free, q):.4g} a year, {self.risk_free:.4g} per period",
             "RSSR": f"signed, L = {self.L:.4g} (variance per period)",
-            "intervals": f"{self.confidence:.0%}, stationary bootstrap: {self.replications:,} resamples, blocks of "
-            f"{self.block:.3g} rows on average, seed {self.seed}",
+            "intervals": f"{100 * self.confidence:g}%, stationary bootstrap: {self.replications:,} resamples, blocks "
+            f"of {self.block:.3g} rows on average, seed {self.seed}",
             "trials": f"{self.trials}, taken to be independent",
             **({"on the way in": "; ".join(self.notes)} if self.notes else {}),
         }
 
     def tables(self) -> list[tuple[list[str], list[list[str]]]]:
         """What is shown, as text: two tables, each with its heads and its rows."""
-        interval = f"{self.confidence:.0%} interval"
+        interval = f"{100 * self.confidence:g}% interval"
         ratios = [
             [
                 c.name, f"{c.annual_sharpe:.3f}", f"[{c.annual_sharpe_low:.3f}, {c.annual_sharpe_high:.3f}]",

@@ -88,6 +88,9 @@ def _array(source: Any, names: Sequence[str] | None) -> Source:
 
     try:
         values = np.asarray(source)
+        if np.ma.is_masked(source):
+            values = values.astype(object)
+            values[np.ma.getmaskarray(source)] = None
     except ValueError as error:
         raise InvalidInput(f"the rows of an array must be of one length ({error})") from None
     if values.ndim != 2:
@@ -167,6 +170,8 @@ def _pandas(source: Any) -> Source:
         index = 0
     columns = []
     for column in series:
+        if isinstance(column.dtype, pd.PeriodDtype):  # Arrow would take a period for its number
+            column = column.dt.to_timestamp()
         mixed = column.dtype == object
         columns.append(list(column) if mixed else _whole(pa.chunked_array([_flat(pa.array(column, from_pandas=True))])))
     return Source(names, columns, rows(len(frame)), index)
@@ -203,7 +208,7 @@ def _parquet(path: Path) -> Source:
 
     try:
         return _arrow(pq.read_table(path))
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowInvalid, OSError) as error:
         raise InvalidInput(f"{str(path)!r} is no Parquet file, or a damaged one ({error})") from None
 
 
@@ -230,10 +235,11 @@ def _csv(path: Path, separator: str) -> Source:
         table = csv.read_csv(
             path,
             csv.ReadOptions(column_names=plain, skip_rows=header[0] + "".join(header[1]).count("\n")),
-            csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            # in a file of one column an empty line is a value that is missing
+            csv.ParseOptions(delimiter=separator, newlines_in_values=True, ignore_empty_lines=len(names) > 1),
             csv.ConvertOptions(column_types=dict.fromkeys(plain, pa.string()), strings_can_be_null=False),
         )
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowInvalid, OSError) as error:
         for line, cells in records:
             if len(cells) != len(names):
                 raise InvalidInput(
@@ -242,12 +248,19 @@ def _csv(path: Path, separator: str) -> Source:
         raise InvalidInput(f"{str(path)!r} cannot be read as CSV ({error})") from None
 
     def place(row: int) -> str:
-        for number, (line, _) in enumerate(_records(path, separator), -1):
+        lines = (line for line, cells in _records(path, separator, empty=len(names) == 1) if line >= header[0])
+        for number, line in enumerate(lines, -1):
             if number == row:
                 return f"line {line}"
         return f"row {row + 1}"
 
-    return Source(names, [_trimmed(_whole(column)) for column in table.columns], place, text=True)
+    columns = [_trimmed(_whole(column)) for column in table.columns]
+    if len(names) == 1:  # but not at the end of the file
+        held = len(columns[0])
+        while held and not columns[0][held - 1].is_valid:
+            held -= 1
+        columns = [columns[0][:held]]
+    return Source(names, columns, place, text=True)
 
 
 def _trimmed(column: Any) -> Any:
@@ -259,8 +272,11 @@ def _trimmed(column: Any) -> Any:
     return pc.if_else(absent, pa.scalar(None, pa.string()), trimmed)
 
 
-def _records(path: Path, separator: str) -> Any:
-    """Lines of a CSV file that hold something, each with its number: of the first line where a value spans several."""
+def _records(path: Path, separator: str, empty: bool = False) -> Any:
+    """Lines of a CSV file that hold something, each with its number: of the first line where a value spans several.
+
+    With ``empty`` the others are among them.
+    """
     import csv
 
     import pyarrow as pa
@@ -270,13 +286,15 @@ def _records(path: Path, separator: str) -> Any:
         line = 1
         try:
             for cells in reader:
-                if cells:
+                if cells or empty:
                     yield line, cells
                 line = reader.line_num + 1
         except UnicodeDecodeError as error:
             raise InvalidInput(
                 f"{str(path)!r} is not in UTF-8 ({error.reason}, about line {line}); save it so"
             ) from None
+        except OSError as error:  # of a file that is compressed
+            raise InvalidInput(f"{str(path)!r} is damaged, or not compressed as its name says ({error})") from None
 
 
 def _brief(thing: Any) -> str:

@@ -20,6 +20,8 @@ _CONSTANT = 1e-14
 #: Dates may come so many times as often as ``periods_per_year`` says, or as rarely, before that is remarked on:
 #: five-minute bars of a single trading day seem five times as many a year as they are.
 _ODD_FREQUENCY = 6.0
+#: Larger returns are refused: powers of them are not to exceed the largest number.
+_LARGEST = 1e9
 #: Returns needed for a mean and a variance that say anything.
 LEAST_ROWS = 3
 
@@ -131,6 +133,7 @@ def read_returns(
         _make_returns(draft)
     else:
         _rescale(draft, scale)
+    _moderate(draft)
     _enough(draft, kind)
     _vary(draft, constant)
     _compare_years(draft, periods_per_year)
@@ -185,6 +188,8 @@ def _draft(source: sources.Source, date: str | None, columns: Sequence[str] | No
     unnamed = next((p for p in chosen if not source.names[p]), None)
     if unnamed is not None:
         raise InvalidInput(f"column {unnamed + 1} has no name; name it, or choose others with columns= (--columns)")
+    if dated is None and columns is None:
+        dates_of.refuse_digits(source.names[chosen[0]], source.columns[chosen[0]], source.place)
     names = [source.names[p] for p in chosen]
     length = len(source.columns[chosen[0]])
     moments: np.ndarray | None = None
@@ -374,7 +379,8 @@ def _make_returns(draft: _Draft) -> None:
             f"{draft.where(row, column)}: a price must be above 0, got {draft.values[row, column]:g}; correct it, "
             "choose other columns= (--columns), or say kind='returns' (--kind returns) if these are returns"
         )
-    values = draft.values[1:] / draft.values[:-1] - 1
+    with np.errstate(over="ignore"):  # looked at below
+        values = draft.values[1:] / draft.values[:-1] - 1
     draft.keep(np.arange(len(draft.values)) > 0)
     draft.values = values
 
@@ -394,6 +400,17 @@ def _rescale(draft: _Draft, scale: float | None) -> None:
     accept = "" if lost.any() or scale is not None else "; if it is true pass scale=1 (--scale 1)"
     prices = "; if these are prices say kind='prices' (--kind prices)" if scale is None else ""
     raise InvalidInput(f"{draft.where(row, column)}: a return of {value:g} is {what}; {remedy}{accept}{prices}")
+
+
+def _moderate(draft: _Draft) -> None:
+    """No return is so large that its square, or the sum of all squares, is beyond the largest number."""
+    large = ~(np.abs(draft.values) <= _LARGEST)
+    if large.any():
+        row, column = _first(large)
+        raise InvalidInput(
+            f"{draft.where(row, column)}: a return of {draft.values[row, column]:g} is too large to be true or to be "
+            "computed with; correct it, or choose other columns= (--columns)"
+        )
 
 
 def _enough(draft: _Draft, kind: str) -> None:

@@ -1,0 +1,99 @@
+"""Tables that look harmless: numbers that are no prices, values that are not there, files that are damaged."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from rich.console import Console
+
+import sharpe_bandits as sb
+from sharpe_bandits import console
+from sharpe_bandits.cli import main
+
+PRICES = {"A": [100.0, 101.5, 99.0, 103.0, 104.0], "B": [50.0, 50.5, 51.5, 51.0, 52.0]}
+
+
+@pytest.mark.parametrize(
+    "first", [[20200102, 20200103, 20200106, 20200107, 20200108], [202001, 202002, 202003, 202004, 202005], range(5)]
+)
+def test_digits_in_the_first_column_are_no_prices(first, tmp_path):
+    frame = pd.DataFrame({"when": first, **PRICES})
+    path = tmp_path / "prices.csv"
+    frame.to_csv(path, index=False)
+    for source in (frame, path):
+        with pytest.raises(sb.InvalidInput, match=r"column 'when' seems to hold .*--columns"):
+            sb.read_returns(source, kind="prices", periods_per_year=252)
+    chosen = sb.read_returns(path, kind="prices", periods_per_year=252, columns=["A", "B"])
+    assert chosen.names == ("A", "B")
+
+
+def test_periods_are_dates():
+    frame = pd.DataFrame({"month": pd.period_range("2020-01", periods=5, freq="M"), **PRICES})
+    returns = sb.read_returns(frame, kind="prices", periods_per_year=12)
+    assert returns.names == ("A", "B")
+    assert str(returns.dates[0].astype("datetime64[D]")) == "2020-02-01"
+
+
+def test_an_empty_line_of_a_single_column_is_a_gap(tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("A\n0.01\n\n0.02\n-0.01\n0.03\n\n\n")
+    with pytest.raises(sb.InvalidInput, match="column 'A', line 3 has no value"):
+        sb.read_returns(path, kind="returns", periods_per_year=12)
+    filled = sb.read_returns(path, kind="returns", periods_per_year=12, missing="fill")
+    assert filled.values[:, 0].tolist() == [0.01, 0.0, 0.02, -0.01, 0.03]
+
+
+def test_masked_values_are_gaps():
+    x = np.ma.masked_array([[0.1, 0.2], [0.2, 9.0], [0.3, 0.1], [0.1, 0.3]], mask=[[0, 0], [0, 1], [0, 0], [0, 0]])
+    with pytest.raises(sb.InvalidInput, match="column 'b', row 2 of 4 has no value"):
+        sb.read_returns(x, names=["a", "b"], kind="returns", periods_per_year=12)
+
+
+def test_returns_beyond_all_bounds_are_refused():
+    prices = {"A": [1e-300, 1e300, 1.0, 2.0, 3.0], "B": PRICES["B"]}
+    with pytest.raises(sb.InvalidInput, match="column 'A', row 2 of 5: a return of inf is too large"):
+        sb.read_returns(prices, kind="prices", periods_per_year=252)
+
+
+def test_a_damaged_file_is_told(tmp_path, capsys):
+    path = tmp_path / "returns.csv.gz"
+    path.write_bytes(gzip.compress(np.random.default_rng(1).bytes(5000))[:1000])
+    assert main(["rank", str(path), "--kind", "returns", "--periods-per-year", "12"]) == 2
+    assert "is damaged" in capsys.readouterr().err
+
+
+def test_a_file_where_the_folder_should_be(tmp_path, capsys):
+    table, taken = tmp_path / "returns.csv", tmp_path / "taken"
+    g = np.random.default_rng(1)
+    pd.DataFrame(g.normal(0, 0.01, (40, 2)), columns=["A", "B"]).to_csv(table, index=False)
+    taken.write_text("mine")
+    asked = ["rank", str(table), "--kind", "returns", "--periods-per-year", "12", "--replications", "10"]
+    assert main([*asked, "--out", str(taken), "--confidence", "0.995"]) == 3
+    told = capsys.readouterr()
+    assert "--out" in told.err
+    assert "99.5% interval" in told.out
+    assert taken.read_text() == "mine"
+
+
+def test_arms_of_an_arrow_table_have_its_names():
+    assert sb.bootstrap(pa.table({"A": [0.1, 0.2], "B": [0.3, 0.4]})).names == ("A", "B")
+
+
+def test_a_problem_needs_returns():
+    with pytest.raises(sb.InvalidInput, match="must come from read_returns, got DataFrame"):
+        sb.BestArmProblem.from_returns(pd.DataFrame(PRICES))
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 160])
+def test_nothing_is_cut_on_a_narrow_screen(width):
+    heads = ["share of time in", *(f"a policy {k}" for k in range(9))]
+    rows = [[f"momentum_12m_{side}", *(f"{k}7.{k}%" for k in range(9))] for side in ("long", "short")]
+    screen = Console(width=width, color_system=None, force_terminal=False)
+    with screen.capture() as captured:
+        screen.print(console.results([(heads, rows)], "", {}))
+    text = captured.get()
+    assert "…" not in text
+    assert all(cell in text for row in rows for cell in row[1:])
+    assert max(map(len, text.splitlines())) <= width
