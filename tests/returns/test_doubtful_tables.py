@@ -69,7 +69,7 @@ def test_a_file_where_the_folder_should_be(tmp_path, capsys):
     g = np.random.default_rng(1)
     pd.DataFrame(g.normal(0, 0.01, (40, 2)), columns=["A", "B"]).to_csv(table, index=False)
     taken.write_text("mine")
-    asked = ["rank", str(table), "--kind", "returns", "--periods-per-year", "12", "--replications", "10"]
+    asked = ["rank", str(table), "--kind", "returns", "--periods-per-year", "12", "--replications", "50"]
     assert main([*asked, "--out", str(taken), "--confidence", "0.995"]) == 3
     told = capsys.readouterr()
     assert "--out" in told.err
@@ -97,3 +97,37 @@ def test_nothing_is_cut_on_a_narrow_screen(width):
     assert "…" not in text
     assert all(cell in text for row in rows for cell in row[1:])
     assert max(map(len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize(
+    ("step", "per_year", "said"),
+    [("W", 252, True), ("W", 52, False), ("D", 52, True), ("D", 252, False), ("M", 12, False), ("M", 4, True)],
+)
+def test_a_wrong_number_of_periods_is_remarked_on(step, per_year, said):
+    days = {"W": 7, "D": 1, "M": 30.4}[step]
+    start = np.datetime64("2015-01-01")
+    dates = [str(start + np.timedelta64(round(k * days), "D")) for k in range(200)]
+    table = {"date": dates, "A": np.random.default_rng(0).normal(0, 0.01, 200)}
+    notes = sb.read_returns(table, kind="returns", periods_per_year=per_year).notes
+    assert any(f"check periods_per_year={per_year}" in note for note in notes) == said
+
+
+def test_a_hole_in_the_calendar_is_remarked_on():
+    start = np.datetime64("2020-01-01")
+    dates = [str(start + np.timedelta64(k + 150 * (k > 40), "D")) for k in range(100)]
+    table = {"date": dates, "A": np.random.default_rng(0).normal(0, 0.01, 100)}
+    (note,) = sb.read_returns(table, kind="returns", periods_per_year=252).notes
+    assert note.startswith("check the dates: 151 days lie between row 41 of 100 (2020-02-10) and row 42 of 100")
+
+
+def test_options_that_do_nothing_are_refused():
+    returns = sb.read_returns(np.random.default_rng(0).normal(0, 0.01, (50, 2)), names=["a", "b"], kind="returns",
+                              periods_per_year=12)  # fmt: skip
+    with pytest.raises(sb.InvalidInput, match="budget=20 is for policies that explore"):
+        sb.replay(returns, ["SF-UCB"], budget=20)
+    with pytest.raises(sb.InvalidInput, match="gives window twice"):
+        sb.replay(returns, ["SlidingWindowUCB:window=30,window=20"])
+    with pytest.raises(sb.InvalidInput, match="10 resamples say too little"):
+        sb.rank(returns, replications=10)
+    with pytest.raises(sb.InvalidInput, match="columns must be a list of names, got 7"):
+        sb.read_returns({"a": [0.1, 0.2, 0.1]}, kind="returns", periods_per_year=12, columns=7)

@@ -240,7 +240,7 @@ def test_the_same_ranking_gives_the_same_files(ranked, tmp_path):
         ({"by": "mean"}, "by must be one of 'sharpe', 'rssr', got 'mean'"),
         ({"confidence": 95}, "confidence must lie strictly between 0 and 1, got 95"),
         ({"replications": 1}, "replications must be a whole number at least 2, got 1"),
-        ({"block": 0}, "block must be a finite number above 0, got 0"),
+        ({"block": 0}, "must be from 1 to the 250 rows, got 0"),
         ({"seed": -1}, "seed must be a whole number at least 0, got -1"),
         ({"trials": 2}, "trials must be a whole number at least 3, got 2"),
     ],

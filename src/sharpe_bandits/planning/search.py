@@ -22,7 +22,7 @@ import numpy as np
 
 from ..errors import InvalidInput
 from ..metrics import Estimate, wrong
-from ..policies.base import EliminationPolicy, check_policy
+from ..policies.base import EliminationPolicy, Policy, check_policy
 from ..policies.elimination import UniformSampling
 from ..simulation import LARGEST_HORIZON, LARGEST_SEED, simulate
 from ..validation import inside, real, whole
@@ -45,7 +45,7 @@ def plan(
     *,
     error: float | None = None,
     budget: int | Sequence[int] | None = None,
-    policies: Iterable[EliminationPolicy] | None = None,
+    policies: EliminationPolicy | Iterable[EliminationPolicy] | None = None,
     runs: int | None = None,
     most: int = 10_000_000,
     seed: int = 0,
@@ -103,10 +103,12 @@ def _target(error: float) -> float:
     return inside("error", error)
 
 
-def _players(problem: BestArmProblem, policies: Iterable[EliminationPolicy] | None) -> list[EliminationPolicy]:
+def _players(
+    problem: BestArmProblem, policies: EliminationPolicy | Iterable[EliminationPolicy] | None
+) -> list[EliminationPolicy]:
     if policies is None:
         return problem.policies()
-    players = list(policies)
+    players: list[EliminationPolicy] = [policies] if isinstance(policies, Policy) else list(policies)
     for player in players:
         if not isinstance(check_policy(player), EliminationPolicy) or player.sought != 1:
             raise InvalidInput(f"{player.name} does not look for one best arm with a fixed budget, as SHSR(L=...) does")

@@ -43,6 +43,8 @@ def _policy(name: str, rest: str, L: float, risk_free: float) -> Any:
             raise InvalidInput(f"{name}:{rest} should be as in SlidingWindowUCB:window=250,c=1; {part!r} is not")
         if key not in fields:
             raise unknown(f"parameter of {name}", key, fields)
+        if key in given:
+            raise InvalidInput(f"{name}:{rest} gives {key} twice; give it once")
         given[key] = _objective(value, L, risk_free) if key == "objective" else _value(key, value)
     filled: dict[str, Any] = {"L": L, "risk_free": risk_free, "signed": True}
     needed = [key for key, f in fields.items() if f.default is f.default_factory is dataclasses.MISSING]

@@ -98,6 +98,8 @@ def figure(plan: Plan) -> Figure:
             axis.set_minor_formatter(plt.NullFormatter())
             axis.set_major_formatter(plt.FuncFormatter(lambda value, _: f"{value:,.10g}"))
         ax.legend(loc="lower left")
+        said = textwrap.fill(" ".join(plan.problem.conventions()[:2]), 115)
+        figure.supxlabel(said, x=0.01, ha="left", fontsize=7, color="#444444")
         figure.suptitle(textwrap.fill(title(plan), 70), x=0.01, ha="left", fontsize=10.5, fontweight="bold")
         return figure
 

@@ -74,7 +74,7 @@ def _look(replay: Replay, player: Player) -> tuple[str, int]:
 def _label(replay: Replay, player: Player) -> str:
     """The name, with the column that was best."""
     if player.name == BEST:
-        return f"{BEST}: {max(player.shares, key=lambda name: player.shares[name])}"
+        return f"{BEST}: {_cut(max(player.shares, key=lambda name: player.shares[name]))}"
     return f"{player.name}, median of {player.runs} runs" if player.runs > 1 else player.name
 
 

@@ -14,6 +14,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ from .. import console
 from ..errors import InvalidInput, SharpeBanditsError
 from ..metrics import wilson
 from ..objectives import RSSR, usual_regulariser
-from ..validation import finite, inside, one_of, positive, whole
+from ..validation import finite, inside, one_of, real, whole
 from . import statistics
 from .table import Returns
 
@@ -232,7 +233,11 @@ def rank(
     one_of("by", by, ("sharpe", "rssr"))
     finite("risk_free", risk_free)
     inside("confidence", confidence)
-    whole("replications", replications, 2)
+    least = math.ceil(round(2 / (1 - confidence), 6))  # one beyond each end
+    if whole("replications", replications, 2) < least:
+        raise InvalidInput(
+            f"{replications} resamples say too little of the ends of a {confidence:.4g} interval; take at least {least}"
+        )
     whole("seed", seed, 0)
     x, q = returns.values, returns.periods_per_year
     trials = x.shape[1] if trials is None else whole("trials", trials, x.shape[1])
@@ -243,7 +248,7 @@ def rank(
         )
     mean, variance = x.mean(axis=0), x.var(axis=0, ddof=1)
     objective = RSSR(usual_regulariser(variance) if L is None else L, risk_free, signed=True)
-    block = _block_length(x, risk_free) if block is None else positive("block", block)
+    block = _block_length(x, risk_free) if block is None else _block(block, len(x))
     resampled = list(_resamples(returns, block, replications, seed))
     means, variances = (np.concatenate(parts) for parts in zip(*resampled, strict=True))
     drawn = {"sharpe": (means - risk_free) / np.sqrt(variances), "rssr": objective.value(means, variances)}
@@ -291,6 +296,12 @@ def _bootstrap() -> Any:
             "ranking needs arch, which is not installed; install it with: pip install 'sharpe-bandits[data]'"
         ) from None
     return bootstrap
+
+
+def _block(block: float, rows: int) -> float:
+    if not 1 <= real(block) <= rows:
+        raise InvalidInput(f"block, the mean length of a block, must be from 1 to the {rows} rows, got {block!r}")
+    return float(block)
 
 
 def _block_length(x: np.ndarray, risk_free: float) -> float:

@@ -313,8 +313,12 @@ def replay(
     whole("seed", seed, 0, 2**64 - 1)
     if not 0 <= real(cost) < 1:
         raise InvalidInput(f"cost must be a share of wealth from 0 to below 1, got {cost!r}; 0.001 is 0.1% per switch")
-    budget = rows // 2 if budget is None else whole("budget", budget, 1, rows)
+    given, budget = budget, rows // 2 if budget is None else whole("budget", budget, 1, rows)
     chosen = _policies(policies, returns, L, risk_free, feedback)
+    if given is not None and not any(isinstance(policy, EliminationPolicy) for policy in chosen):
+        raise InvalidInput(
+            f"budget={given!r} is for policies that explore and then hold, such as SHSR; there is none: leave it out"
+        )
     table = _Table(returns, float(risk_free), float(cost))
     found = [_play(policy, table, feedback, runs, seed, budget) for policy in chosen]
     players = tuple(found + _benchmarks(table))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -18,8 +18,10 @@ from . import sources
 #: Returns that differ by no more than this do not vary: prices that grow evenly give ones that differ in the last bits.
 _CONSTANT = 1e-14
 #: Dates may come so many times as often as ``periods_per_year`` says, or as rarely, before that is remarked on:
-#: five-minute bars of a single trading day seem five times as many a year as they are.
-_ODD_FREQUENCY = 6.0
+#: twice, or, within a day, six times: five-minute bars of a single session seem five times as many a year as they are.
+_ODD_FREQUENCY, _ODD_INTRADAY = 1.8, 6.0
+#: A stretch without rows is remarked on if it is so many times as long as usual.
+_HOLE = 15
 #: Larger returns are refused: powers of them are not to exceed the largest number.
 _LARGEST = 1e9
 #: Returns needed for a mean and a variance that say anything.
@@ -120,7 +122,7 @@ def read_returns(
         positive("scale", scale, "0.01 for per cent")
         if kind == "prices" and scale != 1:
             raise InvalidInput(f"scale={scale!r} is for returns; those made from prices have the right scale")
-    if isinstance(columns, str):
+    if columns is not None and (isinstance(columns, str) or not isinstance(columns, Iterable)):
         raise InvalidInput(f"columns must be a list of names, got {columns!r}; pass [{columns!r}]")
 
     draft = _draft(sources.find(source, names, separator), date, columns)
@@ -443,9 +445,18 @@ def _compare_years(draft: _Draft, periods_per_year: float) -> None:
     """Remark on dates that come at quite another frequency than everything is annualised by."""
     if draft.dates is None:
         return
-    years = (draft.dates[-1] - draft.dates[0]) / np.timedelta64(1, "D") / 365.25
-    seen = (len(draft.dates) - 1) / years
-    if not 1 / _ODD_FREQUENCY < seen / periods_per_year < _ODD_FREQUENCY:
+    days = np.diff(draft.dates) / np.timedelta64(1, "D")
+    usual = float(np.median(days))
+    seen = 365.25 / usual if usual > 1 else (len(draft.dates) - 1) / (days.sum() / 365.25)
+    # Rows a day or more apart leave little room for doubt; sessions within a day are of many lengths.
+    odd = _ODD_FREQUENCY if usual >= 1 else _ODD_INTRADAY
+    if not 1 / odd < seen / periods_per_year < odd:
         draft.notes.append(
             f"check periods_per_year={periods_per_year:g}: by its dates the table has {seen:.3g} rows a year"
+        )
+    longest = int(days.argmax())
+    if days[longest] > _HOLE * max(usual, 1.0):
+        draft.notes.append(
+            f"check the dates: {days[longest]:,.0f} days lie between {draft.where(longest)} and "
+            f"{draft.where(longest + 1)}; a return over them counts as one period"
         )
