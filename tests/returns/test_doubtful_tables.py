@@ -69,7 +69,7 @@ def test_a_file_where_the_folder_should_be(tmp_path, capsys):
     g = np.random.default_rng(1)
     pd.DataFrame(g.normal(0, 0.01, (40, 2)), columns=["A", "B"]).to_csv(table, index=False)
     taken.write_text("mine")
-    asked = ["rank", str(table), "--kind", "returns", "--periods-per-year", "12", "--replications", "50"]
+    asked = ["rank", str(table), "--kind", "returns", "--periods-per-year", "12", "--replications", "400"]
     assert main([*asked, "--out", str(taken), "--confidence", "0.995"]) == 3
     told = capsys.readouterr()
     assert "--out" in told.err
