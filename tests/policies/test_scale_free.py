@@ -169,3 +169,23 @@ def test_they_settle_where_published_policies_cannot():
     plays = {name: study[name].suboptimal_plays(sb.RSSR(1e-5, signed=True)).final.mean for name in names}
     assert plays["UCB-RSSR"] == pytest.approx(5000 * 2 / 3, rel=0.01)
     assert all(plays[name] < 1500 for name in names[1:])
+
+
+def test_no_arm_rests_longer_than_it_may(tape):
+    """Against the twin of the index; an arm that has rested for more than 20 rounds is played, the least played first."""
+    policy = sb.ScaleFreeUCB(L=L, risk_free=R, rest=20)
+    trace = sb.trace(policy, sb.Tape(tape), horizon=300)
+    past, last = [list(row[:3]) for row in tape], [12] * 4
+    for t in range(12, 300):
+        indices = [math.inf if t - last[i] > 20 else v for i, v in enumerate(ucb(past, t, None))]
+        top = max(indices)
+        arm = min((i for i in range(4) if indices[i] == top), key=lambda i: (len(past[i]) if top == math.inf else 0, i))
+        assert trace.choices[t] == arm
+        past[arm].append(tape[arm, len(past[arm])])
+        last[arm] = t + 1
+    rests = [np.diff(np.flatnonzero(trace.choices == arm)).max() for arm in range(4)]
+    assert max(rests) <= 20 + 4
+    without = sb.trace(sb.ScaleFreeUCB(L=L, risk_free=R), sb.Tape(tape), horizon=300)
+    assert max(np.diff(np.flatnonzero(without.choices == arm)).max() for arm in range(4)) > 24
+    with pytest.raises(sb.InvalidInput, match=r"rest must be .* got -1"):
+        sb.ScaleFreeUCB(L=1, rest=-1)

@@ -23,7 +23,7 @@ from ..errors import InvalidInput
 from ..kernels.statistics import Arm
 from ..kernels.streams import BESIDE_GAMMA, gamma, normal
 from ..objectives import RSSR, Objective
-from ..validation import finite, inside, positive, whole
+from ..validation import finite, inside, not_negative, positive, whole
 from .base import IndexPolicy
 
 #: Weight of the normal shape in the moments, in pulls.
@@ -65,7 +65,9 @@ def spread(arm: Arm, L: float, risk_free: float) -> float:
     return max(estimated, FLOOR * shaped_normal)
 
 
-def upper_bound(arm: Arm, t: int, L: float, risk_free: float, c: float) -> float:
+def upper_bound(arm: Arm, t: int, L: float, risk_free: float, c: float, rest: float) -> float:
+    if rest > 0.0 and t - arm.last > rest * max(1.0, 0.01 * math.sqrt(t)):
+        return math.inf
     # The distance whose divergence is c ln N; epsilon^2 is 2 ln N / s.
     exponent = c * arm.epsilon * arm.epsilon * arm.pulls / (arm.pulls - 2.0)
     if exponent < 0.01:  # most rounds: the series is exact to 1e-12 and far cheaper
@@ -127,16 +129,19 @@ class ScaleFreeUCB(_ScaleFree):
     L : regulariser, in units of the variance of rewards
     risk_free : rate subtracted from every reward
     c : width of the confidence term; smaller explores less and locks in more often (1 is classical)
+    rest : if above 0, no arm rests longer: it is played again after so many rounds (from t = 10,000 on, after
+        rest sqrt(t) / 100), whatever its index. That takes K / rest of the rounds
     """
 
     title: ClassVar[str] = "SF-UCB"
     citation: ClassVar[str] = "delta-method width on the signed root of RSSR; this library"
 
     c: float = 0.5
+    rest: float = 0.0
 
     def check(self) -> None:
         super().check()
-        self._set(c=positive("c", self.c))
+        self._set(c=positive("c", self.c), rest=not_negative("rest", self.rest))
 
     @property
     def formula(self) -> Callable[..., Any]:
