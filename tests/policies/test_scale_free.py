@@ -172,7 +172,7 @@ def test_they_settle_where_published_policies_cannot():
 
 
 def test_no_arm_rests_longer_than_it_may(tape):
-    """Against the twin of the index; an arm that has rested for more than 20 rounds is played, the least played first."""
+    """Against the twin of the index; an arm that rested for over 20 rounds is played, the least played one first."""
     policy = sb.ScaleFreeUCB(L=L, risk_free=R, rest=20)
     trace = sb.trace(policy, sb.Tape(tape), horizon=300)
     past, last = [list(row[:3]) for row in tape], [12] * 4
