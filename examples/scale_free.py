@@ -138,7 +138,7 @@ def frontier(runs: int) -> None:
             words += [geometric_mean(regrets), f"{np.mean(locked):.2%}"]
         print(f"| {policy.name} | {' | '.join(words)} |")
     print(
-        "\nTo know, on every bandit of the model, all but a chance of error costs at n = 10,000 a regret of at least\n"
+        "\nTo know, on every bandit of the model, all but a chance of error costs a regret of at least (n = 10,000)\n"
     )
     print("| chance of error | 10% | 5% | 1% | 0.1% |\n|---|---:|---:|---:|---:|")
     print("| geometric mean | " + " | ".join(f"{least_regret(p):.4g}" for p in (0.1, 0.05, 0.01, 0.001)) + " |")
