@@ -175,7 +175,8 @@ def _curves(plt: Any, finished: Finished, rows: Rows) -> Figure:
             entries.setdefault(label, handle)
     names = sorted(entries, key=lambda name: " bound" in name)
     across = 2 if several or len(columns) == 1 else 3
-    figure.legend([entries[name] for name in names], names, loc="outside lower center", ncols=across)
+    small = 7.5 if len(columns) == 1 and max(map(len, names)) > 26 else None  # two columns of long names
+    figure.legend([entries[name] for name in names], names, loc="outside lower center", ncols=across, fontsize=small)
     figure.set_figheight(5.2 + 0.2 * -(-len(names) // across))
     return figure
 
