@@ -131,3 +131,16 @@ def test_options_that_do_nothing_are_refused():
         sb.rank(returns, replications=10)
     with pytest.raises(sb.InvalidInput, match="columns must be a list of names, got 7"):
         sb.read_returns({"a": [0.1, 0.2, 0.1]}, kind="returns", periods_per_year=12, columns=7)
+
+
+def test_columns_that_are_not_chosen_need_no_names(tmp_path):
+    """As a spreadsheet exports it: two empty columns to the right."""
+    path = tmp_path / "export.csv"
+    path.write_text("date,A,B,,\n" + "".join(f"2020-01-0{d},0.0{d},-0.01,,\n" for d in range(1, 7)), "utf-8")
+    with pytest.raises(sb.InvalidInput, match="column 4 has no name; name it, or choose others with columns="):
+        sb.read_returns(path, kind="returns", periods_per_year=252, constant="drop")
+    chosen = sb.read_returns(path, kind="returns", periods_per_year=252, columns=["A"])
+    assert chosen.values[:, 0].tolist() == [0.01, 0.02, 0.03, 0.04, 0.05, 0.06]
+    path.write_text(path.read_text("utf-8").replace("A,B,,", "A,A,,"), "utf-8")
+    with pytest.raises(sb.InvalidInput, match="two columns are called 'A'; give one of them another name"):
+        sb.read_returns(path, kind="returns", periods_per_year=252, columns=["A"])

@@ -65,12 +65,9 @@ def find(source: Any, names: Sequence[str] | None, separator: str) -> Source:
 
 
 def _checked(source: Source) -> Source:
-    for position, name in enumerate(source.names):
-        if name in source.names[:position]:
-            raise InvalidInput(f"two columns are called {name!r}; give one of them another name")
-    lengths = {name: len(column) for name, column in zip(source.names, source.columns, strict=True)}
-    if len(set(lengths.values())) > 1:
-        raise InvalidInput(f"columns must be of one length, got {lengths}")
+    lengths = [len(column) for column in source.columns]
+    if len(set(lengths)) > 1:
+        raise InvalidInput(f"columns must be of one length, got {dict(zip(source.names, lengths, strict=True))}")
     return source
 
 

@@ -190,6 +190,10 @@ def _draft(source: sources.Source, date: str | None, columns: Sequence[str] | No
     unnamed = next((p for p in chosen if not source.names[p]), None)
     if unnamed is not None:
         raise InvalidInput(f"column {unnamed + 1} has no name; name it, or choose others with columns= (--columns)")
+    named = [source.names[p] for p in [*chosen, *([] if dated is None else [dated])]]
+    for name in named:
+        if (source.names if columns is not None else named).count(name) > 1:
+            raise InvalidInput(f"two columns are called {name!r}; give one of them another name")
     if dated is None and columns is None:
         dates_of.refuse_digits(source.names[chosen[0]], source.columns[chosen[0]], source.place)
     names = [source.names[p] for p in chosen]
