@@ -144,3 +144,17 @@ def test_columns_that_are_not_chosen_need_no_names(tmp_path):
     path.write_text(path.read_text("utf-8").replace("A,B,,", "A,A,,"), "utf-8")
     with pytest.raises(sb.InvalidInput, match="two columns are called 'A'; give one of them another name"):
         sb.read_returns(path, kind="returns", periods_per_year=252, columns=["A"])
+
+
+@pytest.mark.parametrize("text", ["2020-1-5", "2-Jan-20", "Jan 5, 2020", "05.01.2020", "2020-01-05 16:00 EST"])
+def test_dates_in_other_forms_are_said_to_be_so(text):
+    with pytest.raises(sb.InvalidInput, match="if it is a date write it as 2020-01-31"):
+        sb.read_returns({"when": [text] * 4, "A": [0.1, 0.2, 0.1, 0.3]}, kind="returns", periods_per_year=252)
+
+
+@pytest.mark.parametrize("text", ["0,00425", "1,234.5", "1.5%", "$12", "(3.5)"])
+def test_numbers_in_other_forms_are_said_to_be_so(tmp_path, text):
+    path = tmp_path / "x.csv"
+    path.write_text(f'A;B\n0.1;"{text}"\n0.2;0.1\n0.1;0.2\n', "utf-8")
+    with pytest.raises(sb.InvalidInput, match=r"column 'B', line 2: .* write it with a point before its decimals"):
+        sb.read_returns(path, kind="returns", periods_per_year=252, separator=";")

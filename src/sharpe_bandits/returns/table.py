@@ -22,6 +22,9 @@ _CONSTANT = 1e-14
 _ODD_FREQUENCY, _ODD_INTRADAY = 1.8, 6.0
 #: A stretch without rows is remarked on if it is so many times as long as usual.
 _HOLE = 15
+#: Text that people write for dates: 01/02/2020, 2020-1-5, 2-Jan-20, Jan 2, 2020; and for numbers: 0,004, 1,234.5, 1.5%.
+_LIKE_A_DATE = re.compile(r"\d+[/.-]\d+[/.-]\d+|\d+[ -][A-Za-z]{3}|[A-Za-z]{3,9}\.? \d")
+_LIKE_A_NUMBER = re.compile(r"[-+(]?[$€£]?\s?\d[\d,. ]*\s?%?\)?")
 #: Larger returns are refused: powers of them are not to exceed the largest number.
 _LARGEST = 1e9
 #: Returns needed for a mean and a variance that say anything.
@@ -260,8 +263,10 @@ def _no_number(name: str, thing: Any) -> str:
         return (
             f"{thing!r} is a date, no number; pass date={name!r} (--date) if it dates the rows, or choose with {other}"
         )
-    if isinstance(thing, str) and re.fullmatch(r"\d+[/.]\d+[/.]\d+.*", thing.strip()):
+    if isinstance(thing, str) and _LIKE_A_DATE.match(thing.strip()):
         return f"{thing!r} is no number; if it is a date write it as 2020-01-31, so that it need not be guessed"
+    if isinstance(thing, str) and _LIKE_A_NUMBER.fullmatch(thing.strip()):
+        return f"{thing!r} is text, no number; write it with a point before its decimals and nothing else, as 1234.5"
     return f"{thing!r} is {'text, ' if isinstance(thing, str) else ''}no number; correct it, or choose with {other}"
 
 
