@@ -17,7 +17,7 @@ ROOT = Path(sb.__file__).parent
 
 #: From the bottom to the top: a module imports from levels below its own, and within its own folder.
 LEVELS = [
-    {"errors", "console", "call_tree", "kernels"},
+    {"errors", "console", "call_tree", "kernels", "seals"},
     {"validation"},
     {"objectives"},
     {"arms"},

@@ -15,6 +15,7 @@ import numpy as np
 from .engine.work import FORMAT, Chunk, Work
 from .errors import InvalidInput, UnreadableData
 from .objectives import Objective, objective_from_dict
+from .seals import seal
 
 _MANIFEST = "manifest.json"
 _KIND = "sharpe-bandits study"
@@ -159,7 +160,7 @@ def save(record: Record, folder: str | os.PathLike[str]) -> None:
         "truth": _write(path, "truth", truth, files),
         "sha256": files,
     }
-    manifest["seal"] = _seal(manifest)
+    manifest["seal"] = seal(manifest)
     temporary = path / f".{_MANIFEST}.new"
     temporary.write_text(json.dumps(manifest, indent=1), "utf-8")
     os.replace(temporary, path / _MANIFEST)
@@ -183,7 +184,7 @@ def load(folder: str | os.PathLike[str]) -> Record:
             f"{path} has format {manifest.get('format')!r}, this version reads format {FORMAT}; "
             "use the version of the library named in its manifest"
         )
-    if manifest.pop("seal", None) != _seal(manifest):
+    if manifest.pop("seal", None) != seal(manifest):
         raise UnreadableData(f"{path / _MANIFEST} was changed after it was saved; save the study again")
     try:
         return _read(path, manifest)
@@ -246,11 +247,6 @@ def _write(folder: Path, stem: str, columns: dict[str, np.ndarray], files: dict[
 def _recommended(number: int, m: int) -> str:
     """Name of the column of a recommended arm."""
     return "recommended" if m == 1 else f"recommended_{number}"
-
-
-def _seal(manifest: dict[str, Any]) -> str:
-    """A digest of a manifest's content, whatever its layout."""
-    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
 
 
 def _columns(path: Path) -> dict[str, np.ndarray]:

@@ -23,7 +23,7 @@ from ..policies.base import EliminationPolicy, Policy, StoppingPolicy, check_pol
 from ..policies.by_name import policies_by_name
 from ..validation import finite, one_of, positive, real, whole
 from . import statistics
-from .table import Returns
+from .table import CONSTANT, Returns
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,8 +34,6 @@ EQUAL, BEST, LEADER = "equal weight", "best in hindsight", "follow the leader"
 BAND = (0.05, 0.95)
 #: A difference is called one only beyond so many standard errors.
 CLEAR = 2.0
-#: Returns that differ by no more than this do not vary.
-_CONSTANT = 1e-14
 #: Columns listed one by one in the table of shares.
 _LISTED = 25
 
@@ -391,7 +389,7 @@ class _Table:
         q, rf = self.returns.periods_per_year, self.risk_free
         traded = statistics.traded(weights, self.x)
         net = self.net(weights, traded)
-        if np.ptp(net) <= _CONSTANT:
+        if np.ptp(net) <= CONSTANT:
             raise InvalidInput(f"the returns of {name} do not vary, so it has no Sharpe ratio; give more rows")
         wealth = statistics.wealth(net)
         difference, difference_se = statistics.sharpe_difference(net, self.equal, rf)

@@ -16,7 +16,7 @@ from . import dates as dates_of
 from . import sources
 
 #: Returns that differ by no more than this do not vary: prices that grow evenly give ones that differ in the last bits.
-_CONSTANT = 1e-14
+CONSTANT = 1e-14
 #: Dates may come so many times as often as ``periods_per_year`` says, or as rarely, before that is remarked on:
 #: twice, or, within a day, six times: five-minute bars of a single session seem five times as many a year as they are.
 _ODD_FREQUENCY, _ODD_INTRADAY = 1.8, 6.0
@@ -434,7 +434,7 @@ def _enough(draft: _Draft, kind: str) -> None:
 
 
 def _vary(draft: _Draft, constant: str) -> None:
-    still = np.ptp(draft.values, axis=0) <= _CONSTANT
+    still = np.ptp(draft.values, axis=0) <= CONSTANT
     if not still.any():
         return
     first = int(still.argmax())

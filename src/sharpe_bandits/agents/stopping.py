@@ -1,0 +1,79 @@
+"""Agents of policies that stop by themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.compiler import specialise
+from ..engine.stopping import stopping_bindings
+from ..errors import InvalidInput, UnreadableData
+from ..kernels import fixed_confidence
+from ..policies.base import StoppingPolicy
+from ..validation import whole
+from .base import Agent
+
+
+class StoppingAgent(Agent):
+    """An agent that stops by itself: after the pilot it asks for the best arm and its challenger in turn."""
+
+    def __init__(self, policy: StoppingPolicy, arms: list[str] | int, horizon: int | None, seed: int) -> None:
+        super().__init__(policy, arms, horizon, seed)
+        self._rule = policy
+        #: Arms still to be played before the next judgement; empty in the pilot, and once it is sure.
+        self._pair: list[int] = []
+        self._decide = specialise(fixed_confidence.decide, stopping_bindings(policy))
+
+    @property
+    def _in_pilot(self) -> bool:
+        return bool(self._pulls.min() < self._rule.pilot_pulls)
+
+    @property
+    def sure(self) -> bool:
+        """Whether the arm recommended is best, but for an error of probability delta."""
+        return not self._in_pilot and not self._pair
+
+    @property
+    def done(self) -> bool:
+        """Whether the agent is sure, or its rounds are played."""
+        return self.sure or super().done
+
+    def _why_over(self) -> str:
+        return "this agent is sure of the best arm" if self.sure else super()._why_over()
+
+    def _choose(self) -> int:
+        return int(np.argmin(self._pulls)) if self._in_pilot else self._pair[0]
+
+    def _judge(self) -> tuple[int, int, float]:
+        best, challenger, ahead = self._decide(
+            self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._anchor, self._rule.arguments(),
+            self._rule.log_odds(len(self.arms)),
+        )  # fmt: skip
+        return int(best), int(challenger), float(ahead)
+
+    def _after(self, i: int, x: float, d: float) -> None:
+        if i in self._pair:
+            self._pair.remove(i)
+        if not self._in_pilot and (not self._pair or self.t == self.horizon):
+            best, challenger, ahead = self._judge()
+            self._pair = [] if ahead < 0 else [best, challenger]
+
+    def recommend(self) -> Any:
+        """The arm that looks best by the policy's objective."""
+        if not self._in_pilot:
+            return self.arms[self._judge()[0]]
+        enough = [i for i in range(len(self.arms)) if self._pulls[i] >= 2]
+        if not enough:
+            raise InvalidInput("nothing can be recommended before an arm has two rewards; ask and tell first")
+        return self.arms[self._best(enough)]
+
+    def _more(self) -> dict[str, Any]:
+        return {"pair": self._pair}
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        super()._restore(state)
+        self._pair = [whole("arm", i, 0, len(self.arms) - 1) for i in state["pair"]]
+        fits = len(set(self._pair)) == len(self._pair) <= (0 if self._in_pilot else 2)
+        if not fits or (self.sure and not self._judge()[2] < 0):
+            raise UnreadableData("the state of the agent is damaged: the arms to be played do not fit its record")
