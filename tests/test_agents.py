@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import sharpe_bandits as sb
 from sharpe_bandits.agents import FORMAT
 from tests.catalogue import greedy_sharpe
+from tests.damage import resealed
 
 REWARDS = np.random.default_rng(30).gamma([[2.0], [3.0], [2.5], [2.2]], 0.6, size=(4, 200))
 
@@ -182,25 +183,25 @@ DAMAGES = {
     "cut short": lambda s: json.dumps(s)[:-20],
     "a list": lambda s: json.dumps([s]),
     "foreign": lambda s: json.dumps({"weights": [1, 2]}),
-    "other kind": lambda s: json.dumps({**s, "kind": "someone's agent"}),
-    "newer format": lambda s: json.dumps({**s, "format": 99}),
-    "no policy": lambda s: json.dumps({k: v for k, v in s.items() if k != "policy"}),
-    "unknown policy": lambda s: json.dumps({**s, "policy": {**s["policy"], "policy": "UCBRSR"}}),
-    "unknown parameter": lambda s: json.dumps({**s, "policy": {**s["policy"], "M": 1.0}}),
-    "bad parameter": lambda s: json.dumps({**s, "policy": {**s["policy"], "L": -1.0}}),
-    "one arm": lambda s: json.dumps({**s, "arms": 1}),
-    "more arms": lambda s: json.dumps({**s, "arms": 5}),
-    "negative rounds": lambda s: json.dumps({**s, "t": -1}),
-    "other rounds": lambda s: json.dumps({**s, "t": s["t"] + 1}),
-    "half a pull": lambda s: json.dumps({**s, "record": {**s["record"], "pulls": [2.5, 3.5, 3.0]}}),
-    "negative pulls": lambda s: json.dumps({**s, "record": {**s["record"], "pulls": [-1.0, 5.0, 5.0]}}),
-    "NaN": lambda s: json.dumps({**s, "record": {**s["record"], "sum1": [math.nan, 0.0, 0.0]}}),
-    "text": lambda s: json.dumps({**s, "record": {**s["record"], "sum1": ["x", 0.0, 0.0]}}),
-    "missing column": lambda s: json.dumps({**s, "record": {k: v for k, v in s["record"].items() if k != "sum2"}}),
-    "short column": lambda s: json.dumps({**s, "record": {**s["record"], "sum2": [0.0]}}),
-    "negative squares": lambda s: json.dumps({**s, "record": {**s["record"], "sum2": [-1.0, 0.0, 0.0]}}),
-    "record of nothing": lambda s: json.dumps({**s, "record": None}),
-    "past the horizon": lambda s: json.dumps({**s, "horizon": 6}),
+    "other kind": lambda s: resealed({**s, "kind": "someone's agent"}),
+    "newer format": lambda s: resealed({**s, "format": 99}),
+    "no policy": lambda s: resealed({k: v for k, v in s.items() if k != "policy"}),
+    "unknown policy": lambda s: resealed({**s, "policy": {**s["policy"], "policy": "UCBRSR"}}),
+    "unknown parameter": lambda s: resealed({**s, "policy": {**s["policy"], "M": 1.0}}),
+    "bad parameter": lambda s: resealed({**s, "policy": {**s["policy"], "L": -1.0}}),
+    "one arm": lambda s: resealed({**s, "arms": 1}),
+    "more arms": lambda s: resealed({**s, "arms": 5}),
+    "negative rounds": lambda s: resealed({**s, "t": -1}),
+    "other rounds": lambda s: resealed({**s, "t": s["t"] + 1}),
+    "half a pull": lambda s: resealed({**s, "record": {**s["record"], "pulls": [2.5, 3.5, 3.0]}}),
+    "negative pulls": lambda s: resealed({**s, "record": {**s["record"], "pulls": [-1.0, 5.0, 5.0]}}),
+    "NaN": lambda s: resealed({**s, "record": {**s["record"], "sum1": [math.nan, 0.0, 0.0]}}),
+    "text": lambda s: resealed({**s, "record": {**s["record"], "sum1": ["x", 0.0, 0.0]}}),
+    "missing column": lambda s: resealed({**s, "record": {k: v for k, v in s["record"].items() if k != "sum2"}}),
+    "short column": lambda s: resealed({**s, "record": {**s["record"], "sum2": [0.0]}}),
+    "negative squares": lambda s: resealed({**s, "record": {**s["record"], "sum2": [-1.0, 0.0, 0.0]}}),
+    "record of nothing": lambda s: resealed({**s, "record": None}),
+    "past the horizon": lambda s: resealed({**s, "horizon": 6}),
 }
 
 
@@ -241,7 +242,7 @@ PHASE_DAMAGES = {
 def test_damaged_phases_are_refused(damage):
     state = a_state(sb.SHSR(L=0.5))
     with pytest.raises(sb.UnreadableData):
-        sb.Agent.from_json(json.dumps({**state, **PHASE_DAMAGES[damage]}))
+        sb.Agent.from_json(resealed({**state, **PHASE_DAMAGES[damage]}))
 
 
 @pytest.mark.parametrize("firsts", [[], [[1.0]] * 3, [[1.0] * 9] * 2, [[None] * 3] * 3, None])
@@ -249,7 +250,7 @@ def test_damaged_first_rewards_are_refused(firsts):
     state = a_state(sb.ScaleFreeDirichlet(L=0.8))
     assert [len(row) for row in state["firsts"]] == [3, 3, 3]
     with pytest.raises(sb.UnreadableData):
-        sb.Agent.from_json(json.dumps({**state, "firsts": firsts}))
+        sb.Agent.from_json(resealed({**state, "firsts": firsts}))
 
 
 def test_messages_about_states_say_what_is_wrong():

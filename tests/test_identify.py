@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import sharpe_bandits as sb
 from sharpe_bandits.policies.scale_free import FLOOR, PRIOR
+from tests.damage import resealed
 from tests.twin import Record
 
 GENERATOR = np.random.default_rng(5)
@@ -178,7 +179,7 @@ def test_a_damaged_state_is_refused(damage):
     state = json.loads(agent.to_json())
     assert len(state["pair"]) == 2
     with pytest.raises(sb.UnreadableData, match="agent"):
-        sb.Agent.from_json(json.dumps(state | damage))
+        sb.Agent.from_json(resealed(state | damage))
 
 
 @pytest.mark.parametrize(("workers", "chunk"), [(1, None), (2, 1), (3, 7), (2, 1000)])
