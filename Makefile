@@ -1,12 +1,15 @@
 # On a machine with Python 3.11-3.13 and make, two commands do everything:
 #   make run     reproduce the paper in its quick form, into out/quick
 #   make test    lint, types, tests
+# and, for those who change something:
+#   make test-long           the tests with other and more random examples each time
+#   make fuzz MINUTES=5      hostile input against everything that reads input
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run paper test lint types tests browser bench bench-quick clean
+.PHONY: run paper test lint types tests bare test-long fuzz browser bench bench-quick clean
 
 run: $(STAMP)
 	$(BIN)/sharpe-bandits reproduce --quick --out out/quick
@@ -14,7 +17,7 @@ run: $(STAMP)
 paper: $(STAMP)
 	$(BIN)/sharpe-bandits reproduce --out out/paper
 
-test: lint types browser tests
+test: lint types browser tests bare
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -25,6 +28,19 @@ types: $(STAMP)
 
 tests: $(STAMP)
 	$(BIN)/pytest -n 2 --dist loadfile
+
+# The package as a user without extras has it, in an environment of its own.
+bare: pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV)-bare
+	$(VENV)-bare/bin/python -m pip install --quiet --disable-pip-version-check .
+	$(VENV)-bare/bin/python tests/bare_install.py
+
+test-long: $(STAMP)
+	$(BIN)/pytest -n 2 --dist loadfile --hypothesis-profile long
+
+MINUTES ?= 2
+fuzz: $(STAMP)
+	$(BIN)/python -m fuzz --minutes $(MINUTES)
 
 # The report is tested in a real browser: Debian's Chromium, installed where that is possible.
 browser:
@@ -45,4 +61,4 @@ $(STAMP): pyproject.toml
 	touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) out
+	rm -rf $(VENV) $(VENV)-bare out

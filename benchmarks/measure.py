@@ -30,7 +30,7 @@ NUMPY = "NumPy over runs"
 PYTHON = "plain Python"
 GENERATOR = "Numba over numpy's generator"
 DRAWS = "C loop, draws alone"
-OWN = "user's own, never_falls=True"
+OWN = "user's own, nondecreasing=True"
 OWN_UNDECLARED = "user's own, undeclared"
 
 Say = Callable[[str], None]
@@ -97,7 +97,7 @@ def plain_ucb1(sizes: Sizes, loop: CLoop, with_peers: bool, say: Say) -> dict[st
     timings = take_turns(engines, sizes.repetitions)
     table = rows(timings)
     study = ours(sb.UCB1(), bandit, n, 10 * many, machine.cores())
-    truth = estimate(settings.regret(study["UCB1"].outcome.final))
+    truth = estimate(settings.regret(study["UCB1"].final))
     final, _ = loop.ucb1(settings.PROBABILITIES, n, many)
     samples = {OURS: truth, ALL_CORES: truth, C_LOOP: estimate(settings.regret(final))}
     samples |= {name: estimate(settings.regret(np.array(seen))) for name, seen in pulls.items()}
@@ -106,7 +106,7 @@ def plain_ucb1(sizes: Sizes, loop: CLoop, with_peers: bool, say: Say) -> dict[st
     for peer in peers.PEERS if with_peers else ():
         say(f"  {peer.name}")
         table.append(_peer(peer, sizes, truth))
-    same = bool((final == study["UCB1"].outcome.final[:many]).all())
+    same = bool((final == study["UCB1"].final[:many]).all())
     return {"rows": table, "horizon": n, "same pulls as C": same, "runs compared": many}
 
 
@@ -141,7 +141,7 @@ def same_choices(
     low, high = settings.ends(arms, copies)
     policy, bandit = sb.UCBRSSR(L=settings.L), settings.uniform_arms(arms, copies)
     final, _ = loop.ucb_rssr(low, high, settings.L, horizon, runs)
-    agree = (final == ours(policy, bandit, horizon, runs)["UCB-RSSR"].outcome.final).all(axis=1)
+    agree = (final == ours(policy, bandit, horizon, runs)["UCB-RSSR"].final).all(axis=1)
     traced = min(traced, runs)
     _, choices = loop.ucb_rssr(low, high, settings.L, horizon, traced, trace=True)
     step_by_step = all(
@@ -207,7 +207,7 @@ def thompson(sizes: Sizes) -> dict[str, Any]:
     table = rows(take_turns(engines, sizes.repetitions))
     study = ours(policy, bandit, n, 4 * runs, machine.cores())
     gaps = sb.RSSR(1.0).gaps(settings.MEANS[None, :], settings.VARIANCES[None, :])[0]
-    truth = estimate(study[policy.name].outcome.final @ gaps)
+    truth = estimate(study[policy.name].final @ gaps)
     for row in table:
         sample = truth if row["engine"] == OURS else estimate(np.array(seen) @ gaps)
         row |= {"regret": sample, "distance": distance(sample, truth)}
@@ -219,7 +219,7 @@ def halving(sizes: Sizes, loop: CLoop) -> dict[str, Any]:
     arms, n, runs = settings.BUDGET_ARMS, sizes.budget, sizes.runs(4 * sizes.fast, sizes.budget)
     low, high = settings.ends(arms)
     policy, bandit = sb.SHSR(L=settings.HALVING_L), settings.uniform_arms(arms)
-    pulls = int(ours(policy, bandit, n, 1)["SHSR"].outcome.final.sum())
+    pulls = int(ours(policy, bandit, n, 1)["SHSR"].final.sum())
     each = pulls // arms
     engines = [
         Contender(OURS, pulls * runs, lambda: ours(policy, bandit, n, runs)),
@@ -228,7 +228,7 @@ def halving(sizes: Sizes, loop: CLoop) -> dict[str, Any]:
     return {"arms": arms, "horizon": n, "rows": rows(take_turns(engines, sizes.repetitions), DRAWS)}
 
 
-@sb.index_policy(name="my UCB-RSSR", never_falls=True, objective=sb.RSSR(settings.L))
+@sb.index_policy(name="my UCB-RSSR", nondecreasing=True, objective=sb.RSSR(settings.L))
 def my_rssr(arm: Any, t: int, L: float) -> float:
     d = L + arm.variance
     room = d - 3.0 * arm.epsilon
@@ -362,14 +362,14 @@ def twin(sizes: Sizes) -> list[dict[str, Any]]:
     policy = sb.UCBRSSR(L=settings.L)
     gaps = sb.RSSR(settings.L).gaps(settings.MEANS[None, :3], settings.VARIANCES[None, :3])[0]
     theirs = [plain.ucb_rssr(low.tolist(), high.tolist(), settings.L, n, rng) for _ in range(sizes.twin_runs)]
-    mine = ours(policy, bandit, n, sizes.many_runs, machine.cores())[policy.name].outcome
+    mine = ours(policy, bandit, n, sizes.many_runs, machine.cores())[policy.name]
     found = [_beside("regret of UCB-RSSR, 3 arms", n, mine.final @ gaps, np.array(theirs) @ gaps)]
     low, high = settings.ends(8)
     bandit, n = settings.uniform_arms(8), 600
     best = int(np.argmin(sb.RSSR(settings.L).gaps(settings.MEANS[None, :8], settings.VARIANCES[None, :8])[0]))
     finder = sb.SHSR(L=settings.L)
     wrong = [plain.halving(low.tolist(), high.tolist(), settings.L, n, rng) != best for _ in range(3 * sizes.twin_runs)]
-    outcome = ours(finder, bandit, n, sizes.many_runs, machine.cores())[finder.name].outcome
+    outcome = ours(finder, bandit, n, sizes.many_runs, machine.cores())[finder.name]
     found.append(_beside("e_n of SHSR, 8 arms", n, outcome.recommended[:, 0] != best, np.array(wrong)))
     return found
 

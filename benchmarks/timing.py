@@ -1,6 +1,6 @@
 """Timing that lets the noise of the machine cancel: contenders take turns, and ratios are taken within a round.
 
-Work of one thread is timed by the processor time it used, which other programs on the machine hardly change; work of
+Spec of one thread is timed by the processor time it used, which other programs on the machine hardly change; spec of
 several threads by the clock on the wall.
 """
 

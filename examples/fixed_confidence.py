@@ -52,10 +52,10 @@ for name, (L, arms) in BANDITS.items():
     bandit = sb.Bandit(arms)
     roots = np.sort(bandit.means / np.sqrt(L + bandit.variances))
     for delta in DELTAS:
-        found = sb.identify(sb.LUCB(L=L, delta=delta), bandit, runs=RUNS, seed=1)
-        assert found.unfinished.mean == 0
+        found = sb.identify(sb.LUCB(L=L, delta=delta), bandit, runs=RUNS, seed=1)["LUCB"]
+        assert found.unfinished().mean == 0
         quantiles = ", ".join(f"{q:.0f}" for q in found.quantiles())
-        time, error = found.stopping_time, found.error()
+        time, error = found.stopping_time(), found.error()
         print(
             f"| {name} | {roots[-1] - roots[-2]:.2f} | {delta} | {time.mean:.0f} ± {time.se:.0f} | {quantiles} | "
             f"{error.mean:.4f} [{error.low:.4f}, {error.high:.4f}] |"
@@ -66,15 +66,15 @@ print("\n| two arms alike | " + " | ".join(f"δ = {delta}" for delta in DELTAS) 
 for name, (L, arm) in ALIKE.items():
     cells = []
     for delta in DELTAS:
-        found = sb.identify(sb.LUCB(L=L, delta=delta), sb.Bandit([arm, arm]), runs=RUNS, seed=1, limit=10_000)
-        share = found.stopped.mean()
+        found = sb.identify(sb.LUCB(L=L, delta=delta), sb.Bandit([arm, arm]), runs=RUNS, seed=1, max_budget=10_000)
+        share = found["LUCB"].stopped.mean()
         cells.append(f"{share:.4f}")
     print(f"| {name} | {' | '.join(cells)} |")
 
 print("\n| a loss of 5 in 2% of pulls | rounds, mean | wrong, 95% interval |\n|---|---|---|")
 for pulls in (32, 100, 185, 300):
-    found = sb.identify(sb.LUCB(L=0.1, pilot_pulls=pulls), sb.Bandit(CRASH), runs=RUNS, seed=1)
-    time, error = found.stopping_time, found.error()
+    found = sb.identify(sb.LUCB(L=0.1, pilot_pulls=pulls), sb.Bandit(CRASH), runs=RUNS, seed=1)["LUCB"]
+    time, error = found.stopping_time(), found.error()
     print(
         f"| pilot_pulls={pulls} | {time.mean:.0f} ± {time.se:.0f} | "
         f"{error.mean:.4f} [{error.low:.4f}, {error.high:.4f}] |"

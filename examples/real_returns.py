@@ -9,60 +9,50 @@ import sys
 import textwrap
 from pathlib import Path
 
-import numpy as np
 from skfolio.datasets import load_sp500_dataset
 
 import sharpe_bandits as sb
-from sharpe_bandits.returns import statistics
-from sharpe_bandits.returns.replay import Player
 
 WIDTH = 120
 
 
 def show(title: str, replay: sb.Replay) -> None:
-    heads = f"{'Sharpe a year':>16}{'less equal weight':>20}{'total':>12}{'drawdown':>10}{'turnover':>10}"
-    print(f"\n{title}\n\n{'':20}{heads}")
+    heads = f"{'annualised Sharpe':>19}{'90% of runs':>15}{'vs equal weight':>17}"
+    print(f"\n{title}\n\n{'':18}{heads}{'total':>10}{'drawdown':>10}{'turnover':>10}")
     for p in replay.players:
         sharpe = f"{p.annual_sharpe:.2f} ± {p.annual_se_hac:.2f}"
-        less = f"{p.annual_difference:+.2f} ± {p.annual_difference_se:.2f}" if p.annual_difference_se else ""
-        print(f"{p.name:20}{sharpe:>16}{less:>20}{p.total:>12,.0%}{p.drawdown:>10.0%}{p.annual_turnover:>10.1f}")
-
-
-def earned(player: Player) -> np.ndarray:
-    """Returns row by row, from wealth."""
-    wealth = np.append(1.0, player.wealth)
-    return wealth[1:] / wealth[:-1] - 1
+        band = "{:.2f} to {:.2f}".format(*p.band["annual_sharpe"]) if p.band else ""
+        versus = f"{p.annual_difference:+.2f} ± {p.annual_difference_se:.2f}" if p.annual_difference_se else ""
+        rest = f"{p.total:>10,.0%}{p.drawdown:>10.0%}{p.annual_turnover:>10.1f}"
+        print(f"{p.name:18}{sharpe:>19}{band:>15}{versus:>17}{rest}")
 
 
 def main(folder: str | None = None) -> None:
     returns = sb.read_returns(load_sp500_dataset(), kind="prices", periods_per_year=252)
-    print(f"{returns.span} of {len(returns.names)} stocks; {returns.convention}\n")
+    print(f"{returns.span} of {len(returns.names)} stocks; {returns.convention}")
+    for remark in returns.remarks:
+        print(textwrap.fill(f"Check: {remark}.", WIDTH, break_on_hyphens=False))
+    print()
 
     ranking = sb.rank(returns)
     for column in ranking.columns[:3]:
         interval = f"[{column.annual_sharpe_low:.2f}, {column.annual_sharpe_high:.2f}]"
         first = f"first in {column.best:.0%} of resamples"
-        print(f"{column.name:6} Sharpe {column.annual_sharpe:.2f} {interval} a year, {first}")
+        print(f"{column.name:6} Sharpe {column.annual_sharpe:.2f} {interval} annualised, {first}")
     print(textwrap.fill(ranking.summary, WIDTH, break_on_hyphens=False))
 
     replay = sb.replay(returns)
     show("Policies that see what they hold (and three benchmarks)", replay)
     seeing = sb.replay(returns, feedback="full")
     show("The same policies, seeing all stocks every day", seeing)
-    print("\nTurnover is a year: 1 is one switch. Standard errors allow for autocorrelation.")
-    for name in ("SF-UCB", "SW-SF-UCB"):
-        gain, se = statistics.sharpe_difference(earned(seeing[name]), earned(replay[name]))
-        gain, se = (statistics.annualised(value, 252) for value in (gain, se))
-        print(f"Seeing all stocks adds {gain:+.2f} ± {se:.2f} a year to the Sharpe ratio of {name}.")
+    print("\nTurnover is annualised: 1 is one switch. Runs have the stocks in another order each.")
     print(textwrap.fill(replay.summary, WIDTH, break_on_hyphens=False) + "\n")
 
-    # Were these the true Sharpe ratios: how often would the same time with one stock a day point to a wrong one?
+    # Were these the true Sharpe ratios: how often would as much time point to a wrong stock?
     plan = sb.plan(sb.BestArmProblem.from_returns(returns), budget=[len(returns)], runs=1000)
     for point in plan.asked:
-        wrong = f"{point.error.mean:.1%} ± {point.error.se:.1%}"
-        print(f"{point.policy:17} names a wrong stock in {wrong} of the runs of {point.budget:,} days")
-    for point in plan.seen_at_once:
-        print(f"{'All stocks seen':17} names a wrong stock in {point.error.mean:.1%} ± {point.error.se:.1%} of them")
+        wrong = f"{point.error.mean:.0%} ± {point.error.se:.0%}"
+        print(f"{point.policy:30} names a wrong stock in {wrong} of the runs of {point.budget:,} days")
 
     if folder is not None:
         ranking.save(Path(folder) / "rank")

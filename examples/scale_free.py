@@ -67,9 +67,8 @@ def returns() -> list[tuple[sb.Bandit, float]]:
 
 def locked_in(result: sb.PolicyResult, objective: sb.Objective) -> float:
     """Share of runs whose regret still grows at full slope: under 1% of the last half went to a best arm."""
-    outcome = result.outcome
-    half = int(np.searchsorted(outcome.checkpoints, outcome.checkpoints[-1] / 2))
-    late = outcome.pulls[:, -1] - outcome.pulls[:, half]
+    half = int(np.searchsorted(result.checkpoints, result.horizon / 2))
+    late = result.pulls[:, -1] - result.pulls[:, half]
     best = result.gaps(objective)[0] == 0
     return float((late[:, best].sum(axis=1) < 0.01 * late.sum(axis=1)).mean())
 

@@ -42,7 +42,7 @@ BY_CLASS = {
     "VarianceAwareHalving": [sb.VarianceAwareHalving(sb.RSSR(L=0.5))],
     "UniformSampling": [sb.UniformSampling(sb.RSSR(L=0.5))],
     "CustomPolicy": [greedy_sharpe(L=1.0)],
-    "UniformPlay": [sb.UniformPlay(sb.Mean())],
+    "RoundRobin": [sb.RoundRobin(sb.Mean())],
     "MVLCB": [sb.MVLCB(rho=0.5)],
     "UCB1": [sb.UCB1()],
     "ModifiedGRAUCB": [
@@ -53,11 +53,11 @@ BY_CLASS = {
     "UUCB": [sb.UUCB(epsilon0=5.0, risk_free=0.3), sb.UUCB(epsilon0=5.0, q=3.0, name="U-UCB, q = 3")],
     "UCBSRLike": [
         sb.UCBSRLike(L=0.8),
-        sb.UCBSRLike(L=0.8, confidence="literal", name="UCB-SR-like literal"),
+        sb.UCBSRLike(L=0.8, undefined_width="printed", name="UCB-SR-like printed"),
     ],
     "UCBRSSR": [
         sb.UCBRSSR(L=0.8),
-        sb.UCBRSSR(L=0.8, confidence="literal", name="UCB-RSSR literal"),
+        sb.UCBRSSR(L=0.8, undefined_width="printed", name="UCB-RSSR printed"),
     ],
     "UCBVV": [sb.UCBVV()],
 }

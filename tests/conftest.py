@@ -5,9 +5,11 @@ import os
 import pytest
 from hypothesis import settings
 
-# Compiling dwarfs all else here, so that a limit per example would only be noise; and a test run should be repeatable.
-settings.register_profile("tests", deadline=None, derandomize=True, max_examples=25)
-settings.load_profile("tests")
+# Compiling dwarfs all else here, so that a limit per example would only be noise. A run of the tests is repeatable; a
+# long one (make test-long) looks at other examples every time, and prints what repeats one that fails.
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("long", deadline=None, max_examples=300, print_blob=True)
+settings.load_profile("quick")  # --hypothesis-profile chooses another
 
 
 def pytest_configure(config: pytest.Config) -> None:

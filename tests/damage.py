@@ -1,11 +1,11 @@
-"""Damaged states of agents, sealed again: what refuses them is then the check of their content, not the seal."""
+"""Damaged states of agents with a checksum that fits: what refuses them is then the check of their content."""
 
 import json
 
-from sharpe_bandits.seals import seal
+from sharpe_bandits.checksums import checksum
 
 
 def resealed(state):
-    """The state as text with a seal that fits it."""
-    content = {key: value for key, value in state.items() if key != "seal"}
-    return json.dumps({**content, "seal": seal(content)})
+    """The state as text with a checksum that fits it."""
+    content = {key: value for key, value in state.items() if key != "checksum"}
+    return json.dumps({**content, "checksum": checksum(content)})

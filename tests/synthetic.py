@@ -1,11 +1,13 @@
-"""Finished panels made of numbers that a test chooses, to judge, draw and report without simulating."""
+"""Panel results made of numbers that a test chooses, to judge, draw and report without simulating."""
 
 import numpy as np
 
 import sharpe_bandits as sb
 from sharpe_bandits.experiments.description import Case
-from sharpe_bandits.experiments.panel import Claim, Finished, Panel
-from sharpe_bandits.results import Outcome
+from sharpe_bandits.experiments.panel import Claim, Panel, PanelResult
+from sharpe_bandits.results import PolicyResult
+from sharpe_bandits.simulation import settings_of
+from sharpe_bandits.study import Study
 
 #: Two arms whose gaps under Mean are 0 and 1: regret is the number of pulls of the second arm.
 ARMS = sb.Bandit([sb.Constant(1.0), sb.Constant(0.0)])
@@ -16,7 +18,7 @@ def outcome(policy, pulls, checkpoints=(10,), batch=1, runs=None, recommended=No
     pulls = np.asarray(pulls)
     runs = len(pulls) * batch if runs is None else runs
     final = np.repeat(pulls[:, -1], batch, axis=0)[:runs] // batch
-    return Outcome(
+    return PolicyResult(
         policy.name,
         policy.to_dict(),
         policy.goal,
@@ -27,6 +29,9 @@ def outcome(policy, pulls, checkpoints=(10,), batch=1, runs=None, recommended=No
         np.reshape(np.zeros(runs, int) if recommended is None else recommended, (runs, 1)),
         np.linspace(0.4, 0.6, runs),
         np.linspace(0.1, 0.2, runs),
+        np.ones(runs, bool),
+        np.empty((0, 0)),  # the truth is that of the case
+        np.empty((0, 0)),
     )
 
 
@@ -47,6 +52,18 @@ def wrong_plays(policy, counts, horizon=10, **more):
     return outcome(policy, [[[horizon - c, c]] for c in counts], (horizon,), **more)
 
 
-def finished(panel, *outcomes):
-    """A finished panel; one list of outcomes per case."""
-    return Finished(panel, [{o.name: o for o in of_case} for of_case in outcomes], 1.5)
+def study(case, outcomes, metric="regret", seed=0):
+    """The study of a case with these outcomes, judged by its arms."""
+    runs = outcomes[0].runs if outcomes else 2
+    for result in outcomes:
+        result.mean, result.variance = case.environment.truth(seed, runs)
+    settings = settings_of(case.environment, case.horizon, runs, seed)
+    named = {result.name: result for result in outcomes}
+    return Study(named, settings, metric, case.objective, case.variables, case.label, case.L)
+
+
+def finished(panel, *outcomes, seed=0):
+    """A panel's result; one list of outcomes per case."""
+    listed = outcomes or [[] for _ in panel.cases]
+    studies = [study(c, of_case, panel.metric, seed) for c, of_case in zip(panel.cases, listed, strict=True)]
+    return PanelResult(panel, studies, 1.5)

@@ -1,7 +1,13 @@
 """Live agents: ask and tell, names, the end of a campaign, and a state that continues exactly."""
 
+import copy
 import json
 import math
+import pickle
+import sys
+import threading
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,9 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sharpe_bandits as sb
-from sharpe_bandits.agents import FORMAT
+from sharpe_bandits.agents.state import FORMAT
+from sharpe_bandits.engine.families import FAMILIES
+from sharpe_bandits.policies.base import AGENTS, Policy
 from tests.catalogue import greedy_sharpe
 from tests.damage import resealed
+from tests.data.agents.make import follow
 
 REWARDS = np.random.default_rng(30).gamma([[2.0], [3.0], [2.5], [2.2]], 0.6, size=(4, 200))
 
@@ -126,7 +135,7 @@ def test_a_finder_ends_with_its_budget_and_recommends():
     assert finder.alive == [11]
     assert finder.recommend() == 11
     for attempt in (finder.ask, lambda: finder.tell(11, 1.0)):
-        with pytest.raises(sb.CampaignOver, match="400 rounds"):
+        with pytest.raises(sb.CampaignOverError, match="400 rounds"):
             attempt()
 
 
@@ -136,9 +145,9 @@ def test_an_index_agent_ends_at_its_horizon():
         agent.tell(agent.ask(), 0.5)
     assert agent.done
     state = agent.to_json()
-    with pytest.raises(sb.CampaignOver, match=r"5 rounds.*recommend"):
+    with pytest.raises(sb.CampaignOverError, match=r"5 rounds.*recommend"):
         agent.ask()
-    with pytest.raises(sb.CampaignOver, match="nothing was recorded"):
+    with pytest.raises(sb.CampaignOverError, match="nothing was recorded"):
         agent.tell(0, 1.0)
     assert agent.to_json() == state
 
@@ -157,13 +166,13 @@ def test_arms_may_be_told_in_any_order_within_a_phase():
 
 def test_recommendations_before_the_end():
     agent = sb.SHSR(L=1.0).agent(arms=2, horizon=20)
-    with pytest.raises(sb.InvalidInput, match="before an arm has two rewards; ask and tell first"):
+    with pytest.raises(sb.InvalidInputError, match="before an arm has two rewards; ask and tell first"):
         agent.recommend()
     for reward in (1.0, 5.0, 1.5, 5.5):
         agent.tell(agent.ask(), reward)
     assert agent.recommend() == 1
     index = sb.UCBRSSR(L=1.0).agent(arms=["x", "y"])
-    with pytest.raises(sb.InvalidInput, match="before an arm has two rewards"):
+    with pytest.raises(sb.InvalidInputError, match="before an arm has two rewards"):
         index.recommend()
     for reward in (3.0, 1.0, 3.1, 1.1):
         index.tell(index.ask(), reward)
@@ -217,7 +226,7 @@ def a_state(policy):
 def test_damaged_and_foreign_states_are_refused(policy, damage):
     state = a_state(policy)
     assert sb.Agent.from_json(json.dumps(state)).t == 9
-    with pytest.raises(sb.UnreadableData) as caught:
+    with pytest.raises(sb.UnreadableDataError) as caught:
         sb.Agent.from_json(DAMAGES[damage](state))
     assert len(str(caught.value)) > 20
     assert isinstance(caught.value, sb.SharpeBanditsError)
@@ -241,26 +250,378 @@ PHASE_DAMAGES = {
 @pytest.mark.parametrize("damage", PHASE_DAMAGES)
 def test_damaged_phases_are_refused(damage):
     state = a_state(sb.SHSR(L=0.5))
-    with pytest.raises(sb.UnreadableData):
+    with pytest.raises(sb.UnreadableDataError):
         sb.Agent.from_json(resealed({**state, **PHASE_DAMAGES[damage]}))
+
+
+#: What rewards cannot lead to, in the state of three arms with three pulls each: column, arm and number.
+IMPOSSIBLE_NUMBERS = {
+    "a variance below 0": ("sum2", 0, lambda v, r: r["sum1"][0] ** 2 / 3 * 0.999),
+    "a fourth power below the square": ("sum4", 1, lambda v, r: 0.3 * r["sum2"][1] ** 2),
+    "a fourth power below 0": ("sum4", 1, lambda v, r: -1.0),
+    "a third power beyond the others": ("sum3", 2, lambda v, r: 2 * math.sqrt(r["sum2"][2] * r["sum4"][2])),
+    "a maximum below the mean": ("maximum", 0, lambda v, r: r["anchor"][0] + r["sum1"][0] / 3 - 0.01),
+    "a maximum beyond the squares": ("maximum", 0, lambda v, r: r["anchor"][0] + 1.1 * math.sqrt(r["sum2"][0])),
+    "no maximum": ("maximum", 0, lambda v, r: None),
+    "a last round to come": ("last", 2, lambda v, r: 10.0),
+    "a last round shared": ("last", 2, lambda v, r: r["last"][1]),
+    "a last round too early for its pulls": ("last", 1, lambda v, r: 2.0),
+    "half a round": ("last", 1, lambda v, r: 7.5),
+    "an anchor that no first reward has": ("anchor", 1, lambda v, r: 3.0),
+    "truth for a number": ("sum1", 1, lambda v, r: True),
+    "text for a number": ("sum1", 1, lambda v, r: str(v)),
+    "a number in a list": ("sum1", 1, lambda v, r: [v]),
+}
+
+
+@pytest.mark.parametrize("case", IMPOSSIBLE_NUMBERS)
+def test_states_that_no_rewards_lead_to_are_refused(case):
+    column, arm, number = IMPOSSIBLE_NUMBERS[case]
+    state = a_state(sb.UCBRSSR(L=0.8))
+    record = state["record"]
+    assert sb.Agent.from_json(resealed(state)).t == 9
+    record[column][arm] = number(record[column][arm], record)
+    with pytest.raises(sb.UnreadableDataError):
+        sb.Agent.from_json(resealed(state))
+
+
+@pytest.mark.parametrize("column", ["sum1", "sum2", "sum3", "sum4", "anchor", "last", "maximum"])
+def test_an_arm_that_was_never_played_has_no_record(column):
+    agent = sb.UCB1().agent(arms=3)
+    agent.tell(0, 0.5)
+    state = json.loads(agent.to_json())
+    state["record"][column][2] = 0.25
+    with pytest.raises(sb.UnreadableDataError, match="never played"):
+        sb.Agent.from_json(resealed(state))
+
+
+@pytest.mark.parametrize("column", ["sum1", "sum2", "sum3", "sum4", "maximum"])
+def test_the_record_of_a_single_reward_is_known(column):
+    agent = sb.UCB1().agent(arms=2)
+    agent.tell(0, 3.0)  # anchor 0: the sums are 3, 9, 27, 81
+    state = json.loads(agent.to_json())
+    assert [state["record"][f"sum{k}"][0] for k in (1, 2, 3, 4)] == [3, 9, 27, 81]
+    state["record"][column][0] *= 1 + 1e-9
+    with pytest.raises(sb.UnreadableDataError):
+        sb.Agent.from_json(resealed(state))
+
+
+@given(
+    rewards=st.lists(
+        st.floats(-1e75, 1e75) | st.floats(-1e-60, 1e-60) | st.integers(-5, 5) | st.floats(1e6, 1e6 + 1e-3),
+        min_size=1,
+        max_size=40,
+    ),
+    policy=st.sampled_from([*POLICIES, sb.SlidingWindowUCB(L=0.8, window=12), sb.DiscountedUCB(L=0.8, discount=0.93)]),
+)
+def test_whatever_rewards_were_told_the_state_is_accepted(rewards, policy):
+    """The checks of a state allow for all that rounding does, tiny and huge numbers included."""
+    agent = policy.agent(arms=2, horizon=40)
+    for j, reward in enumerate(rewards):
+        arm = (
+            min(agent.pulls, key=agent.pulls.get) if j % 3 else agent.arms[0]
+        )  # no ask: NaN indices do not matter here
+        try:
+            agent.tell(arm, reward)
+        except sb.SharpeBanditsError:
+            continue
+        assert sb.Agent.from_json(agent.to_json()).to_json() == agent.to_json()
+
+
+WINDOW_DAMAGES = {
+    "another reward in the window": lambda s: s["ring"][3].__setitem__(2, s["ring"][3][2] + 0.5),
+    "another arm in the window": lambda s: s["ring"][3].__setitem__(1, (s["ring"][3][1] + 1) % 3),
+    "another slot": lambda s: s["ring"][3].__setitem__(0, s["ring"][4][0]),
+    "another weight": lambda s: s["memory"][0].__setitem__(0, s["memory"][0][0] + 1),
+    "other squares": lambda s: s["memory"][2].__setitem__(1, 1.01 * s["memory"][2][1]),
+    "a NaN in the window": lambda s: s["ring"][3].__setitem__(2, None),
+    "a reward beyond all": lambda s: s["ring"][3].__setitem__(2, 1e300),
+    "one fewer": lambda s: s["ring"].pop(),
+}
+
+
+@pytest.mark.parametrize("damage", WINDOW_DAMAGES)
+def test_windows_that_do_not_add_up_are_refused(damage):
+    agent = sb.SlidingWindowUCB(L=0.8, window=20).agent(arms=3)
+    for _ in range(50):
+        step(agent)
+    state = json.loads(agent.to_json())
+    assert len(sb.Agent.from_json(resealed(state)).pulls) == 3
+    WINDOW_DAMAGES[damage](state)
+    with pytest.raises(sb.UnreadableDataError):
+        sb.Agent.from_json(resealed(state))
+
+
+@pytest.mark.parametrize(("row", "factor"), [(0, 1.01), (0, 0.98), (2, 0.5), (4, 0.0), (1, 50.0)])
+def test_discounted_sums_that_cannot_be_are_refused(row, factor):
+    agent = sb.DiscountedUCB(L=0.8, discount=0.95).agent(arms=3)
+    for _ in range(50):
+        step(agent)
+    state = json.loads(agent.to_json())
+    state["memory"][row][1] *= factor
+    with pytest.raises(sb.UnreadableDataError):
+        sb.Agent.from_json(resealed(state))
+
+
+def test_first_rewards_that_do_not_add_up_are_refused():
+    agent = sb.ScaleFreeDirichlet(L=0.8).agent(arms=2)
+    for t in range(150):
+        agent.tell(t % 2, REWARDS[t % 2, t // 2])
+    late = json.loads(agent.to_json())
+    assert len(late["firsts"][0]) == 64
+    for state, row, place, value in (
+        (a_state(sb.ScaleFreeDirichlet(L=0.8)), 0, 1, 0.123),
+        (a_state(sb.ScaleFreeDirichlet(L=0.8)), 1, 0, 0.5),  # the first reward is its own anchor
+        (late, 0, 5, 100.0),
+    ):
+        state["firsts"][row][place] = value
+        with pytest.raises(sb.UnreadableDataError, match="first rewards do not fit its sums"):
+            sb.Agent.from_json(resealed(state))
+
+
+def test_phases_that_could_not_have_been_are_refused():
+    """Four arms, two phases of 15 and 30 pulls per arm: in the second phase two arms have 15 pulls, two have more."""
+    agent = sb.SHSR(L=0.5).agent(arms=4, horizon=120)
+    for _ in range(75):
+        step(agent)
+    state = json.loads(agent.to_json())
+    assert state["phase"] == 1
+    alive, gone = state["alive"], [i for i in range(4) if i not in state["alive"]]
+    for key, value in (
+        ("alive", gone),
+        ("phase", 0),
+        ("phase", 2),
+        ("accepted", [gone[0]]),
+        ("current", {**state["current"], "count": [1.0] * 4}),
+        ("current", {**state["current"], "sum1": [x + 5 for x in state["current"]["sum1"]]}),
+        ("current", {**state["current"], "sum2": [100 * x for x in state["current"]["sum2"]]}),
+        ("due", [d + (i == alive[0]) - (i == alive[1]) for i, d in enumerate(state["due"])]),
+    ):
+        with pytest.raises(sb.UnreadableDataError):
+            sb.Agent.from_json(resealed({**state, key: value}))
+
+
+HOSTILE = {
+    "deep": "[" * 100_000,
+    "deep and closed": "[" * 5000 + "]" * 5000,
+    "deep inside": '{"kind": "sharpe-bandits agent", "format": 4, "x": ' + "[" * 900 + "]" * 900 + "}",
+    "beyond the largest number": '{"kind": "sharpe-bandits agent", "format": 4, "t": 1e400}',
+    "NaN": '{"kind": "sharpe-bandits agent", "format": 4, "t": NaN}',
+    "Infinity": '{"kind": "sharpe-bandits agent", "format": 4, "t": -Infinity}',
+    "a long whole number": '{"kind": "sharpe-bandits agent", "format": 4, "t": 1' + "0" * 4000 + "}",
+    "a longer whole number": '{"kind": "sharpe-bandits agent", "format": 4, "t": 1' + "0" * 9000 + "}",
+    "a key twice": '{"kind": "sharpe-bandits agent", "kind": "sharpe-bandits agent", "format": 4}',
+    "empty": "",
+    "null": "null",
+    "bytes that are no text": b"\xff\xfe\x00",
+    "no text at all": 7,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_texts_are_refused_quickly(text):
+    began = time.perf_counter()
+    with pytest.raises(sb.UnreadableDataError) as caught:
+        sb.Agent.from_json(text)
+    assert time.perf_counter() - began < 2
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("policy", [*POLICIES, sb.VarianceAwareHalving(sb.RSSR(L=0.5)), sb.GRAUCB(), sb.LUCB(L=0.5)])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"arms": 10**6},
+        {"arms": 10**12},
+        {"horizon": 10**12, "t": 5},
+        {"horizon": 10**18},
+        {"seed": 2**64},
+        {"t": 10**14},
+    ],
+    ids=str,
+)
+def test_absurd_sizes_are_refused_quickly(policy, change):
+    """No sooner is room made than there are rewards to fill it."""
+    state = json.loads(policy.agent(arms=3, horizon=200).to_json())
+    began = time.perf_counter()
+    with pytest.raises(sb.UnreadableDataError):
+        sb.Agent.from_json(resealed({**state, **change}))
+    assert time.perf_counter() - began < 2
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        sb.SuRSR(L=0.5), sb.SHSR(L=0.5), sb.SuccessiveAcceptsRejects(sb.Mean(), m=7), sb.GRAUCB(), sb.UCBRSSR(L=1),
+        sb.ScaleFreeDirichlet(L=1), sb.MVLCB(), sb.LUCB(L=1), sb.DiscountedUCB(L=1, discount=1 - 1e-7),
+    ],
+    ids=lambda policy: policy.name,
+)  # fmt: skip
+def test_the_largest_agents_are_made_quickly(policy):
+    """A hundred thousand arms and a horizon of 10^12; the first choice is arm 0, and rounds take no more room."""
+    policy.agent(arms=8, horizon=10**12).ask()  # whatever is compiled is compiled now
+    began = time.perf_counter()
+    agent = policy.agent(arms=10**5, horizon=10**12)
+    assert agent.ask() == 0
+    assert time.perf_counter() - began < 2
+    with pytest.raises(sb.InvalidInputError, match="arms must be a whole number from 2 to 100000, got 100001"):
+        policy.agent(arms=100_001, horizon=10**12)
+    with pytest.raises(sb.InvalidInputError, match=r"horizon must be a whole number from 2 to 10{15}"):
+        policy.agent(arms=8, horizon=10**15 + 1)
+
+
+def test_a_window_that_would_take_too_much_room_is_refused():
+    policy = sb.SlidingWindowUCB(L=1, window=10**6)
+    assert policy.agent(arms=50).ask() == 0
+    with pytest.raises(sb.InvalidInputError, match="shorten the window or take DiscountedUCB"):
+        policy.agent(arms=51)
+
+
+def test_errors_do_not_list_thousands_of_names():
+    names = [f"strategy number {i}" for i in range(10_000)]
+    for attempt in (
+        lambda: sb.UCB1().agent(arms=[*names, "strategy number 7"]),
+        lambda: sb.UCB1().agent(arms=[*names, 7]),
+    ):
+        with pytest.raises(sb.InvalidInputError) as caught:
+            attempt()
+        assert len(str(caught.value)) < 1000
+
+
+STORED = sorted((Path(__file__).parent / "data" / "agents").glob("format-*/*.json"))
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_states_of_every_format_are_read_and_continue_as_they_did(path):
+    """States saved by earlier versions of the library, with what those versions then asked for."""
+    stored = json.loads(path.read_text())
+    agent = sb.Agent.from_json(json.dumps(stored["state"]))
+    assert follow(path.stem, agent) == stored["then"]
+    assert json.loads(agent.to_json())["format"] == FORMAT
+
+
+def test_every_format_and_every_policy_is_stored():
+    formats = {int(path.parent.name.removeprefix("format-")) for path in STORED}
+    assert formats == set(range(3, FORMAT + 1))
+    for version in formats:
+        kinds = {
+            json.loads(path.read_text())["state"]["policy"]["policy"]
+            for path in STORED
+            if path.parent.name == f"format-{version}"
+        }
+        renamed = {"UniformPlay": "RoundRobin"}
+        library = {name for name, kind in Policy.kinds.items() if kind.__module__.startswith("sharpe_bandits.")}
+        assert {renamed.get(kind, kind) for kind in kinds} == library
+
+
+def test_other_formats_are_explained():
+    state = a_state(sb.UCBRSSR(L=0.8))
+    for version, said in ((99, "saved by a newer version"), (2, "reads 3 to 4"), ("4", "reads 3 to 4"), (None, "None")):
+        with pytest.raises(sb.UnreadableDataError, match=said):
+            sb.Agent.from_json(resealed({**state, "format": version}))
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [sb.UCBRSSR(L=0.8), sb.DiscountedUCB(L=0.8), sb.SlidingWindowUCB(L=0.8, window=50), sb.MVTS(), sb.LUCB(L=0.5),
+     sb.SuRSR(L=0.5)],
+    ids=lambda policy: policy.name,
+)  # fmt: skip
+def test_threads_may_share_an_agent(policy):
+    """Eight threads ask and tell at once: no reward is lost or counted twice, and sums of whole numbers are exact."""
+    agent, told, failures = policy.agent(arms=4, horizon=4000), [], []
+    switch = sys.getswitchinterval()
+
+    def work(number):
+        generator = np.random.default_rng(number)
+        try:
+            while not agent.done:
+                try:
+                    arm, reward = agent.ask(), float(generator.integers(0, 7))
+                    agent.tell(arm, reward)
+                except sb.CampaignOverError:
+                    break
+                except sb.InvalidInputError:  # another thread told the last reward of this arm that was due
+                    continue
+                told.append((arm, reward))
+                if len(told) % 50 == 0:
+                    pulls, t = agent.pulls, agent.t
+                    assert sum(pulls.values()) <= t
+                    state = sb.Agent.from_json(agent.to_json())
+                    assert sum(state.pulls.values()) == state.t
+                    agent.estimates()
+                    repr(agent)
+                    agent._repr_html_()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(switch)
+    assert not failures
+    assert agent.done
+    assert sum(agent.pulls.values()) == agent.t == len(told)
+    if policy.__class__ in (sb.DiscountedUCB, sb.SlidingWindowUCB):
+        return  # what they estimate from is not all that was told
+    for arm, (mean, variance) in agent.estimates().items():
+        rewards = [reward for played, reward in told if played == arm]
+        assert agent.pulls[arm] == len(rewards)
+        assert mean == sum(rewards) * (1 / len(rewards))
+        assert variance == pytest.approx(np.var(rewards, ddof=1), rel=1e-12)
+
+
+def test_agents_pickle_and_copy_with_their_lock():
+    agent = sb.MVTS(rho=1.5).agent(arms=["a", "b"], seed=3)
+    for _ in range(10):
+        agent.tell(agent.ask(), 1.0 + agent.t % 3)
+    for made in (pickle.loads(pickle.dumps(agent)), copy.copy(agent), copy.deepcopy(agent)):
+        assert made.to_json() == agent.to_json()
+        before = agent.to_json()
+        made.tell(made.ask(), 5.0)
+        assert agent.to_json() == before
+
+
+def test_a_notebook_shows_the_arms_escaped():
+    agent = sb.UCBRSSR(L=1.0, name="<b>mine</b>").agent(arms=["<script>alert(1)</script>", "b & c"])
+    for reward in (1.0, 2.0, 3.0, 2.0):
+        agent.tell(agent.ask(), reward)
+    page = agent._repr_html_()
+    assert "<script>" not in page
+    assert "<b>" not in page
+    plain = page.replace(" style=text-align:right", "")
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;</td><td>2</td><td>2</td><td>1.414</td><td>1.333</td>" in plain
+    assert "b &amp; c</td><td>2</td><td>2</td><td>0</td><td>4</td>" in plain
+    assert "nan" not in sb.UCB1().agent(arms=2)._repr_html_()
+    assert "and 150 more" in sb.UCB1().agent(arms=200)._repr_html_()
+
+
+def test_every_family_has_its_agents():
+    """What the engine can play can be followed live, and the other way round."""
+    assert set(AGENTS) == set(FAMILIES)
 
 
 @pytest.mark.parametrize("firsts", [[], [[1.0]] * 3, [[1.0] * 9] * 2, [[None] * 3] * 3, None])
 def test_damaged_first_rewards_are_refused(firsts):
     state = a_state(sb.ScaleFreeDirichlet(L=0.8))
     assert [len(row) for row in state["firsts"]] == [3, 3, 3]
-    with pytest.raises(sb.UnreadableData):
+    with pytest.raises(sb.UnreadableDataError):
         sb.Agent.from_json(resealed({**state, "firsts": firsts}))
 
 
 def test_messages_about_states_say_what_is_wrong():
     state = a_state(sb.UCBRSSR(L=0.8))
-    with pytest.raises(sb.UnreadableData, match=f"format 99, this version reads {FORMAT}"):
+    with pytest.raises(sb.UnreadableDataError, match=f"format 99, this version reads up to {FORMAT}.*upgrade"):
         sb.Agent.from_json(json.dumps({**state, "format": 99}))
-    with pytest.raises(sb.UnreadableData, match="'UCBRSR': did you mean 'UCBRSSR'"):
-        sb.Agent.from_json(json.dumps({**state, "policy": {**state["policy"], "policy": "UCBRSR"}}))
-    with pytest.raises(sb.UnreadableData, match="9 pulls in 10 rounds"):
-        sb.Agent.from_json(json.dumps({**state, "t": 10}))
+    with pytest.raises(sb.UnreadableDataError, match="'UCBRSR': did you mean 'UCBRSSR'"):
+        sb.Agent.from_json(resealed({**state, "policy": {**state["policy"], "policy": "UCBRSR"}}))
+    with pytest.raises(sb.UnreadableDataError, match="9 pulls in 10 rounds"):
+        sb.Agent.from_json(resealed({**state, "t": 10}))
 
 
 def test_a_state_without_pulls_is_a_state():
@@ -279,5 +640,5 @@ def test_a_state_in_which_a_number_was_changed_is_refused(column):
     assert sb.Agent.from_json(json.dumps(state, sort_keys=True)).ask() == agent.ask()
     assert sb.Agent.from_json(json.dumps(state).replace(".0,", ",").replace(".0]", "]")).ask() == agent.ask()
     state["record"][column][0] += 0.25
-    with pytest.raises(sb.UnreadableData, match="was changed after it was saved"):
+    with pytest.raises(sb.UnreadableDataError, match="was changed after it was saved"):
         sb.Agent.from_json(json.dumps(state))

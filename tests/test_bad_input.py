@@ -31,7 +31,7 @@ def says(*parts):
 )  # fmt: skip
 @pytest.mark.parametrize("L", NOT_POSITIVE, ids=lambda value: repr(value)[:20])
 def test_the_regulariser(make, L):
-    with pytest.raises(sb.InvalidInput, match=says("L must be a finite number above 0, got", repr(L))):
+    with pytest.raises(sb.InvalidInputError, match=says("L must be a finite number above 0, got", repr(L))):
         make(L=L)
 
 
@@ -55,14 +55,14 @@ def test_numbers_of_other_kinds_are_numbers():
         (lambda: sb.UUCB(epsilon0=0), ("epsilon0", "above 0", "0")),
         (lambda: sb.UUCB(epsilon0=1, g=-1), ("g must be", "above 0", "-1")),
         (lambda: sb.UUCB(epsilon0=1, risk_free=math.nan), ("risk_free must be a finite number", "nan")),
-        (lambda: sb.UCBRSSR(L=1, confidence="brave"), ("confidence must be one of 'optimistic', 'literal'", "'brave'")),
+        (lambda: sb.UCBRSSR(L=1, undefined_width="x"), ("undefined_width must be one of 'infinite', 'printed'", "'x'")),
         (lambda: sb.UCBRSSR(L=1, risk_free="0"), ("risk_free must be a finite number", "'0'")),
         (lambda: sb.UCBRSSR(L=1, pilot_fraction=1.5), ("pilot_fraction", "strictly between 0 and 1", "1.5")),
         (lambda: sb.UCBRSSR(L=1, pilot_fraction=0), ("pilot_fraction", "strictly between 0 and 1", "0")),
         (lambda: sb.UCBRSSR(L=1, pilot_pulls=1), ("pilot_pulls must be a whole number at least 2", "1")),
         (lambda: sb.UCBRSSR(L=1, pilot_pulls=2.5), ("pilot_pulls must be a whole number at least 2", "2.5")),
         (lambda: sb.UCBRSSR(L=1, pilot_pulls=3, pilot_fraction=0.1), ("not both", "0.1", "3")),
-        (lambda: sb.UCBRSSR(L=1, name=7), ("name must be text", "7")),
+        (lambda: sb.UCBRSSR(L=1, name=7), ("the name of a policy must be text", "7")),
         (lambda: sb.ModifiedMVTS(L=1, form="fixed"), ("one of 'printed', 'repaired', 'authors'", "'fixed'")),
         (lambda: sb.ModifiedGRAUCB(L=1, form="repaired"), ("form must be one of 'printed', 'authors'", "'repaired'")),
         (lambda: sb.GRAUCB(alpha=1.0), ("alpha", "strictly between 0 and 1", "1.0")),
@@ -109,7 +109,7 @@ def test_numbers_of_other_kinds_are_numbers():
     ],
 )  # fmt: skip
 def test_values_are_named_with_a_remedy(make, parts):
-    with pytest.raises(sb.InvalidInput, match=says(*parts)):
+    with pytest.raises(sb.InvalidInputError, match=says(*parts)):
         make()
 
 
@@ -121,7 +121,7 @@ def test_a_bad_reward_leaves_the_agent_as_it_was(policy, reward):
         agent.tell(agent.ask(), x)
     for arm in ("up", "down"):
         before, asked = agent.to_json(), agent.ask()
-        with pytest.raises(sb.InvalidInput, match=says(repr(reward)[:50])) as caught:
+        with pytest.raises(sb.InvalidInputError, match=says(repr(reward)[:50])) as caught:
             agent.tell(arm, reward)
         assert repr(arm) in str(caught.value)
         assert "nothing was recorded" in str(caught.value)
@@ -135,7 +135,7 @@ def test_an_unknown_arm_leaves_the_agent_as_it_was(policy, arm):
     agent = policy.agent(arms=["momentum", "carry"], horizon=40)
     agent.tell(agent.ask(), 1.0)
     before = agent.to_json()
-    with pytest.raises(sb.UnknownName, match=says("no arm is called", repr(arm), "'momentum', 'carry'")) as caught:
+    with pytest.raises(sb.UnknownNameError, match=says("no arm is called", repr(arm), "'momentum', 'carry'")) as caught:
         agent.tell(arm, 1.0)
     assert agent.to_json() == before
     assert ("did you mean 'momentum'?" in str(caught.value)) == (arm == "momentun" or arm == ["momentum"])
@@ -148,7 +148,7 @@ def test_an_arm_that_is_not_due_leaves_the_finder_as_it_was():
     finder.tell(0, 1.5)
     before = finder.to_json()
     with pytest.raises(
-        sb.InvalidInput, match=says("arm 0 has all its pulls of this phase", "ask() says 1", "nothing was")
+        sb.InvalidInputError, match=says("arm 0 has all its pulls of this phase", "ask() says 1", "nothing was")
     ):
         finder.tell(0, 1.0)
     assert finder.to_json() == before
@@ -156,7 +156,7 @@ def test_an_arm_that_is_not_due_leaves_the_finder_as_it_was():
         finder.tell(arm, 5.0 + arm)
     before = finder.to_json()
     assert finder.alive == [2, 3]
-    with pytest.raises(sb.InvalidInput, match=says("arm 0 was dropped", "ask() says 2", "nothing was recorded")):
+    with pytest.raises(sb.InvalidInputError, match=says("arm 0 was dropped", "ask() says 2", "nothing was recorded")):
         finder.tell(0, 1.0)
     assert finder.to_json() == before
 
@@ -217,34 +217,35 @@ def test_an_arm_that_is_not_due_leaves_the_finder_as_it_was():
     ],
 )  # fmt: skip
 def test_calls_are_refused_with_a_remedy(make, parts):
-    with pytest.raises(sb.InvalidInput, match=says(*parts)):
+    with pytest.raises(sb.InvalidInputError, match=says(*parts)):
         make()
 
 
 def test_a_study_too_large_for_memory_says_what_to_do():
     bandit = sb.RandomBandit(64, lambda g: sb.UniformArms(np.zeros(64), np.ones(64)))
-    with pytest.raises(sb.InvalidInput, match=says("100000000 runs", "GiB", "checkpoints=[10000]")):
+    with pytest.raises(sb.InvalidInputError, match=says("100000000 runs", "GiB", "checkpoints=[10000]")):
         sb.simulate(sb.UCB1(), bandit, horizon=10_000, runs=100_000_000)
 
 
 def test_a_truncation_that_leaves_next_to_nothing_is_refused():
     bandit = sb.Bandit([sb.TruncatedGamma(2, 1, 100, 101), PAIR[0]])
-    with pytest.raises(sb.InvalidInput, match=says("[100.0, 101.0] holds only", "widen the interval")):
+    with pytest.raises(sb.InvalidInputError, match=says("[100.0, 101.0] holds only", "widen the interval")):
         sb.trace(sb.UCB1(), bandit, horizon=10)
 
 
 def test_discrete_distributions_off_the_whole_numbers_are_refused():
     """Its values 0.5 and 1.7 are not one apart; to draw as if they were would be silently wrong."""
     odd = scipy.stats.rv_discrete(values=([0.5, 1.7], [0.5, 0.5]))()
-    with pytest.raises(sb.InvalidInput, match=says("other values than 0.5, 1.5", "hold only 0.5", "Empirical")):
+    with pytest.raises(sb.InvalidInputError, match=says("other values than 0.5, 1.5", "hold only 0.5", "Empirical")):
         sb.trace(sb.UCB1(), [odd, PAIR[0]], horizon=10)
 
 
 def test_all_errors_have_one_root():
     for error in (
-        sb.InvalidInput, sb.BudgetTooSmall, sb.UnknownName, sb.CompilationFailed, sb.UnreadableData, sb.CampaignOver,
+        sb.InvalidInputError, sb.BudgetTooSmallError, sb.UnknownNameError, sb.CompilationError,
+        sb.UnreadableDataError, sb.CampaignOverError,
     ):  # fmt: skip
         assert issubclass(error, sb.SharpeBanditsError)
-    assert issubclass(sb.InvalidInput, ValueError)
-    assert issubclass(sb.BudgetTooSmall, sb.InvalidInput)
-    assert issubclass(sb.UnknownName, KeyError)
+    assert issubclass(sb.InvalidInputError, ValueError)
+    assert issubclass(sb.BudgetTooSmallError, sb.InvalidInputError)
+    assert issubclass(sb.UnknownNameError, KeyError)

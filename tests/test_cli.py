@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits import cli, reproduction
+from sharpe_bandits import reproduction
 from sharpe_bandits.cli import main
 from sharpe_bandits.experiments import catalogue
 from sharpe_bandits.paper.panels import panels
@@ -134,10 +134,9 @@ def asked(monkeypatch):
 
     def remember(job, out, workers, progress, say):
         found.job, found.out, found.workers = job, out, workers
-        return []
+        return reproduction.Reproduction([], {}, [])
 
-    monkeypatch.setattr(reproduction, "carry_out", remember)
-    monkeypatch.setattr(cli, "_print_results", lambda panels, out: None)
+    monkeypatch.setattr(reproduction, "run_job", remember)
     return found
 
 
@@ -324,7 +323,7 @@ def test_mistakes_in_the_numbers(here, capsys, arguments, told):
     assert not (here / "out").exists()
 
 
-@pytest.mark.parametrize("library", ["matplotlib", "plotly"])
+@pytest.mark.parametrize("library", ["matplotlib", "plotly", "jinja2"])
 def test_a_missing_library_is_named_with_its_remedy(here, capsys, monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, None)
     _, err = said(capsys, "run", "mine.toml", status=2)
@@ -339,7 +338,7 @@ def failing(monkeypatch, error):
     def fail(*arguments, **options):
         raise error
 
-    monkeypatch.setattr(reproduction, "carry_out", fail)
+    monkeypatch.setattr(reproduction, "run_job", fail)
 
 
 @pytest.mark.parametrize(
@@ -348,8 +347,8 @@ def failing(monkeypatch, error):
         (KeyboardInterrupt(), 130, "interrupted; the same command goes on where this one stood"),
         (OSError(errno.ENOSPC, "No space left on device", "a/b"), 3, "No space left on device: a/b; make room"),
         (OSError(errno.EACCES, "Permission denied", "a/b"), 3, "Permission denied: a/b; choose a writable --out"),
-        (sb.BudgetTooSmall("too little"), 2, "sharpe-bandits: too little"),
-        (sb.UnknownName("nobody"), 2, "sharpe-bandits: nobody"),
+        (sb.BudgetTooSmallError("too little"), 2, "sharpe-bandits: too little"),
+        (sb.UnknownNameError("nobody"), 2, "sharpe-bandits: nobody"),
     ],
 )
 def test_exit_status(here, capsys, monkeypatch, error, status, told):

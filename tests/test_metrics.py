@@ -133,7 +133,7 @@ def test_achieved_ratio_with_a_mean_that_dwarfs_the_variance():
     """Rewards near 10^6 with unit variance."""
     bandit = sb.Bandit([sb.Normal(1e6, 1.0), sb.Normal(1e6 + 0.5, 1.0)])
     for policy in (sb.UCBRSSR(L=2.0), sb.SHSR(L=2.0), sb.MVTS()):
-        outcome = sb.simulate(policy, bandit, horizon=400, runs=3, seed=5)[policy.name].outcome
+        outcome = sb.simulate(policy, bandit, horizon=400, runs=3, seed=5)[policy.name]
         for run in range(3):
             rewards = sb.trace(policy, bandit, horizon=400, seed=5, run=run).rewards
             assert outcome.reward_variance[run] == pytest.approx(rewards.var(ddof=1), rel=1e-8)
@@ -198,7 +198,7 @@ def test_batches_of_runs_estimate_the_same_error_as_runs():
     runs = 1000
     study = sb.simulate(UCB, BANDIT, horizon=HORIZON, runs=runs, seed=3)
     result = study["UCB-RSSR"]
-    assert result.outcome.batch == 4
+    assert result.batch == 4
     mean, se, _, _ = naive(result.regret_per_run())
     assert result.regret().mean[-1] == pytest.approx(mean, rel=1e-12)
     assert result.regret().se[-1] == pytest.approx(se, rel=4 / math.sqrt(2 * 250))  # four errors of an error
@@ -215,7 +215,7 @@ def test_ties_for_best_are_not_errors():
     bandit = sb.Bandit([sb.Uniform(1, 3), sb.Uniform(0, 1), sb.Uniform(1, 3)])
     study = sb.simulate(sb.UniformSampling(sb.RSSR(L=0.5)), bandit, horizon=90, runs=60, seed=1)
     result = study["Uniform sampling"]
-    assert np.unique(result.outcome.recommended).tolist() == [0, 2]
+    assert np.unique(result.recommended).tolist() == [0, 2]
     assert result.error().mean == 0.0
     assert result.simple_regret().mean == 0.0
     assert result.suboptimal_plays().mean[-1] == 30.0
@@ -245,9 +245,9 @@ def test_random_bandits_are_judged_by_the_arms_of_each_run():
 
 
 def test_confidence_must_be_a_probability(study):
-    with pytest.raises(sb.InvalidInput, match=r"confidence must lie strictly between 0 and 1, got 95"):
+    with pytest.raises(sb.InvalidInputError, match=r"confidence must lie strictly between 0 and 1, got 95"):
         study["UCB-RSSR"].regret(confidence=95)
-    with pytest.raises(sb.InvalidInput, match="got 1"):
+    with pytest.raises(sb.InvalidInputError, match="got 1"):
         study["SHSR"].error(confidence=1)
 
 

@@ -80,10 +80,10 @@ def test_negative_values_have_gaps_too():
 @pytest.mark.parametrize("kind", [sb.RSSR, sb.Sharpe, sb.SharpeLike])
 @pytest.mark.parametrize("L", [0, -0.5, math.nan, math.inf, "1", None, True])
 def test_the_regulariser_must_be_positive(kind, L):
-    with pytest.raises(sb.InvalidInput, match="L must be a finite number above 0, got"):
+    with pytest.raises(sb.InvalidInputError, match="L must be a finite number above 0, got"):
         kind(L=L)
 
 
 def test_unknown_objectives_are_named():
-    with pytest.raises(sb.UnknownName, match=r"'RSR'.*did you mean 'RSSR'"):
+    with pytest.raises(sb.UnknownNameError, match=r"'RSR'.*did you mean 'RSSR'"):
         objective_from_dict({"objective": "RSR", "L": 1.0})

@@ -17,9 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits import figures, reproduction
+from sharpe_bandits import reproduction
 from sharpe_bandits.cli import main
-from sharpe_bandits.experiments import store
 from sharpe_bandits.paper.panels import panel, panels
 
 JOB = ["R2", "--profile", "paper", "--runs", "32", "--seed", "7", "--workers", "2"]
@@ -154,8 +153,12 @@ def test_data_of_a_panel(reproduced, id):
 
 def test_both_profiles_of_a_panel_that_is_asked_for_twice_are_there_once(tmp_path, monkeypatch):
     seen = []
-    monkeypatch.setattr(reproduction, "carry_out", lambda job, *a, **k: seen.extend(p.key for p in job.panels) or [])
-    monkeypatch.setattr("sharpe_bandits.cli._print_results", lambda *a: None)
+
+    def remember(job, *arguments, **options):
+        seen.extend(p.key for p in job.panels)
+        return reproduction.Reproduction([], {}, [])
+
+    monkeypatch.setattr(reproduction, "run_job", remember)
     assert reproduce(tmp_path, ["R2", "r2"]) == 0
     assert seen == ["R2-paper", "R2-authors"]
 
@@ -177,8 +180,9 @@ def test_another_number_of_workers_gives_the_same_bytes(uninterrupted, tmp_path)
 #: Runs the command in a process of its own in which one step says "ready" and then never ends.
 STUCK = """
 import os, signal, sys, threading, time
-from sharpe_bandits import cli, figures, reproduction
+from sharpe_bandits import cli
 from sharpe_bandits.experiments import store
+from sharpe_bandits.report import folder
 
 said = threading.Lock()
 
@@ -199,24 +203,21 @@ if step == "computing":
         return real(task)
     store.compute = compute
 elif step == "writing a chunk":
-    real = store.os.replace
-    class Os:
-        getpid = store.os.getpid
-        @staticmethod
-        def replace(a, b):
-            global count
-            count += 1
-            if count > 4:
-                stuck()
-            real(a, b)
-    store.os = Os
+    real = os.replace
+    def replace(a, b):
+        global count
+        count += 1
+        if count > 4:
+            stuck()
+        real(a, b)
+    os.replace = replace
 elif step == "writing the report":
-    real = reproduction.write_whole
+    real = folder.write_atomically
     def write(path, content):
         if path.name == "report.html":
             stuck()
         real(path, content)
-    reproduction.write_whole = write
+    folder.write_atomically = write
 elif step == "until interrupted":
     real, interrupted = store.compute, threading.Event()
     def interrupt(*_):
@@ -422,7 +423,7 @@ def test_settings_that_cannot_be_read_are_refused(tmp_path, capsys, content):
 # --- what is missing is said first ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("library", ["matplotlib", "plotly"])
+@pytest.mark.parametrize("library", ["matplotlib", "plotly", "jinja2"])
 def test_a_missing_library_is_said_before_the_work(tmp_path, monkeypatch, capsys, library):
     monkeypatch.setitem(sys.modules, library, None)
     assert reproduce(tmp_path / "out") == 2
@@ -432,14 +433,15 @@ def test_a_missing_library_is_said_before_the_work(tmp_path, monkeypatch, capsys
     assert not (tmp_path / "out").exists()
 
 
-def test_the_job_can_be_carried_out_from_python(tmp_path):
+def test_a_job_can_be_run_from_python(tmp_path):
+    from matplotlib import pyplot
+
     told = []
     job = reproduction.Job("Mine", "Two arms.", [panel("R2", "paper")], 4, 3)
-    figures.pyplot().close("all")
-    verdicts = reproduction.carry_out(job, tmp_path, 1, None, told.append)
-    assert [v.id for v in verdicts][:3] == ["R2.1", "R2.2", "R2.3"]
+    pyplot.close("all")
+    found = reproduction.run_job(job, tmp_path, 1, None, told.append)
+    assert [v.id for v in found.verdicts][:3] == ["R2.1", "R2.2", "R2.3"]
     assert len(told) == 1
     assert "simulated in" in told[0]
     assert "<h1>Mine</h1>" in (tmp_path / "report.html").read_text("utf-8")
-    assert store.write_whole is reproduction.write_whole
-    assert figures.pyplot().get_fignums() == []  # nothing is left open
+    assert pyplot.get_fignums() == []  # nothing is left open

@@ -1,19 +1,25 @@
 """Bandit policies that maximise the Sharpe ratio: arms, policies, a compiled engine, and live agents."""
 
+from . import interrupts as _interrupts
+
+if _interrupts.is_program():
+    _interrupts.leave_quietly()
+
+# isort: split
 from importlib.metadata import version as _version
 from types import ModuleType as _Module
 
 from .agents import Agent as Agent
 from .arms import *  # noqa: F403
 from .arms.base import Arm as Arm
-from .errors import BudgetTooSmall as BudgetTooSmall
-from .errors import CampaignOver as CampaignOver
-from .errors import CompilationFailed as CompilationFailed
-from .errors import InvalidInput as InvalidInput
+from .errors import BudgetTooSmallError as BudgetTooSmallError
+from .errors import CampaignOverError as CampaignOverError
+from .errors import CompilationError as CompilationError
+from .errors import InvalidInputError as InvalidInputError
+from .errors import MissingLibraryError as MissingLibraryError
 from .errors import SharpeBanditsError as SharpeBanditsError
-from .errors import UnknownName as UnknownName
-from .errors import UnreadableData as UnreadableData
-from .identification import Identification as Identification
+from .errors import UnknownNameError as UnknownNameError
+from .errors import UnreadableDataError as UnreadableDataError
 from .metrics import Curve as Curve
 from .metrics import Estimate as Estimate
 from .objectives import RSSR as RSSR
@@ -23,11 +29,15 @@ from .objectives import Objective as Objective
 from .objectives import Sharpe as Sharpe
 from .objectives import SharpeLike as SharpeLike
 from .objectives import Variance as Variance
+from .objectives import objective_from_dict as objective_from_dict
 from .planning import BestArmProblem as BestArmProblem
 from .planning import Plan as Plan
 from .planning import plan as plan
 from .policies import *  # noqa: F403
 from .policies.base import Policy as Policy
+from .policies.base import policy_from_dict as policy_from_dict
+from .results import PolicyResult as PolicyResult
+from .results import StoppingResult as StoppingResult
 from .returns.ranking import Ranking as Ranking
 from .returns.ranking import rank as rank
 from .returns.replay import Replay as Replay
@@ -37,7 +47,6 @@ from .returns.table import read_returns as read_returns
 from .simulation import identify as identify
 from .simulation import simulate as simulate
 from .simulation import trace as trace
-from .study import PolicyResult as PolicyResult
 from .study import Study as Study
 from .study import load as load
 

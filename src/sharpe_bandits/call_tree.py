@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import builtins
 import dis
 import types
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from .errors import CompilationError
+
 Function = types.FunctionType
-#: Modules whose functions are known by their names alone.
-_LIBRARIES = {"builtins", "math", "numba", "numpy"}
+Code = types.CodeType
 Bindings = Mapping[Callable[..., Any], Callable[..., Any]]
+#: Packages whose functions are known by their names alone.
+_LIBRARIES = {"builtins", "math", "cmath", "operator", "numba", "numpy"}
 
 
-def codes(code: types.CodeType) -> list[types.CodeType]:
+def codes(code: Code) -> list[Code]:
     """A code object and those nested in it."""
-    inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    inner = [c for c in code.co_consts if isinstance(c, Code)]
     return [code, *(deep for c in inner for deep in codes(c))]
 
 
@@ -25,41 +30,106 @@ def plain(thing: Any) -> Any:
     return getattr(thing, "py_func", thing)
 
 
+def from_library(thing: Any) -> bool:
+    """Whether a function, class or module belongs to a package that is known by name alone."""
+    name = thing.__name__ if isinstance(thing, types.ModuleType) else getattr(thing, "__module__", None)
+    return isinstance(name, str) and name.partition(".")[0] in _LIBRARIES
+
+
+def is_followed(thing: Any) -> bool:
+    """Whether ``thing`` is a plain function whose code and whose own reads count as part of its caller."""
+    return isinstance(thing, Function) and not from_library(thing)
+
+
+def is_own(function: Any) -> bool:
+    """Whether a function belongs to this package."""
+    return str(function.__module__).partition(".")[0] == __name__.partition(".")[0]
+
+
+def vectorised(thing: Any) -> Any:
+    """The plain function behind a ufunc made by ``numba.vectorize``; None for anything else."""
+    return getattr(thing, "__wrapped__", None) if type(thing).__name__ == "DUFunc" else None
+
+
+@lru_cache(maxsize=4096)
+def _chains(code: Code) -> tuple[tuple[str, ...], ...]:
+    """Variables from outside that code reads, each with the attributes read off it at once: ``("np", "pi")``."""
+    found: dict[tuple[str, ...], None] = {}
+    for part in codes(code):
+        chain: tuple[str, ...] = ()
+        for instruction in dis.get_instructions(part):
+            if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and chain:
+                chain = (*chain, instruction.argval)
+                continue
+            if chain:
+                found[chain] = None
+            enclosed = instruction.opname == "LOAD_DEREF" and instruction.argval in code.co_freevars
+            chain = (instruction.argval,) if enclosed or instruction.opname == "LOAD_GLOBAL" else ()
+    return tuple(sorted(found))
+
+
+def _outside(function: Callable[..., Any]) -> dict[str, Any]:
+    """Globals and closure variables of a function that exist now, by name."""
+    scope = dict(function.__globals__)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            scope[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            scope.pop(name, None)
+    return scope
+
+
 def global_names(function: Callable[..., Any]) -> dict[str, Any]:
-    """The globals that a function mentions, by name."""
-    names = {name for code in codes(function.__code__) for name in code.co_names}
-    return {name: plain(function.__globals__[name]) for name in sorted(names) if name in function.__globals__}
+    """The variables from outside that a function reads, by name; modules too."""
+    scope = _outside(function)
+    return {chain[0]: plain(scope[chain[0]]) for chain in _chains(function.__code__) if chain[0] in scope}
 
 
-def members(function: Callable[..., Any]) -> dict[str, Any]:
-    """What a function may take from the user's modules that it mentions, by dotted name."""
-    names = sorted({name for code in codes(function.__code__) for name in code.co_names})
-    modules = {name: thing for name, thing in global_names(function).items() if isinstance(thing, types.ModuleType)}
-    return {
-        f"{prefix}.{name}": plain(getattr(module, name))
-        for prefix, module in modules.items()
-        for name in names
-        if module.__name__.partition(".")[0] not in _LIBRARIES and hasattr(module, name)
-    }
+def reads(function: Callable[..., Any]) -> dict[str, Any]:
+    """Every value from outside that a function reads, as it is now, by dotted name (``constants.C``).
+
+    Raises :class:`CompilationError` for a module that is used other than as ``module.name``: what is read through an
+    alias of it could not be followed.
+    """
+    scope = _outside(function)
+    found = {}
+    for chain in _chains(function.__code__):
+        if chain[0] not in scope:
+            continue  # a builtin, or not defined yet
+        thing, used = scope[chain[0]], 1
+        while isinstance(thing, types.ModuleType) and used < len(chain) and hasattr(thing, chain[used]):
+            thing = getattr(thing, chain[used])
+            used += 1
+        if isinstance(thing, types.ModuleType) and used == len(chain):
+            raise CompilationError(
+                f"{function.__name__} uses the module {thing.__name__} other than as {'.'.join(chain)}.name, so that "
+                f"what it reads cannot be followed; write {'.'.join(chain)}.name wherever it is needed"
+            )
+        found[".".join(chain[:used])] = plain(thing)
+    return found
 
 
-def cells(function: Callable[..., Any]) -> list[Any]:
-    """The values that a function closes over."""
-    return [plain(cell.cell_contents) for cell in function.__closure__ or ()]
+def functions_in(thing: Any) -> Iterator[Any]:
+    """The plain functions that a value is, or holds, and that are followed."""
+    inner = vectorised(thing) or plain(thing)
+    if isinstance(inner, tuple):
+        for item in inner:
+            yield from functions_in(item)
+    elif is_followed(inner):
+        yield inner
 
 
 def call_tree(root: Callable[..., Any], bindings: Bindings | None = None) -> list[Any]:
-    """All plain functions reachable from ``root`` through globals and closures, with ``bindings`` applied."""
+    """All plain functions reachable from ``root`` through what they read, with ``bindings`` applied."""
     bound = bindings or {}
-    found: list[Any] = []
+    found: dict[Any, None] = {}
     waiting = [bound.get(root, root)]
     while waiting:
         function = waiting.pop()
         if function not in found:
-            found.append(function)
-            things = [*global_names(function).values(), *members(function).values(), *cells(function)]
-            waiting += [bound.get(thing, thing) for thing in things if isinstance(thing, Function)]
-    return found
+            found[function] = None
+            waiting += [bound.get(f, f) for thing in reads(function).values() for f in functions_in(thing)]
+    return list(found)
 
 
 def mentions(root: Callable[..., Any]) -> frozenset[str]:
@@ -67,17 +137,43 @@ def mentions(root: Callable[..., Any]) -> frozenset[str]:
     return frozenset(name for f in call_tree(root) for code in codes(f.__code__) for name in code.co_names)
 
 
+def rebuilt(function: Callable[..., Any], convert: Callable[[Any], Any], qualname: str) -> Function:
+    """A copy of a function that reads converted values in place of those from outside."""
+    scope = _outside(function)
+    chains: dict[str, list[tuple[str, ...]]] = {}
+    for name, *rest in _chains(function.__code__):
+        if name in scope:
+            chains.setdefault(name, []).append(tuple(rest))
+    new = {name: _converted(scope[name], rests, convert) for name, rests in chains.items()}
+    closure = tuple(types.CellType(new[name]) for name in function.__code__.co_freevars) or None
+    defaults = function.__defaults__ and tuple(convert(value) for value in function.__defaults__)
+    copy = Function(function.__code__, {**new, "__builtins__": builtins}, function.__name__, defaults, closure)
+    copy.__qualname__, copy.__module__ = qualname, function.__module__
+    return copy
+
+
+def _converted(thing: Any, chains: list[tuple[str, ...]], convert: Callable[[Any], Any]) -> Any:
+    """A value converted; of a user's module, a copy with what is read of it converted."""
+    if not isinstance(thing, types.ModuleType) or from_library(thing):
+        return convert(plain(thing))
+    copy = types.ModuleType(thing.__name__)
+    for name in dict.fromkeys(chain[0] for chain in chains if chain and hasattr(thing, chain[0])):
+        rests = [chain[1:] for chain in chains if chain and chain[0] == name]
+        setattr(copy, name, _converted(getattr(thing, name), rests, convert))
+    return copy
+
+
 def substituted(function: Callable[..., Any], bindings: Bindings) -> Callable[..., Any]:
     """A copy of a function that calls other functions in place of the bound ones, through all that it calls."""
     if function in bindings:
         return bindings[function]
-    if not isinstance(function, Function) or not any(f in bindings for f in call_tree(function)):
+    if bindings.keys().isdisjoint(call_tree(function)):
         return function
-    scope = {name: substituted(thing, bindings) for name, thing in global_names(function).items()}
-    closure = tuple(types.CellType(substituted(thing, bindings)) for thing in cells(function)) or None
-    copy = Function(function.__code__, scope, f"{function.__name__}_substituted", function.__defaults__, closure)
-    copy.__qualname__, copy.__module__ = f"{function.__qualname__}_substituted", function.__module__
-    return copy
+
+    def convert(thing: Any) -> Any:
+        return substituted(thing, bindings) if is_followed(thing) else thing
+
+    return rebuilt(function, convert, f"{function.__qualname__}_substituted")
 
 
 #: What a formula may call for :func:`spreads_nan` to vouch for it.
@@ -101,7 +197,7 @@ def spreads_nan(function: Callable[..., Any], trusted: Collection[Callable[..., 
         before = instruction
     plain = {name for name, thing in known.items() if isinstance(thing, (int, float))}
     called = {name for name, thing in known.items() if isinstance(thing, Function)}
-    if cells(function) or not set(function.__code__.co_names) <= {*_SPREADING, *fields, *plain, *called}:
+    if function.__closure__ or not set(function.__code__.co_names) <= {*_SPREADING, *fields, *plain, *called}:
         return False
     return all(spreads_nan(known[name], trusted, fields) for name in called)
 

@@ -9,11 +9,14 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from . import __version__, console
-from .commands import plan, rank, replay
+from . import __version__, console, interrupts
+from .commands import cache, plan, rank, replay
 from .errors import SharpeBanditsError
+
+if TYPE_CHECKING:
+    from .reproduction import Job, Reproduction
 
 QUICK_RUNS = 200
 FULL_RUNS = 10_000
@@ -26,8 +29,10 @@ _FORESEEN = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; gives the exit status."""
-    options = _parser().parse_args(arguments)
+    options = argparse.Namespace(resumes=False)
     try:
+        interrupts.take_back()
+        _parser().parse_args(arguments, options)
         return int(options.do(options) or 0)
     except SharpeBanditsError as error:
         print(f"sharpe-bandits: {error}", file=sys.stderr)
@@ -35,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         after = "the same command goes on where this one stood" if options.resumes else "nothing was written"
         print(f"\nsharpe-bandits: interrupted; {after}", file=sys.stderr)
-        return 130
+        return interrupts.STATUS
     except BrokenPipeError:  # the reader has seen enough, as in "sharpe-bandits policies | head"
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -55,7 +60,6 @@ def _parser() -> argparse.ArgumentParser:
         prog="sharpe-bandits", description="Bandit policies that maximise the Sharpe ratio."
     )
     parser.add_argument("--version", action="version", version=f"sharpe-bandits {__version__}")
-    parser.set_defaults(resumes=False)
     commands = parser.add_subparsers(required=True, metavar="command")
 
     reproduce = commands.add_parser("reproduce", help="run the paper's experiments, judge its claims, write a report")
@@ -77,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     rank.add(commands)
     replay.add(commands)
     plan.add(commands)
+    cache.add(commands)
 
     commands.add_parser("panels", help="the paper's experiments").set_defaults(do=_panels)
     for what in ("policies", "arms", "objectives"):
@@ -109,7 +114,7 @@ def _reproduce(options: argparse.Namespace) -> int:
         runs,
         _whole("--seed", options.seed, 0),
     )
-    return _carry_out(job, options)
+    return _do(job, options)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -117,32 +122,34 @@ def _run(options: argparse.Namespace) -> int:
     from .experiments.panel import CHECKPOINTS, Panel
     from .reproduction import Job
 
-    experiment = read(options.file)
+    runs = None if options.runs is None else _whole("--runs", options.runs, 2)
+    seed = None if options.seed is None else _whole("--seed", options.seed, 0)
+    experiment = read(options.file, runs, seed)
     compared = ", ".join(dict.fromkeys(p.name for case in experiment.cases for p in case.policies))
-    id = re.sub(r"[^\w.-]+", "-", options.file.stem)  # it becomes the name of files and of anchors
+    # the stem of "...toml" is the folder above
+    name = options.file.stem if options.file.stem.strip(". ") else "experiment"
+    id = re.sub(r"[^\w.-]+", "-", name)  # it becomes the name of files and of anchors
     panel = Panel(
         id, "", experiment.title, compared, "", experiment.metric, tuple(experiment.cases),
         experiment.description.get("checkpoints", CHECKPOINTS),
     )  # fmt: skip
-    runs = experiment.runs if options.runs is None else _whole("--runs", options.runs, 2)
-    seed = experiment.seed if options.seed is None else _whole("--seed", options.seed, 0)
-    lead = f"{compared}: {runs:,} runs, {len(experiment.cases)} case(s)."
-    options.out = options.out or Path("out") / options.file.stem
-    return _carry_out(Job(experiment.title, lead, [panel], runs, seed, experiment.description), options)
+    lead = f"{compared}: {experiment.runs:,} runs, {len(experiment.cases)} case(s)."
+    options.out = options.out or Path("out") / name
+    job = Job(experiment.title, lead, [panel], experiment.runs, experiment.seed, experiment.description)
+    return _do(job, options)
 
 
-def _carry_out(job: Any, options: argparse.Namespace) -> int:
+def _do(job: Job, options: argparse.Namespace) -> int:
     from .experiments.runner import Progress
-    from .reproduction import carry_out
+    from .reproduction import run_job
 
     workers = None if options.workers is None else _whole("--workers", options.workers, 1)
-    verdicts = carry_out(
-        job, options.out, workers, Progress(), say=lambda text: print(text, file=sys.stderr, flush=True)
-    )
-    if verdicts:
-        _print_verdicts(verdicts)
+    progress = Progress(sys.stderr)
+    found = run_job(job, options.out, workers, progress, lambda text: print(text, file=sys.stderr, flush=True))
+    if found.verdicts:
+        _print_verdicts(found.verdicts)
     else:
-        _print_results(job.panels, options.out)
+        _print_results(found)
     print(f"report: {options.out / 'report.html'}")
     return 0
 
@@ -161,19 +168,16 @@ def _print_verdicts(verdicts: list[Any]) -> None:
     print(f"{len(verdicts)} claims judged: {', '.join(counts)}")
 
 
-def _print_results(panels: list[Any], out: Path) -> None:
-    import csv
-
-    for panel in panels:
-        with (out / "data" / f"{panel.id}.csv").open(newline="") as file:
-            own = [r for r in csv.DictReader(file) if r["profile"] == panel.profile]
-        rows = [r for r in own if r["metric"] == panel.metric and r["t"] == r["n"]]
+def _print_results(found: Reproduction) -> None:
+    for result in found.results:
+        panel = result.panel
         title = f"{panel.title} ({panel.profile} profile)" if panel.profile else panel.title
         table = console.table("case", "policy", panel.metric, "s.e.", "95% interval", title=console.escape(title))
-        for row in rows:
-            mean, se, low, high = (float(row[k]) for k in ("mean", "se", "low", "high"))
-            interval = f"[{low:.4g}, {high:.4g}]"
-            table.add_row(*map(console.escape, (row["case"], row["policy"], f"{mean:.4g}", f"{se:.2g}", interval)))
+        for row in found.rows[panel.key]:
+            if row["metric"] == panel.metric and row["t"] == row["n"]:
+                interval = f"[{row['low']:.4g}, {row['high']:.4g}]"
+                cells = (row["case"], row["policy"], f"{row['mean']:.4g}", f"{row['se']:.2g}", interval)
+                table.add_row(*map(console.escape, cells))
         console.show(table)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -57,8 +58,15 @@ class Numbers:
             yield one
 
 
-def results(tables: Iterable[Cells], summary: str, settings: Mapping[str, str]) -> RenderableType:
-    """Tables of numbers, what to make of them, and what they depend on."""
+def decimals(error: float, least: int = 0, most: int = 3) -> int:
+    """How many decimals to show of a number that was simulated: the last is worth about its standard error."""
+    return most if not error > 0 else min(max(-math.floor(math.log10(error) + 0.5), least), most)
+
+
+def results(
+    tables: Iterable[Cells], summary: str, settings: Mapping[str, str], remarks: Iterable[str] = ()
+) -> RenderableType:
+    """What is doubtful, tables of numbers, what to make of them, and what they depend on."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -67,7 +75,8 @@ def results(tables: Iterable[Cells], summary: str, settings: Mapping[str, str]) 
     facts = Table.grid(padding=(0, 2))
     for what, words in settings.items():
         facts.add_row(Text(what, style="dim"), Text(words))
-    return Group(*drawn, Text(summary + "\n"), facts)
+    doubts = [Text(f"Check: {text}.", style="bold") for text in remarks]
+    return Group(*doubts, *drawn, Text(summary + "\n"), facts)
 
 
 def show(thing: Any) -> None:

@@ -1,7 +1,6 @@
-"""Numbers with their uncertainty: regret, sub-optimal plays, probability of error, simple regret, achieved ratio.
+"""Numbers with their uncertainty: means from batches of runs with Student intervals, proportions with Wilson intervals.
 
-Means over runs have standard errors from batches of runs (a batch is a single run up to 256 runs) and Student
-intervals; proportions have Wilson intervals.
+A batch is a single run up to 256 runs.
 """
 
 from __future__ import annotations
@@ -10,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .objectives import Objective
-from .results import Outcome
+from .display import html_table, picture
 from .validation import inside
 
 
@@ -31,6 +29,12 @@ class Estimate:
         spec = spec or ".4g"
         return f"{self.mean:{spec}} ± {self.se:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
 
+    def __float__(self) -> float:
+        return float(self.mean)
+
+    def _repr_html_(self) -> str:
+        return html_table(("mean", "s.e.", "low", "high"), [(self.mean, self.se, self.low, self.high)])
+
 
 @dataclass(frozen=True, repr=False)
 class Curve:
@@ -44,6 +48,12 @@ class Curve:
 
     def __repr__(self) -> str:
         return f"<Curve of {len(self.t)} points from t = {self.t[0]} to {self.t[-1]}, where it is {self.final}>"
+
+    def _repr_html_(self) -> str:
+        chosen = np.unique(np.linspace(0, len(self.t) - 1, 6).round().astype(int))
+        rows = [(int(self.t[k]), self.mean[k], self.se[k], self.low[k], self.high[k]) for k in chosen]
+        drawn = picture(self.t, self.mean, self.low, self.high)
+        return html_table(("t", "mean", "s.e.", "low", "high"), rows, after=drawn)
 
     @property
     def final(self) -> Estimate:
@@ -86,8 +96,12 @@ def batch_means(totals: np.ndarray, sizes: np.ndarray, t: np.ndarray, confidence
 
 def sample_mean(values: np.ndarray, confidence: float) -> Estimate:
     """Mean of one value per run, with errors."""
-    curve = batch_means(np.asarray(values, float)[:, None], np.ones(len(values)), np.zeros(1), confidence)
-    return curve.final
+    return mean_of(np.asarray(values, float), np.ones(len(values)), confidence)
+
+
+def mean_of(totals: np.ndarray, sizes: np.ndarray, confidence: float) -> Estimate:
+    """Mean per run, with errors, of one total per batch."""
+    return batch_means(totals[:, None], sizes, np.zeros(1), confidence).final
 
 
 def wilson(count: int, runs: int, confidence: float) -> Estimate:
@@ -99,73 +113,3 @@ def wilson(count: int, runs: int, confidence: float) -> Estimate:
     low = 0.0 if count == 0 else float(centre - half)
     high = 1.0 if count == runs else float(centre + half)
     return Estimate(p, float(np.sqrt(p * (1 - p) / runs)), low, high)
-
-
-def weighted_pulls(outcome: Outcome, weights: np.ndarray) -> np.ndarray:
-    """Pulls weighted by arm, per batch and checkpoint.
-
-    ``weights`` has one row for all runs, a row per run, or, where arms change, a row per stretch between switches.
-    """
-    if outcome.switches:
-        rows = np.searchsorted(np.array(outcome.switches), outcome.checkpoints)
-        return np.cumsum(np.einsum("bca,ca->bc", np.diff(outcome.pulls, axis=1, prepend=0), weights[rows]), axis=1)
-    if len(weights) == 1:
-        return outcome.pulls @ weights[0]
-    return np.einsum("rca,ra->rc", outcome.pulls, weights)
-
-
-def regret(outcome: Outcome, gaps: np.ndarray, confidence: float) -> Curve:
-    """R(t): the sum over arms of gap times expected pulls."""
-    return batch_means(weighted_pulls(outcome, gaps), outcome.batch_sizes, outcome.checkpoints, confidence)
-
-
-def suboptimal_plays(outcome: Outcome, gaps: np.ndarray, confidence: float) -> Curve:
-    """Expected number of plays of arms that are not best."""
-    return regret(outcome, (gaps > 0).astype(float), confidence)
-
-
-def regret_difference(a: Outcome, b: Outcome, gaps: np.ndarray, confidence: float) -> Curve:
-    """Regret of ``a`` minus regret of ``b``, paired: both saw the same rewards."""
-    totals = weighted_pulls(a, gaps) - weighted_pulls(b, gaps)
-    return batch_means(totals, a.batch_sizes, a.checkpoints, confidence)
-
-
-def wrong(outcome: Outcome, gaps: np.ndarray) -> np.ndarray:
-    """Per run, whether the recommended arms are not the best ones (arms that tie may stand for each other)."""
-    return _shortfalls(outcome, gaps).max(axis=1) > 0
-
-
-def recommended_gap(outcome: Outcome, gaps: np.ndarray) -> np.ndarray:
-    """Per run, how far the recommended arms fall short of the best ones, on average."""
-    return _shortfalls(outcome, gaps).mean(axis=1)
-
-
-def _shortfalls(outcome: Outcome, gaps: np.ndarray) -> np.ndarray:
-    """(runs, m): how far the j-th best of the arms recommended falls short of the j-th best of all, in the end."""
-    gaps = gaps[-1:] if outcome.switches else gaps
-    rows = np.arange(outcome.runs) if len(gaps) > 1 else np.zeros(outcome.runs, int)
-    m = outcome.recommended.shape[1]
-    return np.sort(gaps[rows[:, None], outcome.recommended], axis=1) - np.sort(gaps, axis=1)[rows, :m]
-
-
-def error(outcome: Outcome, gaps: np.ndarray, confidence: float) -> Estimate:
-    """e_n: the probability that the recommended arm is not a best one, or that the set of m is not one of m best."""
-    return wilson(int(wrong(outcome, gaps).sum()), outcome.runs, confidence)
-
-
-def simple_regret(outcome: Outcome, gaps: np.ndarray, confidence: float) -> Estimate:
-    """Expected gap of the recommended arm; of m, how far their average falls short of that of the m best."""
-    return sample_mean(recommended_gap(outcome, gaps), confidence)
-
-
-def locked_in(outcome: Outcome, gaps: np.ndarray, confidence: float, share: float = 0.8) -> Estimate:
-    """Proportion of runs in which more than ``share`` of all rounds went to one and the same sub-optimal arm."""
-    if outcome.switches:
-        gaps = gaps.min(axis=0, keepdims=True)  # an arm that is best for a while is not a wrong one
-    plays = np.where(gaps > 0, outcome.final, 0)
-    return wilson(int((plays.max(axis=1) > share * outcome.checkpoints[-1]).sum()), outcome.runs, confidence)
-
-
-def achieved(outcome: Outcome, objective: Objective, confidence: float) -> Estimate:
-    """Expected objective of the policy's own sequence of rewards over the whole horizon."""
-    return sample_mean(objective.value(outcome.reward_mean, outcome.reward_variance), confidence)

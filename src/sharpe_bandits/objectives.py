@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .errors import InvalidInput, unknown
+from .errors import InvalidInputError, shown
+from .plain_data import from_plain
 from .validation import finite, not_negative, positive
 
 #: Values closer than this, relative to the largest, are ties.
@@ -94,6 +95,11 @@ class Objective:
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which :func:`objective_from_dict` makes the same objective."""
         return {"objective": type(self).__name__, **dataclasses.asdict(self)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Objective:
+        """The objective described by plain data, its kind already taken off."""
+        return cls(**data)
 
 
 @dataclass(frozen=True)
@@ -183,14 +189,10 @@ del Objective.kinds["_SharpeFamily"]
 def check_objective(objective: Any) -> Objective:
     """``objective`` if it is one."""
     if not isinstance(objective, Objective):
-        raise InvalidInput(f"an objective such as RSSR(L=0.5) is needed, got {objective!r}")
+        raise InvalidInputError(f"an objective such as RSSR(L=0.5) is needed, got {shown(objective)}")
     return objective
 
 
 def objective_from_dict(data: dict[str, Any]) -> Objective:
     """The objective described by plain data (see :meth:`Objective.to_dict`)."""
-    data = dict(data)
-    kind = data.pop("objective", None)
-    if kind not in Objective.kinds:
-        raise unknown("objective", kind, Objective.kinds)
-    return Objective.kinds[kind](**data)
+    return from_plain("objective", Objective.kinds, data)

@@ -1,29 +1,31 @@
-"""What a simulation leaves: plain arrays per policy, merged from chunks, and how they are kept on disk."""
+"""What one policy did in all runs, merged from chunks, and the questions one asks of it."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from .engine.work import FORMAT, Chunk, Work
-from .errors import InvalidInput, UnreadableData
-from .objectives import Objective, objective_from_dict
-from .seals import seal
+from . import metrics
+from .display import html_table
+from .engine.spec import Chunk, Spec
+from .errors import InvalidInputError
+from .metrics import Curve, Estimate
+from .objectives import Objective, Sharpe, check_objective
+from .validation import probability
 
-_MANIFEST = "manifest.json"
-_KIND = "sharpe-bandits study"
+#: What policies are ranked by; less is better.
+Metric = Literal["regret", "error", "stopping time"]
+#: Of the intervals in tables, unless told otherwise.
+CONFIDENCE = 0.95
 
 
-@dataclass
-class Outcome:
-    """All runs of one policy.
+@dataclass(repr=False, eq=False)
+class PolicyResult:
+    """All runs of one policy. Objectives default to the policy's own.
 
     Attributes
     ----------
@@ -35,8 +37,13 @@ class Outcome:
     final : (runs, arms) pulls at the horizon
     recommended : (runs, m), in order of arm; m = 1 unless the policy looks for several
     reward_mean, reward_variance : (runs,) of the sequence of rewards
+    stopped : (runs,), whether the run came to its own end, and was not given up at its maximal budget
+    mean, variance : true moments of the arms: a row for all, or one per run, or one per stretch between switches
     switches : checkpoints after which the arms changed
     """
+
+    #: What it can be ranked by; the first unless told otherwise.
+    ranked_by: ClassVar[tuple[Metric, ...]] = ("regret", "error")
 
     name: str
     policy: dict[str, Any]
@@ -48,7 +55,23 @@ class Outcome:
     recommended: np.ndarray
     reward_mean: np.ndarray
     reward_variance: np.ndarray
+    stopped: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
     switches: tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.runs} runs of {self.horizon} rounds>"
+
+    def _repr_html_(self) -> str:
+        rows = [(name, e.mean, e.se, e.low, e.high) for name, e in self._at_the_end()]
+        columns = (f"{self.name}, {self.runs} runs", "mean", "s.e.", "low", "high")
+        return html_table(columns, rows)
+
+    def _at_the_end(self) -> Iterator[tuple[str, Estimate]]:
+        if self.goal is not None:
+            for name, measured in self.measures(self.ranked_by[0], self.goal):
+                yield name, measured.final if isinstance(measured, Curve) else measured
 
     @property
     def runs(self) -> int:
@@ -56,225 +79,207 @@ class Outcome:
         return len(self.recommended)
 
     @property
+    def horizon(self) -> int:
+        """Rounds per run, at most."""
+        return int(self.checkpoints[-1])
+
+    @property
     def batch_sizes(self) -> np.ndarray:
         """Runs in each batch; the last may be smaller."""
         return np.diff(np.minimum(np.arange(len(self.pulls) + 1) * self.batch, self.runs))
 
+    def objective(self, objective: Objective | None = None) -> Objective:
+        """The given objective, or else the policy's own."""
+        chosen = self.goal if objective is None else check_objective(objective)
+        if chosen is None:
+            raise InvalidInputError(f"{self.name} names no objective; pass one, as in RSSR(L=0.5)")
+        return chosen
 
-def merge(work: Work, chunks: Iterable[Chunk]) -> Outcome:
-    """One outcome from chunks that cover all runs of a work, in any order."""
+    def gaps(self, objective: Objective | None = None) -> np.ndarray:
+        """How far each arm falls short of the best.
+
+        One row for all runs; a row per run if arms vary; a row per stretch between switches if they change.
+        """
+        return self.objective(objective).gaps(self.mean, self.variance)
+
+    def regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Curve:
+        """Regret over time: the sum over arms of gap times expected pulls, at the gaps of the time if arms change."""
+        return self._curve(self.gaps(objective), confidence)
+
+    def suboptimal_plays(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Curve:
+        """Expected plays of arms that are not best, over time."""
+        return self._curve((self.gaps(objective) > 0).astype(float), confidence)
+
+    def error(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Estimate:
+        """e_n: probability that the arm recommended in the end is not a best one (Wilson interval).
+
+        For a policy that recommends m arms: that they are not m best ones. Arms that tie may stand for each other.
+        """
+        return metrics.wilson(int(self.wrong(objective).sum()), self.runs, confidence)
+
+    def simple_regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Estimate:
+        """Expected gap of the arm recommended in the end.
+
+        For a policy that recommends m arms: by how much their average value falls short of that of the m best.
+        """
+        return metrics.sample_mean(self._shortfalls(objective).mean(axis=1), confidence)
+
+    def achieved(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Estimate:
+        """Expected objective (such as Sharpe or RSSR) of the policy's own sequence of rewards."""
+        values = self.objective(objective).value(self.reward_mean, self.reward_variance)
+        return metrics.sample_mean(values, confidence)
+
+    def locked_in(
+        self, objective: Objective | None = None, confidence: float = CONFIDENCE, share: float = 0.8
+    ) -> Estimate:
+        """Proportion of runs in which more than ``share`` of all rounds went to one and the same sub-optimal arm."""
+        gaps = self.gaps(objective)
+        if self.switches:
+            gaps = gaps.min(axis=0, keepdims=True)  # an arm that is best for a while is not a wrong one
+        plays = np.where(gaps > 0, self.final, 0)
+        return metrics.wilson(int((plays.max(axis=1) > share * self.horizon).sum()), self.runs, confidence)
+
+    def wrong(self, objective: Objective | None = None) -> np.ndarray:
+        """Per run, whether the recommended arms are not the best ones (arms that tie may stand for each other)."""
+        return self._shortfalls(objective).max(axis=1) > 0
+
+    def regret_per_batch(self, objective: Objective | None = None) -> np.ndarray:
+        """(batches, checkpoints): regret, added over the runs of a batch."""
+        return self._weighted(self.gaps(objective))
+
+    def regret_per_run(self, objective: Objective | None = None) -> np.ndarray:
+        """Regret at the horizon of every run: the whole distribution."""
+        if self.switches:
+            if self.batch > 1:
+                raise InvalidInputError(
+                    f"arms change, and the {self.runs} runs were kept in batches of {self.batch}; "
+                    "simulate at most 256 runs to tell them apart"
+                )
+            return self.regret_per_batch(objective)[:, -1]
+        return (self.final * self.gaps(objective)).sum(axis=1)
+
+    def totals(self, metric: str, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """What the policy is ranked by, added over the runs of a batch, and how many runs each batch has."""
+        if metric == "error":
+            return self.wrong(objective).astype(float), np.ones(self.runs)
+        return self.regret_per_batch(objective)[:, -1], self.batch_sizes
+
+    def measures(
+        self, metric: str, objective: Objective | None = None, L: float | None = None
+    ) -> Iterator[tuple[str, Curve | Estimate]]:
+        """All that tables hold of the policy: curves too where regret is what it is ranked by."""
+        chosen = self.objective(objective)
+        if metric == "regret":
+            yield "regret", self.regret(chosen)
+            yield "sub-optimal plays", self.suboptimal_plays(chosen)
+            yield "runs locked in", self.locked_in(chosen)
+        yield "error", self.error(chosen)
+        yield "simple regret", self.simple_regret(chosen)
+        yield "achieved objective", self.achieved(chosen)
+        if L is not None:
+            yield "achieved Sharpe ratio", self.achieved(Sharpe(L))
+
+    def _curve(self, weights: np.ndarray, confidence: float) -> Curve:
+        return metrics.batch_means(self._weighted(weights), self.batch_sizes, self.checkpoints, confidence)
+
+    def _weighted(self, weights: np.ndarray) -> np.ndarray:
+        """Pulls weighted by arm, per batch and checkpoint; ``weights`` has rows as :meth:`gaps` has."""
+        if self.switches:
+            rows = np.searchsorted(np.array(self.switches), self.checkpoints)
+            return np.cumsum(np.einsum("bca,ca->bc", np.diff(self.pulls, axis=1, prepend=0), weights[rows]), axis=1)
+        if len(weights) == 1:
+            return self.pulls @ weights[0]
+        return np.einsum("rca,ra->rc", self.pulls, weights)
+
+    def _shortfalls(self, objective: Objective | None) -> np.ndarray:
+        """(runs, m): how far the j-th best of the arms recommended falls short of the j-th best of all, in the end."""
+        gaps = self.gaps(objective)
+        gaps = gaps[-1:] if self.switches else gaps
+        rows = np.arange(self.runs) if len(gaps) > 1 else np.zeros(self.runs, int)
+        m = self.recommended.shape[1]
+        return np.sort(gaps[rows[:, None], self.recommended], axis=1) - np.sort(gaps, axis=1)[rows, :m]
+
+
+class StoppingResult(PolicyResult):
+    """All runs of a policy that stops by itself, once it is sure which arm is best; or at its maximal budget.
+
+    Its one checkpoint is that budget, and stands for the end of each run, whenever that was: :meth:`regret` is the
+    regret until then.
+    """
+
+    ranked_by: ClassVar[tuple[Metric, ...]] = ("stopping time", "error", "regret")
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {int(self.stopped.sum())} of {self.runs} runs stopped by themselves>"
+
+    @property
+    def rounds(self) -> np.ndarray:
+        """(runs,): rounds played: the stopping time, or the maximal budget."""
+        return self.final.sum(axis=1)
+
+    def stopping_time(self, confidence: float = CONFIDENCE) -> Estimate:
+        """Mean number of rounds. Runs that were given up count with the maximal budget: a lower bound."""
+        return metrics.sample_mean(self.rounds, confidence)
+
+    def unfinished(self, confidence: float = CONFIDENCE) -> Estimate:
+        """Share of runs that were given up at the maximal budget (Wilson interval)."""
+        return metrics.wilson(int((~self.stopped).sum()), self.runs, confidence)
+
+    def quantiles(self, levels: Iterable[float] = (0.1, 0.5, 0.9)) -> tuple[float, ...]:
+        """Quantiles of the stopping time; infinite where so many runs were given up that it is not known."""
+        times = np.sort(np.where(self.stopped, self.rounds, math.inf))
+        places = [math.ceil(probability("level", level) * len(times)) - 1 for level in levels]
+        return tuple(float(times[max(0, place)]) for place in places)
+
+    def error(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Estimate:
+        """Probability that a run that stopped named an arm that is not a best one (Wilson interval).
+
+        Runs that were given up are not counted: see :meth:`unfinished`. Where there are many of them, those that
+        stopped are a choice of odd ones, and may be wrong more often than delta, which is a share of all runs.
+        """
+        wrong = self.wrong(objective)[self.stopped]
+        if not len(wrong):
+            return Estimate(math.nan, math.nan, 0.0, 1.0)
+        return metrics.wilson(int(wrong.sum()), len(wrong), confidence)
+
+    def totals(self, metric: str, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
+        if metric == "stopping time":
+            return self.rounds.astype(float), np.ones(self.runs)
+        return super().totals(metric, objective)
+
+    def measures(
+        self, metric: str, objective: Objective | None = None, L: float | None = None
+    ) -> Iterator[tuple[str, Curve | Estimate]]:
+        """All that tables hold of the policy."""
+        chosen = self.objective(objective)
+        yield "stopping time", self.stopping_time()
+        yield "unfinished runs", self.unfinished()
+        yield "regret", self.regret(chosen)
+        yield "error", self.error(chosen)
+        yield "simple regret", self.simple_regret(chosen)
+        yield "achieved objective", self.achieved(chosen)
+
+
+def merge(spec: Spec, chunks: Iterable[Chunk], truth: tuple[np.ndarray, np.ndarray]) -> PolicyResult:
+    """The result of chunks that cover all runs of a spec, in any order; ``truth``: true means and variances."""
     ordered = sorted(chunks, key=lambda chunk: chunk.first)
     covered = 0
     for chunk in ordered:
         if chunk.first != covered:
-            raise InvalidInput(f"the chunks do not cover the runs: run {covered} is missing or twice there")
+            raise InvalidInputError(f"the chunks do not cover the runs: run {covered} is missing or twice there")
         covered += chunk.runs
-    if covered != work.runs:
-        raise InvalidInput(f"the chunks hold {covered} runs, not {work.runs}")
-    batches = -(-work.runs // work.batch)
-    pulls = np.zeros((batches, len(work.checkpoints), work.environment.K), np.int64)
+    if covered != spec.runs:
+        raise InvalidInputError(f"the chunks hold {covered} runs, not {spec.runs}")
+    kept = ("final", "recommended", "reward_mean", "reward_variance", "stopped")
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(chunk, name) for chunk in ordered]) for name in kept}
+    arrays |= {"mean": truth[0], "variance": truth[1]}
+    policy = spec.policy
+    if not spec.checkpoints:
+        end, pulls = np.array([spec.horizon], np.int64), arrays["final"][:, None, :].astype(np.int64)
+        return StoppingResult(policy.name, policy.to_dict(), policy.goal, end, 1, pulls, **arrays)
+    pulls = np.zeros((-(-spec.runs // spec.batch), len(spec.checkpoints), spec.environment.K), np.int64)
     for chunk in ordered:
         pulls[chunk.first_batch : chunk.first_batch + len(chunk.pulls)] += chunk.pulls
-
-    def joined(field: str) -> np.ndarray:
-        return np.concatenate([getattr(chunk, field) for chunk in ordered])
-
-    return Outcome(
-        work.policy.name,
-        work.policy.to_dict(),
-        work.policy.goal,
-        np.array(work.checkpoints, np.int64),
-        work.batch,
-        pulls,
-        joined("final"),
-        joined("recommended"),
-        joined("reward_mean"),
-        joined("reward_variance"),
-        work.environment.switches,
-    )
-
-
-@dataclass
-class Record:
-    """A whole study as data: outcomes, the truth they are judged by, and the settings that made them."""
-
-    outcomes: dict[str, Outcome]
-    mean: np.ndarray  # true means: a row for all, or one per run, or one per stretch between switches
-    variance: np.ndarray
-    settings: dict[str, Any]
-
-
-def versions() -> dict[str, str]:
-    """Versions of what results depend on."""
-    import platform
-    from importlib.metadata import version
-
-    from . import __version__
-
-    found = {name: version(name) for name in ("numpy", "numba", "scipy", "pyarrow")}
-    return {"sharpe-bandits": __version__, "python": platform.python_version(), **found}
-
-
-def save(record: Record, folder: str | os.PathLike[str]) -> None:
-    """Write a record as Parquet files and a JSON manifest; an earlier study there is replaced at the very end."""
-    path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
-    old = _referenced(path)
-    files: dict[str, str] = {}
-    policies = []
-    for number, outcome in enumerate(record.outcomes.values()):
-        batch, check, arm = (axis.ravel() for axis in np.indices(outcome.pulls.shape))
-        pulls = _write(
-            path,
-            f"pulls-{number}",
-            {"batch": batch, "t": outcome.checkpoints[check], "arm": arm, "pulls": outcome.pulls.ravel()},
-            files,
-        )
-        per_run = {
-            "run": np.arange(outcome.runs),
-            **{_recommended(j, outcome.recommended.shape[1]): column for j, column in enumerate(outcome.recommended.T)},
-            "reward_mean": outcome.reward_mean,
-            "reward_variance": outcome.reward_variance,
-            **{f"pulls_{i}": outcome.final[:, i] for i in range(outcome.final.shape[1])},
-        }
-        policies.append(
-            {
-                "name": outcome.name,
-                "policy": _plain(outcome.policy),
-                "goal": None if outcome.goal is None else outcome.goal.to_dict(),
-                "batch": outcome.batch,
-                "pulls": pulls,
-                "runs": _write(path, f"runs-{number}", per_run, files),
-            }
-        )
-    rows, arms = (axis.ravel() for axis in np.indices(record.mean.shape))
-    truth = {"row": rows, "arm": arms, "mean": record.mean.ravel(), "variance": record.variance.ravel()}
-    manifest = {
-        "kind": _KIND,
-        "format": FORMAT,
-        "settings": _plain(record.settings),
-        "versions": versions(),
-        "checkpoints": next(iter(record.outcomes.values())).checkpoints.tolist(),
-        "switches": list(next(iter(record.outcomes.values())).switches),
-        "policies": policies,
-        "truth": _write(path, "truth", truth, files),
-        "sha256": files,
-    }
-    manifest["seal"] = seal(manifest)
-    temporary = path / f".{_MANIFEST}.new"
-    temporary.write_text(json.dumps(manifest, indent=1), "utf-8")
-    os.replace(temporary, path / _MANIFEST)
-    for name in old - set(files):
-        (path / name).unlink(missing_ok=True)
-
-
-def load(folder: str | os.PathLike[str]) -> Record:
-    """Read what :func:`save` wrote; whatever does not fit is reported, never guessed."""
-    path = Path(folder)
-    try:
-        manifest = json.loads((path / _MANIFEST).read_text("utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        raise UnreadableData(f"there is no study in {path}: {_MANIFEST} is missing") from None
-    except (ValueError, UnicodeDecodeError) as error:
-        raise UnreadableData(f"{path / _MANIFEST} is not a manifest of this library: {error}") from None
-    if not isinstance(manifest, dict) or manifest.get("kind") != _KIND:
-        raise UnreadableData(f"{path / _MANIFEST} belongs to something else, not to a study of this library")
-    if manifest.get("format") != FORMAT:
-        raise UnreadableData(
-            f"{path} has format {manifest.get('format')!r}, this version reads format {FORMAT}; "
-            "use the version of the library named in its manifest"
-        )
-    if manifest.pop("seal", None) != seal(manifest):
-        raise UnreadableData(f"{path / _MANIFEST} was changed after it was saved; save the study again")
-    try:
-        return _read(path, manifest)
-    except UnreadableData:
-        raise
-    except Exception as error:
-        raise UnreadableData(
-            f"the study in {path} is damaged ({type(error).__name__}: {error}); save it again"
-        ) from error
-
-
-def _read(path: Path, manifest: dict[str, Any]) -> Record:
-    for name, digest in manifest["sha256"].items():
-        try:
-            content = (path / name).read_bytes()
-        except FileNotFoundError:
-            raise UnreadableData(f"{path / name} is missing; save the study again") from None
-        if hashlib.sha256(content).hexdigest() != digest:
-            raise UnreadableData(f"{path / name} was changed or cut short after it was saved; save the study again")
-    truth = _columns(path / manifest["truth"])
-    arms = int(truth["arm"].max()) + 1
-    checkpoints = np.array(manifest["checkpoints"], np.int64)
-    outcomes = {}
-    for entry in manifest["policies"]:
-        runs = _columns(path / entry["runs"])
-        pulls = _columns(path / entry["pulls"])["pulls"].reshape(-1, checkpoints.size, arms)
-        outcomes[entry["name"]] = Outcome(
-            entry["name"],
-            entry["policy"],
-            None if entry["goal"] is None else objective_from_dict(entry["goal"]),
-            checkpoints,
-            entry["batch"],
-            pulls,
-            np.stack([runs[f"pulls_{i}"] for i in range(arms)], axis=1),
-            np.stack([column for name, column in runs.items() if name.startswith("recommended")], axis=1),
-            runs["reward_mean"],
-            runs["reward_variance"],
-            tuple(manifest["switches"]),
-        )
-    shape = (-1, arms)
-    return Record(outcomes, truth["mean"].reshape(shape), truth["variance"].reshape(shape), manifest["settings"])
-
-
-def _write(folder: Path, stem: str, columns: dict[str, np.ndarray], files: dict[str, str]) -> str:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.table(columns), sink, compression="zstd")
-    content = sink.getvalue().to_pybytes()
-    digest = hashlib.sha256(content).hexdigest()
-    name = f"{stem}-{digest[:12]}.parquet"
-    temporary = folder / f".{name}.new"
-    temporary.write_bytes(content)
-    os.replace(temporary, folder / name)
-    files[name] = digest
-    return name
-
-
-def _recommended(number: int, m: int) -> str:
-    """Name of the column of a recommended arm."""
-    return "recommended" if m == 1 else f"recommended_{number}"
-
-
-def _columns(path: Path) -> dict[str, np.ndarray]:
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(path)
-    return {name: table[name].to_numpy() for name in table.column_names}
-
-
-def _referenced(path: Path) -> set[str]:
-    """Data files of a study that is already in the folder."""
-    try:
-        manifest = json.loads((path / _MANIFEST).read_text("utf-8"))
-    except FileNotFoundError:
-        return set()
-    except (ValueError, UnicodeDecodeError):
-        manifest = None
-    if not isinstance(manifest, dict) or manifest.get("kind") != _KIND:
-        raise InvalidInput(f"{path / _MANIFEST} belongs to something else; save the study to a folder of its own")
-    return {name for name in manifest.get("sha256", {}) if Path(name).name == name}  # nothing outside the folder
-
-
-def _plain(thing: Any) -> Any:
-    """``thing`` with arrays and numpy numbers turned into what JSON has."""
-    if isinstance(thing, dict):
-        return {str(k): _plain(v) for k, v in thing.items()}
-    if isinstance(thing, (list, tuple)):
-        return [_plain(v) for v in thing]
-    if isinstance(thing, (np.ndarray, np.generic)):
-        return thing.tolist()
-    return thing
+    times = np.array(spec.checkpoints, np.int64)
+    arrays["switches"] = spec.environment.switches
+    return PolicyResult(policy.name, policy.to_dict(), policy.goal, times, spec.batch, pulls, **arrays)

@@ -1,30 +1,36 @@
-"""Simulate policies, let one identify the best arm, or trace one run of one of them."""
+"""Simulate policies, let them identify the best arm, or trace one run of one of them."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from .arms.bandit import Environment, as_environment
-from .engine.stopping import CHUNK, Found, Search, run_search
-from .engine.work import FEEDBACK, SOURCES, Chunk, Work, prepare, run_chunk
-from .errors import InvalidInput
-from .identification import Identification
-from .policies.base import Policy, StoppingPolicy, check_policy
-from .results import Record, merge
+from .display import html_table
+from .engine.interruption import new_cell, obey
+from .engine.spec import FEEDBACK, SOURCES, Chunk, Spec, prepare, run_chunk
+from .errors import InvalidInputError, shown
+from .policies.base import Policy, Setting, check_policy
+from .results import Metric, PolicyResult, merge
 from .study import Study
 from .validation import one_of, whole
 
 LARGEST_SEED = 2**64 - 1
 LARGEST_HORIZON = 10**9
 _MEMORY = 4 * 2**30
+#: What policies are ranked by, by what they are for.
+_RANKED_BY: dict[Setting, Metric] = {
+    "regret": "regret",
+    "fixed budget": "error",
+    "fixed confidence": "stopping time",
+}
 _T = TypeVar("_T")
 _C = TypeVar("_C")
 
@@ -62,9 +68,6 @@ def simulate(
     source : bits of rewards: "splitmix" (fastest) or "philox" (for more than about 10^13 rewards in one study)
     feedback : "bandit": only the reward of the arm played is seen; "full": those of all arms are (index policies only)
     """
-    listed = list(policies) if isinstance(policies, Iterable) else [policies]
-    if not listed:
-        raise InvalidInput("there is no policy to simulate; pass at least one")
     environment = as_environment(bandit)
     horizon = whole("horizon", horizon, 2, LARGEST_HORIZON)
     runs = whole("runs", runs, 1)
@@ -74,136 +77,174 @@ def simulate(
     times = checkpoint_times(checkpoints, horizon, environment.switches)
     one_of("source", source, tuple(SOURCES))
     one_of("feedback", feedback, FEEDBACK)
-    names: set[str] = set()
-    works = []
-    for policy in listed:
-        if check_policy(policy).name in names:
-            raise InvalidInput(f"two policies are called {policy.name!r}; give one of them another name=")
-        names.add(policy.name)
-        works.append(Work(policy, environment, horizon, runs, seed, times, source, feedback=feedback))
-    _check_memory(works[0])
-    for work in works:
-        prepare(work)
-    tasks = [task for work in works for task in tasks_of(work, chunk)]
-    with _bar(progress, sum(task.rounds for task in tasks)) as advance:
-        chunks = run_tasks(tasks, count, advance, compute)
-    outcomes = {}
-    for work in works:
-        outcomes[work.policy.name] = merge(work, [c for task, c in chunks if task.work is work])
-    mean, variance = environment.truth(seed, runs)
-    settings = {
+    specs = [
+        Spec(policy, environment, horizon, runs, seed, times, source, feedback=feedback) for policy in _listed(policies)
+    ]
+    _check_memory(specs[0])
+    for spec in specs:
+        prepare(spec)
+    results = run_specs(specs, count, chunk, watch=lambda tasks: _bar(progress, tasks))
+    ranked_by = {_RANKED_BY[spec.policy.setting] for spec in specs}
+    return Study(
+        {result.name: result for result in results},
+        settings_of(environment, horizon, runs, seed, source, feedback),
+        ranked_by.pop() if len(ranked_by) == 1 else "regret",
+    )
+
+
+def settings_of(
+    environment: Environment, horizon: int, runs: int, seed: int, source: str = "splitmix", feedback: str = "bandit"
+) -> dict[str, Any]:
+    """What a study's results are a function of, but for the policies."""
+    return {
         "bandit": environment.to_dict(),
+        "arms": environment.K,
         "horizon": horizon,
         "runs": runs,
         "seed": seed,
         "source": source,
         "feedback": feedback,
     }
-    return Study(Record(outcomes, mean, variance, settings))
+
+
+def _listed(policies: Policy | Iterable[Policy]) -> list[Policy]:
+    """One or several policies as a list, if they are policies and have different names."""
+    listed = list(policies) if isinstance(policies, Iterable) else [policies]
+    if not listed:
+        raise InvalidInputError("there is no policy to simulate; pass at least one")
+    names: set[str] = set()
+    for policy in listed:
+        if check_policy(policy).name in names:
+            raise InvalidInputError(f"two policies are called {policy.name!r}; give one of them another name=")
+        names.add(policy.name)
+    return listed
 
 
 @dataclass(frozen=True)
 class Task:
     """A chunk to be simulated."""
 
-    work: Work
+    spec: Spec
     first: int
     runs: int
 
     @property
     def rounds(self) -> int:
         """Rounds to play: what progress is measured in."""
-        return self.runs * self.work.horizon
+        return self.runs * self.spec.horizon
 
 
-def tasks_of(work: Work, chunk: int | None = None) -> list[Task]:
-    """A work cut into chunks."""
-    size = work.chunk if chunk is None else whole("chunk", chunk, 1)
-    return [Task(work, first, min(size, work.runs - first)) for first in range(0, work.runs, size)]
+def tasks_of(spec: Spec, chunk: int | None = None) -> list[Task]:
+    """A spec cut into chunks."""
+    size = spec.chunk if chunk is None else whole("chunk", chunk, 1)
+    return [Task(spec, first, min(size, spec.runs - first)) for first in range(0, spec.runs, size)]
 
 
 def compute(task: Task) -> Chunk:
     """The chunk of a task."""
-    return run_chunk(task.work, task.first, task.runs)
+    return run_chunk(task.spec, task.first, task.runs)
+
+
+#: Makes a context out of tasks, which gives what is to be called with each task that is done.
+Watch = Callable[[list[Task]], AbstractContextManager[Callable[[Task], None] | None]]
+
+
+def run_specs(
+    specs: Sequence[Spec],
+    workers: int,
+    chunk: int | None = None,
+    compute: Callable[[Task], Chunk] = compute,
+    watch: Watch = lambda tasks: nullcontext(None),
+) -> list[PolicyResult]:
+    """Simulate specs: cut them into tasks, run these, and merge what they give.
+
+    Parameters
+    ----------
+    specs : what is to be simulated
+    workers : threads
+    chunk : runs per task; None for a good default
+    compute : what gives the chunk of a task
+    watch : shows progress
+    """
+    tasks = [task for spec in specs for task in tasks_of(spec, chunk)]
+    chunks: dict[int, list[Chunk]] = {id(spec): [] for spec in specs}
+    with watch(tasks) as advance:
+        for task, done in run_tasks(tasks, workers, advance, compute):
+            chunks[id(task.spec)].append(done)
+    truths: dict[tuple[int, int, int], tuple[np.ndarray, np.ndarray]] = {}
+    results = []
+    for spec in specs:
+        key = (id(spec.environment), spec.seed, spec.runs)
+        if key not in truths:
+            truths[key] = spec.environment.truth(spec.seed, spec.runs)
+        results.append(merge(spec, chunks[id(spec)], truths[key]))
+    return results
 
 
 def run_tasks(
     tasks: list[_T], workers: int, advance: Callable[[_T], None] | None, compute: Callable[[_T], _C]
 ) -> list[tuple[_T, _C]]:
-    """Run tasks on threads (kernels release the interpreter); the first error stops the rest and is raised."""
+    """Run tasks on threads (kernels release the interpreter); the first error stops the rest and is raised at once."""
     done: list[tuple[_T, _C]] = []
-    with ThreadPoolExecutor(workers) as pool:
+    stop = new_cell()
+    pool = ThreadPoolExecutor(workers, initializer=obey, initargs=(stop,))
+    try:
         waiting: dict[Future[_C], _T] = {pool.submit(compute, task): task for task in tasks}
-        try:
-            for future in as_completed(waiting):
-                task = waiting[future]
-                done.append((task, future.result()))
-                if advance is not None:
-                    advance(task)
-        except BaseException:
-            for future in waiting:
-                future.cancel()
-            raise
+        for future in as_completed(waiting):
+            task = waiting[future]
+            done.append((task, future.result()))
+            if advance is not None:
+                advance(task)
+    except BaseException:
+        stop[0] = 1
+        pool.shutdown(wait=False, cancel_futures=True)  # a kernel that is being compiled is not waited for
+        raise
+    pool.shutdown()
     return done
 
 
 def identify(
-    policy: StoppingPolicy,
+    policies: Policy | Iterable[Policy],
     bandit: Any,
     *,
     runs: int = 1000,
     seed: int = 0,
-    limit: int = 10**6,
+    max_budget: int = 10**6,
     workers: int | None = None,
     chunk: int | None = None,
-) -> Identification:
-    """Let a policy that stops by itself, such as LUCB, find the best arm, many times.
+) -> Study:
+    """Let policies that stop by themselves, such as LUCB, find the best arm, many times.
 
     Same seed, same result, bit for bit, whatever the number of workers and the size of chunks. Rewards are those that
-    :func:`simulate` would pay: the j-th pull of arm i in run r pays the same whatever the policy.
+    :func:`simulate` would pay: the j-th pull of arm i in run r pays the same whatever the policy. The results are
+    :class:`~sharpe_bandits.StoppingResult`.
 
     Parameters
     ----------
-    policy : a policy that stops by itself
+    policies : one or several that stop by themselves, with different names
     bandit : a Bandit, Tape or RandomBandit, or a list of arms
     runs : independent repetitions
     seed : a whole number from 0
-    limit : rounds after which a run is given up
+    max_budget : rounds after which a run is given up
     workers : threads; None for all cores
     chunk : runs per unit of work; None for a good default
     """
-    if not isinstance(check_policy(policy), StoppingPolicy):
-        raise InvalidInput(
-            f"{policy.name} does not stop by itself, as sb.LUCB(L=...) does; it plays a given number of rounds: use "
-            "sb.simulate(policy, bandit, horizon=...)"
-        )
+    listed = _listed(policies)
     environment = as_environment(bandit)
-    _check_independent(policy, environment)
     runs = whole("runs", runs, 1)
     seed = whole("seed", seed, 0, LARGEST_SEED)
-    limit = whole("limit", limit, 2, LARGEST_HORIZON)
+    budget = whole("max_budget", max_budget, 2, LARGEST_HORIZON)
     count = cores() if workers is None else whole("workers", workers, 1)
-    size = CHUNK if chunk is None else whole("chunk", chunk, 1)
-    policy.check_horizon(limit, environment.K)
-    search = Search(policy, environment, limit, seed)
-
-    def play(first: int) -> Found:
-        return run_search(search, first, min(size, runs - first))
-
-    played = run_tasks(list(range(0, runs, size)), count, None, play)
-    found = [part for _, part in sorted(played, key=lambda item: item[0])]
-    settings = {"bandit": environment.to_dict(), "runs": runs, "seed": seed, "limit": limit}
-    return Identification(
-        policy,
-        np.concatenate([part.pulls for part in found]),
-        np.concatenate([part.recommended for part in found]),
-        np.concatenate([part.stopped for part in found]),
-        environment.truth(seed, runs),
-        settings,
+    specs = [Spec(policy, environment, budget, runs, seed, ()) for policy in listed]
+    for spec in specs:
+        prepare(spec)
+    results = run_specs(specs, count, chunk)
+    return Study(
+        {result.name: result for result in results}, settings_of(environment, budget, runs, seed), "stopping time"
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trace:
     """One run, round by round: the arms chosen and the rewards they paid; and the arm recommended in the end.
 
@@ -213,6 +254,19 @@ class Trace:
     choices: np.ndarray
     rewards: np.ndarray
     recommended: int | list[int]
+
+    def __repr__(self) -> str:
+        return f"<Trace of {len(self)} rounds; recommended: {self.recommended}>"
+
+    def _repr_html_(self) -> str:
+        recommended = np.atleast_1d(self.recommended)
+        rows = []
+        for arm in range(int(max(self.choices.max(), recommended.max())) + 1):
+            paid = self.rewards[self.choices == arm]
+            rows.append(
+                [arm, len(paid), paid.mean() if len(paid) else None, "recommended" if arm in recommended else ""]
+            )
+        return html_table(("arm", "pulls", "mean reward", ""), rows, f"{len(self)} rounds")
 
     def __len__(self) -> int:
         return len(self.choices)
@@ -247,19 +301,18 @@ def trace(
     one_of("source", source, tuple(SOURCES))
     one_of("kernel", kernel, ("auto", "lazy", "side by side"))
     one_of("feedback", feedback, FEEDBACK)
-    if isinstance(policy, StoppingPolicy):
-        _check_independent(policy, environment)
-        policy.check_horizon(horizon, environment.K)
-        found = run_search(Search(policy, environment, horizon, seed, source), run, 1, trace=True)
-        played = int(found.pulls.sum())
-        return Trace(found.choices[0, :played], found.rewards[0, :played], int(found.recommended[0]))
-    work = Work(policy, environment, horizon, run + 1, seed, (horizon,), source, kernel, feedback)
-    _check_memory(work)
-    prepare(work)
-    chunk = run_chunk(work, run, 1, trace=True)
+    checkpoints = () if policy.setting == "fixed confidence" else (horizon,)
+    spec = Spec(policy, environment, horizon, run + 1, seed, checkpoints, source, kernel, feedback)
+    if 12 * horizon > _MEMORY:
+        raise InvalidInputError(
+            f"choices and rewards of {horizon} rounds would take {12 * horizon / 2**30:.1f} GiB; shorten the horizon"
+        )
+    _check_memory(spec)
+    prepare(spec)
+    ((_, chunk),) = run_tasks([spec], 1, None, lambda spec: run_chunk(spec, run, 1, trace=True))
     played = int(chunk.final.sum())
     arms = chunk.recommended[0].tolist()
-    return Trace(chunk.choices[0, :played], chunk.rewards[0, :played], arms if policy.sought > 1 else arms[0])
+    return Trace(chunk.choices[0, :played], chunk.rewards[0, :played], arms if policy.n_recommended > 1 else arms[0])
 
 
 def checkpoint_times(checkpoints: int | Iterable[int], horizon: int, switches: tuple[int, ...] = ()) -> tuple[int, ...]:
@@ -272,30 +325,22 @@ def checkpoint_times(checkpoints: int | Iterable[int], horizon: int, switches: t
         spaced = space(1, horizon, whole("checkpoints", checkpoints, 1))
         return tuple(sorted({*np.rint(spaced).astype(int).tolist(), *switches, horizon}))
     if not isinstance(checkpoints, Iterable):
-        raise InvalidInput(f"checkpoints must be a number of them, or a list of rounds, got {checkpoints!r}")
+        raise InvalidInputError(f"checkpoints must be a number of them, or a list of rounds, got {shown(checkpoints)}")
     return tuple(sorted({*(whole("checkpoint", t, 1, horizon) for t in checkpoints), *switches, horizon}))
 
 
-def _check_independent(policy: StoppingPolicy, environment: Environment) -> None:
-    if environment.written or environment.clock != "pulls":
-        raise InvalidInput(
-            f"{policy.name} can be sure of an arm only where rewards are independent and stay the same, which those of "
-            f"{environment!r} do not; simulate a policy with a given horizon instead"
+def _check_memory(spec: Spec) -> None:
+    written = 8 * spec.horizon * spec.environment.K
+    if spec.environment.pregenerated and written > _MEMORY:
+        raise InvalidInputError(
+            f"the rewards of {spec.environment!r} are written out before a run is played, and {spec.horizon} rounds of "
+            f"{spec.environment.K} arms would take {written / 2**30:.1f} GiB; shorten the horizon"
         )
-
-
-def _check_memory(work: Work) -> None:
-    written = 8 * work.horizon * work.environment.K
-    if work.environment.written and written > _MEMORY:
-        raise InvalidInput(
-            f"the rewards of {work.environment!r} are written out before a run is played, and {work.horizon} rounds of "
-            f"{work.environment.K} arms would take {written / 2**30:.1f} GiB; shorten the horizon"
-        )
-    needed = 8 * len(work.checkpoints) * work.environment.K * -(-work.runs // work.batch)
+    needed = 8 * len(spec.checkpoints) * spec.environment.K * -(-spec.runs // spec.batch)
     if needed > _MEMORY:
-        raise InvalidInput(
-            f"pulls at {len(work.checkpoints)} checkpoints of {work.runs} runs with arms of their own would take "
-            f"{needed / 2**30:.1f} GiB; pass fewer checkpoints, as in checkpoints=[{work.horizon}]"
+        raise InvalidInputError(
+            f"pulls at {len(spec.checkpoints)} checkpoints of {spec.runs} runs with arms of their own would take "
+            f"{needed / 2**30:.1f} GiB; pass fewer checkpoints, as in checkpoints=[{spec.horizon}]"
         )
 
 
@@ -305,7 +350,7 @@ def cores() -> int:
 
 
 @contextmanager
-def _bar(progress: bool | None, total: int) -> Iterator[Callable[[Task], None] | None]:
+def _bar(progress: bool | None, tasks: list[Task]) -> Iterator[Callable[[Task], None] | None]:
     if not (sys.stderr.isatty() if progress is None else progress):
         yield None
         return
@@ -314,5 +359,5 @@ def _bar(progress: bool | None, total: int) -> Iterator[Callable[[Task], None] |
 
     columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.percentage:3.0f}%"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("simulating", total=total)
+        task = bar.add_task("simulating", total=sum(task.rounds for task in tasks))
         yield lambda finished: bar.advance(task, finished.rounds)

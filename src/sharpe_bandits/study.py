@@ -3,130 +3,355 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from . import metrics, results
-from .errors import InvalidInput, unknown
+from . import metrics, saved
+from .display import Table, in_words
+from .errors import InvalidInputError, shown, unknown
 from .metrics import Curve, Estimate
 from .objectives import Objective, check_objective
-from .results import Outcome, Record
+from .results import CONFIDENCE, PolicyResult, StoppingResult
+from .validation import one_of
+
+#: Columns of the tidy table of studies and panels: a row per case, policy, metric and time.
+COLUMNS = ("panel", "profile", "case", "policy", "K", "L", "n", "t", "metric", "mean", "se", "low", "high", "runs")
+
+_M = TypeVar("_M", Curve, Estimate)
 
 
-class PolicyResult:
-    """What one policy did. Objectives default to the policy's own."""
+class ByPolicy(Mapping[str, _M], Generic[_M]):
+    """One curve or estimate per policy, by name; shows itself as a table of the values in the end."""
 
-    def __init__(self, outcome: Outcome, record: Record) -> None:
-        self.outcome, self._record = outcome, record
+    def __init__(self, what: str, values: Mapping[str, _M]) -> None:
+        self.what = what
+        self._values: dict[str, _M] = dict(values)
 
-    def __repr__(self) -> str:
-        return f"<{self.outcome.name}: {self.outcome.runs} runs of {self.outcome.checkpoints[-1]} rounds>"
+    def __getitem__(self, name: str) -> _M:
+        if not isinstance(name, str) or name not in self._values:
+            raise unknown("policy in this study", name, self._values)
+        return self._values[name]
 
-    def _objective(self, objective: Objective | None) -> Objective:
-        chosen = self.outcome.goal if objective is None else check_objective(objective)
-        if chosen is None:
-            raise InvalidInput(f"{self.outcome.name} names no objective; pass one, as in RSSR(L=0.5)")
-        return chosen
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
 
-    def gaps(self, objective: Objective | None = None) -> np.ndarray:
-        """How far each arm falls short of the best.
+    def __len__(self) -> int:
+        return len(self._values)
 
-        One row for all runs; a row per run if arms vary; a row per stretch between switches if they change.
-        """
-        return self._objective(objective).gaps(self._record.mean, self._record.variance)
-
-    def regret(self, objective: Objective | None = None, confidence: float = 0.95) -> Curve:
-        """Regret over time: the sum over arms of gap times expected pulls, at the gaps of the time if arms change."""
-        return metrics.regret(self.outcome, self.gaps(objective), confidence)
-
-    def suboptimal_plays(self, objective: Objective | None = None, confidence: float = 0.95) -> Curve:
-        """Expected plays of arms that are not best, over time."""
-        return metrics.suboptimal_plays(self.outcome, self.gaps(objective), confidence)
-
-    def error(self, objective: Objective | None = None, confidence: float = 0.95) -> Estimate:
-        """e_n: probability that the arm recommended in the end is not a best one (Wilson interval).
-
-        For a policy that recommends m arms: that they are not m best ones. Arms that tie may stand for each other.
-        """
-        return metrics.error(self.outcome, self.gaps(objective), confidence)
-
-    def simple_regret(self, objective: Objective | None = None, confidence: float = 0.95) -> Estimate:
-        """Expected gap of the arm recommended in the end.
-
-        For a policy that recommends m arms: by how much their average value falls short of that of the m best.
-        """
-        return metrics.simple_regret(self.outcome, self.gaps(objective), confidence)
-
-    def achieved(self, objective: Objective | None = None, confidence: float = 0.95) -> Estimate:
-        """Expected objective (such as Sharpe or RSSR) of the policy's own sequence of rewards."""
-        return metrics.achieved(self.outcome, self._objective(objective), confidence)
-
-    def regret_per_run(self, objective: Objective | None = None) -> np.ndarray:
-        """Regret at the horizon of every run: the whole distribution."""
-        if self.outcome.switches:
-            if self.outcome.batch > 1:
-                raise InvalidInput(
-                    f"arms change, and the {self.outcome.runs} runs were kept in batches of {self.outcome.batch}; "
-                    "simulate at most 256 runs to tell them apart"
-                )
-            return metrics.weighted_pulls(self.outcome, self.gaps(objective))[:, -1]
-        return (self.outcome.final * self.gaps(objective)).sum(axis=1)
-
-
-class Study:
-    """Policies simulated on the same rewards; index it by name to get a :class:`PolicyResult`."""
-
-    def __init__(self, record: Record) -> None:
-        self.record = record
+    def table(self) -> Table:
+        """The values in the end."""
+        ends = {name: v.final if isinstance(v, Curve) else v for name, v in self._values.items()}
+        rows = [[name, e.mean, e.se, e.low, e.high] for name, e in ends.items()]
+        return Table(["policy", self.what, "s.e.", "low", "high"], rows)
 
     def __repr__(self) -> str:
-        return f"<Study of {', '.join(self.names)}>"
+        return repr(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
+class Study(Mapping[str, PolicyResult]):
+    """Policies simulated on the same rewards, by name, or by class where only one is of that class.
+
+    Questions that concern all policies need one objective for all: the one given, that of the study's experiment, or
+    the one that the policies share.
+
+    Attributes
+    ----------
+    settings : what was simulated: bandit, horizon, runs, seed
+    metric : what policies are ranked by unless told otherwise: "regret", "error" or "stopping time"
+    objective : what they are judged by unless told otherwise, if the study is a case of an experiment
+    variables, label : what distinguishes it from the other cases, if it is one
+    """
+
+    def __init__(
+        self,
+        results: Mapping[str, PolicyResult],
+        settings: Mapping[str, Any],
+        metric: str = "regret",
+        objective: Objective | None = None,
+        variables: Mapping[str, Any] | None = None,
+        label: str = "",
+        L: float | None = None,
+    ) -> None:
+        self._results, self.settings = dict(results), dict(settings)
+        self.metric, self.objective, self._L = metric, objective, L
+        self.variables, self.label = dict(variables or {}), label
+
+    def __repr__(self) -> str:
+        return f"<Study of {', '.join(self.names)}: {self.runs} runs of {self.horizon} rounds on {self.K} arms>"
+
+    def _repr_html_(self) -> str:
+        try:
+            return self.summary()._repr_html_()
+        except InvalidInputError as error:  # no common objective: what can be said without one
+            rows = [[name, result.runs, result.horizon] for name, result in self.items()]
+            return Table(["policy", "runs", "rounds"], rows, str(error))._repr_html_()
 
     @property
     def names(self) -> list[str]:
         """Names of the policies."""
-        return list(self.record.outcomes)
+        return list(self._results)
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """What was simulated: bandit, horizon, runs, seed."""
-        return self.record.settings
+    def runs(self) -> int:
+        """Runs of each policy."""
+        return next((result.runs for result in self.values()), 0)
+
+    @property
+    def horizon(self) -> int:
+        """Rounds of each run, at most."""
+        return int(self.settings["horizon"])
+
+    @property
+    def K(self) -> int:
+        """Number of arms."""
+        return int(self.settings["arms"])
+
+    @property
+    def switches(self) -> tuple[int, ...]:
+        """Rounds after which the arms changed."""
+        return next((result.switches for result in self.values()), ())
+
+    @property
+    def checkpoints(self) -> np.ndarray:
+        """Rounds at which pulls are known."""
+        return next(iter(self.values())).checkpoints
+
+    @property
+    def L(self) -> float | None:
+        """The regulariser of its experiment, or of its objective, if there is one."""
+        named = self._L if self._L is not None else getattr(self.objective, "L", None)
+        return None if named is None else float(named)
+
+    def with_L(self, text: str) -> str:
+        """Text followed by the regulariser, if there is one."""
+        return text if self.L is None else f"{text}, L = {self.L:g}"
+
+    def arms_in_words(self) -> list[str]:
+        """Its arms, or its bandit where that is not a fixed set of arms."""
+        bandit = self.settings["bandit"]
+        if bandit.get("bandit") != "Bandit":
+            return [in_words(bandit)]
+        return [in_words(arm, named=False) for arm in bandit["arms"]]
+
+    def policies_in_words(self) -> list[str]:
+        """Kinds and parameters of its policies."""
+        return [in_words(result.policy) for result in self.values()]
+
+    def judged_by(self, objective: Objective | None = None) -> Study:
+        """The same study with an objective: this one, its own, or the one that its policies share."""
+        chosen = self._common(objective)
+        named = self._L if objective is None else None
+        return Study(self._results, self.settings, self.metric, chosen, self.variables, self.label, named)
+
+    def _common(self, objective: Objective | None) -> Objective:
+        if objective is not None:
+            return check_objective(objective)
+        if self.objective is not None:
+            return self.objective
+        goals = list(dict.fromkeys(result.goal for result in self.values()))
+        if len(goals) == 1 and goals[0] is not None:
+            return goals[0]
+        raise InvalidInputError(
+            f"these policies have no objective in common ({', '.join(map(str, goals))}); pass one, as in RSSR(L=0.5)"
+        )
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
+        return iter(self._results)
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self._results)
 
     def __getitem__(self, name: str) -> PolicyResult:
-        if name not in self.record.outcomes:
+        if isinstance(name, str) and name in self._results:
+            return self._results[name]
+        of_class = [result for result in self._results.values() if result.policy.get("policy") == name]
+        if len(of_class) > 1:
+            several = ", ".join(repr(result.name) for result in of_class)
+            raise unknown("policy in this study", name, self.names, f"{several} are of that class; use their names")
+        if not of_class:
             raise unknown("policy in this study", name, self.names)
-        return PolicyResult(self.record.outcomes[name], self.record)
+        return of_class[0]
 
-    def compare(self, a: str, b: str, objective: Objective | None = None, confidence: float = 0.95) -> Curve:
+    # --- all policies at once -----------------------------------------------------------------------------------------
+
+    def _all(
+        self, what: str, ask: Callable[[PolicyResult, Objective], _M], objective: Objective | None
+    ) -> ByPolicy[_M]:
+        chosen = self._common(objective)
+        return ByPolicy(what, {name: ask(result, chosen) for name, result in self.items()})
+
+    def regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Curve]:
+        """Regret over time of every policy."""
+        return self._all("regret", lambda r, o: r.regret(o, confidence), objective)
+
+    def suboptimal_plays(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Curve]:
+        """Expected plays of arms that are not best, over time, of every policy."""
+        return self._all("sub-optimal plays", lambda r, o: r.suboptimal_plays(o, confidence), objective)
+
+    def error(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
+        """Probability of error of every policy."""
+        return self._all("error", lambda r, o: r.error(o, confidence), objective)
+
+    def simple_regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
+        """Expected gap of the arm recommended in the end, of every policy."""
+        return self._all("simple regret", lambda r, o: r.simple_regret(o, confidence), objective)
+
+    def achieved(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
+        """Expected objective of every policy's own sequence of rewards."""
+        return self._all("achieved objective", lambda r, o: r.achieved(o, confidence), objective)
+
+    def stopping_time(self, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
+        """Mean number of rounds of every policy that stops by itself."""
+        found = {name: r.stopping_time(confidence) for name, r in self.items() if isinstance(r, StoppingResult)}
+        return ByPolicy("stopping time", found)
+
+    # --- comparisons --------------------------------------------------------------------------------------------------
+
+    def compare(self, a: str, b: str, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Curve:
         """Regret of ``a`` minus regret of ``b`` over time, paired since both saw the same rewards.
 
         Below zero: ``a`` has less regret. The objective defaults to that of ``a``.
         """
         first, second = self[a], self[b]
-        return metrics.regret_difference(first.outcome, second.outcome, first.gaps(objective), confidence)
+        chosen = first.objective(objective)
+        totals = first.regret_per_batch(chosen) - second.regret_per_batch(chosen)
+        return metrics.batch_means(totals, first.batch_sizes, first.checkpoints, confidence)
 
-    def compare_errors(self, a: str, b: str, objective: Objective | None = None, confidence: float = 0.95) -> Estimate:
+    def compare_errors(
+        self, a: str, b: str, objective: Objective | None = None, confidence: float = CONFIDENCE
+    ) -> Estimate:
         """Probability of error of ``a`` minus that of ``b``, paired."""
-        first, second = self[a], self[b]
-        gaps = first.gaps(objective)
-        difference = metrics.wrong(first.outcome, gaps).astype(float) - metrics.wrong(second.outcome, gaps)
-        return metrics.sample_mean(difference, confidence)
+        return self._difference(self[a], self[b], "error", self[a].objective(objective), confidence)
+
+    def _difference(
+        self, a: PolicyResult, b: PolicyResult, metric: str, objective: Objective, confidence: float
+    ) -> Estimate:
+        (first, sizes), (second, _) = a.totals(metric, objective), b.totals(metric, objective)
+        return metrics.mean_of(first - second, sizes, confidence)
+
+    # --- tables, pictures, files --------------------------------------------------------------------------------------
+
+    def summary(
+        self, objective: Objective | None = None, metric: str | None = None, confidence: float = CONFIDENCE
+    ) -> Table:
+        """Policies, best first: what they are ranked by with its interval, and the paired difference to the best."""
+        judge = self._common(objective)
+        chosen = self.metric if metric is None else metric
+        for result in self.values():
+            one_of("metric", chosen, result.ranked_by)
+        values = {
+            name: result.error(judge, confidence)  # a proportion has an interval of its own kind
+            if chosen == "error"
+            else metrics.mean_of(*result.totals(chosen, judge), confidence)
+            for name, result in self.items()
+        }
+        order = sorted(values, key=lambda name: values[name].mean)
+        rows: list[list[Any]] = []
+        for name in order:
+            value = values[name]
+            difference: list[float | None] = [None, None, None]
+            if name != order[0]:
+                paired = self._difference(self[name], self[order[0]], chosen, judge, confidence)
+                difference = [paired.mean, paired.low, paired.high]
+            rows.append([name, value.mean, value.se, value.low, value.high, *difference])
+        columns = ["policy", chosen, "s.e.", "low", "high", "minus the best", "lowest", "highest"]
+        intervals = f"intervals of {100 * confidence:g}%"
+        return Table(columns, rows, f"{self.runs:,} runs of {self.horizon:,} rounds, {judge!r}, {intervals}")
+
+    def row(
+        self, policy: str, runs: int, numbers: Mapping[str, Any], panel: str = "", profile: str = ""
+    ) -> dict[str, Any]:
+        """A row of the tidy table: ``numbers`` are t, metric, mean, se, low and high."""
+        fixed = {
+            "panel": panel,
+            "profile": profile,
+            "case": self.label,
+            "policy": policy,
+            "K": self.K,
+            "L": np.nan if self.L is None else self.L,
+            "n": self.horizon,
+            "runs": runs,
+        }
+        return {column: {**fixed, **numbers}[column] for column in COLUMNS}
+
+    def rows(
+        self, objective: Objective | None = None, metric: str | None = None, panel: str = "", profile: str = ""
+    ) -> list[dict[str, Any]]:
+        """The tidy table as a list of rows."""
+        study = self.judged_by(objective) if self._results else self
+        table = []
+        for name, result in self.items():
+            for what, measured in result.measures(self.metric if metric is None else metric, study.objective, study.L):
+                for numbers in _points(measured, self.horizon):
+                    table.append(study.row(name, result.runs, {"metric": what, **numbers}, panel, profile))
+        return table
+
+    def table(self, objective: Objective | None = None, metric: str | None = None) -> Table:
+        """The tidy table: a row per policy, metric and time, with mean, standard error and 95% interval."""
+        return tidy(self.rows(objective, metric))
+
+    def to_pandas(self, objective: Objective | None = None, metric: str | None = None) -> Any:
+        """The tidy table as a :class:`pandas.DataFrame`."""
+        return self.table(objective, metric).to_pandas()
+
+    def to_polars(self, objective: Objective | None = None, metric: str | None = None) -> Any:
+        """The tidy table as a :class:`polars.DataFrame`."""
+        return self.table(objective, metric).to_polars()
+
+    def to_arrow(self, objective: Objective | None = None, metric: str | None = None) -> Any:
+        """The tidy table as a :class:`pyarrow.Table`."""
+        return self.table(objective, metric).to_arrow()
+
+    def plot(self, objective: Objective | None = None, interactive: bool = False) -> Any:
+        """The figure of the study: by matplotlib, or, if ``interactive``, by plotly; needs the extra ``report``."""
+        from .report.folder import plot
+
+        return plot(self.judged_by(objective), interactive)
+
+    def report(self, folder: str | os.PathLike[str], objective: Objective | None = None) -> Path:
+        """Write a page with charts, numbers and settings that works offline, figures, and data; gives its path."""
+        from .report.folder import report
+
+        return report(self.judged_by(objective), _folder(folder))
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the study to a folder: Parquet files and a JSON manifest (settings, seed, versions, checksums)."""
-        results.save(self.record, folder)
+        case = {
+            "metric": self.metric,
+            "objective": None if self.objective is None else self.objective.to_dict(),
+            "variables": self.variables,
+            "label": self.label,
+            "L": self._L,
+        }
+        saved.save(self._results, self.settings, case, _folder(folder))
 
 
 def load(folder: str | os.PathLike[str]) -> Study:
     """The study that :meth:`Study.save` wrote to a folder."""
-    if not isinstance(folder, (str, os.PathLike)):
-        raise InvalidInput(f"a folder is needed, got {folder!r}")
-    return Study(results.load(folder))
+    results, settings, case = saved.load(_folder(folder))
+    return Study(results, settings, **case)
+
+
+def _folder(thing: Any) -> Path:
+    if not isinstance(thing, (str, os.PathLike)):
+        raise InvalidInputError(f"a folder is needed, got {shown(thing)}")
+    return Path(thing)
+
+
+def tidy(rows: list[dict[str, Any]]) -> Table:
+    """Rows of the tidy table as a table."""
+    return Table(list(COLUMNS), [[row[column] for column in COLUMNS] for row in rows])
+
+
+def _points(measured: Curve | Estimate, horizon: int) -> Iterator[dict[str, Any]]:
+    if isinstance(measured, Estimate):
+        yield {"t": horizon, "mean": measured.mean, "se": measured.se, "low": measured.low, "high": measured.high}
+        return
+    for t, *values in zip(measured.t, measured.mean, measured.se, measured.low, measured.high, strict=True):
+        yield {"t": int(t), **dict(zip(("mean", "se", "low", "high"), map(float, values), strict=True))}

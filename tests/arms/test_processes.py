@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.engine.work import Work, rewards_of
+from sharpe_bandits.engine.spec import Spec, rewards_of
 
 
 def paths(bandit, rounds, runs, seed=3):
     """Rewards of all arms in all rounds, (run, arm, round)."""
     bandit.check_horizon(rounds)
-    table = rewards_of(Work(sb.UniformPlay(), bandit, rounds, runs, seed, (rounds,)), 0, runs)
+    table = rewards_of(Spec(sb.RoundRobin(), bandit, rounds, runs, seed, (rounds,)), 0, runs)
     return table.pool.reshape(runs, bandit.K, rounds)
 
 
@@ -128,7 +128,7 @@ def test_a_clock_by_pulls_lets_an_arm_wait():
     ],
 )
 def test_bad_input(make, message):
-    with pytest.raises(sb.InvalidInput, match=message):
+    with pytest.raises(sb.InvalidInputError, match=message):
         make()
 
 
@@ -137,18 +137,18 @@ def test_the_fourth_moment_of_a_persistent_garch_is_infinite():
 
 
 def test_no_policy_can_be_sure_of_arms_with_a_memory():
-    with pytest.raises(sb.InvalidInput, match="LUCB can be sure of an arm only where rewards are independent"):
+    with pytest.raises(sb.InvalidInputError, match="LUCB can be sure of an arm only where rewards are independent"):
         sb.identify(sb.LUCB(L=0.5), sb.Bandit([sb.AR1(0, 1, 0.5), sb.AR1(1, 1, 0.5)]), runs=2)
 
 
 @pytest.mark.parametrize("arm", [sb.AR1(0.5, 1.0, 0.5), sb.GARCH(0.5, 1.0, 0.1, 0.8), sb.BlockBootstrap([1, 2, 3], 2)])
 def test_arms_with_a_memory_are_refused_where_they_cannot_be_played(arm):
-    with pytest.raises(sb.InvalidInput, match="depend on those before"):
+    with pytest.raises(sb.InvalidInputError, match="depend on those before"):
         sb.simulate(sb.ScaleFreeUCB(L=1.0), sb.RandomBandit(2, lambda rng: [arm, arm]), horizon=50, runs=2)
-    with pytest.raises(sb.InvalidInput, match="independent"):
+    with pytest.raises(sb.InvalidInputError, match="independent"):
         sb.trace(sb.LUCB(L=1.0), [arm, arm], horizon=100)
 
 
 def test_a_game_too_long_to_be_written_out_is_refused():
-    with pytest.raises(sb.InvalidInput, match=r"written out .* GiB; shorten the horizon"):
+    with pytest.raises(sb.InvalidInputError, match=r"written out .* GiB; shorten the horizon"):
         sb.simulate(sb.ScaleFreeUCB(L=1.0), [sb.AR1(0, 1, 0.1)] * 2, horizon=10**9, runs=1)

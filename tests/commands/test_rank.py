@@ -37,18 +37,19 @@ READ = {
 
 def test_it_prints_and_saves_what_the_library_computes(file, capsys):
     more = ["--risk-free", "0.02", "--L", "1e-4", "--replications", "200", "--seed", "5", "--confidence", "0.9"]
-    more += ["--by", "rssr", "--trials", "7", "--block", "2", "--out", "out"]
+    more += ["--by", "rssr", "--trials", "7", "--trials-sd", "0.8", "--block", "2", "--out", "out"]
     assert main(["rank", "funds.csv", *OPTIONS, *more]) == 0
     out = capsys.readouterr().out
     found = rank(
-        read_returns(file, **READ), L=1e-4, risk_free=1.02 ** (1 / 12) - 1, by="rssr", trials=7, confidence=0.9,
+        read_returns(file, **READ), L=1e-4, risk_free=0.02, by="rssr", trials=7, trials_sd=0.8, confidence=0.9,
         replications=200, block=2.0, seed=5,
     )  # fmt: skip
     assert json.loads((file.parent / "out" / "ranking.json").read_text()) == json.loads(json.dumps(found.to_dict()))
     slow = found["slow"]
     words = " ".join(out.split())
     for text in (
-        f"{slow.annual_sharpe:.3f}", f"[{slow.annual_sharpe_low:.3f}, {slow.annual_sharpe_high:.3f}]", "90% interval",
+        f"{slow.annual_sharpe:.1f}", f"[{slow.annual_sharpe_low:.1f}, {slow.annual_sharpe_high:.1f}]", "90% interval",
+        "7 (5 not given, taken to be independent)", "scatter by 0.80 (as given)",
         "0.02 a year, 0.001652 per period", "12 periods a year", "L = 0.0001", "blocks of 2 rows", "seed 5",
         "multiplied returns by 0.01", "dropped 1 of 40 rows: 1 value missing", "saved: out/ranking.html",
     ):  # fmt: skip
@@ -70,7 +71,9 @@ def test_without_a_folder_nothing_is_written(file, capsys):
         (("--columns", "slow", "quick"), "no column is called 'quick'"),
         (("--separator", ","), "--separator ';'"),
         (("--date", "note"), "column 'note', line 2: 'x' is no date"),
-        (("--risk-free", "nan"), "rate a year must be a finite number, got nan"),
+        (("--risk-free", "nan"), "risk_free must be a finite number, got nan"),
+        (("--risk-free", "2"), "risk_free is an annual rate, and 2.0 would be 200% a year; 0.02 is 2%"),
+        (("--risk-free-per-period", "0.1"), "if it is the annual rate pass risk_free=0.1"),
         (("--periods-per-year", "-1"), "periods_per_year must be a finite number above 0, got -1.0"),
         (("--replications", "1"), "replications must be a whole number at least 2, got 1"),
     ],

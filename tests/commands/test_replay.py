@@ -47,17 +47,31 @@ def test_it_prints_and_saves_what_the_library_computes(file, capsys):
     found = replay(
         read_returns(file, kind="returns", periods_per_year=252),
         ["SF-UCB", "ScaleFreeTS", "SlidingWindowUCB:window=60,c=1", "SHSR"],
-        L=2e-5, risk_free=1.02 ** (1 / 252) - 1, cost=0.001, runs=5, seed=3, budget=120,
+        L=2e-5, risk_free=0.02, cost=0.001, runs=5, seed=3, budget=120,
     )  # fmt: skip
     folder = file.parent / "mine"
     assert {path.name for path in folder.iterdir()} == FILES
     assert json.loads((folder / "replay.json").read_text()) == json.loads(json.dumps(found.to_dict()))
     for player in found.players:
         assert player.name in words
-        assert f"{player.annual_sharpe:.3f}" in words
+        assert any(f"{player.annual_sharpe:.{d}f}" in words for d in (1, 2))
     for text in ("0.001 of wealth per switch", "L 2e-05", "0.02 a year", "of the 400 rows, then holds", "seed 3",
-                 "5 of each randomised", "252 periods a year", "wrong tool", "saved: mine/replay.html"):  # fmt: skip
+                 "5 of each policy on the recorded rows", "252 periods a year", "wrong tool",
+                 "saved: mine/replay.html"):  # fmt: skip
         assert text in words
+
+
+def test_other_starts_and_blocks(file, capsys):
+    for paths, more in (("starts", ["--length", "150"]), ("blocks", ["--block", "4"])):
+        given = ["--policies", "SF-UCB", "--runs", "3", "--paths", paths, *more, "--out", paths]
+        assert main(["replay", "desks.csv", *READ, *given]) == 0
+        saved = json.loads((file.parent / paths / "replay.json").read_text())
+        assert (saved["paths"], saved["length"], saved["block"]) == (
+            (paths, 150, None) if paths == "starts" else (paths, 400, 4.0)
+        )
+    words = " ".join(capsys.readouterr().out.split())
+    assert "3 of each policy on 150 rows that begin at a random one" in words
+    assert "3 of each policy on 400 rows drawn again in blocks of 4 on average" in words
 
 
 def test_by_default_it_plays_the_usual_policies_into_out(file, capsys):

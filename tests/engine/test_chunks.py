@@ -1,4 +1,4 @@
-"""Chunks are pure functions of (work, range of runs) and merge exactly, whoever computes them and in whatever order."""
+"""Chunks are pure functions of (spec, range of runs) and merge exactly, whoever computes them and in whatever order."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sharpe_bandits as sb
+from sharpe_bandits import results
 from sharpe_bandits.arms.bandit import as_environment
-from sharpe_bandits.engine.work import BATCHES, Work, run_chunk
-from sharpe_bandits.results import merge
+from sharpe_bandits.engine.spec import BATCHES, Spec, run_chunk
 from sharpe_bandits.simulation import checkpoint_times, compute, run_tasks, tasks_of
 from tests.catalogue import greedy_sharpe
 
@@ -25,6 +25,10 @@ HORIZON = 60
 FIELDS = ("pulls", "final", "recommended", "reward_mean", "reward_variance")
 
 
+def merge(spec, chunks):
+    return results.merge(spec, chunks, spec.environment.truth(spec.seed, spec.runs))
+
+
 def assert_same(a, b):
     """Two outcomes, bit for bit."""
     for field in FIELDS:
@@ -33,8 +37,8 @@ def assert_same(a, b):
 
 def reference(policy, runs, seed):
     """One run after the other, each in a chunk of its own."""
-    work = Work(policy, as_environment(BANDIT), HORIZON, runs, seed, checkpoint_times(100, HORIZON))
-    return merge(work, [run_chunk(work, run, 1) for run in range(runs)])
+    spec = Spec(policy, as_environment(BANDIT), HORIZON, runs, seed, checkpoint_times(100, HORIZON))
+    return merge(spec, [run_chunk(spec, run, 1) for run in range(runs)])
 
 
 @settings(max_examples=15)
@@ -49,7 +53,7 @@ def test_results_do_not_depend_on_workers_chunks_or_other_policies(policies, run
     study = sb.simulate(policies, BANDIT, horizon=HORIZON, runs=runs, seed=seed, workers=workers, chunk=chunk)
     assert study.names == [policy.name for policy in policies]
     for policy in policies:
-        assert_same(study[policy.name].outcome, reference(policy, runs, seed))
+        assert_same(study[policy.name], reference(policy, runs, seed))
 
 
 @given(st.permutations(range(7)), st.sampled_from(POLICIES))
@@ -57,19 +61,19 @@ def test_results_do_not_depend_on_workers_chunks_or_other_policies(policies, run
 def test_chunks_merge_in_any_order(order, policy):
     """Chunks of 3, 1, 5, ... runs that split batches, merged in any order."""
     sizes = [3, 1, 5, 2, 16, 4, 9]
-    work = Work(policy, as_environment(BANDIT), HORIZON, sum(sizes), 5, (10, HORIZON))
+    spec = Spec(policy, as_environment(BANDIT), HORIZON, sum(sizes), 5, (10, HORIZON))
     firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).tolist()
-    chunks = [run_chunk(work, first, size) for first, size in zip(firsts, sizes, strict=True)]
-    assert_same(merge(work, [chunks[i] for i in order]), merge(work, [run_chunk(work, 0, sum(sizes))]))
+    chunks = [run_chunk(spec, first, size) for first, size in zip(firsts, sizes, strict=True)]
+    assert_same(merge(spec, [chunks[i] for i in order]), merge(spec, [run_chunk(spec, 0, sum(sizes))]))
 
 
 def test_batches_of_several_runs_split_by_chunks():
     """Above 256 runs a batch holds several; chunks need not respect its bounds."""
     runs = 2 * BATCHES + 38
-    work = Work(sb.UCBRSSR(L=2.0), as_environment(BANDIT), HORIZON, runs, 3, (6, 20, HORIZON))
-    assert work.batch == 3
-    whole = merge(work, [run_chunk(work, 0, runs)])
-    pieces = merge(work, [run_chunk(work, first, min(50, runs - first)) for first in range(0, runs, 50)])
+    spec = Spec(sb.UCBRSSR(L=2.0), as_environment(BANDIT), HORIZON, runs, 3, (6, 20, HORIZON))
+    assert spec.batch == 3
+    whole = merge(spec, [run_chunk(spec, 0, runs)])
+    pieces = merge(spec, [run_chunk(spec, first, min(50, runs - first)) for first in range(0, runs, 50)])
     assert_same(whole, pieces)
     assert len(whole.pulls) == -(-runs // 3) == len(whole.batch_sizes)
     assert whole.batch_sizes.sum() == runs
@@ -77,15 +81,15 @@ def test_batches_of_several_runs_split_by_chunks():
 
 
 def test_missing_or_doubled_runs_are_refused():
-    work = Work(sb.UCB1(), as_environment(BANDIT), HORIZON, 6, 3, (HORIZON,))
-    parts = [run_chunk(work, 0, 2), run_chunk(work, 2, 2), run_chunk(work, 4, 2)]
-    assert merge(work, parts).runs == 6
-    with pytest.raises(sb.InvalidInput, match="run 2 is missing"):
-        merge(work, [parts[0], parts[2]])
-    with pytest.raises(sb.InvalidInput, match="run 2 is missing or twice"):
-        merge(work, [parts[0], parts[0], parts[1]])
-    with pytest.raises(sb.InvalidInput, match="hold 4 runs, not 6"):
-        merge(work, parts[:2])
+    spec = Spec(sb.UCB1(), as_environment(BANDIT), HORIZON, 6, 3, (HORIZON,))
+    parts = [run_chunk(spec, 0, 2), run_chunk(spec, 2, 2), run_chunk(spec, 4, 2)]
+    assert merge(spec, parts).runs == 6
+    with pytest.raises(sb.InvalidInputError, match="run 2 is missing"):
+        merge(spec, [parts[0], parts[2]])
+    with pytest.raises(sb.InvalidInputError, match="run 2 is missing or twice"):
+        merge(spec, [parts[0], parts[0], parts[1]])
+    with pytest.raises(sb.InvalidInputError, match="hold 4 runs, not 6"):
+        merge(spec, parts[:2])
 
 
 @pytest.mark.parametrize(
@@ -96,8 +100,8 @@ def test_missing_or_doubled_runs_are_refused():
 def test_pulls_at_checkpoints_are_those_of_the_choices(policy):
     """Counted by hand from every run's choices, at every single round, in batches of two runs."""
     runs = BATCHES + 20
-    work = Work(policy, as_environment(BANDIT), HORIZON, runs, 9, tuple(range(1, HORIZON + 1)))
-    chunk = run_chunk(work, 0, runs, trace=True)
+    spec = Spec(policy, as_environment(BANDIT), HORIZON, runs, 9, tuple(range(1, HORIZON + 1)))
+    chunk = run_chunk(spec, 0, runs, trace=True)
     played = np.zeros((runs, HORIZON, 3), int)
     for run in range(runs):
         for t, arm in enumerate(chunk.choices[run]):
@@ -130,8 +134,8 @@ def mixed_arms(generator):
 )
 def test_keeping_a_trace_changes_nothing_else(policy, bandit):
     """Kernels take short cuts where no trace is kept and all arms are uniform."""
-    work = Work(policy, as_environment(bandit), 200, 21, 6, (13, 50, 200))
-    chunk, traced = run_chunk(work, 0, 21), run_chunk(work, 0, 21, trace=True)
+    spec = Spec(policy, as_environment(bandit), 200, 21, 6, (13, 50, 200))
+    chunk, traced = run_chunk(spec, 0, 21), run_chunk(spec, 0, 21, trace=True)
     assert_same(chunk, traced)
     assert chunk.choices.size == 0
 
@@ -142,7 +146,7 @@ def test_a_trace_is_a_run_of_the_study():
         for run in (0, 7, 19):
             trace = sb.trace(policy, BANDIT, horizon=HORIZON, seed=31, run=run)
             pulls = np.bincount(trace.choices, minlength=3)
-            outcome = study[policy.name].outcome
+            outcome = study[policy.name]
             np.testing.assert_array_equal(outcome.final[run], pulls)
             assert outcome.recommended[run] == trace.recommended
 
@@ -160,7 +164,7 @@ def test_policies_see_the_same_rewards():
 
 def test_runs_seeds_and_sources_differ():
     traces = [
-        sb.trace(sb.UniformPlay(), BANDIT, horizon=30, seed=seed, run=run, source=source).rewards
+        sb.trace(sb.RoundRobin(), BANDIT, horizon=30, seed=seed, run=run, source=source).rewards
         for seed in (0, 1, 2**64 - 1)
         for run in (0, 1)
         for source in ("splitmix", "philox")
@@ -177,7 +181,7 @@ def test_runs_seeds_and_sources_differ():
 def test_the_budget_is_never_exceeded(policy, arms, spare):
     bandit = sb.Bandit([sb.Uniform(0, 1 + i) for i in range(arms)])
     horizon = spare + (policy.least_budget(arms) if hasattr(policy, "least_budget") else 2 * arms)
-    outcome = sb.simulate(policy, bandit, horizon=horizon, runs=5, workers=1)[policy.name].outcome
+    outcome = sb.simulate(policy, bandit, horizon=horizon, runs=5, workers=1)[policy.name]
     played = outcome.final.sum(axis=1)
     assert (played <= horizon).all()
     assert (outcome.final >= 1).all()
@@ -192,7 +196,7 @@ _ORDERLESS = [
     sb.GRAUCB(rho=1.0),
     sb.UCB1(),
     sb.ModifiedGRAUCB(L=1.0, form="authors"),
-    sb.UCBRSSR(L=0.5, confidence="literal"),
+    sb.UCBRSSR(L=0.5, undefined_width="printed"),
 ]
 
 
@@ -221,8 +225,8 @@ def test_arms_permuted_give_eliminations_permuted(policy, order, seed):
 
 
 def test_memory_does_not_grow_with_runs_and_horizon():
-    small = sb.simulate(sb.UCB1(), BANDIT, horizon=100, runs=300)["UCB1"].outcome
-    large = sb.simulate(sb.UCB1(), BANDIT, horizon=3000, runs=1000)["UCB1"].outcome
+    small = sb.simulate(sb.UCB1(), BANDIT, horizon=100, runs=300)["UCB1"]
+    large = sb.simulate(sb.UCB1(), BANDIT, horizon=3000, runs=1000)["UCB1"]
     assert small.pulls.shape[0] <= BATCHES
     assert large.pulls.shape[0] <= BATCHES
     assert large.pulls.shape[1] <= 100
@@ -239,27 +243,27 @@ def test_checkpoints():
     assert len(spaced) <= 100
     steps = np.diff(np.log(spaced[40:]))
     assert steps.max() < 1.2 * np.log(10_000) / 99  # evenly on a logarithmic scale, but for rounding
-    with pytest.raises(sb.InvalidInput, match="from 1 to 20, got 21"):
+    with pytest.raises(sb.InvalidInputError, match="from 1 to 20, got 21"):
         checkpoint_times([21], 20)
-    with pytest.raises(sb.InvalidInput, match="from 1 to 20, got 0"):
+    with pytest.raises(sb.InvalidInputError, match="from 1 to 20, got 0"):
         checkpoint_times([0], 20)
 
 
 def test_progress_adds_up_to_all_rounds():
-    work = Work(sb.UCB1(), as_environment(BANDIT), HORIZON, 50, 3, (HORIZON,))
+    spec = Spec(sb.UCB1(), as_environment(BANDIT), HORIZON, 50, 3, (HORIZON,))
     told = []
-    run_tasks(tasks_of(work, 7), 2, lambda task: told.append(task.rounds), compute)
+    run_tasks(tasks_of(spec, 7), 2, lambda task: told.append(task.rounds), compute)
     assert sorted(told) == [1 * HORIZON] + [7 * HORIZON] * 7
 
 
 def test_an_error_in_a_chunk_reaches_the_caller():
     short = sb.Tape(np.ones((2, 10)) * [[1.5], [1.25]])
-    with pytest.raises(sb.InvalidInput, match="more often than the tape"):
-        sb.simulate([sb.UniformPlay(), sb.UCB1()], short, horizon=100, runs=40, workers=2, chunk=4)
+    with pytest.raises(sb.InvalidInputError, match="more often than the tape"):
+        sb.simulate([sb.RoundRobin(), sb.UCB1()], short, horizon=100, runs=40, workers=2, chunk=4)
 
 
 def test_default_chunks_are_multiples_of_the_lanes_and_feed_two_workers():
-    work = Work(sb.UCB1(), as_environment(BANDIT), 10_000, 10_000, 3, (10_000,))
-    assert work.chunk % 16 == 0
-    assert len(tasks_of(work)) >= 4
-    assert sum(task.runs for task in tasks_of(work)) == 10_000
+    spec = Spec(sb.UCB1(), as_environment(BANDIT), 10_000, 10_000, 3, (10_000,))
+    assert spec.chunk % 16 == 0
+    assert len(tasks_of(spec)) >= 4
+    assert sum(task.runs for task in tasks_of(spec)) == 10_000

@@ -1,17 +1,14 @@
 """Compiled code follows its source: what changes a formula changes the code; the cache is a help, never a need."""
 
-import json
 import os
-import subprocess
-import sys
 import textwrap
 
-import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.engine.compiler import cache_folder, specialise
+from sharpe_bandits.engine.compiler import specialise
 from sharpe_bandits.kernels import formulas
+from tests.engine.test_cache import run
 
 
 def kernel(x):
@@ -91,78 +88,6 @@ def test_a_module_of_the_user_is_followed(tmp_path, monkeypatch):
     assert results == [3.0, 4.5]
 
 
-def run(code, **environment):
-    """Run Python in a process of its own and read the JSON that it prints last."""
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1]), done.stderr
-
-
-USE = """
-    import json, warnings
-    import numpy as np
-    import sharpe_bandits as sb
-    from sharpe_bandits.engine import compiler
-
-    tape = sb.Tape(np.random.default_rng(1).normal(1.0, 1.0, size=(3, 40)))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        choices = sb.trace(sb.UCB1(), tape, horizon=40).choices.tolist()
-    kernels = list(compiler._compiled.values())
-    print(json.dumps({
-        "choices": choices,
-        "refused": sum(k.stats.cache_path is None for k in kernels),
-        "compiled": sum(sum(k.stats.cache_misses.values()) for k in kernels),
-        "found": sum(sum(k.stats.cache_hits.values()) for k in kernels),
-        "warnings": [str(w.message) for w in caught],
-    }))
-"""
-
-
-def expected_choices():
-    tape = sb.Tape(np.random.default_rng(1).normal(1.0, 1.0, size=(3, 40)))
-    return sb.trace(sb.UCB1(), tape, horizon=40).choices.tolist()
-
-
-def test_a_second_process_finds_the_code_of_the_first(tmp_path):
-    folder = str(tmp_path / "kept")
-    first, _ = run(USE, SHARPE_BANDITS_CACHE=folder)
-    second, _ = run(USE, SHARPE_BANDITS_CACHE=folder)
-    assert (first["compiled"], first["found"]) == (second["found"], second["compiled"])
-    assert first["found"] == 0 < first["compiled"]
-    assert first["choices"] == second["choices"] == expected_choices()
-    assert first["warnings"] == second["warnings"] == []
-
-
-def test_without_a_writable_cache_everything_works_with_one_warning(tmp_path):
-    """A folder below a regular file cannot be made, not even by root."""
-    blocked = tmp_path / "file"
-    blocked.write_text("not a folder")
-    result, _ = run(USE, SHARPE_BANDITS_CACHE=str(blocked / "cache"))
-    assert result["choices"] == expected_choices()
-    assert result["refused"] >= 2  # several kernels found no place
-    assert len(result["warnings"]) == 1
-    assert str(blocked / "cache") in result["warnings"][0]
-    assert "set SHARPE_BANDITS_CACHE to a writable folder" in result["warnings"][0]
-    assert blocked.read_text() == "not a folder"
-
-
-def test_the_cache_folder_is_where_the_user_says(monkeypatch, tmp_path):
-    monkeypatch.setenv("SHARPE_BANDITS_CACHE", str(tmp_path / "mine"))
-    assert cache_folder() == tmp_path / "mine"
-    monkeypatch.delenv("SHARPE_BANDITS_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    monkeypatch.setattr("platform.system", lambda: "Linux")
-    assert cache_folder() == tmp_path / "xdg" / "sharpe-bandits"
-
-
 PLAIN = """
     import json
     import numpy as np
@@ -185,7 +110,7 @@ PLAIN = """
 
 def test_kernels_are_plain_python_too():
     """With the compiler switched off every kernel gives the same choices and the same rewards, to the last bit."""
-    names = ["UCB-RSSR", "UCB-RSSR literal", "MVTS", "SHSR", "SHSR, samples kept", "epsilon-greedy"]
+    names = ["UCB-RSSR", "UCB-RSSR printed", "MVTS", "SHSR", "SHSR, samples kept", "epsilon-greedy"]
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     path = os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])
     plain, _ = run(PLAIN.format(names=names), NUMBA_DISABLE_JIT="1", PYTHONPATH=path)

@@ -7,7 +7,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.arms.bandit import as_environment
-from sharpe_bandits.engine.work import Work, is_lazy, run_chunk
+from sharpe_bandits.engine.spec import Spec, is_lazy, run_chunk
 from sharpe_bandits.policies.base import IndexPolicy
 from tests.catalogue import EVERY_POLICY, greedy_sharpe
 
@@ -43,25 +43,25 @@ LAZY = [
     sb.ModifiedGRAUCB(L=1.0, form="authors", name="Modified-GRA-UCB authors"),
     sb.UCB1(),
     sb.MVLCB(rho=1.0),
-    sb.UniformPlay(),
+    sb.RoundRobin(),
     greedy_sharpe(L=1.0),
 ]
 
 
-def work(policy, bandit, kernel, runs=RUNS, horizon=HORIZON, seed=4):
+def spec(policy, bandit, kernel, runs=RUNS, horizon=HORIZON, seed=4):
     checkpoints = tuple(sorted({1, 7, 50, 333, horizon}))
-    return Work(policy, as_environment(bandit), horizon, runs, seed, checkpoints, kernel=kernel)
+    return Spec(policy, as_environment(bandit), horizon, runs, seed, checkpoints, kernel=kernel)
 
 
 def both(policy, bandit, **options):
-    return [run_chunk(work(policy, bandit, kernel, **options), 0, options.get("runs", RUNS), trace=True)
+    return [run_chunk(spec(policy, bandit, kernel, **options), 0, options.get("runs", RUNS), trace=True)
             for kernel in ("lazy", "side by side")]  # fmt: skip
 
 
 def test_the_list_is_complete():
     """Every policy of the catalogue that some bandit lets the lazy kernel play is tested here."""
     possible = {
-        policy.formula for policy in EVERY_POLICY if isinstance(policy, IndexPolicy) and policy.never_falls(0.0)
+        policy.formula for policy in EVERY_POLICY if isinstance(policy, IndexPolicy) and policy.nondecreasing(0.0)
     }
     assert possible == {policy.formula for policy in LAZY}
 
@@ -70,14 +70,14 @@ def test_the_list_is_complete():
 @pytest.mark.parametrize("name", BANDITS)
 def test_the_same_choices_run_by_run(policy, name):
     bandit = BANDITS[name]
-    if not policy.never_falls(bandit.lowest):
-        assert not is_lazy(work(policy, bandit, "auto"))
-        with pytest.raises(sb.InvalidInput, match=f"{policy.name} cannot be played by the lazy kernel here"):
-            is_lazy(work(policy, bandit, "lazy"))
+    if not policy.nondecreasing(bandit.lowest):
+        assert not is_lazy(spec(policy, bandit, "auto"))
+        with pytest.raises(sb.InvalidInputError, match=f"{policy.name} cannot be played by the lazy kernel here"):
+            is_lazy(spec(policy, bandit, "lazy"))
         return
-    assert is_lazy(work(policy, bandit, "auto"))
+    assert is_lazy(spec(policy, bandit, "auto"))
     lazy, brute = both(policy, bandit)
-    mixed = run_chunk(work(policy, bandit, "auto"), 0, RUNS)  # the engine's own choice, which may change within a chunk
+    mixed = run_chunk(spec(policy, bandit, "auto"), 0, RUNS)  # the engine's own choice, which may change within a chunk
     np.testing.assert_array_equal(mixed.pulls, brute.pulls)
     for run in range(RUNS):
         first, second = (hashlib.sha256(chunk.choices[run].tobytes()).hexdigest() for chunk in (lazy, brute))
@@ -92,11 +92,11 @@ def test_the_same_choices_run_by_run(policy, name):
 
 def test_policies_for_which_negative_means_matter_fall_back():
     """SR-like and the printed GRA form may fall where means are negative; the others may not (docs/results.md)."""
-    falling = {p.name for p in LAZY if not p.never_falls(-np.inf)}
+    falling = {p.name for p in LAZY if not p.nondecreasing(-np.inf)}
     assert falling == {"UCB-SR-like", "Modified-GRA-UCB"}
-    assert sb.UCBSRLike(L=1.0, risk_free=-1.0).never_falls(-1.0)
-    assert not sb.UCBSRLike(L=1.0, risk_free=1.0).never_falls(0.0)
-    assert not sb.UCBRSSR(L=1.0, confidence="literal").never_falls(0.0)
+    assert sb.UCBSRLike(L=1.0, risk_free=-1.0).nondecreasing(-1.0)
+    assert not sb.UCBSRLike(L=1.0, risk_free=1.0).nondecreasing(0.0)
+    assert not sb.UCBRSSR(L=1.0, undefined_width="printed").nondecreasing(0.0)
 
 
 def test_an_index_that_may_fall_really_falls():
@@ -106,12 +106,11 @@ def test_an_index_that_may_fall_really_falls():
     -10 + (-9 + 0.607) 0.3035 / 0.0896 = -38.4; at N = 110 eps = 0.3066 and 1 - 3 eps = 0.0802, so it is
     -10 - 8.387 x 0.3066 / 0.0802 = -42.1: less, though the record stands still.
     """
-    from sharpe_bandits.kernels.statistics import Arm, radius
+    from sharpe_bandits.kernels.statistics import ArmRecord, radius
 
     policy = sb.UCBSRLike(L=1.0)
-    values = [
-        policy.formula(Arm(100.0, -10.0, 0.0, 100.0, radius(t) / 10.0, 0.0, 0.0, 0, 0), t, 1.0, 0.0) for t in (100, 110)
-    ]
+    still = ArmRecord(pulls=100, mean=-10, variance=0, second_moment=100, epsilon=0, last=0, key=0, round_key=0)
+    values = [policy.formula(still._replace(epsilon=radius(t) / 10.0), t, 1.0, 0.0) for t in (100, 110)]
     assert values == pytest.approx([-38.4, -42.1], abs=0.1)
 
 

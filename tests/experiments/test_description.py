@@ -220,7 +220,7 @@ UCB = {"kind": "UCBRSSR", "L": 1}
     [
         ({"horizont": 3}, "did you mean 'horizon'", ("horizont",)),
         ({"metric": "regrets"}, "metric must be one of .* got 'regrets'", ("metric",)),
-        ({"horizon": 1}, "horizon must be a whole number at least 2, got 1", ("horizon",)),
+        ({"horizon": 1}, "horizon must be a whole number from 2 to 1000000000, got 1", ("horizon",)),
         ({"horizon": 10.5}, "got 10.5", ("horizon",)),
         ({"horizon": "10 / 3"}, "got 3.33", ("horizon",)),
         ({"horizon": "m"}, "no name in 'm'", ("horizon",)),
@@ -336,7 +336,7 @@ RANDOM = {"kind": "Uniform", "random": True, "repeat": 4, "low": "u1 * u2", "hig
         ([{**RANDOM, "low": "u3"}], "did you mean 'u2'|did you mean 'u1'", ("arms", 0, "low")),
         ([{**RANDOM, "low": "1 + u1"}], "low must not exceed high", ("arms", 0)),
         ([{k: v for k, v in RANDOM.items() if k != "high"}], "Uniform needs high", ("arms", 0)),
-        ([{**RANDOM, "repeat": 1}], "repeat must be .* at least 2, got 1", ("arms", 0, "repeat")),
+        ([{**RANDOM, "repeat": 1}], "repeat must be .* from 2 to 10000, got 1", ("arms", 0, "repeat")),
         ([{**RANDOM, "repeats": 1}], "did you mean 'repeat'", ("arms", 0, "repeats")),
         ([{**RANDOM, "kind": "Normal"}], "one entry of kind Uniform", ("arms", 0)),
         ([RANDOM, UNIFORM], "one entry of kind Uniform", ("arms", 0)),

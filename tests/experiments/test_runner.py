@@ -1,4 +1,4 @@
-"""Panels are run as simulate would run them, shared works once, and with progress."""
+"""Panels are run as simulate would run them, shared specs once, and with progress."""
 
 import dataclasses
 import io
@@ -29,6 +29,10 @@ def panel(id, checkpoints=7, **changes):
     return Panel(id, "", id, "", "", "regret", tuple(cases(description)), checkpoints)
 
 
+def run(panels, runs, workers, store, progress=None):
+    return run_panels([p.spec(runs, 9) for p in panels], workers, store, progress)
+
+
 class Counting(ChunkStore):
     """A store that keeps nothing and counts what it is asked for."""
 
@@ -36,7 +40,7 @@ class Counting(ChunkStore):
         self.asked = []
 
     def compute(self, task):
-        self.asked.append((task.work.policy.name, task.work.policy.goal, task.first))
+        self.asked.append((task.spec.policy.name, task.spec.policy.goal, task.first))
         return compute(task)
 
 
@@ -48,28 +52,28 @@ def same(a, b):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_results_are_those_of_simulate(workers):
     mine = panel("mine")
-    (finished,) = run_panels([mine], 20, 9, workers, None)
+    (finished,) = run((mine,), 20, workers, None)
     assert finished.panel is mine
-    assert len(finished.outcomes) == 2
-    for case, outcomes in zip(mine.cases, finished.outcomes, strict=True):
+    assert len(finished.studies) == 2
+    for case, outcomes in zip(mine.cases, finished.studies, strict=True):
         study = sb.simulate(case.policies, case.environment, horizon=300, runs=20, seed=9, checkpoints=7)
         assert list(outcomes) == ["UCB-RSSR", "U-UCB"]
         for name, outcome in outcomes.items():
-            same(outcome, study[name].outcome)
+            same(outcome, study[name])
 
 
 def test_results_are_the_same_from_the_store_and_after_it_lost_a_chunk(tmp_path):
     mine = panel("mine")
-    (plain,) = run_panels([mine], 40, 9, 2, None)
-    (first,) = run_panels([mine], 40, 9, 2, ChunkStore(tmp_path))
+    (plain,) = run((mine,), 40, 2, None)
+    (first,) = run((mine,), 40, 2, ChunkStore(tmp_path))
     chunks = sorted(p for p in tmp_path.rglob("*.chunk"))
     assert len(chunks) > 4
     for path in chunks[::2]:
         path.unlink()
-    (second,) = run_panels([mine], 40, 9, 1, ChunkStore(tmp_path))
+    (second,) = run((mine,), 40, 1, ChunkStore(tmp_path))
     assert sorted(p for p in tmp_path.rglob("*.chunk")) == chunks
     for other in (first, second):
-        for a, b in zip(plain.outcomes, other.outcomes, strict=True):
+        for a, b in zip(plain.studies, other.studies, strict=True):
             for name in a:
                 same(a[name], b[name])
 
@@ -77,27 +81,43 @@ def test_results_are_the_same_from_the_store_and_after_it_lost_a_chunk(tmp_path)
 def test_works_that_panels_share_are_simulated_once():
     alone, both = Counting(), Counting()
     one = panel("one")
-    (expected,) = run_panels([one], 20, 9, 1, alone)
+    (expected,) = run((one,), 20, 1, alone)
     more = panel("two", sweep={"L": [5, 0.5, 1]})
-    finished = run_panels([one, more], 20, 9, 1, both)
+    finished = run(
+        (
+            one,
+            more,
+        ),
+        20,
+        1,
+        both,
+    )
     # the third case of "two" is new, the other two are those of "one"
     assert len(both.asked) == len(set(both.asked)) == len(alone.asked) * 3 // 2
     for name in ("UCB-RSSR", "U-UCB"):
-        same(finished[0].outcomes[0][name], expected.outcomes[0][name])
-        same(finished[1].outcomes[1][name], expected.outcomes[0][name])
-        same(finished[1].outcomes[0][name], expected.outcomes[1][name])
+        same(finished[0].studies[0][name], expected.studies[0][name])
+        same(finished[1].studies[1][name], expected.studies[0][name])
+        same(finished[1].studies[0][name], expected.studies[1][name])
 
 
 def test_other_checkpoints_are_another_work():
     counted = Counting()
-    run_panels([panel("one"), panel("two", checkpoints=8)], 20, 9, 1, counted)
+    run(
+        (
+            panel("one"),
+            panel("two", checkpoints=8),
+        ),
+        20,
+        1,
+        counted,
+    )
     alone = Counting()
-    run_panels([panel("one")], 20, 9, 1, alone)
+    run((panel("one"),), 20, 1, alone)
     assert len(counted.asked) == 2 * len(alone.asked)
 
 
 def test_the_time_of_a_panel_is_that_of_its_works():
-    (finished,) = run_panels([panel("mine")], 20, 9, 1, None)
+    (finished,) = run((panel("mine"),), 20, 1, None)
     assert 0 < finished.seconds < 60
 
 
@@ -107,8 +127,8 @@ def test_a_budget_that_does_not_suffice_is_said_before_any_run():
         mine, cases=(mine.cases[0], dataclasses.replace(mine.cases[1], policies=(sb.UCBRSSR(1, pilot_pulls=200),)))
     )
     counted = Counting()
-    with pytest.raises(sb.BudgetTooSmall, match="at least 400"):
-        run_panels([short], 20, 9, 1, counted)
+    with pytest.raises(sb.BudgetTooSmallError, match="at least 400"):
+        run((short,), 20, 1, counted)
     assert counted.asked == []
 
 
@@ -120,7 +140,7 @@ def test_an_error_in_a_chunk_stops_the_rest():
 
     failing = Failing()
     with pytest.raises(OSError, match="disk on fire"):
-        run_panels([panel("one", sweep={"L": [0.1 * k for k in range(1, 30)]})], 20, 9, 1, failing)
+        run((panel("one", sweep={"L": [0.1 * k for k in range(1, 30)]}),), 20, 1, failing)
     assert len(failing.asked) < 20
 
 
@@ -135,7 +155,16 @@ class Stream(io.StringIO):
 
 def test_progress_in_lines():
     stream = Stream(terminal=False)
-    run_panels([panel("one"), panel("two", sweep={"L": [1, 2]})], 20, 9, 1, None, Progress(stream))
+    run(
+        (
+            panel("one"),
+            panel("two", sweep={"L": [1, 2]}),
+        ),
+        20,
+        1,
+        None,
+        Progress(stream),
+    )
     lines = stream.getvalue().splitlines()
     assert len(lines) == 2
     pattern = r"(\w+): done \((\d) of 2 panels, \d+ s, about (\d+) s left\)"
@@ -147,7 +176,7 @@ def test_progress_in_lines():
 def test_progress_on_a_terminal_is_a_bar_with_the_time_left(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     stream = Stream(terminal=True)
-    run_panels([panel("one")], 20, 9, 1, None, Progress(stream))
+    run((panel("one"),), 20, 1, None, Progress(stream))
     text = stream.getvalue()
     assert "simulating" in text
     assert re.search(r"about \d+ s left", text)
@@ -156,7 +185,7 @@ def test_progress_on_a_terminal_is_a_bar_with_the_time_left(monkeypatch):
 
 def test_a_panel_whose_chunks_are_all_there_still_reports(tmp_path):
     kept = ChunkStore(tmp_path)
-    run_panels([panel("one")], 20, 9, 1, kept)
+    run((panel("one"),), 20, 1, kept)
     stream = Stream(terminal=False)
-    run_panels([panel("one")], 20, 9, 1, kept, Progress(stream))
+    run((panel("one"),), 20, 1, kept, Progress(stream))
     assert stream.getvalue().startswith("one: done (1 of 1 panels")

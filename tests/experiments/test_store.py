@@ -1,22 +1,21 @@
 """Chunks on disk: whole, checked, named after all that they depend on."""
 
 import dataclasses
-import errno
-from pathlib import Path
+import hashlib
 
 import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.engine.work import Chunk, Work, run_chunk
+from sharpe_bandits.engine.spec import Chunk, Spec, run_chunk
 from sharpe_bandits.experiments import store
 from sharpe_bandits.experiments.description import cases
-from sharpe_bandits.experiments.store import ChunkStore, digest, write_whole
+from sharpe_bandits.experiments.store import ChunkStore, digest
 from sharpe_bandits.simulation import Task
 
 BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-WORK = Work(sb.UCBRSSR(L=0.5), BANDIT, 200, 20, 3, (10, 100, 200))
-TASK = Task(WORK, 4, 9)
+SPEC = Spec(sb.UCBRSSR(L=0.5), BANDIT, 200, 20, 3, (10, 100, 200))
+TASK = Task(SPEC, 4, 9)
 
 
 def same(a, b):
@@ -42,7 +41,7 @@ def only_file(folder):
 
 
 def test_a_chunk_is_read_back_as_it_was_computed(tmp_path, refuse):
-    expected = run_chunk(WORK, 4, 9)
+    expected = run_chunk(SPEC, 4, 9)
     same(ChunkStore(tmp_path).compute(TASK), expected)
     refuse()
     read = ChunkStore(tmp_path).compute(TASK)
@@ -54,8 +53,8 @@ def test_a_chunk_is_read_back_as_it_was_computed(tmp_path, refuse):
 def test_other_runs_are_another_file(tmp_path):
     kept = ChunkStore(tmp_path)
     kept.compute(TASK)
-    kept.compute(Task(WORK, 4, 8))
-    kept.compute(Task(WORK, 5, 9))
+    kept.compute(Task(SPEC, 4, 8))
+    kept.compute(Task(SPEC, 5, 9))
     assert len([p for p in tmp_path.rglob("*") if p.is_file()]) == 3
 
 
@@ -94,47 +93,64 @@ def random_arms(**changes):
 
 def test_the_name_of_a_chunk_changes_with_all_that_it_depends_on():
     other = [
-        WORK,
-        dataclasses.replace(WORK, policy=sb.UCBRSSR(L=0.75)),
-        dataclasses.replace(WORK, policy=sb.UCBRSSR(L=0.5, pilot_pulls=3)),
-        dataclasses.replace(WORK, policy=sb.UCBRSSR(L=0.5, confidence="literal")),
-        dataclasses.replace(WORK, policy=sb.UCBRSSR(L=0.5, name="another")),
-        dataclasses.replace(WORK, policy=sb.UCBSRLike(L=0.5)),
-        dataclasses.replace(WORK, policy=sb.SHSR(L=0.5)),
-        dataclasses.replace(WORK, policy=sb.SHSR(L=0.5, keep_samples=True)),
-        dataclasses.replace(WORK, environment=sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.9)])),
-        dataclasses.replace(WORK, environment=sb.Bandit([sb.Uniform(1.6, 7.8), sb.Uniform(1.5, 7.5)])),
-        dataclasses.replace(WORK, environment=random_arms()),
-        dataclasses.replace(WORK, environment=random_arms(c=2)),
-        dataclasses.replace(WORK, environment=random_arms(arms={"high": "c * u2"})),
-        dataclasses.replace(WORK, environment=random_arms(arms={"repeat": 5})),
-        dataclasses.replace(WORK, horizon=201),
-        dataclasses.replace(WORK, runs=21),
-        dataclasses.replace(WORK, seed=4),
-        dataclasses.replace(WORK, checkpoints=(11, 100, 200)),
-        dataclasses.replace(WORK, source="philox"),
+        SPEC,
+        dataclasses.replace(SPEC, policy=sb.UCBRSSR(L=0.75)),
+        dataclasses.replace(SPEC, policy=sb.UCBRSSR(L=0.5, pilot_pulls=3)),
+        dataclasses.replace(SPEC, policy=sb.UCBRSSR(L=0.5, undefined_width="printed")),
+        dataclasses.replace(SPEC, policy=sb.UCBRSSR(L=0.5, name="another")),
+        dataclasses.replace(SPEC, policy=sb.UCBSRLike(L=0.5)),
+        dataclasses.replace(SPEC, policy=sb.SHSR(L=0.5)),
+        dataclasses.replace(SPEC, policy=sb.SHSR(L=0.5, keep_samples=True)),
+        dataclasses.replace(SPEC, environment=sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.9)])),
+        dataclasses.replace(SPEC, environment=sb.Bandit([sb.Uniform(1.6, 7.8), sb.Uniform(1.5, 7.5)])),
+        dataclasses.replace(SPEC, environment=random_arms()),
+        dataclasses.replace(SPEC, environment=random_arms(c=2)),
+        dataclasses.replace(SPEC, environment=random_arms(arms={"high": "c * u2"})),
+        dataclasses.replace(SPEC, environment=random_arms(arms={"repeat": 5})),
+        dataclasses.replace(SPEC, horizon=201),
+        dataclasses.replace(SPEC, runs=21),
+        dataclasses.replace(SPEC, seed=4),
+        dataclasses.replace(SPEC, checkpoints=(11, 100, 200)),
+        dataclasses.replace(SPEC, source="philox"),
     ]
-    names = [digest(work) for work in other]
+    names = [digest(spec) for spec in other]
     assert len(set(names)) == len(names)
-    again = Work(sb.UCBRSSR(L=0.5), sb.Bandit(list(BANDIT.arms)), 200, 20, 3, (10, 100, 200))
+    again = Spec(sb.UCBRSSR(L=0.5), sb.Bandit(list(BANDIT.arms)), 200, 20, 3, (10, 100, 200))
     assert digest(again) == names[0]
-    assert digest(dataclasses.replace(WORK, environment=random_arms(d=9))) == names[10]  # it does not look at d
+    assert digest(dataclasses.replace(SPEC, environment=random_arms(d=9))) == names[10]  # it does not look at d
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    path = tmp_path / "a" / "b.txt"
-    write_whole(path, b"old")
-    write_bytes = Path.write_bytes
+def swapped(a, b):
+    one, other = a.read_bytes(), b.read_bytes()
+    a.write_bytes(other)
+    b.write_bytes(one)
 
-    def full(self, content):
-        write_bytes(self, content[:2])
-        raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(OSError, match="No space left"):
-        write_whole(path, b"new content")
-    assert [p.name for p in path.parent.iterdir()] == ["b.txt"]
-    assert path.read_bytes() == b"old"
-    monkeypatch.undo()
-    write_whole(path, b"new content")
-    assert path.read_bytes() == b"new content"
+def test_chunks_that_were_swapped_or_renamed_are_noticed(tmp_path):
+    """Each is whole and has its checksum, but belongs elsewhere: to other runs, or to another policy."""
+    other = dataclasses.replace(SPEC, policy=sb.UCBRSSR(L=5.0))
+    tasks = [Task(SPEC, 0, 9), Task(SPEC, 9, 9), Task(other, 0, 9)]
+    kept = ChunkStore(tmp_path)
+    expected = [kept.compute(task) for task in tasks]
+    files = [tmp_path / digest(task.spec) / f"{task.first}-{task.runs}.chunk" for task in tasks]
+    contents = [path.read_bytes() for path in files]
+    assert len(set(contents)) == 3
+    for a, b in ((0, 1), (0, 2)):
+        swapped(files[a], files[b])
+        for task, chunk in zip(tasks, expected, strict=True):
+            same(ChunkStore(tmp_path).compute(task), chunk)
+        assert [path.read_bytes() for path in files] == contents  # put right
+
+
+def test_a_chunk_that_claims_to_be_huge_is_computed_again(tmp_path):
+    kept = ChunkStore(tmp_path)
+    expected = kept.compute(TASK)
+    path = only_file(tmp_path)
+    content = path.read_bytes()
+    start = len(store._MAGIC) + 32
+    body = bytearray(content[start:])
+    size = body.index(b"\n") + 1
+    body[size : size + 8] = (2**60).to_bytes(8, "little")
+    path.write_bytes(store._MAGIC + hashlib.sha256(body).digest() + bytes(body))
+    same(kept.compute(TASK), expected)
+    assert path.read_bytes() == content

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sharpe_bandits.kernels import statistics
+from sharpe_bandits.kernels import formulas, statistics, streams
 
 
 def summarised(rewards):
@@ -80,3 +80,91 @@ def test_pooled_statistics_are_those_of_all_rewards_together():
     )
     assert mean == pytest.approx(together.mean(), rel=1e-13)
     assert variance == pytest.approx(together.var(ddof=1), rel=1e-13)
+
+
+def take_pair(kept, i, at, k, pulls, x, d):
+    """Cells: sum of products of neighbours, the first reward, the last one; all less the anchor."""
+    if pulls > 1.0:
+        kept[i, at, k] += kept[i, at + 2, k] * d
+    else:
+        kept[i, at + 1, k] = d
+    kept[i, at + 2, k] = d
+
+
+def autocovariance(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """Lag-1 autocovariance about the mean, from the sum of products and the two ends."""
+    m, products, ends = mean - anchor, kept[i, at, k], kept[i, at + 1, k] + kept[i, at + 2, k]
+    return ((products - m * (2.0 * pulls * m - ends) + (pulls - 1.0) * m * m) / pulls,)
+
+
+LAG_ONE = statistics.Statistic(("autocovariance",), autocovariance, cells=3, take=take_pair)
+
+
+def kept_after(rewards, read, declared=statistics.STATISTICS):
+    """The statistics that kernels would put into a record after these rewards of arm 1 of two, in lane 2 of four."""
+    keeping = statistics._keeping(frozenset(read), declared)
+    kept = np.zeros((2, 3 + keeping.cells, 4))  # three rows of the kernel's own come first
+    anchor = statistics.anchor_of(rewards[0])
+    for j, x in enumerate(rewards):
+        keeping.bindings[formulas.take](kept, 1, 3, 2, float(j + 1), x, x - anchor)
+    mean, variance, _ = summarised(rewards)
+    moments = statistics.higher_moments(
+        *(sum((x - anchor) ** p for x in rewards) for p in (1, 2, 3, 4)), 1 / len(rewards)
+    )
+    arguments = (kept, 1, 3, 2, float(len(rewards)), anchor, mean, variance, *moments, np.uint64(7))
+    with np.errstate(over="ignore"):
+        got = keeping.bindings[formulas.extras](*arguments)
+    fields = [field for statistic in declared for field in statistic.fields]
+    assert np.delete(kept, 2, axis=2).any() == 0
+    assert not kept[0].any()
+    assert not kept[:, :3].any()
+    return keeping, dict(zip(fields, got, strict=True))
+
+
+REWARDS = [2.5, -1.0, 4.0, 0.5, 0.5, 3.25]
+
+
+def test_only_what_a_formula_reads_is_kept():
+    keeping, values = kept_after(REWARDS, {"mean", "variance"})
+    assert keeping.cells == 0
+    assert all(math.isnan(v) for v in values.values())
+    assert keeping.bindings[formulas.take] is formulas.take_nothing
+    assert keeping.bindings[formulas.keeps_powers] is formulas.no
+    keeping, values = kept_after(REWARDS, {"maximum"})
+    assert keeping.cells == 1
+    assert values.pop("maximum") == 4.0
+    assert all(math.isnan(v) for v in values.values())
+    keeping, values = kept_after(REWARDS, {"fourth"})
+    centred = np.array(REWARDS) - np.mean(REWARDS)
+    assert keeping.cells == 0
+    assert keeping.bindings[formulas.keeps_powers] is formulas.yes
+    assert values["third"] == pytest.approx(np.mean(centred**3), rel=1e-12)
+    assert values["fourth"] == pytest.approx(np.mean(centred**4), rel=1e-12)
+
+
+def test_statistics_are_kept_side_by_side():
+    keeping, values = kept_after(REWARDS, {"maximum", "third", "drawn_mean"})
+    assert keeping.cells == 1 + statistics.FIRSTS
+    assert keeping.places == {"maximum": 0, "third": 1, "fourth": 1, "drawn_mean": 1, "drawn_variance": 1}
+    with np.errstate(over="ignore"):
+        weights = np.array([-math.log(streams.uniform(np.uint64(7), j)) for j in range(len(REWARDS))])
+    assert values["maximum"] == 4.0
+    assert values["drawn_mean"] == pytest.approx(np.average(REWARDS, weights=weights), rel=1e-12)
+
+
+def test_a_new_statistic_is_one_declaration():
+    """The lag-1 product: what it keeps and what it gives stand above; the rest follows, beside other statistics too."""
+    centred = np.array(REWARDS) - np.mean(REWARDS)
+    expected = (centred[1:] * centred[:-1]).sum() / len(REWARDS)
+    for read in ({"autocovariance"}, {"autocovariance", "maximum", "drawn_mean", "third"}):
+        _, values = kept_after(REWARDS, read, (*statistics.STATISTICS, LAG_ONE))
+        assert values["autocovariance"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_record_has_a_field_for_every_statistic_in_their_order():
+    kinds = statistics.record_kinds()
+    declared = [field for statistic in statistics.STATISTICS for field in statistic.fields]
+    assert list(kinds) == list(statistics.ArmRecord._fields)
+    assert list(kinds)[-len(declared) :] == declared
+    assert len(statistics.UNKNOWN) == len(declared)
+    assert {name for name, kind in kinds.items() if kind is int} == {"key", "round_key"}

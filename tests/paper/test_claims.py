@@ -23,7 +23,7 @@ def two(a, b, **more):
 def test_a_paired_difference_by_hand():
     # differences -1, -2, -1, -2: mean -1.5, standard deviation 1/sqrt(3), standard error 1/sqrt(12)
     # the 99.5% point of Student's distribution with 3 degrees of freedom is 5.8409
-    found = compare("A @ K=5 < B @ K=5", two([1, 2, 3, 6], [2, 4, 4, 8]), seed=0)
+    found = compare("A @ K=5 < B @ K=5", two([1, 2, 3, 6], [2, 4, 4, 8]))
     assert (found.left, found.right) == (3.0, 4.5)
     assert found.difference.mean == -1.5
     assert found.difference.se == pytest.approx(1 / math.sqrt(12))
@@ -36,35 +36,35 @@ def test_a_paired_difference_by_hand():
 def test_more_of_the_same_decides():
     # eight differences: standard error sqrt(2/7)/sqrt(8) = 0.18898, 3.4995 of these are 0.66134
     few = two([1, 2, 3, 6] * 2, [2, 4, 4, 8] * 2)
-    found = compare("A @ K=5 < B @ K=5", few, seed=0)
+    found = compare("A @ K=5 < B @ K=5", few)
     assert (found.difference.low, found.difference.high) == pytest.approx((-2.16134, -0.83866), abs=1e-4)
     assert found.verdict == "holds"
-    assert compare("B @ K=5 < A @ K=5", few, seed=0).verdict == "fails"
+    assert compare("B @ K=5 < A @ K=5", few).verdict == "fails"
 
 
 def test_pairing_is_what_decides():
     # the runs differ much more from each other than the policies do within a run
     spread = np.arange(0, 1000, 50)
-    found = compare("A @ K=5 < B @ K=5", two(spread, spread + 1 + np.arange(20) % 2, horizon=2000), seed=0)
+    found = compare("A @ K=5 < B @ K=5", two(spread, spread + 1 + np.arange(20) % 2, horizon=2000))
     assert found.difference.mean == -1.5
     assert found.verdict == "holds"
 
 
 def test_a_difference_of_nothing_is_undecided():
-    found = compare("A @ K=5 < B @ K=5", two([3, 3, 3], [3, 3, 3]), seed=0)
+    found = compare("A @ K=5 < B @ K=5", two([3, 3, 3], [3, 3, 3]))
     assert (found.difference.low, found.difference.high, found.verdict) == (0, 0, "undecided")
 
 
 def test_a_certain_difference_needs_no_spread():
-    assert compare("A @ K=5 < B @ K=5", two([3, 3, 3], [4, 4, 4]), seed=0).verdict == "holds"
+    assert compare("A @ K=5 < B @ K=5", two([3, 3, 3], [4, 4, 4])).verdict == "holds"
 
 
 def test_factors_multiply_their_side():
     same = two([3, 5, 4, 4], [8, 9, 8, 7])
-    found = compare("2 * A @ K=5 < 0.5 * B @ K=5", same, seed=0)
+    found = compare("2 * A @ K=5 < 0.5 * B @ K=5", same)
     assert (found.left, found.right) == (8.0, 4.0)
     np.testing.assert_allclose(found.difference.mean, np.mean([6 - 4, 10 - 4.5, 8 - 4, 8 - 3.5]))
-    assert compare("A @ K=5 < 0.5 * B @ K=5", same, seed=0).difference.mean == pytest.approx(0.0)
+    assert compare("A @ K=5 < 0.5 * B @ K=5", same).difference.mean == pytest.approx(0.0)
 
 
 def test_batches_of_unequal_size():
@@ -73,7 +73,7 @@ def test_batches_of_unequal_size():
     one = case([A, B], {"K": 5})
     of_a = synthetic.outcome(A, [[[16, 4]], [[15, 5]], [[9, 1]]], batch=2, runs=5)
     of_b = synthetic.outcome(B, [[[12, 8]], [[13, 7]], [[6, 4]]], batch=2, runs=5)
-    found = compare("A @ K=5 < B @ K=5", finished(panel([one]), [of_a, of_b]), seed=0)
+    found = compare("A @ K=5 < B @ K=5", finished(panel([one]), [of_a, of_b]))
     assert found.difference.mean == pytest.approx(-1.8)
     assert found.difference.se == pytest.approx(math.sqrt(4.16 * 1.5 / 25))
     half = scipy.stats.t.ppf(0.995, 2) * math.sqrt(4.16 * 1.5 / 25)
@@ -84,7 +84,7 @@ def test_gaps_weigh_the_plays():
     objective = sb.MeanVariance(rho=2.0)  # values 2 and 0
     one = case([A, B], {"K": 5}, objective)
     done = finished(panel([one]), [wrong_plays(A, [1, 2, 3]), wrong_plays(B, [2, 2, 2])])
-    assert compare("A @ K=5 < B @ K=5", done, seed=0).left == 4.0
+    assert compare("A @ K=5 < B @ K=5", done).left == 4.0
 
 
 def test_regret_is_judged_at_the_horizon():
@@ -92,7 +92,7 @@ def test_regret_is_judged_at_the_horizon():
     one = case([A, B], {"K": 5}, horizon=20)
     of_a = synthetic.outcome(A, pulls, (10, 20))
     of_b = synthetic.outcome(B, pulls[:, :, ::-1], (10, 20))
-    found = compare("A @ K=5 < B @ K=5", finished(panel([one]), [of_a, of_b]), seed=0)
+    found = compare("A @ K=5 < B @ K=5", finished(panel([one]), [of_a, of_b]))
     assert (found.left, found.right) == (7.0, 13.0)
 
 
@@ -103,7 +103,7 @@ def test_errors_are_compared_run_by_run():
         panel([one], "error"),
         [wrong_plays(A, [1] * 6, recommended=wrong_a), wrong_plays(B, [9] * 6, recommended=wrong_b)],
     )
-    found = compare("A @ K=5 < B @ K=5", done, seed=0)
+    found = compare("A @ K=5 < B @ K=5", done)
     differences = np.subtract(wrong_a, wrong_b)  # -1, 0, 0, -1, 0, 0
     assert (found.left, found.right) == pytest.approx((2 / 6, 4 / 6))
     assert found.difference.mean == pytest.approx(-1 / 3)
@@ -114,7 +114,7 @@ def test_errors_are_compared_run_by_run():
 def test_cases_are_paired_too():
     cases = [case([A], {"K": K, "L": 0.5}) for K in (5, 10)]
     done = finished(panel(cases), [wrong_plays(A, [1, 5, 9])], [wrong_plays(A, [2, 6, 10])])
-    found = compare("A @ K=5 < A @ K=10", done, seed=0)
+    found = compare("A @ K=5 < A @ K=10", done)
     assert (found.difference.mean, found.difference.se) == (-1.0, 0.0)
     assert found.verdict == "holds"
 
@@ -122,8 +122,8 @@ def test_cases_are_paired_too():
 def test_cases_that_cannot_be_paired_are_refused():
     cases = [case([A], {"K": K}) for K in (5, 10)]
     done = finished(panel(cases), [wrong_plays(A, [1, 5, 9])], [wrong_plays(A, [2, 6])])
-    with pytest.raises(sb.InvalidInput, match="not paired"):
-        compare("A @ K=5 < A @ K=10", done, seed=0)
+    with pytest.raises(sb.InvalidInputError, match="not paired"):
+        compare("A @ K=5 < A @ K=10", done)
 
 
 @pytest.fixture
@@ -138,18 +138,18 @@ def several():
 )
 def test_a_selector_names_one_case(several, selector, number):
     found, outcome = find(several, "B", selector)
-    assert found is several.panel.cases[number]
-    assert outcome is several.outcomes[number]["B"]
+    assert found is several.studies[number]
+    assert outcome is several.studies[number]["B"]
 
 
 @pytest.mark.parametrize(("selector", "count"), [("set=A", 2), ("L=7", 0), ("M=1", 0), ("n=10", 3)])
 def test_a_selector_that_does_not_is_refused(several, selector, count):
-    with pytest.raises(sb.InvalidInput, match=f"{selector!r} names {count} cases of R9-paper, not one"):
+    with pytest.raises(sb.InvalidInputError, match=f"{selector!r} names {count} cases of R9-paper, not one"):
         find(several, "A", selector)
 
 
 def test_a_policy_that_is_not_there(several):
-    with pytest.raises(sb.UnknownName, match="no policy in R9-paper is called 'C'"):
+    with pytest.raises(sb.UnknownNameError, match="no policy in R9-paper is called 'C'"):
         find(several, "C", "set=B")
 
 
@@ -158,8 +158,8 @@ def test_a_policy_that_is_not_there(several):
     ["A @ K=5", "A @ K=5 < B @ K=5 < A @ K=5", "A < B @ K=5", "A @ K=5 < B", "A @ K < B @ K=5", "A @ K=x < B @ K=5"],
 )
 def test_what_is_no_comparison_is_refused(check):
-    with pytest.raises(sb.InvalidInput):
-        compare(check, two([1, 2], [2, 3]), seed=0)
+    with pytest.raises(sb.InvalidInputError):
+        compare(check, two([1, 2], [2, 3]))
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_all_claims_of_a_panel_are_judged():
     done = finished(
         panel([case([A, B], {"K": 5})], claims=said), [wrong_plays(A, [3, 3, 4, 4]), wrong_plays(B, [5, 5, 6, 7])]
     )
-    verdicts = judge(done, seed=0)
+    verdicts = judge(done)
     assert [(v.id, v.panel, v.profile, v.says, v.verdict) for v in verdicts] == [
         ("R9.1", "R9", "paper", "A is ahead", "holds"),
         ("R9.2", "R9", "paper", "B is ahead", "fails"),

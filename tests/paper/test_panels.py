@@ -8,9 +8,10 @@ import pytest
 import scipy.stats
 
 import sharpe_bandits as sb
-from sharpe_bandits.experiments.panel import Finished
+from sharpe_bandits.experiments.panel import PanelResult
 from sharpe_bandits.paper import claims
 from sharpe_bandits.paper.panels import descriptions, panel, panels
+from sharpe_bandits.study import Study
 
 BOTH = ("paper", "authors")
 REGRET = ["R1", "R2", "R3", "R4", "R5", "R6", "R7"]
@@ -61,9 +62,9 @@ def test_all_panels_are_there_in_both_profiles():
     )
     assert [p.key for p in panels(["b1", "R3", "B1"], "authors")] == ["B1-authors", "R3-authors"]
     assert panels(["V1"], "authors") == []
-    with pytest.raises(sb.UnknownName, match="no panel is called 'R33': did you mean 'R3'"):
+    with pytest.raises(sb.UnknownNameError, match="no panel is called 'R33': did you mean 'R3'"):
         panels(["R33"])
-    with pytest.raises(sb.InvalidInput, match="profile must be one of 'paper', 'authors', got 'author'"):
+    with pytest.raises(sb.InvalidInputError, match="profile must be one of 'paper', 'authors', got 'author'"):
         panels(None, "author")
 
 
@@ -431,14 +432,16 @@ def test_a_claim_has_the_same_sentence_under_both_profiles():
 
 @pytest.mark.parametrize("found", panels(JUDGED), ids=lambda p: p.key)
 def test_every_check_names_one_case_and_one_of_its_policies(found):
-    named = Finished(found, [{p.name: p for p in case.policies} for case in found.cases], 0.0)
+    studies = [Study({p.name: (case, p) for p in case.policies}, {}) for case in found.cases]
+    named = PanelResult(found, studies, 0.0)
     for claim in found.claims:
         for check in claim.checks:
             sides = check.split("<")
             assert len(sides) == 2
             for side in sides:
                 match = claims._SIDE.match(side)
-                case, policy = claims.find(named, match["policy"], match["case"])
+                study, (case, policy) = claims.find(named, match["policy"], match["case"])
+                assert study is studies[found.cases.index(case)]
                 assert policy in case.policies
 
 

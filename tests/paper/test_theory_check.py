@@ -7,12 +7,12 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits import theory
-from sharpe_bandits.experiments.panel import Finished
-from sharpe_bandits.experiments.tidy import COLUMNS
+from sharpe_bandits.experiments.panel import PanelResult
 from sharpe_bandits.paper import theory_check
 from sharpe_bandits.paper.panels import panel as of_paper
 from sharpe_bandits.paper.theory_check import examine
 from sharpe_bandits.simulation import checkpoint_times
+from sharpe_bandits.study import COLUMNS
 from tests.synthetic import case, finished, outcome, panel
 
 HORIZON = 10_000
@@ -173,7 +173,7 @@ def test_where_no_lower_bound_is_known_there_is_none(bandit, objective):
 
 def test_a_lower_bound_that_cannot_be_computed_loses_nothing(monkeypatch):
     def rough(*a, **k):
-        raise sb.InvalidInput("too rough to integrate")
+        raise sb.InvalidInputError("too rough to integrate")
 
     monkeypatch.setattr(theory, "lower_bound", rough)
     assert found(growing(lambda t: 50 * np.log(t)), "log").verdict == "holds"
@@ -190,8 +190,8 @@ def without_runs(id, profile, runs=3):
         times = np.array(checkpoint_times(source.checkpoints, one.horizon))
         pulls = np.zeros((runs, times.size, one.environment.K), int)
         pulls[:, :, 0] = times
-        outcomes.append({p.name: outcome(p, pulls, times) for p in one.policies})
-    return Finished(source, outcomes, 0.0)
+        outcomes.append([outcome(p, pulls, times) for p in one.policies])
+    return finished(source, *outcomes)
 
 
 def test_the_best_arms_differ_in_r3_as_the_audit_says():
@@ -233,7 +233,7 @@ def test_variance_panels_have_no_ratio_to_agree_on():
 
 def test_a_users_own_experiment_is_measured_but_nothing_is_claimed_of_it():
     done = growing(lambda t: 50 * np.log(t))
-    mine = Finished(panel(done.panel.cases, profile=""), done.outcomes, 0.0)
+    mine = PanelResult(panel(done.panel.cases, profile=""), done.studies, 0.0)
     findings = examine([mine], 30, 0)
     assert findings.verdicts == []
     assert {table.anchor for table in findings.tables} == {"bounds", "growth"}
@@ -247,7 +247,7 @@ def coverage():
     source = of_paper("C1", "paper")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(theory_check, "SAMPLES", 2000)
-        return source, examine([Finished(source, [{} for _ in source.cases], 0.0)], 3, 0)
+        return source, examine([finished(source)], 3, 0)
 
 
 def test_the_coverage_panel_has_a_row_per_inequality_arm_and_case(coverage):

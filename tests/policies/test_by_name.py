@@ -42,14 +42,14 @@ def test_the_same_policy_twice_is_told_apart_by_its_parameters():
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [
-        ("SF-UBC", sb.UnknownName, "no policy is called 'SF-UBC': did you mean 'SF-UCB'"),
-        ("CustomPolicy", sb.UnknownName, "sharpe-bandits policies lists all"),
-        ("SF-UCB:windw=3", sb.UnknownName, "no parameter of SF-UCB is called 'windw'"),
-        ("SF-UCB:c", sb.InvalidInput, "'c' is not"),
-        ("SF-UCB:c=", sb.InvalidInput, "'c=' is not"),
-        ("SF-UCB:c=much", sb.InvalidInput, "c must be a finite number above 0, got 'much'"),
-        ("U-UCB", sb.InvalidInput, "U-UCB needs epsilon0; give it as in U-UCB:epsilon0=0.1"),
-        ("SequentialHalving:objective=RSR", sb.UnknownName, "did you mean 'RSSR'"),
+        ("SF-UBC", sb.UnknownNameError, "no policy is called 'SF-UBC': did you mean 'SF-UCB'"),
+        ("CustomPolicy", sb.UnknownNameError, "sharpe-bandits policies lists all"),
+        ("SF-UCB:windw=3", sb.UnknownNameError, "no parameter of SF-UCB is called 'windw'"),
+        ("SF-UCB:c", sb.InvalidInputError, "'c' is not"),
+        ("SF-UCB:c=", sb.InvalidInputError, "'c=' is not"),
+        ("SF-UCB:c=much", sb.InvalidInputError, "c must be a finite number above 0, got 'much'"),
+        ("U-UCB", sb.InvalidInputError, "U-UCB needs epsilon0; give it as in U-UCB:epsilon0=0.1"),
+        ("SequentialHalving:objective=RSR", sb.UnknownNameError, "did you mean 'RSSR'"),
     ],
     ids=lambda value: value if isinstance(value, str) and "=" not in value and " " not in value else "",
 )

@@ -1,38 +1,32 @@
-"""What every policy must do, a user's own included: described, played, followed live, saved, refused."""
+"""Every policy of the library, and a user's own, keeps the contract that :mod:`sharpe_bandits.testing` ships."""
 
-import json
+import subprocess
+import sys
 
-import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.policies.base import EliminationPolicy, IndexPolicy, Policy, policy_from_dict
+from sharpe_bandits.policies.base import EliminationPolicy, IndexPolicy, Policy
+from sharpe_bandits.testing import PolicyContract, check_policy
 from tests.catalogue import BY_CLASS, EVERY_POLICY
 
-K, HORIZON, SEED = 3, 60, 5
-#: Continuous rewards above 0, so that choices hang on the index and not on ties.
-TAPE = sb.Tape(np.random.default_rng(17).gamma([[2.0], [3.0], [2.5]], [[0.6], [0.5], [0.5]], size=(K, HORIZON)))
-
+K = PolicyContract.arms
 #: Pulls per arm before an index is defined, where a variance (two pulls) is not what it takes.
 PILOTS = {"UCB1": 1, "MTS": 1, "ThompsonSampling": 1, "ScaleFreeUCB": 3, "ScaleFreeIMED": 3, "ScaleFreeTS": 3}
 PILOTS |= {"SlidingWindowUCB": 3, "DiscountedUCB": 3}
 PILOTS["ScaleFreeDirichlet"] = sb.ScaleFreeDirichlet.least_pilot  # a matter of taste
+RANDOMISED = {
+    "ThompsonSampling", "MTS", "VTS", "MVTS", "ModifiedMVTS", "NormalGammaTS", "EpsilonGreedy", "ScaleFreeTS",
+    "ScaleFreeDirichlet",
+}  # fmt: skip
 
 every_policy = pytest.mark.parametrize("policy", EVERY_POLICY, ids=[policy.name for policy in EVERY_POLICY])
+EVERY_SETTING = [*EVERY_POLICY, sb.LUCB(L=0.5)]
 
 
-def follow(policy, tape, horizon, seed):
-    """Ask and tell a live agent to the end: its choices and what it recommends."""
-    agent = policy.agent(arms=tape.K, horizon=horizon, seed=seed)
-    pulls, choices = [0] * tape.K, []
-    while not agent.done:
-        arm = agent.ask()
-        assert agent.ask() == arm  # asking changes nothing
-        agent.tell(arm, tape.rewards[arm, pulls[arm]])
-        pulls[arm] += 1
-        choices.append(arm)
-    assert list(agent.pulls.values()) == pulls
-    return choices, agent.recommend()
+@pytest.mark.parametrize("policy", EVERY_SETTING, ids=[policy.name for policy in EVERY_SETTING])
+class TestEveryPolicy(PolicyContract):
+    pass
 
 
 def test_no_policy_is_missing_from_the_catalogue():
@@ -57,8 +51,8 @@ def test_every_form_is_in_the_catalogue():
         ("printed", "ModifiedGRAUCB"),
         ("authors", "ModifiedGRAUCB"),
     }
-    confidences = {(p.confidence, type(p).__name__) for p in EVERY_POLICY if hasattr(p, "confidence")}
-    assert confidences == {(c, n) for c in ("optimistic", "literal") for n in ("UCBRSSR", "UCBSRLike")}
+    widths = {(p.undefined_width, type(p).__name__) for p in EVERY_POLICY if hasattr(p, "undefined_width")}
+    assert widths == {(c, n) for c in ("infinite", "printed") for n in ("UCBRSSR", "UCBSRLike")}
 
 
 @pytest.mark.parametrize(
@@ -82,93 +76,35 @@ def test_the_papers_policies_have_the_papers_names(policy, name):
 
 
 @every_policy
-def test_names_and_citations(policy):
-    kind = type(policy)
-    assert kind.title
-    assert kind.citation
-    assert kind.__doc__
-    renamed = policy_from_dict({**policy.to_dict(), "name": "another"})
-    assert renamed.name == "another"
-    assert renamed != policy
-    unnamed = policy_from_dict({**policy.to_dict(), "name": ""})
-    default = "Greedy Sharpe" if kind.__name__ == "CustomPolicy" else kind.title
-    assert unnamed.name == default
+def test_without_a_name_it_has_its_title(policy):
+    unnamed = sb.policy_from_dict({**policy.to_dict(), "name": ""})
+    assert unnamed.name == ("Greedy Sharpe" if type(policy).__name__ == "CustomPolicy" else type(policy).title)
 
 
 @every_policy
-def test_a_policy_is_the_same_after_a_trip_through_json(policy):
-    data = json.loads(json.dumps(policy.to_dict()))
-    again = policy_from_dict(data)
-    assert again == policy
-    assert again.to_dict() == policy.to_dict()
+def test_only_randomised_policies_hang_on_the_seed(policy):
+    """The tape pays the same whatever the seed: only a policy with randomness of its own may differ."""
+    tape = PolicyContract().tape(policy)
+    others = [sb.trace(policy, tape, horizon=tape.length, seed=s).choices.tolist() for s in range(4)]
+    assert (len(set(map(tuple, others))) > 1) == (type(policy).__name__ in RANDOMISED)
 
 
 @every_policy
-def test_a_policy_cannot_be_changed(policy):
-    with pytest.raises(AttributeError):
-        policy.name = "changed"
-
-
-@every_policy
-def test_it_plays_within_its_budget_and_from_the_tape(policy):
-    trace = sb.trace(policy, TAPE, horizon=HORIZON, seed=SEED)
-    pulls = np.bincount(trace.choices, minlength=K)
-    assert len(trace) == len(trace.choices) == len(trace.rewards) == pulls.sum()
-    assert len(trace) == HORIZON if isinstance(policy, IndexPolicy) else len(trace) <= HORIZON
-    assert pulls.min() >= 1
-    assert 0 <= trace.recommended < K
-    for arm in range(K):
-        np.testing.assert_array_equal(trace.rewards[trace.choices == arm], TAPE.rewards[arm, : pulls[arm]])
-
-
-@every_policy
-def test_a_live_agent_asks_what_the_engine_chose(policy):
-    trace = sb.trace(policy, TAPE, horizon=HORIZON, seed=SEED)
-    assert follow(policy, TAPE, HORIZON, SEED) == (trace.choices.tolist(), trace.recommended)
-
-
-@every_policy
-def test_the_seed_decides(policy):
-    first = sb.trace(policy, TAPE, horizon=HORIZON, seed=SEED)
-    again = sb.trace(policy, TAPE, horizon=HORIZON, seed=SEED)
-    np.testing.assert_array_equal(first.choices, again.choices)
-    others = [sb.trace(policy, TAPE, horizon=HORIZON, seed=s).choices.tolist() for s in range(4)]
-    randomised = type(policy).__name__ in {
-        "ThompsonSampling", "MTS", "VTS", "MVTS", "ModifiedMVTS", "NormalGammaTS", "EpsilonGreedy", "ScaleFreeTS",
-        "ScaleFreeDirichlet",
-    }  # fmt: skip
-    # The tape pays the same whatever the seed: only a policy with randomness of its own may differ.
-    assert (len(set(map(tuple, others))) > 1) == randomised
-
-
-@every_policy
-def test_too_small_a_horizon_is_refused_with_what_is_needed(policy):
+def test_the_smallest_horizon(policy):
     if isinstance(policy, EliminationPolicy):
         needed = policy.least_budget(K)
     else:
         needed = K * PILOTS.get(type(policy).__name__, 2)
-    assert len(sb.trace(policy, TAPE, horizon=needed)) <= needed
-    for attempt in (
-        lambda: sb.trace(policy, TAPE, horizon=needed - 1),
-        lambda: sb.simulate(policy, TAPE, horizon=needed - 1, runs=2),
-        lambda: policy.agent(arms=K, horizon=needed - 1),
-    ):
-        with pytest.raises(sb.BudgetTooSmall, match=f"at least {needed} for {K} arms.*got {needed - 1}"):
-            attempt()
+    assert PolicyContract().least(policy) == needed
+    with pytest.raises(sb.BudgetTooSmallError, match=f"at least {needed} for {K} arms.*got {needed - 1}"):
+        sb.simulate(policy, PolicyContract().tape(policy), horizon=needed - 1, runs=2)
 
 
 @every_policy
-def test_it_can_be_simulated_and_judged(policy):
-    study = sb.simulate(policy, TAPE, horizon=HORIZON, runs=3, seed=SEED, workers=1)
-    result = study[policy.name]
-    objective = policy.goal or sb.Mean()
-    gaps = objective.gaps(TAPE.rewards.mean(axis=1), TAPE.rewards.var(axis=1))
-    expected = np.zeros(3)
-    for run in range(3):
-        trace = sb.trace(policy, TAPE, horizon=HORIZON, seed=SEED, run=run)
-        expected[run] = gaps[trace.choices].sum()
-        assert result.outcome.recommended[run] == trace.recommended
-    assert result.regret(objective).mean[-1] == pytest.approx(expected.mean(), rel=1e-12)
+def test_an_index_policy_plays_to_the_horizon(policy):
+    tape = PolicyContract().tape(policy)
+    played = len(sb.trace(policy, tape, horizon=tape.length))
+    assert played == tape.length if isinstance(policy, IndexPolicy) else played <= tape.length
 
 
 @every_policy
@@ -178,3 +114,50 @@ def test_its_objective_is_a_known_one(policy):
         assert goal is None
     else:
         assert type(goal).__name__ in type(goal).kinds
+
+
+def falling(arm, t):
+    return arm.mean - 0.02 * arm.pulls * arm.epsilon * arm.epsilon
+
+
+def test_the_contract_notices(monkeypatch):
+    """An index that falls and is said not to, a parameter that is lost, an error that does not say what is needed."""
+    monkeypatch.setattr(Policy, "kinds", dict(Policy.kinds))
+
+    class Falling(sb.UCB1):
+        title = "falling"
+        formula = property(lambda self: falling)
+
+    class Lossy(sb.UCBRSSR):
+        """Its parameter is lost."""
+
+        title = "lossy"
+
+        def to_dict(self):
+            return {**super().to_dict(), "L": 1.0}
+
+    class Silent(sb.UCB1):
+        title = "silent"
+
+        def check_horizon(self, horizon, arms):
+            if horizon < 10:
+                raise sb.BudgetTooSmallError("that is not enough")
+
+    contract = PolicyContract()
+    for test, policy, said in (
+        (contract.test_all_kernels_make_the_same_choices, Falling(), "does the index fall as rounds pass"),
+        (contract.test_it_makes_round_trips, Lossy(L=2.0), "came back from plain data as"),
+        (contract.test_too_small_a_horizon_is_refused, Silent(), "the error must say that 10 rounds are needed"),
+    ):
+        with pytest.raises(AssertionError, match=said):
+            test(policy)
+    with pytest.raises(AssertionError, match="came back from plain data as"):
+        check_policy(Lossy(L=2.0))
+
+
+def test_a_policy_that_keeps_the_contract_passes_without_pytest():
+    code = (
+        "import sys, sharpe_bandits as sb\nfrom sharpe_bandits.testing import check_policy\n"
+        "check_policy(sb.UCB1())\nassert 'pytest' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -185,7 +185,7 @@ def test_the_budget_is_never_exceeded_for_any_number_of_arms(policy, arms, extra
 def test_the_least_budget_is_least(policy, arms):
     needed = policy.least_budget(arms)
     policy.check_horizon(needed, arms)
-    with pytest.raises(sb.BudgetTooSmall, match=f"{needed} for {arms} arms.*got {needed - 1}"):
+    with pytest.raises(sb.BudgetTooSmallError, match=f"{needed} for {arms} arms.*got {needed - 1}"):
         policy.check_horizon(needed - 1, arms)
 
 

@@ -155,15 +155,15 @@ def test_a_level_that_moves_far_does_not_break_the_moments(policy):
 
 
 def test_bad_input():
-    with pytest.raises(sb.InvalidInput, match="window must be a whole number from 6 to 1000000, got 5"):
+    with pytest.raises(sb.InvalidInputError, match="window must be a whole number from 6 to 1000000, got 5"):
         sb.SlidingWindowUCB(L=1, window=5)
-    with pytest.raises(sb.InvalidInput, match=r"window must be .* 1000000, got 10000000000"):
+    with pytest.raises(sb.InvalidInputError, match=r"window must be .* 1000000, got 10000000000"):
         sb.SlidingWindowUCB(L=1, window=10**10)
-    with pytest.raises(sb.InvalidInput, match="discount"):
+    with pytest.raises(sb.InvalidInputError, match="discount"):
         sb.DiscountedUCB(L=1, discount=1.0)
-    with pytest.raises(sb.InvalidInput, match="remembers 20 rounds, too few for 4 arms, which need 24; lengthen"):
+    with pytest.raises(sb.InvalidInputError, match="remembers 20 rounds, too few for 4 arms, which need 24; lengthen"):
         sb.SlidingWindowUCB(L=1, window=20).agent(arms=4)
-    with pytest.raises(sb.InvalidInput, match="remembers 10 rounds, too few for 2 arms, which need 12; raise"):
+    with pytest.raises(sb.InvalidInputError, match="remembers 10 rounds, too few for 2 arms, which need 12; raise"):
         sb.simulate(sb.DiscountedUCB(L=1, discount=0.9), [sb.Normal(0, 1)] * 2, horizon=100, runs=1)
 
 
@@ -184,5 +184,5 @@ def test_a_damaged_memory_is_refused(damage):
         agent.tell(arm, TABLE[t, arm])
     state = json.loads(agent.to_json())
     damage(state)
-    with pytest.raises(sb.UnreadableData):
+    with pytest.raises(sb.UnreadableDataError):
         sb.Agent.from_json(resealed(state))

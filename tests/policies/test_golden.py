@@ -9,7 +9,7 @@ import scipy.stats
 import sharpe_bandits as sb
 from sharpe_bandits.call_tree import substituted
 from sharpe_bandits.kernels import formulas
-from sharpe_bandits.kernels.statistics import Arm
+from sharpe_bandits.kernels.statistics import ArmRecord
 from sharpe_bandits.kernels.streams import BESIDE_GAMMA
 from sharpe_bandits.policies.base import IndexPolicy, Policy
 from tests import twin
@@ -46,7 +46,7 @@ def ucb_rssr(L, risk_free=0.0):
     return index
 
 
-def ucb_rssr_literal(L):
+def ucb_rssr_printed(L):
     def index(record, played, draws):
         e, d = epsilon(record, played), L + record.variance
         return record.mean**2 / d + (record.variance + record.second + 2 * e + L) * e / (d * (d - 3 * e))
@@ -63,7 +63,7 @@ def ucb_sr_like(L, risk_free=0.0):
     return index
 
 
-def ucb_sr_like_literal(L):
+def ucb_sr_like_printed(L):
     def index(record, played, draws):
         e, d = epsilon(record, played), L + record.variance
         return record.mean / d + (record.variance + record.mean + 2 * e + L) * e / (d * (d - 3 * e))
@@ -209,10 +209,10 @@ GOLDEN = [
     (sb.UCBRSSR(L=0.5), ucb_rssr(0.5), rssr(0.5)),
     (sb.UCBRSSR(L=3.0, pilot_pulls=8, name="UCB-RSSR, pilot"), ucb_rssr(3.0), rssr(3.0)),
     (sb.UCBRSSR(L=3.0, risk_free=0.7, name="UCB-RSSR, rate"), ucb_rssr(3.0, 0.7), rssr(3.0, 0.7)),
-    (sb.UCBRSSR(L=0.5, confidence="literal", name="UCB-RSSR literal"), ucb_rssr_literal(0.5), rssr(0.5)),
+    (sb.UCBRSSR(L=0.5, undefined_width="printed", name="UCB-RSSR printed"), ucb_rssr_printed(0.5), rssr(0.5)),
     (sb.UCBSRLike(L=3.0), ucb_sr_like(3.0), sr_like(3.0)),
     (sb.UCBSRLike(L=3.0, risk_free=0.7, name="UCB-SR-like, rate"), ucb_sr_like(3.0, 0.7), sr_like(3.0, 0.7)),
-    (sb.UCBSRLike(L=0.5, confidence="literal", name="SR-like literal"), ucb_sr_like_literal(0.5), sr_like(0.5)),
+    (sb.UCBSRLike(L=0.5, undefined_width="printed", name="SR-like printed"), ucb_sr_like_printed(0.5), sr_like(0.5)),
     (sb.UUCB(epsilon0=20.0), u_ucb(20.0), signed_rssr(20.0)),
     (sb.UUCB(epsilon0=20.0, risk_free=-4.0, name="U-UCB, rate"), u_ucb(20.0, -4.0), signed_rssr(20.0, -4.0)),
     (sb.UUCB(epsilon0=20.0, q=3.0, name="U-UCB, q = 3"), u_ucb(20.0, q=3.0), signed_rssr(20.0)),
@@ -231,7 +231,7 @@ GOLDEN = [
     (sb.UCB1(), lambda record, played, draws: record.mean + epsilon(record, played), mean_alone),
     (sb.MVLCB(rho=0.05), mv_lcb(0.05, HORIZON), mean_variance(0.05)),
     (sb.EpsilonGreedy(sb.RSSR(L=0.5), epsilon=0.3), epsilon_greedy(rssr(0.5), 0.3), rssr(0.5)),
-    (sb.UniformPlay(sb.Mean()), lambda record, played, draws: -record.s, mean_alone),
+    (sb.RoundRobin(sb.Mean()), lambda record, played, draws: -record.s, mean_alone),
 ]
 PILOTS = {"UCB-RSSR, pilot": 8, "UCB1": 1, "Thompson sampling": 1, "MTS": 1}  # elsewhere two: a variance needs them
 
@@ -265,9 +265,10 @@ def test_every_index_is_the_twins(policy, index, objective):
         played = int(s + generator.integers(2, 1000))
         rewards = generator.gamma(2.0, generator.uniform(0.1, 2.0), size=s)
         record, draws = twin.Record(rewards), twin.Draws(SEED, 0, case, 4, played)
-        arm = Arm(
-            float(s), record.mean, record.variance, record.second, epsilon(record, played), float(played),
-            max(rewards), draws.key, draws.round_key,
+        arm = ArmRecord(
+            pulls=float(s), mean=record.mean, variance=record.variance, second_moment=record.second,
+            epsilon=epsilon(record, played), last=float(played), key=draws.key, round_key=draws.round_key,
+            maximum=max(rewards),
         )  # fmt: skip
         with np.errstate(over="ignore"):
             ours = bound(policy)(arm, played, *policy.arguments(HORIZON))
@@ -281,7 +282,7 @@ def test_every_index_is_the_twins(policy, index, objective):
 
 def bound(policy):
     """The formula as the engine would compile it, but in plain Python: with the objective's value in its place."""
-    return substituted(policy.formula, {formulas.value: policy.goal.formula})
+    return substituted(policy.formula, {formulas.value: policy.goal.formula, formulas.long_game: formulas.no})
 
 
 def test_the_tape_tells_all_formulas_apart():
@@ -345,7 +346,7 @@ def test_infinite_indices_by_hand():
     assert trace.choices.tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0]
 
 
-def test_literal_confidence_starves_an_arm_that_the_infinite_rule_plays():
+def test_the_width_as_printed_starves_an_arm_that_the_infinite_rule_plays():
     """Where D <= 3 eps the printed term is negative: that arm is shunned, the paper's slip that the default repairs.
 
     N = 4, eps = 1.17741, L = 1. Arm 0 (rewards 0, 6: V = 18, D = 19) has a positive term; arm 1 (rewards 3, 3: V = 0,
@@ -354,10 +355,10 @@ def test_literal_confidence_starves_an_arm_that_the_infinite_rule_plays():
     1 + (1 + 2.35 + 1) 1.17741 / (-2.53) = -1.02: it is passed over, though nothing is known of it.
     """
     tape = sb.Tape([[0, 6, 3, 3, 3], [1, 1, 1, 1, 1]])
-    assert sb.trace(sb.UCBRSSR(L=1.0, confidence="literal"), tape, horizon=5).choices[-1] == 0
+    assert sb.trace(sb.UCBRSSR(L=1.0, undefined_width="printed"), tape, horizon=5).choices[-1] == 0
     assert sb.trace(sb.UCBRSSR(L=1.0), tape, horizon=5).choices[-1] == 1
     tape = sb.Tape([[0, 6, 3, 3, 3], [3, 3, 3, 3, 3]])
-    assert sb.trace(sb.UCBRSSR(L=1.0, confidence="literal"), tape, horizon=5).choices[-1] == 1
+    assert sb.trace(sb.UCBRSSR(L=1.0, undefined_width="printed"), tape, horizon=5).choices[-1] == 1
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,10 @@ def test_spread_is_the_variance_of_the_estimate():
     from sharpe_bandits.policies.scale_free import spread as formula
 
     # Gamma(2) has variance 2, third central moment 4, fourth 24.
-    arm = statistics.Arm(1e9, 1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 0, 0, 4.0, 24.0)
+    arm = statistics.ArmRecord(
+        pulls=1e9, mean=1.0, variance=2.0, second_moment=3.0, epsilon=0.0, last=0.0, key=0, round_key=0, third=4.0,
+        fourth=24.0,
+    )  # fmt: skip
     assert formula(arm, L, R) == pytest.approx(measured, rel=4 * math.sqrt(2 / 4000))
 
 
@@ -156,7 +159,7 @@ def test_a_constant_arm_is_known_exactly():
 def test_an_arm_that_paid_the_same_in_the_pilot_is_not_given_up(policy):
     # Pilots of three or eight zeros are common here; an arm without spread was never played again.
     bandit = sb.Bandit([sb.Bernoulli(0.3), sb.Bernoulli(0.2)])
-    final = sb.simulate(policy(L=0.1), bandit, horizon=2000, runs=128, seed=1)[policy(L=0.1).name].outcome.final
+    final = sb.simulate(policy(L=0.1), bandit, horizon=2000, runs=128, seed=1)[policy(L=0.1).name].final
     assert final[:, 0].min() > 8
 
 
@@ -187,5 +190,5 @@ def test_no_arm_rests_longer_than_it_may(tape):
     assert max(rests) <= 20 + 4
     without = sb.trace(sb.ScaleFreeUCB(L=L, risk_free=R), sb.Tape(tape), horizon=300)
     assert max(np.diff(np.flatnonzero(without.choices == arm)).max() for arm in range(4)) > 24
-    with pytest.raises(sb.InvalidInput, match=r"rest must be .* got -1"):
+    with pytest.raises(sb.InvalidInputError, match=r"rest must be .* got -1"):
         sb.ScaleFreeUCB(L=1, rest=-1)

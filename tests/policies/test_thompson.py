@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from sharpe_bandits.kernels.statistics import Arm
+from sharpe_bandits.kernels.statistics import ArmRecord
 from sharpe_bandits.kernels.streams import fold
 from sharpe_bandits.policies import thompson
 
@@ -19,7 +19,10 @@ def records():
     with np.errstate(over="ignore"):
         for i in range(DRAWS):
             key = fold(np.uint64(77), i)
-            yield Arm(PULLS, MEAN, VARIANCE, MEAN**2 + 2.5, 1.0, 4.0, MAXIMUM, key, key)
+            yield ArmRecord(
+                pulls=PULLS, mean=MEAN, variance=VARIANCE, second_moment=MEAN**2 + 2.5, epsilon=1.0, last=4.0, key=key,
+                round_key=key, maximum=MAXIMUM,
+            )  # fmt: skip
 
 
 def sample(index, *parameters):

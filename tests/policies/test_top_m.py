@@ -160,7 +160,9 @@ def test_accepts_and_rejects_by_hand():
     assert agent.accepted == ["a"]
     assert agent.alive == ["a", "b", "c", "d"]
     assert agent.recommend() == ["a", "b"]
-    with pytest.raises(sb.InvalidInput, match="arm 'a' is accepted already; ask\\(\\) says 'b'; nothing was recorded"):
+    with pytest.raises(
+        sb.InvalidInputError, match="arm 'a' is accepted already; ask\\(\\) says 'b'; nothing was recorded"
+    ):
         agent.tell("a", 9.0)
 
 
@@ -177,11 +179,11 @@ def test_accepts_and_rejects_for_one_arm_is_successive_rejects(name):
     objective, _ = OBJECTIVES[name]
     coarse = sb.Bandit([sb.Empirical([0, 0, 1, 1, 2]), sb.Empirical([0, 1, 1, 1, 2]), *[sb.Bernoulli(0.5)] * 5])
     for bandit in (sb.Tape(TAPE), coarse):
-        one = sb.simulate(sb.SuccessiveAcceptsRejects(objective), bandit, horizon=BUDGET, runs=40)["SAR"].outcome
+        one = sb.simulate(sb.SuccessiveAcceptsRejects(objective), bandit, horizon=BUDGET, runs=40)["SAR"]
         other = sb.simulate(sb.SuccessiveRejects(objective), bandit, horizon=BUDGET, runs=40)
         for field in ("pulls", "final", "recommended", "reward_mean", "reward_variance"):
             np.testing.assert_array_equal(
-                getattr(one, field), getattr(other["Successive rejects"].outcome, field), err_msg=field
+                getattr(one, field), getattr(other["Successive rejects"], field), err_msg=field
             )
 
 
@@ -221,7 +223,7 @@ def test_phases_fit_any_number_of_arms(family, arms, data):
         alive = stay
     assert alive == (1 if family == "SAR" else m)
     assert spent <= budget
-    with pytest.raises(sb.BudgetTooSmall, match=f"at least {policy.least_budget(arms)} for {arms} arms"):
+    with pytest.raises(sb.BudgetTooSmallError, match=f"at least {policy.least_budget(arms)} for {arms} arms"):
         policy.check_horizon(policy.least_budget(arms) - 1, arms)
 
 
@@ -239,7 +241,7 @@ def drive(policy, tape, budget, restart=False):
         choices.append(arm)
     agent = sb.Agent.from_json(agent.to_json())
     assert agent.done
-    with pytest.raises(sb.CampaignOver):
+    with pytest.raises(sb.CampaignOverError):
         agent.ask()
     assert agent.alive == agent.accepted
     return choices, agent.recommend()
@@ -262,7 +264,7 @@ def test_an_agent_does_what_the_engine_does(family, arms, seed, data):
     assert arms_found == sorted(arms_found)
     checkpoints = sorted({1, budget // 3, budget // 2, budget})
     study = sb.simulate(policy, sb.Tape(tape), horizon=budget, runs=2, checkpoints=checkpoints)
-    outcome = study[policy.name].outcome
+    outcome = study[policy.name]
     assert outcome.recommended.tolist() == [arms_found] * 2
     for c, t in enumerate(outcome.checkpoints):
         np.testing.assert_array_equal(outcome.pulls[0, c], np.bincount(trace.choices[:t], minlength=arms))
@@ -355,7 +357,7 @@ def judged(recommended):
     study = sb.simulate(
         sb.UniformSampling(sb.RSSR(L=0.1), m=m), FIVE, horizon=50, runs=len(recommended), checkpoints=[50]
     )
-    study["Uniform sampling"].outcome.recommended[:] = recommended
+    study["Uniform sampling"].recommended[:] = recommended
     return study["Uniform sampling"]
 
 
@@ -391,14 +393,14 @@ def test_studies_of_sets_are_saved(tmp_path):
     study.save(tmp_path)
     again = sb.load(tmp_path)
     for name, width in {"SAR": 2, "Uniform sampling": 2, "SHSR": 1, "UCB1": 1}.items():
-        first, second = study[name].outcome.recommended, again[name].outcome.recommended
+        first, second = study[name].recommended, again[name].recommended
         assert first.shape == second.shape == (20, width)
         np.testing.assert_array_equal(first, second)
     assert again["SAR"].error() == study["SAR"].error()
     manifest = json.loads((tmp_path / "manifest.json").read_text("utf-8"))
     manifest["format"] = 1
     (tmp_path / "manifest.json").write_text(json.dumps(manifest), "utf-8")
-    with pytest.raises(sb.UnreadableData, match="has format 1, this version reads format 3"):
+    with pytest.raises(sb.UnreadableDataError, match="has format 1, this version reads formats 3 to 4"):
         sb.load(tmp_path)
 
 
@@ -408,7 +410,7 @@ def test_studies_of_sets_are_saved(tmp_path):
 @pytest.mark.parametrize("m", [0, -1, 2.0, "2", True, None])
 def test_m_must_be_a_whole_number_from_1(m):
     for family in FAMILIES.values():
-        with pytest.raises(sb.InvalidInput, match=f"m must be a whole number at least 1, got {m!r}"):
+        with pytest.raises(sb.InvalidInputError, match=f"m must be a whole number at least 1, got {m!r}"):
             family(m)
 
 
@@ -422,7 +424,7 @@ def test_m_must_be_less_than_the_number_of_arms(family):
             lambda policy=policy: policy.agent(5, horizon=1000),
             lambda policy=policy: policy.agent(5),
         ):
-            with pytest.raises(sb.InvalidInput, match=f"m = {m} best arms, but there are 5.*pass m=4 at most"):
+            with pytest.raises(sb.InvalidInputError, match=f"m = {m} best arms, but there are 5.*pass m=4 at most"):
                 attempt()
 
 
@@ -430,7 +432,7 @@ def test_nothing_is_recommended_from_too_little():
     agent = sb.SuccessiveAcceptsRejects(sb.Mean(), m=2).agent(4, horizon=60)
     for arm in (0, 1, 2, 3, 0):
         agent.tell(arm, 1.0)
-    with pytest.raises(sb.InvalidInput, match="before 2 arms have two rewards"):
+    with pytest.raises(sb.InvalidInputError, match="before 2 arms have two rewards"):
         agent.recommend()
     agent.tell(3, 1.0)
     assert agent.recommend() == [0, 3]
@@ -457,7 +459,7 @@ def test_damaged_states_are_refused(damage):
         agent.tell(arm, tape[arm])
     state = json.loads(agent.to_json())
     assert (state["phase"], state["accepted"], state["alive"]) == (1, [0], [1, 2, 3])
-    with pytest.raises(sb.UnreadableData):
+    with pytest.raises(sb.UnreadableDataError):
         sb.Agent.from_json(resealed({**state, **DAMAGES[damage]}))
 
 

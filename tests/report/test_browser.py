@@ -1,65 +1,15 @@
 """The report in a real browser that has no network: Chromium, driven by Playwright."""
 
 import json
-import os
-import shutil
 
 import numpy as np
 import pytest
 
 from sharpe_bandits.cli import main
+from sharpe_bandits.planning.needs import EVERY_ARM
+from tests.report.browsing import Opened, apart, entry, legend, names, settle, tops
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 SHOWN = "t => (t.visible ?? true) === true"
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-
-
-@pytest.fixture(scope="session")
-def browser():
-    path = next((found for found in map(shutil.which, NAMES) if found), None)
-    if path is None:
-        reason = f"no browser found; install one of {', '.join(NAMES)} (on Debian: apt install chromium)"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
-
-
-class Opened:
-    """A report in a browser, with all that it asked for and all that went wrong."""
-
-    def __init__(self, browser, path, width=1200):
-        self.url = path.resolve().as_uri()
-        self.context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
-        self.context.set_offline(True)
-        self.requests, self.problems = [], []
-        self.context.route(lambda url: not url.startswith(("file:", "data:", "blob:")), lambda route: route.abort())
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("console", lambda told: self.problems.append(told.text) if told.type == "error" else None)
-        self.page.goto(self.url)
-
-    def chart(self, panel, number=0):
-        """A chart, scrolled to and drawn."""
-        found = self.page.locator(f'.chart[data-panel="{panel}"][data-chart="{number}"]')
-        found.scroll_into_view_if_needed()
-        self.page.wait_for_function(
-            "chart => chart.dataset.drawn === 'yes' && chart.data && chart._fullLayout", arg=found.element_handle()
-        )
-        return found
-
-    def close(self):
-        self.context.close()
-        assert self.problems == []
-        loaded = [url for url in self.requests if not url.startswith(("data:", "blob:"))]
-        assert {url.split("#")[0] for url in loaded} == {self.url}
 
 
 @pytest.fixture
@@ -67,10 +17,6 @@ def opened(browser, folder):
     report = Opened(browser, folder / "report.html")
     yield report
     report.close()
-
-
-def names(chart):
-    return chart.evaluate("c => c.data.filter(t => t.showlegend !== false).map(t => t.name)")
 
 
 def test_every_chart_is_drawn_when_it_is_scrolled_to(opened):
@@ -85,18 +31,17 @@ def test_every_chart_is_drawn_when_it_is_scrolled_to(opened):
         assert box["height"] > 200
         drawn = chart.locator("g.scatterlayer .trace")
         assert drawn.count() == chart.evaluate(f"c => c.data.filter({SHOWN}).length") > 0
+        assert chart.bounding_box()["height"] == box["height"]  # the room that was kept for it
 
 
 def test_a_chart_has_axes_a_legend_and_its_curves(opened):
     chart = opened.chart("R2-paper")
     assert {"UCB-RSSR, L = 0.5", "U-UCB, L = 0.5", "UCB-RSSR, L = 5", "U-UCB, L = 5"} <= set(names(chart))
-    assert chart.locator(".legendtext").all_text_contents() == names(chart)
+    drawn = chart.evaluate("c => c.data.filter(t => t.showlegend).map(t => t.name)")
+    assert sorted(names(chart)) == sorted(drawn)
     assert chart.locator(".xtitle").text_content() == "rounds t"
-    assert chart.locator(".ytitle").text_content() == "regret"
-    legend, plot = chart.locator("g.legend").bounding_box(), chart.locator("rect.nsewdrag").first.bounding_box()
-    assert legend["y"] >= plot["y"] + plot["height"]  # it covers no curve
-    frame = chart.bounding_box()
-    assert legend["y"] + legend["height"] <= frame["y"] + frame["height"] + 1  # and is not cut off
+    assert chart.locator(".ytitle").text_content() == "regret R(t)"
+    apart(chart)
 
 
 def test_a_curve_and_its_band_can_be_toggled(opened):
@@ -106,17 +51,25 @@ def test_a_curve_and_its_band_can_be_toggled(opened):
     before = chart.evaluate(others)
     assert chart.evaluate(visible) == [True, True]
     assert before.count(True) >= 6
-    entry = chart.locator("g.traces", has_text="U-UCB, L = 5").locator(".legendtoggle")
-    entry.click()
+    entry(chart, "U-UCB, L = 5").click()
     opened.page.wait_for_function(f"c => ({visible})(c).every(v => v === 'legendonly')", arg=chart.element_handle())
     assert chart.evaluate(others) == before
-    entry.click()
+    entry(chart, "U-UCB, L = 5").click()
     opened.page.wait_for_function(f"c => ({visible})(c).every(v => v === true)", arg=chart.element_handle())
+
+
+def test_a_double_click_shows_one_curve_alone_and_then_all(opened):
+    chart = opened.chart("R2-paper")
+    visible = "c => [...new Set(c.data.filter(t => t.visible === true).map(t => t.legendgroup))]"
+    entry(chart, "U-UCB, L = 5").dblclick()
+    opened.page.wait_for_function(f"c => ({visible})(c).join() === 'U-UCB, L = 5'", arg=chart.element_handle())
+    entry(chart, "U-UCB, L = 5").dblclick()
+    opened.page.wait_for_function(f"c => ({visible})(c).length === {legend(chart).count()}", arg=chart.element_handle())
 
 
 def test_points_can_be_toggled_too(opened):
     chart = opened.chart("B1-authors")
-    chart.locator("g.traces", has_text="SuRSR").first.locator(".legendtoggle").click()
+    entry(chart, "SuRSR").click()
     opened.page.wait_for_function(
         "c => c.data.find(t => t.name === 'SuRSR').visible === 'legendonly'", arg=chart.element_handle()
     )
@@ -140,28 +93,53 @@ def test_the_buttons_change_metric_and_axis(opened):
     assert chart.evaluate("c => [c._fullLayout.xaxis.type, ...c._fullLayout.xaxis.range]") == ["log", 1, 4]
     section.get_by_role("button", name="Regret").click()
     assert chart.evaluate("c => c.data.find(t => t.name === 'U-UCB, L = 5').y") == before
-    assert other.locator(".ytitle").text_content() == "regret"  # each panel has buttons of its own
+    assert other.locator(".ytitle").text_content() == "regret R(t)"  # each panel has buttons of its own
 
 
-def test_every_verdict_jumps_to_its_panel(opened):
-    chips = opened.page.locator("table.scorecard a.chip")
-    assert chips.count() > 10
-    seen = set()
-    for number in range(chips.count()):
-        target = chips.nth(number).get_attribute("href")
+@pytest.mark.parametrize("width", [1200, 420])
+def test_links_lead_to_where_they_say(browser, folder, width):
+    """A heading that was clicked on stands right below the bar, also after all charts on the way were drawn."""
+    report = Opened(browser, folder / "report.html", width=width)
+    page = report.page
+    links = page.locator("nav a, table.scorecard a.chip, .why a")
+    seen = []
+    for number in range(links.count()):
+        target = links.nth(number).get_attribute("href")
         if target in seen:
             continue
-        seen.add(target)
-        opened.page.evaluate("window.scrollTo(0, 0)")
-        chips.nth(number).click()
-        assert opened.page.evaluate("location.hash") == target
-        opened.page.wait_for_function(
-            """id => { const top = document.getElementById(id).getBoundingClientRect().top;
-                       const nav = document.querySelector("nav").getBoundingClientRect().bottom;
-                       return top > nav - 20 && top < innerHeight / 2; }""",
-            arg=target[1:],
-        )
-    assert seen == {"#R2-paper", "#R2-authors", "#V3-paper", "#B1-paper", "#B1-authors", "#C1-paper"}
+        seen.append(target)
+        page.evaluate("window.scrollTo(0, 0)")
+        links.nth(number).click()
+        settle(page)
+        assert page.evaluate("location.hash") == target
+        top, bar, at_end = tops(page, target[1:])
+        assert bar - 1 <= top, target  # not below the bar
+        assert top <= bar + 8 or at_end, target
+        assert top < 900
+    panels = {"#R2-paper", "#R2-authors", "#V3-paper", "#B1-paper", "#B1-authors", "#C1-paper"}
+    assert panels | {f"#panel-{id}" for id in ("R2", "V3", "B1", "C1")} | {"#scorecard", "#theory", "#made"} <= set(
+        seen
+    )
+    report.close()
+
+
+def test_a_link_from_elsewhere_leads_to_its_panel(browser, folder):
+    report = Opened(browser, folder / "report.html")
+    report.page.goto("about:blank")
+    report.page.goto(f"{report.url}#C1-paper")
+    settle(report.page)
+    top, bar, _ = tops(report.page, "C1-paper")
+    assert bar - 1 <= top <= bar + 8
+    report.page.goto("about:blank")
+    report.requests = [url for url in report.requests if url != "about:blank"]
+    report.close()
+
+
+def test_drawing_moves_nothing(opened):
+    """The room of every chart is kept from the start."""
+    height = opened.page.evaluate("document.documentElement.scrollHeight")
+    opened.page.evaluate("document.querySelectorAll('.chart').forEach(draw)")
+    assert opened.page.evaluate("document.documentElement.scrollHeight") == height
 
 
 def test_evidence_is_a_click_away(opened):
@@ -201,7 +179,9 @@ def test_the_report_of_an_own_experiment(browser, tmp_path, monkeypatch):
     assert main(["run", "data.toml"]) == 0
     report = Opened(browser, tmp_path / "out" / "data" / "report.html")
     for number in (0, 1):
-        assert names(report.chart("data", number))[:2] == ["UCB-RSSR", "a <b>"]
+        chart = report.chart("data", number)
+        assert names(chart)[:2] == ["UCB-RSSR", "a <b>"]
+        assert "a &lt;b&gt;" in chart.evaluate("c => c.data.map(t => t.name)")  # plotly shows it as text, too
     report.close()
 
 
@@ -216,18 +196,17 @@ def planned(tmp_path_factory):
 def test_the_page_of_a_plan(browser, planned):
     report = Opened(browser, planned)
     chart = report.chart("plan")
-    assert names(chart) == ["SHSR", "SuRSR", "Uniform sampling"]
+    assert names(chart) == ["SHSR", "SuRSR", "Uniform sampling", EVERY_ARM]
     assert chart.evaluate("c => [c._fullLayout.xaxis.type, c._fullLayout.yaxis.type]") == ["log", "log"]
     assert chart.locator(".ytitle").text_content() == "probability of error"
     assert "target 0.05" in chart.locator(".annotation").all_text_contents()
     kept = json.loads(planned.with_suffix(".json").read_text("utf-8"))
     bars = chart.evaluate(
-        "c => c.data.filter(t => t.hovertemplate && t.hovertemplate.startsWith('needs')).map(t => t.x)"
+        "c => c.data.filter(t => (t.customdata ?? []).some(d => `${d}`.startsWith('needs'))).map(t => t.x)"
     )
     for bar, need in zip(bars, kept["needs"], strict=True):
         assert bar == pytest.approx([need["rounds"]["low"], need["rounds"]["high"]], rel=1e-5)
-    legend, plot = chart.locator("g.legend").bounding_box(), chart.locator("rect.nsewdrag").first.bounding_box()
-    assert legend["y"] >= plot["y"] + plot["height"]
+    apart(chart)
     assert report.page.locator("table").nth(1).is_hidden()
     report.page.get_by_text("All points").click()
     assert report.page.locator("table").nth(1).locator("tr").count() == 1 + len(kept["points"])
@@ -237,7 +216,7 @@ def test_the_page_of_a_plan(browser, planned):
 def test_a_policy_of_a_plan_is_toggled_with_its_line_and_its_bar(browser, planned):
     report = Opened(browser, planned)
     chart = report.chart("plan")
-    chart.locator("g.traces", has_text="SuRSR").locator(".legendtoggle").click()
+    entry(chart, "SuRSR").click()
     hidden = "c => c.data.filter(t => t.visible === 'legendonly').map(t => t.legendgroup)"
     report.page.wait_for_function(f"c => ({hidden})(c).length > 0", arg=chart.element_handle())
     of_it = chart.evaluate("c => c.data.filter(t => t.legendgroup === 'SuRSR').length")
@@ -267,23 +246,19 @@ def test_the_page_of_a_replay(browser, tmp_path, monkeypatch):
         report = Opened(browser, path, width=width)
         chart = report.chart("replay")
         shown = names(chart)
-        assert shown[:2] == ["SF-UCB", "SF-TS, median of 5 runs"]
+        assert shown[:2] == ["SF-UCB, median of 5 runs", "SF-TS, median of 5 runs"]
         assert shown[2] == "equal weight"
-        assert chart.locator(".legendtext").all_text_contents() == shown
-        legend, plot = chart.locator("g.legend").bounding_box(), chart.locator("rect.nsewdrag").first.bounding_box()
-        assert legend["y"] >= plot["y"] + plot["height"]
-        assert legend["y"] + legend["height"] <= chart.bounding_box()["y"] + chart.bounding_box()["height"] + 1
+        apart(chart)
         assert report.page.evaluate("document.documentElement.scrollWidth") <= width
         visible = "c => c.data.filter(t => t.legendgroup.startsWith('SF-TS')).map(t => t.visible ?? true)"
         assert chart.evaluate(visible) == [True, True]
-        entry = chart.locator("g.traces", has_text="SF-TS").locator(".legendtoggle")
-        entry.click()
+        entry(chart, "SF-TS").click()
         report.page.wait_for_function(f"c => ({visible})(c).every(v => v === 'legendonly')", arg=chart.element_handle())
-        entry.click()
+        entry(chart, "SF-TS").click()
         report.page.wait_for_function(f"c => ({visible})(c).every(v => v === true)", arg=chart.element_handle())
         assert chart.evaluate("c => c._fullLayout.yaxis.type") == "log"
         report.page.get_by_role("button", name="linear scale").click()
         assert chart.evaluate("c => c._fullLayout.yaxis.type") == "linear"
-        assert "wrong tool" in report.page.locator(".note").inner_text()
+        assert "wrong tool" in report.page.locator(".note").last.inner_text()
         assert report.page.locator("#shares tr").nth(2).locator("th").inner_text() == "b <i>"
         report.close()

@@ -1,6 +1,7 @@
 """The page as a document: every verdict, links that lead somewhere, nothing from elsewhere, the numbers of the data."""
 
 import csv
+import html
 import json
 import re
 from html.parser import HTMLParser
@@ -9,13 +10,13 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.experiments import tidy
-from sharpe_bandits.figures import FLOOR_NAME
+from sharpe_bandits.charts.tidy_rows import LOWER_BOUND_NAME
+from sharpe_bandits.display import Table
 from sharpe_bandits.metrics import Estimate
 from sharpe_bandits.paper.claims import Evidence, Verdict, judge
 from sharpe_bandits.paper.panels import panels
-from sharpe_bandits.paper.table import Table
-from sharpe_bandits.report.page import Content, charts, page
+from sharpe_bandits.report.page import Content, page
+from sharpe_bandits.report.panels import panel_figure
 from tests.synthetic import ARMS, case, finished, outcome, panel, wrong_plays
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -181,7 +182,7 @@ def test_every_panel_has_its_figure_data_numbers_and_settings(root):
 
 
 def test_theory_has_its_tables(root):
-    assert by_id(root, "theory").words() == "Theory against measurement"
+    assert by_id(root, "theory").words() == "Theory and measurement"
     bounds = by_id(root, "bounds")
     head, *rows = bounds.all("tr")
     columns = [th.words() for th in head.all("th")]
@@ -206,41 +207,53 @@ def table(folder, id, **wanted):
         return [r for r in csv.DictReader(file) if all(r[key] == value for key, value in wanted.items())]
 
 
+def shown(view):
+    """What a chart on the page shows, by name: bands and invisible names are left out."""
+    return {html.unescape(t["name"]): t for t in view["data"] if t.get("fill") is None}
+
+
 def test_the_curves_are_those_of_the_data(root, folder):
     data = embedded(root)
-    assert set(data["panels"]) == {p.key for p in panels(["R2", "V3", "B1", "C1"])}
-    (chart,) = data["panels"]["R2-paper"]["charts"]
+    assert set(data) == {p.key for p in panels(["R2", "V3", "B1", "C1"])}
+    (chart,) = data["R2-paper"]
     for metric in ("regret", "sub-optimal plays"):
-        series = {s["name"]: s for s in chart["series"][metric]}
+        series = shown(chart["views"][metric])
         assert {n for n in series if "bound" not in n} == {
             f"{p}, L = {L}" for p in ("UCB-RSSR", "U-UCB") for L in ("0.5", "5")
         }
         rows = table(folder, "R2", profile="paper", policy="U-UCB", case="L = 5", metric=metric)
-        assert series["U-UCB, L = 5"]["t"] == [int(r["t"]) for r in rows]
-        for key in ("mean", "low", "high"):
-            np.testing.assert_allclose(series["U-UCB, L = 5"][key], [float(r[key]) for r in rows], rtol=1e-5)
+        curve = series["U-UCB, L = 5"]
+        assert curve["x"] == [int(r["t"]) for r in rows]
+        np.testing.assert_allclose(curve["y"], [float(r["mean"]) for r in rows], rtol=1e-5)
+        np.testing.assert_allclose(curve["customdata"], [[float(r["low"]), float(r["high"])] for r in rows], rtol=1e-5)
+        (band,) = (t for t in chart["views"][metric]["data"] if t.get("fill") and t["name"] == "U-UCB, L = 5")
+        ends = [float(r["high"]) for r in rows] + [float(r["low"]) for r in reversed(rows)]
+        np.testing.assert_allclose(band["y"], ends, rtol=1e-5)
 
 
 def test_bounds_that_say_something_are_beside_the_curves(root, folder):
-    (chart,) = embedded(root)["panels"]["R2-paper"]["charts"]
-    shown = {s["name"] for s in chart["series"]["regret"] if "bound" in s["name"]}
+    (chart,) = embedded(root)["R2-paper"]
+    there = {name for name in shown(chart["views"]["regret"]) if "bound" in name}
     kept = {
-        re.sub(r"bound \((\w+)\)", rf"\1 bound, {r['policy']}", r["metric"]).replace("lower bound", FLOOR_NAME)
+        re.sub(r"bound \((\w+)\)", rf"\1 bound, {r['policy']}", r["metric"]).replace("lower bound", LOWER_BOUND_NAME)
         + f", L = {float(r['L']):g}"
         for r in table(folder, "R2", profile="paper")
         if "bound" in r["metric"]
     }
-    assert shown == kept
-    assert {"printed bound, UCB-RSSR, L = 5", f"{FLOOR_NAME}, L = 5"} <= shown
+    assert there == kept
+    assert {"printed bound, UCB-RSSR, L = 5", f"{LOWER_BOUND_NAME}, L = 5"} <= there
 
 
 def test_the_errors_are_those_of_the_data(root, folder):
-    (chart,) = embedded(root)["panels"]["B1-authors"]["charts"]
-    series = {s["name"]: s for s in chart["series"]}
+    (chart,) = embedded(root)["B1-authors"]
+    view = chart["views"]["error"]
+    series = shown(view)
     assert {n for n in series if "bound" not in n} == {"SHSR", "SHSR, samples kept", "SuRSR", "Uniform sampling"}
-    assert series["SHSR"]["cases"] == ["K = 16, n = 30,000", "K = 32, n = 30,000", "K = 64, n = 30,000"]
+    places = view["layout"]["xaxis"]
+    assert places["ticktext"] == [f"K = {K}<br>n = 30,000" for K in (16, 32, 64)]
+    assert np.rint(series["SHSR"]["x"]).tolist() == places["tickvals"]
     rows = table(folder, "B1", profile="authors", policy="SuRSR", metric="error")
-    assert series["SuRSR"]["mean"] == pytest.approx([float(r["mean"]) for r in rows], rel=1e-5)
+    assert series["SuRSR"]["y"] == pytest.approx([float(r["mean"]) for r in rows], rel=1e-5)
 
 
 def test_the_settings_are_at_the_end(root):
@@ -260,37 +273,39 @@ NASTY = """</script><script>alert("x")</script> & <b>'"""
 def made_up(**changes):
     policy = sb.UCB1(name=NASTY)
     done = finished(panel([case([policy], {"set": NASTY})]), [wrong_plays(policy, [1, 2, 3])])
-    rows = {done.panel.key: tidy.rows(done, 0)}
-    return Content(**{"title": NASTY, "lead": NASTY, "finished": [done], "rows": rows, **changes})
+    rows = {done.panel.key: done.rows()}
+    return Content(**{"title": NASTY, "lead": NASTY, "results": [done], "rows": rows, **changes})
 
 
 def test_names_are_text_not_markup():
     judged = Verdict(
         "R9.1", "R9", "paper", NASTY, "fails", (Evidence(NASTY, 1, 2, Estimate(1, 1, 0, 2), "fails"),), NASTY
     )
-    tables = [Table(NASTY, NASTY, [NASTY], [[NASTY]])]
+    tables = [Table([NASTY], [[NASTY]], NASTY, NASTY)]
     document = Document(page(made_up(verdicts=[judged], tables=tables, facts={NASTY: NASTY}))).root
     assert len(list(document.all("script"))) == 3
     assert next(document.all("h1")).words() == NASTY
-    (chart,) = embedded(document)["panels"]["R9-paper"]["charts"]
-    assert chart["series"]["regret"][0]["name"] == NASTY
+    (chart,) = embedded(document)["R9-paper"]
+    assert list(shown(chart["views"]["regret"])) == [NASTY]
+    (entry,) = document.all("button", **{"data-group": NASTY})
+    assert entry.words() == NASTY
 
 
 def test_a_page_without_verdicts_has_no_scorecard():
     document = Document(page(made_up())).root
     assert not list(document.all(id="scorecard"))
-    assert [a.words() for a in next(document.all("nav")).all("a")] == ["R9", "How it was made"]
+    assert [a.words() for a in next(document.all("nav")).all("a")] == ["R9", "Methods"]
 
 
 @pytest.mark.parametrize("id", ["data", "scorecard", "made", "theory", "why"])
 def test_an_experiment_may_be_called_like_a_part_of_the_page(id):
     policy = sb.UCB1()
     done = finished(panel([case([policy], {})], id=id, profile=""), [wrong_plays(policy, [1, 2, 3])])
-    text = page(Content("Mine", "", [done], {id: tidy.rows(done, 0)}))
+    text = page(Content("Mine", "", [done], {id: done.rows()}))
     document = Document(text).root
     ids = [element.attributes["id"] for element in document.all() if "id" in element.attributes]
     assert len(set(ids)) == len(ids)
-    assert list(embedded(document)["panels"]) == [id]
+    assert list(embedded(document)) == [id]
 
 
 def test_a_claim_that_fails_for_no_known_reason_says_so():
@@ -302,7 +317,7 @@ def test_verdicts_of_the_page_are_those_of_the_panel():
     a, b = sb.UCB1(name="A"), sb.UCB1(name="B")
     said = [("A is ahead", ["A @ K=5 < B @ K=5"], "")]
     done = finished(panel([case([a, b], {"K": 5})], claims=said), [wrong_plays(a, [1, 1]), wrong_plays(b, [2, 2])])
-    content = Content("", "", [done], {done.panel.key: tidy.rows(done, 0)}, judge(done, 0))
+    content = Content("", "", [done], {done.panel.key: done.rows()}, judge(done))
     (chip,) = Document(page(content)).root.all("a", "chip")
     assert (chip.words(), chip.attributes["href"]) == ("holds", "#R9-paper")
 
@@ -312,14 +327,14 @@ def test_policies_of_single_cases_are_in_their_own_charts():
     done = finished(
         panel([case([a], {"set": "X"}), case([b], {"set": "Y"})]), [wrong_plays(a, [1, 2])], [wrong_plays(b, [3, 4])]
     )
-    drawn = charts(done, tidy.rows(done, 0))
-    assert [[s["name"] for s in chart["series"]["regret"]] for chart in drawn] == [["A"], ["B"]]
-    assert [chart["label"] for chart in drawn] == ["set = X", "set = Y"]
+    for row in panel_figure(done, done.rows()).charts:
+        assert [[s.name for s in chart.series] for chart in row] == [["A"], ["B"]]
+        assert [chart.title for chart in row] == ["set = X", "set = Y"]
 
 
 def test_cases_that_differ_in_something_else_have_places_of_their_own():
     a = sb.SHVV()
     cases = [case([a], {"rho": rho}, sb.Mean(), ARMS, 100) for rho in (1, 2)]
     done = finished(panel(cases, "error"), *([outcome(a, [[[50, 50]]] * 3, (100,))] for _ in cases))
-    (chart,) = charts(done, tidy.rows(done, 0))
-    assert chart["series"][0]["cases"] == ["rho = 1, K = 2, n = 100", "rho = 2, K = 2, n = 100"]
+    ((chart,),) = panel_figure(done, done.rows()).charts
+    assert chart.x.places == ["rho = 1\nK = 2\nn = 100", "rho = 2\nK = 2\nn = 100"]

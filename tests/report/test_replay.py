@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import math
 import re
 
 import numpy as np
@@ -52,7 +51,7 @@ def test_wealth_of_every_row_is_kept(played, folder):
     assert rows[0]["date"] == "2001-01-01"
     assert [float(row["SF-UCB"]) for row in rows] == played["SF-UCB"].wealth.tolist()
     assert [float(row["SF-TS, 95% of runs"]) for row in rows] == played["SF-TS"].wealth_high.tolist()
-    assert "SF-UCB, 95% of runs" not in rows[0]
+    assert "equal weight, 95% of runs" not in rows[0]
 
 
 def test_without_dates_rows_are_counted(tmp_path):
@@ -60,7 +59,7 @@ def test_without_dates_rows_are_counted(tmp_path):
     returns = sb.read_returns(g.normal(0, 0.01, (30, 2)), kind="returns", periods_per_year=12, names=["a", "b"])
     sb.replay(returns, "SF-UCB").save(tmp_path)
     assert (tmp_path / "wealth.csv").read_text().splitlines()[1].startswith("1,")
-    assert '"unit":"rows"' in (tmp_path / "replay.html").read_text()
+    assert '"text":"rows"' in (tmp_path / "replay.html").read_text()
 
 
 def test_conventions_stand_beside_every_figure(played, folder):
@@ -84,13 +83,17 @@ def test_the_page_escapes_names_and_shows_at_most_so_many_rows(played, folder):
     assert "a &lt;b&gt;" in page
     assert "<b>" not in page.split('<section id="wealth"')[0].replace("<b>Is a bandit the right tool?</b>", "")
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
-    chart = data["panels"]["replay"]["charts"][0]
-    assert len(chart["t"]) == 1500
-    assert (chart["t"][0], chart["t"][-1]) == ("2001-01-01", "2006-06-23")
-    by_name = {s["name"]: s for s in chart["series"]}
-    assert by_name["SF-UCB"]["wealth"][-1] == pytest.approx(played["SF-UCB"].wealth[-1], rel=1e-5)
-    assert "low" in by_name["SF-TS, median of 4 runs"]
-    assert "low" not in by_name["SF-UCB"]
+    traces = data["replay"][0]["views"]["wealth"]["data"]
+    by_name = {t["name"]: t for t in traces if t.get("fill") is None}
+    times = by_name["SF-UCB, median of 4 runs"]["x"]
+    assert len(times) == 1500
+    assert (times[0], times[-1]) == ("2001-01-01", "2006-06-23")
+    assert by_name["SF-UCB, median of 4 runs"]["y"][-1] == pytest.approx(played["SF-UCB"].wealth[-1], rel=1e-5)
+    other, band = (t for t in traces if t.get("fill"))
+    assert (other["name"], band["name"]) == ("SF-UCB, median of 4 runs", "SF-TS, median of 4 runs")
+    assert len(band["y"]) == 3000
+    assert band["y"][1499] == pytest.approx(played["SF-TS"].wealth_high[-1], rel=1e-5)
+    assert band["y"][1500] == pytest.approx(played["SF-TS"].wealth_low[-1], rel=1e-5)
     assert any(name.startswith("best in hindsight: ") for name in by_name)
 
 
@@ -108,4 +111,5 @@ def test_ruin_can_be_drawn(tmp_path):
     assert played["SF-UCB"].wealth[-1] == 0
     assert played["SF-UCB"].drawdown == 1
     played.save(tmp_path)
-    assert math.isfinite(report._decades(played))
+    ((chart,),) = report.wealth(played).charts
+    assert 0 < chart.decades("y") < 3

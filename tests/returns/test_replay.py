@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.engine.work import is_random
+from sharpe_bandits.engine.spec import is_random
 from sharpe_bandits.returns import statistics
+from sharpe_bandits.returns.ranking import resampled_rows
 from sharpe_bandits.returns.replay import BEST, EQUAL, LEADER, NUMBERS, follow_the_leader, usual_policies
 
 A = [0.10, -0.10, 0.20, 0.00, -0.50, 0.10]
@@ -33,12 +34,26 @@ def daily():
     return table(*x.T, names=["a", "b", "c", "d"], q=252)
 
 
+def orders(seed, runs, columns):
+    """The order of columns in each run: a permutation by Philox with the key (seed, run)."""
+    keys = [np.array([seed, run], np.uint64) for run in range(runs)]
+    return [np.random.Generator(np.random.Philox(key=key)).permutation(columns) for key in keys]
+
+
+#: A seed with which two runs have two columns in the order of the table.
+IN_ORDER = next(s for s in range(100) if all(order.tolist() == [0, 1] for order in orders(s, 2, 2)))
+
+
+def played_in_turn(small, **options):
+    return sb.replay(small, sb.RoundRobin(), runs=2, seed=IN_ORDER, **options)
+
+
 # --- by hand ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_table_worked_by_hand(small):
     """Every column in turn: A, B, A, B, A, B."""
-    player = sb.replay(small, sb.UniformPlay())["Uniform play"]
+    player = played_in_turn(small)["Round robin"]
     assert player.wealth == pytest.approx([1.1, 1.65, 1.98, 2.178, 1.089, 1.3068])
     assert player.total == pytest.approx(0.3068)
     assert player.drawdown == pytest.approx(0.5)  # from 2.178 to 1.089
@@ -49,13 +64,13 @@ def test_a_table_worked_by_hand(small):
     assert player.turnover == pytest.approx(5 / 6)
     assert player.annual_turnover == pytest.approx(10)
     assert player.shares == {"A": 0.5, "B": 0.5}
-    assert player.runs == 1
-    assert player.spread == {}
+    assert player.runs == 2
+    assert set(player.spread.values()) == {0}
     assert (player.wealth_low == player.wealth).all()
 
 
 def test_the_benchmarks_by_hand(small):
-    played = sb.replay(small, sb.UniformPlay())
+    played = sb.replay(small, sb.RoundRobin())
     equal, best, leader = played[EQUAL], played[BEST], played[LEADER]
     assert equal.wealth == pytest.approx(np.cumprod([1.05, 1.2, 1.0, 1.05, 0.75, 1.15]))
     # Before the second row A is at 0.55 and B at 0.5 of 1.05, and so on.
@@ -77,14 +92,14 @@ def test_the_benchmarks_by_hand(small):
 
 def test_a_switch_costs(small):
     """Nine tenths of wealth are left after a switch, before the row's return."""
-    free, dear = (sb.replay(small, sb.UniformPlay(), cost=c)["Uniform play"] for c in (0.0, 0.1))
+    free, dear = (played_in_turn(small, cost=c)["Round robin"] for c in (0.0, 0.1))
     assert dear.wealth == pytest.approx(free.wealth * 0.9 ** np.arange(6))
     assert dear.shares == free.shares
-    assert sb.replay(small, sb.UniformPlay(), cost=0.1)[BEST].total == pytest.approx(np.prod(1 + np.array(B)) - 1)
+    assert sb.replay(small, sb.RoundRobin(), cost=0.1)[BEST].total == pytest.approx(np.prod(1 + np.array(B)) - 1)
 
 
 def test_the_risk_free_rate_is_taken_off_ratios_only(small):
-    player = sb.replay(small, sb.UniformPlay(), risk_free=0.05)["Uniform play"]
+    player = played_in_turn(small, risk_free_per_period=0.05)["Round robin"]
     assert player.sharpe == pytest.approx(0.05 / math.sqrt(0.108))
     assert player.total == pytest.approx(0.3068)
 
@@ -188,33 +203,132 @@ def test_the_error_of_a_difference_is_what_differences_scatter_by():
 # --- policies ---------------------------------------------------------------------------------------------------------
 
 
+def traced(policy, daily, seed, runs, horizon=500, feedback="bandit"):
+    """Columns held and recommended in each run, by traces of tapes with columns in that run's order."""
+    for run, order in enumerate(orders(seed, runs, 4)):
+        tape = sb.Tape(daily.values.T[order], clock="rounds")
+        found = sb.trace(policy, tape, horizon=horizon, seed=seed, run=run, feedback=feedback)
+        yield order[found.choices], order[found.recommended]
+
+
 @pytest.mark.parametrize("feedback", ["bandit", "full"])
 def test_choices_are_those_of_a_trace(daily, feedback):
     policy = sb.ScaleFreeUCB(L=1e-5)
-    player = sb.replay(daily, policy, feedback=feedback)["SF-UCB"]
-    traced = sb.trace(policy, sb.Tape(daily.values.T, clock="rounds"), horizon=500, feedback=feedback)
-    assert player.wealth == pytest.approx(np.cumprod(1 + daily.values[np.arange(500), traced.choices]))
-    assert list(player.shares.values()) == pytest.approx(np.bincount(traced.choices, minlength=4) / 500)
-    assert player.turnover == pytest.approx((np.diff(traced.choices) != 0).sum() / 500)
+    player = sb.replay(daily, policy, runs=3, seed=5, feedback=feedback)["SF-UCB"]
+    held = [choices for choices, _ in traced(policy, daily, 5, 3, feedback=feedback)]
+    wealth = [np.cumprod(1 + daily.values[np.arange(500), choices]) for choices in held]
+    assert player.wealth == pytest.approx(np.median(wealth, axis=0))
+    shares = np.mean([np.bincount(choices, minlength=4) / 500 for choices in held], axis=0)
+    assert list(player.shares.values()) == pytest.approx(shares)
+    assert player.turnover == pytest.approx(np.mean([(np.diff(choices) != 0).sum() / 500 for choices in held]))
 
 
-def test_randomised_policies_are_played_many_times(daily):
+@pytest.mark.parametrize("name", ["SF-TS", "SF-UCB"])
+def test_every_policy_is_played_many_times(daily, name):
     played = sb.replay(daily, ["SF-TS", "SF-UCB"], runs=6, seed=4)
-    player = played["SF-TS"]
-    assert (player.runs, played["SF-UCB"].runs) == (6, 1)
-    tape = sb.Tape(daily.values.T, clock="rounds")
-    policy = sb.ScaleFreeTS(L=played.L)
-    traces = [sb.trace(policy, tape, horizon=500, seed=4, run=r) for r in range(6)]
-    ratios = [statistics.sharpe(t.rewards) * math.sqrt(252) for t in traces]
-    wealth = [np.prod(1 + t.rewards) for t in traces]
+    player = played[name]
+    assert player.runs == 6
+    policy = {"SF-TS": sb.ScaleFreeTS, "SF-UCB": sb.ScaleFreeUCB}[name](L=played.L)
+    earned = [daily.values[np.arange(500), held] for held, _ in traced(policy, daily, 4, 6)]
+    ratios = [statistics.sharpe(x) * math.sqrt(252) for x in earned]
+    wealth = [np.prod(1 + x) for x in earned]
     assert player.annual_sharpe == pytest.approx(np.mean(ratios))
     assert player.spread["annual_sharpe"] == pytest.approx(np.std(ratios, ddof=1))
+    assert player.band["annual_sharpe"] == pytest.approx(np.quantile(ratios, [0.05, 0.95]))
     assert player.total == pytest.approx(np.median(wealth) - 1)
     assert player.wealth_low[-1] == pytest.approx(np.quantile(wealth, 0.05))
     assert player.wealth_high[-1] == pytest.approx(np.quantile(wealth, 0.95))
     again = sb.replay(daily, ["SF-TS", "SF-UCB"], runs=6, seed=4)
     assert again.to_dict() == played.to_dict()
-    assert sb.replay(daily, "SF-TS", runs=6, seed=5)["SF-TS"].annual_sharpe != player.annual_sharpe
+    assert sb.replay(daily, name, runs=6, seed=5)[name].annual_sharpe != player.annual_sharpe
+
+
+def test_the_order_of_the_columns_in_the_table_does_not_matter_on_average():
+    """A policy that takes columns in turn gains more from some orders than from others; the mean over runs hardly."""
+    g = np.random.default_rng(12)
+    x = g.normal(0, 0.01, (60, 3))
+    x[::3, 0] += 0.02  # every third row pays, if the first column is held in it
+    means = []
+    for columns in ([0, 1, 2], [1, 2, 0]):
+        player = sb.replay(table(*x.T[columns]), sb.RoundRobin(), runs=200)["Round robin"]
+        assert player.spread["annual_sharpe"] > 0.5
+        means.append((player.annual_sharpe, player.spread["annual_sharpe"] / math.sqrt(200)))
+    (a, sa), (b, sb_) = means
+    assert abs(a - b) < 4 * math.hypot(sa, sb_)
+
+
+def test_start_dates_and_blocks_are_played_like_orders(daily):
+    recorded = sb.replay(daily, "RoundRobin", runs=30)
+    starts, again = (sb.replay(daily, "RoundRobin", runs=30, paths="starts", length=100) for _ in range(2))
+    assert starts.to_dict() == again.to_dict()
+    blocks = sb.replay(daily, "RoundRobin", runs=30, paths="blocks", block=5)
+    assert (recorded.length, starts.length, blocks.length) == (500, 100, 500)
+    assert recorded[EQUAL].runs == 1
+    assert recorded.dates is not None or daily.dates is None
+    for other in (starts, blocks):
+        assert other.dates is None
+        assert other[EQUAL].runs == other[BEST].runs == other["Round robin"].runs == 30
+        assert other["Round robin"].spread["annual_sharpe"] > recorded["Round robin"].spread["annual_sharpe"]
+    # Equal weight on stretches of 100 rows: any start has the same chance.
+    keys = [np.random.Generator(np.random.Philox(key=np.array([0, run], np.uint64))) for run in range(30)]
+    expected = []
+    for generator in keys:
+        generator.permutation(4)
+        first = int(generator.integers(401))
+        expected.append(statistics.sharpe(daily.values[first : first + 100].mean(axis=1)) * math.sqrt(252))
+    assert starts[EQUAL].annual_sharpe == pytest.approx(np.mean(expected), rel=1e-9)
+    for options, words in (
+        ({"length": 50}, "length=50 is for paths='starts'"),
+        ({"block": 5}, "block=5 is for paths='blocks'"),
+        ({"paths": "starts", "length": 500}, "length must be a whole number from 3 to 499, got 500"),
+        ({"paths": "rows"}, "paths must be one of 'recorded', 'starts', 'blocks', got 'rows'"),
+    ):
+        with pytest.raises(sb.InvalidInputError, match=words):
+            sb.replay(daily, "SF-UCB", **options)
+
+
+def test_blocks_are_the_stationary_bootstrap():
+    """Rows follow one another but where a block begins, which has the probability 1/block; every row is as likely."""
+    rows = resampled_rows(np.random.default_rng(3), 50, 200_000, 8.0)
+    follows = (np.diff(rows) % 50) == 1
+    assert follows.mean() == pytest.approx(1 - 1 / 8 * 49 / 50, abs=0.004)
+    assert np.bincount(rows, minlength=50) / 200_000 == pytest.approx(0.02, abs=0.002)
+    assert resampled_rows(np.random.default_rng(3), 50, 10, 50.0).max() < 50
+
+
+def test_a_pilot_that_takes_up_the_table_is_no_result():
+    g = np.random.default_rng(4)
+    crowd = table(*g.normal(0, 0.01, (50, 150)), names=[f"s{k}" for k in range(50)], q=252)
+    with pytest.raises(sb.InvalidInputError, match=r"50 columns are too many for 150 rows: SF-UCB would try all"):
+        sb.replay(crowd, "SF-UCB", runs=2)
+    played = sb.replay(crowd, ["SF-UCB", "RoundRobin"], runs=2)
+    assert [p.name for p in played.policies] == ["Round robin"]
+    assert played.remarks[0].startswith(
+        "SF-UCB would be at the end of the 150 rows when all 50 columns have been tried"
+    )
+    assert str(played).startswith("Check: SF-UCB would be at the end")
+    more = table(*g.normal(0, 0.01, (50, 250)), names=[f"s{k}" for k in range(50)], q=252)
+    late = sb.replay(more, ["SF-UCB", "RoundRobin"], runs=2)
+    assert late.remarks[0].startswith("SF-UCB spends more than half of the 250 rows on trying all 50 columns")
+    assert sb.replay(table(*g.normal(0, 0.01, (5, 250)), q=252), "SF-UCB", runs=2).remarks == ()
+
+
+def test_the_default_regulariser_knows_nothing_of_later_rows(daily):
+    """A calm second half would lower a variance that is taken from all rows."""
+    calm = daily.values.copy()
+    calm[250:] /= 10
+    found = sb.replay(table(*calm.T, q=252), "RoundRobin", runs=2).L
+    assert found == sb.replay(daily, "RoundRobin", runs=2).L
+    assert found == pytest.approx(daily.values[:20].var(axis=0, ddof=1).min() / 10)
+
+
+def test_rssr_is_signed_in_a_replay_however_a_policy_is_given(daily):
+    by_name = sb.replay(daily, "SHSR", runs=3, L=1e-5)["SHSR"]
+    as_object = sb.replay(daily, sb.SHSR(L=1e-5, signed=True), runs=3)["SHSR"]
+    assert by_name.to_dict() == as_object.to_dict()
+    for unsigned in (sb.SHSR(L=1e-5), "SHSR:signed=false", sb.SequentialHalving(sb.RSSR(1e-5))):
+        with pytest.raises(sb.InvalidInputError, match=r"RSSR without its sign.*pass signed=True"):
+            sb.replay(daily, unsigned)
 
 
 def test_which_policies_are_randomised():
@@ -223,26 +337,29 @@ def test_which_policies_are_randomised():
         return arm.mean + L * (arm.key % 2)
 
     drawing = [sb.ScaleFreeTS(L=1), sb.ScaleFreeDirichlet(L=1), sb.EpsilonGreedy(), sb.MTS(), sb.MVTS(), mine(L=1.0)]
-    others = [sb.ScaleFreeUCB(L=1), sb.ScaleFreeIMED(L=1), sb.UCBRSSR(L=1), sb.UniformPlay(), sb.SHSR(L=1)]
+    others = [sb.ScaleFreeUCB(L=1), sb.ScaleFreeIMED(L=1), sb.UCBRSSR(L=1), sb.RoundRobin(), sb.SHSR(L=1)]
     assert [is_random(p) for p in drawing + others] == [True] * len(drawing) + [False] * len(others)
 
 
 def test_a_policy_with_a_budget_explores_and_then_holds(daily):
     policy = sb.SHSR(L=1e-5, signed=True)
-    player = sb.replay(daily, policy, budget=100)["SHSR"]
-    traced = sb.trace(policy, sb.Tape(daily.values.T, clock="rounds"), horizon=100)
-    held = np.full(500, traced.recommended)
-    held[: len(traced)] = traced.choices
-    assert player.wealth == pytest.approx(np.cumprod(1 + daily.values[np.arange(500), held]))
-    name = daily.names[traced.recommended]
-    assert f"explores for {len(traced)} of the 500 rows, then holds {name}" in player.rule
-    assert sb.replay(daily, policy).budget == 250
+    player = sb.replay(daily, policy, budget=100, runs=3, seed=2)["SHSR"]
+    wealth, found = [], []
+    for choices, recommended in traced(policy, daily, 2, 3, horizon=100):
+        held = np.full(500, recommended)
+        held[: len(choices)] = choices
+        wealth.append(np.cumprod(1 + daily.values[np.arange(500), held]))
+        found.append(daily.names[recommended])
+    assert player.wealth == pytest.approx(np.median(wealth, axis=0))
+    assert f"explores for {len(choices)} of the 500 rows, then holds what it found: " in player.rule
+    assert all(f"{name} in {found.count(name) / 3:.0%}" in player.rule for name in found)
+    assert sb.replay(daily, policy, runs=2).budget == 250
 
 
 def test_the_usual_policies(daily, small):
     played = sb.replay(daily, runs=2)
     assert [p.name for p in played.policies] == ["SF-UCB", "SW-SF-UCB", "SF-TS", "UCB-RSSR"]
-    variances = [np.var(column, ddof=1) for column in daily.values.T]
+    variances = [np.var(column, ddof=1) for column in daily.values[:20].T]
     assert pytest.approx(min(variances) / 10) == played.L
     assert "window = 125" in played["SW-SF-UCB"].rule
     # As published it takes every column in turn: returns are far below the unit scale it is made for.
@@ -268,29 +385,32 @@ def test_seeing_all_columns_is_no_worse_where_one_is_best():
 def test_nothing_is_called_better_without_its_error():
     g = np.random.default_rng(2)
     same = sb.replay(table(*g.normal(0.001, 0.01, (3, 400)), q=252), "SF-UCB")
-    assert abs(same["SF-UCB"].annual_difference) < 2 * same["SF-UCB"].annual_difference_se
+    luck = math.hypot(same["SF-UCB"].annual_difference_se, same["SF-UCB"].spread["annual_difference"])
+    assert abs(same["SF-UCB"].annual_difference) < 2 * luck
     assert "No policy is two standard errors away from it." in same.summary
     x = g.normal(0, 0.01, (3, 900)) + np.array([[-0.02], [0.01], [-0.02]])
-    far = sb.replay(table(*x, q=252), ["SF-UCB", "UniformPlay"])
+    far = sb.replay(table(*x, q=252), ["SF-UCB", "RoundRobin"])
     assert far["SF-UCB"].annual_difference > 2 * far["SF-UCB"].annual_difference_se
     assert "Clearly above it by more than two standard errors: SF-UCB" in far.summary
     assert "clearly below" not in far.summary
     many = table(*g.normal(0.002, 0.01, (10, 900)), q=252)  # one at a time forgoes what holding all gains
-    one = sb.replay(many, "UniformPlay")
-    assert one["Uniform play"].annual_difference < -2 * one["Uniform play"].annual_difference_se
-    assert "Clearly below it by more than two standard errors: Uniform play" in one.summary
+    one = sb.replay(many, "RoundRobin")
+    assert one["Round robin"].annual_difference < -2 * one["Round robin"].annual_difference_se
+    assert "Clearly below it by more than two standard errors: Round robin" in one.summary
 
 
 def test_what_is_printed(daily):
-    played = sb.replay(daily, ["SF-UCB", "SF-TS"], runs=4, cost=0.002, risk_free=1.03 ** (1 / 252) - 1)
+    played = sb.replay(daily, ["SF-UCB", "SF-TS"], runs=4, cost=0.002, risk_free=0.03)
     words = " ".join(str(played).split())
     ucb = played["SF-UCB"]
     for text in (
-        f"{ucb.annual_sharpe:.3f}", f"{ucb.annual_se_hac:.3f}", f"{ucb.annual_se:.3f}", f"{ucb.annual_difference:+.3f}",
-        f"{ucb.total:.1%}", f"{ucb.drawdown:.1%}", f"{ucb.annual_turnover:.2f}", f"{ucb.shares['c']:.1%}",
+        f"{ucb.annual_sharpe:.1f}", f"{ucb.annual_se_hac:.1f}", f"{ucb.annual_se:.1f}", f"{ucb.annual_difference:+.1f}",
+        "{:.1f} to {:.1f}".format(*ucb.band["annual_sharpe"]), "{:.0%} to {:.0%}".format(*ucb.band["total"]),
+        f"{ucb.total:.0%}", f"{ucb.drawdown:.0%}", f"{ucb.annual_turnover:.1f}", f"{ucb.shares['c']:.1%}",
         "252 periods a year", "√252", "0.002 of wealth per switch", "0.03 a year",
         f"{played.L:.4g} (variance per period)",
-        "4 of each randomised policy", "only the return of the column held", "a bandit is the wrong tool",
+        "4 of each policy on the recorded rows, the columns in a random order; seed 0",
+        "only the return of the column held", "a bandit is the wrong tool",
         "brought back to the same weight before every row", "ScaleFreeUCB(L = ",
     ):  # fmt: skip
         assert text in words, text
@@ -335,7 +455,7 @@ def test_numbers_come_as_plain_data(daily):
         ("SHSR", {"budget": 12}, "needs a budget of at least 16 for 4 arms"),
         ("SHSR", {"budget": 501}, "budget must be a whole number from 1 to 500, got 501"),
         ("SW-SF-UCB:window=10", {}, "too few for 4 arms"),
-        (sb.UniformPlay(name=EQUAL), {}, "two players are called 'equal weight'"),
+        (sb.RoundRobin(name=EQUAL), {}, "two players are called 'equal weight'"),
         (sb.ScaleFreeUCB, {}, "call it with its parameters"),
         ("SF-UCB", {"cost": 1.0}, "cost must be a share of wealth from 0 to below 1, got 1.0"),
         ("SF-UCB", {"cost": -0.1}, "got -0.1"),
@@ -347,19 +467,19 @@ def test_numbers_come_as_plain_data(daily):
     ids=lambda value: "",
 )
 def test_what_cannot_be_replayed(daily, policies, options, words):
-    with pytest.raises(sb.InvalidInput, match=words):
+    with pytest.raises(sb.InvalidInputError, match=words):
         sb.replay(daily, policies, **options)
 
 
 def test_what_is_no_table_or_too_small_a_one(daily):
-    with pytest.raises(sb.InvalidInput, match="must come from read_returns, got ndarray"):
+    with pytest.raises(sb.InvalidInputError, match="must come from read_returns, got ndarray"):
         sb.replay(daily.values)
-    with pytest.raises(sb.InvalidInput, match="there is only 'A'; give at least two"):
+    with pytest.raises(sb.InvalidInputError, match="there is only 'A'; give at least two"):
         sb.replay(table(A))
-    with pytest.raises(sb.InvalidInput, match="SF-UCB needs a horizon of at least 12 for 4 arms"):
+    with pytest.raises(sb.InvalidInputError, match="SF-UCB needs a horizon of at least 12 for 4 arms"):
         sb.replay(table(A, B, A[::-1], B[::-1]), "SF-UCB")
-    flat = table([0.01, 0.02, 0.01, 0.02], [0.02, 0.01, 0.02, 0.01])
-    with pytest.raises(sb.InvalidInput, match="the returns of Uniform play do not vary"):
-        sb.replay(flat, sb.UniformPlay())
-    with pytest.raises(sb.UnknownName, match="no player is called 'equal weigth': did you mean 'equal weight'"):
+    flat = table([0.01, 0.02] * 4, [0.02, 0.01] * 4)
+    with pytest.raises(sb.InvalidInputError, match="the returns of Round robin do not vary"):
+        sb.replay(flat, sb.RoundRobin())
+    with pytest.raises(sb.UnknownNameError, match="no player is called 'equal weigth': did you mean 'equal weight'"):
         sb.replay(daily, "SF-UCB")["equal weigth"]

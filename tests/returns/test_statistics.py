@@ -1,7 +1,9 @@
 """Statistics of Sharpe ratios against hand-worked and published values, plain-Python twins and simulation."""
 
+import importlib.util
 import math
 import statistics as plain
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ def skewed():
 def test_sharpe_by_hand():
     """Mean 0.02, squares of deviations 0.0001 + 0 + 0.0001 over 2."""
     assert statistics.sharpe([0.01, 0.02, 0.03]) == pytest.approx(2.0)
-    assert statistics.sharpe([0.01, 0.02, 0.03], risk_free=0.005) == pytest.approx(1.5)
+    assert statistics.sharpe([0.01, 0.02, 0.03], risk_free_per_period=0.005) == pytest.approx(1.5)
 
 
 def test_columns_are_treated_alone(skewed):
@@ -38,7 +40,9 @@ def test_standard_error_against_scipys_moments(skewed):
     for x in skewed.T:
         sr = (plain.fmean(x) - 0.001) / plain.stdev(x)
         square = 1 - scipy.stats.skew(x) * sr + (scipy.stats.kurtosis(x, fisher=False) - 1) / 4 * sr**2
-        assert statistics.sharpe_se(x, risk_free=0.001) == pytest.approx(math.sqrt(square / (len(x) - 1)), rel=1e-12)
+        assert statistics.sharpe_se(x, risk_free_per_period=0.001) == pytest.approx(
+            math.sqrt(square / (len(x) - 1)), rel=1e-12
+        )
 
 
 @pytest.mark.parametrize(("sharpe", "rows", "se"), [(1.5, 60, 0.188), (0.5, 12, 0.306), (3.0, 12, 0.677)])
@@ -124,14 +128,14 @@ def test_annualised_under_autocorrelation(rho):
 def test_annualised_is_the_sharpe_ratio_of_sums():
     """Blocks of 4 of an MA(1) with autocorrelation 0.5 / 1.25: the variance of a sum is 4 + 2 · 3 · 0.4."""
     assert statistics.annualised(0.5, 4, [0.4]) == pytest.approx(4 * 0.5 / math.sqrt(4 + 2.4))
-    with pytest.raises(sb.InvalidInput, match="no returns have these autocorrelations"):
+    with pytest.raises(sb.InvalidInputError, match="no returns have these autocorrelations"):
         statistics.annualised(0.5, 4, [-0.9])
 
 
 def test_rates():
     assert statistics.per_period(0.21, 2) == pytest.approx(0.1)
     assert statistics.per_year(0.1, 2) == pytest.approx(0.21)
-    with pytest.raises(sb.InvalidInput, match="above 0, got -1"):
+    with pytest.raises(sb.InvalidInputError, match="above 0, got -1"):
         statistics.per_period(-2, 12)
 
 
@@ -169,7 +173,7 @@ def test_a_record_of_the_minimum_length_just_suffices():
     n = statistics.minimum_track_record(0.2, 0.05, -1.0, 7.0, confidence=0.9)
     se = statistics.se_from_moments(0.2, n, -1.0, 7.0)
     assert statistics.probabilistic_sharpe(0.2, se, 0.05) == pytest.approx(0.9)
-    with pytest.raises(sb.InvalidInput, match=r"above the benchmark 0.3, got 0.2; no record is long enough"):
+    with pytest.raises(sb.InvalidInputError, match=r"above the benchmark 0.3, got 0.2; no record is long enough"):
         statistics.minimum_track_record(0.2, 0.3)
 
 
@@ -197,5 +201,122 @@ def test_one_trial_is_not_deflated():
 
 @pytest.mark.parametrize("x", [[0.1], [], np.zeros((2, 2, 2)), 0.5], ids=["one", "none", "three axes", "number"])
 def test_what_is_no_series(x):
-    with pytest.raises(sb.InvalidInput, match=r"at least 2 rows, got shape"):
+    with pytest.raises(sb.InvalidInputError, match=r"at least 2 rows, got shape"):
         statistics.sharpe(x)
+
+
+# --- trials -----------------------------------------------------------------------------------------------------------
+
+
+def equicorrelated(columns, rho, rows=1000, seed=0):
+    """Columns without skill, whose own correlation is exactly rho."""
+    noise = np.random.default_rng(seed).normal(size=(rows, columns))
+    noise -= noise.mean(axis=0)
+    noise = noise @ np.linalg.inv(np.linalg.cholesky(noise.T @ noise / (rows - 1))).T
+    return noise @ np.linalg.cholesky(np.full((columns, columns), rho) + (1 - rho) * np.eye(columns)).T
+
+
+@pytest.mark.parametrize(("columns", "rho"), [(20, 0.0), (20, 0.5), (100, 0.9), (2, 0.3)])
+def test_effective_trials_have_the_same_largest_sharpe_ratio(columns, rho):
+    """As many independent normal numbers have the expected maximum of the correlated ones, by simulation."""
+    chosen = statistics.selection(equicorrelated(columns, rho))
+    assert chosen.correlation == pytest.approx(rho, abs=1e-9)
+    g = np.random.default_rng(1)
+    shared, own = g.normal(size=(40_000, 1)), g.normal(size=(40_000, columns))
+    largest = (math.sqrt(rho) * shared + math.sqrt(1 - rho) * own).max(axis=1)
+    se = largest.std() / 200
+    n, gamma, quantile = chosen.effective, np.euler_gamma, scipy.stats.norm.ppf
+    formula = (1 - gamma) * quantile(1 - 1 / n) + gamma * quantile(1 - 1 / (n * math.e))
+    assert formula == pytest.approx(largest.mean(), abs=4 * se + 0.05)  # the formula is off by 0.05 for two
+    assert 1 <= chosen.effective <= columns + 1e-9
+
+
+def test_the_spread_of_trials():
+    """At least what chance makes of it, (1 - rho)/(n - 1); what columns show beyond that; or what is known."""
+    alike = statistics.selection(equicorrelated(10, 0.6))
+    assert alike.given == pytest.approx(0, abs=1e-20)  # all their means are 0
+    assert alike.variance == alike.sampling == pytest.approx(0.4 / 999)
+    skill = statistics.selection(equicorrelated(10, 0.6) + np.linspace(0, 0.5, 10))
+    assert skill.variance == skill.given == pytest.approx(np.var(np.linspace(0, 0.5, 10), ddof=1), rel=1e-6)
+    known = statistics.selection(equicorrelated(10, 0.6), 50, variance=0.03)
+    assert known.variance == 0.03
+    assert known.expected_maximum == statistics.expected_maximum(50, 0.03)
+    # Of 50 trials 10 are known to be alike: 90 of 2,450 pairs have a correlation, the others are taken to have none.
+    assert known.correlation == pytest.approx(0.6 * 90 / 2450)
+    alone = statistics.selection(np.random.default_rng(0).normal(size=100), 30)
+    assert (alone.correlation, alone.effective) == (0, pytest.approx(30))
+    assert alone.variance == pytest.approx(1 / 99)
+    with pytest.raises(sb.InvalidInputError, match="trials must be a whole number at least 10, got 9"):
+        statistics.selection(equicorrelated(10, 0.6), 9)
+
+
+def test_survivors_of_many_trials_do_not_pass_for_skill():
+    """The best 5 of 100 without skill: in half of the samples by the spread of those given, in none by that of all."""
+    spec = importlib.util.spec_from_file_location("deflated", Path(__file__).parents[2] / "examples/deflated_sharpe.py")
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    plain, of_given, here, effective = example.passed((100, 5, 0.0, 500), 150)
+    assert plain > 0.9
+    assert 0.3 < of_given < 0.7
+    assert here <= 0.05
+    assert effective == pytest.approx(100, abs=1)
+    assert example.passed((2, 2, 0.8, 200), 400)[2] <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
+
+
+# --- lags -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_negative_pilot_sum_does_not_mean_no_lags():
+    """Returns that undo the ones before: Newey and West's rule squares the ratio, so that its sign does not matter.
+
+    Their mean is known better than that of independent ones: without lags the error would be several times as large.
+    """
+    g = np.random.default_rng(0)
+    found, negative = [], 0
+    for _ in range(60):
+        noise = g.normal(size=1001)
+        x = noise[1:] - 0.8 * noise[:-1]
+        away = statistics.influence(x) - statistics.influence(x).mean()
+        pilot = [away[j:] @ away[: len(away) - j] / 1000 for j in range(int(4 * 10 ** (2 / 9)) + 1)]
+        if pilot[0] + 2 * sum(pilot[1:]) <= 0:
+            negative += 1
+            found.append(statistics.sharpe_se_hac(x) / statistics.sharpe_se(x))
+    assert negative >= 5
+    assert max(found) < 0.6
+    assert min(found) > 0.1  # (1 - 0.8)/sqrt(1 + 0.8²) is 0.16
+
+
+def test_lags_are_limited():
+    """Where the pilot sum is next to nothing the rule asks for more lags than there are rows; Schwert's limits them."""
+    x = np.tile([1.0, -1.0, 0.5, -0.5], 30) + np.random.default_rng(0).normal(0, 0.01, 120)
+    assert statistics.sharpe_se_hac(x) == pytest.approx(statistics.sharpe_se_hac(x, lags=int(12 * 1.2**0.25)))
+
+
+# --- risk-free rates --------------------------------------------------------------------------------------------------
+
+
+def test_a_rate_is_annual_or_per_period():
+    assert statistics.risk_free_rate(0.02, None, 12) == pytest.approx(1.02 ** (1 / 12) - 1)
+    assert statistics.risk_free_rate(0.0, 0.001, 252) == 0.001
+    assert statistics.risk_free_rate(0.0, None, 252) == 0
+    assert statistics.risk_free_rate(-0.005, None, 1) == pytest.approx(-0.005)
+    assert statistics.risk_free_rate(0.0, 0.06, 1) == 0.06
+
+
+@pytest.mark.parametrize(
+    ("rates", "words"),
+    [
+        ((2.0, None, 252), "risk_free is an annual rate, and 2.0 would be 200% a year; 0.02 is 2%"),
+        ((-1.0, None, 252), "would be -100% a year"),
+        ((math.inf, None, 252), "risk_free must be a finite number, got inf"),
+        ((0.0, 0.02, 252), r"risk_free_per_period=0.02 would be 1.46e\+04% a year .* pass risk_free=0.02"),
+        ((0.0, 0.06, 12), "risk_free_per_period=0.06 would be 101% a year"),
+        ((0.0, -1.0, 12), "risk_free_per_period=-1.0 would be"),
+        ((0.0, math.nan, 12), "risk_free_per_period must be a finite number, got nan"),
+        ((0.02, 0.0001, 252), "give risk_free=0.02, the annual rate, or risk_free_per_period=0.0001, not both"),
+    ],
+    ids=lambda value: "",
+)
+def test_rates_that_cannot_be(rates, words):
+    with pytest.raises(sb.InvalidInputError, match=words):
+        statistics.risk_free_rate(*rates)

@@ -16,7 +16,7 @@ def test_every_policy_of_the_paper_has_its_bounds():
         sb.UCBVV(): ("UCB-VV", "regret", ["printed", "repaired"]),
         sb.UCBSRLike(0.5): ("UCB-SR-like", "regret", ["printed", "repaired", "proved"]),
         sb.UCBRSSR(0.5): ("UCB-RSSR", "regret", ["printed", "repaired", "proved"]),
-        sb.UCBRSSR(0.5, confidence="literal"): ("UCB-RSSR", "regret", ["printed", "repaired"]),
+        sb.UCBRSSR(0.5, undefined_width="printed"): ("UCB-RSSR", "regret", ["printed", "repaired"]),
         sb.SHVV(): ("SHVV", "probability", ["printed", "repaired"]),
         sb.SHSR(0.5): ("SHSR", "probability", ["printed", "repaired"]),
         sb.SuRSR(0.5): ("SuRSR", "probability", ["printed", "repaired"]),
@@ -53,12 +53,12 @@ def test_others_have_none():
     assert theory.bounds_for(sb.SHVV(), drawn, 1000) == []
     assert theory.bounds_for(sb.SHSR(0.5, 0.5, True), BANDIT, 1000) == []  # signed, and an arm pays below the rate
     assert theory.bounds_for(sb.SHSR(0.5, 0.0, True), BANDIT, 1000) != []
-    with pytest.raises(sb.InvalidInput, match="policy"):
+    with pytest.raises(sb.InvalidInputError, match="policy"):
         theory.bounds_for("UCB-RSSR", BANDIT, 1000)
 
 
 def test_bounds_of_a_drawn_bandit_are_refused():
-    with pytest.raises(sb.InvalidInput, match="known moments"):
+    with pytest.raises(sb.InvalidInputError, match="known moments"):
         theory.ucb_vv_regret(sb.Tape([[1.0, 2.0], [1.0, 3.0]]), 100)
 
 
@@ -93,5 +93,5 @@ def test_nothing_is_claimed_of_rewards_that_depend_on_each_other():
         lambda: theory.lower_bound(arms, 1.0),
         lambda: theory.coverage(arms, 100, 1.0),
     ):
-        with pytest.raises(sb.InvalidInput, match="about independent rewards, but those of BlockBootstrap"):
+        with pytest.raises(sb.InvalidInputError, match="about independent rewards, but those of BlockBootstrap"):
             call()

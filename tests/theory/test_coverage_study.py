@@ -102,9 +102,9 @@ def test_paper_radius_by_default_and_all_arms_of_a_bandit():
 
 
 def test_bad_arguments_are_named():
-    with pytest.raises(sb.InvalidInput, match="not both"):
+    with pytest.raises(sb.InvalidInputError, match="not both"):
         theory.coverage(sb.Uniform(0, 1), 10, 1.0, epsilon=0.1, level=0.1)
-    with pytest.raises(sb.InvalidInput, match="regulariser"):
+    with pytest.raises(sb.InvalidInputError, match="regulariser"):
         theory.coverage(sb.Uniform(0, 1), 10)
-    with pytest.raises(sb.InvalidInput, match="statistic"):
+    with pytest.raises(sb.InvalidInputError, match="statistic"):
         theory.coverage(sb.Uniform(0, 1), 10, statistics=["mean"])

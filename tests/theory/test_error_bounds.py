@@ -30,7 +30,7 @@ def test_root_limits():
     assert theory.epsilon_of_gap(0.0, 1.0, 1.0) == 0
     assert theory.epsilon_of_gap(1e12, 3.0, 1.0) == pytest.approx(1.0)  # D / 3
     assert theory.epsilon_of_gap(1e-9, 2.0, 1.0) == pytest.approx(1e-9 * 4 / (2 * 3))  # gap D^2 / (2 (D + X))
-    with pytest.raises(sb.InvalidInput, match="gap"):
+    with pytest.raises(sb.InvalidInputError, match="gap"):
         theory.epsilon_of_gap(-1.0, 1.0, 1.0)
 
 

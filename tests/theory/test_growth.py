@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits import metrics, theory
+from sharpe_bandits import theory
 
 T = np.unique(np.rint(np.geomspace(1, 10**4, 100)))
 
@@ -89,9 +89,8 @@ def test_slopes_have_honest_intervals():
 def test_regret_of_simulations():
     def of(policy, bandit, n):
         result = sb.simulate(policy, bandit, horizon=n, runs=60, seed=2, checkpoints=80, workers=2)[policy.name]
-        gaps = policy.goal.gaps(bandit.means, bandit.variances)
-        batches = metrics.weighted_pulls(result.outcome, gaps[None]) / result.outcome.batch_sizes[:, None]
-        return theory.growth(result.outcome.checkpoints, batches)
+        batches = result.regret_per_batch() / result.batch_sizes[:, None]
+        return theory.growth(result.checkpoints, batches)
 
     narrow = sb.Bandit([sb.Uniform(0.85, 0.95), sb.Uniform(0.75, 0.85)])
     assert of(sb.UCBRSSR(0.5), narrow, 10**5).verdict == "logarithmic"
@@ -106,13 +105,13 @@ def test_the_window_can_be_chosen():
 
 def test_bad_arguments_are_named():
     good = noisy(np.log)
-    with pytest.raises(sb.InvalidInput, match="shape"):
+    with pytest.raises(sb.InvalidInputError, match="shape"):
         theory.growth(T, good[0])
-    with pytest.raises(sb.InvalidInput, match="batches"):
+    with pytest.raises(sb.InvalidInputError, match="batches"):
         theory.growth(T, good[:2])
-    with pytest.raises(sb.InvalidInput, match="increasing"):
+    with pytest.raises(sb.InvalidInputError, match="increasing"):
         theory.growth(T[::-1], good)
-    with pytest.raises(sb.InvalidInput, match="earlier start"):
+    with pytest.raises(sb.InvalidInputError, match="earlier start"):
         theory.growth(T, good, start=9500)
-    with pytest.raises(sb.InvalidInput, match="finite"):
+    with pytest.raises(sb.InvalidInputError, match="finite"):
         theory.growth(T, good * np.nan)

@@ -11,7 +11,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 import sharpe_bandits as sb
 from sharpe_bandits.arms.base import Arm
-from sharpe_bandits.errors import InvalidInput
+from sharpe_bandits.errors import InvalidInputError
 from sharpe_bandits.paper.panels import panel
 from sharpe_bandits.theory import kl_inf, lower_bound
 
@@ -333,7 +333,7 @@ def test_wide_intervals():
 
 def test_unbounded_rewards_must_be_asked_for():
     arm = sb.Normal(1, 1)
-    with pytest.raises(InvalidInput, match=r"unbounded.*low=-inf"):
+    with pytest.raises(InvalidInputError, match=r"unbounded.*low=-inf"):
         kl_inf(arm, 1.0, 0.5)
     with pytest.raises(ValueError, match=r"unbounded.*high=inf"):
         lower_bound([sb.Gamma(2, 1), sb.Uniform(0, 1)], 0.5)

@@ -212,11 +212,3 @@ def test_long_horizons_do_not_sum_every_round():
     assert _rest(0.5, 10, 20) == math.inf
     assert _chance([(0.1,)], 3_000_000, 2, 2) == pytest.approx(3_000_000 - 4, abs=10)
     assert _chance([(0.1,), (math.inf,)], 3_000_000, 2, 2) == 0
-
-
-def test_curve():
-    times = [10, 100, 10**4, 10**6]
-    curve = theory.curve(lambda n: theory.ucb_rssr_regret(HIGH, 0.5, n, "proved"), times)
-    assert curve.t.tolist() == times
-    assert curve.vacuous.tolist() == [True, True, False, False]
-    assert curve.value[2] == theory.ucb_rssr_regret(HIGH, 0.5, 10**4, "proved").value

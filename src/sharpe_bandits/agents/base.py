@@ -2,37 +2,54 @@
 
 from __future__ import annotations
 
-import json
 import math
+import threading
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from ..errors import CampaignOver, InvalidInput, SharpeBanditsError, UnreadableData, unknown
+from ..checksums import checksum
+from ..display import html_table
+from ..errors import CampaignOverError, InvalidInputError, SharpeBanditsError, UnreadableDataError, shown, unknown
 from ..kernels.statistics import anchor_of, summary
+from ..names import check_name
 from ..policies.base import Policy, policy_from_dict
-from ..seals import seal
-from ..validation import real, whole
+from ..validation import is_number, real, whole
+from . import state as states
+from .state import damaged
 
-FORMAT = 3
-_KIND = "sharpe-bandits agent"
+#: An agent has at most so many arms and plays at most so many rounds.
+MAX_ARMS, MAX_ROUNDS = 10**5, 10**15
 #: What is kept of each arm, besides its name.
 _COLUMNS = ("pulls", "sum1", "sum2", "sum3", "sum4", "anchor", "last", "maximum")
+#: Arms that a notebook shows, at most.
+_SHOWN = 50
 
 
 class Agent:
-    """An agent that follows a policy. Made by ``policy.agent(...)`` or :meth:`from_json`."""
+    """An agent that follows a policy. Made by ``policy.agent(...)`` or :meth:`from_json`.
 
-    def __init__(self, policy: Policy, arms: list[str] | int, horizon: int | None, seed: int) -> None:
+    Threads may share an agent: each call sees and leaves it whole. Agents pickle and copy with all they have learnt.
+
+    Flavours (one per family of policies) give the methods that raise AssertionError here; those are called with the
+    lock held.
+    """
+
+    def __init__(self, policy: Policy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:
+        listed = _check_arms(arms)
         self.policy = policy
-        self.horizon = horizon
-        self.seed = seed
-        self._named = isinstance(arms, list)
-        self.arms: list[Any] = arms if isinstance(arms, list) else list(range(arms))
-        self._place = {arm: i for i, arm in enumerate(self.arms)}
+        self.seed = whole("seed", seed, 0, 2**64 - 1)
+        self._named = isinstance(listed, list)
+        self.arms: list[Any] = listed if isinstance(listed, list) else list(range(listed))
+        k = len(self.arms)
+        self.horizon = None if horizon is None else whole("horizon", horizon, 2, MAX_ROUNDS)
+        if self.horizon is not None:
+            policy.check_horizon(self.horizon, k)
         #: Rounds played.
         self.t = 0
-        k = len(self.arms)
+        self._lock = threading.RLock()
+        self._place = {arm: i for i, arm in enumerate(self.arms)}
         self._pulls, self._sum1, self._sum2 = np.zeros(k), np.zeros(k), np.zeros(k)
         self._sum3, self._sum4 = np.zeros(k), np.zeros(k)
         self._anchor, self._last, self._maximum = np.zeros(k), np.zeros(k), np.full(k, -math.inf)
@@ -40,46 +57,76 @@ class Agent:
     def __repr__(self) -> str:
         return f"<agent of {self.policy.name}: {len(self.arms)} arms, {self.t} rounds played>"
 
+    def _repr_html_(self) -> str:
+        """The arms as a table, for notebooks."""
+        with self._lock:
+            pulls, found, head = self.pulls, self.estimates(), repr(self).strip("<>")
+        goal = self.policy.goal
+        columns = ["arm", "pulls", "mean", "standard deviation", *([] if goal is None else [type(goal).__name__])]
+        rows = []
+        for arm in self.arms[:_SHOWN]:
+            mean, variance = found[arm]
+            numbers = [mean, math.sqrt(variance), *([] if goal is None else [float(goal.value(mean, variance))])]
+            rows.append([arm, pulls[arm], *(None if math.isnan(x) else x for x in numbers)])
+        if len(self.arms) > _SHOWN:
+            rows.append([f"and {len(self.arms) - _SHOWN} more"])
+        return html_table(columns, rows, head)
+
     @property
     def done(self) -> bool:
         """Whether the budget is spent (never, for an agent without a horizon)."""
-        return self.horizon is not None and self.t >= self.horizon
+        with self._lock:
+            return self._over
 
     @property
     def pulls(self) -> dict[Any, int]:
         """How often each arm was played."""
-        return {arm: int(self._pulls[i]) for i, arm in enumerate(self.arms)}
+        with self._lock:
+            counts = self._pulls.tolist()
+        return {arm: int(count) for arm, count in zip(self.arms, counts, strict=True)}
 
     def estimates(self) -> dict[Any, tuple[float, float]]:
         """Mean and unbiased variance of each arm's rewards (not a number where there are too few)."""
-        return {arm: self._estimate(i) for i, arm in enumerate(self.arms)}
-
-    def _estimate(self, i: int) -> tuple[float, float]:
-        return mean_and_variance(self._pulls[i], self._anchor[i], self._sum1[i], self._sum2[i])
+        with self._lock:
+            return {arm: self._estimate(i) for i, arm in enumerate(self.arms)}
 
     def ask(self) -> Any:
         """The arm to play now. Asking again before telling gives the same arm."""
-        if self.done:
-            raise CampaignOver(f"{self._why_over()}; see recommend()")
-        return self.arms[self._choose()]
+        with self._lock:
+            if self._over:
+                raise CampaignOverError(f"{self._why_over()}; see recommend()")
+            return self.arms[self._choose()]
 
     def tell(self, arm: Any, reward: float) -> None:
         """Take in the reward of a round in which ``arm`` was played. A bad reward leaves the agent as it was."""
         i = self._index(arm)
         x = real(reward)
         if not math.isfinite(x):
-            raise InvalidInput(
-                f"a reward must be a finite number, got {reward!r} for arm {arm!r}; nothing was recorded"
+            raise InvalidInputError(
+                f"a reward must be a finite number, got {shown(reward)} for arm {arm!r}; nothing was recorded"
             )
-        if self.done:
-            raise CampaignOver(f"{self._why_over()}; nothing was recorded")
+        with self._lock:
+            self._tell(i, x)
+
+    def recommend(self) -> Any:
+        """The arm that looks best by the policy's objective, or the most played one if it has none.
+
+        A policy that plays in phases: the last arm standing; before the end, the arm alive that looks best so far. One
+        that looks for the m > 1 best arms gives a list of m arms, in order of arm.
+        """
+        with self._lock:
+            return self._recommend()
+
+    def _tell(self, i: int, x: float) -> None:
+        if self._over:
+            raise CampaignOverError(f"{self._why_over()}; nothing was recorded")
         self._check_due(i)
         anchor = float(anchor_of(x) if self._pulls[i] == 0 else self._anchor[i])
         d = x - anchor
         square = max(x * x, d * d)
         if not math.isfinite(float(self._sum4[i]) + square * square):
-            raise InvalidInput(
-                f"with the reward {reward!r} the moments of arm {arm!r} are beyond the largest number; scale all "
+            raise InvalidInputError(
+                f"with the reward {x!r} the moments of arm {self.arms[i]!r} are beyond the largest number; scale all "
                 "rewards down; nothing was recorded"
             )
         self._anchor[i] = anchor
@@ -93,8 +140,11 @@ class Agent:
         self._maximum[i] = max(self._maximum[i], x)
         self._after(i, x, d)
 
-    def recommend(self) -> Any:
-        """The arm that looks best by the policy's objective."""
+    @property
+    def _over(self) -> bool:
+        return self.horizon is not None and self.t >= self.horizon
+
+    def _recommend(self) -> Any:
         raise AssertionError("an agent without a flavour")
 
     def _choose(self) -> int:
@@ -115,77 +165,155 @@ class Agent:
         except (KeyError, TypeError):
             raise unknown("arm", arm, self.arms) from None
 
+    def _estimate(self, i: int) -> tuple[float, float]:
+        return mean_and_variance(self._pulls[i], self._anchor[i], self._sum1[i], self._sum2[i])
+
     def _best(self, among: list[int]) -> int:
         goal = self.policy.goal
+        if not among:
+            raise InvalidInputError("nothing can be recommended before an arm has two rewards; ask and tell first")
         if goal is None:
             return int(max(among, key=lambda i: (self._pulls[i], -i)))
         return max(among, key=lambda i: (float(goal.value(*self._estimate(i))), -i))
 
     def to_json(self) -> str:
         """The whole state as JSON; :meth:`from_json` continues exactly."""
-        state = {
-            "kind": _KIND,
-            "format": FORMAT,
-            "policy": self.policy.to_dict(),
+        with self._lock:
+            content = self._content()
+        try:
+            return states.write(content)
+        except ValueError as error:
+            raise InvalidInputError(f"{self!r} cannot be saved: a parameter of its policy is not finite") from error
+
+    def _content(self) -> dict[str, Any]:
+        record = {column: getattr(self, f"_{column}").tolist() for column in _COLUMNS}
+        record["maximum"] = [value if math.isfinite(value) else None for value in record["maximum"]]
+        return {
+            "policy": _plain(self.policy.to_dict()),
             "arms": self.arms if self._named else len(self.arms),
             "horizon": self.horizon,
             "seed": self.seed,
             "t": self.t,
-            "record": {c: [_json_number(v) for v in getattr(self, f"_{c}")] for c in _COLUMNS},
+            "record": record,
             **self._more(),
         }
-        plain = json.loads(json.dumps(state, allow_nan=False, default=lambda thing: thing.tolist()))
-        return json.dumps({**plain, "seal": seal(plain)})
 
     @staticmethod
     def from_json(text: str | bytes) -> Agent:
-        """The agent whose state :meth:`to_json` gave; it continues exactly where that one stood."""
-        try:
-            state = json.loads(text)
-        except (ValueError, TypeError) as error:
-            raise UnreadableData(f"this is not the JSON state of an agent: {error}") from None
-        if not isinstance(state, dict) or state.get("kind") != _KIND:
-            raise UnreadableData("this JSON is not the state of an agent of this library")
-        if state.get("format") != FORMAT:
-            raise UnreadableData(f"the state has format {state.get('format')!r}, this version reads {FORMAT}")
-        from . import new_agent
+        """The agent whose state :meth:`to_json` gave, in this or an older format; it continues exactly where that one
+        stood."""
+        return _restored(text, None)
 
-        try:
-            agent = new_agent(policy_from_dict(state["policy"]), state["arms"], state["horizon"], state["seed"])
-            agent._restore(state)
-            if state.pop("seal", None) != seal(state):
-                raise UnreadableData("the state of the agent was changed after it was saved; take it from a copy")
-        except UnreadableData:
-            raise
-        except SharpeBanditsError as error:
-            raise UnreadableData(f"the state of the agent cannot be used: {error}") from error
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            raise UnreadableData(f"the state of the agent is damaged: {type(error).__name__}: {error}") from error
-        return agent
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.to_json(), self.policy)
 
     def _more(self) -> dict[str, Any]:
         """What a flavour keeps besides."""
         return {}
 
     def _restore(self, state: dict[str, Any]) -> None:
+        """Take over a state, if rewards could have led to it."""
         k = len(self.arms)
-        record = state["record"]
+        self.t = whole("t", state["t"], 0, MAX_ROUNDS)
         for column in _COLUMNS:
-            values = np.array([-math.inf if v is None else v for v in record[column]], float)
-            finite = np.isfinite(values) | (column == "maximum")
-            if values.shape != (k,) or not finite.all():
-                raise UnreadableData(f"the state of the agent is damaged: {column} must be {k} numbers")
-            setattr(self, f"_{column}", values)
-        self.t = whole("t", state["t"], 0)
-        played = self._pulls.sum()
-        if (self._pulls < 0).any() or (self._pulls != np.floor(self._pulls)).any() or played != self.t:
-            raise UnreadableData(
-                f"the state of the agent is damaged: its arms have {played:g} pulls in {self.t} rounds"
-            )
+            values = np.array([-math.inf if v is None and column == "maximum" else v for v in state["record"][column]])
+            if values.shape != (k,) or values.dtype.kind not in "iuf":
+                raise damaged(f"{column} must be {k} numbers")
+            setattr(self, f"_{column}", values.astype(float))
+        pulls, played = self._pulls, self._pulls > 0
+        if (pulls < 0).any() or (pulls != np.floor(pulls)).any() or pulls.sum() != self.t:
+            raise damaged(f"its arms have {pulls.sum():g} pulls in {self.t} rounds")
         if self.horizon is not None and self.t > self.horizon:
-            raise UnreadableData(f"the state of the agent is damaged: {self.t} rounds played of {self.horizon}")
-        if (self._sum2 < 0).any():
-            raise UnreadableData("the state of the agent is damaged: a sum of squares is negative")
+            raise damaged(f"{self.t} rounds played of {self.horizon}")
+        sums = np.array([self._sum1, self._sum2, self._sum3, self._sum4])
+        rests = [*sums, self._anchor, self._last, np.where(self._maximum == -math.inf, 0.0, 1.0)]
+        if any((row[~played] != 0).any() for row in rests) or not np.isfinite(self._maximum[played]).all():
+            raise damaged("an arm that was never played has rewards, or one that was has none")
+        order = np.argsort(self._last[played])
+        last = self._last[played][order]
+        whole_and_distinct = (last == np.floor(last)).all() and (np.diff(last) > 0).all()
+        # Up to the last pull of an arm, there were the pulls of all arms that have not been played since.
+        if not whole_and_distinct or (np.cumsum(pulls[played][order]) > last).any() or (self.t and last[-1] != self.t):
+            raise damaged("the rounds in which arms were last played do not fit their pulls")
+        anchor, top = self._anchor[played], self._maximum[played] - self._anchor[played]
+        check_sums(pulls[played], sums[:, played], "rewards")
+        rounding = (_slack(pulls[played]) - 1) * np.sqrt(pulls[played] * self._sum2[played]) + TINY * pulls[played]
+        once = pulls[played] == 1
+        d = sums[0, played][once]
+        if (
+            any(anchor_of(a) != a for a in anchor.tolist())  # else a first reward would have had another anchor
+            or (self._sum1[played] > pulls[played] * top + rounding).any()
+            or (np.abs(top) > np.sqrt(self._sum2[played]) * _slack(pulls[played]) + TINY).any()
+            or (top[once] != d).any()
+            or (sums[1:, played][:, once] != [d * d, d * d * d, d * d * d * d]).any()
+        ):
+            raise damaged("the largest reward of an arm does not fit its sums")
+
+
+#: Powers of small numbers vanish; sums of them are then off by no more than this.
+TINY = 1e-150
+
+
+def _slack(weight: Any) -> Any:
+    """1, and what rounding may add to it in so many steps."""
+    return 1 + 1e-12 + 1e-15 * weight
+
+
+def check_sums(weight: Any, sums: Any, what: str, doubt: Any = (0.0, 0.0, 0.0, 0.0)) -> None:
+    """Raise if no numbers of this total weight have these sums of first to fourth powers (Cauchy and Schwarz).
+
+    ``doubt`` is how far each sum may be off besides.
+    """
+    s1, s2, s3, s4 = sums
+    d1, d2, d3, d4 = doubt
+    slack, tiny = _slack(weight), TINY * (1 + np.asarray(weight))
+    if (
+        not np.isfinite(np.asarray(sums)).all()
+        or (s2 < -d2).any()
+        or (s4 < -d4).any()
+        or (np.abs(s1) - d1 > np.sqrt(weight) * np.sqrt(np.maximum(s2 + d2, 0)) * slack + tiny).any()
+        or (s2 - d2 > np.sqrt(weight) * np.sqrt(np.maximum(s4 + d4, 0)) * slack + tiny).any()
+        or (np.abs(s3) - d3 > np.sqrt(np.maximum(s2 + d2, 0)) * np.sqrt(np.maximum(s4 + d4, 0)) * slack + tiny).any()
+    ):
+        raise damaged(f"no {what} have these sums")
+
+
+def _restored(text: str | bytes, policy: Policy | None) -> Agent:
+    """The agent of a saved state; ``policy`` is what it follows, if that is at hand."""
+    try:
+        state = states.read(text)
+        agent = (policy or policy_from_dict(state["policy"])).agent(
+            state["arms"], horizon=state["horizon"], seed=state["seed"]
+        )
+        with np.errstate(all="ignore"):
+            agent._restore(state)
+        # What was read and what would be saved must be the same: nothing more, and every number of its kind.
+        if checksum({**agent._content(), "policy": None}) != checksum({**state, "policy": None}):
+            raise damaged("it has parts or numbers that no agent saves")
+    except UnreadableDataError:
+        raise
+    except SharpeBanditsError as error:
+        raise UnreadableDataError(f"the state of the agent cannot be used: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
+        raise damaged(f"{type(error).__name__}: {shown(str(error))}") from error
+    return agent
+
+
+def _check_arms(arms: int | Iterable[str]) -> list[str] | int:
+    if is_number(arms):
+        return whole("arms", whole("arms", arms, 2), 2, MAX_ARMS)
+    if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable):
+        raise InvalidInputError(f"arms must be a list of names or a number of arms, got {shown(arms)}")
+    try:
+        names = list(arms)
+    except Exception:  # what is given may fail in any way
+        raise InvalidInputError(f"arms must be a list of names or a number of arms, got {shown(arms)}") from None
+    if not all(isinstance(name, str) for name in names):
+        raise InvalidInputError(f"names of arms must be text, got {shown(names)}; pass a number for arms 0, 1, ...")
+    if len(names) < 2 or len(set(names)) != len(names):
+        raise InvalidInputError(f"arms must be at least 2 different names, got {shown(names)}")
+    whole("the number of arms", len(names), 2, MAX_ARMS)
+    return [check_name("the name of an arm", name) for name in names]
 
 
 def mean_and_variance(pulls: float, anchor: float, sum1: float, sum2: float) -> tuple[float, float]:
@@ -197,5 +325,10 @@ def mean_and_variance(pulls: float, anchor: float, sum1: float, sum2: float) -> 
     return float(mean), float(variance) if pulls > 1 else math.nan
 
 
-def _json_number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+def _plain(data: Any) -> Any:
+    """The same with arrays as lists."""
+    if isinstance(data, dict):
+        return {key: _plain(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple, np.ndarray)):
+        return [_plain(value) for value in (data.tolist() if isinstance(data, np.ndarray) else data)]
+    return data.item() if isinstance(data, np.generic) else data

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..engine.compiler import specialise
-from ..errors import InvalidInput, UnreadableData
+from ..engine.families.phases import phase_bindings
+from ..errors import InvalidInputError
 from ..kernels import elimination, formulas
+from ..kernels.statistics import Sums
 from ..objectives import Mean
 from ..policies.base import EliminationPolicy
 from ..validation import whole
-from .base import Agent
+from .base import TINY, Agent
+from .state import damaged
 
 
 class EliminationAgent(Agent):
     """An agent of a policy that plays in phases."""
 
-    def __init__(self, policy: EliminationPolicy, arms: list[str] | int, horizon: int, seed: int) -> None:
+    def __init__(self, policy: EliminationPolicy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:
         super().__init__(policy, arms, horizon, seed)
         self._rule = policy
         k = len(self.arms)
-        self._phases = policy.phases(horizon, k)
+        if self.horizon is None:
+            raise InvalidInputError(
+                f"{policy.name} needs a budget; pass horizon=... ({policy.least_budget(k)} at least)"
+            )
+        self._phases = policy.phases(self.horizon, k)
         self._phase = 0
         self._alive = list(range(k))  # arms that are played: neither accepted nor dropped
         self._taken = np.zeros(k, bool)
@@ -31,23 +39,25 @@ class EliminationAgent(Agent):
         self._due = np.full(k, self._phases[0][0])
         goal = policy.goal or Mean()
         self._goal_arguments = goal.arguments()
-        self._decide = specialise(elimination.end_phase, {formulas.value: goal.formula})
-        self._share = specialise(elimination.share, {formulas.value: goal.formula}) if policy.by_spread else None
+        bindings = phase_bindings(policy)
+        self._decide = specialise(elimination.end_phase, bindings)
+        self._share = specialise(policy.share, {formulas.value: goal.formula})
 
     @property
-    def done(self) -> bool:
-        """Whether all phases are played."""
+    def _over(self) -> bool:
         return self._phase >= len(self._phases)
 
     @property
     def alive(self) -> list[Any]:
         """The arms still in the running: those accepted, and those that are played."""
-        return [self.arms[i] for i in sorted({*self._alive, *self._accepted})]
+        with self._lock:
+            return [self.arms[i] for i in sorted({*self._alive, *self._accepted})]
 
     @property
     def accepted(self) -> list[Any]:
         """The arms that are sure to be recommended."""
-        return [self.arms[i] for i in self._accepted]
+        with self._lock:
+            return [self.arms[i] for i in self._accepted]
 
     @property
     def _accepted(self) -> list[int]:
@@ -55,7 +65,7 @@ class EliminationAgent(Agent):
 
     @property
     def _wanted(self) -> int:
-        return self._rule.sought - int(self._taken.sum())
+        return self._rule.n_recommended - int(self._taken.sum())
 
     def _choose(self) -> int:
         return max(self._alive, key=lambda i: (self._due[i], -i))
@@ -65,57 +75,48 @@ class EliminationAgent(Agent):
             state = "has all its pulls of this phase" if i in self._alive else "was dropped"
             if self._taken[i]:
                 state = "is accepted already"
-            raise InvalidInput(f"arm {self.arms[i]!r} {state}; ask() says {self.ask()!r}; nothing was recorded")
+            raise InvalidInputError(
+                f"arm {self.arms[i]!r} {state}; ask() says {self.arms[self._choose()]!r}; nothing was recorded"
+            )
 
     def _after(self, i: int, x: float, d: float) -> None:
         self._count[i] += 1
         self._now1[i] += d
         self._now2[i] += d * d
         self._due[i] -= 1
-        while not self.done and not any(self._due[j] > 0 for j in self._alive):
+        while not self._over and not any(self._due[j] > 0 for j in self._alive):
             self._end_phase()
 
     def _end_phase(self) -> None:
         alive = np.array(self._alive, np.int64)
         keep = self._phases[self._phase][1]
         looked = keep == len(alive)
-        self._decide(
-            alive, len(alive), keep, self._rule.accepts, self._wanted, self._taken, self._count, self._now1, self._now2,
-            self._anchor, self._goal_arguments,
-        )  # fmt: skip
+        now = Sums(self._count, self._now1, self._now2, self._sum3, self._sum4, self._anchor)
+        self._decide(now, alive, len(alive), keep, self._wanted, self._taken, self._goal_arguments)
         self._phase += 1
         self._due[:] = 0
-        self._alive = [] if self.done else [int(i) for i in alive[:keep]]
-        if self.done:
+        self._alive = [] if self._over else [int(i) for i in alive[:keep]]
+        if self._over:
             return
-        pulls = self._phases[self._phase][0]
-        self._due[self._alive] = pulls
-        if looked and self._share is not None:
-            quota = np.zeros(keep, np.int64)
-            self._share(
-                alive, keep, pulls * keep, self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._anchor,
-                self._goal_arguments, quota,
-            )  # fmt: skip
-            self._due[self._alive] = quota
+        quota = np.zeros(keep, np.int64)
+        sums = Sums(self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._anchor)
+        self._share(sums, alive, keep, self._phases[self._phase][0], looked, self._goal_arguments, quota)
+        self._due[self._alive] = quota
         if not self._rule.keeps_samples:
             self._count[:], self._now1[:], self._now2[:] = 0.0, 0.0, 0.0
 
-    def recommend(self) -> Any:
-        """The last arm standing; before the end, the arm alive that looks best so far.
-
-        A policy that looks for the m > 1 best arms gives a list of m arms, in order of arm.
-        """
+    def _recommend(self) -> Any:
         chosen = self._accepted
         among = [i for i in self._alive if self._pulls[i] >= 2]
         if len(among) < self._wanted:
-            enough = "an arm has" if self._rule.sought == 1 else f"{self._rule.sought} arms have"
-            raise InvalidInput(f"nothing can be recommended before {enough} two rewards; ask and tell first")
+            enough = "an arm has" if self._rule.n_recommended == 1 else f"{self._rule.n_recommended} arms have"
+            raise InvalidInputError(f"nothing can be recommended before {enough} two rewards; ask and tell first")
         for _ in range(self._wanted):
             best = self._best(among)
             among.remove(best)
             chosen.append(best)
         listed = [self.arms[i] for i in sorted(chosen)]
-        return listed if self._rule.sought > 1 else listed[0]
+        return listed if self._rule.n_recommended > 1 else listed[0]
 
     def _more(self) -> dict[str, Any]:
         return {
@@ -133,29 +134,72 @@ class EliminationAgent(Agent):
         self._alive = [whole("arm", i, 0, k - 1) for i in state["alive"]]
         accepted = [whole("arm", i, 0, k - 1) for i in state["accepted"]]
         self._taken[accepted] = True
-        self._due = np.array([whole("due", v, 0) for v in state["due"]])
+        self._due = np.array([whole("due", v, 0, self.horizon) for v in state["due"]])
         current = state["current"]
         self._count, self._now1, self._now2 = (np.array(current[c], float) for c in ("count", "sum1", "sum2"))
         shapes = {a.shape for a in (self._due, self._count, self._now1, self._now2)}
-        sizes = [k, *(stay for _, stay in self._phases)]  # arms that are played in a phase
-        expected = 0 if self.done else sizes[self._phase]
-        # All that was played or is due belongs to the phases up to this one; the arms that are played have equal shares
-        # of it, unless pulls are shared out by spread; the others are owed nothing.
-        begun = self._phases[: self._phase + 1]
-        owed = sum(pulls * size for (pulls, _), size in zip(begun, sizes, strict=False))
-        share = sum(pulls for pulls, _ in begun)
         if (
             shapes != {(k,)}
             or self._alive != sorted(set(self._alive))
             or accepted != sorted(set(accepted))
             or set(accepted) & set(self._alive)
-            or (accepted and not self.done and not self._rule.accepts)
-            or len(self._alive) != expected
-            or not (self._wanted == 0 if self.done else 0 < self._wanted < expected)
-            or not np.isfinite([self._count, self._now1, self._now2]).all()
-            or self.t + self._due.sum() != owed
-            or (not self._rule.by_spread and ((self._pulls + self._due)[self._alive] != share).any())
-            or self._due.sum() != self._due[self._alive].sum()
-            or self.done != (self._due.sum() == 0)
+            or (accepted and not self._over and self._rule.decide_on is elimination.drop_worst)
+            or self._over != (self._due.sum() == 0)
         ):
-            raise UnreadableData("the state of the agent is damaged: its phase does not fit its arms")
+            raise damaged("its phase does not fit its arms")
+        self._check_pulls()
+        self._check_current()
+
+    def _check_pulls(self) -> None:
+        """Raise if the phases so far do not lead to these pulls.
+
+        All that was played or is due belongs to the phases up to this one; the arms that are played have equal shares
+        of it, unless pulls are shared out by spread; those decided in a phase have what it gave up to its end.
+        """
+        sizes = [len(self.arms), *(stay for _, stay in self._phases)]  # arms that are played in a phase
+        expected = 0 if self._over else sizes[self._phase]
+        begun = self._phases[: self._phase + 1]
+        owed = sum(pulls * size for (pulls, _), size in zip(begun, sizes, strict=False))
+        shares = np.cumsum([pulls for pulls, _ in begun])
+        leave = -np.diff([*sizes[: self._phase + 1], *([0] if self._over else [])])  # after each phase that is over
+        if self._over:  # those left in the end leave with those decided in the last phase
+            leave = np.append(leave[:-2], leave[-2:].sum())
+        gone = np.ones(len(self.arms), bool)
+        gone[self._alive] = False
+        if (
+            len(self._alive) != expected
+            or not (self._wanted == 0 if self._over else 0 < self._wanted < expected)
+            or self.t + self._due.sum() != owed
+            or self._due[gone].any()
+            or not (
+                self._rule.share is not elimination.share_equally
+                or (
+                    ((self._pulls + self._due)[self._alive] == shares[-1]).all()
+                    and np.array_equal(np.sort(self._pulls[gone]), np.repeat(shares[: leave.size], leave))
+                )
+            )
+        ):
+            raise damaged("its phase does not fit its arms")
+
+    def _check_current(self) -> None:
+        """Raise if what the current estimates rest on is not part of what was seen."""
+        all_of_it = self._rule.keeps_samples or self._phase == 0
+        now, seen = [self._count, self._now1, self._now2], [self._pulls, self._sum1, self._sum2]
+        count = np.zeros(len(self.arms))
+        if self._over:
+            count[self._pulls == self._pulls.max()] = self._phases[-1][0]
+        else:
+            count[self._alive] = (self._phases[self._phase][0] - self._due)[self._alive]
+        none = self._count == 0
+        if (
+            not np.array_equal(now, seen)
+            if all_of_it
+            else (self._count != count).any() or self._now1[none].any() or self._now2[none].any()
+        ):
+            raise damaged("the rewards of its phase do not fit its pulls")
+        if not all_of_it:
+            before = [total - part for total, part in zip(seen, now, strict=True)]
+            rounding = 1e-6 * self._pulls * np.sqrt(self._sum2) + TINY
+            for weight, sum1, sum2 in (now, before):
+                if not (np.abs(sum1) <= np.sqrt(weight * np.maximum(sum2, 0)) + rounding).all():
+                    raise damaged("no rewards of its phase have these sums")

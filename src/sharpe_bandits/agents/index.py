@@ -3,41 +3,59 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..engine.compiler import specialise
-from ..engine.work import check_custom, past_the_end, policy_bindings
-from ..errors import InvalidInput, UnreadableData
+from ..engine.families.index import check_index, kept_by, past_the_end, policy_bindings
+from ..errors import InvalidInputError
 from ..kernels import formulas, index_play, round_by_round
-from ..kernels.statistics import FIRSTS
+from ..kernels.statistics import FIRSTS, Sums, anchor_of
 from ..objectives import Mean
-from ..policies.base import IndexPolicy
-from ..policies.custom import CustomPolicy
+from ..policies.base import EVERYTHING, IndexPolicy
 from ..validation import whole
-from .base import Agent, mean_and_variance
+from .base import Agent, check_sums, mean_and_variance
+from .state import damaged
+
+#: Rewards that an agent with a window keeps room for (window times arms), at most.
+_MAX_ROOM = 5 * 10**7
+
+
+def index_agent(policy: IndexPolicy, arms: int | Iterable[str], horizon: int | None, seed: int) -> Agent:
+    """An agent of an index policy, whether it forgets or not."""
+    flavour = IndexAgent if policy.memory == EVERYTHING else ForgetfulAgent
+    return flavour(policy, arms, horizon, seed)
 
 
 class IndexAgent(Agent):
     """An agent of an index policy."""
 
-    def __init__(self, policy: IndexPolicy, arms: list[str] | int, horizon: int | None, seed: int) -> None:
+    def __init__(self, policy: IndexPolicy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:
         super().__init__(policy, arms, horizon, seed)
+        if policy.needs_horizon and horizon is None:
+            raise InvalidInputError(f"{policy.name} needs to know the number of rounds; pass horizon=...")
         self._rule = policy
         k = len(self.arms)
-        self._pilot = policy.pilot(horizon, k)
+        self._pilot = policy.pilot(self.horizon, k)
         self._out = np.zeros(k)
         self._arguments: tuple[Any, ...] | None = None
         self._room = 0
-        if isinstance(policy, CustomPolicy):
-            check_custom(policy, horizon or 1000, -math.inf if policy.factory.never_falls is None else 0.0)
+        check_index(policy, horizon or 1000, 0.0)
         goal = policy.goal or Mean()
-        bindings = policy_bindings(policy)
+        bindings = policy_bindings(policy, horizon)
         self._decide = specialise(index_play.decide, {**bindings, formulas.value: goal.formula})
-        # The first rewards of each arm, less its anchor: kept for policies that reweigh them.
-        self._reweighs = bindings[formulas.keeps_draws] is formulas.yes
-        self._firsts = np.zeros((k, FIRSTS if self._reweighs else 1))
+        self._take = bindings[formulas.take]
+        #: What statistics keep of each arm, and where.
+        cells, self._places, _ = kept_by(policy)
+        self._kept = np.zeros((k, cells, 1))
+
+    @property
+    def _firsts(self) -> np.ndarray:
+        """The first rewards of each arm, less its anchor, where they are kept for a policy that reweighs them."""
+        place = self._places["drawn_mean"]
+        return self._kept[:, place : place + FIRSTS, 0]
 
     def _choose(self) -> int:
         least = int(np.argmin(self._pulls))
@@ -50,7 +68,7 @@ class IndexAgent(Agent):
         if choice < 0:
             i = -1 - choice
             mean, variance = self._estimate(i)
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"the index of {self.policy.name} is not a number for arm {self.arms[i]!r} (pulls {self._pulls[i]:g}, "
                 f"mean {mean!r}, variance {variance!r}) after {self.t} rounds"
             )
@@ -59,66 +77,88 @@ class IndexAgent(Agent):
     def _index_choice(self, last: np.ndarray) -> int:
         """What the formula says; below 0: it is not a number for an arm."""
         return self._decide(
-            self.t, self.t, self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._firsts, self._anchor,
-            last, self._maximum, np.uint64(self.seed), 0, self._formula_arguments(), self._out,
+            self.t, self.t, Sums(self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._anchor), last,
+            self._kept, np.uint64(self.seed), 0, self._formula_arguments(), self._out,
         )  # fmt: skip
 
     def _formula_arguments(self) -> tuple[Any, ...]:
-        if self._arguments is None or (self.horizon is None and self.t > self._room):
-            self._room = max(1024, 2 * self.t)  # tables by pulls grow with the game
-            self._arguments = self._rule.arguments(self.horizon or self._room)
+        if self._arguments is None or self.t > self._room:
+            # Tables by pulls grow with the game; only a formula that needs to know the horizon is told all of it.
+            self._room = max(1024, 2 * self.t)
+            if self.horizon is not None:
+                self._room = self.horizon if self._rule.needs_horizon else min(self._room, self.horizon)
+            self._arguments = self._rule.arguments(self._room)
         return self._arguments
 
     def _after(self, i: int, x: float, d: float) -> None:
-        if self._reweighs and self._pulls[i] <= FIRSTS:
-            self._firsts[i, int(self._pulls[i]) - 1] = d
+        self._take(self._kept, i, 0, 0, self._pulls[i], x, d)
 
     def _more(self) -> dict[str, Any]:
+        if "drawn_mean" not in self._places:
+            return {}
         kept = np.minimum(self._pulls, FIRSTS).astype(int)
-        return (
-            {"firsts": [row[:n].tolist() for row, n in zip(self._firsts, kept, strict=True)]} if self._reweighs else {}
-        )
+        return {"firsts": [row[:n].tolist() for row, n in zip(self._firsts, kept, strict=True)]}
 
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore(state)
-        if not self._reweighs:
+        if "maximum" in self._places:
+            self._kept[:, self._places["maximum"], 0] = np.where(self._pulls > 0, self._maximum, 0.0)
+        if "drawn_mean" not in self._places:
             return
         if len(state["firsts"]) != len(self.arms):
-            raise UnreadableData("the state of the agent is damaged: its first rewards do not fit its arms")
+            raise damaged("its first rewards do not fit its arms")
         for i, row in enumerate(state["firsts"]):
             values = np.array(row, float)
             if values.shape != (min(int(self._pulls[i]), FIRSTS),) or not np.isfinite(values).all():
-                raise UnreadableData("the state of the agent is damaged: its first rewards do not fit its pulls")
+                raise damaged("its first rewards do not fit its pulls")
             self._firsts[i, : values.size] = values
+        self._check_firsts()
 
-    def recommend(self) -> Any:
-        """The arm that looks best by the policy's objective (the most played one if it has none)."""
-        enough = [i for i in range(len(self.arms)) if self._pulls[i] >= 2]
-        if not enough:
-            raise InvalidInput("nothing can be recommended before an arm has two rewards; ask and tell first")
-        return self.arms[self._best(enough)]
+    def _check_firsts(self) -> None:
+        """Raise if the first rewards are not among those that the sums are of."""
+        d, top = self._firsts, self._maximum - self._anchor
+        known, unplayed = self._pulls <= FIRSTS, self._pulls == 0
+        fits = np.where(self._anchor == 0, [anchor_of(x) == 0 for x in d[:, 0].tolist()], d[:, 0] == 0)
+        powers = [d, d * d, d * d * d, d * d * d * d]
+        for power, total in zip(powers, (self._sum1, self._sum2, self._sum3, self._sum4), strict=True):
+            fits &= ~known | (np.cumsum(power, axis=1)[:, -1] == total)  # added in the same order
+        fits &= known | (((d * d).sum(axis=1) <= self._sum2 * (1 + 1e-9)) & (d.max(axis=1) <= top))
+        largest = np.where(np.arange(FIRSTS) < self._pulls[:, None], d, -math.inf).max(axis=1)
+        fits &= ~known | unplayed | (largest == top)
+        if not fits.all():
+            raise damaged("its first rewards do not fit its sums")
+
+    def _recommend(self) -> Any:
+        return self.arms[self._best([i for i in range(len(self.arms)) if self._pulls[i] >= 2])]
 
 
 class ForgetfulAgent(IndexAgent):
     """An agent of an index policy that forgets: with a window, or with a discount."""
 
-    def __init__(self, policy: IndexPolicy, arms: list[str] | int, horizon: int | None, seed: int) -> None:
+    def __init__(self, policy: IndexPolicy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:
         super().__init__(policy, arms, horizon, seed)
         k = len(self.arms)
-        policy.check_horizon(horizon or self._pilot * k, k)
+        policy.check_horizon(self.horizon or self._pilot * k, k)
         self._window, self._discount = policy.memory
+        if self._window * k > _MAX_ROOM:
+            raise InvalidInputError(
+                f"a window of {self._window} rounds of {k} arms is {self._window * k} rewards, and an agent keeps room "
+                f"for {_MAX_ROOM} at most; shorten the window or take DiscountedUCB"
+            )
+        self._forgets = round_by_round.Memory(self._window, self._discount, policy.least_pilot)
         self._memory = np.zeros((round_by_round.ROWS, k))
         #: What the remembered sums are about; it follows arms that drift.
         self._base = np.zeros(k)
-        #: Rewards less their bases by round (modulo the window) and arm; not a number where none was seen.
-        self._ring = np.full((max(self._window, 1), k), np.nan)
-        self._choice = specialise(round_by_round.choose, policy_bindings(policy))
+        #: Rewards less their bases by round (modulo the window) and arm; not a number where none was seen. It grows up
+        #: to the window.
+        self._ring = np.full((min(max(self._window, 1), 64), k), np.nan)
+        self._choice = specialise(round_by_round.choose, policy_bindings(policy, horizon))
         self._forget = specialise(round_by_round.forget, {})
 
     def _index_choice(self, last: np.ndarray) -> int:
         return self._choice(
-            self.t, self._memory, self._rule.least_pilot, self._window, self._discount, self._firsts, self._base,
-            last, self._maximum, np.uint64(self.seed), 0, self._formula_arguments(), self._out,
+            self.t, self._memory, self._forgets, self._kept, self._base, last, np.uint64(self.seed), 0,
+            self._formula_arguments(), self._out,
         )  # fmt: skip
 
     def _after(self, i: int, x: float, d: float) -> None:
@@ -128,18 +168,23 @@ class ForgetfulAgent(IndexAgent):
             self._base[i] = self._anchor[i]
         round_by_round.add(self._memory, i, x - self._base[i], 1.0)
         if self._window:
-            self._ring[(self.t - 1) % self._window, i] = x - self._base[i]
+            slot = (self.t - 1) % self._window
+            self._make_room(slot + 1)
+            self._ring[slot, i] = x - self._base[i]
+
+    def _make_room(self, slots: int) -> None:
+        have, k = self._ring.shape
+        if slots > have:
+            more = np.full((min(self._window, max(slots, 2 * have)) - have, k), np.nan)
+            self._ring = np.concatenate([self._ring, more])
 
     def _estimate(self, i: int) -> tuple[float, float]:
         weight, sum1, sum2 = self._memory[: round_by_round.SUM3, i]
         return mean_and_variance(weight, self._base[i], sum1, sum2)
 
-    def recommend(self) -> Any:
-        """The arm that looks best by the policy's objective, from what is remembered."""
-        enough = [i for i in range(len(self.arms)) if self._memory[round_by_round.WEIGHT, i] > 1]
-        if not enough:
-            raise InvalidInput("nothing can be recommended before an arm has two rewards; ask and tell first")
-        return self.arms[self._best(enough)]
+    def _recommend(self) -> Any:
+        weight = self._memory[round_by_round.WEIGHT]
+        return self.arms[self._best([i for i in range(len(self.arms)) if weight[i] > 1])]
 
     def _more(self) -> dict[str, Any]:
         seen = np.argwhere(~np.isnan(self._ring))
@@ -151,10 +196,55 @@ class ForgetfulAgent(IndexAgent):
         memory, base = np.array(state["memory"], float), np.array(state["base"], float)
         fits = memory.shape == self._memory.shape and base.shape == self._base.shape
         if not (fits and np.isfinite(memory).all() and np.isfinite(base).all()):
-            raise UnreadableData("the state of the agent is damaged: what it remembers does not fit its arms")
+            raise damaged("what it remembers does not fit its arms")
+        self._memory, self._base = memory, base
         remembered = min(self.t, self._window)
         if len(state["ring"]) != remembered:
-            raise UnreadableData(f"the state of the agent is damaged: it must hold the last {remembered} rewards")
-        self._memory, self._base = memory, base
+            raise damaged(f"it must hold the last {remembered} rewards")
+        self._make_room(remembered)
         for slot, i, d in state["ring"]:
-            self._ring[whole("slot", slot, 0, self._window - 1), whole("arm", i, 0, len(self.arms) - 1)] = d
+            self._ring[whole("slot", slot, 0, remembered - 1), whole("arm", i, 0, len(self.arms) - 1)] = d
+        self._check_memory()
+
+    def _check_memory(self) -> None:
+        """Raise if what is remembered is not what is left of the rewards seen."""
+        weight, *sums = self._memory
+        played, age = self._pulls > 0, self.t - self._last
+        # No reward was further from its base than this; sums may be off by rounding, in units of its powers.
+        far = np.sqrt(np.sqrt(self._sum4)) + np.abs(self._base - self._anchor)
+        if (weight[~played] != 0).any() or (self._base[~played] != 0).any():
+            raise damaged("it remembers rewards of an arm that was never played")
+        if self._window:
+            seen = ~np.isnan(self._ring)
+            count = seen.sum(axis=0)
+            newest = np.where(count > 0, (self._last - 1) % self._window, 0).astype(int)
+            ages = (self.t - 1 - np.arange(len(self._ring))) % self._window  # of what a slot holds, in rounds
+            youngest = np.where(seen, ages[:, None], self._window).min(axis=0)
+            doubt = [8e-16 * self._window**2 * far**k + 1e-150 for k in range(1, 5)]
+            kept = np.where(seen, self._ring, 0.0)
+            if (
+                (seen.sum(axis=1)[: min(self.t, self._window)] != 1).any()
+                or (weight != count).any()
+                or (count > self._pulls).any()
+                or ((count > 0) != (played & (age < self._window))).any()
+                or (youngest[count > 0] != age[count > 0]).any()
+                or not seen[newest, np.arange(len(count))][count > 0].all()
+                or (np.abs(kept).max(axis=0, initial=0.0) > far * (1 + 1e-9) + 1e-150).any()
+                or any(
+                    (np.abs((kept**k).sum(axis=0) - total) > off).any()
+                    for k, (total, off) in enumerate(zip(sums, doubt, strict=True), start=1)
+                )
+            ):
+                raise damaged("the rewards in its window do not fit its sums")
+            return
+        gamma, held = self._discount, np.where(played, self._discount**age, 0.0)
+        upto = held * (1 - gamma**self._pulls) / (1 - gamma)
+        all_rounds = (1 - gamma**self.t) / (1 - gamma)
+        slack = 1e-6 + 64 * 2.3e-16 / (1 - gamma)
+        if (
+            (weight < held * (1 - slack) - 1e-300).any()
+            or (weight > upto * (1 + slack) + 1e-300).any()
+            or abs(weight.sum() - all_rounds) > slack * all_rounds
+        ):
+            raise damaged("the weights of what it remembers do not fit its pulls")
+        check_sums(weight, np.array(sums), "discounted rewards", [slack * weight * far**k for k in range(1, 5)])

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..engine.compiler import specialise
-from ..engine.stopping import stopping_bindings
-from ..errors import InvalidInput, UnreadableData
-from ..kernels import fixed_confidence
+from ..engine.families.fixed_confidence import stopping_bindings
+from ..kernels import fixed_confidence, formulas
+from ..kernels.statistics import Sums
 from ..policies.base import StoppingPolicy
 from ..validation import whole
 from .base import Agent
+from .state import damaged
 
 
 class StoppingAgent(Agent):
     """An agent that stops by itself: after the pilot it asks for the best arm and its challenger in turn."""
 
-    def __init__(self, policy: StoppingPolicy, arms: list[str] | int, horizon: int | None, seed: int) -> None:
+    def __init__(self, policy: StoppingPolicy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:
         super().__init__(policy, arms, horizon, seed)
         self._rule = policy
         #: Arms still to be played before the next judgement; empty in the pilot, and once it is sure.
         self._pair: list[int] = []
-        self._decide = specialise(fixed_confidence.decide, stopping_bindings(policy))
+        bindings = stopping_bindings(policy)
+        self._decide = specialise(fixed_confidence.decide, bindings)
+        self._kept = np.zeros((len(self.arms), bindings[formulas.kept_cells](), 1))
 
     @property
     def _in_pilot(self) -> bool:
@@ -32,23 +36,27 @@ class StoppingAgent(Agent):
     @property
     def sure(self) -> bool:
         """Whether the arm recommended is best, but for an error of probability delta."""
+        with self._lock:
+            return self._sure
+
+    @property
+    def _sure(self) -> bool:
         return not self._in_pilot and not self._pair
 
     @property
-    def done(self) -> bool:
-        """Whether the agent is sure, or its rounds are played."""
-        return self.sure or super().done
+    def _over(self) -> bool:
+        return self._sure or super()._over
 
     def _why_over(self) -> str:
-        return "this agent is sure of the best arm" if self.sure else super()._why_over()
+        return "this agent is sure of the best arm" if self._sure else super()._why_over()
 
     def _choose(self) -> int:
         return int(np.argmin(self._pulls)) if self._in_pilot else self._pair[0]
 
     def _judge(self) -> tuple[int, int, float]:
         best, challenger, ahead = self._decide(
-            self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._anchor, self._rule.arguments(),
-            self._rule.log_odds(len(self.arms)),
+            Sums(self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._anchor), self._kept,
+            self._rule.arguments(), self._rule.log_odds(len(self.arms)),
         )  # fmt: skip
         return int(best), int(challenger), float(ahead)
 
@@ -59,21 +67,17 @@ class StoppingAgent(Agent):
             best, challenger, ahead = self._judge()
             self._pair = [] if ahead < 0 else [best, challenger]
 
-    def recommend(self) -> Any:
-        """The arm that looks best by the policy's objective."""
+    def _recommend(self) -> Any:
         if not self._in_pilot:
             return self.arms[self._judge()[0]]
-        enough = [i for i in range(len(self.arms)) if self._pulls[i] >= 2]
-        if not enough:
-            raise InvalidInput("nothing can be recommended before an arm has two rewards; ask and tell first")
-        return self.arms[self._best(enough)]
+        return self.arms[self._best([i for i in range(len(self.arms)) if self._pulls[i] >= 2])]
 
     def _more(self) -> dict[str, Any]:
-        return {"pair": self._pair}
+        return {"pair": list(self._pair)}
 
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore(state)
         self._pair = [whole("arm", i, 0, len(self.arms) - 1) for i in state["pair"]]
         fits = len(set(self._pair)) == len(self._pair) <= (0 if self._in_pilot else 2)
-        if not fits or (self.sure and not self._judge()[2] < 0):
-            raise UnreadableData("the state of the agent is damaged: the arms to be played do not fit its record")
+        if not fits or (self._sure and not self._judge()[2] < 0):
+            raise damaged("the arms to be played do not fit its record")

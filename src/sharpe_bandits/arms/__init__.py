@@ -5,7 +5,9 @@ from .bandit import RandomBandit as RandomBandit
 from .bandit import SwitchingBandit as SwitchingBandit
 from .bandit import Tape as Tape
 from .bandit import UniformArms as UniformArms
+from .bandit import bandit_from_dict as bandit_from_dict
 from .bandit import bootstrap as bootstrap
+from .base import arm_from_dict as arm_from_dict
 from .beta import Beta as Beta
 from .discrete import Bernoulli as Bernoulli
 from .discrete import Empirical as Empirical

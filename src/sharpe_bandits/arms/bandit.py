@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..display import html_table
+from ..errors import InvalidInputError, shown
 from ..kernels.rewards import TAPE, UNIFORM, ArmTable
-from ..validation import one_of, whole
-from .base import Arm, Draws
+from ..names import check_name
+from ..plain_data import from_plain
+from ..validation import one_of, real, whole
+from .base import Arm, Draws, arm_from_dict
 from .discrete import Empirical, numbers
 from .processes import BlockBootstrap
 from .scipy_arm import Scipy, is_frozen
@@ -28,6 +32,14 @@ CLOCKS = ("pulls", "rounds")
 class Environment:
     """What policies play on: K arms whose rewards are a function of (seed, run, arm, pull or round)."""
 
+    #: Every kind of environment by its class name.
+    kinds: ClassVar[dict[str, type[Environment]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not cls.__name__.startswith("_"):
+            Environment.kinds[cls.__name__] = cls
+
     #: Number of arms.
     K: int
 
@@ -36,7 +48,7 @@ class Environment:
     #: What rewards are counted by, one of CLOCKS.
     clock = "pulls"
     #: Whether the rewards of a run must be written out before it is played: they depend on those before.
-    written = False
+    pregenerated = False
     #: Whether all arms draw the same random numbers.
     jointly = False
     #: Rounds after which the arms change, for good or until the next one.
@@ -71,8 +83,27 @@ class Environment:
         """Raise if a record is shorter than the pulls it was asked for (``most``: per arm, over runs)."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that describes the environment."""
+        """Plain data from which :func:`bandit_from_dict` makes the same environment."""
         raise AssertionError(f"{type(self).__name__} gives no description")
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Environment:
+        """The environment described by plain data, its kind already taken off."""
+        return cls(**data)
+
+    def _repr_html_(self) -> str:
+        return html_table(("bandit", "arms", "kind"), [(repr(self), self.K, self.sort)])
+
+
+def bandit_from_dict(data: dict[str, Any], *, draw: Callable[[np.random.Generator], Any] | None = None) -> Environment:
+    """The bandit described by plain data (see :meth:`Environment.to_dict`).
+
+    Parameters
+    ----------
+    data : what ``to_dict`` gave
+    draw : the function by which a :class:`RandomBandit` draws its arms, which is no plain data
+    """
+    return from_plain("bandit", Environment.kinds, data, **({} if draw is None else {"draw": draw}))
 
 
 class Bandit(Environment):
@@ -96,40 +127,43 @@ class Bandit(Environment):
     ) -> None:
         try:
             given = list(arms)
-        except TypeError:
-            raise InvalidInput(f"a bandit needs a list of arms, got {arms!r}") from None
+        except Exception:  # what is given may fail in any way
+            raise InvalidInputError(f"a bandit needs a list of arms, got {shown(arms)}") from None
         if len(given) < 2:
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"a bandit needs at least 2 arms, got {len(given)}; there is nothing to choose among fewer"
             )
         self.arms: tuple[Arm, ...] = tuple(as_arm(a) for a in given)
         self.K = len(self.arms)
-        self.names = tuple(map(str, range(self.K) if names is None else names))
+        self.names = tuple(
+            check_name("the name of an arm", name) for name in _names(range(self.K) if names is None else names)
+        )
         if len(self.names) != self.K or len(set(self.names)) != self.K:
-            raise InvalidInput(f"names must be {self.K} different names, got {list(self.names)!r}")
-        for arm in self.arms:
-            if not np.isfinite([arm.mean * arm.mean, arm.variance]).all():
-                raise InvalidInput(
-                    f"{arm!r} has mean {arm.mean:g} and variance {arm.variance:g}, beyond the largest number; scale "
-                    "rewards down"
-                )
-        remembers = any(arm.remembers for arm in self.arms)
-        self.clock = one_of("clock", clock, CLOCKS) if clock is not None else "rounds" if remembers else "pulls"
-        self.written = remembers or self.clock == "rounds"
+            raise InvalidInputError(f"names must be {self.K} different names, got {shown(list(self.names))}")
+        assert np.isfinite(self.means).all()  # an arm that is asked for its moments raises where they overflow
+        dependent = any(arm.serially_dependent for arm in self.arms)
+        self.clock = one_of("clock", clock, CLOCKS) if clock is not None else "rounds" if dependent else "pulls"
+        self.pregenerated = dependent or self.clock == "rounds"
         if not isinstance(jointly, bool):
-            raise InvalidInput(f"jointly must be True or False, got {jointly!r}")
+            raise InvalidInputError(f"jointly must be True or False, got {shown(jointly)}")
         self.jointly = jointly
         blocks = {(len(arm.values), arm.block) for arm in self.arms if isinstance(arm, BlockBootstrap)}
         if jointly and not (all(isinstance(a, BlockBootstrap) for a in self.arms) and len(blocks) == 1):
-            raise InvalidInput(
+            raise InvalidInputError(
                 "jointly=True needs BlockBootstrap arms, all with records of one length and the same block, got "
                 f"{self!r}; sb.bootstrap(table, block=..., jointly=True) makes them"
             )
         if jointly and self.clock != "rounds":
-            raise InvalidInput('jointly=True needs clock="rounds": arms that wait for their pulls do not move together')
+            raise InvalidInputError(
+                'jointly=True needs clock="rounds": arms that wait for their pulls do not move together'
+            )
 
     def __repr__(self) -> str:
         return f"Bandit([{', '.join(map(repr, self.arms))}])"
+
+    def _repr_html_(self) -> str:
+        rows = [(name, repr(arm), arm.mean, arm.variance) for name, arm in zip(self.names, self.arms, strict=True)]
+        return html_table(("arm", "rewards", "mean", "variance"), rows)
 
     def __len__(self) -> int:
         return self.K
@@ -174,6 +208,13 @@ class Bandit(Environment):
             "jointly": self.jointly,
         }
 
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Bandit:
+        return cls([arm_from_dict(arm) for arm in data.pop("arms", ())], **data)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_table"}
+
 
 class SwitchingBandit(Environment):
     """A bandit whose arms change: it plays as one bandit, and from some round on as another.
@@ -188,26 +229,26 @@ class SwitchingBandit(Environment):
     """
 
     clock = "rounds"
-    written = True
+    pregenerated = True
 
     def __init__(self, bandits: Sequence[Any], after: Sequence[int]) -> None:
         for name, listed in (("bandits", bandits), ("after", after)):
-            if not isinstance(listed, Iterable) or isinstance(listed, str):
-                raise InvalidInput(f"{name} must be a list, got {listed!r}")
+            if not isinstance(listed, (Sequence, np.ndarray)) or isinstance(listed, str):
+                raise InvalidInputError(f"{name} must be a list, got {shown(listed)}")
         self.bandits = tuple(b if isinstance(b, Bandit) else Bandit(b) for b in bandits)
         self.switches = tuple(whole("after", t, 1) for t in after)
         if len(self.bandits) < 2 or len(self.switches) != len(self.bandits) - 1:
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"a bandit that switches needs at least two bandits and one round fewer to switch after, got "
-                f"{len(self.bandits)} bandits and after={list(after)!r}"
+                f"{len(self.bandits)} bandits and after={shown(list(after))}"
             )
         if sorted(set(self.switches)) != list(self.switches):
-            raise InvalidInput(f"after must rise from switch to switch, got {list(after)!r}; sort it")
+            raise InvalidInputError(f"after must rise from switch to switch, got {shown(list(after))}; sort it")
         counts = [b.K for b in self.bandits]
         if len(set(counts)) > 1:
-            raise InvalidInput(f"all bandits must have the same number of arms, got {counts}")
+            raise InvalidInputError(f"all bandits must have the same number of arms, got {shown(counts)}")
         if any(b.jointly for b in self.bandits):
-            raise InvalidInput("bandits with jointly=True cannot be switched between; leave it out")
+            raise InvalidInputError("bandits with jointly=True cannot be switched between; leave it out")
         self.K = counts[0]
         self.names = self.bandits[0].names
 
@@ -231,7 +272,7 @@ class SwitchingBandit(Environment):
 
     def check_horizon(self, horizon: int) -> None:
         if horizon <= self.switches[-1]:
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"the arms change after round {self.switches[-1]}, but the horizon is {horizon}; lengthen it or leave "
                 "that switch out"
             )
@@ -239,6 +280,10 @@ class SwitchingBandit(Environment):
     def to_dict(self) -> dict[str, Any]:
         parts = [b.to_dict() for b in self.bandits]
         return {"bandit": "SwitchingBandit", "bandits": parts, "after": list(self.switches)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> SwitchingBandit:
+        return cls([bandit_from_dict(part) for part in data.pop("bandits", ())], **data)
 
 
 class Tape(Environment):
@@ -256,7 +301,7 @@ class Tape(Environment):
         self.clock = one_of("clock", clock, CLOCKS)
         self.K, self.length = self.rewards.shape
         if self.K < 2:
-            raise InvalidInput(f"a tape needs at least 2 arms (rows), got {self.K}")
+            raise InvalidInputError(f"a tape needs at least 2 arms (rows), got {self.K}")
 
     def __repr__(self) -> str:
         return f"Tape({self.K} arms, {self.length} pulls each)"
@@ -277,14 +322,14 @@ class Tape(Environment):
 
     def check_horizon(self, horizon: int) -> None:
         if self.clock == "rounds" and horizon > self.length:
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"the tape has {self.length} rounds, fewer than the horizon of {horizon}; shorten the horizon"
             )
 
     def check_pulls(self, most: np.ndarray, policy: str) -> None:
         if self.clock == "pulls" and (most > self.length).any():
             arm = int(np.argmax(most > self.length))
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"{policy} pulled arm {arm} more often than the tape has rewards for it ({self.length}); "
                 "shorten the horizon or lengthen the tape"
             )
@@ -299,10 +344,10 @@ class UniformArms:
     def __init__(self, low: Any, high: Any) -> None:
         self.low, self.high = numbers("low", low, 1), numbers("high", high, 1)
         if self.low.shape != self.high.shape:
-            raise InvalidInput(f"low and high must have the same length, got {self.low.size} and {self.high.size}")
+            raise InvalidInputError(f"low and high must have the same length, got {self.low.size} and {self.high.size}")
         if (self.low > self.high).any():
             arm = int(np.argmax(self.low > self.high))
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"low must not exceed high, got low={self.low[arm]} and high={self.high[arm]} for arm {arm}; swap them"
             )
 
@@ -325,7 +370,13 @@ class RandomBandit(Environment):
         self, arms: int, draw: Callable[[np.random.Generator], Any], name: str = "random", lowest: float = -np.inf
     ) -> None:
         self.K = whole("arms", arms, 2)
-        self.draw, self.name, self._lowest = draw, name, float(lowest)
+        if not callable(draw) or math.isnan(real(lowest)):
+            raise InvalidInputError(
+                "a random bandit needs a function that draws arms, and a number for its lowest reward, got "
+                f"{shown(draw)} and {shown(lowest)}"
+            )
+        self.draw, self._lowest = draw, real(lowest)
+        self.name = check_name("the name of a bandit", name, longest=None)  # often the formula of its arms
         self._drawn: dict[tuple[int, int], UniformArms | list[Arm]] = {}
 
     def __repr__(self) -> str:
@@ -356,16 +407,16 @@ class RandomBandit(Environment):
             count, lowest = drawn.low.size, float(drawn.low.min())
         else:
             drawn = [as_arm(a) for a in drawn]
-            if with_memory := [a for a in drawn if a.remembers]:
-                raise InvalidInput(
+            if with_memory := [a for a in drawn if a.serially_dependent]:
+                raise InvalidInputError(
                     f"the draw of {self!r} gave {with_memory[0]!r}, whose rewards depend on those before: only a "
                     "Bandit or a SwitchingBandit can hold such arms"
                 )
             count, lowest = len(drawn), min((a.support[0] for a in drawn), default=np.inf)
         if count != self.K:
-            raise InvalidInput(f"the draw of {self!r} gave {count} arms in run {run}, not {self.K}")
+            raise InvalidInputError(f"the draw of {self!r} gave {count} arms in run {run}, not {self.K}")
         if not lowest >= self._lowest:
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"the draw of {self!r} gave an arm with rewards from {lowest} in run {run}, below its declared "
                 f"lowest={self._lowest}; lower or drop that bound"
             )
@@ -391,7 +442,22 @@ class RandomBandit(Environment):
         return mean, variance
 
     def to_dict(self) -> dict[str, Any]:
-        return {"bandit": "RandomBandit", "arms": self.K, "name": self.name}
+        lowest = self._lowest if np.isfinite(self._lowest) else None
+        return {"bandit": "RandomBandit", "arms": self.K, "name": self.name, "lowest": lowest}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> RandomBandit:
+        if "draw" not in data:
+            raise InvalidInputError(
+                f"{data.get('name')!r} is a RandomBandit, whose arms are drawn by a function, which is no plain data: "
+                "pass it, as in bandit_from_dict(data, draw=...)"
+            )
+        if data.get("lowest") is None:
+            data["lowest"] = -np.inf
+        return cls(**data)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_drawn": {}}
 
 
 def bootstrap(
@@ -413,17 +479,17 @@ def bootstrap(
         named = next((found for found in known if found is not None), None)
         names = None if named is None else [str(name) for name in named]
     if isinstance(table, (str, os.PathLike)):
-        raise InvalidInput(f"read {table!r} first: sb.bootstrap(sb.read_returns({table!r}, kind=..., ...))")
+        raise InvalidInputError(f"read {table!r} first: sb.bootstrap(sb.read_returns({table!r}, kind=..., ...))")
     try:
         values = np.asarray(table.values if hasattr(table, "values") else table, float)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(
+    except Exception as error:  # a table may fail in any way
+        raise InvalidInputError(
             f"a table must hold numbers alone ({error}); sb.read_returns reads tables with dates, gaps and text"
         ) from None
     if values.ndim == 2 and not np.isfinite(values).all():
         row, column = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
         name = repr(names[column]) if names is not None else column
-        raise InvalidInput(
+        raise InvalidInputError(
             f"column {name}, row {row + 1} is {values[row, column]}; drop or fill it, or let sb.read_returns do so"
         )
     columns = numbers("table", values, 2).T
@@ -432,13 +498,22 @@ def bootstrap(
     return Bandit([BlockBootstrap(column, 1 if block is None else block) for column in columns], names, jointly=jointly)
 
 
+def _names(given: Any) -> tuple[str, ...]:
+    try:
+        return tuple(map(str, given))
+    except Exception:
+        raise InvalidInputError(f"names must be a list of names, got {shown(given)}") from None
+
+
 def as_arm(thing: Any) -> Arm:
     """``thing`` if it is an arm, or the arm of a frozen scipy.stats distribution."""
     if isinstance(thing, Arm):
         return thing
     if is_frozen(thing):
         return Scipy(thing)
-    raise InvalidInput(f"an arm such as Uniform(0, 1) or a frozen scipy.stats distribution is needed, got {thing!r}")
+    raise InvalidInputError(
+        f"an arm such as Uniform(0, 1) or a frozen scipy.stats distribution is needed, got {shown(thing)}"
+    )
 
 
 def as_environment(thing: Any) -> Environment:
@@ -447,13 +522,15 @@ def as_environment(thing: Any) -> Environment:
         return thing
     if isinstance(thing, (list, tuple)):
         return Bandit(thing)
-    raise InvalidInput(f"a Bandit, Tape, RandomBandit or SwitchingBandit is needed, got {thing!r}")
+    raise InvalidInputError(f"a Bandit, Tape, RandomBandit or SwitchingBandit is needed, got {shown(thing)}")
 
 
 def _listed(arms: UniformArms | list[Arm]) -> list[Arm]:
     if isinstance(arms, list):
         return arms
-    raise InvalidInput("the draw of a RandomBandit must return UniformArms in all runs or a list of arms in all runs")
+    raise InvalidInputError(
+        "the draw of a RandomBandit must return UniformArms in all runs or a list of arms in all runs"
+    )
 
 
 def stack(rows: list[list[Draws]]) -> ArmTable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -11,8 +12,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..errors import InvalidInputError
 from ..kernels.rewards import CELLS, OCTAVES
+from ..plain_data import from_plain
 
 
 class Moments(NamedTuple):
@@ -40,7 +42,7 @@ class Arm:
 
     kinds: ClassVar[dict[str, type[Arm]]] = {}
     #: Whether a reward depends on those before it.
-    remembers: ClassVar[bool] = False
+    serially_dependent: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -48,7 +50,14 @@ class Arm:
 
     @cached_property
     def _moments(self) -> Moments:
-        return self.moments()
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = self.moments()
+        except ArithmeticError:  # Python's powers raise where products give infinity
+            found = Moments(math.nan, math.nan, math.nan, math.nan)
+        if not np.isfinite([found.mean * found.mean, found.variance]).all():
+            raise InvalidInputError(f"{self!r} has moments beyond the largest number; scale rewards down")
+        return found
 
     @property
     def mean(self) -> float:
@@ -84,8 +93,13 @@ class Arm:
         raise AssertionError(f"{type(self).__name__} gives no draws")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that describes the arm."""
-        return {"arm": type(self).__name__, **dataclasses.asdict(self)}
+        """Plain data from which :func:`arm_from_dict` makes the same arm."""
+        return {"arm": type(self).__name__, **{f.name: getattr(self, f.name) for f in dataclasses.fields(self)}}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Arm:
+        """The arm described by plain data, its kind already taken off."""
+        return cls(**data)
 
     def __repr__(self) -> str:
         words = dict(self.to_dict())
@@ -97,6 +111,11 @@ class Arm:
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             object.__setattr__(self, name, value)
+
+
+def arm_from_dict(data: dict[str, Any]) -> Arm:
+    """The arm described by plain data (see :meth:`Arm.to_dict`)."""
+    return from_plain("arm", Arm.kinds, data)
 
 
 def integrated_moments(density: Callable[[float], float], points: np.ndarray) -> Moments:
@@ -115,7 +134,7 @@ def integrated_moments(density: Callable[[float], float], points: np.ndarray) ->
 
     mass = integral(lambda x: 1.0, 0.0)
     if not mass > 0:
-        raise InvalidInput("the density is 0 wherever it was looked at; the interval lies too far out: widen it")
+        raise InvalidInputError("the density is 0 wherever it was looked at; the interval lies too far out: widen it")
     middle = float(np.median(points[np.isfinite(points)]))
     mean = middle + integral(lambda x: x - middle, 0.0) / mass
     variance = integral(lambda x: (x - mean) ** 2, 0.0) / mass
@@ -147,7 +166,7 @@ def tabulate(lower: Callable[[Any], Any], upper: Callable[[Any], Any]) -> np.nda
     for side, quantile in enumerate((lower, upper)):
         y = np.asarray(quantile(v.ravel()), float).reshape(v.shape)
         if not np.isfinite(y).all():
-            raise InvalidInput(
+            raise InvalidInputError(
                 "the quantile function of this distribution is not finite inside (0, 1); "
                 "give an Empirical arm of its draws"
             )

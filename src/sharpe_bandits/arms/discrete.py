@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..errors import InvalidInputError
 from ..kernels.rewards import BERNOULLI, EMPIRICAL
 from ..validation import probability
 from .base import Arm, Draws, Moments
@@ -44,34 +45,41 @@ class Empirical(Arm):
     def __init__(self, values: Iterable[float]) -> None:
         object.__setattr__(self, "values", tuple(numbers("values", values, 1).tolist()))
 
+    @cached_property
+    def record(self) -> np.ndarray:
+        """The values as an array."""
+        return np.asarray(self.values)
+
     def __repr__(self) -> str:
         if len(self.values) <= 8:
             return f"Empirical({list(self.values)!r})"
-        return f"Empirical({len(self.values)} values from {min(self.values):g} to {max(self.values):g})"
+        return f"Empirical({len(self.values)} values from {self.support[0]:g} to {self.support[1]:g})"
 
     def moments(self) -> Moments:
-        x = np.asarray(self.values)
+        x = self.record
         mean = float(x.mean())
         return Moments(mean, *(float(np.mean((x - mean) ** k)) for k in (2, 3, 4)))
 
     @property
     def support(self) -> tuple[float, float]:
-        return min(self.values), max(self.values)
+        return float(self.record.min()), float(self.record.max())
 
     def draws(self) -> Draws:
-        return Draws(EMPIRICAL, 0.0, 1.0, len(self.values), self.values)
+        return Draws(EMPIRICAL, 0.0, 1.0, len(self.values), self.record)
 
 
 def numbers(name: str, values: Any, dimensions: int) -> np.ndarray:
     """``values`` as a non-empty array of finite numbers; the error names the first that is not."""
     try:
         array = np.asarray(values if hasattr(values, "__array__") else list(values), float)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{name} must be numbers: {error}") from None
+    except Exception as error:  # what is given may fail in any way
+        raise InvalidInputError(f"{name} must be numbers: {error}") from None
     if array.ndim != dimensions or array.size == 0:
-        raise InvalidInput(f"{name} must be a non-empty array of {dimensions} dimension(s), got shape {array.shape}")
+        raise InvalidInputError(
+            f"{name} must be a non-empty array of {dimensions} dimension(s), got shape {array.shape}"
+        )
     if not np.isfinite(array).all():
         place = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
         at = place[0] if dimensions == 1 else place
-        raise InvalidInput(f"{name} must be finite, got {array[place]!r} at position {at}; drop or fill it first")
+        raise InvalidInputError(f"{name} must be finite, got {array[place]!r} at position {at}; drop or fill it first")
     return array

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..errors import InvalidInputError
 from ..kernels.rewards import QUANTILE
 from ..validation import interval, positive
 from .base import Arm, Draws, Moments, integrated_moments, quantile_table, tabulate
@@ -49,7 +49,7 @@ class TruncatedGamma(Arm):
     def __post_init__(self) -> None:
         low, high = interval(self.low, self.high)
         if low < 0:
-            raise InvalidInput(f"low must be at least 0 for a gamma arm, got {low!r}")
+            raise InvalidInputError(f"low must be at least 0 for a gamma arm, got {low!r}")
         object.__setattr__(self, "shape", positive("shape", self.shape))
         object.__setattr__(self, "scale", positive("scale", self.scale))
         object.__setattr__(self, "low", low)
@@ -80,7 +80,7 @@ class TruncatedGamma(Arm):
         below, above = full.cdf(a), full.sf(b)
         inside = 1.0 - below - above
         if inside < 1e-6:
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"[{self.low!r}, {self.high!r}] holds only {inside:.2g} of this gamma distribution, too little to draw "
                 "from accurately; widen the interval"
             )

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..errors import InvalidInputError, shown
 from ..kernels.rewards import AUTOREGRESSIVE, BLOCKS, CLUSTERED
 from ..validation import finite, positive, real
 from .base import Arm, Draws, Moments
@@ -31,7 +31,7 @@ class AR1(Arm):
     phi : correlation of successive rewards, strictly between -1 and 1
     """
 
-    remembers: ClassVar[bool] = True
+    serially_dependent: ClassVar[bool] = True
 
     mean_: float
     variance_: float
@@ -39,13 +39,13 @@ class AR1(Arm):
 
     def __init__(self, mean: float, variance: float, phi: float) -> None:
         if not -1 < real(phi) < 1:
-            raise InvalidInput(
-                f"phi, the correlation of successive rewards, must lie strictly between -1 and 1, got {phi!r}; at 1 "
-                "there is no long run"
+            raise InvalidInputError(
+                f"phi, the correlation of successive rewards, must lie strictly between -1 and 1, got {shown(phi)}; at "
+                "1 there is no long run"
             )
         object.__setattr__(self, "mean_", finite("mean", mean))
         object.__setattr__(self, "variance_", positive("variance", variance, "use Constant for a reward without any"))
-        object.__setattr__(self, "phi", float(phi))
+        object.__setattr__(self, "phi", real(phi))
 
     def moments(self) -> Moments:
         return Moments(self.mean_, self.variance_, 0.0, 3 * self.variance_**2)
@@ -77,7 +77,7 @@ class GARCH(Arm):
     beta : weight of the last variance, from 0; alpha + beta below 1
     """
 
-    remembers: ClassVar[bool] = True
+    serially_dependent: ClassVar[bool] = True
 
     mean_: float
     variance_: float
@@ -85,15 +85,15 @@ class GARCH(Arm):
     beta: float
 
     def __init__(self, mean: float, variance: float, alpha: float, beta: float) -> None:
-        if not (real(alpha) > 0 and real(beta) >= 0 and alpha + beta < 1):
-            raise InvalidInput(
-                f"alpha must be above 0, beta at least 0, and both together below 1, got alpha={alpha!r} and "
-                f"beta={beta!r}; at 1 there is no long-run variance"
+        if not (real(alpha) > 0 and real(beta) >= 0 and real(alpha) + real(beta) < 1):
+            raise InvalidInputError(
+                f"alpha must be above 0, beta at least 0, and both together below 1, got alpha={shown(alpha)} and "
+                f"beta={shown(beta)}; at 1 there is no long-run variance"
             )
         object.__setattr__(self, "mean_", finite("mean", mean))
         object.__setattr__(self, "variance_", positive("variance", variance))
-        object.__setattr__(self, "alpha", float(alpha))
-        object.__setattr__(self, "beta", float(beta))
+        object.__setattr__(self, "alpha", real(alpha))
+        object.__setattr__(self, "beta", real(beta))
 
     def moments(self) -> Moments:
         persistence = (self.alpha + self.beta) ** 2
@@ -126,19 +126,24 @@ class BlockBootstrap(Arm):
     block : mean length of a block, at least 1 (1: rewards are drawn independently)
     """
 
-    remembers: ClassVar[bool] = True
+    serially_dependent: ClassVar[bool] = True
 
     values: tuple[float, ...]
     block: float
 
     def __init__(self, values: Iterable[float], block: float) -> None:
-        if not (math.isfinite(real(block)) and block >= 1):
-            raise InvalidInput(f"block, the mean length of a block, must be a number of at least 1, got {block!r}")
+        length = real(block)
+        if not 1 <= length < math.inf:
+            raise InvalidInputError(
+                f"block, the mean length of a block, must be a number of at least 1, got {shown(block)}"
+            )
         record = tuple(numbers("values", values, 1).tolist())
-        if block > len(record):
-            raise InvalidInput(f"a block of {block:g} is longer than the record of {len(record)} values; shorten it")
+        if length > len(record):
+            raise InvalidInputError(
+                f"a block of {length:g} is longer than the record of {len(record)} values; shorten it"
+            )
         object.__setattr__(self, "values", record)
-        object.__setattr__(self, "block", float(block))
+        object.__setattr__(self, "block", length)
 
     def __repr__(self) -> str:
         return f"BlockBootstrap({len(self.values)} values, block={self.block:g})"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..errors import InvalidInputError, shown, unknown
 from ..kernels.rewards import DISCRETE, QUANTILE
+from ..validation import finite
 from .base import Arm, Draws, Moments, integrated_moments, tabulate
 
 
@@ -21,10 +24,11 @@ class Scipy(Arm):
 
     def __post_init__(self) -> None:
         if not is_frozen(self.frozen):
-            raise InvalidInput(f"a frozen scipy.stats distribution is needed, got {self.frozen!r}")
-        mean, variance = (float(v) for v in self.frozen.stats("mv"))
+            raise InvalidInputError(f"a frozen scipy.stats distribution is needed, got {shown(self.frozen)}")
+        with self._computing(), np.errstate(all="ignore"):
+            mean, variance = (float(v) for v in self.frozen.stats("mv"))
         if not (math.isfinite(mean) and math.isfinite(variance)):
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"{self.label} has mean {mean} and variance {variance}; its Sharpe ratio is undefined: "
                 "take a distribution with finite variance or truncate it"
             )
@@ -35,8 +39,21 @@ class Scipy(Arm):
     @property
     def label(self) -> str:
         """The distribution as one would type it."""
-        words = [repr(a) for a in self.frozen.args] + [f"{k}={v!r}" for k, v in self.frozen.kwds.items()]
+        words = [shown(a) for a in self.frozen.args] + [f"{k}={shown(v)}" for k, v in self.frozen.kwds.items()]
         return f"{self.frozen.dist.name}({', '.join(words)})"
+
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        """What scipy, or a distribution of another's making, fails at is told as an error of ours."""
+        try:
+            yield
+        except InvalidInputError:
+            raise
+        except Exception as error:
+            raise InvalidInputError(
+                f"scipy cannot compute {self.label} ({type(error).__name__}: {error}); correct its parameters, or give "
+                "an Empirical arm of its draws"
+            ) from error
 
     @property
     def _is_discrete(self) -> bool:
@@ -45,18 +62,24 @@ class Scipy(Arm):
     def _atoms(self) -> tuple[np.ndarray, np.ndarray]:
         """Values of a discrete distribution but for a tail of 1e-13 on each side, and their probabilities."""
         low, high = (float(v) for v in self.frozen.ppf([1e-13, 1.0 - 1e-13]))
-        if high - low > 1e6:
-            raise InvalidInput(f"{self.label} takes more than a million values; give an Empirical arm of its draws")
+        if not high - low <= 1e6:
+            raise InvalidInputError(
+                f"{self.label} takes more than a million values; give an Empirical arm of its draws"
+            )
         values = np.arange(low, high + 1)
         weights = np.asarray(self.frozen.pmf(values), float)
         if abs(weights.sum() - 1.0) > 1e-9:
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"{self.label} takes other values than {low:g}, {low + 1:g}, ...: these hold only {weights.sum():.6g} "
                 "of its probability; give an Empirical arm of its draws"
             )
         return values, weights / weights.sum()
 
     def moments(self) -> Moments:
+        with self._computing():
+            return self._computed()
+
+    def _computed(self) -> Moments:
         mean, variance, skew, kurtosis = (float(v) for v in self.frozen.stats("mvsk"))
         given = Moments(mean, variance, skew * variance**1.5, (kurtosis + 3.0) * variance**2)
         if math.isinf(skew) or math.isinf(kurtosis):
@@ -89,19 +112,62 @@ class Scipy(Arm):
         return float(low), float(high)
 
     def draws(self) -> Draws:
-        if self._is_discrete:
-            values, weights = self._atoms()
-            return Draws(DISCRETE, 0.0, 1.0, values.size, np.concatenate([values, np.cumsum(weights)]))
-        pool = tabulate(self.frozen.ppf, self.frozen.isf)
-        return Draws(QUANTILE, 0.0, 1.0, pool.size, pool)
+        with self._computing():
+            if self._is_discrete:
+                values, weights = self._atoms()
+                return Draws(DISCRETE, 0.0, 1.0, values.size, np.concatenate([values, np.cumsum(weights)]))
+            pool = tabulate(self.frozen.ppf, self.frozen.isf)
+            return Draws(QUANTILE, 0.0, 1.0, pool.size, pool)
+
+    @property
+    def _is_scipys(self) -> bool:
+        """Whether scipy.stats knows the distribution by its name (a user's own may bear the same)."""
+        import scipy.stats
+
+        return type(getattr(scipy.stats, self.frozen.dist.name, None)) is type(self.frozen.dist)
 
     def to_dict(self) -> dict[str, Any]:
-        return {
+        words = {
             "arm": "Scipy",
             "distribution": self.frozen.dist.name,
             "args": [float(a) for a in self.frozen.args],
             "kwds": {k: float(v) for k, v in self.frozen.kwds.items()},
         }
+        if not self._is_scipys:  # its name and parameters do not say what it is
+            words["quantiles"] = np.asarray(self.frozen.ppf(np.arange(1, 32) / 32), float).tolist()
+        return words
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Scipy:
+        import scipy.stats
+
+        if "quantiles" in data:
+            raise InvalidInputError(
+                f"the distribution {data.get('distribution')!r} is not one of scipy.stats: make its arm by code, as in "
+                "Scipy(distribution(...))"
+            )
+        name, args, kwds = (data.pop(key, None) for key in ("distribution", "args", "kwds"))
+        if data or not (isinstance(args, list) and isinstance(kwds, dict)):
+            raise InvalidInputError("a Scipy arm is described by distribution, args (a list) and kwds (a dict)")
+        known = {
+            word: law
+            for word, law in vars(scipy.stats).items()
+            if isinstance(law, (scipy.stats.rv_continuous, scipy.stats.rv_discrete))
+        }
+        if not isinstance(name, str) or name not in known:
+            raise unknown("distribution of scipy.stats", name, known, "see the documentation of scipy.stats")
+        return cls(known[name](*(finite("args", a) for a in args), **{k: finite(k, v) for k, v in kwds.items()}))
+
+    def _identity(self) -> Any:
+        if not self._is_scipys:
+            return id(self.frozen)
+        return self.frozen.dist.name, tuple(self.frozen.args), tuple(sorted(self.frozen.kwds.items()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scipy) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
 
 
 def _weighted(values: np.ndarray, weights: np.ndarray, centre: float) -> Moments:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from ..returns.table import Returns, read_returns
 
@@ -33,6 +34,18 @@ def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     data.add_argument(
         "--separator", default=",", metavar="SIGN", help="between the values of a CSV file; tab for a tab"
     )
+
+
+def add_risk_free(parser: argparse.ArgumentParser) -> None:
+    """The risk-free rate, annual or per period."""
+    rate = parser.add_mutually_exclusive_group()
+    rate.add_argument("--risk-free", type=float, default=0.0, metavar="RATE", help="annual: 0.02 is 2%% (0)")
+    rate.add_argument("--risk-free-per-period", type=float, metavar="RATE", help="instead of the annual one")
+
+
+def risk_free(options: argparse.Namespace) -> dict[str, Any]:
+    """The risk-free rate as functions take it."""
+    return {"risk_free": options.risk_free, "risk_free_per_period": options.risk_free_per_period}
 
 
 def read(options: argparse.Namespace) -> Returns:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import console
-from ..errors import InvalidInput
+from ..errors import InvalidInputError
 from . import options as data
 
 if TYPE_CHECKING:
@@ -18,23 +18,26 @@ if TYPE_CHECKING:
 def add(commands: Any) -> None:
     """The command's parser."""
     plan = commands.add_parser("plan", help="how many rounds it takes to find the arm of the best Sharpe ratio")
-    arms = plan.add_argument_group("the arms: by their Sharpe ratios a year, or from a table")
+    arms = plan.add_argument_group("the arms: by their annualised Sharpe ratios, or from a table")
     arms.add_argument("--arms", type=int, metavar="K", help="how many, with --best-sharpe and --gap")
-    arms.add_argument("--best-sharpe", type=float, metavar="S", help="Sharpe ratio a year of the best arm")
+    arms.add_argument("--best-sharpe", type=float, metavar="S", help="annualised Sharpe ratio of the best arm")
     arms.add_argument("--gap", type=float, help="how far the Sharpe ratios of all others fall short of it")
-    arms.add_argument("--sharpes", type=float, nargs="+", metavar="S", help="instead: one Sharpe ratio a year per arm")
-    arms.add_argument("--volatility", type=float, nargs="+", metavar="V", help="a year: one, or one per arm (0.15)")
+    arms.add_argument(
+        "--sharpes", type=float, nargs="+", metavar="S", help="instead: one annualised Sharpe ratio per arm"
+    )
+    arms.add_argument("--volatility", type=float, nargs="+", metavar="V", help="annualised: one, or one per arm (0.15)")
     data.add(plan, optional=True)
-    plan.add_argument("--risk-free", type=float, metavar="RATE", help="a year, taken off the table's returns (0)")
-    plan.add_argument("--bootstrap", action="store_true", help="draw rewards from the rows of the table; normal ones "
-                      "with its moments otherwise")  # fmt: skip
+    data.add_risk_free(plan)
+    plan.add_argument("--bootstrap", action="store_true", help="let methods that see one arm at a time play on rows of "
+                      "the table too, drawn again in blocks; on normal rewards with its moments otherwise")  # fmt: skip
+    plan.add_argument("--block", type=float, help="mean length of blocks in rows (chosen from the data)")
     plan.add_argument("--objective", choices=("rssr", "sharpe"), default="rssr", help="what makes an arm best (rssr)")
     plan.add_argument("--L", type=float, help="regulariser (of RSSR: a tenth of the smallest variance per period)")
     asked = plan.add_mutually_exclusive_group()
     asked.add_argument("--error", type=float, help="accepted probability of a wrong choice (0.05)")
     asked.add_argument("--budget", type=int, nargs="+", metavar="N", help="instead: the error with these rounds")
     asked.add_argument("--years", type=float, nargs="+", metavar="Y", help="the same in years of one round per period")
-    plan.add_argument("--most", type=int, default=10_000_000, metavar="N", help="larger budgets are not tried "
+    plan.add_argument("--max-budget", type=int, default=10_000_000, metavar="N", help="larger budgets are not tried "
                       "(10,000,000)")  # fmt: skip
     plan.add_argument("--runs", type=int, help="per budget (enough for a standard error of a tenth of --error)")
     plan.add_argument("--seed", type=int, default=0)
@@ -45,19 +48,17 @@ def add(commands: Any) -> None:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from ..figures import pyplot
     from ..planning import plan
-    from ..report.page import check_plotly
+    from ..report.document import check_libraries
 
-    pyplot()  # a missing library is reported before the work, not after it
-    check_plotly()
+    check_libraries()
     problem = _problem(options)
     found = plan(
         problem,
         error=options.error,
         budget=_budget(options, problem),
         runs=options.runs,
-        most=options.most,
+        max_budget=options.max_budget,
         seed=options.seed,
         workers=options.workers,
         say=(lambda text: print(text, file=sys.stderr, flush=True)) if sys.stderr.isatty() else None,
@@ -66,8 +67,8 @@ def _plan(options: argparse.Namespace) -> int:
     found.save(options.out)
     print(f"saved: {options.out / 'plan.html'}")
     if found.needs and all(need.rounds is None for need in found.needs):
-        print(f"sharpe-bandits: no method comes down to an error of {found.target:g} within {found.most:,} rounds; "
-              "raise --most or --error", file=sys.stderr)  # fmt: skip
+        print(f"sharpe-bandits: no method comes down to an error of {found.target:g} within {found.max_budget:,} "
+              "rounds; raise --max-budget or --error", file=sys.stderr)  # fmt: skip
         return 1
     return 0
 
@@ -75,7 +76,6 @@ def _plan(options: argparse.Namespace) -> int:
 def _problem(options: argparse.Namespace) -> BestArmProblem:
     from ..planning import BestArmProblem
     from ..planning.problem import PERIODS, VOLATILITY
-    from ..returns.statistics import per_period
 
     by_gap = {"--arms": options.arms, "--best-sharpe": options.best_sharpe, "--gap": options.gap}
     ways = {
@@ -85,19 +85,20 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
     }
     if sum(ways.values()) != 1:
         given = " together with ".join(way for way, there in ways.items() if there) or "none of them"
-        raise InvalidInput(f"the arms are given by one of: {'; '.join(ways)}. Got {given}")
+        raise InvalidInputError(f"the arms are given by one of: {'; '.join(ways)}. Got {given}")
     goal: dict[str, Any] = {"objective": options.objective, "L": options.L}
     if ways["--table"]:
         _unused(options, "without --table", volatility=None)
         lacking = [f"--{k.replace('_', '-')}" for k in ("kind", "periods_per_year") if getattr(options, k) is None]
         if lacking:
-            raise InvalidInput(f"a table needs {' and '.join(lacking)}, since neither is guessed")
+            raise InvalidInputError(f"a table needs {' and '.join(lacking)}, since neither is guessed")
         returns = data.read(options)
-        free = per_period(options.risk_free or 0.0, returns.periods_per_year)
-        return BestArmProblem.from_returns(returns, bootstrap=options.bootstrap, risk_free=free, **goal)
+        how = {"bootstrap": options.bootstrap, "block": options.block, **data.risk_free(options)}
+        return BestArmProblem.from_returns(returns, **how, **goal)
     _unused(
         options, "with --table", kind=None, date=None, columns=None, scale=None, missing="error", duplicates="error",
-        unsorted="error", timezones="error", constant="error", separator=",", risk_free=None, bootstrap=False,
+        unsorted="error", timezones="error", constant="error", separator=",", risk_free=0.0, risk_free_per_period=None,
+        bootstrap=False, block=None,
     )  # fmt: skip
     spread = options.volatility or [VOLATILITY]
     goal["volatility"] = spread[0] if len(spread) == 1 else spread
@@ -106,14 +107,14 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
         return BestArmProblem.from_sharpes(options.sharpes, **goal)
     lacking = [name for name, value in by_gap.items() if value is None]
     if lacking:
-        raise InvalidInput(f"the arms also need {' and '.join(lacking)}")
+        raise InvalidInputError(f"the arms also need {' and '.join(lacking)}")
     return BestArmProblem.from_gap(options.arms, options.best_sharpe, options.gap, **goal)
 
 
 def _unused(options: argparse.Namespace, where: str, **defaults: Any) -> None:
     for name, default in defaults.items():
         if getattr(options, name) != default:
-            raise InvalidInput(f"--{name.replace('_', '-')} is used only {where}; leave it out")
+            raise InvalidInputError(f"--{name.replace('_', '-')} is used only {where}; leave it out")
 
 
 def _budget(options: argparse.Namespace, problem: BestArmProblem) -> list[int] | None:

@@ -17,8 +17,10 @@ def add(commands: Any) -> None:
     rank.add_argument("--by", choices=("sharpe", "rssr"), default="sharpe", help="what decides (sharpe)")
     rank.add_argument("--L", type=float, help="regulariser of RSSR, in the unit of variance per period (a tenth of the "
                       "smallest variance of a column)")  # fmt: skip
-    rank.add_argument("--risk-free", type=float, default=0.0, metavar="RATE", help="a year: 0.02 is 2%% (0)")
+    data.add_risk_free(rank)
     rank.add_argument("--trials", type=int, help="how many were tried, those thrown away included (the columns)")
+    rank.add_argument("--trials-sd", type=float, metavar="SD", help="standard deviation of annualised Sharpe ratios "
+                      "among all of them (at least what chance alone makes it)")  # fmt: skip
     rank.add_argument("--confidence", type=float, default=0.95, help="of the intervals (0.95)")
     rank.add_argument("--replications", type=int, default=2000, help="of the bootstrap (2000)")
     rank.add_argument("--block", type=float, help="mean block length in rows (chosen from the data)")
@@ -29,15 +31,15 @@ def add(commands: Any) -> None:
 
 def _rank(options: argparse.Namespace) -> int:
     from ..returns.ranking import rank
-    from ..returns.statistics import per_period
 
     returns = data.read(options)
     ranking = rank(
         returns,
         L=options.L,
-        risk_free=per_period(options.risk_free, returns.periods_per_year),
+        **data.risk_free(options),
         by=options.by,
         trials=options.trials,
+        trials_sd=options.trials_sd,
         confidence=options.confidence,
         replications=options.replications,
         block=options.block,

@@ -2,44 +2,38 @@
 
 A kernel calls the placeholders of :mod:`sharpe_bandits.kernels.formulas`; :func:`specialise` rebinds them to a policy's
 index and an objective's value, compiles the whole call tree, and keeps the result on disk under a digest of every
-function and constant involved. A user's formula therefore gets what a built-in one gets: the same loop, inlined and
-cached. The cache folder is ``$SHARPE_BANDITS_CACHE`` or the user's cache folder; without a writable one everything
-works, compiled anew in each process.
+function and value involved (:mod:`sharpe_bandits.fingerprints`). A user's formula therefore gets what a built-in one
+gets: the same loop, inlined and cached. Everything compiled is keyed by that digest, never by a function object: a
+constant that has changed since gives other machine code.
 """
 
 from __future__ import annotations
 
-import builtins
 import hashlib
 import linecache
 import os
-import platform
 import re
 import sys
-import tempfile
 import threading
-import types
-import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..call_tree import Bindings, Function, call_tree, cells, codes, global_names, members
-from ..errors import CompilationFailed
+from ..call_tree import Bindings, Function, call_tree, is_followed, is_own, rebuilt, vectorised
+from ..errors import CompilationError
+from ..fingerprints import byte_code, description
+from .cache import KernelCache
 
-#: Set on a user's function that reads tables: a place past their end is then an error, not whatever lies in memory.
-READS_TABLES = "reads_tables"
+#: Part of every digest. Another one, and nothing that was compiled before is read again.
+_SALT = "sharpe-bandits kernels 2"
 #: Functions of less byte code than this are always inlined.
 _SHORT = 1500
-_SCALARS = (bool, int, float, complex, str, bytes, type(None), np.generic)
-_compiled: dict[tuple[str, str], Callable[..., Any]] = {}
-_callees: dict[Callable[..., Any], Any] = {}
+_compiled: dict[tuple[str, str], Any] = {}
+_callees: dict[str, Any] = {}
 #: Formulas found to compile, and the types they were compiled for.
 _sound: set[tuple[str, Any]] = set()
 _lock = threading.RLock()
-_warned = False
 
 
 def specialise(kernel: Callable[..., Any], bindings: Bindings) -> Any:
@@ -47,38 +41,44 @@ def specialise(kernel: Callable[..., Any], bindings: Bindings) -> Any:
 
     Parameters
     ----------
-    kernel : a plain function of :mod:`sharpe_bandits.kernels`
-    bindings : placeholder function -> formula
+    kernel : callable
+        A plain function of :mod:`sharpe_bandits.kernels`.
+    bindings : mapping
+        Placeholder function -> formula.
     """
-    digest = _digest(kernel, bindings)
     with _lock:
-        if (kernel.__name__, digest) not in _compiled:
-            _compiled[kernel.__name__, digest] = _Translation(bindings, digest).entry(kernel)
-        return _compiled[kernel.__name__, digest]
+        while True:
+            digest = _digest(kernel, bindings)
+            if (kernel.__name__, digest) in _compiled:
+                return _compiled[kernel.__name__, digest]
+            entry = _Translation(bindings, digest).entry(kernel)
+            # The translation has copied every value; unless one has changed meanwhile, the digest is of these copies.
+            if _digest(kernel, bindings) == digest:
+                _compiled[kernel.__name__, digest] = entry
 
 
 def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what: str) -> None:
     """Compile an index formula on its own, so that what is wrong with it is reported at the user's own line."""
     import numba
 
-    from ..kernels.statistics import Arm
+    from ..kernels.statistics import ArmRecord, record_kinds
 
     if getattr(numba.core.config, "DISABLE_JIT", 0):
         return
-    fields = [numba.float64] * 7 + [numba.uint64] * 2 + [numba.float64] * 5
-    signature = (numba.types.NamedTuple(fields, Arm), numba.int64, *(numba.typeof(a) for a in arguments))
+    fields = [numba.uint64 if kind is int else numba.float64 for kind in record_kinds().values()]
+    signature = (numba.types.NamedTuple(fields, ArmRecord), numba.int64, *(numba.typeof(a) for a in arguments))
     checked = (_digest(formula, {}), signature)
     if checked in _sound:
         return
     try:
-        dispatcher = _Translation({}, "check").callee(formula)
+        dispatcher = _Translation({}, checked[0]).callee(formula)
         dispatcher.compile(signature)
         result = dispatcher.overloads[signature].signature.return_type
     except (numba.core.errors.NumbaError, numba.core.errors.UnsupportedBytecodeError) as error:
-        raise CompilationFailed(_explain(formula, error, what)) from error
+        raise CompilationError(_explain(formula, error, what)) from error
     if not isinstance(result, (numba.types.Float, numba.types.Integer, numba.types.Boolean)):
         line = formula.__code__.co_firstlineno
-        raise CompilationFailed(
+        raise CompilationError(
             f"the index of {what} ({formula.__code__.co_filename}, line {line}) must return a number on every path, "
             f"but it returns {result}"
         )
@@ -119,9 +119,10 @@ class _Translation:
     def entry(self, kernel: Callable[..., Any]) -> Any:
         import numba
 
-        stub = _stub(kernel, self.label)
-        function = self._rebound(kernel, stub)
-        return numba.njit(nogil=True, error_model="numpy", cache=stub is not None)(function)
+        dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(self._rebound(kernel))
+        if not isinstance(dispatcher, Function):  # it is one where the compiler is switched off
+            dispatcher._cache = KernelCache(kernel.__name__, self.label)
+        return dispatcher
 
     def callee(self, function: Callable[..., Any]) -> Any:
         import numba
@@ -131,99 +132,50 @@ class _Translation:
             return _shared(function)
         if function not in self.done:
             # A loop over runs or pulls becomes vector instructions only if all that it calls is inlined. Nothing in
-            # Python calls a callee, and wrappers for that would take a fifth of the time to compile.
-            short = len(function.__code__.co_code) < _SHORT
+            # Python calls a callee, and wrappers for that would take a fifth of the time to compile. In a user's
+            # function a place past the end of an array is an error, not whatever lies in memory.
             unwrapped: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-            if getattr(function, READS_TABLES, False):
-                unwrapped["boundscheck"] = True
-            compiled = numba.njit(nogil=True, error_model="numpy", forceinline=short, **unwrapped)
-            self.done[function] = compiled(self._rebound(function, None))
+            short = len(function.__code__.co_code) < _SHORT
+            checked = not is_own(function)
+            compiled = numba.njit(nogil=True, error_model="numpy", forceinline=short, boundscheck=checked, **unwrapped)
+            self.done[function] = compiled(self._rebound(function))
         return self.done[function]
 
-    def _callable(self, thing: Any) -> Any:
-        return self.callee(thing) if isinstance(thing, Function) else thing
+    def _rebound(self, function: Callable[..., Any]) -> Function:
+        return rebuilt(function, self._converted, f"{function.__name__}_{self.label}")
 
-    def _rebound(self, function: Callable[..., Any], filename: Path | None) -> Function:
-        scope: dict[str, Any] = {"__builtins__": builtins}
-        for name, thing in global_names(function).items():
-            scope[name] = self._callable(thing)
-        code = function.__code__ if filename is None else function.__code__.replace(co_filename=str(filename))
-        closure = tuple(types.CellType(self._callable(thing)) for thing in cells(function)) or None
-        rebound = Function(code, scope, function.__name__, function.__defaults__, closure)
-        rebound.__qualname__ = f"{function.__name__}_{self.label}"
-        rebound.__module__ = function.__module__
-        return rebound
+    def _converted(self, thing: Any) -> Any:
+        """What compiled code sees in place of a value: functions compiled, arrays as they are at this moment."""
+        if is_followed(thing):
+            return self.callee(thing)
+        if isinstance(thing, np.ndarray):
+            copy = thing.copy(order="K")
+            copy.flags.writeable = False
+            return copy
+        if isinstance(thing, tuple):
+            items = [self._converted(getattr(item, "py_func", item)) for item in thing]
+            return type(thing)(*items) if hasattr(thing, "_fields") else tuple(items)
+        if (scalar := vectorised(thing)) is not None:
+            import numba
+
+            return numba.vectorize(self._rebound(scalar))
+        return thing
 
 
 def _shared(function: Callable[..., Any]) -> Any:
     """A function that no binding touches, compiled once for all kernels that call it."""
+    digest = _digest(function, {})
     with _lock:
-        if function not in _callees:
-            _callees[function] = _Translation({}, _digest(function, {})).callee(function)
-        return _callees[function]
+        if digest not in _callees:
+            _callees[digest] = _Translation({}, digest).callee(function)
+        return _callees[digest]
 
 
 def _digest(kernel: Callable[..., Any], bindings: Bindings) -> str:
-    """A digest of all that the machine code depends on: byte code, constants, and the versions that compile them."""
+    """A digest of all that the machine code depends on: byte code, values, and the versions that compile them."""
     import llvmlite
     import numba
 
-    parts = [sys.version, numba.__version__, llvmlite.__version__, np.__version__]
-    for function in call_tree(kernel, bindings):
-        for code in codes(function.__code__):
-            constants = [c for c in code.co_consts if not isinstance(c, types.CodeType)]
-            parts += [code.co_name, code.co_code.hex(), repr(code.co_names), repr(code.co_varnames), repr(constants)]
-        parts.append(repr((function.__defaults__, getattr(function, READS_TABLES, False))))
-        named = {**global_names(function), **members(function)}
-        parts += [f"{name}={_identity(thing, bindings)}" for name, thing in named.items()]
-        parts += [_identity(thing, bindings) for thing in cells(function)]
+    versions = (_SALT, sys.version, numba.__version__, llvmlite.__version__, np.__version__)
+    parts = [*versions, kernel.__name__, *description(kernel, bindings, byte_code)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
-
-
-def _identity(thing: Any, bindings: Bindings) -> str:
-    if isinstance(thing, Function):
-        bound = bindings.get(thing, thing)
-        return f"{bound.__module__}.{bound.__qualname__}"
-    if isinstance(thing, np.ndarray):
-        return f"array {thing.dtype} {thing.shape} {hashlib.sha256(thing.tobytes()).hexdigest()}"
-    if isinstance(thing, (*_SCALARS, tuple)):
-        return f"{type(thing).__name__} {thing!r}"
-    return f"{type(thing).__name__} {getattr(thing, '__module__', '')}.{getattr(thing, '__name__', '')}"
-
-
-def cache_folder() -> Path:
-    """Where compiled kernels are kept."""
-    if os.environ.get("SHARPE_BANDITS_CACHE"):
-        return Path(os.environ["SHARPE_BANDITS_CACHE"])
-    if platform.system() == "Windows":
-        base = os.environ.get("LOCALAPPDATA", "~/AppData/Local")
-    elif platform.system() == "Darwin":
-        base = "~/Library/Caches"
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "sharpe-bandits"
-
-
-def _stub(kernel: Callable[..., Any], digest: str) -> Path | None:
-    """A copy of the kernel's source under a name of its own, beside which numba keeps the machine code."""
-    global _warned
-    folder = cache_folder() / digest
-    path = folder / f"{kernel.__name__}.py"
-    try:
-        if not path.exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            text = Path(kernel.__code__.co_filename).read_bytes()
-            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as copy:
-                copy.write(text)
-            os.replace(copy.name, path)
-        with tempfile.TemporaryFile(dir=folder):
-            return path
-    except OSError as error:
-        if not _warned:
-            _warned = True
-            warnings.warn(
-                f"compiled kernels are not kept: {folder.parent} is not writable ({error.strerror}); "
-                "set SHARPE_BANDITS_CACHE to a writable folder to start faster",
-                stacklevel=2,
-            )
-        return None

@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from ..arms.base import Arm
@@ -90,11 +91,11 @@ def plain(text: str) -> str:
 
 
 def _entries(kinds: dict[str, Any]) -> dict[str, Entry]:
-    found = {}
-    for kind, cls in sorted(kinds.items()):
-        if kind not in _NOT_DESCRIBED:
-            parameters = tuple(inspect.signature(cls).parameters.values())
-            summary = plain(inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " "))
-            citation = getattr(cls, "citation", "").replace(PAPER, "the paper")
-            found[kind] = Entry(kind, cls, parameters, summary, citation)
-    return found
+    return {kind: _entry(kind, cls) for kind, cls in sorted(kinds.items()) if kind not in _NOT_DESCRIBED}
+
+
+@cache
+def _entry(kind: str, cls: Any) -> Entry:
+    parameters = tuple(inspect.signature(cls).parameters.values())
+    summary = plain(inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " "))
+    return Entry(kind, cls, parameters, summary, getattr(cls, "citation", "").replace(PAPER, "the paper"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,10 +13,12 @@ import numpy as np
 
 from ..arms import Bandit, RandomBandit, SwitchingBandit, Uniform, UniformArms
 from ..arms.bandit import Environment, as_arm
-from ..engine.work import Work, prepare
-from ..errors import InvalidInput, SharpeBanditsError, unknown
+from ..engine.spec import Spec, prepare
+from ..errors import InvalidInputError, SharpeBanditsError, shown, unknown
+from ..names import check_name
 from ..objectives import Objective
 from ..policies.base import Policy
+from ..simulation import LARGEST_HORIZON
 from ..validation import is_number, whole
 from . import catalogue
 from .expressions import evaluate
@@ -31,10 +34,14 @@ _METRICS = ("regret", "error", "coverage")
 _BY_KIND = ("arms", "clock", "switches", "objective", "policies")
 #: What all cases of an experiment share.
 _SHARED = ("title", "metric", "checkpoints", "sweep", "cases", "runs", "seed")
+#: Cases of an experiment, arms of a case and of all cases together, policies of all cases together, at most.
+MOST_CASES, MOST_ARMS, MOST_ARMS_IN_ALL, MOST_POLICIES_IN_ALL = 1000, 10_000, 50_000, 5000
+#: Checkpoints of a curve, at most.
+MOST_CHECKPOINTS = 10_000
 _PARTS = {"arms": catalogue.arms, "policies": catalogue.policies, "objective": catalogue.objectives}
 
 
-class BadDescription(InvalidInput):
+class BadDescription(InvalidInputError):
     """A description that cannot be used; ``place`` says where, as in ("policies", 1, "kind")."""
 
     def __init__(self, message: str, *place: str | int) -> None:
@@ -78,26 +85,35 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
         if key not in KEYS:
             raise misnamed("key", key, KEYS, key)
     if description.get("metric", "regret") not in _METRICS:
-        raise BadDescription(f"metric must be one of {_METRICS}, got {description['metric']!r}", "metric")
-    listed = description.get("cases", [{}])
-    if not isinstance(listed, list) or not listed or not all(isinstance(case, dict) for case in listed):
-        raise BadDescription(f"cases must be a list of tables, got {listed!r}", "cases")
+        raise BadDescription(f"metric must be one of {_METRICS}, got {shown(description['metric'])}", "metric")
+    table = description.get("cases", [{}])
+    if not isinstance(table, list) or not table or not all(isinstance(case, dict) for case in table):
+        raise BadDescription(f"cases must be a list of tables, got {shown(table)}", "cases")
     sweep = description.get("sweep", {})
     if not isinstance(sweep, dict) or not all(isinstance(v, list) and v for v in sweep.values()):
         raise BadDescription("sweep must be a table of non-empty lists, as in sweep = { L = [0.5, 5] }", "sweep")
-    if not isinstance(description.get("let", {}), dict):
-        raise BadDescription('let must be a table, as in let = { x = "n / 2" }', "let")
-    for place, varied in (("sweep", sweep), *(("cases", case) for case in listed)):
+    if (number := len(table) * math.prod(map(len, sweep.values()))) > MOST_CASES:
+        raise BadDescription(
+            f"there are {number if number < 10**9 else 'more than 10^9'} cases, at most {MOST_CASES:,} are taken; "
+            "shorten the lists of sweep, or make several files",
+            "sweep" if sweep else "cases",
+        )
+    for place, varied in (("sweep", sweep), *(("cases", case) for case in table)):
         for key in varied:
             if key in _SHARED:
                 raise BadDescription(f"{key} is the same for all cases; set it at the top, or make two files", place)
+            checked_name("the name of a variable", key, place)
     needed = ["horizon", "arms", "objective", *(["policies"] if description.get("metric") != "coverage" else [])]
     for key in needed:
-        if key not in description and key not in sweep and not all(key in case for case in listed):
+        if key not in description and key not in sweep and not all(key in case for case in table):
             raise BadDescription(f"the description has no {key}; add it", key)
-    _whole("checkpoints", description.get("checkpoints", 1), {}, 1, "checkpoints")
+    try:
+        whole("checkpoints", description.get("checkpoints", 1), 1, MOST_CHECKPOINTS)
+    except InvalidInputError as error:
+        raise BadDescription(str(error), "checkpoints") from None
     found: dict[str, Case] = {}
-    for number, case in enumerate(listed):
+    arms = policies = 0
+    for number, case in enumerate(table):
         for values in itertools.product(*sweep.values()):
             swept = dict(zip(sweep, values, strict=True))
             told = {key: _told(value, sweep[key]) for key, value in swept.items() if key in _BY_KIND}
@@ -117,6 +133,16 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
                     *(("cases", number) if number else ("sweep",)),
                 )
             found[made.label] = made
+            arms, policies = arms + made.environment.K, policies + len(made.policies)
+            for count, most, what in (
+                (arms, MOST_ARMS_IN_ALL, "arms"), (policies, MOST_POLICIES_IN_ALL, "policies"),
+            ):  # fmt: skip
+                if count > most:
+                    raise BadDescription(
+                        f"all cases together have more than {most:,} {what}; shorten the lists of sweep or cases, or "
+                        "make several files",
+                        "sweep" if sweep else "cases",
+                    )
     return list(found.values())
 
 
@@ -142,13 +168,19 @@ def _case(description: dict[str, Any], variation: dict[str, Any], told: dict[str
         else:
             variables[key] = value
     names = dict(variables)
-    horizon = _whole("horizon", description["horizon"], names, 2, "horizon")
+    horizon = _whole("horizon", description["horizon"], names, (2, LARGEST_HORIZON), "horizon")
     names["n"] = horizon
+    if not isinstance(description.get("let", {}), dict):
+        raise BadDescription(
+            f'let must be a table, as in let = {{ x = "n / 2" }}, got {shown(description["let"])}', "let"
+        )
     for name, expression in description.get("let", {}).items():
         names[name] = _number(expression, names, "let", name)
     if not (is_number(names.get("L", 1)) and names.get("L", 1) > 0):
         where = ("let", "L") if "L" in description.get("let", {}) else ("L",)
-        raise BadDescription(f"L is the name of the regulariser, a number above 0, but it is {names['L']!r}", *where)
+        raise BadDescription(
+            f"L is the name of the regulariser, a number above 0, but it is {shown(names['L'])}", *where
+        )
     environment = _playground(description, names, horizon)
     names["K"] = environment.K
     policies: dict[str, Policy] = {}
@@ -157,16 +189,16 @@ def _case(description: dict[str, Any], variation: dict[str, Any], told: dict[str
         if policy.name in policies:
             raise BadDescription(f"two policies are called {policy.name!r}; give one of them another name", *place)
         try:
-            prepare(Work(policy, environment, horizon, 2, 0, (horizon,)))  # what cannot be played is said at once
-        except InvalidInput as error:
+            prepare(Spec(policy, environment, horizon, 2, 0, (horizon,)))  # what cannot be played is said at once
+        except InvalidInputError as error:
             raise BadDescription(str(error), *place) from None
         policies[policy.name] = policy
     objective = _build("objective", description["objective"], ("objective",), names)
     for name, true, what in (("n", horizon, "horizon"), ("K", environment.K, "number of arms")):
         if variables.get(name, true) != true:
             raise BadDescription(
-                f"{name} is {variables[name]!r} here, but the {what} is {true}; {name} is the name of that number: use "
-                f'it there, as in {"horizon" if name == "n" else "repeat"} = "{name}"',
+                f"{name} is {shown(variables[name])} here, but the {what} is {true}; {name} is the name of that "
+                f'number: use it there, as in {"horizon" if name == "n" else "repeat"} = "{name}"',
                 name,
             )
     if "horizon" in variation:
@@ -180,7 +212,7 @@ def _listed(entries: Any, part: str) -> list[tuple[Place, dict[str, Any]]]:
     if isinstance(entries, dict):
         return [((part,), entries)]
     if not isinstance(entries, list) or not entries or not all(isinstance(e, dict) for e in entries):
-        raise BadDescription(f"{part} must be a list of tables with a kind each, got {entries!r}", part)
+        raise BadDescription(f"{part} must be a list of tables with a kind each, got {shown(entries)}", part)
     return [((part, number), entry) for number, entry in enumerate(entries)]
 
 
@@ -190,10 +222,10 @@ def _playground(description: dict[str, Any], names: dict[str, Any], horizon: int
     environment = _environment(description["arms"], names, clock)
     if "switches" not in description:
         return environment
-    listed = description["switches"]
-    if not isinstance(listed, list) or not listed or not all(isinstance(entry, dict) for entry in listed):
-        raise BadDescription(f"switches must be a list of tables with after and arms, got {listed!r}", "switches")
-    entries = _listed(listed, "switches")
+    given = description["switches"]
+    if not isinstance(given, list) or not given or not all(isinstance(entry, dict) for entry in given):
+        raise BadDescription(f"switches must be a list of tables with after and arms, got {shown(given)}", "switches")
+    entries = _listed(given, "switches")
     if not isinstance(environment, Bandit):
         raise BadDescription("arms drawn anew in every run cannot switch; leave random or switches out", "switches")
     parts, after = [environment], []
@@ -202,7 +234,7 @@ def _playground(description: dict[str, Any], names: dict[str, Any], horizon: int
             if key not in ("after", "arms"):
                 raise misnamed("key of a switch", key, ("after", "arms"), *place, key)
         _complete("a switch", ("after", "arms"), entry, place)
-        after.append(_whole("after", entry["after"], names, 1, *place, "after"))
+        after.append(_whole("after", entry["after"], names, (1, LARGEST_HORIZON), *place, "after"))
         try:
             part = _environment(entry["arms"], names, clock)
         except BadDescription as error:
@@ -214,45 +246,48 @@ def _playground(description: dict[str, Any], names: dict[str, Any], horizon: int
     try:
         switching = SwitchingBandit(parts, after)
         switching.check_horizon(horizon)
-    except InvalidInput as error:
+    except InvalidInputError as error:
         raise BadDescription(str(error), "switches") from None
     return switching
 
 
 def _environment(entries: Any, names: dict[str, Any], clock: Any) -> Environment:
-    listed = _listed(entries, "arms")
-    if any(entry.get("random") for _, entry in listed):
-        return _random(listed, names)
+    tables = _listed(entries, "arms")
+    if any(entry.get("random") for _, entry in tables):
+        return _random(tables, names)
     arms: list[Any] = []
-    for place, entry in listed:
+    for place, entry in tables:
         rest = {key: value for key, value in entry.items() if key != "random"}
         columns = {key: value for key, value in rest.items() if isinstance(value, list) and key != "values"}
         lengths = {len(column) for column in columns.values()} or {1}
         if len(lengths) > 1:
             told = ", ".join(f"{key} {len(column)}" for key, column in columns.items())
             raise BadDescription(f"the lists of these arms differ in length ({told}); give one value per arm", *place)
-        repeat = _whole("repeat", rest.pop("repeat", *lengths), names, 1, *place, "repeat")
+        given = rest.pop("repeat", *lengths)
+        repeat = _whole("repeat", given, names, (1, MOST_ARMS), *place, "repeat")
         if columns and repeat > max(lengths):
             raise BadDescription(f"{repeat} arms are asked for, but a list has only {max(lengths)} values", *place)
+        if len(arms) + repeat > MOST_ARMS:
+            raise BadDescription(f"a bandit has at most {MOST_ARMS:,} arms here; leave some out", *place)
         for j in range(repeat):
             row = {key: column[j] for key, column in columns.items()}
             arms.append(_build("arms", {**rest, **row}, place, {**names, "i": len(arms) + 1}))
     try:
         return Bandit(arms, clock=clock)
-    except InvalidInput as error:
+    except InvalidInputError as error:
         raise BadDescription(str(error), "clock" if str(error).startswith("clock") else "arms") from None
 
 
-def _random(listed: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -> RandomBandit:
+def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -> RandomBandit:
     """Uniform arms drawn anew in every run; u1 and u2 are uniform on [0, 1], independent for every arm and run."""
-    place, entry = listed[0]
-    if len(listed) != 1 or entry.get("kind") != "Uniform":
+    place, entry = tables[0]
+    if len(tables) != 1 or entry.get("kind") != "Uniform":
         raise BadDescription("random arms are given by one entry of kind Uniform with low and high", *place)
     for key in entry:
         if key not in ("kind", "random", "repeat", "low", "high"):
             raise misnamed("parameter of random Uniform arms", key, ("low", "high", "repeat"), *place, key)
     _complete("Uniform", ("low", "high"), entry, place)
-    count = _whole("repeat", entry.get("repeat", 1), names, 2, *place, "repeat")
+    count = _whole("repeat", entry.get("repeat", 1), names, (2, MOST_ARMS), *place, "repeat")
 
     def draw(generator: np.random.Generator) -> UniformArms:
         u1, u2 = generator.random((2, count))
@@ -264,17 +299,19 @@ def _random(listed: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -
         draw(np.random.default_rng(0))  # what is wrong with it is reported now
     except BadDescription:
         raise
-    except InvalidInput as error:
-        raise BadDescription(str(error), *place) from None
+    except (InvalidInputError, ValueError, TypeError) as error:  # of values that are no numbers, or too many
+        raise BadDescription(f"low and high must be a number or an expression each: {error}", *place) from None
     text = f"Uniform({entry['low']}, {entry['high']})"
-    used = [f"{name} = {value!r}" for name, value in names.items() if re.search(rf"\b{name}\b", text)]
-    return RandomBandit(count, draw, name=", ".join([text, *used]))
+    words = set(re.findall(r"\w+", text))
+    used = [f"{name} = {shown(value)}" for name, value in names.items() if name in words]
+    # what stands on several lines of the file is a name in one line
+    return RandomBandit(count, draw, name=re.sub(r"[\r\n]+", " ", ", ".join([text, *used])))
 
 
 def _build(part: str, entry: Any, place: Place, names: Mapping[str, Any]) -> Any:
     """A policy, arm or objective from its table."""
     if not isinstance(entry, Mapping):
-        raise BadDescription(f"{part} must be a table with a kind, got {entry!r}", *place)
+        raise BadDescription(f"{part} must be a table with a kind, got {shown(entry)}", *place)
     values = dict(entry)
     known = _PARTS[part]()
     singular = {"policies": "policy", "arms": "arm", "objective": "objective"}[part]
@@ -324,11 +361,19 @@ def _number(value: Any, names: Mapping[str, Any], *place: str | int) -> Any:
         raise BadDescription(str(error), *place) from None
 
 
-def _whole(name: str, value: Any, names: Mapping[str, Any], least: int, *place: str | int) -> int:
+def _whole(name: str, value: Any, names: Mapping[str, Any], bounds: tuple[int, int], *place: str | int) -> int:
     number = _number(value, names, *place)
     try:
-        return whole(name, number, least)
-    except InvalidInput as error:
+        return whole(name, number, *bounds)
+    except InvalidInputError as error:
+        raise BadDescription(str(error), *place) from None
+
+
+def checked_name(what: str, name: Any, *place: str | int) -> None:
+    """Raise if a name cannot be shown in one line."""
+    try:
+        check_name(what, name)
+    except InvalidInputError as error:
         raise BadDescription(str(error), *place) from None
 
 
@@ -338,4 +383,4 @@ def misnamed(what: str, name: Any, known: Iterable[str], *place: str | int) -> B
 
 
 def _short(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else value if isinstance(value, str) else shown(value)

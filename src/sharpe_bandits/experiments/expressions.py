@@ -7,11 +7,15 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from functools import lru_cache, reduce
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput, SharpeBanditsError, unknown
+from ..errors import InvalidInputError, SharpeBanditsError, shown, unknown
+
+#: Characters of an expression, at most.
+LONGEST = 1000
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -76,6 +80,11 @@ def evaluate(expression: Any, names: Mapping[str, Any]) -> Any:
     """
     if not isinstance(expression, str):
         return expression
+    if len(expression) > LONGEST:
+        raise InvalidInputError(
+            f"an expression has at most {LONGEST:,} characters, this one has {len(expression):,}: {shown(expression)}; "
+            "give its parts names in let"
+        )
     tree = _parsed(expression)
     try:
         with np.errstate(divide="raise", over="raise", invalid="raise"):
@@ -83,7 +92,7 @@ def evaluate(expression: Any, names: Mapping[str, Any]) -> Any:
     except SharpeBanditsError:
         raise
     except (ArithmeticError, TypeError, ValueError, RecursionError) as error:
-        raise InvalidInput(f"{expression!r} cannot be evaluated with {_shown(names)}: {error}") from None
+        raise InvalidInputError(f"{expression!r} cannot be evaluated with {_shown(names)}: {error}") from None
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -92,7 +101,7 @@ def _parsed(expression: str) -> ast.expr:
     try:
         return ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise InvalidInput(
+        raise InvalidInputError(
             f"{expression!r} is not an expression: use numbers, names, + - * / ** and sqrt, log, …"
         ) from None
 
@@ -119,10 +128,11 @@ def _value(node: ast.expr, names: Mapping[str, Any], whole: str) -> Any:
             if function not in _FUNCTIONS:
                 raise unknown(f"function in {whole!r}", function, _FUNCTIONS)
             if len(arguments) != 1 and not (arguments and function in ("min", "max")):
-                raise InvalidInput(f"{whole!r} gives {function} {len(arguments)} numbers; it takes one")
+                raise InvalidInputError(f"{whole!r} gives {function} {len(arguments)} numbers; it takes one")
             return _FUNCTIONS[function](*(_value(a, names, whole) for a in arguments))
-    raise InvalidInput(f"{whole!r} has something that is not arithmetic: {ast.unparse(node)!r}")
+    raise InvalidInputError(f"{whole!r} has something that is not arithmetic: {ast.unparse(node)!r}")
 
 
 def _shown(names: Mapping[str, Any]) -> str:
-    return ", ".join(f"{k} = {v!r}" for k, v in names.items() if not isinstance(v, np.ndarray)) or "no names"
+    some = [f"{k} = {shown(v)}" for k, v in islice(names.items(), 12) if not isinstance(v, np.ndarray)]
+    return ", ".join(some) or "no names"

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
+import stat
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidInput
+from ..errors import InvalidInputError
 from ..validation import one_of, whole
-from .description import KEYS, BadDescription, Case, cases, misnamed
-from .toml_lines import line_of
+from .cost import check_cost
+from .description import KEYS, BadDescription, Case, cases, checked_name, misnamed
+from .panel import CHECKPOINTS
+from .toml_lines import Place, line_of
 
 _RUN_KEYS = {"runs": 10_000, "seed": 1}
 _METRICS = ("regret", "error")
+#: Bytes of a file, levels of tables and lists inside each other, and parts of a dotted key, at most.
+LARGEST, DEEPEST, LONGEST_KEY = 2**18, 12, 20
+#: A key with more parts than that; the parser takes time that grows with the square of their number.
+_LONG_KEY = re.compile(rf"""(?<![\w.-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{LONGEST_KEY},}}""", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -29,42 +37,75 @@ class ExperimentFile:
     description: dict[str, Any]
 
 
-def read(path: str | os.PathLike[str]) -> ExperimentFile:
-    """The experiment in a TOML file."""
+def read(path: str | os.PathLike[str], runs: int | None = None, seed: int | None = None) -> ExperimentFile:
+    """The experiment in a TOML file; ``runs`` and ``seed`` stand instead of the file's."""
     file = Path(path)
-    try:
-        text = file.read_text("utf-8")
-    except FileNotFoundError:
-        raise InvalidInput(f"there is no file {file}") from None
-    except (UnicodeDecodeError, IsADirectoryError) as error:
-        raise InvalidInput(f"{file} is not a text file: {error}") from None
+    text = _text(file)
+    if long := _LONG_KEY.search(text):
+        line = text.count("\n", 0, long.start()) + 1
+        raise InvalidInputError(f"{file}, line {line}: a key has at most {LONGEST_KEY} parts; leave the others out")
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"{file} is not TOML: {error}") from None
+    except RecursionError:
+        raise InvalidInputError(f"{file} has tables or lists nested too deeply; {DEEPEST} levels suffice") from None
+    except ValueError as error:  # the parser's own, and those of numbers with too many digits
+        raise InvalidInputError(f"{file} is not TOML: {error}") from None
     try:
-        return _understood(content, file.stem)
+        _check_depth(content)
+        return _understood(content, file.stem, runs, seed)
     except BadDescription as error:
-        raise InvalidInput(f"{file}, line {line_of(text, error.place)}: {error.message}") from None
+        raise InvalidInputError(f"{file}, line {line_of(text, error.place)}: {error.message}") from None
 
 
-def _understood(content: dict[str, Any], name: str) -> ExperimentFile:
+def _text(file: Path) -> str:
+    try:
+        kind = file.stat()
+        if not stat.S_ISREG(kind.st_mode):
+            raise InvalidInputError(f"{file} is not a text file, but a folder, a device or a pipe")
+        if kind.st_size > LARGEST:
+            raise InvalidInputError(
+                f"{file} has {kind.st_size:,} bytes; an experiment file has at most {LARGEST:,}: shorten its lists"
+            )
+        return file.read_text("utf-8")
+    except InvalidInputError:
+        raise
+    except FileNotFoundError:
+        raise InvalidInputError(f"there is no file {file}") from None
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"{file} is not a text file: {error}") from None
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"{str(file)!r} cannot be read ({error})") from None
+
+
+def _check_depth(content: dict[str, Any]) -> None:
+    """Raise if tables and lists are nested more deeply than any description needs."""
+    level: list[tuple[Place, Any]] = [((), content)]
+    for _ in range(DEEPEST):
+        inner = ((place, thing.items() if isinstance(thing, dict) else enumerate(thing)) for place, thing in level)
+        level = [((*place, k), v) for place, held in inner for k, v in held if isinstance(v, (dict, list))]
+    if level:
+        raise BadDescription(f"tables and lists are nested too deeply; {DEEPEST} levels suffice", *level[0][0])
+
+
+def _understood(content: dict[str, Any], name: str, runs: int | None, seed: int | None) -> ExperimentFile:
     for key in content:
         if key not in (*KEYS, *_RUN_KEYS):
             raise misnamed("key", key, (*KEYS, *_RUN_KEYS), key)
     settings = {key: content.pop(key, default) for key, default in _RUN_KEYS.items()}
-    limits: dict[str, tuple[int, int | None]] = {"runs": (2, None), "seed": (0, 2**64 - 1)}
-    for key, (least, most) in limits.items():
-        try:
-            whole(key, settings[key], least, most)
-        except InvalidInput as error:
-            raise BadDescription(str(error), key) from None
+    settings |= {key: value for key, value in (("runs", runs), ("seed", seed)) if value is not None}
+    bounds: dict[str, tuple[int, int | None]] = {"runs": (2, None), "seed": (0, 2**64 - 1)}
     metric = content.get("metric", "regret")
+    title = content.get("title", name)
+    try:
+        for key, value in settings.items():
+            whole(key, value, *bounds[key])
+    except InvalidInputError as error:
+        raise BadDescription(str(error), key) from None
     try:
         one_of("metric", metric, _METRICS)
-    except InvalidInput as error:
+    except InvalidInputError as error:
         raise BadDescription(str(error), "metric") from None
-    title = content.get("title", name)
-    if not isinstance(title, str):
-        raise BadDescription(f"title must be text, got {title!r}", "title")
-    return ExperimentFile(title, metric, cases(content), settings["runs"], settings["seed"], content)
+    checked_name("title", title, "title")
+    made = cases(content)
+    check_cost(made, settings["runs"], content.get("checkpoints", CHECKPOINTS))
+    return ExperimentFile(title, metric, made, settings["runs"], settings["seed"], content)

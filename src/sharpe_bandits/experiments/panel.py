@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from ..engine.work import Work
-from ..results import Outcome
+from ..engine.spec import Spec
 from ..simulation import checkpoint_times
+from ..study import Study
 from .description import Case
 
 #: Checkpoints of a regret curve, unless the description says otherwise.
@@ -36,7 +36,7 @@ class Panel:
     cases : what is simulated
     checkpoints : how many rounds are kept per curve
     claims : what is said of it
-    most_runs : how many runs are enough for it, if that is fewer than for others
+    max_runs : how many runs are enough for it, if that is fewer than for others
     """
 
     id: str
@@ -48,31 +48,47 @@ class Panel:
     cases: tuple[Case, ...]
     checkpoints: int
     claims: tuple[Claim, ...] = ()
-    most_runs: int | None = None
+    max_runs: int | None = None
 
     @property
     def key(self) -> str:
         """Name for files and links: ``R3-paper``."""
         return f"{self.id}-{self.profile}" if self.profile else self.id
 
-    @property
-    def axis(self) -> str:
-        """How time is drawn: "log", or "linear" where arms change."""
-        return "linear" if any(case.environment.switches for case in self.cases) else "log"
-
-    def works(self, runs: int, seed: int) -> Iterator[tuple[int, Work]]:
-        """What has to be simulated: number of the case, and the work of one policy in it."""
-        runs = min(runs, self.most_runs or runs)
-        for number, case in enumerate(self.cases):
+    def spec(self, runs: int, seed: int) -> PanelSpec:
+        """What has to be simulated."""
+        runs = min(runs, self.max_runs or runs)
+        specs = []
+        for case in self.cases:
             times = checkpoint_times(self.checkpoints, case.horizon, case.environment.switches)
-            for policy in case.policies:
-                yield number, Work(policy, case.environment, case.horizon, runs, seed, times)
+            specs.append([Spec(p, case.environment, case.horizon, runs, seed, times) for p in case.policies])
+        return PanelSpec(self, runs, seed, specs)
 
 
 @dataclass(frozen=True)
-class Finished:
-    """A panel that was simulated: per case, the gaps of its arms and each policy's outcome."""
+class PanelSpec:
+    """A panel's specification: per case, the specs of its policies."""
 
     panel: Panel
-    outcomes: list[dict[str, Outcome]]
+    runs: int
+    seed: int
+    specs: list[list[Spec]]
+
+
+@dataclass(frozen=True)
+class PanelResult:
+    """A panel that was simulated: a study per case, and the seconds it took, added over workers."""
+
+    panel: Panel
+    studies: list[Study]
     seconds: float
+
+    @property
+    def axis(self) -> str:
+        """How time is drawn: "log", or "linear" where arms change."""
+        return "linear" if any(study.switches for study in self.studies) else "log"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The tidy table of the panel."""
+        panel = self.panel
+        return [row for s in self.studies for row in s.rows(panel=panel.id, profile=panel.profile)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 #: Keys and numbers of entries from the top to a place: ``("policies", 1, "kind")``.
 Place = tuple[str | int, ...]
@@ -26,6 +27,7 @@ class _Scanner:
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
+        self._starts = [0, *(newline.end() for newline in re.finditer("\n", text))]
         self.lines: dict[Place, int] = {}
         self._tables: dict[Place, int] = {}  # how many [[tables]] of that name there have been
         inside: Place = ()
@@ -38,7 +40,7 @@ class _Scanner:
             self._skip_blank()
 
     def _note(self, place: Place) -> None:
-        self.lines.setdefault(place, self.text.count("\n", 0, self.at) + 1)
+        self.lines.setdefault(place, bisect_right(self._starts, self.at))
 
     def _skip_blank(self) -> None:
         self.at = self._match(_BLANK).end()

@@ -6,20 +6,32 @@ most pulls due is played next, which is round robin where all have the same.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import by_round, value
+from .formulas import by_round, decide_on, keeps_powers, share, value
+from .game import LANES
 from .rewards import UNIFORM, fill, recorded, uniform_reward
-from .statistics import anchor_of, higher_moments, pooled, summary
+from .statistics import Sums, anchor_of, higher_moments, pooled, summary
 from .streams import REWARDS, SPLITMIX, fold, reward_bits, stream_key
 
-LANES = 16  # runs abreast
 AHEAD = 64  # rewards drawn at a time where they are not drawn abreast
+PIECE = 65536  # pulls drawn abreast between looks at whether to stop
 STEP = 1e-3  # of a numerical derivative, in standard deviations (or variances)
 #: What is at hand of the arms being played, one per lane: rows of an array. One array, so that the compiler sees at
 #: once that nothing overlaps.
 LOC, SCALE, ANCHOR, SUM1, SUM2, STREAM, ROWS = range(7)
+
+
+class Phases(NamedTuple):
+    """Pulls per arm alive in each phase, and how many arms stay undecided after it; ``fresh``: estimates use the
+    current phase's rewards alone.
+    """
+
+    pulls: np.ndarray
+    keep: np.ndarray
+    fresh: bool
 
 
 def estimate(count, sum1, sum2, anchor, goal):
@@ -46,14 +58,23 @@ def spread(count, sum1, sum2, sum3, sum4, anchor, goal):
     return max(0.0, first + by_variance * by_variance * (fourth - biased * biased))
 
 
-def share(alive, size, total, count, sum1, sum2, sum3, sum4, anchor, goal, quota):
-    """Share ``total`` pulls among the arms alive so that all of an arm's pulls are, as nearly as that can be, in
-    proportion to its spread: estimates are then equally certain. Arms with more than their part get none.
+def share_equally(sums, alive, size, pulls, looked, goal, quota):
+    """Every arm is played as often (see :func:`~sharpe_bandits.kernels.formulas.share`)."""
+    quota[:size] = pulls
+
+
+def share_by_spread(sums, alive, size, pulls, looked, goal, quota):
+    """After a look at all arms, share pulls so that all of an arm's pulls are, as nearly as that can be, in proportion
+    to its spread: estimates are then equally certain. Arms with more than their part get none.
     """
+    quota[:size] = pulls
+    if not looked:
+        return
+    total, count = pulls * size, sums.pulls
     weights = np.empty(size)
     for p in range(size):
         a = alive[p]
-        weights[p] = spread(count[a], sum1[a], sum2[a], sum3[a], sum4[a], anchor[a], goal)
+        weights[p] = spread(count[a], sums.sum1[a], sums.sum2[a], sums.sum3[a], sums.sum4[a], sums.anchor[a], goal)
     if not 0.0 < weights.sum() < math.inf:  # nothing is known of the spreads
         weights[:] = 1.0
     open_ = np.ones(size, np.bool_)
@@ -119,33 +140,49 @@ def boundary(values, size, wanted):
     return top[wanted - 1], top[wanted]
 
 
-def end_phase(alive, size, keep, accepts, wanted, taken, count, sum1, sum2, anchor, goal):
+def drop_worst(values, size, wanted):
+    """The worst arm, which is dropped (see :func:`~sharpe_bandits.kernels.formulas.decide_on`). Of arms that tie, the
+    lowest counts as the best.
+    """
+    worst = 0
+    for p in range(1, size):
+        if values[p] <= values[worst]:
+            worst = p
+    return worst, False
+
+
+def accept_or_drop(values, size, wanted):
+    """The best arm, which is accepted, if it is further from the boundary between the arms that are ``wanted`` and the
+    others (or as far, unless only one is wanted: all is then decided after the last phase, and not before); else the
+    worst one, which is dropped.
+    """
+    worst, _ = drop_worst(values, size, wanted)
+    best = 0
+    for p in range(1, size):
+        if values[p] > values[best]:
+            best = p
+    inside, outside = boundary(values, size, wanted)
+    lead, lag = values[best] - outside, inside - values[worst]
+    if lead > lag or (lead == lag and wanted > 1):
+        return best, True
+    return worst, False
+
+
+def end_phase(sums, alive, size, keep, wanted, taken, goal):
     """End a phase: decide on arms by their estimates until ``keep`` are undecided; in the end those left are taken.
 
-    The worst is dropped. With ``accepts`` the best is taken instead if it is further from the boundary between the arms
-    that are ``wanted`` and the others (or as far, unless only one is wanted: all is then decided after the last phase,
-    and not before). Of arms that tie, the lowest counts as the best. Arms taken are marked in ``taken``; the undecided
-    stay in ``alive``, in order of arm. Gives how many are still wanted.
+    Arms taken are marked in ``taken``; the undecided stay in ``alive``, in order of arm. Gives how many are still
+    wanted.
     """
     values = np.empty(size)
     for p in range(size):
         a = alive[p]
-        values[p] = estimate(count[a], sum1[a], sum2[a], anchor[a], goal)
+        values[p] = estimate(sums.pulls[a], sums.sum1[a], sums.sum2[a], sums.anchor[a], goal)
     while size > keep and wanted < size:
-        best, worst = 0, 0
-        for p in range(1, size):
-            if values[p] <= values[worst]:
-                worst = p
-            if values[p] > values[best]:
-                best = p
-        gone = worst
-        if accepts:
-            inside, outside = boundary(values, size, wanted)
-            lead, lag = values[best] - outside, inside - values[worst]
-            if lead > lag or (lead == lag and wanted > 1):
-                gone = best
-                taken[alive[best]] = True
-                wanted -= 1
+        gone, accepted = decide_on(values, size, wanted)
+        if accepted:
+            taken[alive[gone]] = True
+            wanted -= 1
         for p in range(gone, size - 1):
             alive[p] = alive[p + 1]
             values[p] = values[p + 1]
@@ -157,16 +194,13 @@ def end_phase(alive, size, keep, accepts, wanted, taken, count, sum1, sum2, anch
     return wanted
 
 
-def play_phases(
-    first, runs, phase_pulls, phase_keep, fresh, accepts, by_spread, arms, row_step, source, seed, goal,
-    checkpoints, batch, batch_pulls, final, recommended, reward_mean, reward_variance, choices, rewards,
-):  # fmt: skip
-    """Play runs ``first`` to ``first + runs - 1``, LANES abreast.
-
-    ``fresh``: estimates use the current phase's rewards alone. ``accepts``: see :func:`end_phase`. ``by_spread``: a
-    phase after one that left all arms undecided has its pulls shared out (see :func:`share`; not with ``fresh``).
-    """
-    count_arms, sought = final.shape[1], recommended.shape[1]
+def play_phases(game, phases, rewards, goal, out):
+    """Play runs, LANES abreast."""
+    first, runs = game.first, game.runs
+    arms, row_step, source, seed = rewards
+    fresh = phases.fresh
+    checkpoints, batch = out.checkpoints, out.batch
+    count_arms, n_recommended = out.final.shape[1], out.recommended.shape[1]
     shape = (LANES, count_arms)
     alive = np.zeros(shape, np.int64)
     taken = np.zeros(shape, np.bool_)
@@ -186,7 +220,7 @@ def play_phases(
     played = np.zeros((ROWS, LANES))
     keys = played.view(np.uint64)  # the same memory
     buffer = np.zeros(AHEAD)
-    record = choices.shape[0] > 0
+    traced = out.choices.shape[0] > 0
     first_batch = first // batch
     for block in range(0, runs, LANES):
         lanes = min(LANES, runs - block)
@@ -203,24 +237,23 @@ def play_phases(
                 taken[k, i] = False
                 sum1[k, i], sum2[k, i], all1[k, i], all2[k, i] = 0.0, 0.0, 0.0, 0.0
                 sum3[k, i], sum4[k, i] = 0.0, 0.0
-            wanted[k] = sought
+            wanted[k] = n_recommended
         size = count_arms
         start = 0  # pulls, so far, of every arm still alive, where all have the same
         looked = False  # whether the last phase left all arms undecided
+        alike = True  # whether all arms alive have the same pulls
         t = 0
         check = 0
-        for phase in range(phase_pulls.size):
-            quota = phase_pulls[phase]
-            quotas[:, :size] = quota
-            if by_spread and looked:
-                for k in range(lanes):
-                    count[:] = done[k]
-                    share(
-                        alive[k], size, quota * size, count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k], goal,
-                        quotas[k],
-                    )  # fmt: skip
+        for phase in range(phases.pulls.size):
+            quota = phases.pulls[phase]
+            for k in range(lanes):
+                count[:] = done[k]
+                sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
+                share(sums, alive[k], size, quota, looked, goal, quotas[k])
+                for p in range(size):
+                    alike &= quotas[k, p] == quota
             for p in range(size):
-                simple = source == SPLITMIX and not record and not by_spread
+                simple = source == SPLITMIX and alike and not (traced or keeps_powers())
                 for k in range(LANES):
                     a = alive[k, p]
                     row = (block + min(k, lanes - 1)) * row_step
@@ -231,35 +264,40 @@ def play_phases(
                     played[SUM2, k] = 0.0 if fresh else sum2[k, a]
                     keys[STREAM, k] = streams[k, a]
                 if simple:
-                    for j in range(start, start + quota):
-                        for k in range(LANES):
-                            bits = reward_bits(SPLITMIX, keys[STREAM, k], j)
-                            d = uniform_reward(played[LOC, k], played[SCALE, k], bits) - played[ANCHOR, k]
-                            played[SUM1, k] += d
-                            played[SUM2, k] += d * d
+                    for piece in range(start, start + quota, PIECE):
+                        if out.stop[0] != 0:
+                            return
+                        for j in range(piece, min(piece + PIECE, start + quota)):
+                            for k in range(LANES):
+                                bits = reward_bits(SPLITMIX, keys[STREAM, k], j)
+                                d = uniform_reward(played[LOC, k], played[SCALE, k], bits) - played[ANCHOR, k]
+                                played[SUM1, k] += d
+                                played[SUM2, k] += d * d
                 else:
                     for k in range(lanes):
                         a = alive[k, p]
                         row = (block + k) * row_step
                         total1, total2, base = played[SUM1, k], played[SUM2, k], played[ANCHOR, k]
                         for j in range(0, quotas[k, p], AHEAD):
+                            if out.stop[0] != 0:
+                                return
                             steps = min(AHEAD, quotas[k, p] - j)
                             fill(arms, row, a, source, streams[k, a], done[k, a] + j, buffer[:steps])
                             for i in range(steps):
                                 now = 0
-                                if record or by_round():
+                                if traced or by_round():
                                     now = t + place(quotas[k], size, p, quotas[k, p] - j - i)
                                 if by_round():
                                     buffer[i] = recorded(arms, row, a, now)
                                 d = buffer[i] - base
                                 total1 += d
                                 total2 += d * d
-                                if by_spread:
+                                if keeps_powers():
                                     sum3[k, a] += d * d * d
                                     sum4[k, a] += d * d * d * d
-                                if record:
-                                    choices[block + k, now] = a
-                                    rewards[block + k, now] = buffer[i]
+                                if traced:
+                                    out.choices[block + k, now] = a
+                                    out.rewards[block + k, now] = buffer[i]
                         played[SUM1, k], played[SUM2, k] = total1, total2
                 for k in range(lanes):
                     a = alive[k, p]
@@ -275,33 +313,31 @@ def play_phases(
                     cell = (first + block + k) // batch - first_batch
                     missing(quotas[k], size, checkpoints[check] - t, short)
                     for i in range(count_arms):
-                        batch_pulls[cell, check, i] += done[k, i]
+                        out.pulls[cell, check, i] += done[k, i]
                     for p in range(size):
-                        batch_pulls[cell, check, alive[k, p]] -= short[p]
+                        out.pulls[cell, check, alive[k, p]] -= short[p]
                 check += 1
             t = end
             for k in range(lanes):
                 for i in range(count_arms):
                     count[i] = quota if fresh else done[k, i]
-                wanted[k] = end_phase(
-                    alive[k], size, phase_keep[phase], accepts, wanted[k], taken[k], count, sum1[k], sum2[k],
-                    anchor[k], goal,
-                )  # fmt: skip
-            looked = phase_keep[phase] == size
-            size = phase_keep[phase]
+                sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
+                wanted[k] = end_phase(sums, alive[k], size, phases.keep[phase], wanted[k], taken[k], goal)
+            looked = phases.keep[phase] == size
+            size = phases.keep[phase]
         for k in range(lanes):
             cell = (first + block + k) // batch - first_batch
             for c in range(check, checkpoints.size):  # the rounds that do not divide evenly are not played
                 for i in range(count_arms):
-                    batch_pulls[cell, c, i] += done[k, i]
+                    out.pulls[cell, c, i] += done[k, i]
             number = 0
             for i in range(count_arms):
-                final[block + k, i] = done[k, i]
+                out.final[block + k, i] = done[k, i]
                 pulls[i] = done[k, i]
                 less = 1.0 / (pulls[i] - 1.0) if done[k, i] > 1 else 0.0
                 t1, t2 = (all1[k, i], all2[k, i]) if fresh else (sum1[k, i], sum2[k, i])
                 mean[i], variance[i], _ = summary(anchor[k, i], t1, t2, 1.0 / pulls[i], less)
                 if taken[k, i]:
-                    recommended[block + k, number] = i
+                    out.recommended[block + k, number] = i
                     number += 1
-            reward_mean[block + k], reward_variance[block + k] = pooled(pulls, mean, variance, count_arms)
+            out.reward_mean[block + k], out.reward_variance[block + k] = pooled(pulls, mean, variance, count_arms)

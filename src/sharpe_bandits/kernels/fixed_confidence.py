@@ -18,9 +18,9 @@ import math
 
 import numpy as np
 
-from .formulas import estimate, noise
+from .formulas import estimate, kept_cells, noise, take
 from .rewards import fill
-from .statistics import Arm, anchor_of, higher_moments, summary
+from .statistics import Sums, anchor_of, pooled, record_of, summary
 from .streams import REWARDS, fold, stream_key
 
 #: m: the mixture is narrowest about this many pulls, and loses little for a long time after.
@@ -29,13 +29,12 @@ AHEAD = 16  # rewards drawn ahead of need, per arm
 RAN_OUT = 1  # status: a record has no more rewards; the run, arm and its pulls follow
 
 
-def look(pulls, sum1, sum2, sum3, sum4, anchor, arguments):
-    """What an arm's sums say: its estimate, the square of its error, and the price of having looked all the time."""
-    inverse = 1.0 / pulls
-    mean, variance, second = summary(anchor, sum1, sum2, inverse, 1.0 / (pulls - 1.0))
-    third, fourth = higher_moments(sum1, sum2, sum3, sum4, inverse)
+def look(sums, kept, i, arguments):
+    """What the sums of arm ``i`` say: its estimate, the square of its error, and the price of having looked always."""
     nothing = np.uint64(0)
-    arm = Arm(pulls, mean, variance, second, np.nan, np.nan, np.nan, nothing, nothing, third, fourth, np.nan)
+    arm = record_of(sums, kept, i, epsilon=np.nan, last=np.nan, key=nothing, round_key=nothing, lead=np.nan)
+    pulls = sums.pulls[i]
+    inverse = 1.0 / pulls
     error = noise(arm, *arguments) * (pulls + PRIOR) * inverse * inverse
     return estimate(arm, *arguments), error, 0.5 * math.log(1.0 + pulls / PRIOR)
 
@@ -61,41 +60,47 @@ def judge(estimates, errors, prices, log_odds):
     return best, challenger, farthest
 
 
-def decide(pulls, sum1, sum2, sum3, sum4, anchor, arguments, log_odds):
-    """:func:`judge` for a live agent, from the sums it keeps."""
-    estimates, errors, prices = np.zeros(pulls.size), np.zeros(pulls.size), np.zeros(pulls.size)
-    for i in range(pulls.size):
-        estimates[i], errors[i], prices[i] = look(pulls[i], sum1[i], sum2[i], sum3[i], sum4[i], anchor[i], arguments)
+def decide(sums, kept, arguments, log_odds):
+    """:func:`judge` for a live agent, from the sums it keeps and what statistics keep (``kept[arm, cell, 0]``)."""
+    arms = sums.pulls.size
+    estimates, errors, prices = np.zeros(arms), np.zeros(arms), np.zeros(arms)
+    for i in range(arms):
+        estimates[i], errors[i], prices[i] = look(sums, kept, i, arguments)
     return judge(estimates, errors, prices, log_odds)
 
 
-def identify(
-    first, runs, limit, pilot, arms, row_step, source, seed, log_odds, arguments,
-    final, recommended, stopped, choices, rewards, status,
-):  # fmt: skip
-    """Play runs ``first`` to ``first + runs - 1``, one after the other, each until it is sure or ``limit`` is reached.
+def identify(game, rewards, log_odds, arguments, out):
+    """Play runs one after the other, each until it is sure or the horizon is reached.
 
     After a pilot in round robin the best arm and its challenger are played in turn, and judged after each such pair
-    and at the limit.
+    and at the horizon.
     """
-    count = final.shape[1]
+    first, runs, horizon, pilot = game
+    arms, row_step, source, seed = rewards
+    count = out.final.shape[1]
     pulls, anchor = np.zeros(count), np.zeros(count)
     sum1, sum2, sum3, sum4 = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count)
+    sums = Sums(pulls, sum1, sum2, sum3, sum4, anchor)
+    kept = np.zeros((count, kept_cells(), 1))
     estimates, errors, prices = np.zeros(count), np.zeros(count), np.zeros(count)
+    mean, variance = np.zeros(count), np.zeros(count)
     streams = np.zeros(count, np.uint64)
     buffer = np.zeros((count, AHEAD))
     turn = np.zeros(2, np.int64)
-    record = choices.shape[0] > 0
+    traced = out.choices.shape[0] > 0
     for r in range(runs):
         row = r * row_step
         run_key = stream_key(seed, REWARDS, first + r)
         for i in range(count):
             streams[i] = fold(run_key, i)
             pulls[i], sum1[i], sum2[i], sum3[i], sum4[i] = 0.0, 0.0, 0.0, 0.0, 0.0
+        kept[:] = 0.0
         t = 0
         end_of_pilot = pilot * count
         best = 0
         while True:
+            if out.stop[0] != 0:
+                return
             steps = 2
             if t < end_of_pilot:
                 steps = 1
@@ -103,24 +108,20 @@ def identify(
             else:
                 if t == end_of_pilot:
                     for i in range(count):
-                        estimates[i], errors[i], prices[i] = look(
-                            pulls[i], sum1[i], sum2[i], sum3[i], sum4[i], anchor[i], arguments
-                        )
+                        estimates[i], errors[i], prices[i] = look(sums, kept, i, arguments)
                 best, turn[1], ahead = judge(estimates, errors, prices, log_odds)
                 turn[0] = best
-                if ahead < 0.0:
-                    stopped[r] = True
+                out.stopped[r] = ahead < 0.0
+                if ahead < 0.0 or t >= horizon:
                     break
-                if t >= limit:
-                    break
-            for step in range(min(steps, limit - t)):
+            for step in range(min(steps, horizon - t)):
                 a = turn[step]
                 s = np.int64(pulls[a])
                 if s % AHEAD == 0:
                     fill(arms, row, a, source, streams[a], s, buffer[a])
                 x = buffer[a, s % AHEAD]
                 if x != x:
-                    status[0], status[1], status[2], status[3] = RAN_OUT, first + r, a, s + 1
+                    out.status[0], out.status[1], out.status[2], out.status[3] = RAN_OUT, first + r, a, s + 1
                     return
                 if s == 0:
                     anchor[a] = anchor_of(x)
@@ -130,14 +131,15 @@ def identify(
                 sum2[a] += d * d
                 sum3[a] += d * d * d
                 sum4[a] += d * d * d * d
+                take(kept, a, 0, 0, pulls[a], x, d)
                 if t >= end_of_pilot:
-                    estimates[a], errors[a], prices[a] = look(
-                        pulls[a], sum1[a], sum2[a], sum3[a], sum4[a], anchor[a], arguments
-                    )
-                if record:
-                    choices[r, t] = a
-                    rewards[r, t] = x
+                    estimates[a], errors[a], prices[a] = look(sums, kept, a, arguments)
+                if traced:
+                    out.choices[r, t] = a
+                    out.rewards[r, t] = x
                 t += 1
-        recommended[r] = best
+        out.recommended[r, 0] = best
         for i in range(count):
-            final[r, i] = np.int64(pulls[i])
+            out.final[r, i] = np.int64(pulls[i])
+            mean[i], variance[i], _ = summary(anchor[i], sum1[i], sum2[i], 1.0 / pulls[i], 1.0 / (pulls[i] - 1.0))
+        out.reward_mean[r], out.reward_variance[r] = pooled(pulls, mean, variance, count)

@@ -27,8 +27,23 @@ def score(arm, t, *parameters):
     raise AssertionError("a kernel ran without its policy's score bound")
 
 
-def keeps_moments():
-    """Whether third and fourth moments are kept; bound to :func:`yes` or :func:`no`, so that unused code vanishes."""
+def take(kept, i, at, k, pulls, x, d):
+    """Keep what statistics need of a reward x, d above the anchor; see :mod:`sharpe_bandits.kernels.statistics`."""
+    raise AssertionError("a kernel ran without its policy's statistics bound")
+
+
+def extras(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """The statistics of an arm beyond mean and variance; not a number where no formula reads them."""
+    raise AssertionError("a kernel ran without its policy's statistics bound")
+
+
+def kept_cells():
+    """How many numbers per arm statistics keep."""
+    raise AssertionError("a kernel ran without its policy's statistics bound")
+
+
+def keeps_powers():
+    """Whether sums of third and fourth powers are kept; bound to :func:`yes` or :func:`no`: unused code vanishes."""
     raise AssertionError("a kernel ran without its policy bound")
 
 
@@ -37,14 +52,14 @@ def keeps_lead():
     raise AssertionError("a kernel ran without its policy bound")
 
 
-def keeps_draws():
-    """Whether first rewards are kept and reweighted at random; bound to :func:`yes` or :func:`no`."""
-    raise AssertionError("a kernel ran without its policy bound")
-
-
 def by_round():
     """Whether rewards are counted by rounds, not by an arm's own pulls; bound to :func:`yes` or :func:`no`."""
     raise AssertionError("a kernel ran without its environment bound")
+
+
+def long_game():
+    """Whether the game is longer than tables by rounds and pulls; bound to :func:`yes` or :func:`no`."""
+    raise AssertionError("a kernel ran without its horizon bound")
 
 
 def yes():
@@ -55,6 +70,15 @@ def yes():
 def no():
     """False."""
     return False
+
+
+def answer(question):
+    """:func:`yes` or :func:`no`, to bind a placeholder to."""
+    return yes if question else no
+
+
+def take_nothing(kept, i, at, k, pulls, x, d):
+    """Where no statistic keeps anything."""
 
 
 def no_score(arm, t, *parameters):
@@ -70,3 +94,16 @@ def estimate(arm, *parameters):
 def noise(arm, *parameters):
     """The variance of one pull's influence on :func:`estimate`."""
     raise AssertionError("a kernel ran without its policy's noise bound")
+
+
+def share(sums, alive, size, pulls, looked, goal, quota):
+    """Write how often each of the ``size`` arms alive is played in a phase to ``quota``, ``pulls`` on average.
+
+    ``looked``: whether the phase before left all arms undecided.
+    """
+    raise AssertionError("a kernel ran without its policy's way of sharing bound")
+
+
+def decide_on(values, size, wanted):
+    """The place of the arm to be decided on next, by the values of ``size`` arms, and whether it is accepted."""
+    raise AssertionError("a kernel ran without its policy's way of deciding bound")

@@ -9,12 +9,36 @@ import math
 
 import numpy as np
 
-from .formulas import by_round, index, index_at_once, keeps_draws, keeps_lead, keeps_moments, score
+from .formulas import (
+    by_round,
+    extras,
+    index,
+    index_at_once,
+    keeps_lead,
+    keeps_powers,
+    kept_cells,
+    long_game,
+    score,
+    take,
+)
+from .game import LANES
 from .rewards import fill, recorded
-from .statistics import FIRSTS, Arm, anchor_of, best_estimate, higher_moments, pooled, radius, reweighted, summary
+from .statistics import (
+    UNKNOWN,
+    anchor_of,
+    best_estimate,
+    higher_moments,
+    inverse_at,
+    inverse_root_at,
+    pooled,
+    radius,
+    radius_at,
+    record,
+    record_of,
+    summary,
+)
 from .streams import POLICY, REWARDS, fold, stream_key, uniform
 
-LANES = 16  # runs abreast in side_by_side
 AHEAD = 16  # rewards drawn ahead of need, per arm
 WIDE = 8  # numbers in a vector
 SHORT = 4  # pulls of the leader looked at together where leads are short
@@ -23,13 +47,15 @@ SEEN = 32  # arms looked at one by one in lazy, at most, before their bounds are
 INFLATION = 1e-12  # a bound is raised by this much, relatively, so that rounding cannot matter
 NOT_A_NUMBER = 1  # status: an index was not a number; the run, arm, round and the arm's pulls follow
 TURNS = 5  # place in status of how often the lazy kernel looked at all arms
+BEYOND = 1024  # confidence radii worked out together in lazy, past the end of their table
 
 
 def plain_arm(pulls, mean, variance, second, epsilon, last):
     """An arm for an index that looks at nothing else: the only kind that is played lazily."""
     nothing = np.uint64(0)
-    return Arm(
-        pulls, mean, variance, second, epsilon, last, np.nan, nothing, nothing, np.nan, np.nan, np.nan, np.nan, np.nan
+    return record(
+        pulls=pulls, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=nothing,
+        round_key=nothing, lead=np.nan, statistics=UNKNOWN,
     )  # fmt: skip
 
 
@@ -47,8 +73,9 @@ def leader(indices, pulls):
     return best
 
 
-def decide(t, rounds, pulls, sum1, sum2, sum3, sum4, firsts, anchor, last, maximum, seed, run, arguments, out):
-    """The choice of a live agent after round ``t`` from the sums it keeps; its indices are left in ``out``.
+def decide(t, rounds, sums, last, kept, seed, run, arguments, out):
+    """The choice of a live agent after round ``t`` from the :class:`~sharpe_bandits.kernels.statistics.Sums` it keeps
+    and what statistics keep (``kept[arm, cell, 0]``); its indices are left in ``out``.
 
     ``rounds`` is what the confidence radius takes for the number of rounds: all of them, unless some are forgotten.
     """
@@ -60,31 +87,18 @@ def decide(t, rounds, pulls, sum1, sum2, sum3, sum4, firsts, anchor, last, maxim
         if scoring and not keeps_lead():
             continue
         for i in range(arms):
-            inverse = 1.0 / pulls[i]
-            less = 1.0 / (pulls[i] - 1.0) if pulls[i] > 1 else 0.0
-            mean, variance, second = summary(anchor[i], sum1[i], sum2[i], inverse, less)
-            third, fourth = higher_moments(sum1[i], sum2[i], sum3[i], sum4[i], inverse)
-            epsilon = radius(rounds) * (1.0 / math.sqrt(pulls[i]))
-            key = fold(fold(policy_key, i), t)
-            drawn_mean, drawn_variance = np.nan, np.nan
-            if keeps_draws():
-                drawn_mean, drawn_variance = reweighted(
-                    firsts[i], anchor[i], pulls[i], mean, variance, third, fourth, key
-                )
-            arm = Arm(
-                pulls[i], mean, variance, second, epsilon, last[i], maximum[i], key, round_key, third, fourth, lead,
-                drawn_mean, drawn_variance,
-            )  # fmt: skip
+            epsilon = radius(rounds) * (1.0 / math.sqrt(sums.pulls[i]))
+            arm = record_of(sums, kept, i, epsilon, last[i], fold(fold(policy_key, i), t), round_key, lead)
             if scoring:
                 out[i] = score(arm, t, *arguments)
             else:
                 out[i] = index(arm, t, *arguments)
         if scoring:
             lead = out.max()
-    return leader(out, pulls)
+    return leader(out, sums.pulls)
 
 
-def first_fall(arguments, negative):
+def first_decrease(arguments, negative):
     """Search sample records for an index that falls as rounds pass; gives rounds (0: none), pulls, mean, variance.
 
     ``negative``: whether means below 0 are to be tried too.
@@ -172,18 +186,24 @@ def lead(width, drawn, base, sum1, sum2, t, s, horizon, radii, inverse, less, in
     return first
 
 
-def lazy(
-    first, runs, horizon, pilot, arms, row_step, source, seed, radii, inverse, inverse_root, arguments, goal,
-    checkpoints, batch, batch_pulls, final, recommended, reward_mean, reward_variance, choices, rewards, status,
-):  # fmt: skip
-    """Play runs ``first`` to ``first + runs - 1``, one after the other. Same results as :func:`side_by_side`.
+def lazy(game, rewards, tables, arguments, goal, out):
+    """Play runs one after the other. Same results as :func:`side_by_side`.
 
     An index lies between what it was when last looked at (``low``) and what it will be when the bounds expire
     (``high``). The leader is played for as long as its exact index exceeds the upper bounds of all others. Then the
     arms that can lead are looked at: those looked at since the bounds were made (``seen``), and as many more, in the
     order of their upper bounds, as reach the best of them.
     """
-    count_arms = final.shape[1]
+    first, runs, horizon, pilot = game
+    arms, row_step, source, seed = rewards
+    checkpoints, batch, status = out.checkpoints, out.batch, out.status
+    # Tables by round from ``first_round`` on and by pulls from ``first_pull`` on: of all of them; or, where the game is
+    # longer than the tables given, of those just ahead, made anew as it goes on.
+    radii, inverse, inverse_root = tables
+    first_round, first_pull = 0, 0
+    if long_game():
+        radii, inverse, inverse_root = np.zeros(BEYOND + AHEAD), np.zeros(AHEAD + 1), np.zeros(AHEAD + 1)
+    count_arms = out.final.shape[1]
     padded = -(-count_arms // WIDE) * WIDE  # whole vectors: the arms past the last are copies of the first
     count = np.zeros(count_arms, np.int64)
     pulls, mean, variance, second = np.zeros(padded), np.zeros(padded), np.zeros(padded), np.zeros(padded)
@@ -193,9 +213,10 @@ def lazy(
     buffer, drawn = np.zeros((count_arms, DRAWN)), np.zeros(count_arms, np.int64)
     order, seen = np.zeros(count_arms, np.uint32), np.zeros(count_arms, np.uint32)
     ahead = np.zeros((3, AHEAD))
-    record = choices.shape[0] > 0
+    traced = out.choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot * count_arms
+    inverses = inverse_at(tables, pilot), inverse_at(tables, pilot - 1)
     for r in range(runs):
         run = first + r
         row = r * row_step
@@ -207,6 +228,8 @@ def lazy(
             sum2[i] = 0.0
             for j in range(pilot):
                 if j % DRAWN == 0:
+                    if out.stop[0] != 0:
+                        return
                     fill(arms, row, i, source, streams[i], j, buffer[i])
                     drawn[i] = j
                 x = buffer[i, j % DRAWN]
@@ -215,23 +238,25 @@ def lazy(
                 d = x - anchor[i]
                 sum1[i] += d
                 sum2[i] += d * d
-                if record:
-                    choices[r, j * count_arms + i] = i
-                    rewards[r, j * count_arms + i] = x
+                if traced:
+                    out.choices[r, j * count_arms + i] = i
+                    out.rewards[r, j * count_arms + i] = x
             count[i] = pilot
             low[i] = -math.inf
             order[i] = i
-            mean[i], variance[i], second[i] = summary(anchor[i], sum1[i], sum2[i], inverse[pilot], inverse[pilot - 1])
+            mean[i], variance[i], second[i] = summary(anchor[i], sum1[i], sum2[i], *inverses)
         pulls[:] = pilot
         last[:] = end_of_pilot
-        root[:] = inverse_root[pilot]
+        root[:] = inverse_root_at(tables, pilot)
         mean[count_arms:], variance[count_arms:], second[count_arms:] = mean[0], variance[0], second[0]
         check = 0
         while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
             for i in range(count_arms):
-                batch_pulls[cell, check, i] += pilot_counts(checkpoints[check], i, count_arms)
+                out.pulls[cell, check, i] += pilot_counts(checkpoints[check], i, count_arms)
             check += 1
         t = end_of_pilot
+        if long_game():
+            first_round = -radii.size  # none yet
         stop = t  # where the upper bounds expire
         gap = 4  # rounds from one set of upper bounds to the next
         looks = 0  # at arms that did not lead
@@ -240,6 +265,8 @@ def lazy(
         latest = -1  # the arm played last, whose lower bound is its index
         short = False  # leads of late
         while t < horizon:
+            if out.stop[0] != 0:
+                return
             fresh = t == stop
             in_turn = False
             a = -1
@@ -249,7 +276,7 @@ def lazy(
                 gap = max(gap // 2, 4) if misled or looks > count_arms // 4 + 4 else min(2 * gap, t // 8 + 8)
                 stop = min(t + gap, checkpoints[check])
                 looks, misled, size = 0, False, 0
-                evaluate(stop, radii[stop], pulls, mean, variance, second, root, last, arguments, high)
+                evaluate(stop, radius_at(tables, stop), pulls, mean, variance, second, root, last, arguments, high)
                 infinite = False
                 for i in range(count_arms):
                     high[i] = upper_bound(high[i])
@@ -257,7 +284,7 @@ def lazy(
                 if infinite:
                     # Infinite arms are played in turn, the least played first, and they stay infinite until they are:
                     # no need to look again, unless an arm that would come before them may join them.
-                    evaluate(t, radii[t], pulls, mean, variance, second, root, last, arguments, low)
+                    evaluate(t, radius_at(tables, t), pulls, mean, variance, second, root, last, arguments, low)
                     for i in range(count_arms):
                         if low[i] == math.inf and pulls[i] < fewest:
                             a, fewest = i, pulls[i]
@@ -271,6 +298,7 @@ def lazy(
                     sort_by_bound(order, high, pulls)
             rival = math.inf
             if not in_turn:
+                radius_t = radius_at(tables, t)
                 floor = -math.inf
                 for p in range(size):
                     floor = max(floor, low[seen[p]])
@@ -287,7 +315,7 @@ def lazy(
                         seen[p] = i
                         size = p + 1
                     if low[i] < math.inf and i != latest:
-                        arm = plain_arm(pulls[i], mean[i], variance[i], second[i], radii[t] * root[i], last[i])
+                        arm = plain_arm(pulls[i], mean[i], variance[i], second[i], radius_t * root[i], last[i])
                         low[i] = index(arm, t, *arguments)
                         looks += 1
                     if low[i] != low[i]:
@@ -298,9 +326,10 @@ def lazy(
                 if a == latest and not fresh and stop - t > 4:
                     misled = True
                     stop = t + (stop - t) // 2
+                    radius_stop = radius_at(tables, stop)
                     for p in range(size):
                         i = seen[p]
-                        arm = plain_arm(pulls[i], mean[i], variance[i], second[i], radii[stop] * root[i], last[i])
+                        arm = plain_arm(pulls[i], mean[i], variance[i], second[i], radius_stop * root[i], last[i])
                         high[i] = upper_bound(index(arm, stop, *arguments))
                 rival = high[order[size]] if size < count_arms else -math.inf
                 for p in range(size):
@@ -317,8 +346,18 @@ def lazy(
                         fill(arms, row, a, source, streams[a], s, buffer[a])
                         drawn[a] = s
                     offset = s - drawn[a]
+                    if long_game():
+                        if t + 1 + AHEAD > first_round + radii.size:
+                            first_round = t + 1
+                            for j in range(radii.size):
+                                radii[j] = radius_at(tables, first_round + j)
+                        first_pull = s
+                        for j in range(inverse.size):
+                            inverse[j] = 1.0 / (s + j)
+                            inverse_root[j] = 1.0 / math.sqrt(s + j)
+                    u, v = t + 1 - first_round, s - first_pull
                     x, e, n, w, q = (
-                        buffer[a, offset:], radii[t + 1 :], inverse[s + 1 :], inverse[s:], inverse_root[s + 1 :]
+                        buffer[a, offset:], radii[u:], inverse[v + 1 :], inverse[v:], inverse_root[v + 1 :]
                     )  # fmt: skip
                     if rival == math.inf:
                         most = 1
@@ -335,10 +374,10 @@ def lazy(
                         )
                     leads = played >= most
                     played = min(played + 1, most)  # the pull that cost the lead is played, too
-                    if record:
+                    if traced:
                         for j in range(played):
-                            choices[r, t + j] = a
-                            rewards[r, t + j] = buffer[a, offset + j]
+                            out.choices[r, t + j] = a
+                            out.rewards[r, t + j] = buffer[a, offset + j]
                     total1, total2, low[a] = ahead[0, played - 1], ahead[1, played - 1], ahead[2, played - 1]
                     s += played
                     t += played
@@ -347,8 +386,10 @@ def lazy(
                 sum1[a] = total1
                 sum2[a] = total2
                 last[a] = t
-                root[a] = inverse_root[s]
-                mean[a], variance[a], second[a] = summary(base, total1, total2, inverse[s], inverse[s - 1])
+                root[a] = inverse_root_at(tables, s)
+                mean[a], variance[a], second[a] = summary(
+                    base, total1, total2, inverse_at(tables, s), inverse_at(tables, s - 1)
+                )
                 latest = a
                 if not in_turn:
                     break
@@ -360,64 +401,63 @@ def lazy(
             short = t - started <= SHORT
             if t == checkpoints[check]:
                 for i in range(count_arms):
-                    batch_pulls[cell, check, i] += count[i]
+                    out.pulls[cell, check, i] += count[i]
                 check += 1
             if in_turn or size > SEEN:  # so many seen that it pays to sort anew
                 stop = t
             elif t < stop:
                 a = latest
-                arm = plain_arm(pulls[a], mean[a], variance[a], second[a], radii[stop] * root[a], last[a])
+                epsilon = radius_at(tables, stop) * root[a]
+                arm = plain_arm(pulls[a], mean[a], variance[a], second[a], epsilon, last[a])
                 high[a] = upper_bound(index(arm, stop, *arguments))
         for i in range(count_arms):
-            final[r, i] = count[i]
-        recommended[r] = best_estimate(mean, variance, count_arms, goal)
-        reward_mean[r], reward_variance[r] = pooled(pulls, mean, variance, count_arms)
+            out.final[r, i] = count[i]
+        out.recommended[r, 0] = best_estimate(mean, variance, count_arms, goal)
+        out.reward_mean[r], out.reward_variance[r] = pooled(pulls, mean, variance, count_arms)
 
 
 #: What :func:`side_by_side` keeps of an arm, for all lanes: rows of ``state[arm, row, lane]``. One array, so that the
 #: compiler sees at once that nothing overlaps, and one address serves all rows.
-PULLS, MEAN, VARIANCE, SECOND, ROOT, LAST, MAXIMUM, SUM1, SUM2, ANCHOR, KEY, STREAM, ROWS = range(13)
-#: Further rows, where third and fourth moments are kept.
+PULLS, MEAN, VARIANCE, SECOND, ROOT, LAST, SUM1, SUM2, ANCHOR, KEY, STREAM, ROWS = range(12)
+#: Further rows, where third and fourth moments are kept. What other statistics keep comes after all these.
 SUM3, SUM4, THIRD, FOURTH, ALL_ROWS = range(ROWS, ROWS + 5)
 #: Rows of ``best[row, lane]``.
 INDEX, TOP, FEWEST, ROUND_KEY, POLICY_KEY, LEAD, BEST_ROWS = range(7)
 
 
-def arm_of(state, firsts, keys, best, round_keys, i, k, t, radius_t):
+def arm_of(state, keys, best, round_keys, i, k, t, radius_t):
     """Arm ``i`` of the run in lane ``k`` after ``t`` rounds."""
-    third, fourth, drawn_mean, drawn_variance = np.nan, np.nan, np.nan, np.nan
+    third, fourth, rows = np.nan, np.nan, ROWS
+    if keeps_powers():
+        third, fourth, rows = state[i, THIRD, k], state[i, FOURTH, k], ALL_ROWS
+    pulls, mean, variance = state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k]
     key = fold(keys[i, KEY, k], t)
-    if keeps_moments():
-        third, fourth = state[i, THIRD, k], state[i, FOURTH, k]
-    if keeps_draws():
-        drawn_mean, drawn_variance = reweighted(
-            firsts[i, k], state[i, ANCHOR, k], state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k], third,
-            fourth, key,
-        )  # fmt: skip
-    return Arm(
-        state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k], state[i, SECOND, k], radius_t * state[i, ROOT, k],
-        state[i, LAST, k], state[i, MAXIMUM, k], key, round_keys[ROUND_KEY, k], third, fourth, best[LEAD, k],
-        drawn_mean, drawn_variance,
+    return record(
+        pulls=pulls, mean=mean, variance=variance, second_moment=state[i, SECOND, k],
+        epsilon=radius_t * state[i, ROOT, k], last=state[i, LAST, k], key=key, round_key=round_keys[ROUND_KEY, k],
+        lead=best[LEAD, k],
+        statistics=extras(state, i, rows, k, pulls, state[i, ANCHOR, k], mean, variance, third, fourth, key),
     )  # fmt: skip
 
 
-def side_by_side(
-    first, runs, horizon, pilot, arms, row_step, source, seed, radii, inverse, inverse_root, arguments, goal,
-    checkpoints, batch, batch_pulls, final, recommended, reward_mean, reward_variance, choices, rewards, status,
-):  # fmt: skip
-    """Play runs ``first`` to ``first + runs - 1``, LANES abreast, evaluating every index in every round."""
-    count_arms = final.shape[1]
-    state = np.zeros((count_arms, ALL_ROWS if keeps_moments() else ROWS, LANES))
-    firsts = np.zeros((count_arms, LANES, FIRSTS) if keeps_draws() else (1, 1, 1))
+def side_by_side(game, rewards, tables, arguments, goal, out):
+    """Play runs, LANES abreast, evaluating every index in every round."""
+    first, runs, horizon, pilot = game
+    arms, row_step, source, seed = rewards
+    checkpoints, batch, status = out.checkpoints, out.batch, out.status
+    count_arms = out.final.shape[1]
+    rows = ALL_ROWS if keeps_powers() else ROWS
+    state = np.zeros((count_arms, rows + kept_cells(), LANES))
     keys = state.view(np.uint64)  # the same memory
     best = np.zeros((BEST_ROWS, LANES))
     round_keys = best.view(np.uint64)
     count = np.zeros((count_arms, LANES), np.uint32)
     buffer = np.zeros((count_arms, LANES, AHEAD))
     choice = np.zeros(LANES, np.uint32)
-    record = choices.shape[0] > 0
+    traced = out.choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot * count_arms
+    inverses = inverse_at(tables, pilot), inverse_at(tables, pilot - 1)
     for block in range(0, runs, LANES):
         lanes = min(LANES, runs - block)
         for k in range(LANES):
@@ -432,9 +472,11 @@ def side_by_side(
                 keys[i, KEY, k] = fold(policy_key, i)
                 sum1, sum2, sum3, sum4 = 0.0, 0.0, 0.0, 0.0
                 anchor = 0.0
-                maximum = -math.inf
+                state[i, rows:, k] = 0.0
                 for j in range(pilot):
                     if j % AHEAD == 0:
+                        if out.stop[0] != 0:
+                            return
                         fill(arms, row, i, source, stream, j, buffer[i, k])
                     x = buffer[i, k, j % AHEAD]
                     if by_round():
@@ -446,35 +488,32 @@ def side_by_side(
                     sum2 += d * d
                     sum3 += d * d * d
                     sum4 += d * d * d * d
-                    if keeps_draws() and j < FIRSTS:
-                        firsts[i, k, j] = d
-                    maximum = max(maximum, x)
-                    if record and k < lanes:
-                        choices[block + k, j * count_arms + i] = i
-                        rewards[block + k, j * count_arms + i] = x
+                    take(state, i, rows, k, np.float64(j + 1), x, d)
+                    if traced and k < lanes:
+                        out.choices[block + k, j * count_arms + i] = i
+                        out.rewards[block + k, j * count_arms + i] = x
                 if pilot % AHEAD == 0:
                     fill(arms, row, i, source, stream, pilot, buffer[i, k])
                 count[i, k] = pilot
                 state[i, PULLS, k] = pilot
                 state[i, LAST, k] = end_of_pilot
-                state[i, ROOT, k] = inverse_root[pilot]
-                state[i, MAXIMUM, k] = maximum
+                state[i, ROOT, k] = inverse_root_at(tables, pilot)
                 state[i, SUM1, k], state[i, SUM2, k], state[i, ANCHOR, k] = sum1, sum2, anchor
-                state[i, MEAN, k], state[i, VARIANCE, k], state[i, SECOND, k] = summary(
-                    anchor, sum1, sum2, inverse[pilot], inverse[pilot - 1]
-                )
-                if keeps_moments():
+                state[i, MEAN, k], state[i, VARIANCE, k], state[i, SECOND, k] = summary(anchor, sum1, sum2, *inverses)
+                if keeps_powers():
                     state[i, SUM3, k], state[i, SUM4, k] = sum3, sum4
-                    state[i, THIRD, k], state[i, FOURTH, k] = higher_moments(sum1, sum2, sum3, sum4, inverse[pilot])
+                    state[i, THIRD, k], state[i, FOURTH, k] = higher_moments(sum1, sum2, sum3, sum4, inverses[0])
         check = 0
         while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
             for k in range(lanes):
                 cell = (first + block + k) // batch - first_batch
                 for i in range(count_arms):
-                    batch_pulls[cell, check, i] += pilot_counts(checkpoints[check], i, count_arms)
+                    out.pulls[cell, check, i] += pilot_counts(checkpoints[check], i, count_arms)
             check += 1
         for t in range(end_of_pilot, horizon):
-            radius_t = radii[t]
+            if out.stop[0] != 0:
+                return
+            radius_t = radius_at(tables, t)
             for k in range(LANES):
                 best[TOP, k] = -math.inf
                 best[FEWEST, k] = math.inf
@@ -485,12 +524,12 @@ def side_by_side(
                     best[LEAD, k] = -math.inf
                 for i in range(count_arms):
                     for k in range(LANES):
-                        v = score(arm_of(state, firsts, keys, best, round_keys, i, k, t, radius_t), t, *arguments)
+                        v = score(arm_of(state, keys, best, round_keys, i, k, t, radius_t), t, *arguments)
                         best[LEAD, k] = v if v > best[LEAD, k] else best[LEAD, k]
             for i in range(count_arms):
                 unsettled = False
                 for k in range(LANES):
-                    arm = arm_of(state, firsts, keys, best, round_keys, i, k, t, radius_t)
+                    arm = arm_of(state, keys, best, round_keys, i, k, t, radius_t)
                     v = index_at_once(arm, t, *arguments)
                     unsettled |= v != v
                     best[INDEX, k] = v
@@ -503,7 +542,7 @@ def side_by_side(
                     for k in range(LANES):
                         v = best[INDEX, k]
                         if v != v:
-                            arm = arm_of(state, firsts, keys, best, round_keys, i, k, t, radius_t)
+                            arm = arm_of(state, keys, best, round_keys, i, k, t, radius_t)
                             v = index(arm, t, *arguments)
                             if v != v:
                                 run = first + block + min(k, lanes - 1)
@@ -531,21 +570,20 @@ def side_by_side(
                 count[a, k] = s
                 state[a, PULLS, k] = s
                 state[a, LAST, k] = t + 1
-                state[a, MAXIMUM, k] = max(state[a, MAXIMUM, k], x)
-                state[a, ROOT, k] = inverse_root[s]
+                inverse = inverse_at(tables, s)
+                state[a, ROOT, k] = inverse_root_at(tables, s)
                 state[a, MEAN, k], state[a, VARIANCE, k], state[a, SECOND, k] = summary(
-                    anchor, sum1, sum2, inverse[s], inverse[s - 1]
+                    anchor, sum1, sum2, inverse, inverse_at(tables, s - 1)
                 )
-                if keeps_draws() and s <= FIRSTS:
-                    firsts[a, k, s - 1] = d
-                if keeps_moments():
+                take(state, a, rows, k, np.float64(s), x, d)
+                if keeps_powers():
                     sum3 = state[a, SUM3, k] + d * d * d
                     sum4 = state[a, SUM4, k] + d * d * d * d
                     state[a, SUM3, k], state[a, SUM4, k] = sum3, sum4
-                    state[a, THIRD, k], state[a, FOURTH, k] = higher_moments(sum1, sum2, sum3, sum4, inverse[s])
-                if record and k < lanes:
-                    choices[block + k, t] = a
-                    rewards[block + k, t] = x
+                    state[a, THIRD, k], state[a, FOURTH, k] = higher_moments(sum1, sum2, sum3, sum4, inverse)
+                if traced and k < lanes:
+                    out.choices[block + k, t] = a
+                    out.rewards[block + k, t] = x
                 if s & (AHEAD - 1) == 0 and not by_round():
                     row = (block + min(k, lanes - 1)) * row_step
                     fill(arms, row, a, source, keys[a, STREAM, k], s, buffer[a, k])
@@ -553,11 +591,13 @@ def side_by_side(
                 for k in range(lanes):
                     cell = (first + block + k) // batch - first_batch
                     for i in range(count_arms):
-                        batch_pulls[cell, check, i] += count[i, k]
+                        out.pulls[cell, check, i] += count[i, k]
                 check += 1
         for k in range(lanes):
             for i in range(count_arms):
-                final[block + k, i] = count[i, k]
+                out.final[block + k, i] = count[i, k]
             mean, variance = state[:, MEAN, k], state[:, VARIANCE, k]
-            recommended[block + k] = best_estimate(mean, variance, count_arms, goal)
-            reward_mean[block + k], reward_variance[block + k] = pooled(state[:, PULLS, k], mean, variance, count_arms)
+            out.recommended[block + k, 0] = best_estimate(mean, variance, count_arms, goal)
+            out.reward_mean[block + k], out.reward_variance[block + k] = pooled(
+                state[:, PULLS, k], mean, variance, count_arms
+            )

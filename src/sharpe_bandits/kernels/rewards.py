@@ -19,6 +19,7 @@ TAPE = 6  # the pull-th of ``size`` values in the pool; not a number past the en
 AUTOREGRESSIVE = 7  # normal of mean loc and deviation scale; the pool has the correlation
 CLUSTERED = 8  # the same with volatility that clusters; the pool has the weights of the last reward and variance
 BLOCKS = 9  # blocks of the ``size`` values in the pool; a new one begins with probability scale
+PIECE = 65536  # rewards written to a tape between looks at whether to stop
 BURN_IN = 500  # rewards before the first, which let the volatility find its long-run distribution
 
 #: A quantile table: two sides of 1/2, octaves of the distance to the end, cells within an octave, cubic coefficients.
@@ -38,6 +39,15 @@ class ArmTable(NamedTuple):
     start: np.ndarray
     size: np.ndarray
     pool: np.ndarray
+
+
+class Rewards(NamedTuple):
+    """Where a kernel takes rewards from: run r from row ``r * row_step`` of a table, with bits of a source and seed."""
+
+    arms: ArmTable
+    row_step: int
+    source: int
+    seed: np.uint64
 
 
 def uniform_reward(loc, scale, bits):
@@ -125,57 +135,63 @@ def recorded(arms, row, arm, number):
     return arms.pool[arms.start[row, arm] + number] if number < arms.size[row, arm] else np.nan
 
 
-def write_path(arms, row, arm, source, key, first, out):
-    """Write the rewards of one arm from round ``first`` on to ``out``, whatever its kind."""
+def write_path(arms, row, arm, source, key, first, out, stop):
+    """Write the rewards of one arm from round ``first`` on to ``out``, whatever its kind, unless told to stop."""
     kind, loc, scale = arms.kind[row, arm], arms.loc[row, arm], arms.scale[row, arm]
     start, size, pool = arms.start[row, arm], arms.size[row, arm], arms.pool
-    if kind == AUTOREGRESSIVE:
-        phi = pool[start]
-        noise = scale * math.sqrt(1.0 - phi * phi)
-        fill_units(source, key, first, out)
-        normal_quantiles(out)
-        d = scale * out[0]
-        out[0] = loc + d
-        for j in range(1, out.size):
-            d = phi * d + noise * out[j]
-            out[j] = loc + d
-    elif kind == CLUSTERED:
+    d, variance, place = 0.0, scale * scale, np.int64(0)  # what one reward leaves for the next
+    if kind == CLUSTERED:
         alpha, beta = pool[start], pool[start + 1]
         constant = (1.0 - alpha - beta) * scale * scale
-        variance = scale * scale
         before = np.empty(BURN_IN)
         fill_units(source, fold(key, first), 0, before)
         normal_quantiles(before)
         for j in range(BURN_IN):
             variance = constant + (alpha * before[j] * before[j] + beta) * variance
-        fill_units(source, key, first, out)
-        normal_quantiles(out)
-        for j in range(out.size):
-            d = math.sqrt(variance) * out[j]
-            variance = constant + alpha * d * d + beta * variance
-            out[j] = loc + d
-    elif kind == BLOCKS:
-        place = np.int64(0)
-        fill_units(source, key, first, out)
-        for j in range(out.size):
-            u = out[j]
-            if j == 0:
-                place = np.int64(u * size)
-            elif u < scale:  # a new block begins, and u / scale is uniform again
-                place = min(np.int64(u / scale * size), size - 1)
-            else:
-                place = place + 1 if place + 1 < size else 0
-            out[j] = pool[start + place]
-    else:
-        fill(arms, row, arm, source, key, first, out)
+    for begin in range(0, out.size, PIECE):
+        if stop[0] != 0:
+            return
+        part = out[begin : begin + PIECE]
+        if kind == AUTOREGRESSIVE:
+            phi = pool[start]
+            noise = scale * math.sqrt(1.0 - phi * phi)
+            fill_units(source, key, first + begin, part)
+            normal_quantiles(part)
+            for j in range(part.size):
+                d = phi * d + noise * part[j] if begin + j > 0 else scale * part[j]
+                part[j] = loc + d
+        elif kind == CLUSTERED:
+            alpha, beta = pool[start], pool[start + 1]
+            constant = (1.0 - alpha - beta) * scale * scale
+            fill_units(source, key, first + begin, part)
+            normal_quantiles(part)
+            for j in range(part.size):
+                d = math.sqrt(variance) * part[j]
+                variance = constant + alpha * d * d + beta * variance
+                part[j] = loc + d
+        elif kind == BLOCKS:
+            fill_units(source, key, first + begin, part)
+            for j in range(part.size):
+                u = part[j]
+                if begin + j == 0:
+                    place = np.int64(u * size)
+                elif u < scale:  # a new block begins, and u / scale is uniform again
+                    place = min(np.int64(u / scale * size), size - 1)
+                else:
+                    place = place + 1 if place + 1 < size else 0
+                part[j] = pool[start + place]
+        else:
+            fill(arms, row, arm, source, key, first + begin, part)
 
 
-def write_paths(first_run, arms, row_step, source, seed, jointly, first, out):
+def write_paths(first_run, rewards, jointly, first, out, stop):
     """Write the rewards of rounds ``first``, ... of all arms of some runs to ``out`` (run, arm, round).
 
     ``jointly``: all arms draw the same random numbers, so that arms resampled from one table keep its rows together.
     """
+    arms, row_step, source, seed = rewards
     for r in range(out.shape[0]):
         run_key = stream_key(seed, REWARDS, first_run + r)
         for i in range(out.shape[1]):
-            write_path(arms, r * row_step, i, source, fold(run_key, 0 if jointly else i), first, out[r, i])
+            key = fold(run_key, 0 if jointly else i)
+            write_path(arms, r * row_step, i, source, key, first, out[r, i], stop)

@@ -6,14 +6,14 @@ pulls in every formula, and what is remembered of all arms together that of roun
 upper-confidence bound policies for switching bandit problems", 2011.
 """
 
-import math
+from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import by_round
+from .formulas import by_round, kept_cells, take
 from .index_play import NOT_A_NUMBER, decide
 from .rewards import fill, recorded
-from .statistics import FIRSTS, anchor_of, best_estimate, summary
+from .statistics import Sums, anchor_of, best_estimate, summary
 from .streams import REWARDS, fold, stream_key
 
 #: Rows of ``memory[row, arm]``: the weight of what is remembered, and weighted sums of powers of (x - anchor).
@@ -21,6 +21,16 @@ WEIGHT, SUM1, SUM2, SUM3, SUM4, ROWS = range(6)
 #: A mean is far off its anchor if the square of their distance is so many variances. With a discount that is looked at
 #: every so many rounds.
 FAR_OFF, REBASE = 1e4, 64
+
+
+class Memory(NamedTuple):
+    """How a policy forgets (see :attr:`sharpe_bandits.policies.base.IndexPolicy.memory`), and when an arm of which
+    less than ``least`` pulls are remembered is played again.
+    """
+
+    window: int
+    discount: float
+    least: int
 
 
 def rebase(memory, anchor, i):
@@ -88,35 +98,34 @@ def remembered_rounds(memory, t, window, discount):
     return np.float64(t)
 
 
-def choose(t, memory, least, window, discount, firsts, anchor, last, maximum, seed, run, arguments, out):
+def choose(t, memory, rule, kept, anchor, last, seed, run, arguments, out):
     """The arm to play; below 0: see :func:`~sharpe_bandits.kernels.index_play.leader`.
 
-    An arm of which less than ``least`` is remembered is played first, the one of which least is.
+    ``rule``: a :class:`Memory`. Of the arms of which too little is remembered the one of which least is comes first.
     """
     a = int(memory[WEIGHT].argmin())
-    if memory[WEIGHT, a] < least - 1e-9:
+    if memory[WEIGHT, a] < rule.least - 1e-9:
         return a
-    rounds = remembered_rounds(memory, t, window, discount)
-    return decide(
-        t, rounds, memory[WEIGHT], memory[SUM1], memory[SUM2], memory[SUM3], memory[SUM4], firsts, anchor, last,
-        maximum, seed, run, arguments, out,
-    )  # fmt: skip
+    sums = Sums(memory[WEIGHT], memory[SUM1], memory[SUM2], memory[SUM3], memory[SUM4], anchor)
+    rounds = remembered_rounds(memory, t, rule.window, rule.discount)
+    return decide(t, rounds, sums, last, kept, seed, run, arguments, out)
 
 
-def round_by_round(
-    first, runs, horizon, pilot, least, window, discount, full, arms, row_step, source, seed, arguments, goal,
-    checkpoints, batch, batch_pulls, final, recommended, reward_mean, reward_variance, choices, rewards, status,
-):  # fmt: skip
-    """Play runs ``first`` to ``first + runs - 1``; ``full``: the rewards of all arms are seen in every round."""
-    count_arms = final.shape[1]
+def round_by_round(game, rule, full, rewards, arguments, goal, out):
+    """Play runs; ``rule``: a :class:`Memory`; ``full``: the rewards of all arms are seen in every round."""
+    first, runs, horizon, pilot = game
+    arms, row_step, source, seed = rewards
+    window, discount = rule.window, rule.discount
+    checkpoints, batch, status = out.checkpoints, out.batch, out.status
+    count_arms = out.final.shape[1]
     memory = np.zeros((ROWS, count_arms))
     ring = np.zeros((max(window, 1), count_arms))
-    firsts = np.zeros((count_arms, FIRSTS))
-    anchor, last, maximum, out = np.zeros(count_arms), np.zeros(count_arms), np.zeros(count_arms), np.zeros(count_arms)
+    kept = np.zeros((count_arms, kept_cells(), 1))
+    anchor, last, indices = np.zeros(count_arms), np.zeros(count_arms), np.zeros(count_arms)
     mean, variance = np.zeros(count_arms), np.zeros(count_arms)
     seen = np.zeros(count_arms, np.int64)  # rewards of an arm so far
     drawn = np.zeros(1)
-    record = choices.shape[0] > 0
+    traced = out.choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot if full else pilot * count_arms
     for r in range(runs):
@@ -128,13 +137,15 @@ def round_by_round(
         ring[:, :] = np.nan
         seen[:] = 0
         last[:] = end_of_pilot
-        maximum[:] = -math.inf
+        kept[:] = 0.0
         base, total1, total2 = 0.0, 0.0, 0.0
         check = 0
         for t in range(horizon):
             a = t % count_arms
             if t >= end_of_pilot:
-                a = choose(t, memory, least, window, discount, firsts, anchor, last, maximum, seed, run, arguments, out)
+                if out.stop[0] != 0:
+                    return
+                a = choose(t, memory, rule, kept, anchor, last, seed, run, arguments, indices)
                 if a < 0:
                     status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, -1 - a, t
                     status[4] = seen[-1 - a]
@@ -151,30 +162,30 @@ def round_by_round(
                 if seen[i] == 0:
                     anchor[i] = anchor_of(x)
                 d = x - anchor[i]
-                if seen[i] < FIRSTS:
-                    firsts[i, seen[i]] = d
                 seen[i] += 1
+                take(kept, i, 0, 0, np.float64(seen[i]), x, d)
                 add(memory, i, d, 1.0)
                 if window > 0:
                     ring[t % window, i] = d
                 last[i] = max(t + 1, end_of_pilot)
-                maximum[i] = max(maximum[i], x)
                 if i == a:
                     if t == 0:
                         base = x
                     total1 += x - base
                     total2 += (x - base) * (x - base)
-                    final[r, a] += 1
-                    if record:
-                        choices[r, t] = a
-                        rewards[r, t] = x
+                    out.final[r, a] += 1
+                    if traced:
+                        out.choices[r, t] = a
+                        out.rewards[r, t] = x
             if t + 1 == checkpoints[check]:
                 for i in range(count_arms):
-                    batch_pulls[cell, check, i] += final[r, i]
+                    out.pulls[cell, check, i] += out.final[r, i]
                 check += 1
         for i in range(count_arms):
             weight = memory[WEIGHT, i]
             less = 1.0 / (weight - 1.0) if weight > 1.0 else 0.0
             mean[i], variance[i], _ = summary(anchor[i], memory[SUM1, i], memory[SUM2, i], 1.0 / weight, less)
-        recommended[r] = best_estimate(mean, variance, count_arms, goal)
-        reward_mean[r], reward_variance[r], _ = summary(base, total1, total2, 1.0 / horizon, 1.0 / (horizon - 1.0))
+        out.recommended[r, 0] = best_estimate(mean, variance, count_arms, goal)
+        out.reward_mean[r], out.reward_variance[r], _ = summary(
+            base, total1, total2, 1.0 / horizon, 1.0 / (horizon - 1.0)
+        )

@@ -1,11 +1,18 @@
-"""What is known of an arm, and how it follows from the sums that are kept."""
+"""What is known of an arm, and how it follows from the sums that are kept.
+
+Every kernel keeps pulls, an anchor and the sums of (x - anchor) and its square. Whatever else a formula may read is a
+:class:`Statistic`, declared once in :data:`STATISTICS`, and kept only where a formula mentions one of its fields.
+"""
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable, Collection
+from functools import lru_cache, reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .formulas import value
+from . import formulas
+from .formulas import extras, keeps_powers, long_game, value
 from .streams import normal, uniform
 
 #: So many first rewards of an arm are kept for policies that reweigh them.
@@ -15,9 +22,12 @@ FIRSTS = 64
 #: differences from the arm's first reward, which keeps the variance accurate when the mean dwarfs it.
 _EXACT = 1024.0
 
+#: Entries of a table by rounds or pulls, at most, whatever the horizon: what lies past its end is worked out.
+MAX_TABLE = 2**20
 
-class Arm(NamedTuple):
-    """What a policy's index may look at.
+
+class ArmRecord(NamedTuple):
+    """What a policy's index may look at. After ``lead`` come the fields of :data:`STATISTICS`, in their order.
 
     Attributes
     ----------
@@ -27,11 +37,11 @@ class Arm(NamedTuple):
     second_moment : mean of its squared rewards
     epsilon : ``sqrt(2 ln t / s)``, the paper's confidence radius, free of charge
     last : rounds played when the arm's statistics last changed (never before the end of the pilot)
-    maximum : its largest reward
     key : random stream of this run, arm and round (see :mod:`sharpe_bandits.kernels.streams`)
     round_key : random stream of this run and round, the same for every arm
-    third, fourth : third and fourth central moment of its rewards
     lead : the largest score of any arm, where the policy has a score besides its index
+    maximum : its largest reward
+    third, fourth : third and fourth central moment of its rewards
     drawn_mean, drawn_variance : mean and variance of its rewards under random weights (see :func:`reweighted`)
     """
 
@@ -41,14 +51,204 @@ class Arm(NamedTuple):
     second_moment: float
     epsilon: float
     last: float
-    maximum: float
     key: int
     round_key: int
+    lead: float = math.nan
+    maximum: float = math.nan
     third: float = math.nan
     fourth: float = math.nan
-    lead: float = math.nan
     drawn_mean: float = math.nan
     drawn_variance: float = math.nan
+
+
+def record_kinds() -> dict[str, type]:
+    """The fields of a record in their order: float, or int for a random stream (64 bits without a sign)."""
+    return dict(ArmRecord.__annotations__)
+
+
+class Statistic(NamedTuple):
+    """A statistic of an arm beyond mean and variance.
+
+    It may keep numbers of its own, ``kept[i, at]`` to ``kept[i, at + cells - 1]`` of arm i in run (lane) k, 0 to begin
+    with. Policies that forget do not forget these.
+
+    Attributes
+    ----------
+    fields : of :class:`ArmRecord` that it gives
+    values : ``values(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key)``, a tuple: the fields
+    cells : how many numbers it keeps
+    take : ``take(kept, i, at, k, pulls, x, d)`` after pull number ``pulls`` paid x, which is d above the anchor
+    powers : whether ``values`` looks at third and fourth moments, which take two more sums
+    random : whether it differs from run to run even if rewards do not
+    """
+
+    fields: tuple[str, ...]
+    values: Callable[..., Any]
+    cells: int = 0
+    take: Callable[..., Any] | None = None
+    powers: bool = False
+    random: bool = False
+
+
+def take_maximum(kept, i, at, k, pulls, x, d):
+    """Keep the largest reward."""
+    kept[i, at, k] = max(kept[i, at, k], x) if pulls > 1.0 else x
+
+
+def maximum(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """The largest reward."""
+    return (kept[i, at, k],)
+
+
+def moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """Third and fourth moment."""
+    return third, fourth
+
+
+def take_first(kept, i, at, k, pulls, x, d):
+    """Keep the first rewards, less the anchor."""
+    if pulls <= FIRSTS:
+        kept[i, at + int(pulls) - 1, k] = d
+
+
+def drawn(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """Mean and variance under random weights."""
+    return reweighted(kept[i, at : at + FIRSTS, k], anchor, pulls, mean, variance, third, fourth, key)
+
+
+#: All statistics, in the order of their fields in :class:`ArmRecord`. A new one is an entry here and a field there.
+STATISTICS: tuple[Statistic, ...] = (
+    Statistic(("maximum",), maximum, cells=1, take=take_maximum),
+    Statistic(("third", "fourth"), moments, powers=True),
+    Statistic(("drawn_mean", "drawn_variance"), drawn, cells=FIRSTS, take=take_first, powers=True, random=True),
+)
+#: What a record has in their place where none of them is kept.
+UNKNOWN = (math.nan,) * sum(len(statistic.fields) for statistic in STATISTICS)
+
+
+class Keeping(NamedTuple):
+    """What is kept for formulas that read some fields: so many cells per arm, each statistic's from its place on.
+
+    ``bindings`` says what a kernel's placeholders stand for.
+    """
+
+    cells: int
+    places: dict[str, int]
+    bindings: dict[Callable[..., Any], Callable[..., Any]]
+
+
+def keeping(read: Collection[str]) -> Keeping:
+    """What a kernel keeps where formulas mention these names."""
+    return _keeping(frozenset(read).intersection(ArmRecord._fields), STATISTICS)
+
+
+@lru_cache
+def _keeping(read: frozenset[str], statistics: tuple[Statistic, ...]) -> Keeping:
+    cells, unread, powers = 0, 0, False
+    places: dict[str, int] = {}
+    values: list[Callable[..., Any]] = []
+    takes: list[Callable[..., Any]] = []
+    for statistic in statistics:
+        if read.isdisjoint(statistic.fields):
+            unread += len(statistic.fields)
+            continue
+        if unread:
+            values.append(_unknown(unread))
+            unread = 0
+        places.update(dict.fromkeys(statistic.fields, cells))
+        values.append(_placed(statistic.values, cells))
+        if statistic.take is not None:
+            takes.append(_placed(statistic.take, cells))
+        cells += statistic.cells
+        powers = powers or statistic.powers
+    if unread:
+        values.append(_unknown(unread))
+    bindings: dict[Callable[..., Any], Callable[..., Any]] = {
+        formulas.extras: reduce(_joined, values),
+        formulas.take: reduce(_in_turn, takes) if takes else formulas.take_nothing,
+        formulas.kept_cells: _number(cells),
+        formulas.keeps_powers: formulas.answer(powers),
+    }
+    return Keeping(cells, places, bindings)
+
+
+def _unknown(count: int) -> Callable[..., Any]:
+    nothing = (math.nan,) * count
+
+    def unknown(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+        return nothing
+
+    return _named(unknown, f"unknown_{count}")
+
+
+def _placed(function: Callable[..., Any], place: int) -> Callable[..., Any]:
+    def placed(kept, i, at, k, *rest):
+        return function(kept, i, at + place, k, *rest)
+
+    return _named(placed, f"{function.__name__}_at_{place}") if place else function
+
+
+def _joined(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
+    def joined(kept, i, at, k, *rest):
+        return first(kept, i, at, k, *rest) + second(kept, i, at, k, *rest)
+
+    return _named(joined, f"{first.__name__}_and_{second.__name__}")
+
+
+def _in_turn(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
+    def in_turn(kept, i, at, k, *rest):
+        first(kept, i, at, k, *rest)
+        second(kept, i, at, k, *rest)
+
+    return _named(in_turn, f"{first.__name__}_and_{second.__name__}")
+
+
+def _number(number: int) -> Callable[..., Any]:
+    def constant():
+        return number
+
+    return _named(constant, f"constant_{number}")
+
+
+def _named(function: Any, name: str) -> Callable[..., Any]:
+    """A function made here under a name of its own: compiled functions are told apart by their names."""
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def record(pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, statistics):
+    """A record, its statistics given as a tuple in their order."""
+    return ArmRecord(pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, *statistics)
+
+
+class Sums(NamedTuple):
+    """What is kept of all arms together, an array each: pulls, sums of powers of (x - anchor), and anchors.
+
+    Where rewards are forgotten, their weight takes the place of pulls.
+    """
+
+    pulls: np.ndarray
+    sum1: np.ndarray
+    sum2: np.ndarray
+    sum3: np.ndarray
+    sum4: np.ndarray
+    anchor: np.ndarray
+
+
+def record_of(sums, kept, i, epsilon, last, key, round_key, lead):
+    """The record of arm ``i`` from sums; ``kept[i, cell, 0]``: what statistics keep besides."""
+    pulls, anchor = sums.pulls[i], sums.anchor[i]
+    inverse = 1.0 / pulls
+    less = 1.0 / (pulls - 1.0) if pulls > 1 else 0.0
+    mean, variance, second = summary(anchor, sums.sum1[i], sums.sum2[i], inverse, less)
+    third, fourth = np.nan, np.nan
+    if keeps_powers():
+        third, fourth = higher_moments(sums.sum1[i], sums.sum2[i], sums.sum3[i], sums.sum4[i], inverse)
+    return record(
+        pulls=pulls, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=key,
+        round_key=round_key, lead=lead,
+        statistics=extras(kept, i, 0, 0, pulls, anchor, mean, variance, third, fourth, key),
+    )  # fmt: skip
 
 
 def anchor_of(first):
@@ -108,8 +308,16 @@ def radius(rounds):
     return math.sqrt(2.0 * math.log(rounds)) if rounds > 1 else 0.0
 
 
+class Tables(NamedTuple):
+    """Tables by N or s: sqrt(2 ln N), 1/s and 1/sqrt(s) (0 at 0). What lies past their end is worked out anew."""
+
+    radii: np.ndarray
+    inverse: np.ndarray
+    inverse_root: np.ndarray
+
+
 def tables(size):
-    """Tables by s or N, of ``size`` entries: sqrt(2 ln N), 1/s and 1/sqrt(s) (0 at 0)."""
+    """Tables of ``size`` entries."""
     radii = np.zeros(size)
     inverse = np.zeros(size)
     root = np.zeros(size)
@@ -117,7 +325,22 @@ def tables(size):
         radii[s] = radius(s)
         inverse[s] = 1.0 / s
         root[s] = 1.0 / math.sqrt(s)
-    return radii, inverse, root
+    return Tables(radii, inverse, root)
+
+
+def radius_at(tables, rounds):
+    """:func:`radius`, from a table as far as that goes."""
+    return radius(rounds) if long_game() and rounds >= tables.radii.size else tables.radii[rounds]
+
+
+def inverse_at(tables, s):
+    """1/s, from a table as far as that goes."""
+    return 1.0 / s if long_game() and s >= tables.inverse.size else tables.inverse[s]
+
+
+def inverse_root_at(tables, s):
+    """1/sqrt(s), from a table as far as that goes."""
+    return 1.0 / math.sqrt(s) if long_game() and s >= tables.inverse_root.size else tables.inverse_root[s]
 
 
 def pooled(pulls, mean, variance, arms):

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import metrics
-from ..errors import InvalidInput, unknown
-from ..experiments.description import Case
-from ..experiments.panel import Claim, Finished
-from ..experiments.tidy import gaps
-from ..metrics import Estimate
-from ..results import Outcome
+from ..errors import InvalidInputError, unknown
+from ..experiments.panel import Claim, PanelResult
+from ..metrics import Estimate, mean_of
+from ..results import PolicyResult
+from ..study import Study
 
 CONFIDENCE = 0.99
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
@@ -78,17 +76,17 @@ class Verdict:
         }
 
 
-def judge(finished: Finished, seed: int) -> list[Verdict]:
+def judge(result: PanelResult) -> list[Verdict]:
     """Verdicts on all claims of a panel."""
-    if finished.panel.metric == "coverage":
+    if result.panel.metric == "coverage":
         return []  # judged by what theory promises, not by comparing policies
-    return [_judge(claim, finished, seed) for claim in finished.panel.claims]
+    return [_judge(claim, result) for claim in result.panel.claims]
 
 
-def _judge(claim: Claim, finished: Finished, seed: int) -> Verdict:
-    evidence = tuple(compare(check, finished, seed) for check in claim.checks)
+def _judge(claim: Claim, result: PanelResult) -> Verdict:
+    evidence = tuple(compare(check, result) for check in claim.checks)
     verdict = together([e.verdict for e in evidence])
-    return Verdict(claim.id, finished.panel.id, finished.panel.profile, claim.says, verdict, evidence, claim.why)
+    return Verdict(claim.id, result.panel.id, result.panel.profile, claim.says, verdict, evidence, claim.why)
 
 
 def together(verdicts: list[str]) -> str:
@@ -105,49 +103,45 @@ def below_zero(difference: Estimate) -> str:
     return FAILS if difference.low > 0 else UNDECIDED
 
 
-def compare(check: str, finished: Finished, seed: int) -> Evidence:
+def compare(check: str, result: PanelResult) -> Evidence:
     """Judge one comparison ``"A @ K=5 < 0.5 * B @ K=5"`` at the horizon."""
     sides = check.split("<")
     if len(sides) != 2:
-        raise InvalidInput(f"{check!r} is not a comparison; write it as 'A @ K=5 < B @ K=5'")
-    (left, sizes), (right, other) = (_totals(side, finished, seed) for side in sides)
+        raise InvalidInputError(f"{check!r} is not a comparison; write it as 'A @ K=5 < B @ K=5'")
+    (left, sizes), (right, other) = (_totals(side, result) for side in sides)
     if not np.array_equal(sizes, other):
-        raise InvalidInput(f"{check!r} compares cases whose runs are not paired")
-    difference = metrics.batch_means((left - right)[:, None], sizes, np.zeros(1), CONFIDENCE).final
+        raise InvalidInputError(f"{check!r} compares cases whose runs are not paired")
+    difference = mean_of(left - right, sizes, CONFIDENCE)
     runs = sizes.sum()
     return Evidence(check, float(left.sum() / runs), float(right.sum() / runs), difference, below_zero(difference))
 
 
-def _totals(side: str, finished: Finished, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _totals(side: str, result: PanelResult) -> tuple[np.ndarray, np.ndarray]:
     """Regret (or errors) at the horizon per batch, times the factor, and the sizes of the batches."""
     match = _SIDE.match(side)
     if match is None:
-        raise InvalidInput(f"{side!r} is not of the form 'factor * policy @ variable=value'")
-    case, outcome = find(finished, match["policy"], match["case"])
-    gap = gaps(case, seed, outcome.runs)
-    factor = float(match["factor"] or 1.0)
-    if finished.panel.metric == "error":
-        return factor * metrics.wrong(outcome, gap), np.ones(outcome.runs)
-    return factor * metrics.weighted_pulls(outcome, gap)[:, -1], outcome.batch_sizes
+        raise InvalidInputError(f"{side!r} is not of the form 'factor * policy @ variable=value'")
+    study, played = find(result, match["policy"], match["case"])
+    totals, sizes = played.totals(study.metric, study.objective)
+    return float(match["factor"] or 1.0) * totals, sizes
 
 
-def find(finished: Finished, policy: str, selector: str) -> tuple[Case, Outcome]:
-    """The one case that a selector such as ``"K=5, L=0.75"`` names, and the outcome of a policy in it."""
+def find(result: PanelResult, policy: str, selector: str) -> tuple[Study, PolicyResult]:
+    """The study of the one case that a selector such as ``"K=5, L=0.75"`` names, and the result of a policy in it."""
     parts = [part.strip().split("=") for part in selector.split(",")]
     if any(len(part) != 2 for part in parts):
-        raise InvalidInput(f"{selector!r} names no case; write it as 'K=5, L=0.75'")
+        raise InvalidInputError(f"{selector!r} names no case; write it as 'K=5, L=0.75'")
     wanted = dict(parts)
     found = [
-        (case, outcomes)
-        for case, outcomes in zip(finished.panel.cases, finished.outcomes, strict=True)
+        study
+        for case, study in zip(result.panel.cases, result.studies, strict=True)
         if all(_same(case.names.get(name), value) for name, value in wanted.items())
     ]
     if len(found) != 1:
-        raise InvalidInput(f"{selector!r} names {len(found)} cases of {finished.panel.key}, not one")
-    case, outcomes = found[0]
-    if policy not in outcomes:
-        raise unknown(f"policy in {finished.panel.key}", policy, outcomes)
-    return case, outcomes[policy]
+        raise InvalidInputError(f"{selector!r} names {len(found)} cases of {result.panel.key}, not one")
+    if policy not in found[0].names:
+        raise unknown(f"policy in {result.panel.key}", policy, found[0].names)
+    return found[0], found[0][policy]
 
 
 def _same(value: Any, text: str) -> bool:

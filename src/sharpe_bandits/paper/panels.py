@@ -13,7 +13,7 @@ from ..experiments.panel import CHECKPOINTS, Claim, Panel
 from ..validation import one_of
 
 PROFILES = ("paper", "authors")
-_OWN_KEYS = ("compares", "note", "profiles", "claims", "most_runs", *PROFILES)
+_OWN_KEYS = ("compares", "note", "profiles", "claims", "max_runs", *PROFILES)
 
 
 @lru_cache(maxsize=1)
@@ -68,5 +68,5 @@ def panel(id: str, profile: str) -> Panel:
         tuple(cases(description)),
         merged.get("checkpoints", CHECKPOINTS),
         claims,
-        raw.get("most_runs"),
+        raw.get("max_runs"),
     )

@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from .. import metrics, theory
+from .. import theory
 from ..arms.bandit import Bandit
-from ..errors import InvalidInput
+from ..charts.tidy_rows import ANY_POLICY, LOWER_BOUND
+from ..display import Table
+from ..errors import InvalidInputError
 from ..experiments.description import Case
-from ..experiments.panel import Finished
-from ..experiments.tidy import COLUMNS, gaps
+from ..experiments.panel import PanelResult
 from ..metrics import Estimate
 from ..objectives import RSSR, Sharpe, Variance
-from ..results import Outcome
+from ..results import PolicyResult
+from ..study import Study
 from .claims import CONFIDENCE, FAILS, HOLDS, UNDECIDED, Evidence, Verdict, together
-from .table import Table
 
 #: What each inequality promises in the coverage panel, and how many samples are drawn.
 LEVEL = 0.1
-LOWER_BOUND = "lower bound"
 SAMPLES = 20_000
 
 
@@ -34,19 +34,24 @@ class Findings:
     tables: list[Table] = field(default_factory=list)
 
 
-def examine(finished: list[Finished], runs: int, seed: int) -> Findings:
+def examine(results: list[PanelResult], runs: int, seed: int) -> Findings:
     """Look at every panel with the eyes of theory."""
     findings = Findings()
     bounds = Table(
+        ["panel", "profile", "case", "policy", "form", "bound", "measured", "up to", "verdict"],
+        [],
         "Bounds",
         "Every bound at the horizon beside what was measured (up to: the upper end of its 99% interval). Printed: as "
         "the paper has it; repaired: with its slips set right; proved: valid for the policy as it is played. A bound "
         "that says nothing (a probability of at least 1, a regret of at least n times the largest gap) is vacuous.",
-        ["panel", "profile", "case", "policy", "form", "bound", "measured", "up to", "verdict"],
-        [],
         "bounds",
     )
     growth = Table(
+        [
+            "panel", "profile", "case", "slope of ln t", "s.e.", "lower bound", "p", "s.e. of p",
+            "unexplained by ln t", "by t", "runs locked in", "verdict",
+        ],
+        [],
         "Growth of regret",
         "Fits of a + b ln t and of a + b t to the regret of UCB-RSSR over the last nine tenths of the rounds, and "
         "the power p for which a + b t^p fits best (0 stands for ln t). Unexplained is the share of the curve's "
@@ -54,56 +59,39 @@ def examine(finished: list[Finished], runs: int, seed: int) -> Findings:
         "and fails if the line surely fits better and p is surely above 1/2 (99% confidence). A run is locked in if "
         "more than four fifths of its rounds went to one wrong arm. The lower bound is the slope that the regret of no "
         "policy can stay below for ever (Burnetas and Katehakis, rewards within the common support of the arms).",
-        [
-            "panel",
-            "profile",
-            "case",
-            "slope of ln t",
-            "s.e.",
-            "lower bound",
-            "p",
-            "s.e. of p",
-            "unexplained by ln t",
-            "by t",
-            "runs locked in",
-            "verdict",
-        ],
-        [],
         "growth",
-    )
-    for f in finished:
+    )  # fmt: skip
+    for f in results:
         if f.panel.metric == "coverage":
             _coverage(f, seed, findings)
             continue
         findings.rows[f.panel.key] = []
-        _bounds(f, seed, findings, bounds)
+        _bounds(f, findings, bounds)
         if f.panel.metric == "regret":
             findings.rows[f.panel.key] += _lower_bound_rows(f)
-            _growth(f, seed, findings, growth)
+            _growth(f, findings, growth)
         if f.panel.profile and f.panel.claims:  # a panel of the paper
             _same_arm(f, runs, seed, findings)
     findings.tables = [table for table in (bounds, growth) if table.rows]
     return findings
 
 
-def _verdict(f: Finished, what: str, says: str, verdict: str, evidence: list[Evidence], why: str = "") -> Verdict:
+def _verdict(f: PanelResult, what: str, says: str, verdict: str, evidence: list[Evidence], why: str = "") -> Verdict:
     return Verdict(f"{f.panel.id}.{what}", f.panel.id, f.panel.profile, says, verdict, tuple(evidence), why)
 
 
-def _measured(case: Case, outcome: Outcome, seed: int, metric: str) -> Estimate:
-    gap = gaps(case, seed, outcome.runs)
-    if metric == "error":
-        return metrics.error(outcome, gap, CONFIDENCE)
-    return metrics.regret(outcome, gap, CONFIDENCE).final
+def _measured(study: Study, result: PolicyResult) -> Estimate:
+    if study.metric == "error":
+        return result.error(study.objective, CONFIDENCE)
+    return result.regret(study.objective, CONFIDENCE).final
 
 
-def _bounds(f: Finished, seed: int, findings: Findings, table: Table) -> None:
+def _bounds(f: PanelResult, findings: Findings, table: Table) -> None:
     panel = f.panel
     judged: list[Evidence] = []
-    for case, outcomes in zip(panel.cases, f.outcomes, strict=True):
+    for case, study in zip(panel.cases, f.studies, strict=True):
         for policy in case.policies:
-            outcome = outcomes[policy.name]
-            measured = _measured(case, outcome, seed, panel.metric)
+            measured = _measured(study, study[policy.name])
             for bound in theory.bounds_for(policy, case.environment, case.horizon):
                 if bound.kind != ("probability" if panel.metric == "error" else "regret"):
                     continue
@@ -117,7 +105,7 @@ def _bounds(f: Finished, seed: int, findings: Findings, table: Table) -> None:
                 )  # fmt: skip
                 if bound.vacuous:
                     continue
-                findings.rows[panel.key] += _bound_rows(f, case, outcome, policy, bound.form)
+                findings.rows[panel.key] += _bound_rows(f, case, study, policy, bound.form)
                 if bound.form == "printed" and bound.applies:
                     difference = Estimate(
                         measured.mean - bound.value,
@@ -139,18 +127,17 @@ def _bounds(f: Finished, seed: int, findings: Findings, table: Table) -> None:
         )
 
 
-def _lower_bound_rows(f: Finished) -> list[dict[str, Any]]:
+def _lower_bound_rows(f: PanelResult) -> list[dict[str, Any]]:
     """The asymptotic lower bound C ln t of any policy, where the arms have a common bounded support."""
     rows = []
-    for case, outcomes in zip(f.panel.cases, f.outcomes, strict=True):
+    for case, study in zip(f.panel.cases, f.studies, strict=True):
         constant = _lower_bound(case)
-        outcome = next(iter(outcomes.values()))
         if constant is None:
             continue
-        for t in outcome.checkpoints:
+        for t in study.checkpoints:
             value = constant * float(np.log(t))
             numbers = {"t": int(t), "metric": LOWER_BOUND, "mean": value, "se": 0.0, "low": value, "high": value}
-            rows.append(_row(f, case, "any policy", outcome.runs, numbers))
+            rows.append(_row(f, study, ANY_POLICY, study.runs, numbers))
     return rows
 
 
@@ -162,7 +149,7 @@ def _lower_bound(case: Case) -> float | None:
         return None
     try:
         found = theory.lower_bound(environment, objective.L, risk_free=objective.risk_free, signed=objective.signed)
-    except InvalidInput:
+    except InvalidInputError:
         return None  # a density that it cannot integrate is no reason to lose a user's experiment
     return float(found.constant) if np.isfinite(found.constant) else None
 
@@ -173,9 +160,9 @@ def _within(measured: Estimate, bound: float) -> str:
     return FAILS if measured.low > bound else UNDECIDED
 
 
-def _bound_rows(f: Finished, case: Case, outcome: Outcome, policy: Any, form: str) -> list[dict[str, Any]]:
+def _bound_rows(f: PanelResult, case: Case, study: Study, policy: Any, form: str) -> list[dict[str, Any]]:
     """A bound as tidy rows, at the times where it says something."""
-    times = outcome.checkpoints if f.panel.metric == "regret" else outcome.checkpoints[-1:]
+    times = study.checkpoints if f.panel.metric == "regret" else study.checkpoints[-1:]
     rows = []
     for t in times:
         if f.panel.metric == "regret" and t < 2 * case.environment.K:
@@ -184,38 +171,26 @@ def _bound_rows(f: Finished, case: Case, outcome: Outcome, policy: Any, form: st
         if found and not found[0].vacuous:
             value = found[0].value
             numbers = {"t": int(t), "metric": f"bound ({form})", "mean": value, "se": 0.0, "low": value, "high": value}
-            rows.append(_row(f, case, policy.name, outcome.runs, numbers))
+            rows.append(_row(f, study, policy.name, study.runs, numbers))
     return rows
 
 
-def _row(f: Finished, case: Case, policy: str, runs: int, numbers: dict[str, Any]) -> dict[str, Any]:
-    fixed = {
-        "panel": f.panel.id,
-        "profile": f.panel.profile,
-        "case": case.label,
-        "policy": policy,
-        "K": case.environment.K,
-        "L": np.nan if case.L is None else case.L,
-        "n": case.horizon,
-        "runs": runs,
-    }
-    row = {**fixed, **numbers}
-    return {column: row[column] for column in COLUMNS}
+def _row(f: PanelResult, study: Study, policy: str, runs: int, numbers: dict[str, Any]) -> dict[str, Any]:
+    return study.row(policy, runs, numbers, f.panel.id, f.panel.profile)
 
 
-def _growth(f: Finished, seed: int, findings: Findings, table: Table) -> None:
+def _growth(f: PanelResult, findings: Findings, table: Table) -> None:
     panel = f.panel
     evidence = []
-    for case, outcomes in zip(panel.cases, f.outcomes, strict=True):
-        outcome = outcomes.get("UCB-RSSR")
-        if outcome is None or case.environment.written or len(outcome.batch_sizes) < 3:
+    for case, study in zip(panel.cases, f.studies, strict=True):
+        result = study.get("UCB-RSSR")
+        if result is None or case.environment.pregenerated or len(result.batch_sizes) < 3:
             continue
-        if (10 * outcome.checkpoints >= case.horizon).sum() < 5:
+        if (10 * result.checkpoints >= case.horizon).sum() < 5:
             continue  # a user's own experiment may keep too few points for a fit
-        gap = gaps(case, seed, outcome.runs)
-        totals = metrics.weighted_pulls(outcome, gap)
-        locked = metrics.locked_in(outcome, gap, CONFIDENCE).mean
-        found = theory.growth(outcome.checkpoints, totals / outcome.batch_sizes[:, None], confidence=CONFIDENCE)
+        totals = result.regret_per_batch(study.objective)
+        locked = result.locked_in(study.objective, CONFIDENCE).mean
+        found = theory.growth(result.checkpoints, totals / result.batch_sizes[:, None], confidence=CONFIDENCE)
         verdict = UNDECIDED
         if found.difference.low > 0 and found.exponent.high < 0.5:
             verdict = HOLDS
@@ -246,7 +221,7 @@ def _growth(f: Finished, seed: int, findings: Findings, table: Table) -> None:
         )
 
 
-def _same_arm(f: Finished, runs: int, seed: int, findings: Findings) -> None:
+def _same_arm(f: PanelResult, runs: int, seed: int, findings: Findings) -> None:
     """ "The arm with the best RSSR is the arm with the best SR": exact, from the true moments."""
     differs = []
     for case in f.panel.cases:
@@ -270,11 +245,11 @@ def _same_arm(f: Finished, runs: int, seed: int, findings: Findings) -> None:
     )
 
 
-def _coverage(f: Finished, seed: int, findings: Findings) -> None:
+def _coverage(f: PanelResult, seed: int, findings: Findings) -> None:
     """The coverage panel: violation rates beside what was promised."""
     rows = findings.rows.setdefault(f.panel.key, [])
     by_kind: dict[str, list[Evidence]] = {}
-    for case in f.panel.cases:
+    for case, study in zip(f.panel.cases, f.studies, strict=True):
         environment = case.environment
         assert isinstance(environment, Bandit)
         for found in theory.coverage(
@@ -284,7 +259,7 @@ def _coverage(f: Finished, seed: int, findings: Findings) -> None:
             place = f"{environment.arms[found.arm]!r}, {case.label}"
             rate = found.rate
             numbers = {"t": case.horizon, "mean": rate.mean, "se": rate.se, "low": rate.low, "high": rate.high}
-            row = _row(f, case, kind, found.samples, {**numbers, "metric": "violation rate"})
+            row = _row(f, study, kind, found.samples, {**numbers, "metric": "violation rate"})
             rows.append({**row, "case": place})
             difference = Estimate(
                 rate.mean - found.promise, rate.se, rate.low - found.promise, rate.high - found.promise

@@ -58,6 +58,26 @@ class Line:
         factor = math.exp(normal_half_width(confidence) * log_se)
         return Estimate(budget, budget * log_se, budget / factor, budget * factor)
 
+    def safe(self, target: float, confidence: float = 0.95) -> float:
+        """The smallest budget at which the upper limit of the error's interval is ``target``; infinite if none is.
+
+        Where a - b r + z s(r) is the target's probit, r being the root of the budget: the larger root of a quadratic
+        equation, as in Fieller's interval.
+        """
+        from scipy.special import ndtri
+
+        square = normal_half_width(confidence) ** 2
+        above = self.intercept - float(ndtri(target))
+        (v, c), (_, w) = self.covariance
+        # (b r - above)² = square · (v - 2 c r + w r²)
+        two = self.slope**2 - square * w
+        one = -self.slope * above + square * c
+        none = above**2 - square * v
+        if two <= 0:
+            return math.inf
+        root = (-one + math.sqrt(max(one * one - two * none, 0.0))) / two
+        return max(root, 0.0) ** 2
+
 
 def fit(budgets: Sequence[int], wrong: Sequence[int], runs: Sequence[int]) -> Line | None:
     """The line through counts of wrong runs; None if they do not fall, or are too few budgets.

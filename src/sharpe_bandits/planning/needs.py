@@ -12,7 +12,7 @@ import numpy as np
 from .. import console
 from ..errors import unknown
 from ..metrics import Estimate, wilson
-from ..results import versions
+from ..versions import versions
 from .crossing import Line
 from .problem import BestArmProblem
 
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 #: What a budget was simulated for.
-BRACKET, FIT, VERIFY, ASKED, CURVE, FULL = "bracket", "fit", "verify", "asked", "curve", "full feedback"
-STAGES = (BRACKET, FIT, VERIFY, ASKED, CURVE, FULL)
+BRACKET, FIT, VERIFY, ASKED, CURVE = "bracket", "fit", "verify", "asked", "curve"
+STAGES = (BRACKET, FIT, VERIFY, ASKED, CURVE)
 CONFIDENCE = 0.95
+#: The method that sees every arm in every period, and takes the one that looks best: no bandit at all.
+EVERY_ARM = "every arm seen in every period"
 
 
 @dataclass(frozen=True)
@@ -56,15 +58,21 @@ class Need:
     Attributes
     ----------
     policy : its name
-    rounds : the budget at which it errs with the target's probability; None if that is more than the most allowed
+    rounds : the budget at which it errs with the target's probability; None if it is not sure to err less within the
+        largest budget allowed
     line : the fitted error about that budget; None if there is none, as where the smallest possible budget suffices
-    check : fresh runs at that budget (rounded up), or the runs at the most rounds allowed
+    check : fresh runs at the recommended budget, or runs at the largest budget allowed
     """
 
     policy: str
     rounds: Estimate | None
     line: Line | None
     check: Point
+
+    @property
+    def recommended(self) -> int | None:
+        """The smallest budget at which the upper limit of the error's 95% interval, by the line, is at the target."""
+        return None if self.rounds is None else self.check.budget
 
     @property
     def agrees(self) -> bool:
@@ -83,10 +91,9 @@ class Plan:
     ----------
     problem : the arms
     target : accepted probability of error; None where budgets were asked for
-    needs : per policy; empty where budgets were asked for
+    needs : per policy, and for seeing every arm in every period; empty where budgets were asked for
     points : everything that was simulated
-    seed, runs, most : as they were given, or the default
-    uniform : which of the policies is uniform sampling, if one is
+    seed, runs, max_budget : as they were given, or the default
     """
 
     problem: BestArmProblem
@@ -95,8 +102,7 @@ class Plan:
     points: tuple[Point, ...]
     seed: int
     runs: int
-    most: int
-    uniform: str | None
+    max_budget: int
 
     def __getitem__(self, policy: str) -> Need:
         for need in self.needs:
@@ -115,18 +121,9 @@ class Plan:
         return [point for point in self.points if point.stage == ASKED]
 
     @property
-    def seen_at_once(self) -> list[Point]:
-        """The errors if the rewards of all arms are seen in every period, for as many periods as were asked for.
-
-        They are those of uniform sampling with K times the budget.
-        """
-        return [point for point in self.points if point.stage == FULL]
-
-    @property
     def periods_at_once(self) -> Estimate | None:
-        """Periods needed if the rewards of all arms are seen in each: the rounds of uniform sampling, divided by K."""
-        need = self[self.uniform].rounds if self.needs and self.uniform else None
-        return need and Estimate(*(v / self.problem.K for v in (need.mean, need.se, need.low, need.high)))
+        """Periods needed if the rewards of all arms are seen in each."""
+        return self[EVERY_ARM].rounds if self.needs else None
 
     def years(self, rounds: float) -> float:
         """Rounds, one per period, in years."""
@@ -139,7 +136,7 @@ class Plan:
                 "policy": p.policy,
                 "stage": p.stage,
                 "budget": p.budget,
-                "years": self.years(p.budget / (self.problem.K if p.stage == FULL else 1)),
+                "years": self.years(p.budget),
                 "runs": p.runs,
                 "wrong": p.wrong,
                 "error": p.error.mean,
@@ -161,6 +158,7 @@ class Plan:
             "needs": [
                 {
                     "policy": need.policy,
+                    "recommended": need.recommended,
                     "rounds": need.rounds and vars(need.rounds),
                     "years": need.rounds and {k: self.years(v) for k, v in vars(need.rounds).items()},
                     "check": {"budget": need.check.budget, "runs": need.check.runs, **vars(need.check.error)},
@@ -172,7 +170,7 @@ class Plan:
             "points": self.rows(),
             "seed": self.seed,
             "runs": self.runs,
-            "most": self.most,
+            "max_budget": self.max_budget,
             "versions": versions(),
         }
 

@@ -5,28 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..arms.bandit import Bandit
+from ..arms.bandit import bootstrap as resampled
 from ..arms.base import Arm
-from ..arms.discrete import Empirical, numbers
+from ..arms.discrete import numbers
 from ..arms.normal import Normal
-from ..errors import InvalidInput
+from ..errors import InvalidInputError
 from ..objectives import RSSR, Objective, Sharpe, usual_regulariser
 from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SequentialHalving, SuccessiveRejects, SuRSR, UniformSampling
+from ..returns.ranking import LEAST_FOR_BLOCKS, block_length, check_block, resampled_rows
+from ..returns.statistics import risk_free_rate
+from ..returns.table import Returns
 from ..validation import finite, one_of, positive, whole
-
-if TYPE_CHECKING:
-    from ..returns.table import Returns
 
 OBJECTIVES = ("rssr", "sharpe")
 #: The regulariser of the Sharpe ratio, if none is given, as a part of the smallest standard deviation: so small that it
 #: changes no order (:class:`Sharpe` wants one above 0).
 SHARPE_PART = 1e-9
 VOLATILITY, PERIODS = 0.15, 252.0
+#: Resamples of a table computed at a time.
+_ABREAST = 100
 
 
 @dataclass(frozen=True)
@@ -41,14 +44,19 @@ class BestArmProblem:
     periods_per_year : what Sharpe ratios and volatilities are annualised with
     objective : what "best" means
     rewards : how rewards are drawn, in words
-    notes : what was done to a table on reading it
+    table : (rows, columns) excess returns that the arms were estimated from, if they were
+    block : mean length of the blocks of rows that are drawn again where every arm is seen, if there is a table
+    notes, remarks : what was done to a table on reading it, and what is doubtful about it
     """
 
     bandit: Bandit
     periods_per_year: float
     objective: Objective
     rewards: str
+    table: np.ndarray | None = None
+    block: float | None = None
     notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @classmethod
     def from_gap(
@@ -92,7 +100,9 @@ class BestArmProblem:
         if spread.ndim == 0:
             spread = np.full(len(given), volatility, object)
         if spread.shape != given.shape:
-            raise InvalidInput(f"there are {len(given)} arms and {spread.size} volatilities; give one, or one per arm")
+            raise InvalidInputError(
+                f"there are {len(given)} arms and {spread.size} volatilities; give one, or one per arm"
+            )
         yearly = [positive(f"volatility of arm {k + 1}", v) for k, v in enumerate(spread.tolist())]
         arms = [Normal(s * v / periods, v * v / periods) for s, v in zip(given.tolist(), yearly, strict=True)]
         names = [f"arm {k + 1}" for k in range(len(arms))]
@@ -104,44 +114,69 @@ class BestArmProblem:
         returns: Returns,
         *,
         bootstrap: bool = False,
+        block: float | None = None,
         risk_free: float = 0.0,
+        risk_free_per_period: float | None = None,
         objective: str = "rssr",
         L: float | None = None,
     ) -> BestArmProblem:
         """Arms estimated from a table of returns: a column is an arm.
 
+        Where every arm is seen in every period, rows of the table are drawn again in blocks (the stationary bootstrap),
+        the same ones for all arms: correlation between columns and over time stays.
+
         Parameters
         ----------
         returns : what :func:`sharpe_bandits.read_returns` gives
-        bootstrap : draw rewards from the rows of the column, with replacement; else normal ones with its moments
-        risk_free : rate per period, taken off every return
+        bootstrap : let policies that see one arm per period play on such rows too; else on normal rewards with the
+            moments of the columns, independent over time, which is much faster. Seen one at a time, columns cannot be
+            compared row by row, so that their correlation hardly matters
+        block : mean length of blocks in rows, 1 for rows one by one; by default chosen from the data, as by
+            :func:`rank`, or 1 if there are too few rows to choose from
+        risk_free : annual rate, 0.02 for 2%, taken off every return
+        risk_free_per_period : the rate per period, instead of the annual one
         objective : "rssr" or "sharpe"
         L : regulariser
         """
-        from ..returns.table import Returns
-
         if not isinstance(returns, Returns):
-            raise InvalidInput(f"returns must come from read_returns, got {type(returns).__name__}")
+            raise InvalidInputError(f"returns must come from read_returns, got {type(returns).__name__}")
         _at_least_two(len(returns.names), "columns")
         periods = _periods(returns.periods_per_year)
-        excess = returns.values - finite("risk_free", risk_free)
-        arms: list[Arm] = []
+        excess = returns.values - risk_free_rate(risk_free, risk_free_per_period, periods)
         for name, column in zip(returns.names, excess.T, strict=True):
             # rounding leaves a trace of variance in a column of equal numbers
             if len(column) < 2 or not column.std() > 1e-12 * np.abs(column).max():
-                raise InvalidInput(
+                raise InvalidInputError(
                     f"column {name!r} does not vary in its {len(column)} rows, so that it has no Sharpe ratio; leave "
                     "it out"
                 )
-            arms.append(Empirical(column) if bootstrap else Normal(float(column.mean()), float(column.var(ddof=1))))
-        how = "drawn from the rows of the table, with replacement" if bootstrap else "normal, with the table's moments"
+        rows = len(excess)
+        if block is not None:
+            block = check_block(block, rows)
+        else:
+            block = block_length(excess) if rows >= LEAST_FOR_BLOCKS else 1.0
+        if bootstrap:
+            together = block > 1
+            arms: Sequence[Arm] = resampled(excess, block=block if together else None, jointly=together).arms
+        else:
+            arms = [Normal(float(column.mean()), float(column.var(ddof=1))) for column in excess.T]
+        how = f"rows of the table drawn again in blocks of {block:.3g} on average, the same for all arms"
+        one = how if bootstrap else "normal with the table's moments, independent over time"
+        seen = f"where every arm is seen, {how}; where one is, {one}" if not bootstrap else how
         warning = "Sharpe ratios are estimates from the table; the largest of several tends to be too large"
-        problem = cls._of(arms, returns.names, periods, objective, L, f"{how}, independent. {warning}")
-        return replace(problem, notes=returns.notes)
+        problem = cls._of(arms, returns.names, periods, objective, L, f"{seen}. {warning}", bootstrap and block > 1)
+        return replace(problem, table=excess, block=block, notes=returns.notes, remarks=returns.remarks)
 
     @classmethod
     def _of(
-        cls, arms: Sequence[Arm], names: Sequence[str], periods: float, objective: str, L: float | None, rewards: str
+        cls,
+        arms: Sequence[Arm],
+        names: Sequence[str],
+        periods: float,
+        objective: str,
+        L: float | None,
+        rewards: str,
+        jointly: bool = False,
     ) -> BestArmProblem:
         one_of("objective", objective, OBJECTIVES)
         smallest = min(arm.variance for arm in arms)
@@ -150,9 +185,9 @@ class BestArmProblem:
             goal = RSSR(usual_regulariser(smallest) if L is None else positive("L", L), signed=True)
         else:
             goal = Sharpe(SHARPE_PART * math.sqrt(smallest) if L is None else positive("L", L))
-        problem = cls(Bandit(arms, names), periods, goal, rewards)
+        problem = cls(Bandit(arms, names, jointly=jointly), periods, goal, rewards)
         if len(problem.best) == len(arms):
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"all {len(arms)} arms have the same {problem.objective_name}, so that none can be mistaken for the "
                 "best; give different Sharpe ratios"
             )
@@ -190,6 +225,38 @@ class BestArmProblem:
         mean, variance = self.bandit.truth(0, 1)
         return tuple(np.flatnonzero(self.objective.gaps(mean, variance)[0] == 0).tolist())
 
+    @property
+    def best_in_words(self) -> str:
+        """The best arm with its annualised Sharpe ratio; several if they tie."""
+        return self._called(self.best)
+
+    def estimates(self, periods: int, runs: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Means and variances (runs, arms) of rewards that were seen of every arm in so many periods."""
+        if self.table is None or self.block is None:
+            (mean,), (variance,) = self.bandit.truth(0, 1)
+            shape = (runs, self.K)
+            seen = mean + np.sqrt(variance / periods) * generator.standard_normal(shape)
+            return seen, variance * generator.chisquare(periods - 1, shape) / (periods - 1)
+        centre = self.table.mean(axis=0)
+        away = self.table - centre
+        both = np.hstack([away, away**2])
+        means, variances = np.empty((runs, self.K)), np.empty((runs, self.K))
+        for first in range(0, runs, _ABREAST):
+            part = slice(first, min(first + _ABREAST, runs))
+            counts = [
+                np.bincount(resampled_rows(generator, len(away), periods, self.block), minlength=len(away))
+                for _ in range(part.stop - first)
+            ]
+            sums = np.array(counts, float) @ both / periods
+            means[part], squares = sums[:, : self.K], sums[:, self.K :]
+            variances[part] = (squares - means[part] ** 2) * periods / (periods - 1)
+        return centre + means, np.maximum(variances, 0.0)
+
+    def wrong(self, periods: int, runs: int, generator: np.random.Generator) -> int:
+        """In how many runs the arm that looks best is another one, every arm being seen in so many periods."""
+        value = self.objective.value(*self.estimates(periods, runs, generator))
+        return int((~np.isin(value.argmax(axis=1), self.best)).sum())
+
     def policies(self) -> list[EliminationPolicy]:
         """What is compared by default: halving, rejects and uniform sampling on the objective."""
         goal = self.objective
@@ -205,7 +272,7 @@ class BestArmProblem:
         stated = f"{spread[0]:.4g}" if np.allclose(spread, spread[0]) else f"{spread.min():.4g} to {spread.max():.4g}"
         formula = "m·|m| / (L + v)" if isinstance(goal, RSSR) else "m / (L + √v)"
         return [
-            f"{self.K} arms with Sharpe ratios per year of {_listed(self.sharpes)}, volatility per year {stated}, "
+            f"{self.K} arms with annualised Sharpe ratios of {_listed(self.sharpes)}, annualised volatility {stated}, "
             f"{self.periods_per_year:g} periods per year. Rewards are returns per period: {self.rewards}.",
             f"Best is the arm with the largest {self.objective_name} {formula} of mean m and variance v per period, "
             f"L = {goal.L:.4g}. {self._order()}",
@@ -241,6 +308,7 @@ class BestArmProblem:
             "periods_per_year": self.periods_per_year,
             "objective": self.objective.to_dict(),
             "rewards": self.rewards,
+            "block": self.block,
             "best": [self.names[k] for k in self.best],
         }
 
@@ -251,7 +319,7 @@ def _periods(value: float) -> float:
 
 def _at_least_two(count: int, what: str) -> None:
     if count < 2:
-        raise InvalidInput(f"a best arm is chosen among at least 2 arms, got {count} {what}")
+        raise InvalidInputError(f"a best arm is chosen among at least 2 arms, got {count} {what}")
 
 
 def _listed(values: np.ndarray) -> str:

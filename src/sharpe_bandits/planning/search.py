@@ -4,11 +4,13 @@ The error falls with the budget, but is known only as a count of wrong runs. So 
 
 1. budgets are doubled until the error is below the target beyond doubt;
 2. three budgets about the place where it crosses the target are simulated with many runs;
-3. a line through all counts near the target gives the budget and its interval (:mod:`.crossing`);
+3. a line through all counts near the target tells where it is crossed, with an interval (:mod:`.crossing`), and from
+   which budget on the upper limit of the error is below it: that one is recommended;
 4. fresh runs at that budget tell the error there.
 
 Every budget has rewards of its own: shared ones would make the errors of neighbouring budgets deviate to the same side,
-and the line with them. All policies see the same rewards.
+and the line with them. All policies see the same rewards. Beside the policies stands who sees every arm in every
+period, and needs none of them.
 """
 
 from __future__ import annotations
@@ -16,18 +18,18 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
-from ..errors import InvalidInput
-from ..metrics import Estimate, wrong
+from ..errors import InvalidInputError
+from ..metrics import Estimate
 from ..policies.base import EliminationPolicy, Policy, check_policy
-from ..policies.elimination import UniformSampling
 from ..simulation import LARGEST_HORIZON, LARGEST_SEED, simulate
 from ..validation import inside, real, whole
 from .crossing import Line, fit
-from .needs import ASKED, BRACKET, CONFIDENCE, CURVE, FIT, FULL, STAGES, VERIFY, Need, Plan, Point
+from .needs import ASKED, BRACKET, CONFIDENCE, CURVE, EVERY_ARM, FIT, STAGES, VERIFY, Need, Plan, Point
 from .problem import BestArmProblem
 
 #: Runs at a budget that was asked for, unless told.
@@ -36,6 +38,8 @@ ASKED_RUNS = 4000
 PRECISION, ROUGH = 0.1, 0.22
 #: Budgets near the target, relative to the first guess; and how far from it a count still tells of the line.
 GRID, REACH = (1 / math.sqrt(2), 1.0, math.sqrt(2)), 2.5
+#: Periods in which every arm is seen, at least.
+LEAST_PERIODS = 4
 #: How often the budgets near the target are moved, at most, if the line crosses it outside of them.
 TURNS = 4
 
@@ -47,7 +51,7 @@ def plan(
     budget: int | Sequence[int] | None = None,
     policies: EliminationPolicy | Iterable[EliminationPolicy] | None = None,
     runs: int | None = None,
-    most: int = 10_000_000,
+    max_budget: int = 10_000_000,
     seed: int = 0,
     workers: int | None = None,
     progress: bool | None = None,
@@ -65,39 +69,49 @@ def plan(
     policies : policies with a fixed budget; by default halving, rejects and uniform sampling on the problem's objective
     runs : runs per budget near the target, or per budget asked for. By default as many as make the standard error of
         the error a tenth of the target; 4,000 per budget asked for
-    most : larger budgets are not tried
+    max_budget : larger budgets are not tried
     seed : a whole number from 0
     workers : threads; None for all cores
     progress : show a progress bar; None for "if standard error is a terminal"
     say : called with a line about every budget that was simulated
     """
     if not isinstance(problem, BestArmProblem):
-        raise InvalidInput(f"a problem such as sb.BestArmProblem.from_gap(8, 1.0, 0.3) is needed, got {problem!r}")
+        raise InvalidInputError(f"a problem such as sb.BestArmProblem.from_gap(8, 1.0, 0.3) is needed, got {problem!r}")
     if error is not None and budget is not None:
-        raise InvalidInput(f"give a target error ({error!r}) or a budget ({budget!r}), not both")
+        raise InvalidInputError(f"give a target error ({error!r}) or a budget ({budget!r}), not both")
     players = _players(problem, policies)
-    most = whole("most", most, 2, LARGEST_HORIZON)
+    max_budget = whole("max_budget", max_budget, 2, LARGEST_HORIZON)
     seed = whole("seed", seed, 0, LARGEST_SEED)
-    play = _Play(problem, seed, workers, progress, say or (lambda text: None))
+    points: list[Point] = []
+    shared = (problem, seed, workers, progress, say or (lambda text: None), points)
     least = max(player.least_budget(problem.K) for player in players)
-    uniform = next((player.name for player in players if isinstance(player, UniformSampling)), None)
+    plays: list[tuple[_Play, list[Any], int]] = [
+        (_OneAtATime(*shared), list(players), least),
+        (_Together(*shared), [_EveryArm()], LEAST_PERIODS),
+    ]
+    if problem.table is not None:  # whoever has a table sees every arm: that comes first
+        plays.reverse()
     if budget is not None:
         count = ASKED_RUNS if runs is None else whole("runs", runs, 1)
-        _ask(play, players, budget, count, least, most)
-        return Plan(problem, None, (), tuple(play.points), seed, count, most, uniform)
+        _ask(plays, budget, count, least)
+        return Plan(problem, None, (), tuple(points), seed, count, max_budget)
     target = _target(0.05 if error is None else error)
-    if most < least:
-        raise InvalidInput(f"most is {most}, but these policies need at least {least} rounds for {problem.K} arms")
+    if max_budget < least:
+        raise InvalidInputError(
+            f"max_budget is {max_budget}, but these policies need at least {least} rounds for {problem.K} arms"
+        )
     count = math.ceil((1 - target) / target / PRECISION**2) if runs is None else whole("runs", runs, 100)
     rough = min(count, math.ceil((1 - target) / target / ROUGH**2))
-    _bracket(play, players, target, rough, least, most)
-    needs = tuple(_search(play, player, target, count, least, most) for player in players)
-    return Plan(problem, target, needs, tuple(play.points), seed, count, most, uniform)
+    needs: list[Need] = []
+    for play, methods, smallest in plays:
+        _bracket(play, methods, target, rough, smallest, max_budget)
+        needs += [_search(play, method, target, count, smallest, max_budget) for method in methods]
+    return Plan(problem, target, tuple(needs), tuple(points), seed, count, max_budget)
 
 
 def _target(error: float) -> float:
     if not 0 < real(error) < 0.5:
-        raise InvalidInput(
+        raise InvalidInputError(
             f"error, the accepted probability of a wrong choice, must lie between 0 and 0.5, got {error!r}"
         )
     return inside("error", error)
@@ -110,78 +124,102 @@ def _players(
         return problem.policies()
     players: list[EliminationPolicy] = [policies] if isinstance(policies, Policy) else list(policies)
     for player in players:
-        if not isinstance(check_policy(player), EliminationPolicy) or player.sought != 1:
-            raise InvalidInput(f"{player.name} does not look for one best arm with a fixed budget, as SHSR(L=...) does")
+        if check_policy(player).setting != "fixed budget" or player.n_recommended != 1:
+            raise InvalidInputError(
+                f"{player.name} does not look for one best arm with a fixed budget, as SHSR(L=...) does"
+            )
     if not players:
-        raise InvalidInput("there is no policy to plan for; pass at least one")
+        raise InvalidInputError("there is no policy to plan for; pass at least one")
     return players
+
+
+class _Method(Protocol):
+    """Whatever has a name to be shown by."""
+
+    @property
+    def name(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class _EveryArm:
+    """Who sees every arm in every period, and takes the one that looks best."""
+
+    name: str = EVERY_ARM
 
 
 @dataclass
 class _Play:
-    """Simulates policies at budgets and keeps the counts."""
+    """Plays methods at budgets and keeps the counts of wrong runs."""
 
     problem: BestArmProblem
     seed: int
     workers: int | None
     progress: bool | None
     say: Callable[[str], None]
-    points: list[Point] = field(default_factory=list)
+    points: list[Point]
 
-    def __call__(
-        self, players: Sequence[EliminationPolicy], budget: int, runs: int, stage: str, turn: int = 0
-    ) -> list[Point]:
-        entropy = (self.seed, STAGES.index(stage), turn, budget)
-        seed = int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
-        study = simulate(
-            players, self.problem.bandit, horizon=budget, runs=runs, seed=seed, workers=self.workers,
-            checkpoints=[budget], progress=self.progress,
-        )  # fmt: skip
-        found = []
-        for player in players:
-            result = study[player.name]
-            count = int(wrong(result.outcome, result.gaps(self.problem.objective)).sum())
-            found.append(Point(player.name, budget, runs, count, stage))
+    def __call__(self, methods: Sequence[Any], budget: int, runs: int, stage: str, turn: int = 0) -> list[Point]:
+        counts = self.wrong(methods, budget, runs, (self.seed, STAGES.index(stage), turn, budget))
+        found = [Point(m.name, budget, runs, count, stage) for m, count in zip(methods, counts, strict=True)]
         self.points += found
         errors = ", ".join(f"{point.policy} {point.error.mean:.3g}" for point in found)
         self.say(f"{stage}: {budget:,} rounds, {runs:,} runs; error of {errors}")
         return found
 
+    def wrong(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[int]:
+        """In how many runs each of the methods does not find the best arm."""
+        raise AssertionError(f"{type(self).__name__} plays nothing")
+
     def of(self, policy: str, *stages: str) -> list[Point]:
         return [point for point in self.points if point.policy == policy and point.stage in stages]
 
 
-def _ask(
-    play: _Play, players: list[EliminationPolicy], budget: int | Sequence[int], runs: int, least: int, most: int
-) -> None:
-    """The errors at these budgets, also with every arm seen; and a curve that leads up to the largest of them."""
+class _OneAtATime(_Play):
+    """Policies, which see the reward of one arm per period."""
+
+    def wrong(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[int]:
+        seed = int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
+        study = simulate(
+            methods, self.problem.bandit, horizon=budget, runs=runs, seed=seed, workers=self.workers,
+            checkpoints=[budget], progress=self.progress,
+        )  # fmt: skip
+        return [int(study[policy.name].wrong(self.problem.objective).sum()) for policy in methods]
+
+
+class _Together(_Play):
+    """Every arm is seen in every period."""
+
+    def wrong(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[int]:
+        return [self.problem.wrong(budget, runs, np.random.default_rng((*entropy, 1))) for _ in methods]
+
+
+def _ask(plays: list[tuple[_Play, list[Any], int]], budget: int | Sequence[int], runs: int, least: int) -> None:
+    """The errors at these budgets, and a curve that leads up to the largest of them."""
     given = [budget] if isinstance(budget, numbers.Number) or np.ndim(budget) == 0 else list(budget)  # type: ignore[arg-type]
     if not given:
-        raise InvalidInput("there is no budget; pass at least one")
+        raise InvalidInputError("there is no budget; pass at least one")
     budgets = sorted({whole("budget", n, least, LARGEST_HORIZON) for n in given})
-    uniform = [player for player in players if isinstance(player, UniformSampling)][:1]
-    for n in (budgets[-1] >> k for k in range(6, 0, -1)):
-        if n >= least and n not in budgets:
-            play(players, n, max(1, runs // 8), CURVE)
-    for n in budgets:
-        play(players, n, runs, ASKED)
-        if uniform and play.problem.K * n <= most:
-            play(uniform, play.problem.K * n, runs, FULL)
+    for play, methods, smallest in plays:
+        for n in (budgets[-1] >> k for k in range(6, 0, -1)):
+            if n >= smallest and n not in budgets:
+                play(methods, n, max(1, runs // 8), CURVE)
+        for n in budgets:
+            play(methods, n, runs, ASKED)
 
 
-def _bracket(play: _Play, players: list[EliminationPolicy], target: float, runs: int, least: int, most: int) -> None:
-    """Double the budget until every policy errs less than the target beyond doubt, or the most is reached."""
-    budget, left = least, list(players)
+def _bracket(play: _Play, methods: list[Any], target: float, runs: int, least: int, most: int) -> None:
+    """Double the budget until every method errs less than the target beyond doubt, or the largest budget is reached."""
+    budget, left = least, list(methods)
     while left:
         found = play(left, budget, runs, BRACKET)
-        left = [player for player, point in zip(left, found, strict=True) if point.error.high >= target]
+        left = [method for method, point in zip(left, found, strict=True) if point.error.high >= target]
         if budget == most:
             return
         budget = min(2 * budget, most)
 
 
-def _search(play: _Play, player: EliminationPolicy, target: float, runs: int, least: int, most: int) -> Need:
-    """Narrow down the budget of one policy, and check it."""
+def _search(play: _Play, player: _Method, target: float, runs: int, least: int, most: int) -> Need:
+    """Narrow down the budget of one method, and check it."""
     name, rough = player.name, play.of(player.name, BRACKET)
     smallest = Estimate(least, 0.0, least, least)
     if len(rough) == 1 and rough[0].error.high < target:
@@ -200,16 +238,17 @@ def _search(play: _Play, player: EliminationPolicy, target: float, runs: int, le
         counted = [*end, *play.of(name, FIT)]
         line = _line([p for p in counted if guess / REACH <= p.budget <= guess * REACH]) or _line(counted)
         if line is None:
-            raise InvalidInput(f"{runs} runs are too few to see the error of {name} fall; pass more runs")
+            raise InvalidInputError(f"{runs} runs are too few to see the error of {name} fall; pass more runs")
         rounds = line.crossing(target, CONFIDENCE)
+        safe = line.safe(target, CONFIDENCE)
         if guess * GRID[0] <= rounds.mean <= guess * GRID[-1]:
             break
         guess = rounds.mean
-    if rounds.mean > most:
+    if safe > most:
         return Need(name, None, line, play([player], most, runs, VERIFY)[0])
-    if rounds.mean < least:
+    if safe < least:
         return Need(name, smallest, None, play([player], least, runs, VERIFY)[0])
-    return Need(name, rounds, line, play([player], math.ceil(rounds.mean), runs, VERIFY)[0])
+    return Need(name, rounds, line, play([player], math.ceil(safe), runs, VERIFY)[0])
 
 
 def _line(points: Sequence[Point]) -> Line | None:

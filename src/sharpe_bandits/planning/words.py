@@ -5,106 +5,117 @@ from __future__ import annotations
 import math
 
 from ..metrics import Estimate
-from .needs import Need, Plan, Point
-
-#: What is said of uniform sampling with K pulls in every period.
-AT_ONCE = "every arm seen in every period"
+from .needs import EVERY_ARM, Need, Plan, Point
 
 
 def title(plan: Plan) -> str:
-    """What the plan is about."""
-    K = plan.problem.K
-    if plan.target is None:
-        return f"How often the best of {K} arms is missed"
-    return f"Rounds needed to find the best of {K} arms, error {plan.target:g}"
+    """What the plan is about, and what it assumes in a few words."""
+    problem = plan.problem
+    what = (
+        f"Probability of missing the best of {problem.K} arms"
+        if plan.target is None
+        else f"Budget needed to find the best of {problem.K} arms with error probability {plan.target:g}"
+    )
+    arms = "arms as estimated from the table" if problem.table is not None else "normal, independent rewards"
+    return f"{what}: {problem.best_in_words}; {arms}"
 
 
 def answer(plan: Plan) -> str:
     """The plan in a sentence or two."""
+    assumed = f"If the best arm is {plan.problem.best_in_words} and the others are as assumed: "
     if plan.target is None:
         last = [p for p in plan.asked if p.budget == plan.asked[-1].budget]
-        errors = ", ".join(f"{p.policy} with probability {p.error.mean:.3g}" for p in last)
-        return f"With {last[0].budget:,} rounds ({_years(plan.years(last[0].budget))} years) these err: {errors}."
+        errors = ", ".join(f"{p.policy} {p.error.mean:.2g}" for p in last)
+        years = _years(plan.years(last[0].budget))
+        return f"{assumed}error probability with a budget of {last[0].budget:,} rounds ({years} years): {errors}."
     found = [need for need in plan.needs if need.rounds is not None]
     if not found:
-        return f"None of the methods comes down to an error of {plan.target:g} within {plan.most:,} rounds."
-    told = ", ".join(f"{n.policy} {n.check.budget:,} ({_years(plan.years(n.check.budget))} years)" for n in found)
-    return f"Rounds needed to err with probability {plan.target:g}: {told}."
+        return f"{assumed}no method is sure to err less than {plan.target:g} within {plan.max_budget:,} rounds."
+    told = ", ".join(f"{n.policy} {_budget(n)} ({_years(plan.years(n.check.budget))} years)" for n in found)
+    return f"{assumed}budget needed for an error probability below {plan.target:g}, in rounds: {told}."
 
 
 def heads(plan: Plan) -> list[str]:
     """Columns of :func:`lines`."""
     if plan.target is None:
-        return ["method", "rounds", "years", "error", "95% interval", "runs"]
-    return ["method", "rounds needed", "95% interval", "years", "error with fresh runs", "95% interval", "runs"]
+        return ["method", "budget", "years", "error", "95% interval", "runs"]
+    at = f"error is {plan.target:g} at"
+    return ["method", "budget needed", "years", "error with fresh runs", "95% interval", at, "95% interval", "runs"]
 
 
 def lines(plan: Plan) -> list[list[str]]:
     """The answer, a line per method, for the screen and the page."""
-    K = plan.problem.K
     if plan.target is None:
-        asked = [[p.policy, f"{p.budget:,}", _years(plan.years(p.budget)), *_error(p)] for p in plan.asked]
-        seen = [
-            [AT_ONCE, f"{p.budget // K:,}", _years(plan.years(p.budget // K)), *_error(p)] for p in plan.seen_at_once
+        return [
+            [p.policy, f"{p.budget:,}", _years(plan.years(p.budget)), *_error(p), f"{p.runs:,}"] for p in plan.asked
         ]
-        return asked + seen
-    table = [_need(plan, need) for need in plan.needs]
-    periods = plan.periods_at_once
-    if periods is not None:
-        table.append([AT_ONCE, *_rounds(periods), _years(plan.years(periods.mean)), "", "", ""])
-    return table
+    return [_need(plan, need) for need in plan.needs]
 
 
 def _need(plan: Plan, need: Need) -> list[str]:
+    years = _years(plan.years(need.check.budget))
+    runs = f"{need.check.runs:,}"
     if need.rounds is None:
-        years = _years(plan.years(need.check.budget))
-        return [need.policy, f"more than {need.check.budget:,}", "", f"more than {years}", *_error(need.check)]
-    return [need.policy, *_rounds(need.rounds), _years(plan.years(need.rounds.mean)), *_error(need.check)]
+        over = f"more than {need.check.budget:,}"
+        return [need.policy, over, f"more than {years}", *_error(need.check), "", "", runs]
+    return [need.policy, _budget(need), years, *_error(need.check), *_rounds(need.rounds), runs]
+
+
+def _budget(need: Need) -> str:
+    """The recommended budget, rounded up at the first digit that another seed would change."""
+    assert need.rounds is not None
+    unit = _unit(need.rounds.se)
+    return f"{math.ceil(need.check.budget / unit) * unit:,}"
 
 
 def _rounds(rounds: Estimate) -> list[str]:
-    return [f"{math.ceil(rounds.mean):,}", f"{math.ceil(rounds.low):,} to {math.ceil(rounds.high):,}"]
+    unit = _unit(rounds.se)
+    mean, low, high = (f"{round(value / unit) * unit:,}" for value in (rounds.mean, rounds.low, rounds.high))
+    return [mean, f"{low} to {high}"]
+
+
+def _unit(se: float) -> int:
+    """What the last digit shown is worth: no more than the standard error."""
+    return int(10 ** max(math.floor(math.log10(se)), 0)) if se > 0 else 1
 
 
 def _years(years: float) -> str:
-    return f"{years:,.0f}" if years >= 100 else f"{years:.3g}"
+    return f"{years:,.0f}" if years >= 100 else f"{years:.2g}"
 
 
 def _error(point: Point) -> list[str]:
     error = point.error
-    return [f"{error.mean:.3g}", f"{error.low:.3g} to {error.high:.3g}", f"{point.runs:,}"]
+    return [f"{error.mean:.2g}", f"{error.low:.2g} to {error.high:.2g}"]
 
 
 def remarks(plan: Plan) -> list[str]:
-    """What was assumed, and what the numbers do and do not mean."""
-    said = plan.problem.conventions()
-    K, periods = plan.problem.K, plan.problem.periods_per_year
-    shown = f": that is “{AT_ONCE}”, uniform sampling with {K} pulls per period"
-    if not plan.seen_at_once and plan.periods_at_once is None:
-        shown = ""  # no line of the table tells of it
+    """What is doubtful, what was assumed, and what the numbers do and do not mean."""
+    problem = plan.problem
+    said = [f"Check: {text}." for text in problem.remarks] + problem.conventions()
+    independent = "" if problem.table is not None else (
+        " Arms are simulated as independent; seen together, positively correlated ones are told apart sooner."
+    )  # fmt: skip
     said.append(
-        f"Years are rounds divided by {periods:g}. If the rewards of all {K} arms are seen in every period, as with "
-        f"recorded prices, no bandit is needed and {K} times fewer years than with uniform sampling do{shown}. Arms "
-        "are simulated as independent; seen together, positively correlated ones are told apart sooner."
+        f"Years are rounds divided by {problem.periods_per_year:g}. Where the rewards of all {problem.K} arms are seen "
+        f"in every period, as with recorded prices, no bandit is needed: that is “{EVERY_ARM}”, a round being a period."
+        f"{independent}"
     )
     if plan.target is not None:
         said.append(
-            "Rounds needed: where a probit line through simulated errors crosses the target, with the line's 95% "
-            "interval. The error is then measured again at that budget, with fresh runs."
+            "Budget needed: where the upper 95% limit of a probit line through simulated errors comes down to the "
+            "target; the line itself crosses the target earlier, in the interval shown. The error is then measured "
+            "again at the budget needed, with fresh runs."
         )
     missed = [n for n in plan.needs if n.rounds is None]
     if missed:
-        errors = ", ".join(f"{n.policy} {n.check.error.mean:.3g} {_interval(n.check.error)}" for n in missed)
+        errors = ", ".join(f"{n.policy} {n.check.error.mean:.2g} {_interval(n.check.error)}" for n in missed)
         said.append(
-            f"Within {plan.most:,} rounds the error does not come down to {plan.target:g}; there it is, of {errors}. "
-            "Allow more rounds with most= (--most), or accept a larger error."
+            f"Within {plan.max_budget:,} rounds the error does not come down to {plan.target:g}; there it is, of "
+            f"{errors}. Allow more rounds with max_budget= (--max-budget), or accept a larger error."
         )
     for need in plan.needs:
         if need.rounds is not None and need.line is None:
-            said.append(
-                f"{need.policy} needs no more than {need.check.budget} rounds, the fewest that all methods can be "
-                "played with."
-            )
+            said.append(f"{need.policy} needs no more than {need.check.budget} rounds, the fewest that are tried.")
         elif need.rounds is not None and not need.agrees:
             said.append(
                 f"The fresh runs of {need.policy} disagree with the line by more than three standard errors: trust the "
@@ -114,4 +125,4 @@ def remarks(plan: Plan) -> list[str]:
 
 
 def _interval(error: Estimate) -> str:
-    return f"[{error.low:.3g}, {error.high:.3g}]"
+    return f"[{error.low:.2g}, {error.high:.2g}]"

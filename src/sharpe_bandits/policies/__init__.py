@@ -3,7 +3,7 @@
 from .classical import MVLCB as MVLCB
 from .classical import UCB1 as UCB1
 from .classical import EpsilonGreedy as EpsilonGreedy
-from .classical import UniformPlay as UniformPlay
+from .classical import RoundRobin as RoundRobin
 from .custom import index_policy as index_policy
 from .elimination import SHSR as SHSR
 from .elimination import SHVV as SHVV

@@ -6,10 +6,14 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ..errors import BudgetTooSmall, InvalidInput, unknown
+from ..display import html_table, in_words
+from ..errors import BudgetTooSmallError, InvalidInputError, shown
+from ..kernels.elimination import drop_worst, share_equally
+from ..names import check_name
 from ..objectives import Objective, objective_from_dict
+from ..plain_data import from_plain
 from ..validation import inside, real, whole
 
 if TYPE_CHECKING:
@@ -18,6 +22,12 @@ if TYPE_CHECKING:
 #: The paper that this library implements.
 PAPER = "Khurshid, Abdulla & Ghatak, Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits"
 
+#: What a policy is for: little regret over a horizon, the best arm with a fixed budget, or with fixed confidence.
+Setting = Literal["regret", "fixed budget", "fixed confidence"]
+
+#: By family of policies: what makes a live agent of (policy, arms, horizon, seed). The agents, which stand above this
+#: module, register here.
+AGENTS: dict[str, Callable[..., Agent]] = {}
 #: The memory of a policy that forgets nothing: see :attr:`IndexPolicy.memory`.
 EVERYTHING = (0, 1.0)
 
@@ -30,6 +40,10 @@ class Policy:
     title: ClassVar[str]
     #: Where the rule comes from.
     citation: ClassVar[str]
+    #: What plays it: the name of an adapter in :mod:`sharpe_bandits.engine.families`.
+    family: ClassVar[str]
+    #: What it is for.
+    setting: ClassVar[Setting]
     #: Every concrete policy class by its class name.
     kinds: ClassVar[dict[str, type[Policy]]] = {}
 
@@ -41,9 +55,8 @@ class Policy:
             Policy.kinds[cls.__name__] = cls
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str):
-            raise InvalidInput(f"name must be text, got {self.name!r}")
-        self._set(name=self.name or self.title)
+        unnamed = isinstance(self.name, str) and not self.name
+        self._set(name=self.title if unnamed else check_name("the name of a policy", self.name))
         self.check()
 
     def _set(self, **values: Any) -> None:
@@ -59,12 +72,12 @@ class Policy:
         raise AssertionError(f"{type(self).__name__} names no objective")
 
     @property
-    def sought(self) -> int:
+    def n_recommended(self) -> int:
         """How many arms are recommended in the end."""
         return 1
 
     def check_horizon(self, horizon: int, arms: int) -> None:
-        """Raise :class:`BudgetTooSmall` if the policy cannot be played on so many arms for so many rounds."""
+        """Raise :class:`BudgetTooSmallError` if the policy cannot be played on so many arms for so many rounds."""
         raise AssertionError(f"{type(self).__name__} checks no horizon")
 
     def agent(self, arms: int | Iterable[str], *, horizon: int | None = None, seed: int = 0) -> Agent:
@@ -76,9 +89,7 @@ class Policy:
         horizon : number of rounds, where the policy needs to know it
         seed : of the policy's own randomness, if it has any
         """
-        from ..agents import new_agent
-
-        return new_agent(self, arms, horizon, seed)
+        return AGENTS[self.family](self, arms, horizon, seed)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which :func:`policy_from_dict` makes the same policy."""
@@ -90,14 +101,11 @@ class Policy:
 
     def in_words(self) -> str:
         """Kind and parameters: ``ScaleFreeUCB(L = 0.1, risk_free = 0, c = 0.5)``."""
-        data = self.to_dict()
-        kind = data.pop("policy")
-        words = [
-            f"{key} = {f'{value:.6g}' if isinstance(value, float) else value}"
-            for key, value in data.items()
-            if key != "name" and value is not None
-        ]
-        return f"{kind}({', '.join(words)})"
+        return in_words(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        data = {key: value for key, value in self.to_dict().items() if key not in ("policy", "name")}
+        return html_table(("parameter", "value"), data.items(), f"{self.name} ({type(self).__name__}): {self.citation}")
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Policy:
@@ -108,14 +116,7 @@ class Policy:
 
 def policy_from_dict(data: dict[str, Any]) -> Policy:
     """The policy described by plain data (see :meth:`Policy.to_dict`)."""
-    data = dict(data)
-    kind = data.pop("policy", None)
-    if kind not in Policy.kinds:
-        raise unknown("policy", kind, Policy.kinds)
-    try:
-        return Policy.kinds[kind].from_dict(data)
-    except TypeError as error:
-        raise InvalidInput(f"these are not the parameters of {kind}: {error}") from None
+    return from_plain("policy", Policy.kinds, data)
 
 
 @dataclass(frozen=True)
@@ -123,12 +124,16 @@ class IndexPolicy(Policy):
     """Plays the arm with the largest index after a pilot in which all arms are played equally often.
 
     Subclasses give :attr:`formula`, a plain function ``index(arm, t, ...)`` of an arm's record
-    (:class:`sharpe_bandits.kernels.statistics.Arm`), the number of rounds already played, and the policy's own
+    (:class:`sharpe_bandits.kernels.statistics.ArmRecord`), the number of rounds already played, and the policy's own
     parameters by name. Engine and agents compile that one function.
 
     The pilot is ``max(least_pilot, ceil(pilot_fraction * n / K))`` pulls per arm, or ``pilot_pulls``.
     """
 
+    family: ClassVar[str] = "index"
+    setting: ClassVar[Setting] = "regret"
+    #: Whether the formula is a user's own, which must be tried before it is trusted.
+    users_own: ClassVar[bool] = False
     #: Pulls per arm before the index is defined (two where it looks at the variance).
     least_pilot: ClassVar[int] = 2
     #: Whether the formula needs to know the horizon.
@@ -139,8 +144,9 @@ class IndexPolicy(Policy):
 
     def __post_init__(self) -> None:
         if self.pilot_fraction is not None and self.pilot_pulls is not None:
-            raise InvalidInput(
-                f"give pilot_fraction or pilot_pulls, not both (got {self.pilot_fraction!r} and {self.pilot_pulls!r})"
+            raise InvalidInputError(
+                f"give pilot_fraction or pilot_pulls, not both (got {shown(self.pilot_fraction)} and "
+                f"{shown(self.pilot_pulls)})"
             )
         if self.pilot_fraction is not None:
             self._set(pilot_fraction=inside("pilot_fraction", self.pilot_fraction))
@@ -175,8 +181,13 @@ class IndexPolicy(Policy):
         code = self.formula.__code__
         return tuple(self.argument(name, horizon) for name in code.co_varnames[2 : code.co_argcount])
 
-    def never_falls(self, lowest: float) -> bool:
+    def nondecreasing(self, lowest: float) -> bool:
         """Whether an arm's index cannot fall as t grows while its record stands still, given the lowest reward."""
+        return False
+
+    @property
+    def declared_nondecreasing(self) -> bool:
+        """Whether a user said so of a formula of theirs: that promise is tried on sample records."""
         return False
 
     def pilot(self, horizon: int | None, arms: int) -> int:
@@ -186,7 +197,7 @@ class IndexPolicy(Policy):
         if self.pilot_fraction is None:
             return self.least_pilot
         if horizon is None:
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"{self.name} has pilot_fraction={self.pilot_fraction!r} and so needs a horizon; pass horizon=... or "
                 "set pilot_pulls instead"
             )
@@ -195,7 +206,7 @@ class IndexPolicy(Policy):
     def check_horizon(self, horizon: int, arms: int) -> None:
         needed = self.pilot(horizon, arms) * arms
         if horizon < needed:
-            raise BudgetTooSmall(
+            raise BudgetTooSmallError(
                 f"{self.name} needs a horizon of at least {needed} for {arms} arms ({needed // arms} pulls each in the "
                 f"pilot), got {horizon}"
             )
@@ -205,11 +216,14 @@ class IndexPolicy(Policy):
 class EliminationPolicy(Policy):
     """Plays in phases and drops the arms with the lowest estimated objective after each; recommends those left."""
 
-    #: Whether an arm that is clearly among the best is accepted, and not played any more.
-    accepts: ClassVar[bool] = False
-    #: Whether a phase after one that drops no arm has its pulls shared out so that estimates are equally certain. Such
-    #: a policy keeps its samples.
-    by_spread: ClassVar[bool] = False
+    family: ClassVar[str] = "phases"
+    setting: ClassVar[Setting] = "fixed budget"
+    #: How a phase's pulls are shared among the arms alive: a plain function, bound to
+    #: :func:`sharpe_bandits.kernels.formulas.share`. A policy that shares unequally keeps its samples.
+    share = staticmethod(share_equally)
+    #: Which arm is decided on next, and whether it is accepted or dropped: a plain function, bound to
+    #: :func:`sharpe_bandits.kernels.formulas.decide_on`.
+    decide_on = staticmethod(drop_worst)
 
     @property
     def keeps_samples(self) -> bool:
@@ -226,7 +240,7 @@ class EliminationPolicy(Policy):
 
     def least_budget(self, arms: int) -> int:
         """The smallest budget with two pulls per arm where the variance is estimated."""
-        self._check_sought(arms)
+        self._check_m(arms)
         high = 4 * arms
         while not self._playable(high, arms):
             high *= 2
@@ -237,18 +251,18 @@ class EliminationPolicy(Policy):
         return high
 
     def check_horizon(self, horizon: int, arms: int) -> None:
-        self._check_sought(arms)
+        self._check_m(arms)
         if not self._playable(horizon, arms):
-            raise BudgetTooSmall(
+            raise BudgetTooSmallError(
                 f"{self.name} needs a budget of at least {self.least_budget(arms)} for {arms} arms (two pulls per arm "
                 f"and phase), got {horizon}"
             )
 
-    def _check_sought(self, arms: int) -> None:
-        if self.sought >= arms:
-            raise InvalidInput(
-                f"{self.name} looks for the m = {self.sought} best arms, but there are {arms}; m must be less than the "
-                f"number of arms: pass m={arms - 1} at most, or more arms"
+    def _check_m(self, arms: int) -> None:
+        if self.n_recommended >= arms:
+            raise InvalidInputError(
+                f"{self.name} looks for the m = {self.n_recommended} best arms, but there are {arms}; m must be less "
+                f"than the number of arms: pass m={arms - 1} at most, or more arms"
             )
 
 
@@ -256,18 +270,21 @@ class EliminationPolicy(Policy):
 class StoppingPolicy(Policy):
     """Plays until it is sure which arm is best, but for an error of probability ``delta``; then it stops.
 
-    Subclasses give two plain functions of an arm's record (:class:`sharpe_bandits.kernels.statistics.Arm`) and of
+    Subclasses give two plain functions of an arm's record (:class:`sharpe_bandits.kernels.statistics.ArmRecord`) and of
     :meth:`arguments`: the estimate that arms are compared by, and the variance of one pull's influence on it.
     """
+
+    family: ClassVar[str] = "fixed confidence"
+    setting: ClassVar[Setting] = "fixed confidence"
 
     delta: float = field(default=0.05, kw_only=True)
     pilot_pulls: int = field(default=32, kw_only=True)
 
     def __post_init__(self) -> None:
         if not 0 < real(self.delta) < 1:
-            raise InvalidInput(
+            raise InvalidInputError(
                 "delta, the accepted probability of a wrong answer, must lie strictly between 0 and 1, got "
-                f"{self.delta!r}; 0.05 is usual"
+                f"{shown(self.delta)}; 0.05 is usual"
             )
         self._set(delta=float(self.delta), pilot_pulls=whole("pilot_pulls", self.pilot_pulls, 2))
         super().__post_init__()
@@ -293,9 +310,9 @@ class StoppingPolicy(Policy):
     def check_horizon(self, horizon: int, arms: int) -> None:
         needed = self.pilot_pulls * arms
         if horizon < needed:
-            raise BudgetTooSmall(
-                f"{self.name} needs a limit of at least {needed} for {arms} arms ({self.pilot_pulls} pulls each in the "
-                f"pilot), got {horizon}; raise it or set pilot_pulls=..."
+            raise BudgetTooSmallError(
+                f"{self.name} needs a budget of at least {needed} for {arms} arms ({self.pilot_pulls} pulls each in "
+                f"the pilot), got {horizon}; raise it or set pilot_pulls=..."
             )
 
 
@@ -304,8 +321,8 @@ def check_policy(thing: Any) -> Policy:
     if isinstance(thing, Policy):
         return thing
     if isinstance(thing, type) and issubclass(thing, Policy):
-        raise InvalidInput(
+        raise InvalidInputError(
             f"{thing.__name__} is a policy class; call it with its parameters, as in {thing.__name__}(...)"
         )
     hint = "; call it with its parameters" if callable(thing) else ""
-    raise InvalidInput(f"a policy such as UCBRSSR(L=0.5) is needed, got {thing!r}{hint}")
+    raise InvalidInputError(f"a policy such as UCBRSSR(L=0.5) is needed, got {shown(thing)}{hint}")

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
-from ..errors import InvalidInput, unknown
+from ..errors import InvalidInputError, unknown
 from ..objectives import RSSR, Objective
 from .base import Policy
 
@@ -40,11 +40,11 @@ def _policy(name: str, rest: str, L: float, risk_free: float) -> Any:
     for part in filter(None, map(str.strip, rest.split(","))):
         key, sign, value = (word.strip() for word in part.partition("="))
         if not sign or not value:
-            raise InvalidInput(f"{name}:{rest} should be as in SlidingWindowUCB:window=250,c=1; {part!r} is not")
+            raise InvalidInputError(f"{name}:{rest} should be as in SlidingWindowUCB:window=250,c=1; {part!r} is not")
         if key not in fields:
             raise unknown(f"parameter of {name}", key, fields)
         if key in given:
-            raise InvalidInput(f"{name}:{rest} gives {key} twice; give it once")
+            raise InvalidInputError(f"{name}:{rest} gives {key} twice; give it once")
         given[key] = _objective(value, L, risk_free) if key == "objective" else _value(key, value)
     filled: dict[str, Any] = {"L": L, "risk_free": risk_free, "signed": True}
     needed = [key for key, f in fields.items() if f.default is f.default_factory is dataclasses.MISSING]
@@ -53,7 +53,7 @@ def _policy(name: str, rest: str, L: float, risk_free: float) -> Any:
     arguments = {**{key: value for key, value in filled.items() if key in fields}, **given}
     missing = [key for key in needed if key not in arguments]
     if missing:
-        raise InvalidInput(f"{name} needs {' and '.join(missing)}; give it as in {name}:{missing[0]}=0.1")
+        raise InvalidInputError(f"{name} needs {' and '.join(missing)}; give it as in {name}:{missing[0]}=0.1")
     return cls(**arguments)
 
 

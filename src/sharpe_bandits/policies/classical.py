@@ -1,4 +1,4 @@
-"""Classical baselines: UCB1, MV-LCB, epsilon-greedy, uniform play."""
+"""Classical baselines: UCB1, MV-LCB, epsilon-greedy, round robin."""
 
 import math
 from collections.abc import Callable
@@ -6,29 +6,29 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..kernels.formulas import value
-from ..kernels.statistics import Arm
+from ..kernels.statistics import ArmRecord
 from ..kernels.streams import uniform
 from ..objectives import Mean, MeanVariance, Objective, check_objective
 from ..validation import not_negative, probability
 from .base import IndexPolicy
 
 
-def ucb1(arm: Arm, t: int) -> float:
+def ucb1(arm: ArmRecord, t: int) -> float:
     return arm.mean + arm.epsilon
 
 
-def mv_lcb(arm: Arm, t: int, rho: float, root_log: float) -> float:
+def mv_lcb(arm: ArmRecord, t: int, rho: float, root_log: float) -> float:
     # ln(1/delta) / (2 s) with delta = 1/n^2 is ln n / s.
     return rho * arm.mean - arm.variance + (5.0 + rho) * root_log / math.sqrt(arm.pulls)
 
 
-def greedy(arm: Arm, t: int, epsilon: float, goal: tuple[float, ...]) -> float:
+def greedy(arm: ArmRecord, t: int, epsilon: float, goal: tuple[float, ...]) -> float:
     if uniform(arm.round_key, 0) < epsilon:
         return uniform(arm.key, 0)
     return value(arm.mean, arm.variance, *goal)
 
 
-def round_robin(arm: Arm, t: int) -> float:
+def round_robin(arm: ArmRecord, t: int) -> float:
     return -arm.pulls
 
 
@@ -50,7 +50,7 @@ class UCB1(IndexPolicy):
     def formula(self) -> Callable[..., Any]:
         return ucb1
 
-    def never_falls(self, lowest: float) -> bool:
+    def nondecreasing(self, lowest: float) -> bool:
         return True
 
 
@@ -81,7 +81,7 @@ class MVLCB(IndexPolicy):
     def argument(self, name: str, horizon: int) -> Any:
         return math.sqrt(math.log(horizon)) if name == "root_log" else super().argument(name, horizon)
 
-    def never_falls(self, lowest: float) -> bool:
+    def nondecreasing(self, lowest: float) -> bool:
         return True
 
 
@@ -112,11 +112,11 @@ class EpsilonGreedy(IndexPolicy):
 
 
 @dataclass(frozen=True)
-class UniformPlay(IndexPolicy):
+class RoundRobin(IndexPolicy):
     """Every arm in turn, for ever; what it recommends has the largest estimated objective."""
 
-    title: ClassVar[str] = "Uniform play"
-    citation: ClassVar[str] = "round robin"
+    title: ClassVar[str] = "Round robin"
+    citation: ClassVar[str] = "Bubeck, Munos & Stoltz, Pure Exploration in Multi-armed Bandits Problems, 2009"
 
     objective: Objective = field(default_factory=Mean)
 
@@ -131,5 +131,5 @@ class UniformPlay(IndexPolicy):
     def formula(self) -> Callable[..., Any]:
         return round_robin
 
-    def never_falls(self, lowest: float) -> bool:
+    def nondecreasing(self, lowest: float) -> bool:
         return True

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
 import inspect
-import textwrap
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import numpy as np
 
 from ..call_tree import mentions, reads_local, reads_whole
-from ..errors import InvalidInput, unknown
+from ..errors import InvalidInputError, shown, unknown
+from ..fingerprints import fingerprint, remember, sources
 from ..objectives import Objective, check_objective, objective_from_dict
 from .base import IndexPolicy
 
@@ -26,6 +25,7 @@ class CustomPolicy(IndexPolicy):
 
     title: ClassVar[str] = "custom"
     citation: ClassVar[str] = "the user's own"
+    users_own: ClassVar[bool] = True
 
     factory: Any
     parameters: tuple[tuple[str, Any], ...] = ()
@@ -44,10 +44,16 @@ class CustomPolicy(IndexPolicy):
         return self.factory.function
 
     def argument(self, name: str, horizon: int) -> Any:
-        return dict(self.parameters)[name]
+        value = dict(self.parameters)[name]
+        return _read_only(value) if isinstance(value, np.ndarray) else value
 
-    def never_falls(self, lowest: float) -> bool:
-        return bool(self.factory.still if self.factory.never_falls is None else self.factory.never_falls)
+    def nondecreasing(self, lowest: float) -> bool:
+        declared = self.factory.nondecreasing
+        return self.factory.ignores_time if declared is None else bool(declared)
+
+    @property
+    def declared_nondecreasing(self) -> bool:
+        return bool(self.factory.nondecreasing)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -71,12 +77,8 @@ class CustomPolicy(IndexPolicy):
                 defined_as,
                 PolicyFactory.known,
             )
-        fingerprint = data.pop("fingerprint", None)
-        if fingerprint != PolicyFactory.known[defined_as].fingerprint:
-            raise InvalidInput(
-                f"the function of the index policy {defined_as!r} is not the one it was: to go on, import the old one; "
-                "to change it, give the new one another name and start afresh"
-            )
+        if data.pop("fingerprint", None) != PolicyFactory.known[defined_as].fingerprint:
+            raise _changed(defined_as)
         objective = data.pop("objective", None)
         parameters = data.pop("parameters", {})
         return PolicyFactory.known[defined_as](
@@ -90,35 +92,62 @@ class PolicyFactory:
     known: ClassVar[dict[str, PolicyFactory]] = {}
 
     def __init__(
-        self, function: Callable[..., Any], name: str, never_falls: bool | None, objective: Objective | None
+        self, function: Callable[..., Any], name: str, nondecreasing: bool | None, objective: Objective | None
     ) -> None:
         if not inspect.isfunction(function):
-            raise InvalidInput(f"an index policy is made of a function index(arm, t, ...), got {function!r}")
+            raise InvalidInputError(f"an index policy is made of a function index(arm, t, ...), got {shown(function)}")
         signature = inspect.signature(function)
         names = list(signature.parameters)
         if names[:2] != ["arm", "t"]:
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"the index function {function.__name__} must take arm and t first, as in "
                 f"def {function.__name__}(arm, t, L): ..., got ({', '.join(names)})"
             )
         for word in names[2:]:
             if word in _RESERVED:
-                raise InvalidInput(
+                raise InvalidInputError(
                     f"the index function {function.__name__} must not have a parameter {word!r}: rename it"
                 )
             if signature.parameters[word].kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
-                raise InvalidInput(f"parameter {word!r} of {function.__name__} must be an ordinary one")
+                raise InvalidInputError(f"parameter {word!r} of {function.__name__} must be an ordinary one")
         self.function, self.name, self.objective = function, name, objective
-        self.fingerprint = _fingerprint(function)
-        self.parameters = [signature.parameters[word] for word in names[2:]]
+        self.nondecreasing = nondecreasing
         self.__doc__ = function.__doc__
-        read = mentions(function)
-        self.never_falls = never_falls
-        # A record that is unpacked, numbered or handed on may be read in ways that do not show here.
-        hidden = reads_whole(function, "arm")
-        self.still = not (hidden or "epsilon" in read or reads_local(function, "t"))
-        self.least_pilot = 2 if hidden or "variance" in read else 1
+        fingerprint(function)  # takes note of the source, which may be edited later
         PolicyFactory.known[name] = self
+
+    # What follows is read off the function whenever it is needed: a helper or a constant may have changed.
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the function, of all that it calls, and of every value that these read, as they are now."""
+        return fingerprint(self.function)
+
+    @property
+    def parameters(self) -> list[inspect.Parameter]:
+        """The function's parameters after arm and t."""
+        return list(inspect.signature(self.function).parameters.values())[2:]
+
+    @property
+    def _hidden(self) -> bool:
+        """Whether the arm's record is unpacked, numbered or handed on, and may be read in ways that do not show."""
+        return reads_whole(self.function, "arm")
+
+    @property
+    def ignores_time(self) -> bool:
+        """Whether the index surely depends neither on t nor on epsilon."""
+        return not (self._hidden or "epsilon" in mentions(self.function) or reads_local(self.function, "t"))
+
+    @property
+    def least_pilot(self) -> int:
+        """Pulls per arm before the index is defined."""
+        return 2 if self._hidden or "variance" in mentions(self.function) else 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        import cloudpickle
+
+        content = (self.function, self.__dict__ | {"function": None}, sources(self.function))
+        return _restored, (cloudpickle.dumps(content), self.fingerprint)
 
     def __repr__(self) -> str:
         return f"<index policy {self.name!r}: {', '.join(p.name for p in self.parameters)}>"
@@ -141,48 +170,70 @@ class PolicyFactory:
         for p in self.parameters:
             value = parameters.get(p.name, p.default)
             if value is inspect.Parameter.empty:
-                raise InvalidInput(
+                raise InvalidInputError(
                     f"{self.name} needs a value for {p.name}, as in {self.function.__name__}({p.name}=1.0)"
                 )
             values.append((p.name, _number_or_table(p.name, value)))
-            if isinstance(values[-1][1], np.ndarray):
-                self.function.reads_tables = True  # type: ignore[attr-defined]  # see engine.compiler.READS_TABLES
         goal = self.objective if objective is None else check_objective(objective)
         return CustomPolicy(
             self,
             tuple(values),
             goal,
-            name=name or self.name,
+            name=self.name if isinstance(name, str) and not name else name,
             pilot_fraction=pilot_fraction,
             pilot_pulls=pilot_pulls,
         )
 
 
-def _fingerprint(function: Callable[..., Any]) -> str:
-    """A digest of what a function says, whatever its layout and comments."""
-    try:
-        (node,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
-        said = ast.unparse(ast.Module([*node.args.args, *node.body], []))  # type: ignore[attr-defined]
-    except (OSError, TypeError, SyntaxError, ValueError, AttributeError):  # typed in where no source is kept
-        said = repr((function.__code__.co_code, function.__code__.co_consts, function.__code__.co_names))
-    return hashlib.sha256(said.encode()).hexdigest()[:16]
+def _changed(name: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"the function of the index policy {name!r}, or a value that it reads, is not what it was: to go on, restore "
+        "it; to change it, give the new one another name and start afresh"
+    )
+
+
+def _restored(content: bytes, digest: str) -> PolicyFactory:
+    """The factory that was pickled; the one that is defined here if it says the same."""
+    function, attributes, texts = pickle.loads(content)
+    remember(texts)
+    factory = object.__new__(PolicyFactory)
+    factory.__dict__.update(attributes, function=function)
+    if factory.fingerprint != digest:  # a helper or a constant of an importable module is another one here
+        raise _changed(factory.name)
+    known = PolicyFactory.known.setdefault(factory.name, factory)
+    return known if known.fingerprint == digest else factory
+
+
+@overload
+def index_policy(function: Callable[..., Any], /) -> PolicyFactory: ...
+
+
+@overload
+def index_policy(
+    *, name: str | None = None, nondecreasing: bool | None = None, objective: Objective | None = None
+) -> Callable[[Callable[..., Any]], PolicyFactory]: ...
 
 
 def index_policy(
-    *, name: str, never_falls: bool | None = None, objective: Objective | None = None
-) -> Callable[[Callable[..., Any]], PolicyFactory]:
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    nondecreasing: bool | None = None,
+    objective: Objective | None = None,
+) -> PolicyFactory | Callable[[Callable[..., Any]], PolicyFactory]:
     """Make an index policy of a plain function ``index(arm, t, ...)``; it is compiled, and played like a built-in one.
 
     ``arm`` has ``pulls``, ``mean``, ``variance``, ``second_moment``, ``epsilon`` (``sqrt(2 ln t / pulls)``), ``last``,
-    ``maximum`` and, for randomised policies, ``key`` (see :class:`sharpe_bandits.kernels.statistics.Arm`); ``t`` is the
-    number of rounds already played; the arm with the largest index is played, ties go to the lowest arm, among infinite
-    ones to the least played. Further parameters of the function become parameters of the policy.
+    ``maximum`` and, for randomised policies, ``key`` (see :class:`sharpe_bandits.kernels.statistics.ArmRecord`); ``t``
+    is the number of rounds already played; the arm with the largest index is played, ties go to the lowest arm, among
+    infinite ones to the least played. Further parameters of the function become parameters of the policy.
 
     Parameters
     ----------
     name : default name of the policy
-    never_falls : say True if an arm's index cannot fall as t grows while its record stands still (as for UCB indices):
-        the policy is then played by the fast lazy kernel; the promise is tried on sample records before use.
+    nondecreasing : say True if an arm's index cannot fall as t grows while its record stands still (as for UCB
+        indices): the policy is then played by the fast lazy kernel; the promise is tried on sample records before use.
         Default: True if the function reads neither ``t`` nor ``arm.epsilon``, otherwise False
     objective : what the policy tries to maximise (default: unknown; it then recommends the arm it played most)
 
@@ -195,15 +246,27 @@ def index_policy(
     >>> greedy(L=1.0).name
     'Greedy Sharpe'
     """
-    if not isinstance(name, str) or not name:
-        raise InvalidInput(f"an index policy needs a name, got {name!r}")
+    if name is not None and (not isinstance(name, str) or not name):
+        raise InvalidInputError(f"an index policy needs a name, got {shown(name)}")
     if objective is not None:
         check_objective(objective)
-    return lambda function: PolicyFactory(function, name, never_falls, objective)
+
+    def make(formula: Callable[..., Any]) -> PolicyFactory:
+        return PolicyFactory(formula, name or str(getattr(formula, "__name__", "")), nondecreasing, objective)
+
+    return make if function is None else make(function)
 
 
 def _number_or_table(name: str, value: Any) -> Any:
     try:
-        return np.ascontiguousarray(value, float) if isinstance(value, (np.ndarray, list, tuple)) else float(value)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be a number or an array of numbers, got {value!r}") from None
+        if isinstance(value, (np.ndarray, list, tuple)):
+            return _read_only(np.array(value, float, order="C"))  # a copy: the caller's array may change
+        return float(value)
+    except Exception:  # what is given may fail in any way
+        raise InvalidInputError(f"{name} must be a number or an array of numbers, got {shown(value)}") from None
+
+
+def _read_only(table: np.ndarray) -> np.ndarray:
+    view = table.view()
+    view.flags.writeable = False
+    return view

@@ -1,9 +1,11 @@
 """The best arm, or the m best, with a fixed budget: halving, accepts and rejects, uniform sampling; any objective."""
 
-import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+
+from ..kernels.elimination import accept_or_drop, share_by_spread
 from ..objectives import RSSR, Objective, Variance, check_objective
 from ..validation import finite, positive, whole
 from .base import PAPER, EliminationPolicy
@@ -46,7 +48,7 @@ class _TopM(EliminationPolicy):
         self._set(m=whole("m", self.m, 1))
 
     @property
-    def sought(self) -> int:
+    def n_recommended(self) -> int:
         return self.m
 
 
@@ -81,13 +83,9 @@ class _Rejects(EliminationPolicy):
 
     def phases(self, budget: int, arms: int) -> list[tuple[int, int]]:
         # The paper prints log(K) for this constant, which overspends the budget; Audibert et al. have the sum.
-        log_bar = 0.5 + sum(1.0 / i for i in range(2, arms + 1))
-        phases, before = [], 0
-        for k in range(1, arms):
-            upto = math.ceil((budget - arms) / (log_bar * (arms + 1 - k)))
-            phases.append((upto - before, arms - k))
-            before = upto
-        return phases
+        log_bar = 0.5 + np.cumsum(1.0 / np.arange(2, arms + 1))[-1]
+        upto = np.ceil((budget - arms) / (log_bar * np.arange(arms, 1, -1)))
+        return list(zip(np.diff(upto, prepend=0.0).astype(int).tolist(), range(arms - 1, 0, -1), strict=True))
 
 
 @dataclass(frozen=True)
@@ -129,7 +127,7 @@ class VarianceAwareHalving(_OnObjective, _TopM):
         "after Lalitha, Kalantari, Ma, Deoras & Kveton, Fixed-Budget Best-Arm Identification with Heterogeneous Reward "
         "Variances, 2023, whose SHAdaVar equalises the errors of estimated means"
     )
-    by_spread: ClassVar[bool] = True
+    share = staticmethod(share_by_spread)
 
     @property
     def keeps_samples(self) -> bool:
@@ -189,7 +187,7 @@ class SuccessiveAcceptsRejects(_Rejects, _OnObjective, _TopM):
 
     title: ClassVar[str] = "SAR"
     citation: ClassVar[str] = "Bubeck, Wang & Viswanathan, Multiple Identifications in Multi-Armed Bandits, 2013"
-    accepts: ClassVar[bool] = True
+    decide_on = staticmethod(accept_or_drop)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..kernels.statistics import Arm
+from ..kernels.statistics import ArmRecord
 from ..objectives import RSSR, Objective
 from ..validation import finite, positive
 from .base import StoppingPolicy
@@ -14,11 +14,11 @@ from .scale_free import paid_alike, root_rssr, spread
 _DOUBT = 4.0
 
 
-def root(arm: Arm, L: float, risk_free: float) -> float:
+def root(arm: ArmRecord, L: float, risk_free: float) -> float:
     return root_rssr(arm, 0, L, risk_free)
 
 
-def noise(arm: Arm, L: float, risk_free: float) -> float:
+def noise(arm: ArmRecord, L: float, risk_free: float) -> float:
     w = spread(arm, L, risk_free)
     v = arm.variance
     if paid_alike(arm):

@@ -4,34 +4,61 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from statistics import NormalDist
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from ..kernels.statistics import Arm
+from ..kernels.formulas import long_game
+from ..kernels.statistics import MAX_TABLE, ArmRecord
 from ..objectives import RSSR, MeanVariance, Objective
 from ..validation import inside, not_negative, one_of, positive
 from .base import PAPER, IndexPolicy
 
 _HALF_ROOT = math.sqrt(0.5)
+#: Forms of Modified-GRA-UCB.
+ModifiedForm = Literal["printed", "authors"]
 
 
-def gra(arm: Arm, t: int, rho: float, chi2: np.ndarray) -> float:
+def quantile(free: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
+    """A quantile of chi-square by degrees of freedom, from a table and, past its end, by :func:`expansion`."""
+    if long_game() and free >= chi2.size:
+        a, b, c, d, e = far
+        root = math.sqrt(free)
+        return free + (a * root + (b + (c + (d + e / root) / root) / root))
+    return float(chi2[int(free)])
+
+
+def gra(arm: ArmRecord, t: int, rho: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
     free = arm.pulls - 1.0
-    return rho * (arm.mean + _HALF_ROOT * arm.epsilon) - free * arm.variance / chi2[int(free)]
+    return rho * (arm.mean + _HALF_ROOT * arm.epsilon) - free * arm.variance / quantile(free, chi2, far)
 
 
-def modified_printed(arm: Arm, t: int, L: float, chi2: np.ndarray) -> float:
+def modified_printed(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
     free = arm.pulls - 1.0
     top = arm.mean + _HALF_ROOT * arm.epsilon
-    return top * top / math.sqrt(L + free * arm.variance * arm.variance / chi2[int(free)])
+    return top * top / math.sqrt(L + free * arm.variance * arm.variance / quantile(free, chi2, far))
 
 
-def modified_authors(arm: Arm, t: int, L: float, chi2: np.ndarray) -> float:
+def modified_authors(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
     free = arm.pulls - 1.0
     # Only the arm just played has its index refreshed: the clock of an arm stops at its last pull.
     width = math.sqrt(math.log(arm.last) / arm.pulls)
-    return (arm.mean * arm.mean + width) / (L + free * arm.variance / chi2[int(free)])
+    return (arm.mean * arm.mean + width) / (L + free * arm.variance / quantile(free, chi2, far))
+
+
+def expansion(alpha: float) -> tuple[float, float, float, float, float]:
+    """Coefficients of the (1 - alpha) quantile of chi-square in falling powers of the root of its degrees of freedom.
+
+    The expansion of Cornish & Fisher, as Goldberg & Levine (1946) give it; of a million degrees of freedom it is exact
+    to the last digits.
+    """
+    z = -NormalDist().inv_cdf(alpha)
+    z2 = z * z
+    half = math.sqrt(0.5)
+    third = half * z * (z2 - 7.0) / 9.0
+    fifth = half * z * ((9.0 * z2 + 256.0) * z2 - 433.0) / 4860.0
+    return 2.0 * half * z, 2.0 / 3.0 * (z2 - 1.0), third, -((6.0 * z2 + 14.0) * z2 - 32.0) / 405.0, fifth
 
 
 @lru_cache(maxsize=8)
@@ -48,7 +75,9 @@ def chi2_table(alpha: float, size: int) -> np.ndarray:
 class _GRA(IndexPolicy):
     def argument(self, name: str, horizon: int) -> Any:
         if name == "chi2":
-            return chi2_table(self.alpha, horizon)  # type: ignore[attr-defined]
+            return chi2_table(self.alpha, min(horizon, MAX_TABLE))  # type: ignore[attr-defined]
+        if name == "far":
+            return expansion(self.alpha)  # type: ignore[attr-defined]
         return super().argument(name, horizon)
 
 
@@ -76,7 +105,7 @@ class GRAUCB(_GRA):
     def formula(self) -> Callable[..., Any]:
         return gra
 
-    def never_falls(self, lowest: float) -> bool:
+    def nondecreasing(self, lowest: float) -> bool:
         return True
 
 
@@ -98,11 +127,11 @@ class ModifiedGRAUCB(_GRA):
 
     L: float
     alpha: float = 0.05
-    form: str = "printed"
+    form: ModifiedForm = "printed"
 
     def check(self) -> None:
         self._set(L=positive("L", self.L), alpha=inside("alpha", self.alpha))
-        one_of("form", self.form, ("printed", "authors"))
+        one_of("form", self.form, get_args(ModifiedForm))
 
     @property
     def goal(self) -> Objective:
@@ -112,5 +141,5 @@ class ModifiedGRAUCB(_GRA):
     def formula(self) -> Callable[..., Any]:
         return modified_printed if self.form == "printed" else modified_authors
 
-    def never_falls(self, lowest: float) -> bool:
+    def nondecreasing(self, lowest: float) -> bool:
         return self.form == "authors" or lowest >= 0

@@ -19,8 +19,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ..errors import InvalidInput
-from ..kernels.statistics import Arm
+from ..errors import InvalidInputError
+from ..kernels.statistics import ArmRecord
 from ..kernels.streams import BESIDE_GAMMA, gamma, normal
 from ..objectives import RSSR, Objective
 from ..validation import finite, inside, not_negative, positive, whole
@@ -38,17 +38,17 @@ LONGEST_WINDOW = 10**6
 _LARGEST = 200.0
 
 
-def root_rssr(arm: Arm, t: int, L: float, risk_free: float) -> float:
+def root_rssr(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
     """h: the signed root of RSSR."""
     return (arm.mean - risk_free) / math.sqrt(L + arm.variance)
 
 
-def paid_alike(arm: Arm) -> bool:
+def paid_alike(arm: ArmRecord) -> bool:
     """Whether the arm has paid the same every time."""
     return arm.variance <= _ROUNDING * arm.mean * arm.mean
 
 
-def spread(arm: Arm, L: float, risk_free: float) -> float:
+def spread(arm: ArmRecord, L: float, risk_free: float) -> float:
     """W: the variance of one pull's influence on h, estimated and stabilised."""
     if paid_alike(arm):
         # It may yet pay something else, with a probability p of up to beta / s (then s pulls hide it with probability
@@ -65,7 +65,7 @@ def spread(arm: Arm, L: float, risk_free: float) -> float:
     return max(estimated, FLOOR * shaped_normal)
 
 
-def upper_bound(arm: Arm, t: int, L: float, risk_free: float, c: float, rest: float) -> float:
+def upper_bound(arm: ArmRecord, t: int, L: float, risk_free: float, c: float, rest: float) -> float:
     if rest > 0.0 and t - arm.last > rest * max(1.0, 0.01 * math.sqrt(t)):
         return math.inf
     # The distance whose divergence is c ln N; epsilon^2 is 2 ln N / s.
@@ -77,7 +77,7 @@ def upper_bound(arm: Arm, t: int, L: float, risk_free: float, c: float, rest: fl
     return root_rssr(arm, t, L, risk_free) + math.sqrt(spread(arm, L, risk_free) * grown)
 
 
-def imed(arm: Arm, t: int, L: float, risk_free: float) -> float:
+def imed(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
     behind = arm.lead - root_rssr(arm, t, L, risk_free)
     square = behind * behind
     # The leader itself is not behind; written so that an arm without any spread does not divide 0 by 0.
@@ -85,7 +85,7 @@ def imed(arm: Arm, t: int, L: float, risk_free: float) -> float:
     return -(0.5 * (arm.pulls - 2.0) * math.log1p(ratio) + math.log(arm.pulls))
 
 
-def posterior(arm: Arm, t: int, L: float, risk_free: float) -> float:
+def posterior(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
     # Jeffreys' prior: tau ~ Gamma((s - 1)/2, rate (s - 1) V / 2), theta ~ N(X, 1 / (s tau)).
     half = 0.5 * (arm.pulls - 1.0)
     # L for an arm that has paid the same every time, else nothing; no branch, which the fast gamma sampler asks for.
@@ -95,7 +95,7 @@ def posterior(arm: Arm, t: int, L: float, risk_free: float) -> float:
     return (theta - risk_free) / math.sqrt(L + variance)
 
 
-def reweighted(arm: Arm, t: int, L: float, risk_free: float) -> float:
+def reweighted(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
     if paid_alike(arm):  # weights change nothing
         return root_rssr(arm, t, L, risk_free) + normal(arm.key, 0) * math.sqrt(0.5 / arm.pulls)
     return (arm.drawn_mean - risk_free) / math.sqrt(L + arm.drawn_variance)
@@ -155,7 +155,7 @@ class _Forgetting(ScaleFreeUCB):
     def _check_memory(self, rounds: float, arms: int, remedy: str) -> None:
         needed = 2 * self.least_pilot * arms
         if rounds < needed:
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"{self.name} remembers {rounds:g} rounds, too few for {arms} arms, which need {needed}; {remedy}"
             )
 

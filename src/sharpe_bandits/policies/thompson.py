@@ -7,61 +7,64 @@ the published updates a += 1/2, b += (s/(s+1)) (x - X)^2 / 2 add up to, and N(X,
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
-from ..kernels.statistics import Arm
+from ..kernels.statistics import ArmRecord
 from ..kernels.streams import BESIDE_GAMMA, gamma, normal, uniform
 from ..objectives import RSSR, Mean, MeanVariance, Objective
 from ..validation import not_negative, one_of, positive
 from .base import PAPER, IndexPolicy
 
+#: Forms of Modified-MVTS.
+ModifiedForm = Literal["printed", "repaired", "authors"]
 
-def sampled_variance(arm: Arm) -> float:
+
+def sampled_variance(arm: ArmRecord) -> float:
     """1/tau, tau drawn from the posterior of the precision."""
     shape = 0.5 + 0.5 * arm.pulls
     rate = 0.5 + 0.5 * (arm.pulls - 1.0) * arm.variance
     return rate / gamma(arm.key, shape)
 
 
-def sampled_mean(arm: Arm) -> float:
+def sampled_mean(arm: ArmRecord) -> float:
     """theta, drawn from N(mean, 1/s)."""
     return arm.mean + normal(arm.key, BESIDE_GAMMA) / math.sqrt(arm.pulls)
 
 
-def gaussian(arm: Arm, t: int, variance: float) -> float:
+def gaussian(arm: ArmRecord, t: int, variance: float) -> float:
     return arm.mean + normal(arm.key, 0) * math.sqrt(variance / (arm.pulls + 1.0))
 
 
-def mts(arm: Arm, t: int) -> float:
+def mts(arm: ArmRecord, t: int) -> float:
     return sampled_mean(arm)
 
 
-def vts(arm: Arm, t: int) -> float:
+def vts(arm: ArmRecord, t: int) -> float:
     return -sampled_variance(arm)
 
 
-def mvts(arm: Arm, t: int, rho: float) -> float:
+def mvts(arm: ArmRecord, t: int, rho: float) -> float:
     return rho * sampled_mean(arm) - sampled_variance(arm)
 
 
-def modified_printed(arm: Arm, t: int, L: float) -> float:
+def modified_printed(arm: ArmRecord, t: int, L: float) -> float:
     theta = sampled_mean(arm)
     return theta * theta / (L + math.sqrt(sampled_variance(arm)))
 
 
-def modified_repaired(arm: Arm, t: int, L: float) -> float:
+def modified_repaired(arm: ArmRecord, t: int, L: float) -> float:
     theta = sampled_mean(arm)
     return theta * theta / (L + sampled_variance(arm))
 
 
-def modified_authors(arm: Arm, t: int, L: float) -> float:
+def modified_authors(arm: ArmRecord, t: int, L: float) -> float:
     shape = 0.5 + arm.pulls
     upper = max(0.5, arm.maximum) * uniform(arm.key, 0) ** (-1.0 / shape)
     half = 0.5 * upper
     return half * half / (L + upper * upper / 12.0)
 
 
-def normal_gamma(arm: Arm, t: int, L: float) -> float:
+def normal_gamma(arm: ArmRecord, t: int, L: float) -> float:
     variance = sampled_variance(arm)
     theta = arm.mean + normal(arm.key, BESIDE_GAMMA) * math.sqrt(variance / arm.pulls)
     return theta * theta / (L + variance)
@@ -157,11 +160,11 @@ class ModifiedMVTS(IndexPolicy):
     citation: ClassVar[str] = f"{PAPER}, eq. 5"
 
     L: float
-    form: str = "printed"
+    form: ModifiedForm = "printed"
 
     def check(self) -> None:
         self._set(L=positive("L", self.L))
-        one_of("form", self.form, ("printed", "repaired", "authors"))
+        one_of("form", self.form, get_args(ModifiedForm))
 
     @property
     def goal(self) -> Objective:

@@ -5,24 +5,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..kernels.statistics import Arm
+from ..kernels.statistics import ArmRecord
 from ..objectives import RSSR, Objective
 from ..validation import finite, positive
 from .base import IndexPolicy
 
 
-def sharpe(arm: Arm, epsilon0: float, risk_free: float) -> float:
+def sharpe(arm: ArmRecord, epsilon0: float, risk_free: float) -> float:
     return (arm.mean - risk_free) / math.sqrt(epsilon0 + arm.variance)
 
 
-def index(arm: Arm, t: int, epsilon0: float, risk_free: float, root_scale: float, width: float) -> float:
+def index(arm: ArmRecord, t: int, epsilon0: float, risk_free: float, root_scale: float, width: float) -> float:
     # x = g ln N / (nu s) is epsilon^2 g / (2 nu), so its root is epsilon times a constant.
     root = root_scale * arm.epsilon
     return sharpe(arm, epsilon0, risk_free) + width * max(root, root * root)
 
 
 def index_other_q(
-    arm: Arm, t: int, epsilon0: float, risk_free: float, root_scale: float, width: float, q: float
+    arm: ArmRecord, t: int, epsilon0: float, risk_free: float, root_scale: float, width: float, q: float
 ) -> float:
     root = root_scale * arm.epsilon
     return sharpe(arm, epsilon0, risk_free) + width * max(root, root**q)
@@ -73,5 +73,5 @@ class UUCB(IndexPolicy):
             return 2.0 * self.b
         return super().argument(name, horizon)
 
-    def never_falls(self, lowest: float) -> bool:
+    def nondecreasing(self, lowest: float) -> bool:
         return True

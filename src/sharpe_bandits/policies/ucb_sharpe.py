@@ -1,22 +1,25 @@
 """UCB-SR-like and UCB-RSSR, the paper's policies for the Sharpe family.
 
-Both indices are printed as a sum of two fractions; here they are one, which is the same number with one division. Where
-the confidence term is undefined (D <= 3 epsilon) the optimistic form is infinite; the literal form follows the print,
-where the term turns negative and starves the arm.
+Both indices are printed as a sum of two fractions; here they are one, which is the same number with one division. The
+confidence width is undefined where D <= 3 epsilon: by default the index is then infinite; as printed, the width turns
+negative and starves the arm.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
-from ..kernels.statistics import Arm
+from ..kernels.statistics import ArmRecord
 from ..objectives import RSSR, Objective, SharpeLike
 from ..validation import finite, one_of, positive
 from .base import PAPER, IndexPolicy
 
+#: What the index is where the confidence width is undefined.
+UndefinedWidth = Literal["infinite", "printed"]
 
-def rssr_literal(arm: Arm, t: int, L: float, risk_free: float) -> float:
+
+def rssr_printed(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
     e = arm.epsilon
     d = L + arm.variance
     room = d - 3.0 * e
@@ -25,12 +28,12 @@ def rssr_literal(arm: Arm, t: int, L: float, risk_free: float) -> float:
     return (excess * excess * room + (d + square + 2.0 * e) * e) / (d * room)
 
 
-def rssr_optimistic(arm: Arm, t: int, L: float, risk_free: float) -> float:
+def rssr_infinite(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
     defined = L + arm.variance > 3.0 * arm.epsilon
-    return rssr_literal(arm, t, L, risk_free) if defined else math.inf
+    return rssr_printed(arm, t, L, risk_free) if defined else math.inf
 
 
-def sr_like_literal(arm: Arm, t: int, L: float, risk_free: float) -> float:
+def sr_like_printed(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
     e = arm.epsilon
     d = L + arm.variance
     room = d - 3.0 * e
@@ -38,20 +41,20 @@ def sr_like_literal(arm: Arm, t: int, L: float, risk_free: float) -> float:
     return (excess * room + (d + excess + 2.0 * e) * e) / (d * room)
 
 
-def sr_like_optimistic(arm: Arm, t: int, L: float, risk_free: float) -> float:
+def sr_like_infinite(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
     defined = L + arm.variance > 3.0 * arm.epsilon
-    return sr_like_literal(arm, t, L, risk_free) if defined else math.inf
+    return sr_like_printed(arm, t, L, risk_free) if defined else math.inf
 
 
 @dataclass(frozen=True)
 class _UCBSharpe(IndexPolicy):
     L: float
     risk_free: float = 0.0
-    confidence: str = "optimistic"
+    undefined_width: UndefinedWidth = "infinite"
 
     def check(self) -> None:
         self._set(L=positive("L", self.L), risk_free=finite("risk_free", self.risk_free))
-        one_of("confidence", self.confidence, ("optimistic", "literal"))
+        one_of("undefined_width", self.undefined_width, get_args(UndefinedWidth))
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class UCBRSSR(_UCBSharpe):
     ----------
     L : regulariser
     risk_free : rate subtracted from every reward
-    confidence : "optimistic" (infinite where D <= 3 epsilon: the least played such arm is played) or "literal"
+    undefined_width : the index where D <= 3 epsilon: "infinite" (the least played such arm is played) or as "printed"
     """
 
     title: ClassVar[str] = "UCB-RSSR"
@@ -77,10 +80,10 @@ class UCBRSSR(_UCBSharpe):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return rssr_optimistic if self.confidence == "optimistic" else rssr_literal
+        return rssr_infinite if self.undefined_width == "infinite" else rssr_printed
 
-    def never_falls(self, lowest: float) -> bool:
-        return self.confidence == "optimistic"
+    def nondecreasing(self, lowest: float) -> bool:
+        return self.undefined_width == "infinite"
 
 
 @dataclass(frozen=True)
@@ -101,8 +104,8 @@ class UCBSRLike(_UCBSharpe):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return sr_like_optimistic if self.confidence == "optimistic" else sr_like_literal
+        return sr_like_infinite if self.undefined_width == "infinite" else sr_like_printed
 
-    def never_falls(self, lowest: float) -> bool:
+    def nondecreasing(self, lowest: float) -> bool:
         # The width grows with epsilon only while D + mean >= 0.
-        return self.confidence == "optimistic" and lowest >= self.risk_free
+        return self.undefined_width == "infinite" and lowest >= self.risk_free

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..kernels.statistics import Arm
+from ..kernels.statistics import ArmRecord
 from ..objectives import Objective, Variance
 from .base import PAPER, IndexPolicy
 
 
-def index(arm: Arm, t: int) -> float:
+def index(arm: ArmRecord, t: int) -> float:
     return arm.variance + arm.epsilon
 
 
@@ -28,5 +28,5 @@ class UCBVV(IndexPolicy):
     def formula(self) -> Callable[..., Any]:
         return index
 
-    def never_falls(self, lowest: float) -> bool:
+    def nondecreasing(self, lowest: float) -> bool:
         return True

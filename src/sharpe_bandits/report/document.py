@@ -1,20 +1,47 @@
-"""What all pages share: one file that works offline, and one style."""
+"""What all pages share: templates that escape everything, charts that are drawn offline, and one style."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from collections.abc import Mapping
+from functools import cache
 from importlib import resources
-from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any
+
+from ..charts.description import Figure, Series
+from ..charts.render_plotly import switchable
+from ..errors import require
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
-def document(title: str, body: str, scripts: str = "") -> str:
-    """A whole page of this title; ``body`` and ``scripts`` are HTML."""
+def check_libraries() -> None:
+    """Raise if a library that figures and pages need is missing: before the work, not after it."""
+    for library in ("matplotlib", "plotly", "jinja2"):
+        require(library, "a report", "report")
+
+
+def document(template: str, figures: Mapping[str, Figure] | None = None, **content: Any) -> str:
+    """A page that needs nothing but itself: a template with its content, and figures that are drawn in it by key."""
+    require("jinja2", "a page", "report")
+    script, data = "", {}
+    if figures:
+        require("plotly", "a page with charts", "report")
+        from plotly.offline import get_plotlyjs
+
+        script = get_plotlyjs()
+        data = {key: [switchable(column) for column in _columns(figure)] for key, figure in figures.items()}
     return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<link rel="icon" href="data:,"><title>{escape(title)}</title><style>{resource("page.css")}</style></head>\n'
-        f"<body>\n{body}\n{scripts}</body></html>\n"
+        _environment()
+        .get_template(template)
+        .render(
+            **content,
+            style=resource("page.css"),
+            script=resource("page.js"),
+            plotly=script,
+            data=data,
+            plots={key: [_plot(column) for column in _columns(figure)] for key, figure in (figures or {}).items()},
+        )
     )
 
 
@@ -23,18 +50,28 @@ def resource(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text("utf-8")
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
-    """A table of text as HTML: names in the first column, numbers in those after the first ``words``."""
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    def row(cells: Sequence[str], tags: Iterable[str]) -> str:
-        kinds = ("" if number < words else ' class="n"' for number in range(len(cells)))
-        each = zip(cells, tags, kinds, strict=False)
-        return "<tr>" + "".join(f"<{tag}{kind}>{escape(text)}</{tag}>" for text, tag, kind in each) + "</tr>"
+    made = Environment(
+        loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False, "ensure_ascii": False}
+    made.filters["short"] = lambda value: f"{value:.4g}"
+    return made
 
-    body = "".join(row(cells, chain(["th"], repeat("td"))) for cells in rows)
-    return f'<div class="wide"><table>{row(heads, repeat("th"))}{body}</table></div>'
+
+def _columns(figure: Figure) -> list[tuple[Any, ...]]:
+    return list(zip(*figure.charts, strict=True))
 
 
-def facts(words: Mapping[str, str]) -> str:
-    """Names and what they stand for, as a table."""
-    return f"<table>{''.join(f'<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>' for k, v in words.items())}</table>"
+def _plot(column: tuple[Any, ...]) -> dict[str, Any]:
+    """What stands around the charts of a column: title, room, and a legend of everything in any of them."""
+    entries: dict[str, Series] = {}
+    for chart in column:
+        for series in chart.legend:
+            entries.setdefault(series.group or series.name, series)
+    height = max(chart.height for chart in column)
+    return {"title": column[0].title, "height": height, "across": column[0].across, "legend": entries}

@@ -10,15 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput, unknown
-from .sources import MISSING_WORDS, Source
+from ..errors import InvalidInputError, shown, unknown
+from ..validation import is_number, is_whole
+from .sources import MISSING_WORDS, Source, plain_values
 
 _UNIT = "datetime64[us]"
+#: Dates that are read: those that a calendar of four digits has.
+_FIRST, _LAST = np.datetime64("0001-01-01", "s"), np.datetime64("9999-12-31T23:59:59", "s")
 
 
 def column_of(source: Source, date: str | None) -> int | None:
     """Which column holds the dates: the one that is named, a frame's index, or a first column of dates."""
     if date is not None:
+        if not isinstance(date, str):
+            raise InvalidInputError(f"date must be the name of a column, got {shown(date)}")
         if date not in source.names:
             raise unknown("column", date, source.names)
         return source.names.index(date)
@@ -28,21 +33,19 @@ def column_of(source: Source, date: str | None) -> int | None:
 
 def refuse_digits(name: str, column: Any, place: Callable[[int], str]) -> None:
     """Raise if a column of numbers holds dates in digits, years or row numbers, which would else pass for prices."""
-    import pyarrow as pa
-
-    things = column.to_pylist() if isinstance(column, pa.Array) else list(column)
-    if len(things) < 4 or any(absent(thing) for thing in things):
+    things = plain_values(column)
+    if len(things) < 4 or not all(isinstance(thing, str) or is_whole(thing) for thing in things):
         return
-    texts = [str(thing) for thing in things]
-    if not all(text.isdigit() for text in texts):
+    texts = [shown(thing) if is_whole(thing) else thing for thing in things]
+    if not all(text.isdecimal() and len(text) < 20 for text in texts):
         return
     steps = {int(later) - int(earlier) for earlier, later in pairwise(texts)}
-    dated = all(len(text) in (6, 8) and moment(text) is not None for text in texts)
+    dated = all(len(text) in (6, 8) and as_datetime(text) is not None for text in texts)
     if dated or steps in ({1}, {-1}):
         what = "dates in digits" if dated else "years or row numbers"
-        remedy = f"date={name!r} (--date {name}) if it dates the rows, or " if dated else ""
-        raise InvalidInput(
-            f"column {name!r} seems to hold {what} ({place(0)}: {texts[0]}, {place(1)}: {texts[1]}), no prices or "
+        remedy = f"date={shown(name)} (--date) if it dates the rows, or " if dated else ""
+        raise InvalidInputError(
+            f"column {shown(name)} seems to hold {what} ({place(0)}: {texts[0]}, {place(1)}: {texts[1]}), no prices or "
             f"returns; pass {remedy}columns= (--columns) with the columns that are meant"
         )
 
@@ -52,27 +55,32 @@ def read(name: str, column: Any, place: Callable[[int], str]) -> tuple[np.ndarra
     import pyarrow as pa
 
     if isinstance(column, pa.Array) and pa.types.is_temporal(column.type):
-        if pa.types.is_time(column.type) or pa.types.is_duration(column.type):
-            raise InvalidInput(f"column {name!r} holds times of type {column.type}, which are no dates")
+        if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
+            raise InvalidInputError(f"column {shown(name)} holds times of type {column.type}, which are no dates")
         zone = getattr(column.type, "tz", None)
         unit = "ns" if getattr(column.type, "unit", "") == "ns" else "us"
+        # seconds first, in which no date of any type is too large to be counted
+        seconds = column.cast(pa.timestamp("s", zone), safe=False).to_numpy(zero_copy_only=False)
+        outside = (seconds < _FIRST) | (seconds > _LAST)
+        if outside.any():
+            row = int(outside.argmax())
+            raise InvalidInputError(
+                f"column {shown(name)}, {place(row)}: a date must lie in the years 1 to 9999; correct it"
+            )
         values = column.cast(pa.timestamp(unit, zone), safe=False).to_numpy(zero_copy_only=False)
         return values.astype(f"datetime64[{unit}]"), [zone] * len(values)
     values = np.full(len(column), np.datetime64("NaT"), _UNIT)
     zones: list[str | None] = []
-    for row, thing in enumerate(column.to_pylist() if isinstance(column, pa.Array) else column):
+    for row, thing in enumerate(plain_values(column)):
         zone = None
         if not absent(thing):
-            found = moment(thing)
+            found = as_datetime(thing)
             if found is None:
-                raise InvalidInput(
-                    f"column {name!r}, {place(row)}: {thing!r} is no date; dates are written as 2020-01-31 or "
-                    "2020-01-31T16:00:00-05:00 (other forms would have to be guessed)"
+                raise InvalidInputError(
+                    f"column {shown(name)}, {place(row)}: {shown(thing)} is no date of the years 1 to 9999; dates are "
+                    "written as 2020-01-31 or 2020-01-31T16:00:00-05:00 (other forms would have to be guessed)"
                 )
-            if found.tzinfo is not None:
-                zone = str(found.tzinfo)
-                found = found.astimezone(datetime.UTC).replace(tzinfo=None)
-            values[row] = np.datetime64(found, "us")
+            values[row], zone = found
         zones.append(zone)
     return values, zones
 
@@ -83,7 +91,7 @@ def absent(thing: Any) -> bool:
         return thing.strip() in MISSING_WORDS
     try:
         return thing is None or bool(thing != thing)
-    except (TypeError, ValueError):  # pandas' NA is neither the same as itself nor another
+    except Exception:  # pandas' NA is neither the same as itself nor another; others may fail in any way
         return type(thing).__name__ == "NAType"
 
 
@@ -101,23 +109,34 @@ def _holds_dates(column: Any) -> bool:
             return True
         if pa.types.is_primitive(column.type) or pa.types.is_null(column.type):  # numbers and truth values
             return False
-        column = column.drop_null()[:1].to_pylist()
+        column = plain_values(column.drop_null()[:1])
     first = next((thing for thing in column if not absent(thing)), None)
     # Digits alone may be a price as well as 20200131: such a column has to be named.
     if isinstance(first, str) and first.strip().isdigit():
         return False
-    return not isinstance(first, (int, float, np.number)) and moment(first) is not None
+    return not is_number(first) and as_datetime(first) is not None
 
 
-def moment(thing: Any) -> datetime.datetime | None:
-    """One date; None if it is none."""
+def as_datetime(thing: Any) -> tuple[np.datetime64, str | None] | None:
+    """One date, in UTC where it has a zone, and that zone; None if it is no date."""
+    try:
+        found = _parsed(thing)
+        if found is None or found.tzinfo is None:
+            return None if found is None else (np.datetime64(found, "us"), None)
+        return np.datetime64(found.astimezone(datetime.UTC).replace(tzinfo=None), "us"), str(found.tzinfo)
+    except Exception:  # text that is no date, one beyond the calendar, and whatever zones of another's making do
+        return None
+
+
+def _parsed(thing: Any) -> datetime.datetime | None:
     if isinstance(thing, np.datetime64):
-        thing = thing.astype(_UNIT).item()
+        years = thing.astype("datetime64[Y]").astype(int) + 1970  # a year always fits, its microseconds may not
+        thing = thing.astype(_UNIT).item() if 1 <= years <= 9999 else None
     if isinstance(thing, datetime.datetime):
         return thing.to_pydatetime(warn=False) if hasattr(thing, "to_pydatetime") else thing
     if isinstance(thing, datetime.date):
         return datetime.datetime(thing.year, thing.month, thing.day)
-    if isinstance(thing, (int, np.integer)) and not isinstance(thing, bool):
+    if is_whole(thing):
         thing = str(thing)
     if not isinstance(thing, str):
         return None
@@ -126,7 +145,4 @@ def moment(thing: Any) -> datetime.datetime | None:
         text += "-01"
     elif re.fullmatch(r"\d{6}", text):
         text += "01"
-    try:
-        return datetime.datetime.fromisoformat(text)
-    except ValueError:
-        return None
+    return datetime.datetime.fromisoformat(text)

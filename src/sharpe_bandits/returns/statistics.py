@@ -1,7 +1,7 @@
 """The Sharpe ratio of recorded returns: how uncertain it is, and how far the best of many is to be believed.
 
 Returns are an array of one series, or of a series per column; what is estimated is then a number, or one per column.
-Sharpe ratios are per period, with the unbiased sample variance, unless a name says otherwise.
+Sharpe ratios and risk-free rates are per period, variances are the unbiased ones, unless a name says otherwise.
 
 References
 ----------
@@ -14,38 +14,45 @@ References
 .. [6] D. H. Bailey and M. López de Prado (2014). The deflated Sharpe ratio. J. Portfolio Management 40(5).
 .. [7] O. Ledoit and M. Wolf (2008). Robust performance hypothesis testing with the Sharpe ratio. J. Empirical Finance
        15(5).
+.. [8] D. B. Owen and G. P. Steck (1962). Moments of order statistics from the equicorrelated multivariate normal
+       distribution. Annals of Mathematical Statistics 33(4).
+.. [9] G. W. Schwert (1989). Tests for unit roots: a Monte Carlo investigation. J. Business & Economic Statistics 7(2).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..errors import InvalidInputError
 from ..validation import finite, inside, not_negative, positive, whole
 
+#: Annual risk-free rates beyond this, or below its negative, are taken for a mistake.
+LARGEST_RATE = 1.0
 
-def sharpe(x: Any, risk_free: float = 0.0) -> Any:
-    """Mean return above ``risk_free`` (per period) in units of the standard deviation."""
+
+def sharpe(x: Any, risk_free_per_period: float = 0.0) -> Any:
+    """Mean return above the risk-free rate, in units of the standard deviation."""
     x = _series(x)
-    return _out((x.mean(axis=0) - finite("risk_free", risk_free)) / x.std(axis=0, ddof=1))
+    return _out((x.mean(axis=0) - finite("risk_free_per_period", risk_free_per_period)) / x.std(axis=0, ddof=1))
 
 
-def influence(x: Any, risk_free: float = 0.0) -> np.ndarray:
+def influence(x: Any, risk_free_per_period: float = 0.0) -> np.ndarray:
     """What each return adds to the Sharpe ratio, to first order: z − SR (z² − 1)/2, z being the standardised return."""
     x = _series(x)
     z = (x - x.mean(axis=0)) / x.std(axis=0)
-    return np.asarray(z - sharpe(x, risk_free) * (z**2 - 1) / 2)
+    return np.asarray(z - sharpe(x, risk_free_per_period) * (z**2 - 1) / 2)
 
 
-def sharpe_se(x: Any, risk_free: float = 0.0) -> Any:
+def sharpe_se(x: Any, risk_free_per_period: float = 0.0) -> Any:
     """Standard error of the Sharpe ratio of independent returns of any distribution [2, 3]."""
     x = _series(x)
     z = (x - x.mean(axis=0)) / x.std(axis=0)
-    return _out(se_from_moments(sharpe(x, risk_free), len(x), (z**3).mean(axis=0), (z**4).mean(axis=0)))
+    return _out(se_from_moments(sharpe(x, risk_free_per_period), len(x), (z**3).mean(axis=0), (z**4).mean(axis=0)))
 
 
 def se_from_moments(sharpe: Any, rows: int, skewness: Any = 0.0, kurtosis: Any = 3.0) -> Any:
@@ -56,19 +63,21 @@ def se_from_moments(sharpe: Any, rows: int, skewness: Any = 0.0, kurtosis: Any =
     return np.sqrt((1 - skewness * sharpe + (kurtosis - 1) / 4 * sharpe**2) / (rows - 1))
 
 
-def sharpe_se_hac(x: Any, risk_free: float = 0.0, lags: int | None = None) -> Any:
+def sharpe_se_hac(x: Any, risk_free_per_period: float = 0.0, lags: int | None = None) -> Any:
     """Standard error of the Sharpe ratio of returns that may depend on earlier ones.
 
     The long-run variance of the influence function with Bartlett weights; how many lags follows from the data, column
-    by column, unless it is given [4]. With ``lags=0`` it is :func:`sharpe_se`.
+    by column, unless it is given [4, 9]. With ``lags=0`` it is :func:`sharpe_se`.
     """
-    parts = influence(x, risk_free)
+    parts = influence(x, risk_free_per_period)
     columns = parts.reshape(len(parts), -1).T
     errors = [math.sqrt(_long_run_variance(column, lags) / (len(column) - 1)) for column in columns]
     return _out(np.array(errors).reshape(parts.shape[1:]))
 
 
-def sharpe_difference(x: Any, y: Any, risk_free: float = 0.0, lags: int | None = None) -> tuple[float, float]:
+def sharpe_difference(
+    x: Any, y: Any, risk_free_per_period: float = 0.0, lags: int | None = None
+) -> tuple[float, float]:
     """Sharpe ratio of ``x`` less that of ``y``, series of the same rows, and its standard error [7].
 
     The error allows for the two moving together and for autocorrelation: it is that of :func:`sharpe_se_hac`, from the
@@ -76,13 +85,14 @@ def sharpe_difference(x: Any, y: Any, risk_free: float = 0.0, lags: int | None =
     """
     x, y = _series(x), _series(y)
     if x.ndim != 1 or x.shape != y.shape:
-        raise InvalidInput(f"two series of the same length are needed, got shapes {x.shape} and {y.shape}")
-    variance = _long_run_variance(influence(x, risk_free) - influence(y, risk_free), lags)
+        raise InvalidInputError(f"two series of the same length are needed, got shapes {x.shape} and {y.shape}")
+    variance = _long_run_variance(influence(x, risk_free_per_period) - influence(y, risk_free_per_period), lags)
     # Two series that hardly differ may give a tiny number below 0 by rounding.
-    return sharpe(x, risk_free) - sharpe(y, risk_free), math.sqrt(max(variance, 0.0) / (len(x) - 1))
+    difference = sharpe(x, risk_free_per_period) - sharpe(y, risk_free_per_period)
+    return difference, math.sqrt(max(variance, 0.0) / (len(x) - 1))
 
 
-def sharpe_so_far(x: Any, risk_free: float = 0.0) -> np.ndarray:
+def sharpe_so_far(x: Any, risk_free_per_period: float = 0.0) -> np.ndarray:
     """Sharpe ratio of the rows up to each, that one included; not a number as long as they do not vary."""
     x = _series(x)
     rows = np.arange(1.0, len(x) + 1).reshape(-1, *[1] * (x.ndim - 1))
@@ -91,7 +101,7 @@ def sharpe_so_far(x: Any, risk_free: float = 0.0) -> np.ndarray:
     squares = np.cumsum(away**2, axis=0) - total**2 / rows
     same = np.maximum.accumulate(x, axis=0) == np.minimum.accumulate(x, axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = (x[0] + total / rows - risk_free) / np.sqrt(squares / (rows - 1))
+        found = (x[0] + total / rows - risk_free_per_period) / np.sqrt(squares / (rows - 1))
     return np.where(same, np.nan, found)
 
 
@@ -105,18 +115,53 @@ def annualised(sharpe: Any, periods_per_year: float, autocorrelations: Sequence[
     lags = np.arange(1, len(rho) + 1)
     spread = q + 2 * float(((q - lags) * rho)[lags < q].sum())
     if spread <= 0:
-        raise InvalidInput(f"no returns have these autocorrelations: {list(autocorrelations)!r}")
+        raise InvalidInputError(f"no returns have these autocorrelations: {list(autocorrelations)!r}")
     return sharpe * (q / math.sqrt(spread))
 
 
 def per_period(rate: float, periods_per_year: float) -> float:
-    """Rate per period that compounds to this rate a year."""
-    positive("1 + the rate a year", 1 + finite("rate a year", rate))
+    """Rate per period that compounds to this annual rate."""
+    positive("1 + the annual rate", 1 + finite("annual rate", rate))
     return float((1 + rate) ** (1 / positive("periods_per_year", periods_per_year)) - 1)
 
 
+def risk_free_rate(risk_free: float, risk_free_per_period: float | None, periods_per_year: float) -> float:
+    """The risk-free rate per period, from the annual one or as it is given; what no rate can be is refused.
+
+    Parameters
+    ----------
+    risk_free : annual rate, 0.02 for 2%
+    risk_free_per_period : instead of it, if it is not None
+    periods_per_year : periods that the annual rate compounds over
+    """
+    if risk_free_per_period is None:
+        annual = finite("risk_free", risk_free)
+        if not -LARGEST_RATE < annual <= LARGEST_RATE:
+            raise InvalidInputError(
+                f"risk_free is an annual rate, and {risk_free!r} would be {100 * annual:g}% a year; 0.02 is 2%"
+            )
+        return per_period(annual, periods_per_year)
+    if risk_free != 0:
+        raise InvalidInputError(
+            f"give risk_free={risk_free!r}, the annual rate, or risk_free_per_period={risk_free_per_period!r}, not both"
+        )
+    rate = finite("risk_free_per_period", risk_free_per_period)
+    q = positive("periods_per_year", periods_per_year)
+    if not -LARGEST_RATE < rate <= LARGEST_RATE or abs(math.log1p(rate)) * q > math.log1p(LARGEST_RATE):
+        raise InvalidInputError(
+            f"risk_free_per_period={risk_free_per_period!r} would be {_percent(rate, q)} a year with {q:g} periods; if "
+            f"it is the annual rate pass risk_free={risk_free_per_period!r}"
+        )
+    return rate
+
+
+def _percent(rate: float, periods_per_year: float) -> str:
+    with np.errstate(over="ignore"):
+        return f"{100 * np.expm1(periods_per_year * np.log1p(max(rate, -0.99))):.3g}%"
+
+
 def per_year(rate: float, periods_per_year: float) -> float:
-    """Rate a year that this rate per period compounds to."""
+    """Annual rate that this rate per period compounds to."""
     return float((1 + rate) ** periods_per_year - 1)
 
 
@@ -158,7 +203,7 @@ def minimum_track_record(
     from scipy.special import ndtri
 
     if not sharpe > benchmark:
-        raise InvalidInput(
+        raise InvalidInputError(
             f"sharpe must be above the benchmark {benchmark!r}, got {sharpe!r}; no record is long enough"
         )
     one = se_from_moments(sharpe, 2, skewness, kurtosis)  # of a record with n - 1 = 1
@@ -167,29 +212,103 @@ def minimum_track_record(
 
 def expected_maximum(trials: int, variance: float) -> float:
     """Largest Sharpe ratio to expect of so many independent trials without skill, of this variance among them [6]."""
-    from scipy.special import ndtri
-
     not_negative("variance", variance)
-    if whole("trials", trials, 1) == 1:
-        return 0.0
-    gamma = float(np.euler_gamma)
-    quantiles = (1 - gamma) * ndtri(1 - 1 / trials) + gamma * ndtri(1 - 1 / (trials * math.e))
-    return float(math.sqrt(variance) * quantiles)
+    return math.sqrt(variance) * _maximum(trials) if whole("trials", trials, 1) > 1 else 0.0
 
 
 def deflated_sharpe(sharpe: Any, se: Any, *, trials: int, variance: float) -> Any:
     """Confidence that a Sharpe ratio is above 0, given that it was the best of so many trials [6].
 
-    The probabilistic Sharpe ratio against :func:`expected_maximum`. Trials are taken to be independent and to be all
-    that were made: count those that were thrown away; trials that resemble one another count for less.
+    The probabilistic Sharpe ratio against :func:`expected_maximum`. Trials are all that were made, those thrown away
+    included; ``variance`` is that of their Sharpe ratios, which trials that resemble one another have less of
+    (:func:`selection`).
     """
     return probabilistic_sharpe(sharpe, se, expected_maximum(trials, variance))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is known of the trials that the best was chosen from.
+
+    Attributes
+    ----------
+    trials : how many there were, those thrown away included
+    effective : how many independent ones they amount to
+    correlation : of two trials, on average; those whose returns are not given are taken to be independent
+    variance : of their Sharpe ratios, that the deflated Sharpe ratio reckons with
+    given : variance of the Sharpe ratios of the columns (0 for a single one)
+    sampling : variance of the Sharpe ratios of such trials without skill
+    """
+
+    trials: int
+    effective: float
+    correlation: float
+    variance: float
+    given: float
+    sampling: float
+
+    @property
+    def expected_maximum(self) -> float:
+        """Largest Sharpe ratio to expect of the trials if none has skill."""
+        return expected_maximum(self.trials, self.variance)
+
+
+def selection(
+    x: Any, trials: int | None = None, variance: float | None = None, risk_free_per_period: float = 0.0
+) -> Selection:
+    """How far Sharpe ratios of trials differ without skill, from the columns that are left of them.
+
+    Trials without skill, of returns with correlation ρ, have Sharpe ratios that differ by sampling alone: their
+    variance is (1 − ρ)/(n − 1). The columns given show less where they are the best of many, and more where skill
+    differs; the larger of the two is taken. Equicorrelated normal numbers have a maximum that is √(1 − ρ) times as
+    large, in expectation, as that of independent ones [8]: so many of the latter as have the same maximum are the
+    effective number of trials.
+
+    Parameters
+    ----------
+    x : returns of the columns
+    trials : how many were tried; by default the columns
+    variance : of the Sharpe ratios (per period) of all trials, if it is known; it is taken as it is
+    risk_free_per_period : rate
+    """
+    x = _series(x)
+    x = x.reshape(len(x), -1)
+    n, columns = x.shape
+    trials = columns if trials is None else whole("trials", trials, columns)
+    given = float(np.var(sharpe(x, risk_free_per_period), ddof=1)) if columns > 1 else 0.0
+    correlation = 0.0
+    if columns > 1:
+        pairs = np.corrcoef(x, rowvar=False).sum() - columns
+        correlation = float(np.clip(pairs / (trials * (trials - 1)), 0.0, 1.0))
+    sampling = (1 - correlation) / (n - 1)
+    largest = max(given, sampling) if variance is None else not_negative("variance", variance)
+    return Selection(trials, _effective(trials, correlation), correlation, largest, given, sampling)
+
+
+def _effective(trials: int, correlation: float) -> float:
+    """So many independent trials have the same expected maximum."""
+    from scipy.optimize import brentq
+
+    wanted = math.sqrt(1 - correlation) * _maximum(trials)
+    if wanted <= 0:
+        return 1.0
+    return float(brentq(lambda number: _maximum(number) - wanted, 1 + 1e-12, trials, xtol=1e-9))
+
+
+def _maximum(trials: float) -> float:
+    """Expected maximum of so many standard normal numbers [6]; 0 for one."""
+    from scipy.special import ndtri
+
+    gamma = float(np.euler_gamma)
+    return float((1 - gamma) * ndtri(1 - 1 / trials) + gamma * ndtri(1 - 1 / (trials * math.e)))
 
 
 def _series(x: Any, least: int = 2) -> np.ndarray:
     values = np.asarray(x, float)
     if values.ndim not in (1, 2) or len(values) < least:
-        raise InvalidInput(f"returns must be a series or columns of at least {least} rows, got shape {values.shape}")
+        raise InvalidInputError(
+            f"returns must be a series or columns of at least {least} rows, got shape {values.shape}"
+        )
     return values
 
 
@@ -209,8 +328,10 @@ def _long_run_variance(x: np.ndarray, lags: int | None) -> float:
         first = [autocovariance(j) for j in range(1, min(int(4 * (n / 100) ** (2 / 9)), n - 1) + 1)]
         level = autocovariance(0) + 2 * sum(first)
         slope = 2 * sum(j * c for j, c in enumerate(first, 1))
-        ratio = slope / level if level > 0 else 0.0
-        lags = min(int(1.1447 * (ratio * ratio * n) ** (1 / 3)), n - 1)
+        # The rule has the square of the ratio: a level below 0 is as good as one above. Near 0 it asks for any number
+        # of lags; Schwert's rule [9] limits them.
+        ratio = slope / level if level else math.inf
+        lags = min(int(min(1.1447 * (ratio * ratio * n) ** (1 / 3), 12 * (n / 100) ** 0.25)), n - 1)
     lags = whole("lags", lags, 0, n - 1)
     weighted = sum((1 - j / (lags + 1)) * autocovariance(j) for j in range(1, lags + 1))
     return autocovariance(0) + 2 * weighted

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -10,18 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput, unknown
+from ..errors import InvalidInputError, listed, shown, unknown
+from ..names import check_column
 from ..validation import is_number, one_of, positive
 from . import dates as dates_of
-from . import sources
+from . import plausibility, sources
 
 #: Returns that differ by no more than this do not vary: prices that grow evenly give ones that differ in the last bits.
 CONSTANT = 1e-14
-#: Dates may come so many times as often as ``periods_per_year`` says, or as rarely, before that is remarked on:
-#: twice, or, within a day, six times: five-minute bars of a single session seem five times as many a year as they are.
-_ODD_FREQUENCY, _ODD_INTRADAY = 1.8, 6.0
-#: A stretch without rows is remarked on if it is so many times as long as usual.
-_HOLE = 15
 #: Text that people write for dates: 01/02/2020, 2020-1-5, 2-Jan-20, Jan 2, 2020; and for numbers: 0,004, 1,234.5, 1.5%.
 _LIKE_A_DATE = re.compile(r"\d+[/.-]\d+[/.-]\d+|\d+[ -][A-Za-z]{3}|[A-Za-z]{3,9}\.? \d")
 _LIKE_A_NUMBER = re.compile(r"[-+(]?[$€£]?\s?\d[\d,. ]*\s?%?\)?")
@@ -43,6 +41,7 @@ class Returns:
     periods_per_year : by which everything is annualised
     kind : what the source held, "prices" or "returns"
     notes : what was dropped, filled, sorted on the way in, in words
+    remarks : what may be a mistake in the table, each with its remedy; shown on top of every result
     """
 
     names: tuple[str, ...]
@@ -51,6 +50,7 @@ class Returns:
     periods_per_year: float
     kind: str
     notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def convention(self) -> str:
@@ -115,25 +115,29 @@ def read_returns(
     array([0.02, 0.01])
     """
     one_of("kind", kind, ("prices", "returns"))
-    positive("periods_per_year", periods_per_year, "252 for trading days, 52 for weeks, 12 for months")
+    remedy = "252 for trading days, 52 for weeks, 12 for months"
+    periods_per_year = positive("periods_per_year", periods_per_year, remedy)
     one_of("missing", missing, ("error", "drop", "fill"))
     one_of("duplicates", duplicates, ("error", "first", "last"))
     one_of("unsorted", unsorted, ("error", "sort"))
     one_of("timezones", timezones, ("error", "utc"))
     one_of("constant", constant, ("error", "drop"))
     if scale is not None:
-        positive("scale", scale, "0.01 for per cent")
+        scale = positive("scale", scale, "0.01 for per cent")
         if kind == "prices" and scale != 1:
-            raise InvalidInput(f"scale={scale!r} is for returns; those made from prices have the right scale")
+            raise InvalidInputError(f"scale={scale!r} is for returns; those made from prices have the right scale")
     if columns is not None and (isinstance(columns, str) or not isinstance(columns, Iterable)):
-        raise InvalidInput(f"columns must be a list of names, got {columns!r}; pass [{columns!r}]")
+        raise InvalidInputError(f"columns must be a list of names, got {shown(columns)}; pass [{shown(columns)}]")
 
-    draft = _draft(sources.find(source, names, separator), date, columns)
+    found = sources.find(source, names, separator)
+    draft = _draft(found, date, None if columns is None else list(columns))
+    plausibility.refuse(found, draft, kind, columns is not None)
     _date_rows(draft, missing, timezones)
     _order_rows(draft, unsorted)
     _single_rows(draft, duplicates)
     _finite(draft)
     _close_gaps(draft, missing, kind)
+    prices = draft.values if kind == "prices" else None
     if kind == "prices":
         _make_returns(draft)
     else:
@@ -141,9 +145,10 @@ def read_returns(
     _moderate(draft)
     _enough(draft, kind)
     _vary(draft, constant)
-    _compare_years(draft, periods_per_year)
+    remarks = tuple(plausibility.remarks(draft, kind, periods_per_year, prices))
     draft.values.flags.writeable = False
-    return Returns(tuple(draft.names), draft.values, draft.dates, float(periods_per_year), kind, tuple(draft.notes))
+    notes = tuple(draft.notes)
+    return Returns(tuple(draft.names), draft.values, draft.dates, float(periods_per_year), kind, notes, remarks)
 
 
 @dataclass
@@ -164,7 +169,7 @@ class _Draft:
 
     def where(self, row: int, column: int | None = None) -> str:
         """``column 'A', line 5 (2020-01-07)``."""
-        name = "" if column is None else f"column {self.names[column]!r}, "
+        name = "" if column is None else f"column {shown(self.names[column])}, "
         date = "" if self.dates is None or np.isnat(self.dates[row]) else f" ({dates_of.in_words(self.dates[row])})"
         return f"{name}{self.place(int(self.rows[row]))}{date}"
 
@@ -181,25 +186,26 @@ def _draft(source: sources.Source, date: str | None, columns: Sequence[str] | No
     dated = dates_of.column_of(source, date)
     notes = []
     if source.index is not None and source.index != dated:
-        notes.append(f"left out the index {source.names[source.index]!r}, which is not the column of dates")
+        notes.append(f"left out the index {shown(source.names[source.index])}, which is not the column of dates")
+    if source.text and columns is None:
+        _refuse_data_as_names(source)
     there = [p for p in range(len(source.names)) if p not in (dated, source.index)]
-    chosen = there if columns is None else [_position(source, name, there) for name in columns]
-    if len(set(chosen)) < len(chosen):
-        raise InvalidInput(f"columns must be different ones, got {list(columns or ())!r}")
+    chosen = there if columns is None else _positions(source, columns, there)
     if not chosen:
-        raise InvalidInput(
-            f"there is no column of numbers; the columns are {', '.join(map(repr, source.names)) or '-'}"
-        )
+        raise InvalidInputError(f"there is no column of numbers; the columns are {listed(source.names, '-')}")
     unnamed = next((p for p in chosen if not source.names[p]), None)
     if unnamed is not None:
-        raise InvalidInput(f"column {unnamed + 1} has no name; name it, or choose others with columns= (--columns)")
+        raise InvalidInputError(
+            f"column {unnamed + 1} has no name; name it, or choose others with columns= (--columns)"
+        )
     named = [source.names[p] for p in [*chosen, *([] if dated is None else [dated])]]
-    for name in named:
-        if (source.names if columns is not None else named).count(name) > 1:
-            raise InvalidInput(f"two columns are called {name!r}; give one of them another name")
+    times = Counter(named if columns is None else source.names)
+    twice = next((name for name in named if times[name] > 1), None)
+    if twice is not None:
+        raise InvalidInputError(f"two columns are called {shown(twice)}; give one of them another name")
     if dated is None and columns is None:
         dates_of.refuse_digits(source.names[chosen[0]], source.columns[chosen[0]], source.place)
-    names = [source.names[p] for p in chosen]
+    names = [check_column(source.names[p]) for p in chosen]
     length = len(source.columns[chosen[0]])
     moments: np.ndarray | None = None
     zones: list[str | None] = []
@@ -211,12 +217,34 @@ def _draft(source: sources.Source, date: str | None, columns: Sequence[str] | No
     return draft
 
 
-def _position(source: sources.Source, name: str, there: list[int]) -> int:
-    if name not in source.names:
-        raise unknown("column", name, [source.names[p] for p in there])
-    if source.names.index(name) not in there:
-        raise InvalidInput(f"column {name!r} is the one of dates, and cannot be one of returns too")
-    return source.names.index(name)
+def _positions(source: sources.Source, columns: Sequence[str], there: list[int]) -> list[int]:
+    """Where the columns of these names stand."""
+    at = {name: position for position, name in reversed(list(enumerate(source.names)))}
+    allowed, chosen = set(there), []
+    for name in columns:
+        if not isinstance(name, str) or name not in at:
+            raise unknown("column", name, [source.names[p] for p in there])
+        if at[name] not in allowed:
+            raise InvalidInputError(f"column {shown(name)} is the one of dates, and cannot be one of returns too")
+        chosen.append(at[name])
+    if len(set(chosen)) < len(chosen):
+        raise InvalidInputError(f"columns must be different ones, got {shown(columns)}")
+    return chosen
+
+
+def _refuse_data_as_names(source: sources.Source) -> None:
+    """Raise if the first line of a file holds numbers and dates only, so that it seems to be data."""
+    named = [name for name in source.names if name]
+    if named and all(map(_is_datum, named)):
+        raise InvalidInputError(
+            f"the first line seems to hold data and not the names of columns: {listed(named[:3])}; write a line with a "
+            "name per column above it, or choose with columns= (--columns) if these are names"
+        )
+
+
+def _is_datum(name: str) -> bool:
+    number = _number(name, True)
+    return dates_of.as_datetime(name) is not None or (number is not None and math.isfinite(number))
 
 
 def _numbers(draft: _Draft, number: int, column: Any, text: bool) -> np.ndarray:
@@ -227,47 +255,52 @@ def _numbers(draft: _Draft, number: int, column: Any, text: bool) -> np.ndarray:
         kind = column.type
         if pa.types.is_null(kind):
             return np.full(len(column), np.nan)
-        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-            return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), float)
-        if text:
+        numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        if numeric or text:
             try:
-                return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), float)
-            except pa.ArrowInvalid:
+                return np.asarray(column.cast(pa.float64(), safe=not numeric).to_numpy(zero_copy_only=False), float)
+            except pa.ArrowException:
                 pass  # found one by one below
-        column = column.to_pylist()
+        column = sources.plain_values(column)
     values = np.full(len(column), np.nan)
     for row, thing in enumerate(column):
         if dates_of.absent(thing):
             continue
         value = _number(thing, text)
         if value is None:
-            raise InvalidInput(f"{draft.where(row, number)}: {_no_number(draft.names[number], thing)}")
+            raise InvalidInputError(f"{draft.where(row, number)}: {_no_number(draft.names[number], thing)}")
         values[row] = value
     return values
 
 
 def _number(thing: Any, text: bool) -> float | None:
-    if is_number(thing) or isinstance(thing, Decimal):
-        return float(thing)
-    if text and isinstance(thing, str) and "_" not in thing:  # Python alone would read 1_000
+    # Python alone would read 1_000
+    if is_number(thing) or isinstance(thing, Decimal) or (text and isinstance(thing, str) and "_" not in thing):
         try:
             return float(thing)
-        except ValueError:
+        except Exception:  # numbers of another's making may fail in any way
             return None
     return None
 
 
 def _no_number(name: str, thing: Any) -> str:
     other = "columns= (--columns)"
-    if dates_of.moment(thing) is not None and not isinstance(thing, (int, float)):
+    if is_number(thing):
+        return f"{shown(thing)} is a number that cannot be computed with; correct it, or choose with {other}"
+    if dates_of.as_datetime(thing) is not None:
         return (
-            f"{thing!r} is a date, no number; pass date={name!r} (--date) if it dates the rows, or choose with {other}"
+            f"{shown(thing)} is a date, not a number; pass date={shown(name)} (--date) if it dates the rows, or "
+            f"choose with {other}"
         )
     if isinstance(thing, str) and _LIKE_A_DATE.match(thing.strip()):
-        return f"{thing!r} is no number; if it is a date write it as 2020-01-31, so that it need not be guessed"
-    if isinstance(thing, str) and _LIKE_A_NUMBER.fullmatch(thing.strip()):
-        return f"{thing!r} is text, no number; write it with a point before its decimals and nothing else, as 1234.5"
-    return f"{thing!r} is {'text, ' if isinstance(thing, str) else ''}no number; correct it, or choose with {other}"
+        return f"{shown(thing)} is not a number; if it is a date write it as 2020-01-31, so that it need not be guessed"
+    if isinstance(thing, str) and len(thing) < 100 and _LIKE_A_NUMBER.fullmatch(thing.strip()):
+        return (
+            f"{shown(thing)} is text, not a number; write it with a point before its decimals and nothing else, as "
+            "1234.5"
+        )
+    text = "text, " if isinstance(thing, str) else ""
+    return f"{shown(thing)} is {text}not a number; correct it, or choose with {other}"
 
 
 def _date_rows(draft: _Draft, missing: str, timezones: str) -> None:
@@ -283,7 +316,7 @@ def _date_rows(draft: _Draft, missing: str, timezones: str) -> None:
     if undated.any():
         if missing != "drop":
             first = int(undated.argmax())
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"{draft.where(first)} has no date ({_count(int(undated.sum()), 'row')} in all); "
                 f"pass {_pass('missing', 'drop')} to leave such rows out"
             )
@@ -295,7 +328,7 @@ def _one_zone(draft: _Draft, known: list[str | None], undated: np.ndarray, timez
     words = [zone or "no time zone" for zone in known]
     if timezones == "error":
         odd = next(r for r, zone in enumerate(draft.zones) if zone != known[0] and not undated[r])
-        raise InvalidInput(
+        raise InvalidInputError(
             f"dates are of several time zones: {draft.where(odd)} is of {words[1]}, those before of {words[0]}; "
             f"pass {_pass('timezones', 'utc')} to have all in UTC (dates without a zone are taken to be so already)"
         )
@@ -312,7 +345,7 @@ def _order_rows(draft: _Draft, unsorted: str) -> None:
     first = int(back.argmax()) + 1
     if unsorted == "error":
         whole = "; the newest come first" if (np.diff(draft.dates) <= np.timedelta64(0)).all() else ""
-        raise InvalidInput(
+        raise InvalidInputError(
             f"dates are not in order: {draft.where(first)} comes after {draft.where(first - 1)}{whole}; "
             f"pass {_pass('unsorted', 'sort')}"
         )
@@ -328,7 +361,7 @@ def _single_rows(draft: _Draft, duplicates: str) -> None:
         return
     first = int(same.argmax())
     if duplicates == "error":
-        raise InvalidInput(
+        raise InvalidInputError(
             f"{draft.where(first)} and {draft.where(first + 1)} have the same date "
             f"({_count(int(same.sum()), 'row')} too many in all); pass {_pass('duplicates', 'first')} or "
             f"{_pass('duplicates', 'last')}"
@@ -347,7 +380,7 @@ def _finite(draft: _Draft) -> None:
     infinite = np.isinf(draft.values)
     if infinite.any():
         row, column = _first(infinite)
-        raise InvalidInput(f"{draft.where(row, column)}: {draft.values[row, column]} is not finite; correct it")
+        raise InvalidInputError(f"{draft.where(row, column)}: {draft.values[row, column]} is not finite; correct it")
 
 
 def _close_gaps(draft: _Draft, missing: str, kind: str) -> None:
@@ -358,7 +391,7 @@ def _close_gaps(draft: _Draft, missing: str, kind: str) -> None:
     number = _count(int(gaps.sum()), "value")
     if missing == "error":
         filled = "the last price before" if kind == "prices" else "a return of 0"
-        raise InvalidInput(
+        raise InvalidInputError(
             f"{draft.where(row, column)} has no value ({number} missing in "
             f"{_count(int(gaps.any(axis=1).sum()), 'row')} and {_count(int(gaps.any(axis=0).sum()), 'column')}); "
             f"pass {_pass('missing', 'drop')} to leave such rows out, or {_pass('missing', 'fill')} for {filled}"
@@ -373,7 +406,7 @@ def _close_gaps(draft: _Draft, missing: str, kind: str) -> None:
         return
     if gaps[0].any():
         column = int(gaps[0].argmax())
-        raise InvalidInput(
+        raise InvalidInputError(
             f"{draft.where(0, column)} has no price and none before to fill it with; pass {_pass('missing', 'drop')}, "
             "or choose other columns= (--columns)"
         )
@@ -386,7 +419,7 @@ def _make_returns(draft: _Draft) -> None:
     low = draft.values <= 0
     if low.any():
         row, column = _first(low)
-        raise InvalidInput(
+        raise InvalidInputError(
             f"{draft.where(row, column)}: a price must be above 0, got {draft.values[row, column]:g}; correct it, "
             "choose other columns= (--columns), or say kind='returns' (--kind returns) if these are returns"
         )
@@ -398,7 +431,8 @@ def _make_returns(draft: _Draft) -> None:
 
 def _rescale(draft: _Draft, scale: float | None) -> None:
     if scale is not None and scale != 1:
-        draft.values = draft.values * scale
+        with np.errstate(over="ignore"):  # looked at below
+            draft.values = draft.values * scale
         draft.notes.append(f"multiplied returns by {scale:g}")
     lost = draft.values < -1
     large = lost if scale is not None else np.abs(draft.values) > 1
@@ -408,9 +442,10 @@ def _rescale(draft: _Draft, scale: float | None) -> None:
     value = draft.values[row, column]
     what = "a loss of more than 100%" if value < -1 else "a gain of more than 100%"
     remedy = "if returns are in per cent pass scale=0.01 (--percent)" if scale is None else "choose another scale="
+    remedy += ", if they are logarithmic pass numpy.expm1 of them" if value < -1 else ""
     accept = "" if lost.any() or scale is not None else "; if it is true pass scale=1 (--scale 1)"
     prices = "; if these are prices say kind='prices' (--kind prices)" if scale is None else ""
-    raise InvalidInput(f"{draft.where(row, column)}: a return of {value:g} is {what}; {remedy}{accept}{prices}")
+    raise InvalidInputError(f"{draft.where(row, column)}: a return of {value:g} is {what}; {remedy}{accept}{prices}")
 
 
 def _moderate(draft: _Draft) -> None:
@@ -418,7 +453,7 @@ def _moderate(draft: _Draft) -> None:
     large = ~(np.abs(draft.values) <= _LARGEST)
     if large.any():
         row, column = _first(large)
-        raise InvalidInput(
+        raise InvalidInputError(
             f"{draft.where(row, column)}: a return of {draft.values[row, column]:g} is too large to be true or to be "
             "computed with; correct it, or choose other columns= (--columns)"
         )
@@ -430,7 +465,7 @@ def _enough(draft: _Draft, kind: str) -> None:
         return
     needed = f"{LEAST_ROWS + 1} prices" if kind == "prices" else f"{LEAST_ROWS} returns"
     done = f" (on the way: {'; '.join(draft.notes)})" if draft.notes else ""
-    raise InvalidInput(f"at least {needed} are needed, there is enough for {_count(number, 'return')}{done}")
+    raise InvalidInputError(f"at least {needed} are needed, there is enough for {_count(number, 'return')}{done}")
 
 
 def _vary(draft: _Draft, constant: str) -> None:
@@ -440,32 +475,11 @@ def _vary(draft: _Draft, constant: str) -> None:
     first = int(still.argmax())
     if constant == "error" or still.all():
         remedy = f"; pass {_pass('constant', 'drop')}" if not still.all() else ""
-        raise InvalidInput(
-            f"column {draft.names[first]!r} does not vary: its return is {draft.values[0, first]:g} from "
+        raise InvalidInputError(
+            f"column {shown(draft.names[first])} does not vary: its return is {draft.values[0, first]:g} from "
             f"{draft.where(0)} to {draft.where(len(draft.values) - 1)}, so it has no Sharpe ratio{remedy}"
         )
     dropped = [name for name, flat in zip(draft.names, still, strict=True) if flat]
-    draft.notes.append(f"dropped {', '.join(map(repr, dropped))}, which do{'es' * (len(dropped) == 1)} not vary")
+    draft.notes.append(f"dropped {listed(dropped)}, which do{'es' * (len(dropped) == 1)} not vary")
     draft.names = [name for name, flat in zip(draft.names, still, strict=True) if not flat]
     draft.values = np.ascontiguousarray(draft.values[:, ~still])
-
-
-def _compare_years(draft: _Draft, periods_per_year: float) -> None:
-    """Remark on dates that come at quite another frequency than everything is annualised by."""
-    if draft.dates is None:
-        return
-    days = np.diff(draft.dates) / np.timedelta64(1, "D")
-    usual = float(np.median(days))
-    seen = 365.25 / usual if usual > 1 else (len(draft.dates) - 1) / (days.sum() / 365.25)
-    # Rows a day or more apart leave little room for doubt; sessions within a day are of many lengths.
-    odd = _ODD_FREQUENCY if usual >= 1 else _ODD_INTRADAY
-    if not 1 / odd < seen / periods_per_year < odd:
-        draft.notes.append(
-            f"check periods_per_year={periods_per_year:g}: by its dates the table has {seen:.3g} rows a year"
-        )
-    longest = int(days.argmax())
-    if days[longest] > _HOLE * max(usual, 1.0):
-        draft.notes.append(
-            f"check the dates: {days[longest]:,.0f} days lie between {draft.where(longest)} and "
-            f"{draft.where(longest + 1)}; a return over them counts as one period"
-        )

@@ -5,8 +5,6 @@ Every bound of the paper has a ``form``: "printed", "repaired" or "proved" (see 
 
 from .bound import FORMS as FORMS
 from .bound import Bound as Bound
-from .bound import BoundCurve as BoundCurve
-from .bound import curve as curve
 from .concentration import STATISTICS as STATISTICS
 from .concentration import concentration as concentration
 from .concentration import radius as radius

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from ..arms.bandit import Bandit, as_environment
 from ..arms.base import Arm
-from ..errors import InvalidInput
-from ..validation import one_of, whole
+from ..errors import InvalidInputError
+from ..validation import one_of
 
 #: How a bound can be read.
 #:
@@ -50,22 +50,6 @@ class Bound:
 
     def __float__(self) -> float:
         return self.value
-
-
-@dataclass(frozen=True)
-class BoundCurve:
-    """A bound over time; arrays of the same length."""
-
-    t: np.ndarray
-    value: np.ndarray
-    vacuous: np.ndarray
-
-
-def curve(bound: Callable[[int], Bound], times: Iterable[int]) -> BoundCurve:
-    """A bound at each of several times, as in ``curve(lambda n: ucb_rssr_regret(bandit, 1.0, n), times)``."""
-    t = np.array([whole("time", int(time), 1) for time in times], np.int64)
-    bounds = [bound(int(time)) for time in t]
-    return BoundCurve(t, np.array([b.value for b in bounds], float), np.array([b.vacuous for b in bounds], bool))
 
 
 def check_form(form: Any) -> str:
@@ -122,15 +106,17 @@ class Facts(NamedTuple):
 def independent(arms: Iterable[Arm]) -> None:
     """Raise if an arm has a memory: all theory here is about independent rewards."""
     for arm in arms:
-        if arm.remembers:
-            raise InvalidInput(f"the theory is about independent rewards, but those of {arm!r} depend on each other")
+        if arm.serially_dependent:
+            raise InvalidInputError(
+                f"the theory is about independent rewards, but those of {arm!r} depend on each other"
+            )
 
 
 def facts(bandit: Any, risk_free: float = 0.0) -> Facts:
     """What bounds look at, of a bandit with known moments."""
     fixed = as_environment(bandit)
     if not isinstance(fixed, Bandit):
-        raise InvalidInput(f"bounds need a Bandit of arms with known moments, got {bandit!r}")
+        raise InvalidInputError(f"bounds need a Bandit of arms with known moments, got {bandit!r}")
     independent(fixed.arms)
     mean, variance = fixed.means - risk_free, fixed.variances
     fourth = np.array([arm.fourth_moment for arm in fixed.arms])

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..errors import InvalidInputError
 from ..validation import inside, one_of, positive, whole
 from .bound import Bound, check_form, probability
 
@@ -97,7 +97,7 @@ def radius(
     while concentration(statistic, high, n, upper, form, lower=lower).value > level:
         high *= 2
         if high > 1e150:
-            raise InvalidInput(f"no epsilon gives {level!r} for rewards in [{lower!r}, {upper!r}]")
+            raise InvalidInputError(f"no epsilon gives {level!r} for rewards in [{lower!r}, {upper!r}]")
     low = 0.0
     for _ in range(200):
         middle = (low + high) / 2
@@ -154,7 +154,7 @@ def width(
     if statistic == "variance":
         return np.full(v.shape, epsilon)[()]
     if L is None:
-        raise InvalidInput(f"the width of {statistic!r} needs the regulariser L")
+        raise InvalidInputError(f"the width of {statistic!r} needs the regulariser L")
     L = positive("L", L)
     d = L + v
     if form == "printed":
@@ -186,5 +186,5 @@ def _unbounded(low: float, high: float) -> str:
 def _checked(epsilon: Any, n: Any, lower: Any, upper: Any) -> tuple[float, int, float, float]:
     low, high = float(lower), float(upper)
     if not low <= high:
-        raise InvalidInput(f"lower must not exceed upper, got lower={lower!r} and upper={upper!r}")
+        raise InvalidInputError(f"lower must not exceed upper, got lower={lower!r} and upper={upper!r}")
     return positive("epsilon", epsilon), whole("n", n, 2), low, high

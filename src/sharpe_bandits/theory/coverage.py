@@ -12,7 +12,7 @@ import numpy as np
 from ..arms.bandit import Bandit, as_arm, stack
 from ..arms.base import Arm
 from ..engine.compiler import specialise
-from ..errors import InvalidInput
+from ..errors import InvalidInputError
 from ..kernels.coverage import sample_moments
 from ..kernels.streams import SPLITMIX
 from ..metrics import Estimate, wilson
@@ -91,9 +91,9 @@ def coverage(
     kinds = [one_of("statistic", s, STATISTICS) for s in statistics]
     readings = [check_form(form) for form in forms]
     if epsilon is not None and level is not None:
-        raise InvalidInput(f"give epsilon or level, not both (got {epsilon!r} and {level!r})")
+        raise InvalidInputError(f"give epsilon or level, not both (got {epsilon!r} and {level!r})")
     if L is None and {"sr_like", "rssr"} & set(kinds):
-        raise InvalidInput("the Sharpe statistics need the regulariser L; pass L=... or statistics=['variance']")
+        raise InvalidInputError("the Sharpe statistics need the regulariser L; pass L=... or statistics=['variance']")
     given = math.sqrt(2 * math.log(n) / n) if epsilon is None else positive("epsilon", epsilon)
     table = stack([[arm.draws() for arm in arms]])
     kernel = specialise(sample_moments, {})

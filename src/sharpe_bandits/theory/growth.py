@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..errors import InvalidInputError
 from ..metrics import Estimate, sample_mean, student
 from ..validation import inside, positive
 
@@ -85,19 +85,19 @@ def growth(
     inside("confidence", confidence)
     inside("tolerance", tolerance)
     if times.ndim != 1 or curves.ndim != 2 or curves.shape[1] != times.size:
-        raise InvalidInput(
+        raise InvalidInputError(
             f"regret must have a row per batch and a column per time, got shape {curves.shape} for {times.size} times"
         )
     if len(curves) < 3:
-        raise InvalidInput(f"at least 3 batches of runs are needed to tell noise from growth, got {len(curves)}")
+        raise InvalidInputError(f"at least 3 batches of runs are needed to tell noise from growth, got {len(curves)}")
     if not (np.isfinite(curves).all() and np.isfinite(times).all()):
-        raise InvalidInput("times and regret must be finite")
+        raise InvalidInputError("times and regret must be finite")
     if times.size == 0 or times[0] <= 0 or (np.diff(times) <= 0).any():
-        raise InvalidInput("times must be above 0 and increasing")
+        raise InvalidInputError("times must be above 0 and increasing")
     first = times[-1] / 10 if start is None else positive("start", start)
     window = times >= first
     if window.sum() < 5:
-        raise InvalidInput(
+        raise InvalidInputError(
             f"only {int(window.sum())} times are at or after {first:g}; keep at least 5 checkpoints there, or give an "
             "earlier start"
         )

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BudgetTooSmall
+from ..errors import BudgetTooSmallError
 from ..objectives import RSSR, Variance
 from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SHVV, SuRSR
@@ -193,7 +193,7 @@ def _not_played(policy: EliminationPolicy, arm: Facts, n: int, arms: int) -> str
         return "rewards are unbounded, and the theorem is about bounded ones"
     try:
         policy.check_horizon(n, arms)
-    except BudgetTooSmall as error:
+    except BudgetTooSmallError as error:
         return str(error)
     return ""
 

@@ -53,7 +53,7 @@ import numpy as np
 from ..arms import Bernoulli, Beta, Constant, Empirical, Gamma, Normal, Scipy, TruncatedGamma, TruncatedNormal, Uniform
 from ..arms.bandit import Bandit, as_arm, as_environment
 from ..arms.base import Arm
-from ..errors import InvalidInput
+from ..errors import InvalidInputError
 from ..objectives import RSSR, TIE
 from ..validation import finite, real
 from .bound import independent
@@ -107,7 +107,7 @@ class LowerBound:
         """
         rounds = np.asarray(n, float)
         if not (rounds >= 1).all():
-            raise InvalidInput(f"n must be at least 1, got {n!r}")
+            raise InvalidInputError(f"n must be at least 1, got {n!r}")
         return np.where(rounds > 1, self.constant, 0.0) * np.log(rounds)
 
 
@@ -152,7 +152,7 @@ def lower_bound(
     """
     fixed = as_environment(bandit)
     if not isinstance(fixed, Bandit):
-        raise InvalidInput(f"the lower bound needs a Bandit of arms with known distributions, got {bandit!r}")
+        raise InvalidInputError(f"the lower bound needs a Bandit of arms with known distributions, got {bandit!r}")
     independent(fixed.arms)
     objective = RSSR(L, risk_free, signed)
     ends = np.array([arm.support for arm in fixed.arms])
@@ -212,15 +212,15 @@ def _span(low: Any, high: Any, least: float, most: float, whose: Any) -> tuple[f
     """The ends of the model's interval, which must hold all rewards."""
     for name, given, end in (("low", low, least), ("high", high, most)):
         if given is None and math.isinf(end):
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"the rewards of {whose!r} are unbounded ({name} end {end}) and the bound is one among distributions "
                 f"on [low, high]: truncate the arms, or give {name}={end} for all distributions of finite variance"
             )
         if given is not None and math.isnan(real(given)):
-            raise InvalidInput(f"{name} must be a number, got {given!r}")
+            raise InvalidInputError(f"{name} must be a number, got {given!r}")
     span = (least if low is None else float(low), most if high is None else float(high))
     if span[0] > least or span[1] < most:
-        raise InvalidInput(
+        raise InvalidInputError(
             f"[low, high] = [{span[0]!r}, {span[1]!r}] must hold all rewards, which lie in [{least!r}, {most!r}]; "
             "widen it or truncate the arms"
         )
@@ -326,7 +326,7 @@ class _Rewards:
         mean, second = float(x @ weights), float(x * x @ weights)
         # The moments of arms are exact to 1e-9; a density that does not have them was not resolved.
         if abs(mean) > 1e-7 * math.sqrt(arm.variance) or abs(second - arm.variance) > 1e-6 * arm.variance:
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"the density of {arm!r} cannot be integrated to 1e-6: its mean and variance come out as "
                 f"{arm.mean + mean!r} and {second!r}, not {arm.mean!r} and {arm.variance!r}; "
                 "give an Empirical arm of its draws"
@@ -448,7 +448,9 @@ def _dense(density: Function, cuts: np.ndarray, name: str) -> np.ndarray:
         if not rough.any():
             break
         if 2 * rough.sum() > _MOST_PANELS:
-            raise InvalidInput(f"the density of {name} is too rough to integrate; give an Empirical arm of its draws")
+            raise InvalidInputError(
+                f"the density of {name} is too rough to integrate; give an Empirical arm of its draws"
+            )
         first, last = np.concatenate([first[rough], middle[rough]]), np.concatenate([middle[rough], last[rough]])
     else:
         found.append(first)
@@ -463,7 +465,7 @@ def _continuous(density: Function, cuts: Any, arm: Arm) -> _Law:
 
 @singledispatch
 def _law(arm: Arm) -> _Law:
-    raise InvalidInput(
+    raise InvalidInputError(
         f"the density of {arm!r} is not known here; give a frozen scipy.stats distribution, or an Empirical arm of its "
         "draws"
     )

@@ -23,7 +23,7 @@ def _ucb_vv(policy: Any, bandit: Bandit, n: int, horizon: int) -> list[Bound]:
 def _ucb_sharpe(function: Callable[..., Bound]) -> Callable[[Any, Bandit, int, int], list[Bound]]:
     def bounds(policy: Any, bandit: Bandit, n: int, horizon: int) -> list[Bound]:
         # Nothing is proved of the literal index, which starves arms whose confidence term turns negative.
-        forms = ("printed", "repaired", "proved") if policy.confidence == "optimistic" else ("printed", "repaired")
+        forms = ("printed", "repaired", "proved") if policy.undefined_width == "infinite" else ("printed", "repaired")
         pilot = policy.pilot(horizon, bandit.K)
         return [function(bandit, policy.L, n, form, pilot=pilot, risk_free=policy.risk_free) for form in forms]
 
@@ -69,8 +69,8 @@ def bounds_for(policy: Policy, bandit: Any, n: int, *, horizon: int | None = Non
     """
     environment = as_environment(bandit)
     bounds = _BOUNDS.get(type(check_policy(policy)))
-    if bounds is None or not isinstance(environment, Bandit) or policy.sought > 1:
+    if bounds is None or not isinstance(environment, Bandit) or policy.n_recommended > 1:
         return []
-    if any(arm.remembers for arm in environment.arms):
+    if any(arm.serially_dependent for arm in environment.arms):
         return []  # all is proved for independent rewards
     return bounds(policy, environment, n, n if horizon is None else horizon)

@@ -100,7 +100,7 @@ def ucb_rssr_regret(
     :math:`\gamma^2 - \bar\gamma^2 = [(\mu^2 - \bar X^2) \bar D + \bar X^2 (\bar V - \sigma^2)] / (D \bar D)` is at
     most :math:`\epsilon (\bar D + \bar X^2) / (\bar D (\bar D - \epsilon))`, which is less than the confidence term;
     and :math:`\mu^2 - \bar X^2 > \epsilon` means :math:`|\bar X - \mu| > \epsilon / (2 |\mu|)` on one side, Hoeffding's
-    business. It is about the optimistic form of the policy (see :class:`~sharpe_bandits.UCBRSSR`).
+    business. It is about the policy with ``undefined_width="infinite"`` (see :class:`~sharpe_bandits.UCBRSSR`).
 
     Parameters
     ----------

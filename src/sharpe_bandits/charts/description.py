@@ -1,0 +1,191 @@
+"""What a chart shows, as plain data: nothing here knows what draws it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+#: Numbers or dates.
+Values = Sequence[Any] | np.ndarray
+Scale = Literal["linear", "log", "date", "places"]
+Dash = Literal["solid", "dash", "dot", "dashdot", "sparse dot"]
+Marker = Literal[
+    "circle", "square", "triangle", "diamond", "triangle down", "plus", "cross", "tick", "thin cross", "arrow down"
+]  # fmt: skip
+
+#: Okabe & Ito's palette: colour-blind readers tell these colours apart, and they differ in grey.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot")
+MARKERS: tuple[Marker, ...] = ("circle", "square", "triangle", "diamond", "triangle down", "plus", "cross")
+#: Reference lines.
+GREY = "#444444"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """One curve, or one set of points.
+
+    Attributes
+    ----------
+    name : of its entry in the legend
+    colour : as ``#rrggbb``
+    at : where the values were measured: times, dates (``datetime64``), or numbers of places
+    mean, low, high : values and the ends of their intervals; without intervals ``low`` and ``high`` are empty
+    kind : "measured", or "bound", which comes last in the legend
+    dash, width : of the line through the values, in points; no line without a dash
+    marker, size, filled : of the values, in points; no markers without a marker
+    bars : whether intervals are bars instead of a band
+    hidden : shown only when asked for
+    legend : whether it has an entry of its own in the legend
+    group : what is hidden and shown together; by default the name
+    scaled : whether the axis reaches as far as this series
+    notes : what to say of each value instead of its numbers
+    """
+
+    name: str
+    colour: str
+    at: Values
+    mean: Values
+    low: Values = ()
+    high: Values = ()
+    kind: Literal["measured", "bound"] = "measured"
+    dash: Dash | None = "solid"
+    width: float = 1.6
+    marker: Marker | None = None
+    size: float = 4.5
+    filled: bool = True
+    bars: bool = False
+    hidden: bool = False
+    legend: bool = True
+    group: str = ""
+    scaled: bool = True
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A reference line across the chart, at a value of one axis; a label is shown beside it or in the legend."""
+
+    axis: Literal["x", "y"]
+    at: float
+    label: str = ""
+    colour: str = GREY
+    dash: Dash = "solid"
+    width: float = 1.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """One axis.
+
+    Attributes
+    ----------
+    label : what is measured along it
+    scale : "linear", "log", "date", or "places" (named ones, numbered from 0; vertical axes run downwards)
+    limits : ends of the axis on each scale that it can be drawn on; None where the data decide
+    places : names of places, lines separated by line breaks
+    beside : a remark on each place, on the other side of the chart
+    plain : whether logarithmic axes have plain numbers rather than powers of ten
+    second : label of the same axis in another unit, and how many of ours make one of it
+    """
+
+    label: str = ""
+    scale: Scale = "linear"
+    limits: Mapping[Scale, tuple[float | None, float | None]] = field(default_factory=dict)
+    places: Sequence[str] = ()
+    beside: Sequence[str] = ()
+    plain: bool = False
+    second: tuple[str, float] | None = None
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """Limits on its scale."""
+        return self.limits.get(self.scale, (None, None))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """Series between two axes.
+
+    Attributes
+    ----------
+    series, rules : what is drawn
+    x, y : the axes
+    name : of what is measured, to choose between charts of a column
+    title : what distinguishes it from the chart beside it
+    across : whether values run along the horizontal axis and places down the vertical one
+    height : on a page, in pixels
+    """
+
+    series: Sequence[Series]
+    x: Axis
+    y: Axis
+    rules: Sequence[Rule] = ()
+    name: str = ""
+    title: str = ""
+    across: bool = False
+    height: int = 320
+
+    @property
+    def legend(self) -> list[Series]:
+        """Series with an entry in the legend: what was measured, then bounds."""
+        return sorted((s for s in self.series if s.legend), key=lambda s: s.kind == "bound")
+
+    def decades(self, axis: Literal["x", "y"]) -> float:
+        """How many powers of ten the positive values along an axis span."""
+        shown = [s for s in self.series if not s.hidden]
+        if (axis == "x") == self.across:
+            found = [v for s in shown for values in (s.mean, s.low, s.high) for v in values]
+        else:
+            found = [v for s in shown for v in s.at]
+        found = [float(v) for v in found if v > 0]
+        low, high = (self.x if axis == "x" else self.y).ends
+        if not found and (low is None or high is None):
+            return 0.0
+        return math.log10((max(found) if high is None else high) / (min(found) if low is None else low))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """Charts in rows and columns, with one title, one caption and one legend.
+
+    Attributes
+    ----------
+    title, caption : above all charts, and below
+    charts : rows of charts
+    size : in inches, without title, caption and legend
+    shared : which axes are the same for the charts of a column ("x") or of a row ("y")
+    """
+
+    title: str
+    charts: Sequence[Sequence[Chart]]
+    size: tuple[float, float]
+    caption: str = ""
+    shared: Literal["x", "y", ""] = ""
+
+    @property
+    def legend(self) -> list[Series]:
+        """One series for every name in the legend, of all charts."""
+        listed = {s.name: s for row in reversed(self.charts) for chart in reversed(row) for s in reversed(chart.legend)}
+        order = list(dict.fromkeys(s.name for row in self.charts for chart in row for s in chart.legend))
+        return sorted((listed[name] for name in order), key=lambda s: s.kind == "bound")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heatmap:
+    """Shares from 0 to 1, in rows and columns."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[str]
+    values: Sequence[Sequence[float]]
+    caption: str = ""
+
+
+def look(number: int) -> tuple[str, Marker]:
+    """Colour and marker of a policy, by its number."""
+    return PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]

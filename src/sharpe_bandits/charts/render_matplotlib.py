@@ -1,0 +1,306 @@
+"""Figures for print, drawn by matplotlib (the extra ``report``): one style for all, nothing cut off or overlapping."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ..errors import require
+from ..names import plain_text, printable, shorten
+from .description import GREY, Chart, Figure, Heatmap, Rule, Series
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as DrawnFigure
+    from matplotlib.legend import Legend
+
+_DASHES: dict[str | None, Any] = {
+    None: "none",
+    "solid": "-",
+    "dash": (0, (5, 2)),
+    "dot": (0, (1.5, 1.5)),
+    "dashdot": (0, (5, 2, 1.5, 2)),
+    "sparse dot": (0, (1, 5)),
+}
+_MARKERS: dict[str | None, Any] = {
+    None: "",
+    "circle": "o",
+    "square": "s",
+    "triangle": "^",
+    "diamond": "D",
+    "triangle down": "v",
+    "plus": "P",
+    "cross": "X",
+    "tick": "_",
+    "thin cross": "x",
+    "arrow down": 7,
+}
+#: Settings of matplotlib for every figure.
+STYLE: dict[Any, Any] = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "svg.hashsalt": "sharpe-bandits",
+    "svg.fonttype": "none",
+    "figure.dpi": 110,
+}
+#: Titles and captions reach over this share of the width, and so does a legend.
+_ROOM = 0.97
+#: Characters of a name on an axis; longer ones are cut.
+_ON_AXIS = {"x": 28, "y": 56}
+#: Columns and letters of a legend: the first that there is room for.
+_LEGENDS = ((3, 9.0), (2, 9.0), (2, 7.5), (1, 9.0))
+#: Up to so many powers of ten, a logarithmic axis has ticks at 1, 2 and 5 times each.
+_FINE = 3
+
+
+def render_matplotlib(figure: Figure | Heatmap) -> DrawnFigure:
+    """The figure, drawn; it belongs to nobody, so there is nothing to close."""
+    require("matplotlib", "drawing figures", "report")
+    with _style():
+        return _heatmap(figure) if isinstance(figure, Heatmap) else _grid(figure)
+
+
+def pictures(figure: Figure | Heatmap) -> dict[str, bytes]:
+    """The figure as SVG and PNG; the same figure gives the same bytes."""
+    drawn = render_matplotlib(figure)
+    files = {}
+    with _style():
+        drawn.draw_without_rendering()
+        drawn.set_layout_engine("none")  # it is laid out once; doing it again would double the time
+        for ax in drawn.axes:  # the solver's last digits are not always the same
+            left, bottom, width, height = (round(value, 6) for value in ax.get_position().bounds)
+            ax.set_position((left, bottom, width, height))
+        for kind, metadata in (("svg", {"Date": None}), ("png", {"Software": None})):
+            memory = io.BytesIO()
+            drawn.savefig(memory, format=kind, metadata=metadata, dpi=160 if kind == "png" else None)
+            files[kind] = memory.getvalue()
+    return files
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+    import matplotlib
+
+    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from")  # names may be in any script
+        yield
+
+
+def _new(size: tuple[float, float]) -> DrawnFigure:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Drawn
+
+    drawn = Drawn(figsize=size, layout="constrained")
+    FigureCanvasAgg(drawn)  # text can be measured
+    return drawn
+
+
+def _grid(figure: Figure) -> DrawnFigure:
+    drawn = _new(figure.size)
+    rows, columns = len(figure.charts), len(figure.charts[0])
+    axes = drawn.subplots(
+        rows, columns, squeeze=False, sharex="col" if figure.shared == "x" else False, sharey=figure.shared == "y"
+    )
+    handles: dict[str, Any] = {}
+    for r, row in enumerate(figure.charts):
+        for c, chart in enumerate(row):
+            heading = "" if r else _fitted(drawn, chart.title, 0.8 * _ROOM / columns, fontsize=9)
+            handles = _chart(axes[r][c], chart, heading) | handles
+            if c and chart.y.label == row[c - 1].y.label:
+                axes[r][c].set_ylabel("")
+    names = [series.name for series in figure.legend if series.name in handles]
+    order = dict.fromkeys([*names, *handles])  # rules come last
+    legend = _legend(drawn, {name: handles[name] for name in order}) if handles else None
+    _frame(drawn, figure.title, figure.caption, legend)
+    return drawn
+
+
+def _chart(ax: Axes, chart: Chart, heading: str) -> dict[str, Any]:
+    """Draw a chart; gives what stands in the legend, by name."""
+    handles: dict[str, Any] = {}
+    if chart.x.scale == "log":
+        ax.set_xscale("log", nonpositive="mask")
+    if chart.y.scale == "log":
+        ax.set_yscale("log", nonpositive="mask")
+    shown = [series for series in chart.series if not series.hidden]
+    for series in shown:
+        if series.scaled:
+            handles |= _series(ax, chart, series)
+    top = ax.get_ylim()[1]
+    for series in shown:
+        if not series.scaled:
+            handles |= _series(ax, chart, series)
+            ax.set_ylim(top=top)
+    for rule in chart.rules:
+        handles |= _rule(ax, rule)
+    _axis(ax, chart, "x")
+    _axis(ax, chart, "y")
+    if heading:
+        ax.set_title(heading, fontsize=9, loc="left")
+    return handles
+
+
+def _series(ax: Axes, chart: Chart, series: Series) -> dict[str, Any]:
+    at = np.asarray(series.at)
+    mean, low, high = (np.asarray(values, float) for values in (series.mean, series.low, series.high))
+    x, y = (mean, at) if chart.across else (at, mean)
+    look = {
+        "color": series.colour, "linestyle": _DASHES[series.dash], "linewidth": series.width,
+        "marker": _MARKERS[series.marker], "markersize": series.size, "label": plain_text(series.name),
+        **({} if series.filled else {"markerfacecolor": "white"}),
+    }  # fmt: skip
+    handle: Any
+    if series.bars and len(low):
+        ends = [np.maximum(mean - low, 0), np.maximum(high - mean, 0)]
+        bars = {"xerr": ends} if chart.across else {"yerr": ends, "capsize": 2.5}
+        handle = ax.errorbar(x, y, **bars, elinewidth=series.width, **look)
+    else:
+        (handle,) = ax.plot(x, y, **look)
+        if len(low):
+            ax.fill_between(at, low, high, color=series.colour, alpha=0.18, linewidth=0)
+    return {series.name: handle} if series.legend else {}
+
+
+def _rule(ax: Axes, rule: Rule) -> dict[str, Any]:
+    look: dict[str, Any] = {"color": rule.colour, "linewidth": rule.width, "linestyle": _DASHES[rule.dash], "zorder": 1}
+    if rule.axis == "x":
+        handle = ax.axvline(rule.at, **look)
+        return {rule.label: handle} if rule.label else {}
+    ax.axhline(rule.at, **look)
+    ax.annotate(plain_text(rule.label), (0.01, rule.at), xycoords=("axes fraction", "data"), xytext=(0, 3),
+                textcoords="offset points", fontsize=8, color=rule.colour)  # fmt: skip
+    return {}
+
+
+def _axis(ax: Axes, chart: Chart, which: Literal["x", "y"]) -> None:
+    from matplotlib import ticker
+
+    described, axis = (chart.x, ax.xaxis) if which == "x" else (chart.y, ax.yaxis)
+    axis.set_label_text(plain_text(described.label))
+    low, high = described.ends
+    if described.scale == "date":
+        ax.margins(x=0)
+    elif which == "x":
+        ax.set_xlim(low, high)
+    else:
+        ax.set_ylim(low, high)
+    if described.scale == "log":
+        axis.set_minor_locator(ticker.NullLocator())
+        if described.plain:
+            _plain_ticks(axis, chart.decades(which))
+    elif described.scale == "places":
+        axis.set_ticks(range(len(described.places)), [_place(name, _ON_AXIS[which]) for name in described.places])
+        if which == "y":
+            ax.set_ylim(len(described.places) - 0.4, -0.6)
+            axis.set_tick_params(length=0)
+            ax.grid(axis="y", visible=chart.height > 400)
+    elif chart.across:
+        ax.locator_params(axis="x", nbins=6)
+    if described.second is not None:
+        label, factor = described.second
+        above = ax.secondary_xaxis("top", functions=(lambda n: np.divide(n, factor), lambda m: np.multiply(m, factor)))
+        above.set_xlabel(plain_text(label))
+        above.xaxis.set_minor_locator(ticker.NullLocator())
+        _plain_ticks(above.xaxis, chart.decades(which))
+    if described.beside:
+        right = ax.twinx()  # in the margin
+        right.set_ylim(ax.get_ylim())
+        right.set_yticks(range(len(described.beside)), [plain_text(text) for text in described.beside])
+        right.tick_params(length=0, labelcolor=GREY)
+        right.grid(visible=False)
+
+
+def _plain_ticks(axis: Any, decades: float) -> None:
+    from matplotlib import ticker
+
+    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if decades <= _FINE else (1,)))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
+
+
+def _place(name: str, longest: int) -> str:
+    return "\n".join(plain_text(shorten(line, longest)) for line in name.split("\n"))
+
+
+def _legend(drawn: DrawnFigure, handles: dict[str, Any]) -> Legend:
+    """A legend below the charts, in as many columns as there is room for."""
+    labels = [plain_text(name) for name in handles]
+    for columns, size in _LEGENDS:
+        if columns == 1:
+            share = _ROOM - 0.7 / drawn.get_figwidth()  # beside the line or marker
+            labels = [_fitted(drawn, name, share, fontsize=size) for name in handles]
+        legend = drawn.legend(
+            list(handles.values()), labels, loc="lower center", ncols=min(columns, len(labels)), fontsize=size
+        )
+        if columns == 1 or _box(drawn, legend).width <= _ROOM * drawn.bbox.width:
+            break
+        legend.remove()
+    return legend
+
+
+def _frame(drawn: DrawnFigure, title: str, caption: str, legend: Legend | None = None) -> None:
+    """Title and caption; the figure is as much higher as they and the legend need."""
+    above = _fitted(drawn, title, _ROOM, fontsize=10.5, fontweight="bold")
+    drawn.suptitle(above, x=0.01, ha="left", fontsize=10.5, fontweight="bold")
+    below = drawn.text(0.01, 0, _fitted(drawn, caption, _ROOM, fontsize=7.5), va="bottom", fontsize=7.5, color=GREY)
+    for_caption = _box(drawn, below).height / drawn.dpi + 0.08 if caption else 0.0
+    for_legend = _box(drawn, legend).height / drawn.dpi if legend else 0.0
+    height = drawn.get_figheight() + 0.19 * above.count("\n") + for_caption + for_legend
+    drawn.set_figheight(height)
+    below.set_y(0.04 / height)
+    below.set_in_layout(False)
+    if legend:
+        legend.set_bbox_to_anchor((0.5, for_caption / height), drawn.transFigure)
+        legend.set_in_layout(False)
+    taken = (for_caption + for_legend) / height  # the rest is for the charts
+    drawn.set_layout_engine("constrained", rect=(0, taken, 1, 1 - taken))
+
+
+def _box(drawn: DrawnFigure, artist: Any) -> Any:
+    return artist.get_window_extent(drawn.canvas.get_renderer())  # type: ignore[attr-defined]
+
+
+def _fitted(drawn: DrawnFigure, text: str, share: float, **font: Any) -> str:
+    """Text for matplotlib, in lines no wider than this share of the figure."""
+    room = share * float(drawn.bbox.width)
+    text, lines, most = printable(text), [printable(text)], len(text)
+    probe = drawn.text(0, 0, "", **font)
+    while True:
+        fitted = "\n".join(map(plain_text, lines))
+        probe.set_text(fitted)
+        width = _box(drawn, probe).width
+        if width <= room or most <= 4:
+            probe.remove()
+            return fitted
+        most = max(4, min(most - 1, int(most * room / width)))
+        lines = textwrap.wrap(text, most)
+
+
+def _heatmap(heatmap: Heatmap) -> DrawnFigure:
+    drawn = _new((max(6.4, 2.2 + len(heatmap.columns)), 1.5 + 0.25 * len(heatmap.rows)))
+    ax = drawn.subplots()
+    ax.imshow(np.asarray(heatmap.values, float), cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    for r, row in enumerate(heatmap.values):
+        for c, share in enumerate(row):
+            colour = "white" if share > 0.55 else GREY if share >= 0.0005 else "#bbbbbb"
+            ax.text(c, r, f"{share:.1%}", ha="center", va="center", fontsize=8, color=colour)
+    heads = ["\n".join(map(plain_text, textwrap.wrap(shorten(name, _ON_AXIS["y"]), 13))) for name in heatmap.columns]
+    ax.set_xticks(range(len(heads)), heads)
+    ax.set_yticks(range(len(heatmap.rows)), [_place(name, _ON_AXIS["x"]) for name in heatmap.rows])
+    ax.tick_params(length=0, labelsize=8)
+    ax.xaxis.tick_top()
+    ax.grid(visible=False)
+    ax.spines[["left", "bottom"]].set_visible(False)
+    _frame(drawn, heatmap.title, heatmap.caption)
+    return drawn

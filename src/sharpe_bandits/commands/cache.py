@@ -1,0 +1,32 @@
+"""``sharpe-bandits cache``: where compiled kernels are kept, how much that is, and how to be rid of it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..engine.cache import MAX_BYTES, MAX_DAYS, cache_folder, clear, kept
+from ..errors import SharpeBanditsError
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = commands.add_parser("cache", help="show or clear the cache of compiled kernels")
+    parser.add_argument("--clear", action="store_true", help="remove all of them; they are compiled again when needed")
+    parser.set_defaults(do=show)
+
+
+def show(options: argparse.Namespace) -> None:
+    """Print what there is, or clear it."""
+    try:
+        folder = cache_folder() / "kernels"
+    except RuntimeError:
+        raise SharpeBanditsError(
+            "there is no home folder, and so no cache; set SHARPE_BANDITS_CACHE to a writable folder of your own"
+        ) from None
+    found = clear() if options.clear else kept(folder)
+    size = f"{found.files} compiled kernels, {found.bytes / 2**20:.1f} MiB"
+    if options.clear:
+        print(f"removed {size} from {folder}")
+    else:
+        print(f"{folder}: {size}; trimmed to {MAX_BYTES // 2**20} MiB and to kernels used within {MAX_DAYS} days")

@@ -1,0 +1,165 @@
+"""How results show themselves: as text in a terminal, as HTML in a notebook, and as tables of other libraries."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from .errors import require
+from .names import csv_cell
+
+
+@dataclass(repr=False)
+class Table:
+    """Columns and rows of text, numbers, verdicts or None.
+
+    Attributes
+    ----------
+    columns, rows : the table; ``records()`` gives a dictionary per row
+    title, text : what it is, in words
+    anchor : name to link to it in a report
+    """
+
+    columns: list[str]
+    rows: list[list[Any]]
+    title: str = ""
+    text: str = ""
+    anchor: str = ""
+
+    def __repr__(self) -> str:
+        return text_table(self.columns, self.rows)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.columns, self.rows, self.title)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @classmethod
+    def of(cls, records: Sequence[Mapping[str, Any]]) -> Table:
+        """The table of dictionaries that have the same keys."""
+        return cls(list(records[0]), [list(record.values()) for record in records])
+
+    @property
+    def numeric(self) -> set[int]:
+        """Which columns hold numbers."""
+        return {k for k in range(len(self.columns)) if any(_is_number(row[k]) for row in self.rows)}
+
+    def records(self) -> list[dict[str, Any]]:
+        """A dictionary per row."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+    def to_arrow(self) -> Any:
+        """The table as a :class:`pyarrow.Table`."""
+        import pyarrow as pa
+
+        return pa.table({name: pa.array([row[k] for row in self.rows]) for k, name in enumerate(self.columns)})
+
+    def to_pandas(self) -> Any:
+        """The table as a :class:`pandas.DataFrame`; needs pandas."""
+        return _library("pandas").DataFrame(self.records(), columns=self.columns)
+
+    def to_polars(self) -> Any:
+        """The table as a :class:`polars.DataFrame`; needs polars."""
+        return _library("polars").from_arrow(self.to_arrow())
+
+    def to_csv(self) -> bytes:
+        """The table as CSV, numbers at full precision; no name in it is a formula for a spreadsheet."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerows(map(csv_cell, row) for row in [self.columns, *self.rows])
+        return text.getvalue().encode()
+
+    def to_parquet(self) -> bytes:
+        """The table as Parquet."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        sink = pa.BufferOutputStream()
+        pq.write_table(self.to_arrow(), sink, compression="zstd")
+        return bytes(sink.getvalue())
+
+
+def _library(name: str) -> Any:
+    require(name, "this")
+    return import_module(name)
+
+
+def shown(value: Any) -> str:
+    """A cell as text: numbers to four digits, nothing for None."""
+    if value is None:
+        return ""
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.4g}"
+    return str(value)
+
+
+def in_words(data: Mapping[str, Any], named: bool = True) -> str:
+    """What plain data describe: ``ScaleFreeUCB(L = 0.1, c = 0.5)``; the first entry is the kind."""
+    kind, *values = (item for item in data.items() if item[0] != "name" and item[1] is not None)
+    words = (f"{key} = {_briefly(value)}" if named else _briefly(value) for key, value in values)
+    return f"{kind[1]}({', '.join(words)})"
+
+
+def _briefly(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f"{len(value)} values" if isinstance(value, list) and len(value) > 8 else str(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+def text_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table as text; columns of numbers are set right."""
+    listed = list(rows)
+    right = [bool(listed) and all(row[k] is None or _is_number(row[k]) for row in listed) for k in range(len(columns))]
+    cells = [list(columns), *([shown(value) for value in row] for row in listed)]
+    widths = [max(len(row[k]) for row in cells) for k in range(len(columns))]
+    lines = (
+        "  ".join(text.rjust(w) if r else text.ljust(w) for text, w, r in zip(row, widths, right, strict=True))
+        for row in cells
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def html_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "", after: str = "") -> str:
+    """A table as HTML, escaped; ``after`` is HTML that follows it."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{' style=text-align:right' if _is_number(v) else ''}>{escape(shown(v))}</td>" for v in row)
+        + "</tr>"
+        for row in rows
+    )
+    above = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{after}"
+
+
+def picture(t: np.ndarray, mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> str:
+    """A curve with its band, small, as SVG; nothing where there is less than two points."""
+    ends = np.where(np.isfinite(low), low, mean), np.where(np.isfinite(high), high, mean)
+    bottom, top = min(0.0, float(np.min(ends[0]))), float(np.max(ends[1]))
+    if len(t) < 2 or not np.isfinite([bottom, top]).all():
+        return ""
+    width, height = 240, 80
+    x = width * (t - t[0]) / max(t[-1] - t[0], 1)
+
+    def line(values: np.ndarray, places: np.ndarray) -> str:
+        y = height - height * (values - bottom) / ((top - bottom) or 1.0)
+        return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(places, y, strict=True))
+
+    band = f"{line(ends[1], x)} {line(ends[0][::-1], x[::-1])}"
+    return (
+        f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" aria-label="the curve">'
+        f'<polygon points="{band}" fill="#0072B2" opacity="0.2"/>'
+        f'<polyline points="{line(mean, x)}" fill="none" stroke="#0072B2" stroke-width="1.5"/></svg>'
+    )

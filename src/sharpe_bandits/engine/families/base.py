@@ -1,0 +1,117 @@
+"""What a family of policies must provide for the engine to play it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import InvalidInputError
+from ...kernels.game import LANES, Outputs
+from ...kernels.rewards import TAPE, ArmTable, Rewards, write_paths
+from ...kernels.streams import PHILOX, SPLITMIX
+from ...policies.base import Policy
+from ..compiler import specialise
+from ..interruption import stop_cell
+
+if TYPE_CHECKING:
+    from ..spec import Chunk, Spec
+
+SOURCES = {"splitmix": SPLITMIX, "philox": PHILOX}
+#: A chunk aims at this many rounds: much more work than it takes to start one, little enough to keep all workers busy
+#: to the end.
+CHUNK_ROUNDS = 4_000_000
+#: Rewards generated before a chunk is played, at most (but for a chunk of one run).
+MAX_PREGENERATED = 2**23
+
+
+class Family:
+    """The adapter of a family of policies. Nothing else in the library asks which family a policy belongs to."""
+
+    #: Rounds per chunk to aim at.
+    chunk_rounds = CHUNK_ROUNDS
+
+    def check(self, spec: Spec) -> None:
+        """Raise before the first run if a spec cannot be played."""
+        if not spec.checkpoints:
+            raise InvalidInputError(
+                f"{spec.policy.name} does not stop by itself, as sb.LUCB(L=...) does; it plays a given number of "
+                "rounds: use sb.simulate(policy, bandit, horizon=...)"
+            )
+        spec.environment.check_horizon(spec.horizon)
+        spec.policy.check_horizon(spec.horizon, spec.environment.K)
+
+    def kernels(self, spec: Spec) -> Any:
+        """What plays a spec, compiled."""
+        raise AssertionError(f"{type(self).__name__} has no kernels")
+
+    def play(self, spec: Spec, chunk: Chunk) -> None:
+        """Play the runs of a chunk and fill in its arrays."""
+        raise AssertionError(f"{type(self).__name__} does not play")
+
+    def chunk_runs(self, spec: Spec) -> int:
+        """Default number of runs per chunk: a multiple of the lanes of a kernel."""
+        size = LANES * max(1, min(-(-spec.runs // (2 * LANES)), self.chunk_rounds // (spec.horizon * LANES)))
+        if spec.environment.pregenerated:
+            size = min(size, max(1, MAX_PREGENERATED // (spec.horizon * spec.environment.K)))
+        return size
+
+    def cost(self, spec: Spec) -> float:
+        """Rough cost of a round, in units of a pull of a policy that plays in phases."""
+        return 1.0
+
+    def is_random(self, policy: Policy) -> bool:
+        """Whether a policy draws random numbers: on the same rewards it may then choose otherwise in another run."""
+        return False
+
+
+def rewards_of(spec: Spec, first: int, runs: int) -> ArmTable:
+    """The arms of some runs as a kernel takes them: a row for all runs, or one per run."""
+    environment = spec.environment
+    if not environment.pregenerated:
+        return environment.table(spec.seed, first, runs)
+    pool = np.empty((runs, environment.K, spec.horizon))
+    write = specialise(write_paths, {})
+    for begin, end, table in environment.pieces(spec.seed, first, runs, spec.horizon):
+        rewards = Rewards(table, int(len(table.kind) > 1), SOURCES[spec.source], np.uint64(spec.seed))
+        write(first, rewards, environment.jointly, begin, pool[:, :, begin:end], stop_cell())
+    kind = np.full(pool.shape[:2], TAPE, np.int64)
+    start = np.arange(0, pool.size, spec.horizon).reshape(kind.shape)
+    none = np.zeros(kind.shape)
+    return ArmTable(kind, none, none, start, np.full(kind.shape, spec.horizon), pool.ravel())
+
+
+def check_record(spec: Spec, arm: int, pulls: int) -> None:
+    """Raise if a record is too short for so many pulls of an arm."""
+    most = np.zeros(spec.environment.K, np.int64)
+    most[arm] = pulls
+    spec.environment.check_pulls(most, spec.policy.name)
+
+
+def outputs_of(spec: Spec, chunk: Chunk, begin: int = 0, end: int | None = None) -> Outputs:
+    """Where a kernel leaves the results of some runs of a chunk (counted from its first)."""
+    end = chunk.runs if end is None else end
+    trace = slice(begin, end) if len(chunk.choices) else slice(0)
+    return Outputs(
+        checkpoints=np.array(spec.checkpoints, np.int64),
+        batch=spec.batch,
+        pulls=chunk.pulls[(chunk.first + begin) // spec.batch - chunk.first_batch :],
+        final=chunk.final[begin:end],
+        recommended=chunk.recommended[begin:end],
+        stopped=chunk.stopped[begin:end],
+        reward_mean=chunk.reward_mean[begin:end],
+        reward_variance=chunk.reward_variance[begin:end],
+        choices=chunk.choices[trace],
+        rewards=chunk.rewards[trace],
+        status=np.zeros(6, np.int64),
+        stop=stop_cell(),
+    )
+
+
+def source_of(spec: Spec, table: ArmTable, begin: int = 0, end: int | None = None) -> Rewards:
+    """Where a kernel takes the rewards of some runs of a chunk from."""
+    row_step = int(spec.environment.varies or spec.environment.pregenerated)
+    if row_step:
+        columns = ("kind", "loc", "scale", "start", "size")
+        table = table._replace(**{name: getattr(table, name)[begin:end] for name in columns})
+    return Rewards(table, row_step, SOURCES[spec.source], np.uint64(spec.seed))

@@ -1,0 +1,72 @@
+"""Policies that stop by themselves when they are sure of the best arm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...call_tree import mentions
+from ...errors import InvalidInputError
+from ...kernels import fixed_confidence, formulas
+from ...kernels.game import Game
+from ...kernels.statistics import keeping
+from ...policies.base import StoppingPolicy
+from ..compiler import specialise
+from .base import Family, check_record, outputs_of, rewards_of, source_of
+
+if TYPE_CHECKING:
+    from ..spec import Chunk, Spec
+
+
+class FixedConfidenceFamily(Family):
+    """The adapter of policies that stop by themselves: the horizon of a spec is the largest budget, and it has no
+    checkpoints, since runs differ in length.
+    """
+
+    def check(self, spec: Spec) -> None:
+        policy, environment = spec.policy, spec.environment
+        if spec.checkpoints:
+            raise InvalidInputError(
+                f"{policy.name} stops by itself and is not simulated for a given number of rounds; use "
+                "sb.identify(policy, bandit)"
+            )
+        if spec.feedback == "full":
+            raise InvalidInputError(
+                f"{policy.name} decides which arm to play, which means nothing where the rewards of all arms are seen "
+                'in every round; use feedback="bandit"'
+            )
+        if environment.pregenerated or environment.clock != "pulls":
+            raise InvalidInputError(
+                f"{policy.name} can be sure of an arm only where rewards are independent and stay the same, which "
+                f"those of {environment!r} do not; simulate a policy with a given horizon instead"
+            )
+        policy.check_horizon(spec.horizon, environment.K)
+
+    def kernels(self, spec: Spec) -> Any:
+        assert isinstance(spec.policy, StoppingPolicy)
+        return specialise(fixed_confidence.identify, stopping_bindings(spec.policy))
+
+    def play(self, spec: Spec, chunk: Chunk) -> None:
+        policy = spec.policy
+        assert isinstance(policy, StoppingPolicy)
+        out = outputs_of(spec, chunk)
+        spec.kernels(
+            Game(chunk.first, chunk.runs, spec.horizon, policy.pilot_pulls),
+            source_of(spec, rewards_of(spec, chunk.first, chunk.runs)),
+            policy.log_odds(spec.environment.K),
+            policy.arguments(),
+            out,
+        )
+        if out.status[0] == fixed_confidence.RAN_OUT:
+            run, arm, pulls = (int(v) for v in out.status[1:4])
+            check_record(spec, arm, pulls)
+            raise InvalidInputError(f"pull {pulls} of arm {arm} in run {run} paid something that is not a number")
+
+    def chunk_runs(self, spec: Spec) -> int:
+        # Runs differ in length, and many small chunks keep all workers busy to the end.
+        return 16
+
+
+def stopping_bindings(policy: StoppingPolicy) -> dict[Any, Any]:
+    """What a kernel's placeholders stand for when it plays a policy that stops by itself."""
+    read = mentions(policy.estimate) | mentions(policy.noise)
+    return {formulas.estimate: policy.estimate, formulas.noise: policy.noise, **keeping(read).bindings}

@@ -1,0 +1,199 @@
+"""Policies that play the arm with the largest index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...call_tree import mentions, spreads_nan, substituted
+from ...errors import InvalidInputError
+from ...kernels import formulas, index_play, round_by_round, statistics
+from ...kernels.game import Game
+from ...kernels.rewards import ArmTable
+from ...kernels.statistics import MAX_TABLE, STATISTICS, Keeping, keeping
+from ...kernels.streams import gamma, gamma_at_once, normal, uniform
+from ...objectives import Mean
+from ...policies.base import EVERYTHING, IndexPolicy, Policy
+from ..compiler import check_formula, specialise
+from .base import Family, check_record, outputs_of, rewards_of, source_of
+
+if TYPE_CHECKING:
+    from ..spec import Chunk, Spec
+
+#: The first runs of a chunk show whether being lazy pays. In units of what it costs to look at one arm side by side: a
+#: change of lead costs the lazy kernel TURN_COST + K, a round costs the other kernel ROUND_COST + K.
+PROBE, TURN_COST, ROUND_COST = 8, 90, 3
+
+#: Fields of an arm's record that the lazy kernel does not keep.
+_NOT_LAZY = {"key", "round_key", "lead", *(field for statistic in STATISTICS for field in statistic.fields)}
+#: Fields of an arm's record that differ from run to run even if rewards do not.
+_RANDOM = {"key", "round_key", *(field for statistic in STATISTICS if statistic.random for field in statistic.fields)}
+
+
+class Kernels(NamedTuple):
+    """Compiled kernels (see :func:`sharpe_bandits.engine.compiler.specialise`) that can play a spec."""
+
+    rounds: Any = None
+    lazy: Any = None
+    side_by_side: Any = None
+
+
+class IndexFamily(Family):
+    """The adapter of index policies, those that forget included."""
+
+    def check(self, spec: Spec) -> None:
+        super().check(spec)
+        check_index(_policy(spec), spec.horizon, spec.environment.lowest)
+
+    def kernels(self, spec: Spec) -> Kernels:
+        policy = _policy(spec)
+        bindings: dict[Any, Any] = {
+            formulas.value: (policy.goal or Mean()).formula,
+            formulas.by_round: formulas.answer(spec.environment.clock == "rounds"),
+            **policy_bindings(policy, spec.horizon),
+        }
+        if policy.memory != EVERYTHING or spec.feedback == "full":
+            if spec.kernel != "auto":
+                raise InvalidInputError(
+                    f"the {spec.kernel} kernel does not play policies that forget, or full feedback"
+                )
+            return Kernels(rounds=specialise(round_by_round.round_by_round, bindings))
+        lazy = specialise(index_play.lazy, bindings) if is_lazy(spec) else None
+        bindings[formulas.index_at_once] = at_once(policy.formula)
+        return Kernels(lazy=lazy, side_by_side=specialise(index_play.side_by_side, bindings))
+
+    def play(self, spec: Spec, chunk: Chunk) -> None:
+        table = rewards_of(spec, chunk.first, chunk.runs)
+        rounds, lazy, side_by_side = spec.kernels
+        runs = chunk.runs
+        if rounds is not None:
+            _play(spec, chunk, table, rounds, 0, runs)
+        else:
+            probe = runs if spec.kernel == "lazy" else min(runs, PROBE)
+            played, turns = 0, 0
+            if lazy is not None:
+                turns = _play(spec, chunk, table, lazy, 0, probe)
+                played = probe
+            # The two make the same choices, so that which of them plays is a matter of speed alone.
+            if played < runs:
+                arms = spec.environment.K
+                pays = lazy is not None and turns * (TURN_COST + arms) < played * spec.horizon * (ROUND_COST + arms)
+                _play(spec, chunk, table, lazy if pays else side_by_side, played, runs)
+        if spec.policy.goal is None:
+            chunk.recommended[:, 0] = chunk.final.argmax(axis=1)
+
+    def cost(self, spec: Spec) -> float:
+        return 6.0 if is_lazy(spec) else 2.0 + 12.0 * spec.environment.K
+
+    def is_random(self, policy: Policy) -> bool:
+        assert isinstance(policy, IndexPolicy)
+        return any(_RANDOM & mentions(formula) for formula in (policy.formula, policy.score) if formula is not None)
+
+
+def _policy(spec: Spec) -> IndexPolicy:
+    assert isinstance(spec.policy, IndexPolicy)
+    return spec.policy
+
+
+def table_size(horizon: int) -> int:
+    """Entries that a table by rounds or pulls needs for a game: kernels look some rounds ahead."""
+    return horizon + 2 + index_play.AHEAD
+
+
+def tables_for(horizon: int) -> statistics.Tables:
+    """Tables for a game, as far as they go."""
+    return _tables(min(table_size(horizon), MAX_TABLE))
+
+
+@lru_cache(maxsize=4)
+def _tables(size: int) -> statistics.Tables:
+    return specialise(statistics.tables, {})(size)
+
+
+def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, end: int) -> int:
+    """Play some runs of a chunk; gives how often a lazy kernel had to look at all arms."""
+    policy, goal = _policy(spec), spec.policy.goal or Mean()
+    game = Game(chunk.first + begin, end - begin, spec.horizon, policy.pilot(spec.horizon, spec.environment.K))
+    rewards = source_of(spec, table, begin, end)
+    out = outputs_of(spec, chunk, begin, end)
+    arguments = (policy.arguments(spec.horizon), goal.arguments(), out)
+    try:
+        if kernel is spec.kernels.rounds:
+            window, discount = policy.memory
+            memory = round_by_round.Memory(min(window, spec.horizon), discount, policy.least_pilot)
+            kernel(game, memory, spec.feedback == "full", rewards, *arguments)
+        else:
+            kernel(game, rewards, tables_for(spec.horizon), *arguments)
+    except IndexError:
+        raise past_the_end(policy) from None
+    if out.status[0] == index_play.NOT_A_NUMBER:
+        run, arm, t, pulls = (int(v) for v in out.status[1:5])
+        check_record(spec, arm, pulls)
+        raise InvalidInputError(
+            f"the index of {policy.name} is not a number for arm {arm} after {t} rounds of run {run}; "
+            "it must be a number for every record (infinity is allowed); if rewards are beyond 1e75, "
+            "fourth powers overflow: scale them down"
+        )
+    return int(out.status[index_play.TURNS])
+
+
+def past_the_end(policy: Policy) -> InvalidInputError:
+    """The error for a user's index that reads what a table does not have."""
+    return InvalidInputError(
+        f"the index of {policy.name} reads past the end of a table; give tables an entry for all pulls or rounds up to "
+        "the horizon, or limit the place as in table[min(int(arm.pulls), table.size - 1)]"
+    )
+
+
+def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
+    """What a kernel's placeholders stand for when it plays a policy (None: for ever), but for the objective."""
+    return {
+        formulas.index: policy.formula,
+        formulas.score: policy.score or formulas.no_score,
+        formulas.long_game: formulas.answer(horizon is None or table_size(horizon) > MAX_TABLE),
+        formulas.keeps_lead: formulas.answer(policy.score is not None),
+        **kept_by(policy).bindings,
+    }
+
+
+def kept_by(policy: IndexPolicy) -> Keeping:
+    """What is kept of each arm for a policy, beyond what is kept for all of them."""
+    return keeping(mentions(policy.formula) | mentions(policy.score or formulas.no_score))
+
+
+def at_once(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """A formula with rejection samplers that try but once, where that cannot go unnoticed; else the formula itself."""
+    if spreads_nan(formula, (gamma, normal, uniform), statistics.ArmRecord._fields):
+        return substituted(formula, {gamma: gamma_at_once})
+    return formula
+
+
+def is_lazy(spec: Spec) -> bool:
+    """Whether the lazy kernel plays this spec."""
+    policy = _policy(spec)
+    possible = not (_NOT_LAZY & mentions(policy.formula)) and policy.nondecreasing(spec.environment.lowest)
+    possible = possible and spec.environment.clock == "pulls"
+    if spec.kernel == "lazy" and not possible:
+        raise InvalidInputError(
+            f"{policy.name} cannot be played by the lazy kernel here: its index may fall as rounds pass, or rewards "
+            "are counted by rounds"
+        )
+    return possible and spec.kernel != "side by side"
+
+
+def check_index(policy: IndexPolicy, horizon: int, lowest: float) -> None:
+    """Compile a user's index on its own and try its promise never to fall on sample records."""
+    if not policy.users_own:
+        return
+    arguments = policy.arguments(horizon)
+    check_formula(policy.formula, arguments, policy.name)
+    if not policy.declared_nondecreasing:
+        return
+    falls = specialise(index_play.first_decrease, {formulas.index: policy.formula})
+    before, after, pulls, mean, variance = falls(arguments, lowest < 0)
+    if before > 0:
+        raise InvalidInputError(
+            f"{policy.name} was declared nondecreasing=True, but its index falls between t = {before} and t = {after} "
+            f"for an arm with pulls={pulls:g}, mean={mean:g}, variance={variance:g}; declare nondecreasing=False"
+        )

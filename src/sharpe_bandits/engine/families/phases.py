@@ -1,0 +1,66 @@
+"""Policies that play in phases and decide on arms between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...call_tree import mentions
+from ...errors import InvalidInputError
+from ...kernels import elimination, formulas
+from ...kernels.game import Game
+from ...objectives import Mean
+from ...policies.base import EliminationPolicy
+from ..compiler import specialise
+from .base import Family, outputs_of, rewards_of, source_of
+
+if TYPE_CHECKING:
+    from ..spec import Chunk, Spec
+
+
+class PhasesFamily(Family):
+    """The adapter of policies that play in phases."""
+
+    chunk_rounds = 20_000_000
+
+    def check(self, spec: Spec) -> None:
+        if spec.feedback == "full":
+            raise InvalidInputError(
+                f"{spec.policy.name} shares out a budget of pulls, which means nothing where the rewards of all arms "
+                'are seen in every round; leave it out or use feedback="bandit"'
+            )
+        super().check(spec)
+
+    def kernels(self, spec: Spec) -> Any:
+        by_round = formulas.answer(spec.environment.clock == "rounds")
+        return specialise(elimination.play_phases, {**phase_bindings(_policy(spec)), formulas.by_round: by_round})
+
+    def play(self, spec: Spec, chunk: Chunk) -> None:
+        policy = _policy(spec)
+        phases = policy.phases(spec.horizon, spec.environment.K)
+        quotas = np.array([pulls for pulls, _ in phases], np.int64)
+        keep = np.array([stay for _, stay in phases], np.int64)
+        rewards = source_of(spec, rewards_of(spec, chunk.first, chunk.runs))
+        spec.kernels(
+            Game(chunk.first, chunk.runs, spec.horizon, 0),
+            elimination.Phases(quotas, keep, not policy.keeps_samples),
+            rewards,
+            (policy.goal or Mean()).arguments(),
+            outputs_of(spec, chunk),
+        )
+
+
+def _policy(spec: Spec) -> EliminationPolicy:
+    assert isinstance(spec.policy, EliminationPolicy)
+    return spec.policy
+
+
+def phase_bindings(policy: EliminationPolicy) -> dict[Any, Any]:
+    """What a kernel's placeholders stand for when it plays a policy that plays in phases."""
+    return {
+        formulas.value: (policy.goal or Mean()).formula,
+        formulas.share: policy.share,
+        formulas.decide_on: policy.decide_on,
+        formulas.keeps_powers: formulas.answer(bool({"sum3", "sum4"} & mentions(policy.share))),
+    }

@@ -1,0 +1,144 @@
+"""A spec (one policy on one environment), cut into chunks of runs.
+
+A chunk's result is a pure function of (spec, range of runs): plain arrays that merge exactly, by concatenation (what is
+kept per run) and by adding whole numbers (pulls at checkpoints, per batch of runs). Chunks can therefore be computed by
+any number of workers, resumed from disk, or sent elsewhere. How a chunk is played is up to the policy's family.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..arms.bandit import Environment
+from ..policies.base import Policy
+from .families import family_of
+from .families.base import SOURCES as SOURCES
+from .families.base import Family
+from .families.base import rewards_of as rewards_of
+from .families.index import is_lazy as is_lazy
+from .interruption import check_stop
+
+#: Version of the layout of chunk results.
+FORMAT = 4
+#: Standard errors come from at most this many batches of runs (one run each, up to here).
+BATCHES = 256
+FEEDBACK = ("bandit", "full")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A simulation's specification: what is to be simulated, but for the range of runs.
+
+    Attributes
+    ----------
+    policy, environment : who plays on what
+    horizon : rounds per run; for a policy that stops by itself the largest budget
+    runs : runs in all (they set the size of a batch)
+    seed : of all rewards and of the policy's own randomness
+    checkpoints : rounds after which pulls are kept; the last is the horizon. Empty for a policy that stops by itself
+    source : where the bits of rewards come from, "splitmix" or "philox"
+    kernel : "auto", or "lazy" or "side by side" to force one
+    feedback : "bandit": the reward of the arm played is seen; "full": the rewards of all arms are
+    """
+
+    policy: Policy
+    environment: Environment
+    horizon: int
+    runs: int
+    seed: int
+    checkpoints: tuple[int, ...]
+    source: str = "splitmix"
+    kernel: str = "auto"
+    feedback: str = "bandit"
+
+    @property
+    def family(self) -> Family:
+        """What knows how the policy is played."""
+        return family_of(self.policy)
+
+    @cached_property
+    def kernels(self) -> Any:
+        """What plays this spec, compiled."""
+        return self.family.kernels(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "kernels"}
+
+    @property
+    def batch(self) -> int:
+        """Runs per batch; 1 where every run has arms of its own, since pulls cannot be added across runs then."""
+        return 1 if self.environment.varies else -(-self.runs // BATCHES)
+
+    @property
+    def chunk(self) -> int:
+        """Default number of runs per chunk."""
+        return self.family.chunk_runs(self)
+
+
+@dataclass
+class Chunk:
+    """Results of a range of runs; plain arrays.
+
+    Attributes
+    ----------
+    first, runs : the range
+    first_batch : number of the batch that ``pulls[0]`` belongs to
+    pulls : (batches, checkpoints, arms), pulls added over the runs of a batch
+    final : (runs, arms), pulls in the end
+    recommended : (runs, m), the arms recommended in the end, in order of arm
+    stopped : (runs,), whether the run came to its own end: False where a policy that stops by itself was not sure yet
+        when its budget was spent
+    reward_mean, reward_variance : (runs,), of the run's sequence of rewards
+    choices, rewards : (runs, horizon) where a trace was asked for, else (0, 0)
+    """
+
+    first: int
+    runs: int
+    first_batch: int
+    pulls: np.ndarray
+    final: np.ndarray
+    recommended: np.ndarray
+    stopped: np.ndarray
+    reward_mean: np.ndarray
+    reward_variance: np.ndarray
+    choices: np.ndarray
+    rewards: np.ndarray
+
+
+def prepare(spec: Spec) -> None:
+    """Check what can be checked before the first run, so that nothing is lost later."""
+    spec.family.check(spec)
+
+
+def run_chunk(spec: Spec, first: int, runs: int, trace: bool = False) -> Chunk:
+    """Simulate runs ``first`` to ``first + runs - 1``."""
+    arms = spec.environment.K
+    first_batch = first // spec.batch
+    batches = (first + runs - 1) // spec.batch - first_batch + 1
+    shape = (runs, spec.horizon) if trace else (0, 0)
+    chunk = Chunk(
+        first,
+        runs,
+        first_batch,
+        pulls=np.zeros((batches, len(spec.checkpoints), arms), np.int64),
+        final=np.zeros((runs, arms), np.int32),
+        recommended=np.zeros((runs, spec.policy.n_recommended), np.int32),
+        stopped=np.ones(runs, np.bool_),
+        reward_mean=np.zeros(runs),
+        reward_variance=np.zeros(runs),
+        choices=np.full(shape, -1, np.int32),
+        rewards=np.full(shape, np.nan),
+    )
+    spec.family.play(spec, chunk)
+    check_stop()
+    spec.environment.check_pulls(chunk.final.max(axis=0), spec.policy.name)
+    return chunk
+
+
+def is_random(policy: Policy) -> bool:
+    """Whether a policy draws random numbers: on the same rewards it may then choose otherwise in another run."""
+    return family_of(policy).is_random(policy)

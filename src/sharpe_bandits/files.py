@@ -1,0 +1,129 @@
+"""Files that are there whole or not at all, and JSON that is read with care."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import os
+import platform
+import re
+import time
+from pathlib import Path
+from typing import Any, NoReturn
+
+from .errors import InvalidInputError, UnreadableDataError
+
+#: JSON of more bytes, or nested deeper, is not read.
+MAX_BYTES, MAX_DEPTH = 2**28, 100
+#: A temporary file of an unknown or distant process is given up after so many seconds.
+_ABANDONED = 86_400.0
+
+_HOST = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+_numbers = itertools.count()
+_TEMPORARY = re.compile(r"\..+?(?:\.(?:(?P<host>[0-9a-f]{8})-)?(?P<process>\d+)(?:-\d+)?)?\.new")
+_swept: set[Path] = set()
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that it is there whole or not at all, and leave nothing behind if that fails.
+
+    The temporary name is this process's and this call's own, so that several may write the same file at once: the last
+    one wins, whole.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.parent not in _swept:
+        _swept.add(path.parent)
+        sweep(path.parent)
+    temporary = path.with_name(f".{path.name[:100]}.{_HOST}-{os.getpid()}-{next(_numbers)}.new")
+    try:
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def sweep(folder: Path) -> None:
+    """Remove temporary files whose process died before it could rename them."""
+    for path in folder.glob(".*.new"):
+        if (named := _TEMPORARY.fullmatch(path.name)) and _is_stale(path, named["host"], named["process"]):
+            path.unlink(missing_ok=True)
+
+
+def _is_stale(path: Path, host: str | None, process: str | None) -> bool:
+    try:
+        if time.time() - path.stat().st_mtime > _ABANDONED:
+            return True
+    except FileNotFoundError:
+        return False
+    # Whether a process lives can be asked here alone, and on Windows asking would end it.
+    if process is None or host not in (None, _HOST) or os.name != "posix":
+        return False
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except PermissionError:
+        pass
+    return False
+
+
+def to_json(thing: Any) -> bytes:
+    """Plain data, numpy's numbers and arrays among it, as JSON text that people can read."""
+    return (json.dumps(thing, indent=1, ensure_ascii=False, default=_plain) + "\n").encode()
+
+
+def _plain(thing: Any) -> Any:
+    if hasattr(thing, "tolist"):
+        return thing.tolist()
+    raise InvalidInputError(f"{thing!r} cannot be written as JSON; use numbers, text, lists and tables of these")
+
+
+def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("it gives a key twice")
+    return found
+
+
+def from_json(content: bytes | str, what: str, constants: bool = False) -> Any:
+    """What JSON text says; :class:`UnreadableDataError` where it is broken, endless, too deep, or beyond all numbers.
+
+    Parameters
+    ----------
+    content : the text
+    what : what it is, for the message
+    constants : whether NaN and Infinity, which the standard does not know, may stand for numbers
+    """
+    if not isinstance(content, (str, bytes)):
+        raise UnreadableDataError(f"{what} must be text, got {type(content).__name__}")
+    if len(content) > MAX_BYTES:
+        raise UnreadableDataError(f"{what} has {len(content):,} bytes; at most {MAX_BYTES:,} are read")
+
+    def number(text: str) -> float:
+        value = float(text)
+        if not math.isfinite(value):
+            raise ValueError(f"{text[:40]} is beyond the largest number")
+        return value
+
+    def refuse(word: str) -> NoReturn:
+        raise ValueError(f"{word} is not a number")
+
+    try:
+        text = content.decode() if isinstance(content, bytes) else content
+        constant = float if constants else refuse
+        found = json.loads(text, parse_float=number, parse_constant=constant, object_pairs_hook=_keys_once)
+    except RecursionError:
+        raise UnreadableDataError(f"{what} is nested too deeply to be read") from None
+    except ValueError as error:
+        raise UnreadableDataError(f"{what} is not JSON: {error}") from None
+    level, depth = [found], 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise UnreadableDataError(f"{what} is nested more than {MAX_DEPTH} levels deep")
+        inner = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, (dict, list)))
+        level = [thing for things in inner for thing in things if isinstance(thing, (dict, list))]
+    return found

@@ -1,0 +1,173 @@
+"""Digests of a formula: its code, the code of all that it calls, and every value that any of it reads.
+
+Two digests share one walk over the call tree. :func:`fingerprint` says whether a formula is the one it was; it goes by
+the source text, so that it is the same under another version of Python. :func:`description` with byte code keys
+machine code. Both cover values, not names: a constant, a closure, a default or an array that changes changes them.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import hashlib
+import inspect
+import struct
+import textwrap
+import types
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .call_tree import Bindings, Code, call_tree, codes, from_library, functions_in, is_own, reads, vectorised
+from .errors import CompilationError
+
+_BUILT_IN = (types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType, np.ufunc)
+#: Modules and functions that make an index depend on more than its arguments, and what to use instead.
+_UNREPEATABLE = {
+    "random": "draw from the arm's own stream: sharpe_bandits.kernels.streams.normal(arm.key, 0)",
+    "numpy.random": "draw from the arm's own stream: sharpe_bandits.kernels.streams.normal(arm.key, 0)",
+    "time": "use t, the number of rounds already played",
+    "numpy.empty": "use numpy.zeros: an empty array holds whatever lay in memory",
+    "numpy.empty_like": "use numpy.zeros_like: an empty array holds whatever lay in memory",
+    "numpy.ndarray": "use numpy.zeros: an empty array holds whatever lay in memory",
+    "numba.objmode": "write it with numbers, numpy and math",
+    "numba.carray": "pass the array as a parameter of the policy",
+    "numba.farray": "pass the array as a parameter of the policy",
+}
+#: Source texts of functions, taken when a function was first seen: a file may be edited later.
+_said: dict[Code, str] = {}
+
+
+def fingerprint(function: Callable[..., Any]) -> str:
+    """A digest of what a formula computes, whatever its layout; functions of this package count by name."""
+    parts = description(function, {}, said, follow=lambda called: not is_own(called))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+def description(
+    root: Callable[..., Any],
+    bindings: Bindings,
+    say: Callable[[Code], str],
+    follow: Callable[[Any], bool] = lambda called: True,
+) -> Iterator[str]:
+    """All that a function with its placeholders bound depends on: the code it runs, and every value that it reads.
+
+    Parameters
+    ----------
+    root : callable
+        A plain function.
+    bindings : mapping
+        Placeholder function -> formula.
+    say : callable
+        Text of a code object.
+    follow : callable
+        Whether a function that is called counts by what it does; otherwise by its name.
+    """
+    tree = call_tree(root, bindings)
+    numbers = {function: number for number, function in enumerate(tree)}
+
+    def called(function: Any) -> str:
+        bound = bindings.get(function, function)
+        return f"function {numbers[bound]}" if follow(bound) else f"function {bound.__module__}.{bound.__qualname__}"
+
+    for function in tree:
+        if function is not tree[0] and not follow(function):
+            continue
+        yield f"{numbers[function]}: {say(function.__code__)}"
+        for default in function.__defaults__ or ():
+            yield f"default {content(default, function, called)}"
+        for name, value in reads(function).items():
+            yield f"{name} = {content(value, function, called)}"
+
+
+def content(thing: Any, reader: Any, called: Callable[[Any], str]) -> str:
+    """A text that differs where what ``reader`` does with a value would.
+
+    Raises :class:`CompilationError` for a value whose content cannot be seen, or that makes results unrepeatable.
+    """
+    if isinstance(thing, (bool, int, str, bytes, type(None))) and type(thing).__module__ == "builtins":
+        return f"{type(thing).__name__} {thing!r}"
+    if isinstance(thing, float) and type(thing) is float:
+        return f"float {struct.pack('<d', thing).hex()}"
+    if type(thing) is complex:
+        return f"complex {struct.pack('<dd', thing.real, thing.imag).hex()}"
+    if isinstance(thing, (np.generic, np.ndarray)) and not thing.dtype.hasobject:
+        order = "F" if isinstance(thing, np.ndarray) and thing.flags.f_contiguous else "C"
+        digest = hashlib.sha256(np.ascontiguousarray(thing).tobytes()).hexdigest()
+        return f"{type(thing).__name__} {thing.dtype.descr} {thing.shape} {order} {digest}"
+    if isinstance(thing, (tuple, frozenset)):
+        inner = [content(item, reader, called) for item in thing]
+        return f"{_qualified(type(thing))}({', '.join(sorted(inner) if isinstance(thing, frozenset) else inner)})"
+    if isinstance(thing, enum.Enum):
+        return f"{_qualified(type(thing))} {content(thing.value, reader, called)}"
+    if functions := list(functions_in(thing)):
+        return f"{'vectorised ' if vectorised(thing) else ''}{called(functions[0])}"
+    name = _qualified(thing)
+    _check_repeatable(thing, name, reader)
+    if isinstance(thing, type) and issubclass(thing, enum.Enum):
+        return f"{name} {[(m.name, content(m.value, reader, called)) for m in thing]}"
+    if isinstance(thing, type) and (defaults := getattr(thing, "_field_defaults", None)) is not None:
+        return f"{name} {getattr(thing, '_fields', ())} {content(tuple(defaults.items()), reader, called)}"
+    if isinstance(thing, np.dtype):
+        return f"dtype {thing.descr}"
+    known = isinstance(thing, (*_BUILT_IN, types.ModuleType)) or from_library(thing) or from_library(type(thing))
+    if known or (isinstance(thing, type) and issubclass(thing, BaseException)):
+        return f"{type(thing).__name__} {name}"
+    raise CompilationError(
+        f"{reader.__name__} reads {name or repr(thing)[:60]}, a {_qualified(type(thing))}, whose content cannot be "
+        "followed: a change of it would go unnoticed; use numbers, arrays of numbers, tuples of these and plain "
+        "functions, or pass it as a parameter of the policy"
+    )
+
+
+def _qualified(thing: Any) -> str:
+    name = getattr(thing, "__qualname__", None) or getattr(thing, "__name__", "")
+    if isinstance(thing, types.ModuleType):
+        return str(name)
+    owner = getattr(thing, "__self__", None)  # a method of an object, such as numpy.random.rand
+    module = getattr(thing, "__module__", None) or (type(owner).__module__ if owner is not None else "")
+    return f"{module}.{name}" if module else str(name)
+
+
+def _check_repeatable(thing: Any, name: str, reader: Any) -> None:
+    """Raise for what draws from a generator outside of the simulation, or the like."""
+    if is_own(reader):
+        return
+    for forbidden, remedy in _UNREPEATABLE.items():
+        if name == forbidden or name.startswith(f"{forbidden}."):
+            raise CompilationError(f"{reader.__name__} uses {name}, and its results would not be repeatable; {remedy}")
+
+
+def sources(function: Callable[..., Any]) -> dict[Code, str]:
+    """What a function and the user's functions that it calls say: see :func:`said`."""
+    return {f.__code__: said(f.__code__) for f in call_tree(function) if not is_own(f)}
+
+
+def remember(texts: dict[Code, str]) -> None:
+    """Take note of sources that were taken elsewhere, where their files may not be."""
+    _said.update(texts)
+
+
+def said(code: Code) -> str:
+    """What the source of a function says, whatever its layout and comments; its byte code where there is no source."""
+    if code not in _said:
+        try:
+            (node,) = ast.parse(textwrap.dedent(inspect.getsource(code))).body
+            text = ast.unparse(ast.Module([*node.args.args, *node.body], []))  # type: ignore[attr-defined]
+        except (OSError, TypeError, SyntaxError, ValueError, AttributeError):  # typed in where no source is kept
+            text = byte_code(code)
+        _said[code] = text
+    return _said[code]
+
+
+@lru_cache(maxsize=4096)
+def byte_code(code: Code) -> str:
+    """What a code object does, whatever its line numbers."""
+    parts = []
+    for part in codes(code):
+        constants = [content(c, None, repr) for c in part.co_consts if not isinstance(c, Code)]
+        names = (part.co_name, part.co_names, part.co_varnames, part.co_freevars, part.co_cellvars)
+        parts.append(f"{names} {part.co_argcount} {part.co_flags} {part.co_code.hex()} {constants}")
+    return "; ".join(parts)

@@ -1,0 +1,38 @@
+"""What a kernel is given to play, and where it leaves the results: named, so that no call depends on an order."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+#: Runs abreast in a kernel that plays several at once.
+LANES = 16
+
+
+class Game(NamedTuple):
+    """Runs ``first`` to ``first + runs - 1``, of ``horizon`` rounds, each arm played ``pilot`` times to begin with."""
+
+    first: int
+    runs: int
+    horizon: int
+    pilot: int
+
+
+class Outputs(NamedTuple):
+    """Where a kernel leaves its results: arrays of a chunk (see :class:`sharpe_bandits.engine.spec.Chunk`).
+
+    ``status`` says why a kernel gave up, if it did. A kernel also gives up soon after ``stop[0]`` was set, by another
+    thread; what it has left by then means nothing.
+    """
+
+    checkpoints: np.ndarray
+    batch: int
+    pulls: np.ndarray
+    final: np.ndarray
+    recommended: np.ndarray
+    stopped: np.ndarray
+    reward_mean: np.ndarray
+    reward_variance: np.ndarray
+    choices: np.ndarray
+    rewards: np.ndarray
+    status: np.ndarray
+    stop: np.ndarray

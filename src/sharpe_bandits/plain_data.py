@@ -1,0 +1,35 @@
+"""From plain data (what JSON can hold) back to the arm, bandit, objective or policy that it describes.
+
+Every such thing has ``to_dict``, whose result names its kind, and a class method ``from_dict`` that takes the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .errors import InvalidInputError, shown, unknown
+
+
+def from_plain(what: str, kinds: Mapping[str, Any], data: Any, **more: Any) -> Any:
+    """The thing that ``data`` describes; ``data[what]`` names its kind.
+
+    Parameters
+    ----------
+    what : "arm", "bandit", "objective" or "policy"
+    kinds : classes by name
+    data : what ``to_dict`` gave
+    **more : parameters that plain data cannot hold
+    """
+    if not isinstance(data, Mapping):
+        raise InvalidInputError(
+            f"a dict that describes the {what}, as to_dict() gives it, is needed, got {shown(data)}"
+        )
+    values = {**data, **more}
+    kind = values.pop(what, None)
+    if not isinstance(kind, str) or kind not in kinds:
+        raise unknown(what, kind, kinds)
+    try:
+        return kinds[kind].from_dict(values)
+    except TypeError as error:  # too many, too few, or of a kind that cannot be compared
+        raise InvalidInputError(f"these are not the parameters of {kind}: {error}") from None

@@ -1,0 +1,54 @@
+"""Results on disk, as people read them: data, figures and a page; of panels, or of a study by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..charts.render_matplotlib import pictures, render_matplotlib
+from ..charts.render_plotly import render_plotly
+from ..experiments.panel import Panel, PanelResult
+from ..files import write_atomically
+from ..study import Study, tidy
+from ..versions import versions
+from .page import Content, page
+from .panels import panel_figure
+
+
+def as_panel(study: Study) -> PanelResult:
+    """The panel whose one case is this study."""
+    metric = "error" if study.metric == "stopping time" else study.metric
+    title = f"{study.K} arms, {study.horizon:,} rounds, {study.runs:,} runs, {study.objective!r}"
+    return PanelResult(Panel("study", "", title, ", ".join(study), "", metric, (), 0), [study], 0.0)
+
+
+def plot(study: Study, interactive: bool) -> Any:
+    """The study's figure, by matplotlib or by plotly."""
+    result = as_panel(study)
+    figure = panel_figure(result, result.rows())
+    return render_plotly(figure) if interactive else render_matplotlib(figure)
+
+
+def report(study: Study, folder: Path) -> Path:
+    """Write the study's data, figures and page; gives the path of the page."""
+    result = as_panel(study)
+    facts = {"runs": study.runs, "seed": study.settings["seed"]}
+    content = Content(", ".join(study), result.panel.title, [result], {result.panel.key: result.rows()}, facts=facts)
+    return write(content, folder)
+
+
+def write(content: Content, folder: Path) -> Path:
+    """Write what a report shows: ``data``, ``figures``, and ``report.html``, whose path it gives."""
+    for id in dict.fromkeys(result.panel.id for result in content.results):
+        of_id = [result.panel.key for result in content.results if result.panel.id == id]
+        table = tidy([row for key in of_id for row in content.rows[key]])
+        write_atomically(folder / "data" / f"{id}.csv", table.to_csv())
+        write_atomically(folder / "data" / f"{id}.parquet", table.to_parquet())
+    for result in content.results:
+        key = result.panel.key
+        for kind, picture in pictures(panel_figure(result, content.rows[key])).items():
+            write_atomically(folder / "figures" / f"{key}.{kind}", picture)
+    made_with = {f"version of {name}": word for name, word in versions().items()}
+    content.facts = {**content.facts, **made_with}
+    write_atomically(folder / "report.html", page(content).encode())
+    return folder / "report.html"

@@ -1,0 +1,311 @@
+"""Tables that can be read but are doubtful: what cannot be meant is refused, what may be a mistake is remarked on.
+
+Every refusal and every remark names the place, what it looks like, and what to do about it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..errors import InvalidInputError
+from . import dates as dates_of
+from .sources import Source
+
+#: What numbers that rise or fall from row to row are if they all lie in such a range: moments since 1970.
+_SINCE_1970 = {
+    "seconds since 1970": (1e8, 4.2e9),
+    "milliseconds since 1970": (1e11, 4.2e12),
+    "microseconds since 1970": (1e14, 4.2e15),
+    "nanoseconds since 1970": (1e17, 4.2e18),
+}
+#: Serial numbers of days in a spreadsheet, 1954 to 2119, and the steps that dates come in.
+_SERIALS = (20_000, 80_000)
+_STEPS = {*range(1, 11), *range(28, 32), *range(89, 93), *range(181, 185), 365, 366}
+#: Years with their fraction; steps of dates of one table are at most so many times the usual one.
+_YEARS, _UNEVEN = (1850, 2150), 8
+#: Forms of dates that are not read, since they would have to be guessed; their order can be told all the same.
+_FORMS = (
+    "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d", "%d/%m/%y", "%m/%d/%y",
+    "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %Y", "%b-%y",
+)  # fmt: skip
+#: Dates that are looked at to tell their order, at most.
+_LOOKED_AT = 200
+_VOLUME = re.compile(r"(.*[ _.-])?volume|vol|turnover|(.*[ _.-])?open[ _.-]?interest", re.IGNORECASE)
+_BAR = {"open", "high", "low", "close"}
+_LOGARITHM = re.compile(r"(^|[^a-z])(log|ln)([ _.-]?r(et(urns?)?|tn)?)?($|[^a-z])", re.IGNORECASE)
+#: Numbers that vary like volumes: whole, changes of more than a tenth from row to row, most of them undone by the next.
+_LIVELY, _UNDONE = 0.1, -0.2
+#: Rows a year may differ from ``periods_per_year`` by such a factor before that is remarked on; within a day, where
+#: five-minute bars of one session seem five times as many a year as they are, by another.
+_ODD_FREQUENCY, _ODD_INTRADAY = 1.2, 6.0
+#: Fewer rows do not show whether weekends are among them; they may differ by a larger factor.
+_WEEKS, _ODD_IN_DAYS = 15, 1.8
+#: A stretch without rows is remarked on if it is so many times as long as usual.
+_HOLE = 15
+#: Returns beyond so many standard deviations (by the median of their size) are looked at, and what splits divide by.
+_FAR, _SPLITS = 12.0, (2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 25, 30, 50, 100)
+#: How near a price must be to that of a split: within some usual moves, or 3%. A jump that is undone at once, and one
+#: that is too large in any case.
+_MOVES, _NEAR, _SPIKE, _JUMP = 2.5, 0.03, 0.3, math.log(5)
+#: Rows without a change at either end, at least, and how unlikely they must be.
+_STILL, _UNLIKELY = 10, 1e-6
+
+
+class Table(Protocol):
+    """A table on its way in: numbers of columns, dates of rows, and words for a place."""
+
+    names: list[str]
+    values: np.ndarray
+    dates: np.ndarray | None
+    notes: list[str]
+
+    def where(self, row: int, column: int | None = None) -> str:
+        """Words for a row, and for a column if it is given."""
+
+
+def refuse(source: Source, table: Table, kind: str, chosen: bool) -> None:
+    """Raise if columns are no prices or returns, or if rows run backwards; columns that were chosen are taken as meant.
+
+    Parameters
+    ----------
+    source : the table as it was found
+    table : the numbers that were read from it
+    kind : "prices" or "returns"
+    chosen : whether columns were chosen by name
+    """
+    if not chosen:
+        _refuse_times(table)
+        if kind == "prices":
+            _refuse_volumes(table.names)
+    if table.dates is None:
+        taken = set(table.names)
+        for name, column in zip(source.names, source.columns, strict=True):
+            if name not in taken:
+                _refuse_backwards(table, name, column)
+
+
+def _refuse_times(table: Table) -> None:
+    for number, name in enumerate(table.names):
+        what = time_of(table.values[:, number])
+        if what is not None:
+            first, second = table.values[:2, number]
+            raise InvalidInputError(
+                f"column {name!r} seems to hold {what} ({table.where(0)}: {first:.10g}, {table.where(1)}: "
+                f"{second:.10g}), no prices or returns; write dates as 2020-01-31, or pass columns= (--columns) with "
+                "the columns that are meant"
+            )
+
+
+def time_of(values: np.ndarray) -> str | None:
+    """What measure of time numbers are that rise, or fall, from row to row; None if they are none."""
+    if len(values) < 4 or not np.isfinite(values).all():
+        return None
+    steps = np.diff(values)
+    if not ((steps > 0).all() or (steps < 0).all()):
+        return None
+    low, high, steps = float(values.min()), float(values.max()), np.abs(steps)
+    for what, (least, most) in _SINCE_1970.items():
+        if least <= low and high <= most:
+            return what
+    if _SERIALS[0] <= low and high <= _SERIALS[1] and set(steps.tolist()) <= _STEPS:
+        return "dates as a spreadsheet counts them"
+    even = steps.max() <= min(1.0 + 1e-9, _UNEVEN * float(np.median(steps)))
+    return "years with their fraction" if _YEARS[0] <= low and high <= _YEARS[1] and even else None
+
+
+def _refuse_volumes(names: list[str]) -> None:
+    remedy = "pass columns= (--columns) with the columns of prices"
+    volume = next((name for name in names if _VOLUME.fullmatch(name.strip())), None)
+    if volume is not None:
+        raise InvalidInputError(f"column {volume!r} seems to hold volumes, no prices; {remedy}")
+    if {name.strip().lower() for name in names} >= _BAR:
+        close = next(name for name in names if name.strip().lower() == "close")
+        raise InvalidInputError(
+            f"the columns {', '.join(map(repr, names))} seem to be those of one asset; {remedy} of several assets "
+            f"(of this one, only {close!r} or an adjusted close)"
+        )
+
+
+def _refuse_backwards(table: Table, name: str, column: Any) -> None:
+    """Raise if a column that was not read holds dates which are not in order."""
+    order = _order(column)
+    if order is None:
+        return
+    if order <= 0:
+        how = "the newest come first" if order < 0 else "they are in no order"
+        raise InvalidInputError(
+            f"the dates in column {name!r} were not read, and {how}: returns would run backwards; sort the rows from "
+            f"the oldest to the newest, or write dates as 2020-01-31 and pass date={name!r} (--date)"
+        )
+    table.notes.append(
+        f"dates in column {name!r} were not read; rows are taken to be in order. Write dates as 2020-01-31 and pass "
+        f"date={name!r} (--date) to have them checked"
+    )
+
+
+def _order(column: Any) -> int | None:
+    """1 if dates are in order, -1 if they run backwards, 0 if neither; None if these are no dates."""
+    rows = np.unique(np.linspace(0, len(column) - 1, min(len(column), _LOOKED_AT)).astype(int))
+    things = [column[int(row)] for row in rows]
+    things = [thing.as_py() if hasattr(thing, "as_py") else thing for thing in things]
+    things = [thing for thing in things if not dates_of.absent(thing)]
+    if len(things) < 3:
+        return None
+    found = [order for read in _readings(things) if (order := _direction(read)) is not None]
+    return max(found, key=lambda order: (order == 1, order == -1), default=None)
+
+
+def _readings(things: list[Any]) -> list[list[Any]]:
+    """What the things may stand for in time, in every way that suits all of them."""
+    if all(isinstance(thing, (int, float)) and not isinstance(thing, bool) for thing in things):
+        whole = [int(thing) for thing in things if float(thing).is_integer()]
+        dates = [_date(number) for number in whole if len(str(number)) in (6, 8)]
+        if len(dates) == len(things) and None not in dates:
+            return [dates]
+        return [things] if time_of(np.array(things, float)) else []
+    known = [_date(thing) for thing in things]
+    if None not in known:
+        return [known]
+    readings = []
+    for form in _FORMS:
+        try:
+            readings.append([datetime.datetime.strptime(thing.strip(), form) for thing in things])
+        except (AttributeError, ValueError):
+            continue
+    return readings
+
+
+def _date(thing: Any) -> np.datetime64 | None:
+    """A date, in UTC where it has a zone."""
+    found = dates_of.as_datetime(thing)
+    return None if found is None else found[0]
+
+
+def _direction(read: list[Any]) -> int | None:
+    steps = [int(later > earlier) - int(later < earlier) for earlier, later in pairwise(read)]
+    if not any(steps):
+        return None
+    return 1 if min(steps) >= 0 else -1 if max(steps) <= 0 else 0
+
+
+def remarks(table: Table, kind: str, periods_per_year: float, prices: np.ndarray | None) -> list[str]:
+    """What may be a mistake in a table of returns, each with its remedy.
+
+    Parameters
+    ----------
+    table : the returns
+    kind : what they were made from, "prices" or "returns"
+    periods_per_year : as it was given
+    prices : that the returns were made from, if they were
+    """
+    with np.errstate(divide="ignore"):
+        logs = np.log1p(table.values)
+    found = _frequency(table, periods_per_year) + _jumps(table, logs) + _still(table)
+    if prices is not None:
+        found += _like_volumes(table, prices, logs)
+    named = [name for name in table.names if kind == "returns" and _LOGARITHM.search(name)]
+    if named:
+        found.append(
+            f"by its name column {named[0]!r} holds logarithmic returns, which are read as simple ones; pass "
+            "numpy.expm1 of them"
+        )
+    return found
+
+
+def rows_per_year(dates: np.ndarray) -> float:
+    """How many rows there are in a year, long stretches without any left out."""
+    days = np.diff(dates) / np.timedelta64(1, "D")
+    usual = float(np.median(days))
+    within = days[days <= _HOLE * max(usual, 1.0)]
+    return 365.25 * len(within) / float(within.sum()) if within.sum() > 0 else math.inf
+
+
+def _frequency(table: Table, periods_per_year: float) -> list[str]:
+    """Remarks on dates that come at another frequency than everything is annualised by, and on holes in them."""
+    if table.dates is None:
+        return []
+    days = np.diff(table.dates) / np.timedelta64(1, "D")
+    usual = float(np.median(days))
+    seen = rows_per_year(table.dates)
+    odd = _ODD_INTRADAY if usual < 1 else _ODD_IN_DAYS if len(days) < _WEEKS else _ODD_FREQUENCY
+    found = []
+    if not 1 / odd < seen / periods_per_year < odd:
+        found.append(
+            f"periods_per_year={periods_per_year:g}, but by its dates the table has {seen:.3g} rows a year; pass "
+            f"periods_per_year={seen:.0f} (--periods-per-year), or leave out days without trading"
+        )
+    longest = int(days.argmax())
+    if days[longest] > _HOLE * max(usual, 1.0):
+        found.append(
+            f"{days[longest]:,.0f} days lie between {table.where(longest)} and {table.where(longest + 1)}; a return "
+            "over them counts as one period: fill in the rows that are missing, or begin after them"
+        )
+    return found
+
+
+def _jumps(table: Table, logs: np.ndarray) -> list[str]:
+    """Remarks on a price that is out by a factor, and on splits that prices are not adjusted for; the first of each."""
+    size = np.abs(logs)
+    moved = np.where(size > 0, size, np.nan)
+    with np.errstate(invalid="ignore"):
+        spread = 1.4826 * np.nanmedian(moved, axis=0)
+    far = size > _FAR * spread
+    if not far.any():
+        return []
+    undone = np.zeros_like(far)
+    undone[:-1] = (size[:-1] > _SPIKE) & (np.abs(logs[:-1] + logs[1:]) < size[:-1] / 5)
+    undone[1:] |= undone[:-1].copy()
+    away = np.min([np.abs(size - math.log(k)) for k in _SPLITS], axis=0)
+    split = away < np.minimum(_MOVES * spread, _NEAR)
+    found = []
+    for which, words in (
+        (far & undone, "a move that the next row undoes; correct the price if it is out"),
+        (far & ~undone & split, "what a split does to prices that are not adjusted for it; take adjusted prices"),
+        (far & ~undone & ~split & (size > _JUMP), "hardly a return; correct it if it is out"),
+    ):
+        if which.any():
+            row, column = (int(k) for k in np.argwhere(which)[0])
+            more = f", one of {which.sum()}" if which.sum() > 1 else ""
+            found.append(f"{table.where(row, column)}: a return of {table.values[row, column]:+,.1%} is {words}{more}")
+    return found
+
+
+def _still(table: Table) -> list[str]:
+    """Remarks on columns that do not change for long at the end, or at the beginning."""
+    zero = np.abs(table.values) < 1e-14
+    rows = len(zero)
+    found = []
+    for when, way in (("since", zero[::-1]), ("until", zero)):
+        for number in np.flatnonzero(way[:_STILL].all(axis=0) & (rows >= 2 * _STILL)):
+            length = int(np.argmin(way[:, number])) if not way[:, number].all() else rows
+            others = int(zero[:, number].sum()) - length
+            if (others / max(rows - length, 1)) ** length > _UNLIKELY:
+                continue
+            place = table.where(rows - length if when == "since" else length - 1)
+            found.append(
+                f"column {table.names[number]!r} has not changed {when} {place}, in {length:,} rows: was it traded "
+                "then? Shorten the table, or leave the column out with columns= (--columns)"
+            )
+    return found[:3] + ([f"{len(found) - 3} more columns do not change for long"] if len(found) > 3 else [])
+
+
+def _like_volumes(table: Table, prices: np.ndarray, logs: np.ndarray) -> list[str]:
+    """Remarks on columns of whole numbers that vary as volumes do."""
+    found = []
+    for number, name in enumerate(table.names):
+        x = logs[:, number]
+        if len(x) < 20 or (prices[:, number] % 1 != 0).any() or np.median(np.abs(x)) < _LIVELY:
+            continue
+        x = x - x.mean()
+        if x[1:] @ x[:-1] < _UNDONE * (x @ x):
+            found.append(
+                f"column {name!r} varies like volumes, not like prices; choose others with columns= (--columns) if it "
+                "is none"
+            )
+    return found

@@ -1,0 +1,91 @@
+"""What every arm must do: have moments that its rewards have, stay in its support, be described and saved."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..arms import Bandit, Constant, Uniform, arm_from_dict
+from ..arms.base import Arm
+from ..kernels.rewards import QUANTILE
+from ..policies import RoundRobin
+from ..simulation import trace
+from .contract import check_round_trips, require, run_all
+
+
+def rewards(arm: Arm, pulls: int, seed: int) -> np.ndarray:
+    """What successive pulls of an arm pay."""
+    bandit = Bandit([arm, Constant(0.0)], clock="pulls")
+    played = trace(RoundRobin(), bandit, horizon=2 * pulls, seed=seed)
+    return played.rewards[played.choices == 0]
+
+
+class ArmContract:
+    """Tests that any arm must pass. Subclass it and say which: ``@pytest.mark.parametrize("arm", [...])``.
+
+    Attributes
+    ----------
+    batches : samples are so many batches of 1,000 rewards in a row, whose means give standard errors
+    seed : of the samples
+    """
+
+    batches = 500
+    seed = 20240229
+
+    def test_it_says_what_it_is(self, arm: Arm) -> None:
+        require(type(arm).__doc__, f"{type(arm).__name__} needs a docstring")
+        require(len(repr(arm)) < 1000, "the repr of an arm must be short")
+        check_round_trips(arm, arm_from_dict)
+
+    def test_its_moments_are_those_of_a_distribution(self, arm: Arm) -> None:
+        low, high = arm.support
+        mean, variance, third, fourth = arm.moments()
+        require(
+            math.isfinite(mean) and math.isfinite(variance) and variance >= 0, f"mean {mean} and variance {variance}"
+        )
+        require(low <= mean <= high, f"the mean {mean} lies outside the support [{low}, {high}]")
+        room = (high - mean) * (mean - low) if high > low else 0.0
+        # Bhatia & Davis: nothing varies more on the support. Pearson: kurtosis is at least 1 + skewness squared.
+        require(variance <= room * (1 + 1e-9), f"the variance {variance} is too large for the support [{low}, {high}]")
+        require(
+            not math.isfinite(third + fourth) or fourth * variance * (1 + 1e-9) + 1e-300 >= variance**3 + third**2,
+            f"no distribution has the central moments {variance}, {third}, {fourth}",
+        )
+
+    def test_its_rewards_have_its_moments(self, arm: Arm) -> None:
+        """Every moment within five standard errors, and inside the support; a variance 2% off would be noticed."""
+        out = rewards(arm, 1000 * self.batches, self.seed)
+        low, high = arm.support
+        require(
+            low <= out.min() and out.max() <= high, f"rewards from {out.min()} to {out.max()} leave [{low}, {high}]"
+        )
+        for k, expected in enumerate(arm.moments(), start=1):
+            if not math.isfinite(expected):
+                continue
+            powers = (out - (0.0 if k == 1 else arm.mean)) ** k
+            error = powers.reshape(self.batches, 1000).mean(axis=1).std(ddof=1) / math.sqrt(self.batches)
+            require(
+                abs(powers.mean() - expected) <= 5 * error + 1e-12 * abs(expected),
+                f"moment {k} is said to be {expected!r}, and is {powers.mean()!r} +- {error:.2g} in {out.size} rewards",
+            )
+
+    def test_its_rewards_are_a_function_of_the_seed(self, arm: Arm) -> None:
+        first, again, other = (rewards(arm, 500, seed) for seed in (1, 1, 2))
+        require((first == again).all(), "the same seed gave other rewards")
+        if arm.variance > 0:
+            require((first != other).any(), "another seed gave the same rewards")
+
+    def test_its_quantiles_rise(self, arm: Arm) -> None:
+        """An arm that is drawn by a table of quantiles pays more where a uniform one does with the same numbers."""
+        if arm.draws().kind != QUANTILE:
+            return
+        order = np.argsort(rewards(Uniform(0.0, 1.0), 20_000, self.seed))
+        paid = rewards(arm, 20_000, self.seed)[order]
+        step = np.diff(paid)
+        require(step.min() >= -1e-9 * math.sqrt(arm.variance), f"its quantile function falls by {-step.min():.3g}")
+
+
+def check_arm(arm: Arm) -> None:
+    """Draw from an arm and save it; AssertionError says what is wrong. See :class:`ArmContract`."""
+    run_all(ArmContract(), arm)

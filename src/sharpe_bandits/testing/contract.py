@@ -1,0 +1,47 @@
+"""What contracts are made of: tests as methods, run by pytest or one after another."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import SharpeBanditsError
+
+
+def require(condition: Any, message: str) -> None:
+    """Raise AssertionError with the message unless the condition holds (also where Python drops assert statements)."""
+    if not condition:
+        raise AssertionError(message)
+
+
+def refused(what: str, attempt: Callable[[], Any], error: type[SharpeBanditsError] = SharpeBanditsError) -> str:
+    """The message with which an attempt is refused; AssertionError if it is not, or with another kind of error."""
+    try:
+        attempt()
+    except error as caught:
+        return str(caught)
+    except Exception as caught:
+        raise AssertionError(
+            f"{what} must be refused with a {error.__name__}, not with {type(caught).__name__}: {caught}"
+        ) from caught
+    raise AssertionError(f"{what} must be refused with a {error.__name__}")
+
+
+def check_round_trips(thing: Any, from_dict: Callable[[dict[str, Any]], Any]) -> None:
+    """Require that a thing is the same after a trip through JSON, pickled, and copied."""
+    again = from_dict(json.loads(json.dumps(thing.to_dict(), allow_nan=False)))
+    require(again == thing and again.to_dict() == thing.to_dict(), f"{thing!r} came back from plain data as {again!r}")
+    for way, made in (("pickled", pickle.loads(pickle.dumps(thing))), ("copied", copy.deepcopy(thing))):
+        require(made == thing and made.to_dict() == thing.to_dict(), f"{thing!r} is not the same when {way}: {made!r}")
+        require(hash(made) == hash(thing), f"the hash of {thing!r} is not the same when it is {way}")
+
+
+def run_all(contract: Any, thing: Any) -> None:
+    """Every test of a contract, in order of definition."""
+    for kind in reversed(type(contract).__mro__):
+        for name in vars(kind):
+            if name.startswith("test_"):
+                getattr(contract, name)(thing)

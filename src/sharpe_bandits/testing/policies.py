@@ -1,0 +1,209 @@
+"""What every policy must do: be described, played, followed live, saved, refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from typing import Any
+
+import numpy as np
+
+from ..agents import Agent
+from ..arms import Bandit, Tape, Uniform
+from ..errors import BudgetTooSmallError, InvalidInputError, UnreadableDataError
+from ..objectives import Mean, Objective
+from ..policies.base import Policy, policy_from_dict
+from ..simulation import simulate, trace
+from .contract import check_round_trips, refused, require, run_all
+
+#: Rewards that no agent may take.
+BAD_REWARDS = (float("nan"), float("inf"), -float("inf"), None, "1", b"1", 1j, True, [1.0], np.ma.masked,
+               np.datetime64("2020-01-01"), np.timedelta64(1, "D"), 10**400)  # fmt: skip
+
+
+class PolicyContract:
+    """Tests that any policy must pass. Subclass it and say which: ``@pytest.mark.parametrize("policy", [...])``.
+
+    Attributes
+    ----------
+    arms, horizon, seed : the game that is played, on recorded rewards; the horizon is longer where the policy needs it
+    """
+
+    arms = 3
+    horizon = 60
+    seed = 5
+
+    def rounds(self, policy: Policy) -> int:
+        """Rounds of the game: enough for the policy."""
+        return max(self.horizon, 2 * self.least(policy))
+
+    def least(self, policy: Policy) -> int:
+        """The smallest horizon that the policy accepts."""
+
+        def accepted(horizon: int) -> bool:
+            try:
+                policy.check_horizon(horizon, self.arms)
+            except BudgetTooSmallError:
+                return False
+            return True
+
+        high = 2
+        while not accepted(high):
+            high *= 2
+        low = high // 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if accepted(middle) else (middle, high)
+        return high
+
+    def tape(self, policy: Policy) -> Tape:
+        """Continuous rewards above 0, so that choices hang on the index and not on ties."""
+        shape = np.linspace(2.0, 3.0, self.arms)[:, None]
+        return Tape(np.random.default_rng(17).gamma(shape, 0.5, size=(self.arms, self.rounds(policy))))
+
+    def new_agent(self, policy: Policy) -> Agent:
+        """A fresh agent."""
+        return policy.agent(self.arms, horizon=self.rounds(policy), seed=self.seed)
+
+    def step(self, agent: Agent, tape: Tape) -> Any:
+        """Ask, tell what the tape has, and give the arm."""
+        arm = agent.ask()
+        agent.tell(arm, tape.rewards[arm, agent.pulls[arm]])
+        return arm
+
+    def test_it_says_what_it_is(self, policy: Policy) -> None:
+        kind = type(policy)
+        require(policy.name, f"{policy!r} has no name")
+        require(
+            kind.title and kind.citation and kind.__doc__, f"{kind.__name__} needs a title, a citation and a docstring"
+        )
+        require(policy.goal is None or isinstance(policy.goal, Objective), f"the goal {policy.goal!r} is no objective")
+        renamed = policy_from_dict({**policy.to_dict(), "name": "another"})
+        require(renamed.name == "another" and renamed != policy, f"{policy!r} cannot be renamed")
+        refused_to_change = False
+        try:
+            policy.name = "changed"  # type: ignore[misc]
+        except AttributeError:
+            refused_to_change = True
+        require(refused_to_change, f"{kind.__name__} must be a frozen dataclass: what was learnt lives in an agent")
+
+    def test_it_makes_round_trips(self, policy: Policy) -> None:
+        check_round_trips(policy, policy_from_dict)
+
+    def test_it_plays_within_its_budget_and_from_the_tape(self, policy: Policy) -> None:
+        tape, rounds = self.tape(policy), self.rounds(policy)
+        played = trace(policy, tape, horizon=rounds, seed=self.seed)
+        pulls = np.bincount(played.choices, minlength=self.arms)
+        require(len(played.choices) == len(played.rewards) == pulls.sum() <= rounds, f"{pulls} are not {rounds} rounds")
+        require(pulls.min() >= 1, f"every arm must be played, not {pulls}")
+        for arm in range(self.arms):
+            paid = played.rewards[played.choices == arm]
+            require((paid == tape.rewards[arm, : pulls[arm]]).all(), f"arm {arm} did not pay what the tape has")
+
+    def test_a_live_agent_asks_what_the_engine_chose(self, policy: Policy) -> None:
+        tape = self.tape(policy)
+        played = trace(policy, tape, horizon=self.rounds(policy), seed=self.seed)
+        agent = self.new_agent(policy)
+        for t, chosen in enumerate(played.choices.tolist()):
+            require(not agent.done, f"the agent was done after {t} rounds, the engine after {len(played.choices)}")
+            asked = agent.ask()
+            require(agent.ask() == asked, "asking twice gave two arms")
+            require(asked == chosen, f"the agent asked for arm {asked} in round {t + 1}, the engine played {chosen}")
+            agent.tell(asked, played.rewards[t])
+        require(agent.done, f"the engine stopped after {len(played.choices)} rounds, the agent did not")
+        found = agent.recommend()
+        require(found == played.recommended, f"the agent recommends {found}, the engine {played.recommended}")
+
+    def test_the_same_seed_gives_the_same_choices(self, policy: Policy) -> None:
+        tape, rounds = self.tape(policy), self.rounds(policy)
+        first, again = (trace(policy, tape, horizon=rounds, seed=self.seed).choices for _ in range(2))
+        require(
+            np.array_equal(first, again), "the same seed gave other choices: an index must not have a memory of its own"
+        )
+
+    def test_too_small_a_horizon_is_refused(self, policy: Policy) -> None:
+        tape, least = self.tape(policy), self.least(policy)
+        require(len(trace(policy, tape, horizon=least).choices) <= least, f"more than {least} rounds were played")
+        if least > 2:
+            for attempt in (
+                lambda: trace(policy, tape, horizon=least - 1),
+                lambda: policy.agent(self.arms, horizon=least - 1),
+            ):
+                said = refused(f"a horizon of {least - 1}", attempt, BudgetTooSmallError)
+                require(str(least) in said, f"the error must say that {least} rounds are needed, not {said!r}")
+
+    def test_it_can_be_simulated_and_judged(self, policy: Policy) -> None:
+        """In one chunk or many, run by run what :func:`trace` gives; the regret is that of the traces."""
+        if policy.setting == "fixed confidence":
+            return  # played by identify, which has no given horizon
+        tape, rounds, runs = self.tape(policy), self.rounds(policy), 3
+        objective = policy.goal or Mean()
+        gaps = objective.gaps(tape.rewards.mean(axis=1), tape.rewards.var(axis=1))
+        totals = [
+            gaps[trace(policy, tape, horizon=rounds, seed=self.seed, run=run).choices].sum() for run in range(runs)
+        ]
+        for chunk in (1, runs):
+            study = simulate(policy, tape, horizon=rounds, runs=runs, seed=self.seed, workers=1, chunk=chunk)
+            found = study[policy.name].regret(objective).mean[-1]
+            require(
+                abs(found - np.mean(totals)) <= 1e-12 * abs(np.mean(totals)) + 1e-300,
+                f"the regret is {found!r} in chunks of {chunk}, and {np.mean(totals)!r} by traces",
+            )
+
+    def test_all_kernels_make_the_same_choices(self, policy: Policy) -> None:
+        """Where the index is said not to fall as rounds pass, being lazy must not change a choice."""
+        if policy.setting == "fixed confidence":
+            return  # one kernel plays it
+        bandit = Bandit([Uniform(0.0, 1.0 + 0.02 * i) for i in range(self.arms)])  # so alike that leads change
+        rounds = max(2000, self.rounds(policy))
+        plain = trace(policy, bandit, horizon=rounds, seed=self.seed)
+        for kernel in ("lazy", "side by side"):
+            try:
+                other = trace(policy, bandit, horizon=rounds, seed=self.seed, kernel=kernel)
+            except InvalidInputError as error:
+                require(kernel in str(error), f"the {kernel} kernel failed: {error}")
+                continue
+            first = int(np.argmax(plain.choices != other.choices))
+            require(
+                np.array_equal(plain.choices, other.choices),
+                f"the {kernel} kernel plays another arm in round {first + 1}: does the index fall as rounds pass?",
+            )
+
+    def test_a_saved_agent_continues_exactly(self, policy: Policy) -> None:
+        tape, plain, moved = self.tape(policy), self.new_agent(policy), self.new_agent(policy)
+        ways = (
+            lambda agent: Agent.from_json(agent.to_json()),
+            lambda agent: pickle.loads(pickle.dumps(agent)),
+            copy.deepcopy,
+        )
+        while not plain.done:
+            if plain.t % 7 == 0:
+                before = moved.to_json()
+                moved = ways[plain.t // 7 % 3](moved)
+                require(moved.to_json() == before, "a state is not the same after it was saved and loaded")
+            ours, theirs = self.step(plain, tape), self.step(moved, tape)
+            require(ours == theirs, f"after {plain.t} rounds the agent that was saved asked for {theirs}, not {ours}")
+        require(moved.done and moved.recommend() == plain.recommend(), "the agent that was saved ended otherwise")
+
+    def test_bad_rewards_and_states_are_refused_and_change_nothing(self, policy: Policy) -> None:
+        tape, agent = self.tape(policy), self.new_agent(policy)
+        for _ in range(self.arms):
+            self.step(agent, tape)
+        before = agent.to_json()
+        for reward in BAD_REWARDS:
+            refused(f"the reward {reward!r}", lambda reward=reward: agent.tell(agent.ask(), reward))  # type: ignore[misc]
+        refused("an unknown arm", lambda: agent.tell("no such arm", 1.0))
+        require(agent.to_json() == before, "what was refused changed the agent")
+        state = json.loads(before)
+        refused(
+            "a state that was changed", lambda: Agent.from_json(json.dumps({**state, "t": 99})), UnreadableDataError
+        )
+        refused("a state that was cut", lambda: Agent.from_json(before[:-9]), UnreadableDataError)
+        for arms in (1, 0, -1, 2.5, None, "ab", ["a", "a"]):
+            refused(f"arms={arms!r}", lambda arms=arms: policy.agent(arms, horizon=self.rounds(policy)))  # type: ignore[misc]
+
+
+def check_policy(policy: Policy) -> None:
+    """Play, save and abuse a policy; AssertionError says what it does wrong. See :class:`PolicyContract`."""
+    run_all(PolicyContract(), policy)

@@ -1,0 +1,259 @@
+"""The cache is a help, never a need: whatever is wrong with it, results are right and it mends itself."""
+
+import json
+import os
+import pickle
+import stat
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.cli import main
+from sharpe_bandits.engine import cache
+from sharpe_bandits.engine.cache import cache_folder
+
+
+def run(code, **environment):
+    """Run Python in a process of its own and read the JSON that it prints last."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1]), done.stderr
+
+
+USE = """
+    import json, warnings
+    import numpy as np
+    import sharpe_bandits as sb
+    from sharpe_bandits.engine import compiler
+
+    tape = sb.Tape(np.random.default_rng(1).normal(1.0, 1.0, size=(3, 40)))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        choices = sb.trace(sb.UCB1(), tape, horizon=40).choices.tolist()
+    kernels = list(compiler._compiled.values())
+    print(json.dumps({
+        "choices": choices,
+        "refused": sum(k.stats.cache_path is None for k in kernels),
+        "compiled": sum(sum(k.stats.cache_misses.values()) for k in kernels),
+        "found": sum(sum(k.stats.cache_hits.values()) for k in kernels),
+        "warnings": [str(w.message) for w in caught],
+    }))
+"""
+
+
+def expected_choices():
+    tape = sb.Tape(np.random.default_rng(1).normal(1.0, 1.0, size=(3, 40)))
+    return sb.trace(sb.UCB1(), tape, horizon=40).choices.tolist()
+
+
+def test_a_second_process_finds_the_code_of_the_first(tmp_path):
+    folder = str(tmp_path / "kept")
+    first, _ = run(USE, SHARPE_BANDITS_CACHE=folder)
+    second, _ = run(USE, SHARPE_BANDITS_CACHE=folder)
+    assert (first["compiled"], first["found"]) == (second["found"], second["compiled"])
+    assert first["found"] == 0 < first["compiled"]
+    assert first["choices"] == second["choices"] == expected_choices()
+    assert first["warnings"] == second["warnings"] == []
+
+
+def test_without_a_writable_cache_everything_works_with_one_warning(tmp_path):
+    """A folder below a regular file cannot be made, not even by root."""
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    result, _ = run(USE, SHARPE_BANDITS_CACHE=str(blocked / "cache"))
+    assert result["choices"] == expected_choices()
+    assert result["refused"] >= 2  # several kernels found no place
+    assert len(result["warnings"]) == 1
+    assert str(blocked / "cache") in result["warnings"][0]
+    assert "set SHARPE_BANDITS_CACHE to a writable folder" in result["warnings"][0]
+    assert blocked.read_text() == "not a folder"
+
+
+def test_the_cache_folder_is_where_the_user_says(monkeypatch, tmp_path):
+    monkeypatch.setenv("SHARPE_BANDITS_CACHE", str(tmp_path / "mine"))
+    assert cache_folder() == tmp_path / "mine"
+    monkeypatch.delenv("SHARPE_BANDITS_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setattr("platform.system", lambda: "Linux")
+    assert cache_folder() == tmp_path / "xdg" / "sharpe-bandits"
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A cache that a process has filled, as bytes by file name."""
+    folder = tmp_path_factory.mktemp("filled")
+    run(USE, SHARPE_BANDITS_CACHE=str(folder))
+    files = {path.name: path.read_bytes() for path in (folder / "kernels").iterdir()}
+    assert len(files) >= 2
+    assert all(name.endswith(".kernel") for name in files)
+    return files
+
+
+def refill(folder, files):
+    kernels = folder / "kernels"
+    kernels.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name, content in files.items():
+        (kernels / name).write_bytes(content)
+    return kernels
+
+
+def flipped(content, place):
+    return content[:place] + bytes([content[place] ^ 16]) + content[place + 1 :]
+
+
+DAMAGE = {
+    "empty": lambda content: b"",
+    "cut short": lambda content: content[: len(content) // 2],
+    "cut by a byte": lambda content: content[:-1],
+    "header only": lambda content: content[:24],
+    "a bit flipped in front": lambda content: flipped(content, 3),
+    "a bit flipped in the checksum": lambda content: flipped(content, 40),
+    "a bit flipped in the code": lambda content: flipped(content, len(content) // 2),
+    "a foreign file": lambda content: b"something else",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_file_is_a_miss_and_is_replaced(damage, filled):
+    for content in filled.values():
+        assert cache.unpacked(content) is not None
+        assert cache.unpacked(DAMAGE[damage](content)) is None
+
+
+def test_damage_costs_compiling_and_nothing_else(tmp_path, filled):
+    """All at once, in one process: each kernel is damaged in another way, and afterwards every file is whole."""
+    kinds = list(DAMAGE.values())
+    damaged = {name: kinds[n % len(kinds)](content) for n, (name, content) in enumerate(filled.items())}
+    kernels = refill(tmp_path, damaged)
+    result, _ = run(USE, SHARPE_BANDITS_CACHE=str(tmp_path))
+    assert result["choices"] == expected_choices()
+    assert result["found"] == 0 < result["compiled"]
+    assert result["warnings"] == []
+    again, _ = run(USE, SHARPE_BANDITS_CACHE=str(tmp_path))
+    assert again["compiled"] == 0 < again["found"]
+    assert all(cache.unpacked(path.read_bytes()) is not None for path in kernels.iterdir())
+
+
+def test_a_whole_file_that_does_not_load_is_a_miss(tmp_path, filled):
+    """What another version of numba may leave: whole, but not what is expected."""
+    refill(tmp_path, {name: cache.packed(pickle.dumps(("not", "a", "kernel"))) for name in filled})
+    result, _ = run(USE, SHARPE_BANDITS_CACHE=str(tmp_path))
+    assert result["choices"] == expected_choices()
+    assert result["found"] == 0 < result["compiled"]
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners and permissions here")
+def test_a_folder_that_others_may_write_is_not_read(tmp_path, filled, monkeypatch):
+    """Not even where what lies in it looks right: a pickle that is read is run."""
+    witness = tmp_path / "ran"
+    kernels = refill(tmp_path, {name: cache.packed(pickle.dumps(Runs(str(witness)))) for name in filled})
+    kernels.chmod(0o777)
+    result, _ = run(USE, SHARPE_BANDITS_CACHE=str(tmp_path))
+    assert result["choices"] == expected_choices()
+    assert not witness.exists()
+    assert len(result["warnings"]) == 1
+    assert "may be written by other users (remedy: chmod 700)" in result["warnings"][0]
+    # The test can fail: in a folder of one's own the same file would be run.
+    kernels.chmod(0o700)
+    run(USE, SHARPE_BANDITS_CACHE=str(tmp_path))
+    assert witness.exists()
+
+
+class Runs:
+    """A pickle that leaves a trace when it is read."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return (open, (self.path, "w"))
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners and permissions here")
+def test_who_owns_the_folder_matters(tmp_path, monkeypatch):
+    monkeypatch.setenv("SHARPE_BANDITS_CACHE", str(tmp_path))
+    monkeypatch.setattr(cache, "_warned", set())
+    folder = cache.usable_folder()
+    assert folder == tmp_path / "kernels"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    folder.chmod(0o755)  # others may look: not any more
+    assert cache.usable_folder() == folder
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    with pytest.warns(UserWarning, match="belongs to another user"):
+        assert cache.usable_folder() is None
+
+
+def test_without_a_home_folder_everything_works(monkeypatch):
+    """As in a container that is run as a user who does not exist there."""
+    for name in ("SHARPE_BANDITS_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(cache, "_warned", set())
+
+    def homeless(self):
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr("pathlib.Path.expanduser", homeless)
+    with pytest.warns(UserWarning, match="there is no home folder; set SHARPE_BANDITS_CACHE"):
+        assert cache.usable_folder() is None
+    assert main(["cache"]) == 2
+
+
+def test_a_full_disk_is_one_warning(tmp_path, monkeypatch):
+    monkeypatch.setenv("SHARPE_BANDITS_CACHE", str(tmp_path))
+    monkeypatch.setattr(cache, "_warned", set())
+
+    def full(path, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cache, "_write", full)
+
+    @sb.index_policy(name="test: full disk")
+    def index(arm, t):
+        return arm.mean * 1.2345
+
+    with pytest.warns(UserWarning, match=r"cannot be written \(No space left on device\)") as caught:
+        sb.trace(index(), sb.Tape(np.ones((2, 20))), horizon=20)
+    assert len(caught) == 1
+    assert list((tmp_path / "kernels").iterdir()) == []
+
+
+def test_the_cache_is_trimmed_by_age_and_size(tmp_path):
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    now = time.time()
+    ages = {"old.kernel": 91, "a.kernel": 30, "b.kernel": 20, "c.kernel": 0, ".left.new": 2, ".fresh.new": 0}
+    for name, days in ages.items():
+        (folder / name).write_bytes(bytes(1000))
+        os.utime(folder / name, (now - 86400 * days,) * 2)
+    (folder / "notes.txt").write_text("not ours")
+    (tmp_path / "0123456789abcdef01234567").mkdir()  # of the layout before this one
+    (tmp_path / "mine").mkdir()
+    cache.trim(folder, max_bytes=3000, again=True)
+    assert sorted(path.name for path in folder.iterdir()) == [".fresh.new", "b.kernel", "c.kernel", "notes.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kernels", "mine"]
+
+
+def test_the_command_shows_and_clears(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SHARPE_BANDITS_CACHE", str(tmp_path))
+    assert main(["cache"]) == 0
+    assert f"{tmp_path / 'kernels'}: 0 compiled kernels" in capsys.readouterr().out
+    refill(tmp_path, {"a.kernel": bytes(2**20), "b.kernel": bytes(2**19)})
+    (tmp_path / "kernels" / "notes.txt").write_text("not ours")
+    assert main(["cache"]) == 0
+    assert "2 compiled kernels, 1.5 MiB" in capsys.readouterr().out
+    assert main(["cache", "--clear"]) == 0
+    assert "removed 2 compiled kernels, 1.5 MiB" in capsys.readouterr().out
+    assert [path.name for path in (tmp_path / "kernels").iterdir()] == ["notes.txt"]

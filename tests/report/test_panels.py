@@ -1,0 +1,222 @@
+"""Figures of panels: the same bytes every time, readable, and with everything that is in the panel."""
+
+import struct
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.charts.description import PALETTE
+from sharpe_bandits.charts.render_matplotlib import pictures, render_matplotlib
+from sharpe_bandits.paper import theory_check
+from sharpe_bandits.report.panels import panel_figure
+from tests.synthetic import case, finished, outcome, panel
+
+SVG = "{http://www.w3.org/2000/svg}"
+TIMES = np.array([1, 10, 100, 1000])
+GOOD = sb.Bandit([sb.Uniform(0, 2), sb.Uniform(0, 1)])
+
+
+def described(done, extra=()):
+    return panel_figure(done, [*done.rows(), *extra])
+
+
+def drawn(done, extra=()):
+    return render_matplotlib(described(done, extra))
+
+
+def played(policy, share, times=TIMES, runs=4):
+    wrong = np.rint(times * share + np.arange(runs)[:, None]).astype(int)
+    wrong = np.minimum(wrong, times)
+    return outcome(policy, np.stack([times - wrong, wrong], axis=2), times)
+
+
+def regret_panel(policies=None, variables=({"K": 2, "L": 0.5}, {"K": 2, "L": 5}), horizon=1000):
+    policies = policies or [sb.UCBRSSR(1.0), sb.UUCB(1.0)]
+    cases = [case(policies, v, sb.RSSR(1.0), GOOD, horizon) for v in variables]
+    outcomes = [[played(p, 0.1 + 0.05 * k) for k, p in enumerate(policies)] for _ in cases]
+    return finished(panel(cases), *outcomes)
+
+
+def error_panel(policies=None, variables=({"K": 16}, {"K": 32})):
+    policies = policies or [sb.SHSR(1.0), sb.SuRSR(1.0)]
+    cases = [case(policies, v, sb.RSSR(1.0), GOOD, 1000) for v in variables]
+    recommended = [0, 1, 0, 0]
+    outcomes = [[outcome(p, [[[500, 500]]] * 4, (1000,), recommended=recommended) for p in policies] for _ in cases]
+    return finished(panel(cases, "error"), *outcomes)
+
+
+def coverage_panel():
+    from sharpe_bandits.paper.panels import panel as of_paper
+
+    source = of_paper("C1", "paper")
+    found = []
+    for k, name in enumerate(("variance, printed", "sr_like, printed", "rssr, repaired")):
+        for place in ("Uniform(0, 1), n = 100", "Uniform(0, 9), n = 100"):
+            row = {"panel": "C1", "case": place, "policy": name, "metric": "violation rate"}
+            found.append({**row, "mean": 0.1 * k, "low": 0.05 * k, "high": 0.2 * k})
+    return finished(source), found
+
+
+def legends(figure):
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+
+
+def test_png_and_svg_are_what_they_say():
+    files = pictures(described(regret_panel()))
+    assert set(files) == {"svg", "png"}
+    assert files["png"].startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", files["png"][16:24])
+    assert width > 700
+    assert height > 700
+    root = ET.fromstring(files["svg"])
+    assert root.tag == f"{SVG}svg"
+    texts = {"".join(node.itertext()).strip() for node in root.iter(f"{SVG}text")}
+    assert {"rounds t", "regret R(t)", "sub-optimal plays"} <= texts  # text stays text: it can be searched and edited
+    assert any("R9, paper profile: Made up" in text for text in texts)
+
+
+@pytest.mark.parametrize("make", [regret_panel, error_panel])
+def test_the_same_panel_gives_the_same_bytes(make):
+    assert pictures(described(make())) == pictures(described(make()))
+
+
+def test_nothing_in_the_files_tells_when_they_were_made():
+    files = pictures(described(error_panel()))
+    assert b"<dc:date>" not in files["svg"]
+    assert b"tIME" not in files["png"]
+
+
+def test_curves_have_labels_a_legend_of_all_policies_and_bands():
+    figure = drawn(regret_panel())
+    axes = figure.axes
+    assert [ax.get_ylabel() for ax in axes] == ["regret R(t)", "sub-optimal plays"]
+    assert [ax.get_xlabel() for ax in axes] == ["", "rounds t"]
+    assert {ax.get_xscale() for ax in axes} == {"log"}
+    assert legends(figure) == ["UCB-RSSR, L = 0.5", "U-UCB, L = 0.5", "UCB-RSSR, L = 5", "U-UCB, L = 5"]
+    assert all(len(ax.lines) == 4 and len(ax.collections) == 4 for ax in axes)
+    assert figure.get_suptitle() == "R9, paper profile: Made up"
+
+
+def test_curves_show_the_numbers_and_their_intervals():
+    done = regret_panel()
+    rows = [r for r in done.rows() if (r["case"], r["policy"], r["metric"]) == ("K = 2, L = 0.5", "U-UCB", "regret")]
+    ax = drawn(done).axes[0]
+    (line,) = (line for line in ax.lines if line.get_label() == "U-UCB, L = 0.5")
+    np.testing.assert_array_equal(line.get_xdata(), TIMES)
+    np.testing.assert_array_equal(line.get_ydata(), [r["mean"] for r in rows])
+    band = ax.collections[list(ax.lines).index(line)].get_paths()[0].vertices
+    for r in rows:
+        assert [r["t"], r["low"]] in band.tolist()
+        assert [r["t"], r["high"]] in band.tolist()
+
+
+def test_every_k_has_a_column_of_its_own():
+    figure = drawn(regret_panel(variables=[{"K": K, "L": L} for K in (5, 10) for L in (1, 2)]))
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["K = 5", "K = 10", "", ""]
+
+
+def test_errors_have_a_place_for_every_case():
+    figure = drawn(error_panel())
+    (ax,) = figure.axes
+    assert ax.get_ylabel().startswith("probability of error")
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["K = 2\nn = 1,000"] * 2
+    assert legends(figure) == ["SHSR", "SuRSR"]
+    means = [container.lines[0].get_ydata().tolist() for container in ax.containers]
+    assert means == [[0.25, 0.25], [0.25, 0.25]]
+
+
+def test_bounds_are_drawn_beside_the_curves_and_named():
+    done = regret_panel()
+    row = next(r for r in done.rows() if r["metric"] == "regret")
+    extra = [{**row, "t": t, "metric": "bound (printed)", "mean": 5.0, "low": 5.0, "high": 5.0} for t in (100, 1000)]
+    figure = drawn(done, extra)
+    assert len(figure.axes[0].lines) == 5
+    assert [name for name in legends(figure) if "bound" in name] == ["printed bound, UCB-RSSR, L = 0.5"]
+
+
+def test_a_bound_of_the_last_column_is_in_the_legend_too():
+    done = regret_panel(variables=[{"K": 5, "L": 1}, {"K": 10, "L": 1}])
+    row = next(r for r in done.rows() if r["metric"] == "regret" and r["case"] == "K = 10, L = 1")
+    figure = drawn(done, [{**row, "metric": "bound (repaired)"}])
+    assert legends(figure) == ["UCB-RSSR", "U-UCB", "repaired bound, UCB-RSSR"]
+
+
+def test_coverage_has_the_promise_and_all_inequalities():
+    figure = render_matplotlib(panel_figure(*coverage_panel()))
+    (ax,) = figure.axes
+    assert "violated" in ax.get_xlabel()
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["Uniform(0, 1), n = 100", "Uniform(0, 9), n = 100"]
+    assert set(legends(figure)) >= {"variance, printed", "sr-like, printed", "rssr, repaired"}
+    assert any(line.get_xdata() == [theory_check.LEVEL] * 2 for line in ax.lines if list(line.get_ydata()) == [0, 1])
+
+
+# --- a user's own experiment has what the paper's have not ------------------------------------------------------------
+
+
+def test_panels_without_l():
+    figure = drawn(regret_panel(variables=[{"rho": 0.5}, {"rho": 2}]))
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["rho = 0.5, L = 1", "rho = 2, L = 1", "", ""]
+    assert legends(figure) == ["UCB-RSSR", "U-UCB"]
+    assert legends(drawn(regret_panel(variables=[{}]))) == ["UCB-RSSR", "U-UCB"]
+
+
+def test_more_policies_than_colours():
+    policies = [sb.UCBRSSR(1.0, name=f"P{k}") for k in range(len(PALETTE) + 2)]
+    figure = drawn(regret_panel(policies, variables=[{}]))
+    styles = {(line.get_color(), line.get_linestyle()) for line in figure.axes[0].lines}
+    assert len(styles) == len(policies)
+    assert legends(figure) == [p.name for p in policies]
+    policies = [sb.SHSR(1.0, name=f"P{k}") for k in range(len(PALETTE) + 2)]
+    assert legends(drawn(error_panel(policies))) == [p.name for p in policies]
+
+
+@pytest.mark.parametrize("metric", ["regret", "error"])
+def test_policies_of_single_cases(metric):
+    first, second = sb.UCBRSSR(1.0), sb.UUCB(1.0)
+    cases = [case([p], {"set": s}, sb.RSSR(1.0), GOOD, 1000) for p, s in ((first, "A"), (second, "B"))]
+    done = finished(panel(cases, metric), [played(first, 0.1)], [played(second, 0.2)])
+    figure = drawn(done)
+    assert legends(figure) == ["UCB-RSSR", "U-UCB"]
+    if metric == "error":
+        places = [container.lines[0].get_xdata().round().tolist() for container in figure.axes[0].containers]
+        assert places == [[0], [1]]
+
+
+def test_cases_that_differ_in_something_else_are_told_apart():
+    figure = drawn(error_panel(variables=[{"rho": 1}, {"rho": 2}]))
+    assert [t.get_text() for t in figure.axes[0].get_xticklabels()] == [
+        "rho = 1\nK = 2\nn = 1,000",
+        "rho = 2\nK = 2\nn = 1,000",
+    ]
+
+
+@pytest.mark.parametrize("horizon", [2, 10, 99])
+def test_short_horizons(horizon):
+    policy = sb.UCB1()
+    times = np.array([1, horizon])
+    one = case([policy], {}, sb.Mean(), GOOD, horizon)
+    figure = drawn(finished(panel([one]), [played(policy, 0.5, times)]))
+    low, high = figure.axes[0].get_xlim()
+    assert low < high == horizon
+
+
+# --- the palette ------------------------------------------------------------------------------------------------------
+
+
+#: Okabe & Ito, "Color Universal Design" (2008).
+OKABE_ITO = {"#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7"}
+
+
+def test_colours_are_those_that_colour_blind_readers_tell_apart():
+    assert set(PALETTE) <= OKABE_ITO
+    assert "#F0E442" not in PALETTE  # yellow vanishes on white paper
+    assert len(set(PALETTE)) == len(PALETTE)
+
+
+def test_curves_differ_in_more_than_colour():
+    lines = drawn(regret_panel(variables=[{"L": 1}, {"L": 2}])).axes[0].lines
+    assert len({line.get_linestyle() for line in lines}) == 2
+    (ax,) = drawn(error_panel()).axes
+    assert len({container.lines[0].get_marker() for container in ax.containers}) == 2

@@ -1,0 +1,66 @@
+"""Tables: as text, as escaped HTML, and as tables of other libraries."""
+
+import csv
+import io
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.display import Table, html_table, in_words, picture
+
+TABLE = Table(["policy", "regret", "note"], [["A", 1.23456789, None], ["<b>&", 12, "x"]], "A title")
+
+
+def test_text_is_aligned():
+    assert repr(TABLE).splitlines() == ["policy  regret  note", "A        1.235", "<b>&        12  x"]
+
+
+def test_html_is_well_formed_and_escaped():
+    root = ET.fromstring(TABLE._repr_html_().replace("style=text-align:right", 'style="text-align:right"'))
+    assert [cell.text for cell in root.iter("td")] == ["A", "1.235", None, "<b>&", "12", "x"]
+    assert [cell.text for cell in root.iter("th")] == ["policy", "regret", "note"]
+    assert root.find("caption").text == "A title"
+    assert "<script>" not in html_table(["<script>"], [["<script>"]], "<script>")
+
+
+def test_other_libraries_get_the_same_numbers():
+    records = [{"policy": "A", "regret": 1.5, "runs": 3}, {"policy": "B", "regret": float("nan"), "runs": 4}]
+    table = Table.of(records)
+    assert table.records() == records
+    arrow = table.to_arrow()
+    assert arrow.column_names == ["policy", "regret", "runs"]
+    for frame in (table.to_pandas(), table.to_polars()):
+        assert list(frame.columns) == arrow.column_names
+        assert list(frame["policy"]) == ["A", "B"]
+        assert list(frame["runs"]) == [3, 4]
+        np.testing.assert_array_equal(np.asarray(frame["regret"], float), [1.5, np.nan])
+    assert list(csv.reader(io.StringIO(table.to_csv().decode()))) == [
+        ["policy", "regret", "runs"], ["A", "1.5", "3"], ["B", "nan", "4"],
+    ]  # fmt: skip
+
+
+def test_a_missing_library_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "polars", None)
+    with pytest.raises(sb.MissingLibraryError, match="pip install polars") as caught:
+        TABLE.to_polars()
+    assert isinstance(caught.value, ImportError)
+
+
+def test_plain_data_in_words():
+    assert in_words(sb.ScaleFreeUCB(L=0.1).to_dict()).startswith("ScaleFreeUCB(")
+    assert in_words({"arm": "Uniform", "low": 0.0, "high": 1.5}, named=False) == "Uniform(0, 1.5)"
+    assert in_words({"arm": "Empirical", "values": [0.5] * 100}) == "Empirical(values = 100 values)"
+
+
+def test_a_picture_holds_every_point():
+    t = np.array([1, 2, 4, 8])
+    root = ET.fromstring(picture(t, t * 1.0, t * 0.5, t * 1.5))
+    line = root.find("polyline").get("points").split()
+    assert [float(p.split(",")[0]) for p in line] == pytest.approx([0, 240 / 7, 3 * 240 / 7, 240], abs=0.05)
+    heights = [float(p.split(",")[1]) for p in line]
+    assert heights == pytest.approx([80 - 80 * v / 12 for v in t], abs=0.05)  # from 0 to the top of the band, 12
+    nothing = np.full(4, np.nan)
+    assert "polyline" in picture(t, t * 1.0, nothing, nothing)  # a single run has no band
+    assert picture(t[:1], t[:1], t[:1], t[:1]) == ""

@@ -1,0 +1,97 @@
+"""What README and docs show runs, and prints what they say it prints; so do the examples in docstrings."""
+
+import contextlib
+import doctest
+import importlib
+import io
+import pkgutil
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+#: A block of Python, and what it prints, indented, right after it.
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n((?:(?: {4}[^\n]*)?\n)+))?", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page):
+    """The blocks of a page: line, code, and what it prints (None if the page does not say)."""
+    text = page.read_text("utf-8")
+    for found in BLOCK.finditer(text):
+        yield text[: found.start()].count("\n") + 2, found[1], found[2]
+
+
+def words(text):
+    """Text without layout."""
+    return " ".join(text.split())
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    """A working folder with the files that the pages name, and what they take for granted."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    monkeypatch.chdir(tmp_path)
+    generator = np.random.default_rng(1)
+    days = np.datetime64("2015-01-01") + np.arange(1500)
+    days = days[np.is_busday(days)]
+    values = generator.normal([0.0006, 0.0004, 0.0002], [0.01, 0.012, 0.008], (len(days), 3))
+    names = ("momentum", "carry", "value")
+    returns = {name: values[:, i] for i, name in enumerate(names)}
+    prices = {name: 100 * np.cumprod(1 + column) for name, column in returns.items()}
+    pa.parquet.write_table(pa.table({"date": days, **prices}), "prices.parquet")
+    pa.csv.write_csv(pa.table({"date": days, **returns}), "returns.csv")
+    rewards = np.random.default_rng(2)
+    return {
+        "sb": sb,
+        "play": lambda arm: float(rewards.uniform(0, 0.6 if arm in (0, "momentum") else 0.3)),
+        "bandit": sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)]),
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, desk):
+    for line, code, expected in blocks(page):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile("\n" * (line - 1) + code, str(page), "exec"), desk)
+        if expected is not None and "print(" in code:
+            assert words(printed.getvalue()) == words(expected), f"{page.name}, line {line}"
+
+
+def test_the_search_finds_code_and_what_it_prints():
+    found = list(blocks(ROOT / "README.md"))
+    assert len(found) >= 5
+    assert any(expected is not None and "±" in expected for _, _, expected in found)
+
+
+MODULES = [
+    module.name for module in pkgutil.walk_packages(sb.__path__, "sharpe_bandits.") if "__main__" not in module.name
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_hold(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_links_between_pages_lead_somewhere():
+    """Files that exist, and headings that are there."""
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            file = (page.parent / path).resolve() if path else page
+            assert file.exists(), f"{page.name}: {target}"
+            if anchor:
+                headings = re.findall(r"^#+ (.*)$", file.read_text("utf-8"), re.MULTILINE)
+                anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+                assert anchor in anchors, f"{page.name}: {target}"

@@ -1,0 +1,37 @@
+"""Errors that say what to do, and are what a caller would catch."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.charts import Axis, Chart, Figure, Series, pictures, render_plotly
+from sharpe_bandits.report.document import document
+
+ONE = Chart(series=[Series(name="A", colour="#000000", at=[1, 2], mean=[1, 2])], x=Axis(), y=Axis())
+FIGURE = Figure(title="", charts=[[ONE]], size=(4, 3))
+
+
+def ranked():
+    x = np.random.default_rng(0).normal(0, 0.01, (40, 2))
+    return sb.rank(sb.read_returns(x, kind="returns", periods_per_year=12, names=["a", "b"]))
+
+
+@pytest.mark.parametrize(
+    ("library", "extra", "use"),
+    [
+        ("matplotlib", "report", lambda: pictures(FIGURE)),
+        ("plotly", "report", lambda: render_plotly(FIGURE)),
+        ("plotly", "report", lambda: document("plan.html", {"plan": FIGURE})),
+        ("jinja2", "report", lambda: document("plan.html")),
+        ("arch", "data", ranked),
+    ],
+)
+def test_a_missing_library_is_an_import_error_too(monkeypatch, library, extra, use):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError, match=f"{library}, which is not installed") as caught:
+        use()
+    assert isinstance(caught.value, sb.MissingLibraryError)
+    assert isinstance(caught.value, sb.SharpeBanditsError)
+    assert str(caught.value).endswith(f"pip install 'sharpe-bandits[{extra}]'")

@@ -1,0 +1,442 @@
+"""What a formula reads is part of what it is: whatever changes, with the same function object, is noticed."""
+
+import importlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import numba
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.engine.compiler import specialise
+from sharpe_bandits.fingerprints import fingerprint
+from sharpe_bandits.kernels import formulas
+
+
+def kernel(x):
+    """A kernel small enough to compile in no time; its index is whatever is bound."""
+    return index_of(x, 0)
+
+
+index_of = formulas.index
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of the user's: formulas in one module, what they read in others, one of them nested."""
+    name = f"mine_{tmp_path.name.replace('-', '_')}"
+    folder = tmp_path / name
+    (folder / "inner").mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder / "inner" / "__init__.py").write_text("")
+    (folder / "inner" / "const.py").write_text("C = 2.0\nTABLE = __import__('numpy').array([2.0, 5.0])\n")
+    (folder / "helpers.py").write_text("K = 2.0\n\ndef helper(x):\n    return K * x\n")
+    (folder / "formulas.py").write_text(
+        textwrap.dedent(f"""
+            import math
+            import numba
+            import numpy as np
+            import {name}.inner.const
+            import {name}.helpers as helpers
+            from {name}.helpers import helper
+
+            C = 2.0
+            TABLE = np.array([2.0, 5.0])
+            TABLES = (np.full(2000, 2.0), np.full(2000, 5.0))
+            FLAGS = (True, 2)
+
+            @numba.njit
+            def compiled(x):
+                return C * x
+
+            @numba.vectorize
+            def ufunc(x):
+                return C * x
+
+            def with_default(x, k=2.0):
+                return k * x
+
+            PAIR = (compiled, compiled)
+
+            def read_global(x, t):
+                return C * x
+
+            def read_array(x, t):
+                return TABLE[0] * x
+
+            def read_long_arrays(x, t):
+                return TABLES[0][1000] * x
+
+            def read_tuple(x, t):
+                return FLAGS[1] * x
+
+            def nested_module(x, t):
+                return {name}.inner.const.C * x
+
+            def nested_array(x, t):
+                return {name}.inner.const.TABLE[0] * x
+
+            def module_helper(x, t):
+                return helpers.helper(x)
+
+            def imported_helper(x, t):
+                return helper(x)
+
+            def compiled_helper(x, t):
+                return compiled(x)
+
+            def tuple_of_functions(x, t):
+                return PAIR[0](x)
+
+            def vectorised_helper(x, t):
+                return ufunc(x)
+
+            def default_of_helper(x, t):
+                return with_default(x)
+
+            def own_default(x, t, k=2.0):
+                return k * x
+
+            def signed_zero(x, t):
+                return math.copysign(x, C)
+
+            def make(k):
+                def closure(x, t):
+                    return k * x
+                def set(value):
+                    nonlocal k
+                    k = value
+                return closure, set
+
+            closure, set_closure = make(2.0)
+        """)
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module(f"{name}.formulas")
+    yield module
+    for loaded in [other for other in sys.modules if other.partition(".")[0] == name]:
+        del sys.modules[loaded]
+
+
+def sibling(module, name):
+    return sys.modules[module.__name__.replace("formulas", name)]
+
+
+def in_place(array):
+    array[:] = 3.0
+
+
+def reload_with_other_text(module):
+    other = sibling(module, "helpers")
+    with open(other.__file__, "w") as file:
+        file.write("K = 3.0  # longer than before\n\ndef helper(x):\n    return K * x\n")
+    importlib.invalidate_caches()
+    importlib.reload(other)
+
+
+CHANGES = {
+    "read_global": lambda m: setattr(m, "C", 3.0),
+    "read_array": lambda m: in_place(m.TABLE),
+    "read_long_arrays": lambda m: in_place(m.TABLES[0]),
+    "read_tuple": lambda m: setattr(m, "FLAGS", (True, 3)),
+    "nested_module": lambda m: setattr(sibling(m, "inner.const"), "C", 3.0),
+    "nested_array": lambda m: in_place(sibling(m, "inner.const").TABLE),
+    "module_helper": lambda m: setattr(sibling(m, "helpers"), "K", 3.0),
+    "imported_helper": lambda m: setattr(sibling(m, "helpers"), "K", 3.0),
+    "compiled_helper": lambda m: setattr(m, "C", 3.0),
+    "tuple_of_functions": lambda m: setattr(m, "C", 3.0),
+    "vectorised_helper": lambda m: setattr(m, "C", 3.0),
+    "default_of_helper": lambda m: setattr(m.with_default, "__defaults__", (3.0,)),
+    "own_default": lambda m: setattr(m.own_default, "__defaults__", (3.0,)),
+    "closure": lambda m: m.set_closure(3.0),
+}
+
+
+@pytest.mark.filterwarnings("ignore:First-class function type feature is experimental")
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_a_formula_reads_is_part_of_it(package, name):
+    """The same function object, before and after a change of what it reads: plain Python says what is right."""
+    formula = getattr(package, name)
+    before = fingerprint(formula)
+    assert specialise(kernel, {formulas.index: formula})(1.7) == 2.0 * 1.7
+    CHANGES[name](package)
+    plain = getattr(formula, "py_func", formula)
+    if name != "tuple_of_functions" and "compiled" not in name and "vectorised" not in name:
+        assert plain(1.7, 0) == 3.0 * 1.7  # the change is one in plain Python too; numba's own helpers are stale
+    assert fingerprint(formula) != before
+    assert specialise(kernel, {formulas.index: formula})(1.7) == 3.0 * 1.7
+
+
+def test_a_module_that_was_reloaded_is_followed(package):
+    before = fingerprint(package.module_helper)
+    assert specialise(kernel, {formulas.index: package.module_helper})(1.5) == 3.0
+    reload_with_other_text(package)
+    assert fingerprint(package.module_helper) != before
+    assert specialise(kernel, {formulas.index: package.module_helper})(1.5) == 4.5
+
+
+@pytest.mark.parametrize(("old", "new"), [(0.0, -0.0), (1, 1.0), (True, 1), (1.0, np.float32(1.0))])
+def test_values_that_are_equal_but_not_the_same_are_told_apart(package, old, new):
+    package.C = old
+    before = fingerprint(package.signed_zero)
+    first = specialise(kernel, {formulas.index: package.signed_zero})(1.5)
+    package.C = new
+    assert fingerprint(package.signed_zero) != before
+    assert specialise(kernel, {formulas.index: package.signed_zero})(1.5) == package.signed_zero(1.5, 0)
+    assert first == 1.5
+
+
+def test_a_value_that_comes_back_finds_its_code(package):
+    codes = []
+    for value in (2.0, 3.0, 2.0):
+        package.C = value
+        codes.append(specialise(kernel, {formulas.index: package.read_global}))
+    assert codes[0] is codes[2]
+    assert codes[0] is not codes[1]
+
+
+def test_code_is_made_of_the_values_of_its_moment(package):
+    """Machine code is made when a kernel is first called: an array that changed in between must not get into it."""
+    compiled = specialise(kernel, {formulas.index: package.read_array})
+    in_place(package.TABLE)
+    assert compiled(1.0) == 2.0
+    assert specialise(kernel, {formulas.index: package.read_array})(1.0) == 3.0
+
+
+C = 1.0
+BANDIT = [sb.Uniform(0, 3), sb.Uniform(1, 2), sb.Uniform(0.4, 2.9)]
+
+
+@sb.index_policy
+def weighted(arm, t):
+    return arm.mean + C * arm.variance
+
+
+@sb.index_policy(name="weighted by a parameter")
+def by_parameter(arm, t, c):
+    return arm.mean + c * arm.variance
+
+
+def choices(policy):
+    return sb.trace(policy, BANDIT, horizon=300, seed=1).choices
+
+
+def test_a_constant_that_changes_changes_the_simulation_and_the_state(monkeypatch):
+    policy = weighted(pilot_pulls=20)
+    assert policy.name == "weighted"
+    first = choices(policy)
+    agent = policy.agent(arms=3)
+    state = agent.to_json()
+    monkeypatch.setitem(globals(), "C", -1.0)
+    second = choices(policy)
+    np.testing.assert_array_equal(first, choices(by_parameter(c=1.0, pilot_pulls=20)))
+    np.testing.assert_array_equal(second, choices(by_parameter(c=-1.0, pilot_pulls=20)))
+    assert (first != second).any()
+    with pytest.raises(sb.UnreadableDataError, match="or a value that it reads, is not what it was"):
+        sb.Agent.from_json(state)
+    monkeypatch.setitem(globals(), "C", 1.0)
+    np.testing.assert_array_equal(choices(policy), first)
+    assert sb.Agent.from_json(state).ask() == agent.ask()
+
+
+def test_what_a_helper_reads_decides_how_a_policy_is_played(monkeypatch):
+    """A helper that is replaced by one that looks at the clock: the lazy kernel would play it wrongly."""
+
+    def still(arm, t):
+        return arm.mean
+
+    def moving(arm, t):
+        return arm.mean + arm.epsilon * arm.variance
+
+    monkeypatch.setitem(globals(), "bonus", still)
+
+    @sb.index_policy(name="test: replaced helper")
+    def policy(arm, t):
+        return bonus(arm, 1)  # noqa: F821
+
+    assert policy.least_pilot == 2  # the record is handed on
+    assert not policy.ignores_time
+
+    @sb.index_policy(name="test: replaced helper of numbers")
+    def numbers(arm, t):
+        return scale(arm.mean)  # noqa: F821
+
+    monkeypatch.setitem(globals(), "scale", lambda x: 2.0 * x)
+    assert numbers.ignores_time
+    assert numbers.least_pilot == 1
+
+
+USE = """
+    import json
+    import numpy as np
+    import sharpe_bandits as sb
+
+    C = 1.0
+
+    @sb.index_policy
+    def g(arm, t):
+        return arm.mean + C * arm.variance
+
+    bandit = [sb.Uniform(0, 3), sb.Uniform(1, 2), sb.Uniform(0.4, 2.9)]
+    found = []
+    for C in {values}:
+        found.append(sb.trace(g(pilot_pulls=20), bandit, horizon=200, seed=1).choices.tolist())
+    print(json.dumps(found))
+"""
+
+
+def run(code, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env={**os.environ, **environment}, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_two_processes_share_code_but_not_mistakes(tmp_path):
+    """The first process compiles for two values of one constant; a later one finds the right code for each."""
+    both = run(USE.format(values=[1.0, -1.0]), SHARPE_BANDITS_CACHE=str(tmp_path))
+    later = run(USE.format(values=[-1.0, 1.0]), SHARPE_BANDITS_CACHE=str(tmp_path))
+    expected = [
+        sb.trace(by_parameter(c=c, pilot_pulls=20), BANDIT, horizon=200, seed=1).choices.tolist() for c in (1.0, -1.0)
+    ]
+    assert both == expected
+    assert later == expected[::-1]
+
+
+def test_layout_and_comments_do_not_count_but_words_do():
+    def first(arm, t):
+        return arm.mean  # a remark
+
+    one = fingerprint(first)
+
+    def first(arm, t):
+        # Said otherwise, and the same.
+        return arm.mean
+
+    assert fingerprint(first) == one
+
+    def first(arm, t):
+        return -arm.mean
+
+    assert fingerprint(first) != one
+
+
+class Opaque:
+    value = 3.0
+
+
+opaque = Opaque()
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("opaque.value * arm.mean", "reads .*Opaque, whose content cannot be followed"),
+        ("np.random.rand() + arm.mean", r"uses numpy\.random.*would not be repeatable; draw from the arm's own stream"),
+        ("rand() + arm.mean", r"uses numpy\.random.*not be repeatable"),
+        ("random.random() + arm.mean", r"uses random\..*not be repeatable"),
+        ("np.empty(3)[1] + arm.mean", r"uses numpy\.empty.*use numpy\.zeros"),
+        ("unlike(arm.mean)", "whose content cannot be followed"),
+    ],
+)
+def test_what_cannot_be_followed_or_repeated_is_refused(source, message):
+    import ctypes
+    import random
+
+    unlike = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(lambda x: x)
+    scope = {"np": np, "rand": np.random.rand, "random": random, "opaque": opaque, "unlike": unlike}
+    exec(f"def index(arm, t):\n    return {source}", scope)
+    with pytest.raises(sb.CompilationError, match=message):
+        sb.index_policy(name="test: refused")(scope["index"])
+
+
+def test_a_module_under_another_name_is_refused():
+    scope = {"np": np}
+    exec("def index(arm, t):\n    n = np\n    return n.random.rand() + arm.mean", scope)
+    with pytest.raises(sb.CompilationError, match=r"uses the module numpy other than as np\.name"):
+        sb.index_policy(name="test: alias")(scope["index"])
+
+
+SHORT = np.array([1.0, 2.0, 3.0])
+
+
+def past_the_end(arm):
+    return SHORT[int(arm.pulls)]
+
+
+@sb.index_policy(name="test: global array")
+def reads_global_array(arm, t):
+    return arm.mean + SHORT[int(arm.pulls)]
+
+
+@sb.index_policy(name="test: helper")
+def reads_in_helper(arm, t):
+    return arm.mean + past_the_end(arm)
+
+
+@sb.index_policy(name="test: table in a helper")
+def reads_table_in_helper(arm, t, table):
+    return arm.mean + entry(table, int(arm.pulls))
+
+
+def entry(table, place):
+    return table[place]
+
+
+@sb.index_policy(name="test: local array")
+def reads_local_array(arm, t):
+    local = np.zeros(3)
+    return arm.mean + local[int(arm.pulls)]
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [reads_global_array(), reads_in_helper(), reads_table_in_helper(table=[1.0, 2.0, 3.0]), reads_local_array()],
+    ids=lambda policy: policy.name,
+)
+def test_a_place_past_the_end_of_any_array_is_an_error(policy):
+    with pytest.raises(sb.InvalidInputError, match="past the end"):
+        sb.simulate(policy, BANDIT, horizon=50, runs=2)
+    agent = policy.agent(arms=2)
+    for arm in (0, 1, 0, 1, 0, 1):
+        agent.tell(arm, 0.5)
+    with pytest.raises(sb.InvalidInputError, match="past the end"):
+        agent.ask()
+
+
+def test_a_table_is_copied_and_cannot_be_written():
+    table = np.linspace(0.0, 1.0, 400)
+
+    @sb.index_policy(name="test: tables")
+    def with_table(arm, t, table):
+        return arm.mean + table[int(arm.pulls)]
+
+    policy = with_table(table=table)
+    before = choices(policy)
+    table[:] = np.random.default_rng(1).normal(size=400) * 10
+    np.testing.assert_array_equal(choices(policy), before)
+    np.testing.assert_array_equal(choices(pickle.loads(pickle.dumps(policy))), before)
+
+    @sb.index_policy(name="test: writes")
+    def writes(arm, t, table):
+        table[0] = arm.mean
+        return table[0]
+
+    with pytest.raises(sb.CompilationError, match=r"table\[0\] = arm\.mean"):
+        choices(writes(table=table))
+
+
+def test_numba_itself_would_be_stale():
+    """Why helpers are compiled anew: numba keeps the constant that a function saw first."""
+    scope = {"K": 2.0, "numba": numba}
+    exec("@numba.njit\ndef helper(x):\n    return K * x", scope)
+    assert scope["helper"](1.0) == 2.0
+    scope["K"] = 3.0
+    assert scope["helper"](1.0) == 2.0
