@@ -33,13 +33,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         interrupts.take_back()
         _parser().parse_args(arguments, options)
-        return int(options.do(options) or 0)
+        status = int(options.do(options) or 0)
+        interrupts.ignore()
+        return status
     except SharpeBanditsError as error:
         print(f"sharpe-bandits: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
+        interrupts.ignore()
         after = "the same command goes on where this one stood" if options.resumes else "nothing was written"
         print(f"\nsharpe-bandits: interrupted; {after}", file=sys.stderr)
+        interrupts.leave()
         return interrupts.STATUS
     except BrokenPipeError:  # the reader has seen enough, as in "sharpe-bandits policies | head"
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
@@ -190,7 +191,11 @@ def run_tasks(
     pool = ThreadPoolExecutor(workers, initializer=obey, initargs=(stop,))
     try:
         waiting: dict[Future[_C], _T] = {pool.submit(compute, task): task for task in tasks}
-        for future in as_completed(waiting):
+        finished: SimpleQueue[Future[_C]] = SimpleQueue()
+        for future in waiting:
+            future.add_done_callback(finished.put)
+        for _ in tasks:
+            future = _next(finished)
             task = waiting[future]
             done.append((task, future.result()))
             if advance is not None:
@@ -201,6 +206,16 @@ def run_tasks(
         raise
     pool.shutdown()
     return done
+
+
+def _next(finished: SimpleQueue[_T]) -> _T:
+    """Wait for the next entry, but never for long at a time.
+
+    The system may deliver an interrupt to any thread, and only the main thread can answer it, once it is awake.
+    """
+    while True:
+        with suppress(Empty):
+            return finished.get(timeout=0.1)
 
 
 def identify(

@@ -97,8 +97,8 @@ LONG = {
 @pytest.mark.parametrize("name", LONG)
 def test_an_interrupt_is_answered_within_a_second(name):
     LONG[name](MAX_TABLE if name in ("lazy", "side by side", "a long pilot", "trace") else 5000)  # compiled now
-    # A second on a quiet machine; the margin is for a busy one. Without an answer it takes minutes.
-    assert interrupted_after(0.5, lambda: LONG[name](10**9)) < 5.0
+    # A second on a quiet machine; the margin is for a busy one. Without an answer the whole game is played.
+    assert interrupted_after(0.5, lambda: LONG[name](10**9)) < 10.0
 
 
 def test_a_simulation_after_an_interrupt_is_whole():
