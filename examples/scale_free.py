@@ -65,14 +65,6 @@ def returns() -> list[tuple[sb.Bandit, float]]:
     return problems
 
 
-def locked_in(result: sb.PolicyResult, objective: sb.Objective) -> float:
-    """Share of runs whose regret still grows at full slope: under 1% of the last half went to a best arm."""
-    half = int(np.searchsorted(result.checkpoints, result.horizon / 2))
-    late = result.pulls[:, -1] - result.pulls[:, half]
-    best = result.gaps(objective)[0] == 0
-    return float((late[:, best].sum(axis=1) < 0.01 * late.sum(axis=1)).mean())
-
-
 def geometric_mean(regrets: list[sb.Estimate]) -> str:
     """With its standard error, to first order."""
     mean = math.exp(np.mean([math.log(r.mean) for r in regrets]))
@@ -92,7 +84,7 @@ def table(title: str, problems: list[tuple[sb.Bandit, float]]) -> None:
             seconds[policy.name].append((time.perf_counter() - started) / RUNS / HORIZON)
             result = study[policy.name]
             regrets[policy.name].append(result.regret(objective).final)
-            locked[policy.name].append(locked_in(result, objective))
+            locked[policy.name].append(result.locked_in(objective, share=0.01).mean)
     print(f"\n{title}\n\n| policy | regret, geometric mean | runs locked in, mean | most in a case | ns per round |")
     print("|---|---:|---:|---:|---:|")
     for name in names:
@@ -133,7 +125,7 @@ def frontier(runs: int) -> None:
                 result = sb.simulate(own, bandit, horizon=n, runs=runs, seed=1)[policy.name]
                 objective = sb.RSSR(L, signed=True)
                 regrets.append(result.regret(objective).final)
-                locked.append(locked_in(result, objective))
+                locked.append(result.locked_in(objective, share=0.01).mean)
             words += [geometric_mean(regrets), f"{np.mean(locked):.2%}"]
         print(f"| {policy.name} | {' | '.join(words)} |")
     print(

@@ -25,6 +25,7 @@ def outcome(policy, pulls, checkpoints=(10,), batch=1, runs=None, recommended=No
         np.asarray(checkpoints),
         batch,
         pulls,
+        final // 2,
         final,
         np.reshape(np.zeros(runs, int) if recommended is None else recommended, (runs, 1)),
         np.linspace(0.4, 0.6, runs),

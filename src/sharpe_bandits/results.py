@@ -19,6 +19,8 @@ from .validation import probability
 
 #: What policies are ranked by; less is better.
 Metric = Literal["regret", "error", "stopping time"]
+#: A run is locked in at such a share if its last half gave the best arms less than that of its pulls.
+LOCKED_IN = (0.01, 0.1, 0.5)
 #: Of the intervals in tables, unless told otherwise.
 CONFIDENCE = 0.95
 
@@ -34,6 +36,7 @@ class PolicyResult:
     checkpoints : rounds at which pulls are known
     batch : runs per batch
     pulls : (batches, checkpoints, arms), added over the runs of a batch
+    halfway : (runs, arms) pulls after half of the rounds; None where they are not known
     final : (runs, arms) pulls at the horizon
     recommended : (runs, m), in order of arm; m = 1 unless the policy looks for several
     reward_mean, reward_variance : (runs,) of the sequence of rewards
@@ -51,6 +54,7 @@ class PolicyResult:
     checkpoints: np.ndarray
     batch: int
     pulls: np.ndarray
+    halfway: np.ndarray | None
     final: np.ndarray
     recommended: np.ndarray
     reward_mean: np.ndarray
@@ -130,14 +134,17 @@ class PolicyResult:
         return metrics.sample_mean(values, confidence)
 
     def locked_in(
-        self, objective: Objective | None = None, confidence: float = CONFIDENCE, share: float = 0.8
+        self, objective: Objective | None = None, confidence: float = CONFIDENCE, share: float = 0.1
     ) -> Estimate:
-        """Proportion of runs in which more than ``share`` of all rounds went to one and the same sub-optimal arm."""
+        """Proportion of runs whose last half gave the best arms less than ``share`` of its pulls (Wilson interval)."""
+        if self.halfway is None:
+            raise InvalidInputError(f"pulls of {self.name} at half time were not kept; simulate it again")
         gaps = self.gaps(objective)
         if self.switches:
             gaps = gaps.min(axis=0, keepdims=True)  # an arm that is best for a while is not a wrong one
-        plays = np.where(gaps > 0, self.final, 0)
-        return metrics.wilson(int((plays.max(axis=1) > share * self.horizon).sum()), self.runs, confidence)
+        late = self.final - self.halfway
+        best = np.where(gaps > 0, 0, late).sum(axis=1)
+        return metrics.wilson(int((best < probability("share", share) * late.sum(axis=1)).sum()), self.runs, confidence)
 
     def wrong(self, objective: Objective | None = None) -> np.ndarray:
         """Per run, whether the recommended arms are not the best ones (arms that tie may stand for each other)."""
@@ -172,7 +179,9 @@ class PolicyResult:
         if metric == "regret":
             yield "regret", self.regret(chosen)
             yield "sub-optimal plays", self.suboptimal_plays(chosen)
-            yield "runs locked in", self.locked_in(chosen)
+            if self.halfway is not None:
+                for share in LOCKED_IN:
+                    yield f"runs locked in at {share:.0%}", self.locked_in(chosen, share=share)
         yield "error", self.error(chosen)
         yield "simple regret", self.simple_regret(chosen)
         yield "achieved objective", self.achieved(chosen)
@@ -270,11 +279,12 @@ def merge(spec: Spec, chunks: Iterable[Chunk], truth: tuple[np.ndarray, np.ndarr
         covered += chunk.runs
     if covered != spec.runs:
         raise InvalidInputError(f"the chunks hold {covered} runs, not {spec.runs}")
-    kept = ("final", "recommended", "reward_mean", "reward_variance", "stopped")
+    kept = ("halfway", "final", "recommended", "reward_mean", "reward_variance", "stopped")
     arrays: dict[str, Any] = {name: np.concatenate([getattr(chunk, name) for chunk in ordered]) for name in kept}
     arrays |= {"mean": truth[0], "variance": truth[1]}
     policy = spec.policy
     if not spec.checkpoints:
+        arrays["halfway"] = None
         end, pulls = np.array([spec.horizon], np.int64), arrays["final"][:, None, :].astype(np.int64)
         return StoppingResult(policy.name, policy.to_dict(), policy.goal, end, 1, pulls, **arrays)
     pulls = np.zeros((-(-spec.runs // spec.batch), len(spec.checkpoints), spec.environment.K), np.int64)

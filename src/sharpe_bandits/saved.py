@@ -92,6 +92,7 @@ def _write(
             "reward_variance": result.reward_variance,
             **({"stopped": result.stopped} if stops else {}),
             **{f"pulls_{i}": result.final[:, i] for i in range(result.final.shape[1])},
+            **({} if result.halfway is None else {f"halfway_{i}": column for i, column in enumerate(result.halfway.T)}),
         }
         policies.append(
             {
@@ -181,7 +182,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _from_3(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Format 3 knew studies of a given horizon alone, and no case of an experiment."""
+    """Format 3 knew studies of a given horizon alone, no case of an experiment, and no pulls at half time."""
     return {
         **manifest,
         "format": 4,
@@ -233,6 +234,7 @@ def _study(folder: Path, manifest: dict[str, Any]) -> tuple[dict[str, PolicyResu
             np.array(checkpoints, np.int64),
             batch,
             pulls.reshape(shape),
+            np.stack([runs[f"halfway_{i}"] for i in range(arms)], axis=1) if "halfway_0" in runs else None,
             np.stack([runs[f"pulls_{i}"] for i in range(arms)], axis=1),
             np.stack([runs[column] for column in recommended], axis=1),
             runs["reward_mean"].astype(float),
@@ -243,6 +245,13 @@ def _study(folder: Path, manifest: dict[str, Any]) -> tuple[dict[str, PolicyResu
             tuple(switches),
         )
         _must(result.final.dtype.kind == result.recommended.dtype.kind == "i", f"{name!r} has runs that are no numbers")
+        if result.halfway is not None:
+            _must(
+                result.halfway.dtype.kind == "i" and result.halfway.min() >= 0, f"{name!r} has odd pulls at half time"
+            )
+            _must(
+                bool((result.halfway <= result.final).all()), f"{name!r} has fewer pulls in the end than at half time"
+            )
         _must(0 <= result.recommended.min() <= result.recommended.max() < arms, f"{name!r} recommends other arms")
         ends = np.add.reduceat(result.final.astype(np.int64), np.arange(0, count, batch), axis=0)
         _must(np.array_equal(ends, result.pulls[:, -1]), f"the pulls of {name!r} are of another policy")

@@ -63,7 +63,9 @@ def test_columns_and_what_distinguishes_the_rows(regret):
     assert {r["metric"] for r in rows} == {
         "regret",
         "sub-optimal plays",
-        "runs locked in",
+        "runs locked in at 1%",
+        "runs locked in at 10%",
+        "runs locked in at 50%",
         "error",
         "simple regret",
         "achieved objective",
@@ -106,8 +108,10 @@ def test_numbers_at_the_horizon_against_every_choice(regret):
         return row
 
     recommended = gaps[[t.recommended for t in traces]]
-    locked = sum(max(np.mean(t.choices == arm) for arm in range(3) if gaps[arm] > 0) > 0.8 for t in traces)
-    for metric, count in (("error", (recommended > 0).sum()), ("runs locked in", locked)):
+    late = np.array([np.mean(gaps[t.choices[HORIZON // 2 :]] == 0) for t in traces])  # share of the best arm
+    locked = [(f"runs locked in at {share:.0%}", (late < share).sum()) for share in (0.01, 0.1, 0.5)]
+    assert 0 < locked[1][1] < RUNS
+    for metric, count in (("error", (recommended > 0).sum()), *locked):
         interval = stats.binomtest(int(count), RUNS).proportion_ci(0.95, method="wilson")
         row = number(metric)
         assert row["mean"] == count / RUNS

@@ -69,6 +69,11 @@ class Spec:
         return {name: value for name, value in self.__dict__.items() if name != "kernels"}
 
     @property
+    def times(self) -> tuple[int, ...]:
+        """Checkpoints and half time, in order: the rounds after which a kernel keeps pulls."""
+        return tuple(sorted({*self.checkpoints, self.horizon // 2} - {0})) if self.checkpoints else ()
+
+    @property
     def batch(self) -> int:
         """Runs per batch; 1 where every run has arms of its own, since pulls cannot be added across runs then."""
         return 1 if self.environment.varies else -(-self.runs // BATCHES)
@@ -88,6 +93,7 @@ class Chunk:
     first, runs : the range
     first_batch : number of the batch that ``pulls[0]`` belongs to
     pulls : (batches, checkpoints, arms), pulls added over the runs of a batch
+    halfway : (runs, arms), pulls after half of the rounds; nothing for a policy that stops by itself
     final : (runs, arms), pulls in the end
     recommended : (runs, m), the arms recommended in the end, in order of arm
     stopped : (runs,), whether the run came to its own end: False where a policy that stops by itself was not sure yet
@@ -100,6 +106,7 @@ class Chunk:
     runs: int
     first_batch: int
     pulls: np.ndarray
+    halfway: np.ndarray
     final: np.ndarray
     recommended: np.ndarray
     stopped: np.ndarray
@@ -124,7 +131,8 @@ def run_chunk(spec: Spec, first: int, runs: int, trace: bool = False) -> Chunk:
         first,
         runs,
         first_batch,
-        pulls=np.zeros((batches, len(spec.checkpoints), arms), np.int64),
+        pulls=np.zeros((batches, len(spec.times), arms), np.int64),
+        halfway=np.zeros((runs, arms), np.int32),
         final=np.zeros((runs, arms), np.int32),
         recommended=np.zeros((runs, spec.policy.n_recommended), np.int32),
         stopped=np.ones(runs, np.bool_),
@@ -135,6 +143,7 @@ def run_chunk(spec: Spec, first: int, runs: int, trace: bool = False) -> Chunk:
     )
     spec.family.play(spec, chunk)
     check_stop()
+    chunk.pulls = chunk.pulls[:, np.isin(spec.times, spec.checkpoints)]
     spec.environment.check_pulls(chunk.final.max(axis=0), spec.policy.name)
     return chunk
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .formulas import by_round, decide_on, keeps_powers, share, value
-from .game import LANES
+from .game import LANES, keep_pulls
 from .rewards import UNIFORM, fill, recorded, uniform_reward
 from .statistics import Sums, anchor_of, higher_moments, pooled, summary
 from .streams import REWARDS, SPLITMIX, fold, reward_bits, stream_key
@@ -313,9 +313,9 @@ def play_phases(game, phases, rewards, goal, out):
                     cell = (first + block + k) // batch - first_batch
                     missing(quotas[k], size, checkpoints[check] - t, short)
                     for i in range(count_arms):
-                        out.pulls[cell, check, i] += done[k, i]
+                        keep_pulls(out, cell, check, block + k, i, done[k, i])
                     for p in range(size):
-                        out.pulls[cell, check, alive[k, p]] -= short[p]
+                        keep_pulls(out, cell, check, block + k, alive[k, p], -short[p])
                 check += 1
             t = end
             for k in range(lanes):
@@ -329,7 +329,7 @@ def play_phases(game, phases, rewards, goal, out):
             cell = (first + block + k) // batch - first_batch
             for c in range(check, checkpoints.size):  # the rounds that do not divide evenly are not played
                 for i in range(count_arms):
-                    out.pulls[cell, c, i] += done[k, i]
+                    keep_pulls(out, cell, c, block + k, i, done[k, i])
             number = 0
             for i in range(count_arms):
                 out.final[block + k, i] = done[k, i]

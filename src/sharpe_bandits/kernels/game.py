@@ -20,13 +20,15 @@ class Game(NamedTuple):
 class Outputs(NamedTuple):
     """Where a kernel leaves its results: arrays of a chunk (see :class:`sharpe_bandits.engine.spec.Chunk`).
 
-    ``status`` says why a kernel gave up, if it did. A kernel also gives up soon after ``stop[0]`` was set, by another
-    thread; what it has left by then means nothing.
+    ``halfway_check`` is the place of half time among the checkpoints. ``status`` says why a kernel gave up, if it did.
+    A kernel also gives up soon after ``stop[0]`` was set, by another thread; what it has left by then means nothing.
     """
 
     checkpoints: np.ndarray
+    halfway_check: int
     batch: int
     pulls: np.ndarray
+    halfway: np.ndarray
     final: np.ndarray
     recommended: np.ndarray
     stopped: np.ndarray
@@ -36,3 +38,10 @@ class Outputs(NamedTuple):
     rewards: np.ndarray
     status: np.ndarray
     stop: np.ndarray
+
+
+def keep_pulls(out, cell, check, run, arm, pulls):
+    """Add pulls of an arm to what is kept of a run (the number of its row) at a checkpoint."""
+    out.pulls[cell, check, arm] += pulls
+    if check == out.halfway_check:
+        out.halfway[run, arm] += pulls

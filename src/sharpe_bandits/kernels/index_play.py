@@ -21,7 +21,7 @@ from .formulas import (
     score,
     take,
 )
-from .game import LANES
+from .game import LANES, keep_pulls
 from .rewards import fill, recorded
 from .statistics import (
     UNKNOWN,
@@ -252,7 +252,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
         check = 0
         while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
             for i in range(count_arms):
-                out.pulls[cell, check, i] += pilot_counts(checkpoints[check], i, count_arms)
+                keep_pulls(out, cell, check, r, i, pilot_counts(checkpoints[check], i, count_arms))
             check += 1
         t = end_of_pilot
         if long_game():
@@ -401,7 +401,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
             short = t - started <= SHORT
             if t == checkpoints[check]:
                 for i in range(count_arms):
-                    out.pulls[cell, check, i] += count[i]
+                    keep_pulls(out, cell, check, r, i, count[i])
                 check += 1
             if in_turn or size > SEEN:  # so many seen that it pays to sort anew
                 stop = t
@@ -508,7 +508,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
             for k in range(lanes):
                 cell = (first + block + k) // batch - first_batch
                 for i in range(count_arms):
-                    out.pulls[cell, check, i] += pilot_counts(checkpoints[check], i, count_arms)
+                    keep_pulls(out, cell, check, block + k, i, pilot_counts(checkpoints[check], i, count_arms))
             check += 1
         for t in range(end_of_pilot, horizon):
             if out.stop[0] != 0:
@@ -591,7 +591,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                 for k in range(lanes):
                     cell = (first + block + k) // batch - first_batch
                     for i in range(count_arms):
-                        out.pulls[cell, check, i] += count[i, k]
+                        keep_pulls(out, cell, check, block + k, i, count[i, k])
                 check += 1
         for k in range(lanes):
             for i in range(count_arms):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .formulas import by_round, kept_cells, take
+from .game import keep_pulls
 from .index_play import NOT_A_NUMBER, decide
 from .rewards import fill, recorded
 from .statistics import Sums, anchor_of, best_estimate, summary
@@ -179,7 +180,7 @@ def round_by_round(game, rule, full, rewards, arguments, goal, out):
                         out.rewards[r, t] = x
             if t + 1 == checkpoints[check]:
                 for i in range(count_arms):
-                    out.pulls[cell, check, i] += out.final[r, i]
+                    keep_pulls(out, cell, check, r, i, out.final[r, i])
                 check += 1
         for i in range(count_arms):
             weight = memory[WEIGHT, i]

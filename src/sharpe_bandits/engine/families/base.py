@@ -93,9 +93,11 @@ def outputs_of(spec: Spec, chunk: Chunk, begin: int = 0, end: int | None = None)
     end = chunk.runs if end is None else end
     trace = slice(begin, end) if len(chunk.choices) else slice(0)
     return Outputs(
-        checkpoints=np.array(spec.checkpoints, np.int64),
+        checkpoints=np.array(spec.times, np.int64),
+        halfway_check=spec.times.index(spec.horizon // 2) if spec.horizon // 2 in spec.times else -1,
         batch=spec.batch,
         pulls=chunk.pulls[(chunk.first + begin) // spec.batch - chunk.first_batch :],
+        halfway=chunk.halfway[begin:end],
         final=chunk.final[begin:end],
         recommended=chunk.recommended[begin:end],
         stopped=chunk.stopped[begin:end],
