@@ -1,4 +1,4 @@
-"""The command line: reproduce the paper, run one's own experiment, look up what there is."""
+"""The command line: reproduce the paper, run one's own experiment, list panels, policies, arms and objectives."""
 
 from __future__ import annotations
 

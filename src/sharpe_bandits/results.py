@@ -244,7 +244,7 @@ class StoppingResult(PolicyResult):
         """Probability that a run that stopped named an arm that is not a best one (Wilson interval).
 
         Runs that were given up are not counted: see :meth:`unfinished`. Where there are many of them, those that
-        stopped are a choice of odd ones, and may be wrong more often than delta, which is a share of all runs.
+        stopped are not representative, and may be wrong more often than delta, which is a share of all runs.
         """
         wrong = self.wrong(objective)[self.stopped]
         if not len(wrong):

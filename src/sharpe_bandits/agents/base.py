@@ -32,7 +32,7 @@ class Agent:
 
     Threads may share an agent: each call sees and leaves it whole. Agents pickle and copy with all they have learnt.
 
-    Flavours (one per family of policies) give the methods that raise AssertionError here; those are called with the
+    Subclasses (one per family of policies) give the methods that raise AssertionError here; those are called with the
     lock held.
     """
 
@@ -145,10 +145,10 @@ class Agent:
         return self.horizon is not None and self.t >= self.horizon
 
     def _recommend(self) -> Any:
-        raise AssertionError("an agent without a flavour")
+        raise AssertionError("an agent of no family")
 
     def _choose(self) -> int:
-        raise AssertionError("an agent without a flavour")
+        raise AssertionError("an agent of no family")
 
     def _why_over(self) -> str:
         return f"the {self.horizon} rounds of this agent are played"
@@ -208,7 +208,7 @@ class Agent:
         return _restored, (self.to_json(), self.policy)
 
     def _more(self) -> dict[str, Any]:
-        """What a flavour keeps besides."""
+        """What a subclass keeps besides."""
         return {}
 
     def _restore(self, state: dict[str, Any]) -> None:

@@ -25,8 +25,8 @@ _MAX_ROOM = 5 * 10**7
 
 def index_agent(policy: IndexPolicy, arms: int | Iterable[str], horizon: int | None, seed: int) -> Agent:
     """An agent of an index policy, whether it forgets or not."""
-    flavour = IndexAgent if policy.memory == EVERYTHING else ForgetfulAgent
-    return flavour(policy, arms, horizon, seed)
+    kind = IndexAgent if policy.memory == EVERYTHING else ForgetfulAgent
+    return kind(policy, arms, horizon, seed)
 
 
 class IndexAgent(Agent):

@@ -113,7 +113,7 @@ class Bandit(Environment):
     ----------
     arms : arms of this library or frozen scipy.stats distributions, at least two
     names : optional names, one per arm (default: 0, 1, ...)
-    clock : whether an arm with a memory goes on only when it is played ("pulls") or in every round, as prices do
+    clock : whether a serially dependent arm advances only when it is played ("pulls") or in every round, as prices do
         ("rounds"); the default is "rounds" if any arm has one
     jointly : let all arms draw the same blocks, so that rows of a table stay together (BlockBootstrap arms only)
     """

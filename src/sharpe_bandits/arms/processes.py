@@ -1,4 +1,4 @@
-"""Rewards with a memory: autocorrelated, with volatility that clusters, or resampled in blocks from a record.
+"""Serially dependent rewards: autocorrelated, with volatility that clusters, or resampled in blocks from a record.
 
 Their moments are those of the long run, which is what policies are judged by.
 """

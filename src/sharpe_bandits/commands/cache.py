@@ -17,7 +17,7 @@ def add(commands: Any) -> None:
 
 
 def show(options: argparse.Namespace) -> None:
-    """Print what there is, or clear it."""
+    """Print what the cache holds, or clear it."""
     try:
         folder = cache_folder() / "kernels"
     except RuntimeError:

@@ -126,7 +126,7 @@ def fill(arms, row, arm, source, key, first, out):
                 else:
                     low = middle + 1
             out[j] = pool[start + low]
-    else:  # an arm with a memory, whose rewards should have been written to a tape
+    else:  # a serially dependent arm, whose rewards should have been pregenerated
         out[:] = np.nan
 
 

@@ -70,7 +70,7 @@ class BestArmProblem:
         objective: str = "rssr",
         L: float | None = None,
     ) -> BestArmProblem:
-        """One arm with a Sharpe ratio of ``best_sharpe`` a year, the others with ``gap`` less."""
+        """One arm with an annualised Sharpe ratio of ``best_sharpe``, the others with ``gap`` less."""
         whole("arms", arms, 2)
         best = finite("best_sharpe", best_sharpe)
         positive("gap", gap, "it is how far the other arms fall short of the best, in Sharpe ratio per year")
@@ -89,7 +89,7 @@ class BestArmProblem:
         objective: str = "rssr",
         L: float | None = None,
     ) -> BestArmProblem:
-        """Arms with these Sharpe ratios a year, and with these volatilities a year (one for all, or one each).
+        """Arms with these annualised Sharpe ratios and volatilities (one volatility for all, or one each).
 
         Rewards are normal with mean S·v/p and standard deviation v/√p; p is the number of periods per year.
         """
