@@ -165,14 +165,14 @@ class PolicyResult:
             return self.regret_per_batch(objective)[:, -1]
         return (self.final * self.gaps(objective)).sum(axis=1)
 
-    def totals(self, metric: str, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def totals(self, metric: Metric, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
         """What the policy is ranked by, added over the runs of a batch, and how many runs each batch has."""
         if metric == "error":
             return self.wrong(objective).astype(float), np.ones(self.runs)
         return self.regret_per_batch(objective)[:, -1], self.batch_sizes
 
     def measures(
-        self, metric: str, objective: Objective | None = None, L: float | None = None
+        self, metric: Metric, objective: Objective | None = None, L: float | None = None
     ) -> Iterator[tuple[str, Curve | Estimate]]:
         """All that tables hold of the policy: curves too where regret is what it is ranked by."""
         chosen = self.objective(objective)
@@ -251,13 +251,13 @@ class StoppingResult(PolicyResult):
             return Estimate(math.nan, math.nan, 0.0, 1.0)
         return metrics.wilson(int(wrong.sum()), len(wrong), confidence)
 
-    def totals(self, metric: str, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def totals(self, metric: Metric, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
         if metric == "stopping time":
             return self.rounds.astype(float), np.ones(self.runs)
         return super().totals(metric, objective)
 
     def measures(
-        self, metric: str, objective: Objective | None = None, L: float | None = None
+        self, metric: Metric, objective: Objective | None = None, L: float | None = None
     ) -> Iterator[tuple[str, Curve | Estimate]]:
         """All that tables hold of the policy."""
         chosen = self.objective(objective)

@@ -9,14 +9,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 
 from .arms.bandit import Environment, as_environment
 from .display import html_table
 from .engine.interruption import new_cell, obey
-from .engine.spec import FEEDBACK, SOURCES, Chunk, Spec, prepare, run_chunk
+from .engine.spec import Chunk, Feedback, Kernel, Source, Spec, prepare, run_chunk
 from .errors import InvalidInputError, shown
 from .policies.base import Policy, Setting, check_policy
 from .results import Metric, PolicyResult, merge
@@ -47,8 +47,8 @@ def simulate(
     checkpoints: int | Iterable[int] = 100,
     chunk: int | None = None,
     progress: bool | None = None,
-    source: str = "splitmix",
-    feedback: str = "bandit",
+    source: Source = "splitmix",
+    feedback: Feedback = "bandit",
 ) -> Study:
     """Play policies on a bandit, many times, and keep what is needed to judge them.
 
@@ -76,8 +76,8 @@ def simulate(
     count = cores() if workers is None else whole("workers", workers, 1)
     environment.check_horizon(horizon)
     times = checkpoint_times(checkpoints, horizon, environment.switches)
-    one_of("source", source, tuple(SOURCES))
-    one_of("feedback", feedback, FEEDBACK)
+    one_of("source", source, get_args(Source))
+    one_of("feedback", feedback, get_args(Feedback))
     specs = [
         Spec(policy, environment, horizon, runs, seed, times, source, feedback=feedback) for policy in _listed(policies)
     ]
@@ -94,7 +94,12 @@ def simulate(
 
 
 def settings_of(
-    environment: Environment, horizon: int, runs: int, seed: int, source: str = "splitmix", feedback: str = "bandit"
+    environment: Environment,
+    horizon: int,
+    runs: int,
+    seed: int,
+    source: Source = "splitmix",
+    feedback: Feedback = "bandit",
 ) -> dict[str, Any]:
     """What a study's results are a function of, but for the policies."""
     return {
@@ -294,9 +299,9 @@ def trace(
     horizon: int,
     seed: int = 0,
     run: int = 0,
-    source: str = "splitmix",
-    kernel: str = "auto",
-    feedback: str = "bandit",
+    source: Source = "splitmix",
+    kernel: Kernel = "auto",
+    feedback: Feedback = "bandit",
 ) -> Trace:
     """One run of a policy, the same as run ``run`` of :func:`simulate` with that seed, with every choice.
 
@@ -313,9 +318,9 @@ def trace(
     horizon = whole("horizon", horizon, 2, LARGEST_HORIZON)
     run = whole("run", run, 0)
     seed = whole("seed", seed, 0, LARGEST_SEED)
-    one_of("source", source, tuple(SOURCES))
-    one_of("kernel", kernel, ("auto", "lazy", "side by side"))
-    one_of("feedback", feedback, FEEDBACK)
+    one_of("source", source, get_args(Source))
+    one_of("kernel", kernel, get_args(Kernel))
+    one_of("feedback", feedback, get_args(Feedback))
     checkpoints = () if policy.setting == "fixed confidence" else (horizon,)
     spec = Spec(policy, environment, horizon, run + 1, seed, checkpoints, source, kernel, feedback)
     if 12 * horizon > _MEMORY:

@@ -14,7 +14,7 @@ from .display import Table, in_words
 from .errors import InvalidInputError, shown, unknown
 from .metrics import Curve, Estimate
 from .objectives import Objective, check_objective
-from .results import CONFIDENCE, PolicyResult, StoppingResult
+from .results import CONFIDENCE, Metric, PolicyResult, StoppingResult
 from .validation import one_of
 
 #: Columns of the tidy table of studies and panels: a row per case, policy, metric and time.
@@ -72,7 +72,7 @@ class Study(Mapping[str, PolicyResult]):
         self,
         results: Mapping[str, PolicyResult],
         settings: Mapping[str, Any],
-        metric: str = "regret",
+        metric: Metric = "regret",
         objective: Objective | None = None,
         variables: Mapping[str, Any] | None = None,
         label: str = "",
@@ -230,7 +230,7 @@ class Study(Mapping[str, PolicyResult]):
         return self._difference(self[a], self[b], "error", self[a].objective(objective), confidence)
 
     def _difference(
-        self, a: PolicyResult, b: PolicyResult, metric: str, objective: Objective, confidence: float
+        self, a: PolicyResult, b: PolicyResult, metric: Metric, objective: Objective, confidence: float
     ) -> Estimate:
         (first, sizes), (second, _) = a.totals(metric, objective), b.totals(metric, objective)
         return metrics.mean_of(first - second, sizes, confidence)
@@ -238,7 +238,7 @@ class Study(Mapping[str, PolicyResult]):
     # --- tables, pictures, files --------------------------------------------------------------------------------------
 
     def summary(
-        self, objective: Objective | None = None, metric: str | None = None, confidence: float = CONFIDENCE
+        self, objective: Objective | None = None, metric: Metric | None = None, confidence: float = CONFIDENCE
     ) -> Table:
         """Policies, best first: what they are ranked by with its interval, and the paired difference to the best."""
         judge = self._common(objective)
@@ -281,7 +281,7 @@ class Study(Mapping[str, PolicyResult]):
         return {column: {**fixed, **numbers}[column] for column in COLUMNS}
 
     def rows(
-        self, objective: Objective | None = None, metric: str | None = None, panel: str = "", profile: str = ""
+        self, objective: Objective | None = None, metric: Metric | None = None, panel: str = "", profile: str = ""
     ) -> list[dict[str, Any]]:
         """The tidy table as a list of rows."""
         study = self.judged_by(objective) if self._results else self
@@ -292,19 +292,19 @@ class Study(Mapping[str, PolicyResult]):
                     table.append(study.row(name, result.runs, {"metric": what, **numbers}, panel, profile))
         return table
 
-    def table(self, objective: Objective | None = None, metric: str | None = None) -> Table:
+    def table(self, objective: Objective | None = None, metric: Metric | None = None) -> Table:
         """The tidy table: a row per policy, metric and time, with mean, standard error and 95% interval."""
         return tidy(self.rows(objective, metric))
 
-    def to_pandas(self, objective: Objective | None = None, metric: str | None = None) -> Any:
+    def to_pandas(self, objective: Objective | None = None, metric: Metric | None = None) -> Any:
         """The tidy table as a :class:`pandas.DataFrame`."""
         return self.table(objective, metric).to_pandas()
 
-    def to_polars(self, objective: Objective | None = None, metric: str | None = None) -> Any:
+    def to_polars(self, objective: Objective | None = None, metric: Metric | None = None) -> Any:
         """The tidy table as a :class:`polars.DataFrame`."""
         return self.table(objective, metric).to_polars()
 
-    def to_arrow(self, objective: Objective | None = None, metric: str | None = None) -> Any:
+    def to_arrow(self, objective: Objective | None = None, metric: Metric | None = None) -> Any:
         """The tidy table as a :class:`pyarrow.Table`."""
         return self.table(objective, metric).to_arrow()
 

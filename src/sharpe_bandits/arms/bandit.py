@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -26,7 +26,7 @@ _REMEMBERED = 2_000_000
 
 
 #: What an arm's rewards are counted by: its own pulls, or the rounds of the game, whoever is played.
-CLOCKS = ("pulls", "rounds")
+Clock = Literal["pulls", "rounds"]
 
 
 class Environment:
@@ -45,7 +45,7 @@ class Environment:
 
     #: Whether each run has arms of its own.
     varies = False
-    #: What rewards are counted by, one of CLOCKS.
+    #: What rewards are counted by, a :data:`Clock`.
     clock = "pulls"
     #: Whether the rewards of a run must be written out before it is played: they depend on those before.
     pregenerated = False
@@ -122,7 +122,7 @@ class Bandit(Environment):
         self,
         arms: Iterable[Any],
         names: Sequence[str] | None = None,
-        clock: str | None = None,
+        clock: Clock | None = None,
         jointly: bool = False,
     ) -> None:
         try:
@@ -142,7 +142,9 @@ class Bandit(Environment):
             raise InvalidInputError(f"names must be {self.K} different names, got {shown(list(self.names))}")
         assert np.isfinite(self.means).all()  # an arm that is asked for its moments raises where they overflow
         dependent = any(arm.serially_dependent for arm in self.arms)
-        self.clock = one_of("clock", clock, CLOCKS) if clock is not None else "rounds" if dependent else "pulls"
+        self.clock = (
+            one_of("clock", clock, get_args(Clock)) if clock is not None else "rounds" if dependent else "pulls"
+        )
         self.pregenerated = dependent or self.clock == "rounds"
         if not isinstance(jointly, bool):
             raise InvalidInputError(f"jointly must be True or False, got {shown(jointly)}")
@@ -296,9 +298,9 @@ class Tape(Environment):
         pays if it is played in round j, as in a table of returns
     """
 
-    def __init__(self, rewards: Any, clock: str = "pulls") -> None:
+    def __init__(self, rewards: Any, clock: Clock = "pulls") -> None:
         self.rewards = numbers("rewards", rewards, 2).copy()
-        self.clock = one_of("clock", clock, CLOCKS)
+        self.clock = one_of("clock", clock, get_args(Clock))
         self.K, self.length = self.rewards.shape
         if self.K < 2:
             raise InvalidInputError(f"a tape needs at least 2 arms (rows), got {self.K}")

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ..arms.bandit import Environment
 from ..policies.base import Policy
 from .families import family_of
-from .families.base import SOURCES as SOURCES
 from .families.base import Family
+from .families.base import Source as Source
 from .families.base import rewards_of as rewards_of
 from .families.index import is_lazy as is_lazy
 from .interruption import check_stop
@@ -26,7 +26,8 @@ from .interruption import check_stop
 FORMAT = 4
 #: Standard errors come from at most this many batches of runs (one run each, up to here).
 BATCHES = 256
-FEEDBACK = ("bandit", "full")
+Kernel = Literal["auto", "lazy", "side by side"]
+Feedback = Literal["bandit", "full"]
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,9 @@ class Spec:
     runs: int
     seed: int
     checkpoints: tuple[int, ...]
-    source: str = "splitmix"
-    kernel: str = "auto"
-    feedback: str = "bandit"
+    source: Source = "splitmix"
+    kernel: Kernel = "auto"
+    feedback: Feedback = "bandit"
 
     @property
     def family(self) -> Family:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidInputError
+from ..results import Metric
 from ..validation import one_of, whole
 from .cost import check_cost
 from .description import KEYS, BadDescription, Case, cases, checked_name, misnamed
@@ -18,7 +19,7 @@ from .panel import CHECKPOINTS
 from .toml_lines import Place, line_of
 
 _RUN_KEYS = {"runs": 10_000, "seed": 1}
-_METRICS = ("regret", "error")
+_METRICS: tuple[Metric, ...] = ("regret", "error")
 #: Bytes of a file, levels of tables and lists inside each other, and parts of a dotted key, at most.
 LARGEST, DEEPEST, LONGEST_KEY = 2**18, 12, 20
 #: A key with more parts than that; the parser takes time that grows with the square of their number.
@@ -30,7 +31,7 @@ class ExperimentFile:
     """A user's experiment: its title, metric, cases, runs and seed, and the description it came from."""
 
     title: str
-    metric: str
+    metric: Metric
     cases: list[Case]
     runs: int
     seed: int

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ..engine.spec import Spec
+from ..results import Metric
 from ..simulation import checkpoint_times
 from ..study import Study
 from .description import Case
@@ -44,7 +45,7 @@ class Panel:
     title: str
     compares: str
     note: str
-    metric: str
+    metric: Metric | Literal["coverage"]
     cases: tuple[Case, ...]
     checkpoints: int
     claims: tuple[Claim, ...] = ()

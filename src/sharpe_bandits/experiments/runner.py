@@ -7,9 +7,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TextIO
+from typing import TextIO, cast
 
 from ..engine.spec import Chunk, Spec, prepare
+from ..results import Metric
 from ..simulation import Task, Watch, compute, run_specs, settings_of
 from ..study import Study
 from .panel import PanelResult, PanelSpec
@@ -50,7 +51,7 @@ def run_panels(
                 Study(
                     {spec.policy.name: results[names[id(spec)]] for spec in of_case},
                     settings_of(case.environment, case.horizon, panel.runs, panel.seed),
-                    panel.panel.metric,
+                    cast(Metric, panel.panel.metric),  # "coverage" is of panels without policies
                     case.objective,
                     case.variables,
                     case.label,

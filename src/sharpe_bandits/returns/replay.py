@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from .. import console
 from ..arms.bandit import Environment, stack
 from ..arms.base import Draws
-from ..engine.spec import FEEDBACK, Spec, prepare, run_chunk
+from ..engine.spec import Feedback, Spec, prepare, run_chunk
 from ..errors import BudgetTooSmallError, InvalidInputError, unknown
 from ..kernels.rewards import TAPE, ArmTable
 from ..objectives import RSSR, usual_regulariser
@@ -135,7 +135,7 @@ class Replay:
     """
 
     players: tuple[Player, ...]
-    feedback: str
+    feedback: Feedback
     L: float
     risk_free: float
     risk_free_per_period: float
@@ -321,7 +321,7 @@ def replay(
     L: float | None = None,
     risk_free: float = 0.0,
     risk_free_per_period: float | None = None,
-    feedback: str = "bandit",
+    feedback: Feedback = "bandit",
     runs: int = 100,
     seed: int = 0,
     cost: float = 0.0,
@@ -362,7 +362,7 @@ def replay(
         )
     rate = statistics.risk_free_rate(risk_free, risk_free_per_period, returns.periods_per_year)
     L = _regulariser(returns) if L is None else positive("L", L)
-    one_of("feedback", feedback, FEEDBACK)
+    one_of("feedback", feedback, get_args(Feedback))
     whole("runs", runs, 2)
     whole("seed", seed, 0, 2**64 - 1)
     if not 0 <= real(cost) < 1:
@@ -458,7 +458,7 @@ def _band(player: Player, key: str, form: str) -> str:
 
 
 def usual_policies(
-    returns: Returns, L: float, risk_free_per_period: float = 0.0, feedback: str = "bandit"
+    returns: Returns, L: float, risk_free_per_period: float = 0.0, feedback: Feedback = "bandit"
 ) -> list[Policy]:
     """SF-UCB, the same with a window of a quarter of the rows, SF-TS; and UCB-RSSR as published.
 
@@ -471,7 +471,7 @@ def usual_policies(
     return policies_by_name(names, L=L, risk_free=risk_free_per_period)
 
 
-def _policies(given: Any, returns: Returns, L: float, rate: float, feedback: str) -> list[Policy]:
+def _policies(given: Any, returns: Returns, L: float, rate: float, feedback: Feedback) -> list[Policy]:
     if given is None:
         return usual_policies(returns, L, rate, feedback)
     listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
@@ -648,7 +648,7 @@ class _Table:
         )  # fmt: skip
 
 
-def _play(policy: Policy, table: _Table, feedback: str, runs: int, budget: int) -> Player:
+def _play(policy: Policy, table: _Table, feedback: Feedback, runs: int, budget: int) -> Player:
     paths, names = table.paths, table.returns.names
     explores = policy.setting == "fixed budget"
     horizon = budget if explores else paths.length

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from ..interruption import stop_cell
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
 
-SOURCES = {"splitmix": SPLITMIX, "philox": PHILOX}
+Source = Literal["splitmix", "philox"]
+SOURCES: dict[Source, int] = {"splitmix": SPLITMIX, "philox": PHILOX}
 #: A chunk aims at this many rounds: much more work than it takes to start one, little enough to keep all workers busy
 #: to the end.
 CHUNK_ROUNDS = 4_000_000
