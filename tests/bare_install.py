@@ -10,7 +10,7 @@ import sharpe_bandits as sb
 
 BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
 OBJECTIVE = sb.RSSR(L=0.5)
-OPTIONAL = ("matplotlib", "plotly", "jinja2", "arch", "pandas", "polars", "pytest")
+OPTIONAL = ("matplotlib", "plotly", "jinja2", "arch", "pandas", "polars", "pytest", "sqlalchemy", "psycopg")
 
 
 def missing(call, *words):
@@ -34,6 +34,7 @@ def main():
     agent = sb.SHSR(L=0.02).agent(arms=4, horizon=200)
     agent.tell(agent.ask(), 0.5)
     assert sb.Agent.from_json(agent.to_json()).ask() == agent.ask()
+    missing(lambda: sb.Store, "sqlalchemy", "live")
     with tempfile.TemporaryDirectory() as folder:
         study.save(folder)
         assert sb.load(folder).names == study.names

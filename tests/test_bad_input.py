@@ -120,7 +120,8 @@ def test_a_bad_reward_leaves_the_agent_as_it_was(policy, reward):
     for x in (1.0, 2.0, 1.5, 2.5, 1.2):
         agent.tell(agent.ask(), x)
     for arm in ("up", "down"):
-        before, asked = agent.to_json(), agent.ask()
+        before = agent.to_json()
+        asked = sb.Agent.from_json(before).ask()
         with pytest.raises(sb.InvalidInputError, match=says(repr(reward)[:50])) as caught:
             agent.tell(arm, reward)
         assert repr(arm) in str(caught.value)

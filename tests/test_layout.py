@@ -36,6 +36,7 @@ LEVELS = [
     {"paper"},
     {"report"},
     {"reproduction"},
+    {"campaigns"},
     {"commands"},
     {"cli"},
     {"__main__"},

@@ -8,6 +8,7 @@ if _interrupts.is_program():
 # isort: split
 from importlib.metadata import version as _version
 from types import ModuleType as _Module
+from typing import Any as _Any
 
 from .agents import Agent as Agent
 from .arms import *  # noqa: F403
@@ -15,11 +16,14 @@ from .arms.base import Arm as Arm
 from .errors import BudgetTooSmallError as BudgetTooSmallError
 from .errors import CampaignOverError as CampaignOverError
 from .errors import CompilationError as CompilationError
+from .errors import ConflictError as ConflictError
 from .errors import InvalidInputError as InvalidInputError
 from .errors import MissingLibraryError as MissingLibraryError
 from .errors import SharpeBanditsError as SharpeBanditsError
+from .errors import StoreError as StoreError
 from .errors import UnknownNameError as UnknownNameError
 from .errors import UnreadableDataError as UnreadableDataError
+from .errors import WaitForRewardsError as WaitForRewardsError
 from .metrics import Curve as Curve
 from .metrics import Estimate as Estimate
 from .objectives import RSSR as RSSR
@@ -53,14 +57,21 @@ from .study import load as load
 __version__ = _version("sharpe-bandits")
 
 
-def __getattr__(name: str) -> _Module:
-    """``theory`` is imported when it is first asked for, so that importing the package stays light."""
-    if name == "theory":
-        from importlib import import_module
+def __getattr__(name: str) -> _Any:
+    """``theory`` and ``Store`` are imported when first asked for, so that importing the package stays light."""
+    from importlib import import_module
 
+    if name == "theory":
         return import_module(".theory", __name__)
+    if name == "Store":
+        from .errors import require
+
+        for library in ("sqlalchemy", "alembic"):
+            require(library, "a store of campaigns", "live")
+        return import_module(".campaigns", __name__).Store
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [name for name, thing in globals().items() if not name.startswith("_") and not isinstance(thing, _Module)]
+    named = [name for name, thing in globals().items() if not name.startswith("_") and not isinstance(thing, _Module)]
+    return [*named, "Store"]

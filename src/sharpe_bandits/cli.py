@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import __version__, console, interrupts
-from .commands import cache, plan, rank, replay
+from .commands import cache, campaign, plan, rank, replay
 from .errors import SharpeBanditsError
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     rank.add(commands)
     replay.add(commands)
     plan.add(commands)
+    campaign.add(commands)
     cache.add(commands)
 
     commands.add_parser("panels", help="the paper's experiments").set_defaults(do=_panels)

@@ -50,6 +50,25 @@ class CampaignOverError(SharpeBanditsError):
     """The budget of an agent is spent."""
 
 
+class WaitForRewardsError(SharpeBanditsError):
+    """A policy can only wait for rewards of pulls under way: ``arms`` has how many of which, ``count`` their sum."""
+
+    def __init__(self, message: str, arms: dict[Any, int]) -> None:
+        super().__init__(message)
+        self.arms, self.count = arms, sum(arms.values())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.args[0], self.arms)
+
+
+class ConflictError(SharpeBanditsError):
+    """What is asked for contradicts what is recorded; nothing was changed."""
+
+
+class StoreError(SharpeBanditsError):
+    """A store of campaigns cannot be used now; the message has the remedy."""
+
+
 def shown(value: Any) -> str:
     """``value`` as an error shows it: its repr, shortened where it is long, whatever the value does when asked."""
     try:

@@ -12,7 +12,7 @@ import numpy as np
 from ..checksums import checksum
 from ..display import html_table
 from ..errors import CampaignOverError, InvalidInputError, SharpeBanditsError, UnreadableDataError, shown, unknown
-from ..kernels.statistics import anchor_of, summary
+from ..kernels.statistics import Sums, anchor_of, higher_moments, summary
 from ..names import check_name
 from ..policies.base import Policy, policy_from_dict
 from ..validation import is_number, real, whole
@@ -37,7 +37,7 @@ class Agent:
     """
 
     def __init__(self, policy: Policy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:
-        listed = _check_arms(arms)
+        listed = check_arms(arms)
         self.policy = policy
         self.seed = whole("seed", seed, 0, 2**64 - 1)
         self._named = isinstance(listed, list)
@@ -46,13 +46,16 @@ class Agent:
         self.horizon = None if horizon is None else whole("horizon", horizon, 2, MAX_ROUNDS)
         if self.horizon is not None:
             policy.check_horizon(self.horizon, k)
-        #: Rounds played.
+        #: Rounds played: rewards told.
         self.t = 0
+        #: Decisions made: rounds played, pulls under way, and those that were cancelled.
+        self.asked = 0
         self._lock = threading.RLock()
         self._place = {arm: i for i, arm in enumerate(self.arms)}
         self._pulls, self._sum1, self._sum2 = np.zeros(k), np.zeros(k), np.zeros(k)
         self._sum3, self._sum4 = np.zeros(k), np.zeros(k)
         self._anchor, self._last, self._maximum = np.zeros(k), np.zeros(k), np.full(k, -math.inf)
+        self._pending, self._active = np.zeros(k), np.ones(k, bool)
 
     def __repr__(self) -> str:
         return f"<agent of {self.policy.name}: {len(self.arms)} arms, {self.t} rounds played>"
@@ -90,12 +93,78 @@ class Agent:
         with self._lock:
             return {arm: self._estimate(i) for i, arm in enumerate(self.arms)}
 
-    def ask(self) -> Any:
-        """The arm to play now. Asking again before telling gives the same arm."""
+    def moments(self) -> dict[Any, tuple[float, float, float, float, float]]:
+        """Of each arm: pulls that estimates rest on (their weight, where rewards are forgotten), mean, unbiased
+        variance, third and fourth central moment; not a number where there are too few.
+        """
         with self._lock:
-            if self._over:
-                raise CampaignOverError(f"{self._why_over()}; see recommend()")
-            return self.arms[self._choose()]
+            sums = self._sums()
+            return {arm: _moments(*(float(row[i]) for row in sums)) for i, arm in enumerate(self.arms)}
+
+    def _sums(self) -> Sums:
+        """What estimates rest on."""
+        return Sums(self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._anchor)
+
+    @property
+    def pending(self) -> dict[Any, int]:
+        """How many pulls of each arm were asked for and have no reward yet."""
+        with self._lock:
+            counts = self._pending.tolist()
+        return {arm: int(count) for arm, count in zip(self.arms, counts, strict=True)}
+
+    @property
+    def retired(self) -> list[Any]:
+        """The arms that are not played any more."""
+        with self._lock:
+            return [self.arms[int(i)] for i in np.flatnonzero(~self._active)]
+
+    def ask(self) -> Any:
+        """The arm to play now. It may be asked again before the reward is told: pulls under way are allowed for.
+
+        A policy that plays in phases raises :class:`~sharpe_bandits.errors.WaitForRewardsError` where it can only wait.
+        """
+        with self._lock:
+            i = self._next()
+            self._begin(i)
+            return self.arms[i]
+
+    def probabilities(self) -> dict[Any, float]:
+        """How probable each arm is to be asked for next: 1 for one of them if the policy draws no random numbers,
+        otherwise as often as in 256 independent draws (a standard error of at most 0.031).
+        """
+        with self._lock:
+            shares = self._shares(self._next())
+        return dict(zip(self.arms, shares.tolist(), strict=True))
+
+    def cancel(self, arm: Any) -> None:
+        """Take back a pull of ``arm`` that was asked for and will not be played."""
+        i = self._index(arm)
+        with self._lock:
+            if not self._pending[i]:
+                raise InvalidInputError(f"no pull of arm {arm!r} is under way; nothing was cancelled")
+            self._pending[i] -= 1
+
+    def add_arm(self, arm: str) -> None:
+        """A new arm from now on; it begins with its pilot."""
+        with self._lock:
+            self._check_arms_may_change()
+            if not self._named:
+                raise InvalidInputError("the arms of this agent are numbers; give names to an agent whose arms change")
+            if check_name("the name of an arm", arm) in self._place:
+                raise InvalidInputError(f"there is an arm {arm!r} already; give the new one another name")
+            whole("the number of arms", len(self.arms) + 1, 2, MAX_ARMS)
+            self._place[arm] = len(self.arms)
+            self.arms.append(arm)
+            self._grow()
+
+    def retire_arm(self, arm: Any) -> None:
+        """Do not play ``arm`` any more; rewards of its pulls under way are still taken in."""
+        i = self._index(arm)
+        with self._lock:
+            self._check_arms_may_change()
+            if self._active[i] and self._active.sum() == 1:
+                raise InvalidInputError(f"arm {arm!r} is the last one; add another before it is retired")
+            self._active[i] = False
 
     def tell(self, arm: Any, reward: float) -> None:
         """Take in the reward of a round in which ``arm`` was played. A bad reward leaves the agent as it was."""
@@ -107,6 +176,10 @@ class Agent:
             )
         with self._lock:
             self._tell(i, x)
+            if self._pending[i]:
+                self._pending[i] -= 1
+            else:  # a round of the caller's own choosing
+                self.asked += 1
 
     def recommend(self) -> Any:
         """The arm that looks best by the policy's objective, or the most played one if it has none.
@@ -116,6 +189,93 @@ class Agent:
         """
         with self._lock:
             return self._recommend()
+
+    # Events that were decided elsewhere, in a campaign or in its log.
+
+    def apply_asked(self, i: int | None) -> None:
+        """A pull of arm number i was handed out."""
+        with self._lock:
+            self._begin(self._number(i))
+
+    def apply_rewarded(self, i: int | None, reward: float, pending: bool) -> bool:
+        """A pull of arm number i, handed out before, paid ``reward``; gives whether the policy had a use for it.
+
+        ``pending``: whether the pull was under way; one that was given up may still pay.
+        """
+        with self._lock:
+            arm = self._number(i)
+            used = self._takes(arm)
+            if used:
+                self._tell(arm, reward)
+            if pending:
+                self.apply_withdrawn(i)
+            return used
+
+    def apply_withdrawn(self, i: int | None) -> None:
+        """A pull of arm number i that was under way is so no more."""
+        with self._lock:
+            self.cancel(self.arms[self._number(i)])
+
+    def next_arm(self) -> int:
+        """The number of the arm to play now; the agent is not changed."""
+        with self._lock:
+            return self._next()
+
+    def shares(self, chosen: int) -> np.ndarray:
+        """The probability of each arm to be the next, ``chosen`` being what :meth:`next_arm` gave."""
+        with self._lock:
+            return self._shares(chosen)
+
+    @property
+    def active(self) -> list[int]:
+        """Numbers of the arms that are not retired."""
+        with self._lock:
+            return [int(i) for i in np.flatnonzero(self._active)]
+
+    def number_of(self, arm: Any) -> int:
+        """The number of an arm."""
+        return self._index(arm)
+
+    def _number(self, i: int | None) -> int:
+        return whole("the number of an arm", i, 0, len(self.arms) - 1)
+
+    def _next(self) -> int:
+        """The arm to play now; the agent is not changed."""
+        if self._over:
+            raise CampaignOverError(f"{self._why_over()}; see recommend()")
+        under_way = int(self._pending.sum())
+        if self.horizon is not None and self.t + under_way >= self.horizon:
+            raise CampaignOverError(
+                f"all {self.horizon} rounds of this agent are handed out; {under_way} rewards are still to come"
+            )
+        return self._choose()
+
+    def _begin(self, i: int) -> None:
+        self._pending[i] += 1
+        self.asked += 1
+
+    def _shares(self, first: int) -> np.ndarray:
+        """Probabilities of all arms, ``first`` being the one that would be asked for."""
+        shares = np.zeros(len(self.arms))
+        shares[first] = 1.0
+        return shares
+
+    def _takes(self, i: int) -> bool:
+        """Whether a reward of arm i has a place now; one that comes late may have none."""
+        return not self._over
+
+    def _check_arms_may_change(self) -> None:
+        raise InvalidInputError(
+            f"{self.policy.name} shares its budget, or its probability of an error, among the arms that it begins "
+            "with; start another campaign for other arms"
+        )
+
+    def _grow(self) -> None:
+        """Make room for an arm that was added."""
+        for column in (*_COLUMNS, "pending"):
+            setattr(self, f"_{column}", np.append(getattr(self, f"_{column}"), 0.0))
+        self._maximum[-1] = -math.inf
+        self._active = np.append(self._active, True)
 
     def _tell(self, i: int, x: float) -> None:
         if self._over:
@@ -189,11 +349,14 @@ class Agent:
         record = {column: getattr(self, f"_{column}").tolist() for column in _COLUMNS}
         record["maximum"] = [value if math.isfinite(value) else None for value in record["maximum"]]
         return {
-            "policy": _plain(self.policy.to_dict()),
+            "policy": plain(self.policy.to_dict()),
             "arms": self.arms if self._named else len(self.arms),
             "horizon": self.horizon,
             "seed": self.seed,
             "t": self.t,
+            "asked": self.asked,
+            "pending": self._pending.tolist(),
+            "retired": np.flatnonzero(~self._active).tolist(),
             "record": record,
             **self._more(),
         }
@@ -215,6 +378,7 @@ class Agent:
         """Take over a state, if rewards could have led to it."""
         k = len(self.arms)
         self.t = whole("t", state["t"], 0, MAX_ROUNDS)
+        self.asked = whole("asked", state["asked"], self.t, 2 * MAX_ROUNDS)
         for column in _COLUMNS:
             values = np.array([-math.inf if v is None and column == "maximum" else v for v in state["record"][column]])
             if values.shape != (k,) or values.dtype.kind not in "iuf":
@@ -225,6 +389,7 @@ class Agent:
             raise damaged(f"its arms have {pulls.sum():g} pulls in {self.t} rounds")
         if self.horizon is not None and self.t > self.horizon:
             raise damaged(f"{self.t} rounds played of {self.horizon}")
+        self._restore_pending(state)
         sums = np.array([self._sum1, self._sum2, self._sum3, self._sum4])
         rests = [*sums, self._anchor, self._last, np.where(self._maximum == -math.inf, 0.0, 1.0)]
         if any((row[~played] != 0).any() for row in rests) or not np.isfinite(self._maximum[played]).all():
@@ -248,6 +413,18 @@ class Agent:
             or (sums[1:, played][:, once] != [d * d, d * d * d, d * d * d * d]).any()
         ):
             raise damaged("the largest reward of an arm does not fit its sums")
+
+    def _restore_pending(self, state: dict[str, Any]) -> None:
+        k = len(self.arms)
+        pending = [whole("pending", count, 0, 2 * MAX_ROUNDS) for count in _wholes(state["pending"])]
+        retired = [whole("arm", i, 0, k - 1) for i in state["retired"]]
+        if len(pending) != k or self.t + sum(pending) > self.asked:
+            raise damaged(f"{sum(pending)} pulls under way and {self.t} rounds played of {self.asked} decisions")
+        if retired != sorted(set(retired)) or len(retired) >= k:
+            raise damaged("the arms that were retired do not fit its arms")
+        self._pending[:], self._active[retired] = pending, False
+        if retired:
+            self._check_arms_may_change()
 
 
 #: Powers of small numbers vanish; sums of them are then off by no more than this.
@@ -299,7 +476,8 @@ def _restored(text: str | bytes, policy: Policy | None) -> Agent:
     return agent
 
 
-def _check_arms(arms: int | Iterable[str]) -> list[str] | int:
+def check_arms(arms: int | Iterable[str]) -> list[str] | int:
+    """Names of arms, or their number, if they can be those of an agent."""
     if is_number(arms):
         return whole("arms", whole("arms", arms, 2), 2, MAX_ARMS)
     if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable):
@@ -325,10 +503,24 @@ def mean_and_variance(pulls: float, anchor: float, sum1: float, sum2: float) -> 
     return float(mean), float(variance) if pulls > 1 else math.nan
 
 
-def _plain(data: Any) -> Any:
+def _moments(
+    pulls: float, sum1: float, sum2: float, sum3: float, sum4: float, anchor: float
+) -> tuple[float, float, float, float, float]:
+    mean, variance = mean_and_variance(pulls, anchor, sum1, sum2)
+    if not pulls > 1:
+        return pulls, mean, variance, math.nan, math.nan
+    third, fourth = higher_moments(sum1, sum2, sum3, sum4, 1.0 / pulls)
+    return pulls, mean, variance, float(third), float(fourth)
+
+
+def _wholes(values: list[Any]) -> list[Any]:
+    return [int(value) if isinstance(value, float) and value.is_integer() else value for value in values]
+
+
+def plain(data: Any) -> Any:
     """The same with arrays as lists."""
     if isinstance(data, dict):
-        return {key: _plain(value) for key, value in data.items()}
+        return {key: plain(value) for key, value in data.items()}
     if isinstance(data, (list, tuple, np.ndarray)):
-        return [_plain(value) for value in (data.tolist() if isinstance(data, np.ndarray) else data)]
+        return [plain(value) for value in (data.tolist() if isinstance(data, np.ndarray) else data)]
     return data.item() if isinstance(data, np.generic) else data

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..engine.compiler import specialise
 from ..engine.families.phases import phase_bindings
-from ..errors import InvalidInputError
+from ..errors import CampaignOverError, InvalidInputError, WaitForRewardsError, listed
 from ..kernels import elimination, formulas
 from ..kernels.statistics import Sums
 from ..objectives import Mean
@@ -67,8 +67,25 @@ class EliminationAgent(Agent):
     def _wanted(self) -> int:
         return self._rule.n_recommended - int(self._taken.sum())
 
+    def _next(self) -> int:
+        if self._over:
+            raise CampaignOverError(f"{self._why_over()}; see recommend()")
+        i = self._choose()
+        if self._due[i] <= self._pending[i]:
+            arms = {self.arms[j]: int(self._due[j]) for j in self._alive if self._due[j] > 0}
+            missing = f"{sum(arms.values())} rewards of {listed(arms)}"
+            raise WaitForRewardsError(
+                f"{self.policy.name} has handed out all pulls of phase {self._phase + 1} of {len(self._phases)} and "
+                f"waits for {missing}; tell them, or cancel what will not be played",
+                arms,
+            )
+        return i
+
     def _choose(self) -> int:
-        return max(self._alive, key=lambda i: (self._due[i], -i))
+        return max(self._alive, key=lambda i: (self._due[i] - self._pending[i], -i))
+
+    def _takes(self, i: int) -> bool:
+        return not self._over and bool(self._due[i] > 0)
 
     def _check_due(self, i: int) -> None:
         if self._due[i] <= 0:
@@ -99,8 +116,7 @@ class EliminationAgent(Agent):
         if self._over:
             return
         quota = np.zeros(keep, np.int64)
-        sums = Sums(self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._anchor)
-        self._share(sums, alive, keep, self._phases[self._phase][0], looked, self._goal_arguments, quota)
+        self._share(self._sums(), alive, keep, self._phases[self._phase][0], looked, self._goal_arguments, quota)
         self._due[self._alive] = quota
         if not self._rule.keeps_samples:
             self._count[:], self._now1[:], self._now2[:] = 0.0, 0.0, 0.0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ..engine.compiler import specialise
-from ..engine.families.index import check_index, kept_by, past_the_end, policy_bindings
+from ..engine.families.index import IndexFamily, check_index, kept_by, past_the_end, policy_bindings
 from ..errors import InvalidInputError
 from ..kernels import formulas, index_play, round_by_round
 from ..kernels.statistics import FIRSTS, Sums, anchor_of
@@ -19,6 +19,8 @@ from ..validation import whole
 from .base import Agent, check_sums, mean_and_variance
 from .state import damaged
 
+#: Draws by which probabilities of choices are estimated: their standard errors are at most 0.031.
+DRAWS = 256
 #: Rewards that an agent with a window keeps room for (window times arms), at most.
 _MAX_ROOM = 5 * 10**7
 
@@ -45,7 +47,10 @@ class IndexAgent(Agent):
         check_index(policy, horizon or 1000, 0.0)
         goal = policy.goal or Mean()
         bindings = policy_bindings(policy, horizon)
-        self._decide = specialise(index_play.decide, {**bindings, formulas.value: goal.formula})
+        bindings[formulas.value] = goal.formula
+        self._chosen = specialise(index_play.choose, bindings)
+        self._counted = specialise(index_play.count_choices, bindings)
+        self._random = IndexFamily().is_random(policy)
         self._take = bindings[formulas.take]
         #: What statistics keep of each arm, and where.
         cells, self._places, _ = kept_by(policy)
@@ -58,11 +63,28 @@ class IndexAgent(Agent):
         return self._kept[:, place : place + FIRSTS, 0]
 
     def _choose(self) -> int:
-        least = int(np.argmin(self._pulls))
-        if self._pulls[least] < self._pilot:
+        served = np.where(self._active, self._pulls + self._pending, math.inf)
+        least = int(np.argmin(served))
+        if served[least] < self._pilot:
             return least
+        return self._evaluate(lambda *record: self._chosen(*record, np.uint64(self.seed), 0, *self._outputs()))
+
+    def _shares(self, first: int) -> np.ndarray:
+        served = np.where(self._active, self._pulls + self._pending, math.inf)
+        if not self._random or served.min() < self._pilot:
+            return super()._shares(first)
+        shares = np.zeros(len(self.arms))
+        self._evaluate(lambda *record: self._counted(DRAWS, *record, np.uint64(self.seed), *self._outputs(), shares))
+        return shares / DRAWS
+
+    def _evaluate(self, choose: Callable[..., int]) -> int:
+        """Call a compiled function with what the index looks at."""
+        t = self.t + int(self._pending.sum())
+        last = np.where(self._pending > 0, t, np.maximum(self._last, self._pilot * len(self.arms)))
+        under_way = index_play.UnderWay(self._pending, self._active, 0.0 if self._random else 1.0, self.asked)
+        rounds, sums = self._seen(under_way)
         try:
-            choice = self._index_choice(np.maximum(self._last, self._pilot * len(self.arms)))
+            choice = choose(t, rounds, sums, under_way, self._rule.least_pilot, last, self._kept)
         except IndexError:
             raise past_the_end(self.policy) from None
         if choice < 0:
@@ -74,17 +96,28 @@ class IndexAgent(Agent):
             )
         return int(choice)
 
-    def _index_choice(self, last: np.ndarray) -> int:
-        """What the formula says; below 0: it is not a number for an arm."""
-        return self._decide(
-            self.t, self.t, Sums(self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._anchor), last,
-            self._kept, np.uint64(self.seed), 0, self._formula_arguments(), self._out,
-        )  # fmt: skip
+    def _seen(self, under_way: index_play.UnderWay) -> tuple[float, Sums]:
+        """What stands for the number of rounds, and the sums that estimates rest on."""
+        return self.t + int(self._pending.sum()), self._sums()
+
+    def _outputs(self) -> tuple[Any, ...]:
+        return self._formula_arguments(), self._out
+
+    def _check_arms_may_change(self) -> None:
+        """Arms of an index policy may come and go."""
+
+    def _grow(self) -> None:
+        super()._grow()
+        k = len(self.arms)
+        self._pilot = self._rule.pilot(self.horizon, k)
+        self._out = np.zeros(k)
+        self._kept = np.concatenate([self._kept, np.zeros((1, *self._kept.shape[1:]))])
 
     def _formula_arguments(self) -> tuple[Any, ...]:
-        if self._arguments is None or self.t > self._room:
+        rounds = self.t + int(self._pending.sum())
+        if self._arguments is None or rounds > self._room:
             # Tables by pulls grow with the game; only a formula that needs to know the horizon is told all of it.
-            self._room = max(1024, 2 * self.t)
+            self._room = max(1024, 2 * rounds)
             if self.horizon is not None:
                 self._room = self.horizon if self._rule.needs_horizon else min(self._room, self.horizon)
             self._arguments = self._rule.arguments(self._room)
@@ -152,14 +185,22 @@ class ForgetfulAgent(IndexAgent):
         #: Rewards less their bases by round (modulo the window) and arm; not a number where none was seen. It grows up
         #: to the window.
         self._ring = np.full((min(max(self._window, 1), 64), k), np.nan)
-        self._choice = specialise(round_by_round.choose, policy_bindings(policy, horizon))
+        self._remembered = specialise(round_by_round.remembered, {})
         self._forget = specialise(round_by_round.forget, {})
 
-    def _index_choice(self, last: np.ndarray) -> int:
-        return self._choice(
-            self.t, self._memory, self._forgets, self._kept, self._base, last, np.uint64(self.seed), 0,
-            self._formula_arguments(), self._out,
-        )  # fmt: skip
+    def _seen(self, under_way: index_play.UnderWay) -> tuple[float, Sums]:
+        return self._remembered(self.t, self._memory, self._forgets, self._base, under_way)
+
+    def _sums(self) -> Sums:
+        weight, sum1, sum2, sum3, sum4 = self._memory
+        return Sums(weight, sum1, sum2, sum3, sum4, self._base)
+
+    def _grow(self) -> None:
+        super()._grow()
+        self._rule.check_horizon(self.horizon or self._pilot * len(self.arms), len(self.arms))
+        self._memory = np.concatenate([self._memory, np.zeros((round_by_round.ROWS, 1))], axis=1)
+        self._base = np.append(self._base, 0.0)
+        self._ring = np.concatenate([self._ring, np.full((len(self._ring), 1), np.nan)], axis=1)
 
     def _after(self, i: int, x: float, d: float) -> None:
         super()._after(i, x, d)

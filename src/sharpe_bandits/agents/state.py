@@ -13,7 +13,7 @@ from ..files import from_json
 from ..fingerprints import said
 from ..policies.custom import PolicyFactory
 
-FORMAT = 4
+FORMAT = 5
 _KIND = "sharpe-bandits agent"
 
 
@@ -65,5 +65,11 @@ def _from_3(state: dict[str, Any]) -> dict[str, Any]:
     return {**state, "policy": policy}
 
 
+def _from_4(state: dict[str, Any]) -> dict[str, Any]:
+    """Format 5 has pulls under way, and arms that were retired."""
+    arms = state["arms"] if isinstance(state["arms"], int) else len(state["arms"])
+    return {**state, "asked": state["t"], "pending": [0] * arms, "retired": []}
+
+
 #: By format: what gives the content in the next one.
-_UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {3: _from_3}
+_UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {3: _from_3, 4: _from_4}

@@ -10,7 +10,6 @@ import numpy as np
 from ..engine.compiler import specialise
 from ..engine.families.fixed_confidence import stopping_bindings
 from ..kernels import fixed_confidence, formulas
-from ..kernels.statistics import Sums
 from ..policies.base import StoppingPolicy
 from ..validation import whole
 from .base import Agent
@@ -51,13 +50,15 @@ class StoppingAgent(Agent):
         return "this agent is sure of the best arm" if self._sure else super()._why_over()
 
     def _choose(self) -> int:
-        return int(np.argmin(self._pulls)) if self._in_pilot else self._pair[0]
+        if self._in_pilot:
+            return int(np.argmin(self._pulls + self._pending))
+        # Any further pull of those that are due serves the next judgement: the bounds hold however arms are played.
+        return min(self._pair, key=lambda i: self._pending[i])
 
     def _judge(self) -> tuple[int, int, float]:
         best, challenger, ahead = self._decide(
-            Sums(self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._anchor), self._kept,
-            self._rule.arguments(), self._rule.log_odds(len(self.arms)),
-        )  # fmt: skip
+            self._sums(), self._kept, self._rule.arguments(), self._rule.log_odds(len(self.arms))
+        )
         return int(best), int(challenger), float(ahead)
 
     def _after(self, i: int, x: float, d: float) -> None:

@@ -6,6 +6,7 @@ rivals by their indices some rounds ahead and plays the leader for as long as it
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,6 +45,7 @@ WIDE = 8  # numbers in a vector
 SHORT = 4  # pulls of the leader looked at together where leads are short
 DRAWN = 64  # rewards drawn together in lazy, per arm
 SEEN = 32  # arms looked at one by one in lazy, at most, before their bounds are made anew
+ROUNDING = 1e-9  # weights of rewards may fall short of whole numbers by so much
 INFLATION = 1e-12  # a bound is raised by this much, relatively, so that rounding cannot matter
 NOT_A_NUMBER = 1  # status: an index was not a number; the run, arm, round and the arm's pulls follow
 TURNS = 5  # place in status of how often the lazy kernel looked at all arms
@@ -73,29 +75,82 @@ def leader(indices, pulls):
     return best
 
 
-def decide(t, rounds, sums, last, kept, seed, run, arguments, out):
-    """The choice of a live agent after round ``t`` from the :class:`~sharpe_bandits.kernels.statistics.Sums` it keeps
-    and what statistics keep (``kept[arm, cell, 0]``); its indices are left in ``out``.
+class UnderWay(NamedTuple):
+    """Pulls that were asked for and not yet told, and what they change.
+
+    Attributes
+    ----------
+    pulls : per arm, pulls under way
+    active : per arm, whether it may be played
+    counted : 1 if pulls under way count in an arm's pulls, its moments being those of the rewards told; 0 if not
+    number : of the decision, by which randomised policies draw
+    """
+
+    pulls: np.ndarray
+    active: np.ndarray
+    counted: float
+    number: int
+
+
+def decide(t, rounds, sums, under_way, least, last, kept, seed, run, arguments, out):
+    """The active arm with the largest index of those with ``least`` rewards, after round ``t``, from the
+    :class:`~sharpe_bandits.kernels.statistics.Sums` kept and what statistics keep (``kept[arm, cell, 0]``); indices are
+    left in ``out``.
 
     ``rounds`` is what the confidence radius takes for the number of rounds: all of them, unless some are forgotten.
     """
     arms = out.size
     policy_key = stream_key(seed, POLICY, run)
-    round_key = fold(policy_key, arms + t)
+    round_key = fold(policy_key, arms + under_way.number)
+    first = -1
     lead = -math.inf
     for scoring in (True, False):
         if scoring and not keeps_lead():
             continue
         for i in range(arms):
-            epsilon = radius(rounds) * (1.0 / math.sqrt(sums.pulls[i]))
-            arm = record_of(sums, kept, i, epsilon, last[i], fold(fold(policy_key, i), t), round_key, lead)
+            out[i] = -math.inf
+            if not under_way.active[i] or sums.pulls[i] < least - ROUNDING:
+                continue
+            if first < 0:
+                first = i
+            more = under_way.counted * under_way.pulls[i]
+            epsilon = radius(rounds) * (1.0 / math.sqrt(sums.pulls[i] + more))
+            key = fold(fold(policy_key, i), under_way.number)
+            arm = record_of(sums, kept, i, more, epsilon, last[i], key, round_key, lead)
             if scoring:
                 out[i] = score(arm, t, *arguments)
             else:
                 out[i] = index(arm, t, *arguments)
         if scoring:
             lead = out.max()
-    return leader(out, sums.pulls)
+    best = leader(out, sums.pulls + under_way.counted * under_way.pulls)
+    return first if best >= 0 and out[best] == -math.inf else best
+
+
+def choose(t, rounds, sums, under_way, least, last, kept, seed, run, arguments, out):
+    """The arm to play: one with fewer than ``least`` pulls, those under way included, the fewest first; otherwise what
+    :func:`decide` says. While no arm has ``least`` rewards, arms are played in turn.
+    """
+    fewest, served, defined = -1, math.inf, False
+    for i in range(out.size):
+        if under_way.active[i]:
+            s = sums.pulls[i] + under_way.pulls[i]
+            if s < served:
+                fewest, served = i, s
+            defined |= sums.pulls[i] >= least - ROUNDING
+    if served < least - ROUNDING or not defined:
+        return fewest
+    return decide(t, rounds, sums, under_way, least, last, kept, seed, run, arguments, out)
+
+
+def count_choices(draws, t, rounds, sums, under_way, least, last, kept, seed, arguments, out, counts):
+    """Count what :func:`choose` says in so many independent draws of the policy's own randomness."""
+    for run in range(1, draws + 1):
+        a = choose(t, rounds, sums, under_way, least, last, kept, seed, run, arguments, out)
+        if a < 0:
+            return a
+        counts[a] += 1
+    return 0
 
 
 def first_decrease(arguments, negative):

@@ -12,7 +12,7 @@ import numpy as np
 
 from .formulas import by_round, kept_cells, take
 from .game import keep_pulls
-from .index_play import NOT_A_NUMBER, decide
+from .index_play import NOT_A_NUMBER, UnderWay, choose
 from .rewards import fill, recorded
 from .statistics import Sums, anchor_of, best_estimate, summary
 from .streams import REWARDS, fold, stream_key
@@ -99,17 +99,12 @@ def remembered_rounds(memory, t, window, discount):
     return np.float64(t)
 
 
-def choose(t, memory, rule, kept, anchor, last, seed, run, arguments, out):
-    """The arm to play; below 0: see :func:`~sharpe_bandits.kernels.index_play.leader`.
-
-    ``rule``: a :class:`Memory`. Of the arms of which too little is remembered the one of which least is comes first.
-    """
-    a = int(memory[WEIGHT].argmin())
-    if memory[WEIGHT, a] < rule.least - 1e-9:
-        return a
-    sums = Sums(memory[WEIGHT], memory[SUM1], memory[SUM2], memory[SUM3], memory[SUM4], anchor)
-    rounds = remembered_rounds(memory, t, rule.window, rule.discount)
-    return decide(t, rounds, sums, last, kept, seed, run, arguments, out)
+def remembered(t, memory, rule, anchor, under_way):
+    """What stands for the number of rounds, those under way included, and the sums of what is remembered."""
+    rounds = remembered_rounds(memory, t, rule.window, rule.discount) + under_way.pulls.sum()
+    if rule.window > 0:
+        rounds = min(rounds, np.float64(rule.window))
+    return rounds, Sums(memory[WEIGHT], memory[SUM1], memory[SUM2], memory[SUM3], memory[SUM4], anchor)
 
 
 def round_by_round(game, rule, full, rewards, arguments, goal, out):
@@ -124,6 +119,7 @@ def round_by_round(game, rule, full, rewards, arguments, goal, out):
     kept = np.zeros((count_arms, kept_cells(), 1))
     anchor, last, indices = np.zeros(count_arms), np.zeros(count_arms), np.zeros(count_arms)
     mean, variance = np.zeros(count_arms), np.zeros(count_arms)
+    nothing, active = np.zeros(count_arms), np.ones(count_arms, np.bool_)  # no pulls under way; all arms may be played
     seen = np.zeros(count_arms, np.int64)  # rewards of an arm so far
     drawn = np.zeros(1)
     traced = out.choices.shape[0] > 0
@@ -146,7 +142,9 @@ def round_by_round(game, rule, full, rewards, arguments, goal, out):
             if t >= end_of_pilot:
                 if out.stop[0] != 0:
                     return
-                a = choose(t, memory, rule, kept, anchor, last, seed, run, arguments, indices)
+                under_way = UnderWay(nothing, active, 0.0, t)
+                rounds, sums = remembered(t, memory, rule, anchor, under_way)
+                a = choose(t, rounds, sums, under_way, rule.least, last, kept, seed, run, arguments, indices)
                 if a < 0:
                     status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, -1 - a, t
                     status[4] = seen[-1 - a]

@@ -235,8 +235,11 @@ class Sums(NamedTuple):
     anchor: np.ndarray
 
 
-def record_of(sums, kept, i, epsilon, last, key, round_key, lead):
-    """The record of arm ``i`` from sums; ``kept[i, cell, 0]``: what statistics keep besides."""
+def record_of(sums, kept, i, more, epsilon, last, key, round_key, lead):
+    """The record of arm ``i`` from sums; ``kept[i, cell, 0]``: what statistics keep besides.
+
+    ``more`` is added to its pulls: those under way, of which nothing else is known.
+    """
     pulls, anchor = sums.pulls[i], sums.anchor[i]
     inverse = 1.0 / pulls
     less = 1.0 / (pulls - 1.0) if pulls > 1 else 0.0
@@ -245,7 +248,7 @@ def record_of(sums, kept, i, epsilon, last, key, round_key, lead):
     if keeps_powers():
         third, fourth = higher_moments(sums.sum1[i], sums.sum2[i], sums.sum3[i], sums.sum4[i], inverse)
     return record(
-        pulls=pulls, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=key,
+        pulls=pulls + more, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=key,
         round_key=round_key, lead=lead,
         statistics=extras(kept, i, 0, 0, pulls, anchor, mean, variance, third, fourth, key),
     )  # fmt: skip

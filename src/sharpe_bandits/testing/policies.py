@@ -11,7 +11,13 @@ import numpy as np
 
 from ..agents import Agent
 from ..arms import Bandit, Tape, Uniform
-from ..errors import BudgetTooSmallError, InvalidInputError, UnreadableDataError
+from ..errors import (
+    BudgetTooSmallError,
+    CampaignOverError,
+    InvalidInputError,
+    UnreadableDataError,
+    WaitForRewardsError,
+)
 from ..objectives import Mean, Objective
 from ..policies.base import Policy, policy_from_dict
 from ..simulation import simulate, trace
@@ -108,12 +114,31 @@ class PolicyContract:
         for t, chosen in enumerate(played.choices.tolist()):
             require(not agent.done, f"the agent was done after {t} rounds, the engine after {len(played.choices)}")
             asked = agent.ask()
-            require(agent.ask() == asked, "asking twice gave two arms")
             require(asked == chosen, f"the agent asked for arm {asked} in round {t + 1}, the engine played {chosen}")
             agent.tell(asked, played.rewards[t])
         require(agent.done, f"the engine stopped after {len(played.choices)} rounds, the agent did not")
         found = agent.recommend()
         require(found == played.recommended, f"the agent recommends {found}, the engine {played.recommended}")
+
+    def test_pulls_under_way_are_allowed_for(self, policy: Policy) -> None:
+        """Asked several times before it is told, an agent spreads the pilot and ends within its budget."""
+        tape, agent = self.tape(policy), self.new_agent(policy)
+        first = [agent.ask() for _ in range(self.arms)]
+        require(sorted(first) == list(range(self.arms)), f"asked {self.arms} times, it gave {first}, not all arms once")
+        open_pulls, rounds = first, self.rounds(policy)
+        while not agent.done:
+            try:
+                open_pulls.append(agent.ask())
+                if len(open_pulls) < 2 * self.arms:
+                    continue
+            except (WaitForRewardsError, CampaignOverError):
+                require(open_pulls, "the agent waits for rewards of pulls that were never asked for")
+            require(Agent.from_json(agent.to_json()).pending == agent.pending, "a saved agent forgot pulls under way")
+            while open_pulls and not agent.done:
+                arm = open_pulls.pop(0)
+                agent.tell(arm, tape.rewards[arm, agent.pulls[arm]])
+        require(agent.t <= rounds, f"{agent.t} rounds were played of {rounds}")
+        require(agent.asked == agent.t + sum(agent.pending.values()), "decisions were lost")
 
     def test_the_same_seed_gives_the_same_choices(self, policy: Policy) -> None:
         tape, rounds = self.tape(policy), self.rounds(policy)
@@ -192,7 +217,7 @@ class PolicyContract:
             self.step(agent, tape)
         before = agent.to_json()
         for reward in BAD_REWARDS:
-            refused(f"the reward {reward!r}", lambda reward=reward: agent.tell(agent.ask(), reward))  # type: ignore[misc]
+            refused(f"the reward {reward!r}", lambda reward=reward: agent.tell(0, reward))  # type: ignore[misc]
         refused("an unknown arm", lambda: agent.tell("no such arm", 1.0))
         require(agent.to_json() == before, "what was refused changed the agent")
         state = json.loads(before)

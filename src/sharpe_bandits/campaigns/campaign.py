@@ -1,0 +1,580 @@
+"""A campaign: ask which arm to play, tell the reward later, from any number of processes."""
+
+from __future__ import annotations
+
+import os
+import platform
+import secrets
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import sqlalchemy as sa
+
+from ..agents import Agent
+from ..errors import (
+    CampaignOverError,
+    ConflictError,
+    InvalidInputError,
+    SharpeBanditsError,
+    StoreError,
+    UnknownNameError,
+    WaitForRewardsError,
+    shown,
+)
+from ..kernels.streams import fold, stream_key, uniform
+from ..names import check_name
+from ..policies.base import Policy
+from ..validation import finite, whole
+from . import ledger as log
+from .database import Database
+from .decisions import AUTOMATIC, CANCELLED, EXPIRED, PENDING, REWARDED, Decision, from_row, moment
+from .ledger import Event, Ledger, Settings
+from .schema import campaigns, decisions, events, snapshots
+from .status import Status, status_of
+from .verification import Verification, verify
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+T = TypeVar("T")
+
+#: Decisions that are asked for, or told, in one call, at most.
+MAX_BATCH = 10_000
+#: The state is written each time the log has grown by so many events, or by one event per so many of its bytes if that
+#: is more: that costs little per event, and whoever opens the campaign has few events to apply.
+_SNAPSHOT_EVENTS, _SNAPSHOT_BYTES = 64, 200
+#: Seconds that a clock may go back: time stands still meanwhile.
+CLOCK_TOLERANCE = 60.0
+#: Stream of random numbers that says when to explore, and which arm.
+_EXPLORE = np.uint64(3)
+
+
+class Campaign:
+    """A durable campaign; made or opened by :meth:`Store.campaign`.
+
+    Threads and processes may share one: each call is a transaction, and what it gives is committed.
+    """
+
+    def __init__(self, database: Database, number: int, name: str, settings: Settings, policy: Policy) -> None:
+        self._database = database
+        self._id = number
+        self.name = name
+        self.policy = policy
+        self._settings = settings
+        self._lock = threading.RLock()
+        self._ledger: Ledger | None = None
+        self._snapshot_size = 0
+        self._process = os.getpid()
+        self._do = _Statements(database)
+
+    def __repr__(self) -> str:
+        return f"<campaign {self.name!r} of {self.policy.name} in {self._database.name}>"
+
+    # What users call.
+
+    @property
+    def arms(self) -> list[Any]:
+        """All arms, retired ones included."""
+        return list(self._current().agent.arms)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the campaign was made with, as plain data; the lease in seconds."""
+        return self._settings._asdict()
+
+    def ask(
+        self,
+        *,
+        count: int | None = None,
+        key: str | None = None,
+        keys: Sequence[str | None] | None = None,
+        worker: str | None = None,
+    ) -> Any:
+        """Which arm to play now: a :class:`Decision`, or a list of them if ``count`` or ``keys`` is given.
+
+        Parameters
+        ----------
+        count : how many decisions to make in one commit. Where the policy can hand out fewer for now, the list is
+            shorter
+        key : idempotency key, of up to 200 characters: asking again with the same key gives the same decision,
+            whatever has become of it
+        keys : one key (or None) per decision, instead of ``count``
+        worker : who asks (host and process)
+
+        Raises
+        ------
+        WaitForRewardsError : if the policy can only wait; it says for how many rewards of which arms
+        CampaignOverError : if the budget is spent, or the policy is sure
+        """
+        if sum(option is not None for option in (count, key, keys)) > 1:
+            raise InvalidInputError("give one of count=, key= and keys=")
+        wanted: list[str | None] = [key]
+        if keys is not None:
+            wanted = list(keys)
+            whole("the number of keys", len(wanted), 1, MAX_BATCH)
+        elif count is not None:
+            wanted = [None] * whole("count", count, 1, MAX_BATCH)
+        for one in wanted:
+            if one is not None:
+                check_name("an idempotency key", one)
+        who = f"{platform.node()}:{os.getpid()}" if worker is None else check_name("the name of a worker", worker)
+        # Decisions without a key get one, so that a transaction whose end was not heard of can be tried again.
+        token = secrets.token_hex(12)
+        named = [f"{AUTOMATIC}{token}-{i}" if one is None else one for i, one in enumerate(wanted)]
+        made = self._write(lambda change: self._ask(change, named, who))
+        return made[0] if count is None and keys is None else made
+
+    def tell(self, decision: Decision | int, reward: float) -> None:
+        """Record the reward of a decision, given itself or by its number.
+
+        The same reward again changes nothing. Another one for a decision that has a reward is a
+        :class:`~sharpe_bandits.errors.ConflictError`, and nothing is changed. A reward that comes after the lease ran
+        out is welcome.
+        """
+        self.tell_many([(decision, reward)])
+
+    def tell_many(
+        self,
+        rewards: Mapping[Decision | int, float] | Iterable[tuple[Decision | int, float]],
+        *,
+        strict: bool = True,
+    ) -> list[SharpeBanditsError | None]:
+        """Record rewards by decision, or by its number, in one commit.
+
+        Parameters
+        ----------
+        rewards : decision (or number) -> reward
+        strict : if one of them is refused, refuse all of them and raise. Otherwise the others are recorded, and what
+            was wrong with each (None: nothing) is given, in their order
+        """
+        pairs = list(rewards.items() if isinstance(rewards, Mapping) else rewards)
+        whole("the number of rewards", len(pairs), 0, MAX_BATCH)
+        if not pairs:
+            return []
+        checked: list[tuple[int, float] | SharpeBanditsError] = []
+        for decision, reward in pairs:
+            try:
+                checked.append((self._number(decision), finite(f"the reward of decision {_name(decision)}", reward)))
+            except InvalidInputError as error:
+                if strict:
+                    raise
+                checked.append(error)
+        return self._write(lambda change: self._tell(change, checked, strict))
+
+    def cancel(self, decision: Decision | int) -> None:
+        """Take back a decision that will not be played. Again: nothing changes; with a reward: ConflictError."""
+        number = self._number(decision)
+
+        def work(change: _Change) -> None:
+            row = change.rows([number]).get(number)
+            if row is None:
+                raise self._unknown(number)
+            if row.state == REWARDED or row.reward is not None:
+                raise ConflictError(f"decision {number} has the reward {row.reward!r}; nothing was changed")
+            if row.state != CANCELLED:
+                kind = log.CANCELLED if row.state == PENDING else log.CANCELLED_LATE
+                change.add(kind, number=number, arm=row.arm)
+                change.settle(number, CANCELLED, None)
+
+        self._write(work)
+
+    def add_arm(self, arm: str) -> None:
+        """Play a new arm from now on; it begins with its pilot. Nothing changes if there is an arm of that name."""
+        check_name("the name of an arm", arm)
+
+        def work(change: _Change) -> None:
+            agent = change.ledger.agent
+            if arm in agent.arms:
+                if arm in agent.retired:
+                    raise ConflictError(f"arm {arm!r} was retired; give the new one another name; nothing was changed")
+                return
+            change.add(log.ADDED, name=arm)
+
+        self._write(work)
+
+    def retire_arm(self, arm: Any) -> None:
+        """Do not play an arm any more; rewards of its decisions are still taken in. Again: nothing changes."""
+
+        def work(change: _Change) -> None:
+            agent = change.ledger.agent
+            number = agent.number_of(arm)
+            if arm not in agent.retired:
+                change.add(log.RETIRED, arm=number)
+
+        self._write(work)
+
+    def accept_clock(self) -> None:
+        """Go on by the database's clock as it is now, though it says a time before the last event."""
+        self._write(lambda change: change.add(log.CLOCK), accept_clock=True)
+
+    def decision(self, number: int) -> Decision:
+        """The decision of that number, as it is now."""
+        chosen = sa.select(decisions).where(decisions.c.campaign == self._id, decisions.c.number == number)
+        row = self._database.read(lambda connection: connection.execute(chosen).one_or_none())
+        if row is None:
+            raise self._unknown(number)
+        return from_row(row, self._current().agent.arms)
+
+    def status(self) -> Status:
+        """Where the campaign stands: arms with pulls, pulls under way, estimates and intervals; what was spent."""
+
+        def work(connection: sa.Connection) -> tuple[Ledger, float, int]:
+            row = self._exists(self._do.read(connection, {"of": self._id, **self._database.moment()}))
+            now = max(row.now, row.clock)
+            late = sa.select(sa.func.count()).where(
+                decisions.c.campaign == self._id, decisions.c.state == PENDING, decisions.c.expires <= now
+            )
+            overdue = connection.scalar(late) if row.next_expiry is not None and row.next_expiry <= now else 0
+            return self._caught_up(connection, row.events), now, int(overdue or 0)
+
+        with self._lock:
+            ledger, now, overdue = self._database.read(work)
+            return status_of(self.name, self._settings, ledger, moment(now), overdue)
+
+    def recommend(self) -> Any:
+        """The arm that looks best, or the arms: see :meth:`sharpe_bandits.Agent.recommend`."""
+        return self._current().agent.recommend()
+
+    def agent(self) -> Agent:
+        """The same state as an agent in memory; what it does from now on does not touch the campaign."""
+        return Agent.from_json(self._current().agent.to_json())
+
+    def history(self, last: int | None = None) -> pa.Table:
+        """All decisions, or the ``last`` ones, as an Arrow table, in their order; ``.to_pandas()`` makes a frame."""
+        from .history import history
+
+        ledger = self._current()
+        first = 1 if last is None else max(1, ledger.decisions + 1 - whole("last", last, 1))
+        return history(self._database, self._id, ledger.agent.arms, first)
+
+    def numbers_of(self, keys: Iterable[str]) -> dict[str, int]:
+        """Numbers of the decisions that were asked for with these keys; a key that was never used is left out."""
+        wanted, found = list(keys), {}
+        for begin in range(0, len(wanted), MAX_BATCH):
+            chosen = sa.select(decisions.c.key, decisions.c.number).where(
+                decisions.c.campaign == self._id, decisions.c.key.in_(wanted[begin : begin + MAX_BATCH])
+            )
+            found.update({row.key: row.number for row in self._database.read(_all_rows(chosen))})
+        return found
+
+    def verify(self, *, choices: bool = False) -> Verification:
+        """Fold the log again from the beginning, and compare it with the state and with all decisions.
+
+        Parameters
+        ----------
+        choices : also ask the policy again, decision by decision, whether it chooses the arms that it chose (takes
+            longer)
+        """
+        return verify(
+            self._database,
+            self._id,
+            self._settings,
+            self.policy,
+            (lambda ledger: self._draw(ledger)[0]) if choices else None,
+        )
+
+    # How it is done.
+
+    def _number(self, decision: Decision | int) -> int:
+        return decision.number if isinstance(decision, Decision) else whole("the number of a decision", decision, 1)
+
+    def _unknown(self, number: int) -> UnknownNameError:
+        return UnknownNameError(f"there is no decision {number} in the campaign {self.name!r}; nothing was recorded")
+
+    def _draw(self, ledger: Ledger) -> tuple[int, int]:
+        """The arm that the next decision gets, and the one that the policy chose: another, where it explores."""
+        agent, explore = ledger.agent, self._settings.explore
+        chosen = agent.next_arm()
+        if explore:
+            with np.errstate(over="ignore"):  # the streams count modulo 2^64
+                key = fold(stream_key(np.uint64(agent.seed), _EXPLORE, np.uint64(0)), ledger.decisions)
+                if uniform(key, 0) < explore:
+                    active = agent.active
+                    return active[min(int(uniform(key, 1) * len(active)), len(active) - 1)], chosen
+        return chosen, chosen
+
+    def _ask(self, change: _Change, keys: list[str], worker: str) -> list[Decision]:
+        arms = change.ledger.agent.arms
+        used = {row.key: row for row in change.rows_by_key(keys)}
+        if any(key not in used for key in keys):
+            change.expire()
+        found: list[Decision] = []
+        for key in keys:
+            if key not in used:
+                try:
+                    used[key] = self._decide(change, key, worker)
+                except (WaitForRewardsError, CampaignOverError):
+                    if found:
+                        break
+                    raise
+            found.append(from_row(used[key], arms))
+        return found
+
+    def _decide(self, change: _Change, key: str, worker: str) -> Any:
+        ledger = change.ledger
+        arm, chosen = self._draw(ledger)
+        lease, explore = self._settings.lease, self._settings.explore
+        share = float(ledger.agent.shares(chosen)[arm])
+        number = ledger.decisions + 1
+        row = {
+            "campaign": self._id,
+            "number": number,
+            "arm": arm,
+            "key": key,
+            "worker": worker,
+            "asked": change.now,
+            "expires": None if lease is None else change.now + lease,
+            "probability": (1.0 - explore) * share + explore / len(ledger.agent.active) if explore else share,
+            "state": PENDING,
+        }
+        change.add(log.ASKED, number=number, arm=arm)
+        return change.decide(row)
+
+    def _tell(
+        self, change: _Change, rewards: list[tuple[int, float] | SharpeBanditsError], strict: bool
+    ) -> list[SharpeBanditsError | None]:
+        rows = change.rows([pair[0] for pair in rewards if isinstance(pair, tuple)])
+        found: list[SharpeBanditsError | None] = []
+        for pair in rewards:
+            wrong: SharpeBanditsError | None = None
+            if isinstance(pair, tuple):
+                try:
+                    self._tell_one(change, rows, *pair)
+                except (ConflictError, UnknownNameError, InvalidInputError) as error:
+                    wrong = error
+            else:
+                wrong = pair
+            if wrong is not None and strict:
+                raise wrong
+            found.append(wrong)
+        return found
+
+    def _tell_one(self, change: _Change, rows: dict[int, Any], number: int, reward: float) -> None:
+        row = rows.get(number)
+        if row is None:
+            raise self._unknown(number)
+        state, before = change.settled.get(number, (row.state, row.reward))
+        if before is not None:
+            if before == reward:
+                return
+            by_default = " by default, since its lease ran out" if state == EXPIRED else ""
+            raise ConflictError(
+                f"decision {number} has the reward {before!r}{by_default}, and was now told {reward!r}; nothing was "
+                "changed"
+            )
+        if state == CANCELLED:
+            raise ConflictError(f"decision {number} was cancelled, and has no reward; nothing was changed")
+        kind = log.REWARDED if state == PENDING else log.REWARDED_LATE
+        change.add(kind, number=number, arm=row.arm, reward=reward)
+        change.settle(number, REWARDED, reward)
+
+    def _current(self) -> Ledger:
+        """The state after the last event. The caller must not change it."""
+
+        def work(connection: sa.Connection) -> Ledger:
+            row = self._exists(self._do.read(connection, {"of": self._id, **self._database.moment()}))
+            return self._caught_up(connection, row.events)
+
+        with self._lock:
+            return self._database.read(work)
+
+    def _exists(self, rows: list[Any]) -> Any:
+        if not rows:
+            raise StoreError(f"the campaign {self.name!r} is no longer in {self._database.name}")
+        return rows[0]
+
+    def _caught_up(self, connection: sa.Connection, seq: int) -> Ledger:
+        """The state after event number ``seq``, or a later one: from memory and the log, or from the snapshot."""
+        ledger = self._ledger if self._process == os.getpid() else None
+        if ledger is None or ledger.seq > seq or seq - ledger.seq > _SNAPSHOT_EVENTS:
+            (row,) = self._do.kept(connection, {"of": self._id})
+            if ledger is None or ledger.seq > seq or row.seq > ledger.seq:
+                ledger = Ledger.from_json(row.state)
+            self._snapshot_size = len(row.state)
+        if ledger.seq < seq:
+            try:
+                for event in self._do.since(connection, {"of": self._id, "after": ledger.seq, "upto": seq}):
+                    ledger.apply(Event(*event))
+            except BaseException:
+                self._ledger = None
+                raise
+        self._ledger, self._process = ledger, os.getpid()
+        return ledger
+
+    def _write(self, work: Callable[[_Change], T], accept_clock: bool = False) -> T:
+        """Do ``work`` on the state after the last event, alone, and commit what it adds."""
+
+        def transaction(connection: sa.Connection) -> T:
+            try:
+                row = self._exists(self._do.lock(connection, {"of": self._id, **self._database.moment()}))
+                change = _Change(self, connection, row, self._caught_up(connection, row.events), accept_clock)
+                found = work(change)
+                change.write()
+                return found
+            except BaseException:
+                self._ledger = None
+                raise
+
+        with self._lock:
+            try:
+                return self._database.write(transaction, together=True)
+            except BaseException:
+                self._ledger = None  # what memory has may not have been committed
+                raise
+
+
+class _Change:
+    """What a transaction adds to a campaign: events, decisions and what becomes of them."""
+
+    def __init__(
+        self, campaign: Campaign, connection: sa.Connection, row: Any, ledger: Ledger, accept_clock: bool
+    ) -> None:
+        self._campaign, self._connection, self._row, self._do = campaign, connection, row, campaign._do
+        self.ledger = ledger
+        if row.now < row.clock - CLOCK_TOLERANCE and not accept_clock:
+            raise StoreError(
+                f"the clock says {moment(row.now):%Y-%m-%d %H:%M:%S} UTC, but the last event was at "
+                f"{moment(row.clock):%Y-%m-%d %H:%M:%S} UTC; nothing was recorded: set the clock right, or if it was "
+                "wrong before, call campaign.accept_clock()"
+            )
+        #: Time of this transaction.
+        self.now: float = row.now if accept_clock else max(row.now, row.clock)
+        self._events: list[dict[str, Any]] = []
+        self._decisions: list[dict[str, Any]] = []
+        self._next_expiry: float | None = row.next_expiry
+        #: Decisions that have come to something: number -> state and reward.
+        self.settled: dict[int, tuple[str, float | None]] = {}
+
+    def add(
+        self, kind: int, number: int | None = None, arm: int | None = None, reward: float | None = None,
+        name: str | None = None,
+    ) -> None:  # fmt: skip
+        """Add an event, and apply it."""
+        event = Event(self.ledger.seq + 1, kind, number, arm, reward, name)
+        self.ledger.apply(event)
+        self._events.append({"campaign": self._campaign._id, "at": self.now, **event._asdict()})
+
+    def decide(self, row: dict[str, Any]) -> Any:
+        """Add a decision."""
+        if self._next_expiry is None:
+            self._next_expiry = row["expires"]
+        self._decisions.append(row)
+        return _Row(**row)
+
+    def settle(self, number: int, state: str, reward: float | None) -> None:
+        """Say what has become of a decision."""
+        self.settled[number] = state, reward
+
+    def rows(self, numbers: list[int]) -> dict[int, Any]:
+        """Decisions by number."""
+        of = self._campaign._id
+        if len(numbers) == 1:
+            found = self._do.by_number(self._connection, {"of": of, "which": numbers[0]})
+        else:
+            chosen = sa.select(decisions).where(decisions.c.campaign == of, decisions.c.number.in_(numbers))
+            found = self._select(chosen)
+        return {row.number: row for row in found}
+
+    def rows_by_key(self, keys: list[str]) -> list[Any]:
+        """Decisions by key."""
+        of = self._campaign._id
+        if len(keys) == 1:
+            return self._do.by_key(self._connection, {"of": of, "which": keys[0]})
+        chosen = sa.select(decisions).where(decisions.c.campaign == of, decisions.c.key.in_(keys))
+        return self._select(chosen)
+
+    def _select(self, statement: Any) -> list[Any]:
+        return self._campaign._database.prepared(statement)(self._connection)
+
+    def expire(self) -> None:
+        """End leases that have run out."""
+        if self._next_expiry is None or self._next_expiry > self.now:
+            return
+        table = decisions.c
+        pending = sa.and_(table.campaign == self._campaign._id, table.state == PENDING)
+        chosen = sa.select(table.number, table.arm).where(pending, table.expires <= self.now).order_by(table.number)
+        reward = self._campaign._settings.default_reward
+        for row in self._select(chosen):
+            self.add(log.EXPIRED, number=row.number, arm=row.arm, reward=reward)
+            self.settle(row.number, EXPIRED, reward)
+        later = sa.select(sa.func.min(table.expires).label("first")).where(pending, table.expires > self.now)
+        self._next_expiry = self._select(later)[0].first
+
+    def write(self) -> None:
+        """Write all of it."""
+        if not self._events:
+            return
+        connection, campaign = self._connection, self._campaign
+        if self._decisions:
+            self._do.decide(connection, *self._decisions)
+        if self.settled:
+            what = [
+                {"of": campaign._id, "which": number, "state": state, "reward": reward, "told": self.now}
+                for number, (state, reward) in self.settled.items()
+            ]
+            self._do.settle(connection, *what)
+        self._do.log(connection, *self._events)
+        new = {"of": campaign._id, "events": self.ledger.seq, "clock": self.now, "next_expiry": self._next_expiry}
+        self._do.advance(connection, new)
+        due = max(_SNAPSHOT_EVENTS, campaign._snapshot_size // _SNAPSHOT_BYTES)
+        if self.ledger.seq // due != self._row.events // due:
+            text = self.ledger.to_json()
+            self._do.snapshot(connection, {"of": campaign._id, "seq": self.ledger.seq, "state": text})
+            campaign._snapshot_size = len(text)
+
+
+class _Row:
+    """A new row of the table of decisions, as one that is read."""
+
+    reward = told = None
+
+    def __init__(self, **values: Any) -> None:
+        self.__dict__.update(values)
+
+
+class _Statements:
+    """What every operation does, compiled once for a database."""
+
+    def __init__(self, database: Database) -> None:
+        of: Any = sa.bindparam("of", type_=sa.Integer)
+        which: Any = sa.bindparam("which")
+        row = sa.select(campaigns, database.seconds().label("now")).where(campaigns.c.id == of)
+        one = decisions.c.campaign == of
+        compiled = database.prepared
+        self.read = compiled(row)
+        self.lock = self.read if database.is_sqlite else compiled(row.with_for_update(of=campaigns))
+        self.by_number = compiled(sa.select(decisions).where(one, decisions.c.number == which))
+        self.by_key = compiled(sa.select(decisions).where(one, decisions.c.key == which))
+        self.kept = compiled(sa.select(snapshots).where(snapshots.c.campaign == of))
+        self.since = compiled(
+            sa.select(*(events.c[name] for name in Event._fields))
+            .where(events.c.campaign == of, events.c.seq > sa.bindparam("after"), events.c.seq <= sa.bindparam("upto"))
+            .order_by(events.c.seq)
+        )
+        self.decide = compiled(_all(decisions.insert(), "campaign", *_ASKED_COLUMNS))
+        self.log = compiled(_all(events.insert(), *events.c.keys()))
+        self.settle = compiled(
+            _all(decisions.update().where(one, decisions.c.number == which), "state", "reward", "told")
+        )
+        self.advance = compiled(_all(campaigns.update().where(campaigns.c.id == of), "events", "clock", "next_expiry"))
+        self.snapshot = compiled(_all(snapshots.update().where(snapshots.c.campaign == of), "seq", "state"))
+
+
+#: Columns of a new decision.
+_ASKED_COLUMNS = ("number", "arm", "key", "worker", "asked", "expires", "probability", "state")
+
+
+def _all(statement: Any, *columns: str) -> Any:
+    """A statement that sets these columns to parameters of their names."""
+    table = statement.table
+    return statement.values({name: sa.bindparam(f"{name}", type_=table.c[name].type) for name in columns})
+
+
+def _all_rows(statement: Any) -> Callable[[sa.Connection], list[Any]]:
+    return lambda connection: list(connection.execute(statement))
+
+
+def _name(decision: Decision | int) -> str:
+    return str(decision.number) if isinstance(decision, Decision) else shown(decision)

@@ -1,0 +1,72 @@
+"""A decision: an arm that was handed out, and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+#: What may become of a decision.
+PENDING, REWARDED, EXPIRED, CANCELLED = "pending", "rewarded", "expired", "cancelled"
+#: Keys that the library gives to decisions without one begin with this, which no user's key can.
+AUTOMATIC = "\n"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """An arm that was handed out.
+
+    Attributes
+    ----------
+    number : of the decision in its campaign, from 1
+    arm : the arm to play
+    asked, expires : when it was made, and when its lease runs out (None: never); UTC
+    probability : with which the arm was chosen
+    key : idempotency key, if it was asked for with one
+    worker : who asked
+    state : "pending", "rewarded", "expired" or "cancelled"
+    reward : what was told, if it was
+    told : when
+    """
+
+    number: int
+    arm: Any
+    asked: datetime
+    expires: datetime | None
+    probability: float
+    key: str | None
+    worker: str | None
+    state: str
+    reward: float | None
+    told: datetime | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, times in ISO 8601."""
+        times = {name: getattr(self, name) for name in ("asked", "expires", "told")}
+        return {**self.__dict__, **{name: time and time.isoformat() for name, time in times.items()}}
+
+
+def from_row(row: Any, arms: list[Any]) -> Decision:
+    """The decision in a row of the table."""
+    return Decision(
+        row.number,
+        arms[row.arm],
+        moment(row.asked),
+        None if row.expires is None else moment(row.expires),
+        row.probability,
+        given_key(row.key),
+        row.worker,
+        row.state,
+        row.reward,
+        None if row.told is None else moment(row.told),
+    )
+
+
+def given_key(key: str | None) -> str | None:
+    """The key that a user gave, if any."""
+    return None if key is None or key.startswith(AUTOMATIC) else key
+
+
+def moment(seconds: float) -> datetime:
+    """A time of the database."""
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,56 @@
+"""All decisions of a campaign as an Arrow table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from .database import Database
+from .decisions import given_key
+from .schema import decisions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_TIMES = ("asked", "expires", "told")
+_ROWS = 50_000
+
+
+def history(database: Database, campaign: int, arms: list[Any], first: int = 1) -> pa.Table:
+    """The decisions from number ``first`` on, in their order, with names of arms and times in UTC."""
+    import pyarrow as pa
+
+    time = pa.timestamp("us", "UTC")
+    fields = {
+        "number": pa.int64(),
+        "arm": pa.string() if isinstance(arms[0], str) else pa.int64(),
+        "key": pa.string(),
+        "worker": pa.string(),
+        "asked": time,
+        "expires": time,
+        "probability": pa.float64(),
+        "state": pa.string(),
+        "reward": pa.float64(),
+        "told": time,
+    }
+    form = pa.schema(list(fields.items()))
+    chosen = (
+        sa.select(*(decisions.c[name] for name in fields))
+        .where(decisions.c.campaign == campaign, decisions.c.number >= first)
+        .order_by(decisions.c.number)
+    )
+
+    def work(connection: sa.Connection) -> list[Any]:
+        batches = []
+        for rows in connection.execution_options(yield_per=_ROWS).execute(chosen).partitions():
+            columns = dict(zip(fields, map(list, zip(*rows, strict=True)), strict=True))
+            columns["arm"] = [arms[i] for i in columns["arm"]]
+            columns["key"] = [given_key(key) for key in columns["key"]]
+            for name in _TIMES:
+                columns[name] = [None if t is None else round(t * 1e6) for t in columns[name]]
+            arrays = [pa.array(columns[name], kind) for name, kind in fields.items()]
+            batches.append(pa.record_batch(arrays, schema=form))
+        return batches
+
+    return pa.Table.from_batches(database.read(work), schema=form)

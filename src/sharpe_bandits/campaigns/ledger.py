@@ -1,0 +1,123 @@
+"""What a campaign's log leads to: an agent and a few counts. Applying an event is the only way to change it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from ..agents import Agent
+from ..agents.base import plain
+from ..errors import InvalidInputError, SharpeBanditsError, UnreadableDataError
+from ..files import from_json
+from ..policies.base import Policy, policy_from_dict
+
+#: Kinds of events by their number in the log; new ones come at the end. "late": after the lease ran out.
+KINDS = (
+    "asked", "rewarded", "rewarded late", "expired", "cancelled", "cancelled late", "arm added", "arm retired",
+    "clock accepted",
+)  # fmt: skip
+ASKED, REWARDED, REWARDED_LATE, EXPIRED, CANCELLED, CANCELLED_LATE, ADDED, RETIRED, CLOCK = range(len(KINDS))
+
+
+class Event(NamedTuple):
+    """An entry of the log."""
+
+    seq: int
+    kind: int
+    number: int | None = None
+    arm: int | None = None
+    reward: float | None = None
+    name: str | None = None
+
+
+class Settings(NamedTuple):
+    """What a campaign is made with."""
+
+    policy: dict[str, Any]
+    arms: list[str] | int
+    horizon: int | None
+    seed: int
+    lease: float | None
+    default_reward: float | None
+    explore: float
+
+    @classmethod
+    def of(cls, policy: Policy, arms: list[str] | int, **rest: Any) -> Settings:
+        """Settings with a policy as plain data."""
+        return cls(plain(policy.to_dict()), arms, **rest)
+
+    def to_json(self) -> str:
+        try:
+            return json.dumps(self._asdict(), allow_nan=False)
+        except ValueError:
+            raise InvalidInputError("a parameter of the policy is not finite, and cannot be kept in a store") from None
+
+    @classmethod
+    def from_json(cls, text: str) -> Settings:
+        try:
+            return cls(**from_json(text, "the description of the campaign"))
+        except TypeError as error:
+            raise UnreadableDataError(f"the description of the campaign is damaged: {error}") from None
+
+    def make_policy(self) -> Policy:
+        """The policy; raises where a user's own has changed, or is not defined."""
+        return policy_from_dict(self.policy)
+
+
+class Ledger:
+    """The agent of a campaign and what is counted besides, after so many events of the log."""
+
+    _COUNTS = ("seq", "decisions", "expired", "cancelled", "unused")
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        #: Number of the last event.
+        self.seq = 0
+        #: Decisions made; those whose lease ran out without a reward so far; cancelled; rewards the policy had no use
+        #: for, since their place had been taken.
+        self.decisions, self.expired, self.cancelled, self.unused = 0, 0, 0, 0
+
+    @classmethod
+    def fresh(cls, settings: Settings, policy: Policy) -> Ledger:
+        """The ledger of a new campaign."""
+        return cls(policy.agent(settings.arms, horizon=settings.horizon, seed=settings.seed))
+
+    def apply(self, event: Event) -> None:
+        """Take in the next event."""
+        if event.seq != self.seq + 1:
+            raise UnreadableDataError(f"event {self.seq + 1} is missing from the log; restore the store from a copy")
+        kind, agent = event.kind, self.agent
+        if kind == ASKED:
+            agent.apply_asked(event.arm)
+            self.decisions += 1
+        elif kind in (REWARDED, REWARDED_LATE, EXPIRED) and event.reward is not None:
+            used = agent.apply_rewarded(event.arm, event.reward, pending=kind != REWARDED_LATE)
+            self.unused += not used
+        elif kind in (EXPIRED, CANCELLED):
+            agent.apply_withdrawn(event.arm)
+        elif kind == ADDED:
+            agent.add_arm(str(event.name))
+        elif kind == RETIRED:
+            agent.retire_arm(agent.arms[event.arm or 0])
+        self.expired += (kind == EXPIRED) - (kind in (REWARDED_LATE, CANCELLED_LATE))
+        self.cancelled += kind in (CANCELLED, CANCELLED_LATE)
+        self.seq = event.seq
+
+    def to_json(self) -> str:
+        """The whole state as JSON."""
+        counts = {name: getattr(self, name) for name in self._COUNTS}
+        return json.dumps({**counts, "agent": self.agent.to_json()})
+
+    @classmethod
+    def from_json(cls, text: str) -> Ledger:
+        """The state that :meth:`to_json` gave."""
+        state = from_json(text, "the snapshot of the campaign")
+        try:
+            ledger = cls(Agent.from_json(state["agent"]))
+            for name in cls._COUNTS:
+                setattr(ledger, name, int(state[name]))
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, SharpeBanditsError):
+                raise
+            raise UnreadableDataError(f"the snapshot of the campaign is damaged: {error}") from None
+        return ledger

@@ -1,0 +1,197 @@
+"""Where a campaign stands."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..display import in_words
+from ..errors import InvalidInputError
+from ..objectives import Objective
+from .ledger import Ledger, Settings
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+#: Confidence of the intervals.
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class ArmStatus:
+    """What is known of an arm.
+
+    Attributes
+    ----------
+    arm : its name
+    retired : whether it is not played any more
+    pulls, pending : rewards told, and pulls under way
+    mean, mean_interval : of its rewards, with the 95% Student interval; None where there are too few
+    standard_deviation : of its rewards
+    value, value_interval : of the policy's objective, with its 95% interval by the delta method
+    """
+
+    arm: Any
+    retired: bool
+    pulls: int
+    pending: int
+    mean: float | None
+    mean_interval: tuple[float, float] | None
+    standard_deviation: float | None
+    value: float | None
+    value_interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a campaign stands.
+
+    Attributes
+    ----------
+    name, policy : of the campaign
+    objective : what the policy maximises, in words; None if it does not say
+    time : of the database
+    arms : an :class:`ArmStatus` each
+    decisions : handed out so far; of these ``rewards`` were told, ``pending`` are under way, the leases of ``expired``
+        ran out, and ``cancelled`` were taken back
+    unused : rewards that came when the policy had no use for them any more
+    horizon : the budget, if there is one; ``spent`` of it is handed out or told
+    best : the arm that is recommended (a list for several); None before there are enough rewards
+    done : whether the budget is spent, or the policy is sure
+    events : length of the log
+    """
+
+    name: str
+    policy: str
+    objective: str | None
+    time: datetime
+    arms: list[ArmStatus]
+    decisions: int
+    rewards: int
+    pending: int
+    expired: int
+    cancelled: int
+    unused: int
+    horizon: int | None
+    spent: int
+    best: Any
+    done: bool
+    events: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {**asdict(self), "time": self.time.isoformat()}
+
+    def __rich__(self) -> RenderableType:
+        from .. import console
+
+        heads = ["arm", "pulls", "pending", "mean", "95% interval", "standard deviation"]
+        if self.objective:
+            heads += [self.objective.partition("(")[0], "95% interval"]
+        rows = []
+        for arm in self.arms:
+            cells = [_cell(arm.mean), _pair(arm.mean_interval), _cell(arm.standard_deviation)]
+            cells += [_cell(arm.value), _pair(arm.value_interval)] if self.objective else []
+            name = f"{arm.arm} (retired)" if arm.retired else str(arm.arm)
+            rows.append([name, f"{arm.pulls:,}", f"{arm.pending:,}", *cells])
+        spent = f"{self.spent:,}" + (f" of {self.horizon:,} rounds" if self.horizon else " rounds")
+        best = "not known yet" if self.best is None else f"{self.best}"
+        facts = {
+            "policy": self.policy,
+            "objective": self.objective or "none",
+            "spent": f"{spent}{', done' if self.done else ''}",
+            "decisions": f"{self.decisions:,}: {self.rewards:,} rewarded, {self.pending:,} pending, {self.expired:,} "
+            f"expired, {self.cancelled:,} cancelled",
+            "time": f"{self.time:%Y-%m-%d %H:%M:%S} UTC",
+        }
+        return console.results([(heads, rows)], f"Best so far: {best}.", facts)
+
+
+def status_of(name: str, settings: Settings, ledger: Ledger, time: datetime, overdue: int) -> Status:
+    """The status of a campaign; the leases of ``overdue`` decisions have run out and not been ended yet."""
+    agent = ledger.agent
+    goal = agent.policy.goal
+    pulls, pending, retired = agent.pulls, agent.pending, set(agent.retired)
+    arms = []
+    for arm, (weight, mean, variance, third, fourth) in agent.moments().items():
+        known = weight > 1 and math.isfinite(variance)
+        value, interval = _value(goal, weight, mean, variance, third, fourth) if known else (None, None)
+        arms.append(
+            ArmStatus(
+                arm,
+                arm in retired,
+                pulls[arm],
+                pending[arm],
+                mean if weight > 0 else None,
+                _student(weight, mean, variance) if known else None,
+                math.sqrt(variance) if known else None,
+                value,
+                interval,
+            )
+        )
+    try:
+        best = agent.recommend()
+    except InvalidInputError:
+        best = None
+    under_way = sum(pending.values())
+    return Status(
+        name=name,
+        policy=f"{agent.policy.name}: {agent.policy.in_words()}",
+        objective=None if goal is None else in_words(goal.to_dict()),
+        time=time,
+        arms=arms,
+        decisions=ledger.decisions,
+        rewards=ledger.decisions - under_way - ledger.expired - ledger.cancelled,
+        pending=under_way - overdue,
+        expired=ledger.expired + overdue,
+        cancelled=ledger.cancelled,
+        unused=ledger.unused,
+        horizon=agent.horizon,
+        spent=agent.t + under_way,
+        best=best,
+        done=agent.done,
+        events=ledger.seq,
+    )
+
+
+def _student(weight: float, mean: float, variance: float) -> tuple[float, float]:
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(weight - 1, 0.5 + CONFIDENCE / 2)) * math.sqrt(variance / weight)
+    return mean - half, mean + half
+
+
+def _value(
+    goal: Objective | None, weight: float, mean: float, variance: float, third: float, fourth: float
+) -> tuple[float | None, tuple[float, float] | None]:
+    """The value of an objective and its interval, by the delta method on mean and variance."""
+    if goal is None:
+        return None, None
+    from scipy.special import ndtri
+
+    value = float(goal.value(mean, variance))
+    spread = math.sqrt(variance)
+    if not math.isfinite(value) or spread == 0:
+        return (value if math.isfinite(value) else None), None
+    steps = np.array([1e-4 * spread, 1e-4 * variance])
+    slope = np.array(
+        [
+            (goal.value(mean + steps[0], variance) - goal.value(mean - steps[0], variance)) / (2 * steps[0]),
+            (goal.value(mean, variance + steps[1]) - goal.value(mean, variance - steps[1])) / (2 * steps[1]),
+        ]
+    )
+    covariance = np.array([[variance, third], [third, max(fourth - variance**2, 0.0)]]) / weight
+    half = float(ndtri(0.5 + CONFIDENCE / 2)) * math.sqrt(max(float(slope @ covariance @ slope), 0.0))
+    return value, (value - half, value + half)
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+def _pair(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"{interval[0]:.4g} to {interval[1]:.4g}"

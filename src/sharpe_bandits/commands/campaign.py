@@ -1,0 +1,288 @@
+"""``sharpe-bandits campaign``: durable campaigns from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import console
+from ..errors import InvalidInputError, UnreadableDataError, require, shown
+from ..files import write_atomically
+
+if TYPE_CHECKING:
+    from ..campaigns import Campaign, Store
+
+#: Where campaigns are kept unless --store says otherwise.
+_VARIABLE, _DEFAULT = "SHARPE_BANDITS_STORE", "campaigns.db"
+#: Rewards that are imported in one commit.
+_BATCH = 1000
+
+
+def add(commands: Any) -> None:
+    """The command's parser."""
+    campaign = commands.add_parser("campaign", help="durable campaigns: ask which arm to play, tell the reward later")
+    actions = campaign.add_subparsers(required=True, metavar="action")
+
+    create = _action(actions, "create", "make a campaign, or check that it is there", _create)
+    create.add_argument("--policy", required=True, help="kind or name, with parameters as in SF-UCB:L=1e-5,c=0.5")
+    create.add_argument("--L", type=float, help="regulariser of the policy, in the unit of the variance of a reward")
+    create.add_argument("--risk-free", type=float, default=0.0, metavar="RATE", help="per round (0)")
+    create.add_argument("--arms", nargs="+", required=True, metavar="ARM", help="names of the arms")
+    create.add_argument("--horizon", type=int, metavar="N", help="number of rounds, where there is one")
+    create.add_argument("--lease", help='how long a decision waits for its reward: "1 day" (for ever)')
+    create.add_argument("--default-reward", type=float, metavar="X", help="what an expired decision paid (nothing)")
+    create.add_argument("--explore", type=float, metavar="P", help="probability of a uniform draw (0)")
+    create.add_argument("--seed", type=int, help="of the policy's own randomness (0)")
+
+    ask = _action(actions, "ask", "which arm to play now", _ask)
+    ask.add_argument("--key", help="idempotency key: the same key gives the same decision")
+    ask.add_argument("--count", type=int, metavar="N", help="how many decisions, in one commit")
+    ask.add_argument("--worker", help="who asks (host and process)")
+
+    tell = _action(actions, "tell", "record the reward of a decision", _tell)
+    tell.add_argument("number", type=int, help="of the decision")
+    tell.add_argument("reward", type=float)
+
+    cancel = _action(actions, "cancel", "take back a decision that will not be played", _cancel)
+    cancel.add_argument("number", type=int, help="of the decision")
+
+    bring = _action(actions, "import", "record the rewards in a CSV file", _import)
+    bring.add_argument("file", type=Path, help="with a column reward, and a column number or key")
+
+    for name, words in (("add-arm", "play another arm from now on"), ("retire-arm", "do not play an arm any more")):
+        change = _action(actions, name, words, _change_arms)
+        change.add_argument("arm")
+        change.set_defaults(change=name)
+
+    _action(actions, "status", "where the campaign stands", _status)
+    history = _action(actions, "history", "the last decisions", _history)
+    history.add_argument("--last", type=int, default=20, metavar="N", help="how many (20)")
+    verify = _action(actions, "verify", "fold the log again and compare it with the state and all decisions", _verify)
+    verify.add_argument("--choices", action="store_true", help="also ask the policy again for every choice")
+    export = _action(actions, "export", "write all decisions to a file", _export)
+    export.add_argument("--out", type=Path, required=True, help=".csv, .parquet or .json")
+    _action(actions, "list", "the campaigns of a store", _list, named=False)
+    _action(actions, "upgrade", "bring a store that an older release wrote to this one", _upgrade, named=False)
+
+
+def _action(actions: Any, name: str, words: str, do: Any, named: bool = True) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = actions.add_parser(name, help=words)
+    if named:
+        parser.add_argument("name", help="of the campaign")
+        parser.add_argument("--module", action="append", default=[], metavar="MODULE", help="Python module that "
+                            "defines a policy of your own, imported first")  # fmt: skip
+    parser.add_argument("--store", help=f"file, or postgresql://user@host/database (${_VARIABLE}, or {_DEFAULT})")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(do=do, creates=name == "create")
+    return parser
+
+
+def _store(options: argparse.Namespace) -> Store:
+    for library in ("sqlalchemy", "alembic"):
+        require(library, "a store of campaigns", "live")
+    from ..campaigns import Store
+
+    return Store(options.store or os.environ.get(_VARIABLE) or _DEFAULT, create=options.creates)
+
+
+def _open(options: argparse.Namespace) -> Campaign:
+    _import_modules(options)
+    return _store(options).campaign(options.name)
+
+
+def _import_modules(options: argparse.Namespace) -> None:
+    for module in options.module:
+        if "" not in sys.path:
+            sys.path.insert(0, "")
+        try:
+            importlib.import_module(module)
+        except ImportError as error:
+            raise InvalidInputError(f"--module {module} cannot be imported: {error}") from error
+
+
+def _say(options: argparse.Namespace, data: Any, text: str | None = None) -> None:
+    """Print plain data as JSON, or what they say."""
+    if options.json:
+        print(json.dumps(data, ensure_ascii=False))
+    elif text is not None:
+        print(text)
+
+
+def _create(options: argparse.Namespace) -> int:
+    from ..policies.by_name import policies_by_name
+
+    _import_modules(options)
+    if options.L is None and "L=" not in options.policy:
+        raise InvalidInputError("give --L, in the unit of the variance of a reward: for daily returns of 1%, 1e-5")
+    (policy,) = policies_by_name(
+        [options.policy], L=1.0 if options.L is None else options.L, risk_free=options.risk_free
+    )
+    campaign = _store(options).campaign(
+        options.name, policy=policy, arms=options.arms, horizon=options.horizon, lease=options.lease,
+        default_reward=options.default_reward, explore=options.explore, seed=options.seed,
+    )  # fmt: skip
+    words = f"campaign {campaign.name}: {policy.name} on {len(campaign.arms)} arms"
+    _say(options, {"name": campaign.name, **campaign.settings}, words)
+    return 0
+
+
+def _ask(options: argparse.Namespace) -> int:
+    found = _open(options).ask(count=options.count, key=options.key, worker=options.worker)
+    made = found if isinstance(found, list) else [found]
+    data = [decision.to_dict() for decision in made]
+    lines = (f"{decision.number}\t{decision.arm}" for decision in made)
+    _say(options, data if isinstance(found, list) else data[0], "\n".join(lines))
+    return 0
+
+
+def _tell(options: argparse.Namespace) -> int:
+    campaign = _open(options)
+    campaign.tell(options.number, options.reward)
+    _say(options, campaign.decision(options.number).to_dict(), f"decision {options.number} paid {options.reward:g}")
+    return 0
+
+
+def _cancel(options: argparse.Namespace) -> int:
+    campaign = _open(options)
+    campaign.cancel(options.number)
+    _say(options, campaign.decision(options.number).to_dict(), f"decision {options.number} is cancelled")
+    return 0
+
+
+def _change_arms(options: argparse.Namespace) -> int:
+    campaign = _open(options)
+    {"add-arm": campaign.add_arm, "retire-arm": campaign.retire_arm}[options.change](options.arm)
+    status = campaign.status()
+    active = [arm.arm for arm in status.arms if not arm.retired]
+    _say(options, {"arms": active}, f"arms that are played: {', '.join(map(str, active))}")
+    return 0
+
+
+def _import(options: argparse.Namespace) -> int:
+    campaign = _open(options)
+    lines, pairs = _rewards(options.file, campaign)
+    wrong: list[dict[str, Any]] = []
+    for begin in range(0, len(pairs), _BATCH):
+        batch = pairs[begin : begin + _BATCH]
+        for line, refused in zip(lines[begin:], campaign.tell_many(batch, strict=False), strict=False):
+            if refused is not None:
+                wrong.append({"line": line, "error": str(refused)})
+    done = len(pairs) - len(wrong)
+    text = "\n".join([f"{done:,} rewards recorded", *(f"line {item['line']}: {item['error']}" for item in wrong)])
+    _say(options, {"recorded": done, "refused": wrong}, text)
+    return 1 if wrong else 0
+
+
+def _rewards(path: Path, campaign: Campaign) -> tuple[list[int], list[tuple[int, float]]]:
+    """Lines, and decisions with their rewards."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file)
+            heads = reader.fieldnames or []
+            by = "number" if "number" in heads else "key"
+            if "reward" not in heads or by not in heads:
+                raise InvalidInputError(
+                    f"{path} needs a column reward and a column number or key; its first line is {shown(heads)}"
+                )
+            rows = [(reader.line_num, row[by], row["reward"]) for row in reader]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UnreadableDataError(f"{path} cannot be read: {error}") from None
+    known = campaign.numbers_of([key for _, key, _ in rows]) if by == "key" else {}
+    pairs = []
+    for line, which, reward in rows:
+        try:
+            number = int(which) if by == "number" else known[which]
+            pairs.append((number, float(reward)))
+        except (ValueError, TypeError, KeyError):
+            raise InvalidInputError(
+                f"line {line} of {path} has {by} {shown(which)} and reward {shown(reward)}: it must be a decision of "
+                "the campaign and a number; nothing was recorded"
+            ) from None
+    return [line for line, _, _ in rows], pairs
+
+
+def _status(options: argparse.Namespace) -> int:
+    status = _open(options).status()
+    if options.json:
+        _say(options, status.to_dict())
+    else:
+        console.show(status)
+    return 0
+
+
+def _history(options: argparse.Namespace) -> int:
+    rows = _open(options).history(last=options.last).to_pylist()
+    if options.json:
+        print(json.dumps(rows, default=str, ensure_ascii=False))
+        return 0
+    heads = ["decision", "arm", "asked", "state", "reward", "probability", "key"]
+    cells = [
+        [
+            str(row["number"]), str(row["arm"]), f"{row['asked']:%Y-%m-%d %H:%M:%S}", row["state"],
+            "" if row["reward"] is None else f"{row['reward']:g}", f"{row['probability']:.3g}", row["key"] or "",
+        ]
+        for row in rows
+    ]  # fmt: skip
+    console.show(console.Numbers(heads, cells))
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    found = _open(options).verify(choices=options.choices)
+    data = {"ok": found.ok, "events": found.events, "decisions": found.decisions, "problems": found.problems}
+    _say(options, data, str(found))
+    return 0 if found.ok else 1
+
+
+def _export(options: argparse.Namespace) -> int:
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    from ..names import csv_cell
+
+    out: Path = options.out
+    if out.suffix not in (".csv", ".parquet", ".json"):
+        raise InvalidInputError(f"--out must end in .csv, .parquet or .json, got {out.name!r}")
+    campaign = _open(options)
+    table = campaign.history()
+    sink = pa.BufferOutputStream()
+    if out.suffix == ".csv":
+        for place, name in enumerate(table.column_names):
+            if pa.types.is_string(table.schema.field(name).type):
+                table = table.set_column(
+                    place, name, pa.array([csv_cell(v) for v in table[name].to_pylist()], pa.string())
+                )
+        pyarrow.csv.write_csv(table, sink)
+    elif out.suffix == ".parquet":
+        pyarrow.parquet.write_table(table, sink)
+    else:
+        content = {"name": campaign.name, **campaign.settings, "decisions": table.to_pylist()}
+        sink.write(json.dumps(content, default=str, ensure_ascii=False).encode())
+    write_atomically(out, bytes(sink.getvalue()))
+    _say(options, {"decisions": table.num_rows, "file": str(out)}, f"{table.num_rows:,} decisions: {out}")
+    return 0
+
+
+def _list(options: argparse.Namespace) -> int:
+    entries = _store(options).campaigns()
+    data = [{"name": e.name, "policy": e.policy, "created": e.created.isoformat(), "events": e.events} for e in entries]
+    cells = [[e.name, e.policy, f"{e.created:%Y-%m-%d}", f"{e.events:,}"] for e in entries]
+    if options.json:
+        _say(options, data)
+    else:
+        console.show(console.Numbers(["campaign", "policy", "created", "events"], cells))
+    return 0
+
+
+def _upgrade(options: argparse.Namespace) -> int:
+    before, now = _store(options).upgrade()
+    words = "nothing to do" if before == now else f"upgraded from {before}"
+    _say(options, {"before": before, "now": now}, f"revision {now}: {words}")
+    return 0
