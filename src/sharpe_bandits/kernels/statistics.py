@@ -22,6 +22,9 @@ FIRSTS = 64
 #: differences from the arm's first reward, which keeps the variance accurate when the mean dwarfs it.
 _EXACT = 1024.0
 
+#: A variance below this share of the squared mean is rounding: the arm has paid the same every time.
+ROUNDING = 1e-15
+
 #: Entries of a table by rounds or pulls, at most, whatever the horizon: what lies past its end is worked out.
 MAX_TABLE = 2**20
 

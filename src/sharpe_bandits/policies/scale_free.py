@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..errors import InvalidInputError
-from ..kernels.statistics import ArmRecord
+from ..kernels.statistics import ROUNDING, ArmRecord
 from ..kernels.streams import BESIDE_GAMMA, gamma, normal
 from ..objectives import RSSR, Objective
 from ..validation import finite, inside, not_negative, positive, whole
@@ -30,8 +30,6 @@ from .base import IndexPolicy
 PRIOR = 10.0
 #: W is at least this share of what it would be for a normal distribution.
 FLOOR = 0.25
-#: A variance below this share of the squared mean is rounding: the arm has paid the same every time.
-_ROUNDING = 1e-15
 #: Windows are at most so long: a discount remembers longer for less.
 LONGEST_WINDOW = 10**6
 #: Exponents are cut here: e^_LARGEST is far beyond any ratio.
@@ -45,7 +43,7 @@ def root_rssr(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
 
 def paid_alike(arm: ArmRecord) -> bool:
     """Whether the arm has paid the same every time."""
-    return arm.variance <= _ROUNDING * arm.mean * arm.mean
+    return arm.variance <= ROUNDING * arm.mean * arm.mean
 
 
 def spread(arm: ArmRecord, L: float, risk_free: float) -> float:
