@@ -169,6 +169,8 @@ class PolicyResult:
         """What the policy is ranked by, added over the runs of a batch, and how many runs each batch has."""
         if metric == "error":
             return self.wrong(objective).astype(float), np.ones(self.runs)
+        if metric == "sub-optimal plays":
+            return self._weighted((self.gaps(objective) > 0).astype(float))[:, -1], self.batch_sizes
         return self.regret_per_batch(objective)[:, -1], self.batch_sizes
 
     def measures(
