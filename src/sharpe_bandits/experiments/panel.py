@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..engine.spec import Spec
-from ..results import Metric
+from ..results import Compared, Metric
 from ..simulation import checkpoint_times
 from ..study import Study
 from .description import Case
@@ -27,7 +27,7 @@ class Claim:
     says: str
     checks: tuple[str, ...]
     why: str = ""
-    metric: str | None = None
+    metric: Compared | None = None
 
 
 @dataclass(frozen=True)

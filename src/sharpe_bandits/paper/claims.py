@@ -12,7 +12,7 @@ from ..errors import InvalidInputError, unknown
 from ..experiments.panel import Claim, PanelResult
 from ..metrics import Estimate, mean_of
 from ..objectives import Objective
-from ..results import PolicyResult
+from ..results import Compared, PolicyResult
 from ..study import Study
 
 CONFIDENCE = 0.99
@@ -104,7 +104,7 @@ def below_zero(difference: Estimate) -> str:
     return FAILS if difference.low > 0 else UNDECIDED
 
 
-def compare(check: str, result: PanelResult, metric: str | None = None) -> Evidence:
+def compare(check: str, result: PanelResult, metric: Compared | None = None) -> Evidence:
     """Judge one comparison ``"A @ K=5 < 0.5 * B @ K=5"`` at the horizon, of a metric (default: that of the study).
 
     Regrets in units of different objectives are not compared.
@@ -126,7 +126,7 @@ def compare(check: str, result: PanelResult, metric: str | None = None) -> Evide
     return Evidence(check, float(left.sum() / runs), float(right.sum() / runs), difference, below_zero(difference))
 
 
-def _totals(side: str, result: PanelResult, metric: str | None) -> tuple[np.ndarray, np.ndarray, Objective | None]:
+def _totals(side: str, result: PanelResult, metric: Compared | None) -> tuple[np.ndarray, np.ndarray, Objective | None]:
     """The metric at the horizon per batch, times the factor; sizes of the batches; and the unit: an objective."""
     match = _SIDE.match(side)
     if match is None:
