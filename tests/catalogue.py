@@ -24,9 +24,16 @@ BY_CLASS = {
     ],
     "NormalGammaTS": [sb.NormalGammaTS(L=0.8)],
     "EpsilonGreedy": [sb.EpsilonGreedy(sb.RSSR(L=0.8), epsilon=0.3)],
-    "ScaleFreeTS": [sb.ScaleFreeTS(L=0.8)],
+    "SRTS": [sb.SRTS(L=0.8)],
+    "ScaleFreeTS": [
+        sb.ScaleFreeTS(L=0.8),
+        sb.ScaleFreeTS(objective=sb.MeanVariance(1.5), optimistic=True, name="W-TS, optimistic"),
+    ],
     "ScaleFreeDirichlet": [sb.ScaleFreeDirichlet(L=0.8)],
-    "ScaleFreeUCB": [sb.ScaleFreeUCB(L=0.8, c=0.5)],
+    "ScaleFreeUCB": [
+        sb.ScaleFreeUCB(L=0.8, c=0.5),
+        sb.ScaleFreeUCB(L=0.8, dependent=True, name="SF-UCB, dependent"),
+    ],
     "SlidingWindowUCB": [sb.SlidingWindowUCB(L=0.8, window=60)],
     "DiscountedUCB": [sb.DiscountedUCB(L=0.8, discount=0.98)],
     "ScaleFreeIMED": [sb.ScaleFreeIMED(L=0.8)],

@@ -592,7 +592,9 @@ def test_every_format_and_every_policy_is_stored():
         }
         renamed = {"UniformPlay": "RoundRobin"}
         library = {name for name, kind in Policy.kinds.items() if kind.__module__.startswith("sharpe_bandits.")}
-        assert {renamed.get(kind, kind) for kind in kinds} == library
+        stored = {renamed.get(kind, kind) for kind in kinds}
+        assert stored <= library
+        assert stored == library or version < FORMAT  # policies that came later have no states of earlier formats
 
 
 def test_other_formats_are_explained():

@@ -23,7 +23,7 @@ LEVELS = [
     {"validation", "plain_data", "files", "display"},
     {"charts"},
     {"objectives"},
-    {"arms"},
+    {"arms", "confidence_sequences"},
     {"policies"},
     {"engine"},
     {"agents", "metrics"},

@@ -13,6 +13,8 @@ from typing import Any as _Any
 from .agents import Agent as Agent
 from .arms import *  # noqa: F403
 from .arms.base import Arm as Arm
+from .confidence_sequences import ConfidenceSequence as ConfidenceSequence
+from .confidence_sequences import confidence_sequence as confidence_sequence
 from .errors import BudgetTooSmallError as BudgetTooSmallError
 from .errors import CampaignOverError as CampaignOverError
 from .errors import CompilationError as CompilationError

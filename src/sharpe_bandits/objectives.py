@@ -2,6 +2,15 @@
 
 The same formula gives an arm's true value from its moments and its estimated value from its record; the engine compiles
 it, so it uses nothing but arithmetic and numpy functions of numbers.
+
+How uncertain an estimated value is follows from its gradient. Every objective names a *root*, an increasing function of
+its value (the value itself, but for RSSR the signed root of it), and the root's gradient f_m, f_v in mean and variance.
+A reward x moves the estimate by its influence
+
+    psi(x) = f_m (x - mean) + f_v ((x - mean)^2 - variance),
+
+so that after s independent rewards the estimate has, to first order, the variance W / s, W being the variance of psi:
+f_m^2 v + 2 f_m f_v m_3 + f_v^2 (m_4 - v^2).
 """
 
 from __future__ import annotations
@@ -51,6 +60,45 @@ def _mean_variance(mean: Any, variance: Any, rho: float) -> Any:
     return rho * mean - variance
 
 
+def _root_rssr(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
+    excess, d = mean - risk_free, L + variance
+    return np.abs(excess) / np.sqrt(d), np.sign(excess), -0.5 * np.abs(excess) / d, d
+
+
+def _root_signed_rssr(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
+    excess, d = mean - risk_free, L + variance
+    return excess / np.sqrt(d), 1.0, -0.5 * (excess / d), d
+
+
+def _root_sharpe(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
+    excess, sd = mean - risk_free, np.sqrt(variance)
+    d = L + sd
+    return excess / d, 1.0, -0.5 * excess / (d * sd), d * d
+
+
+def _root_sharpe_like(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
+    excess, d = mean - risk_free, L + variance
+    return excess / d, 1.0, -excess / d, d * d
+
+
+def _root_variance(mean: Any, variance: Any) -> Any:
+    return variance + 0.0, 0.0, 1.0, 1.0
+
+
+def _root_mean(mean: Any, variance: Any) -> Any:
+    return mean + 0.0, 1.0, 0.0, 1.0
+
+
+def _root_mean_variance(mean: Any, variance: Any, rho: float) -> Any:
+    return rho * mean - variance, rho, -1.0, 1.0
+
+
+def spread(variance: Any, third: Any, fourth: Any, by_mean: Any, by_variance: Any, scale: Any) -> Any:
+    """W: the variance of one reward's influence on a root, from moments and the root's gradient times sqrt(scale)."""
+    linear = by_mean * by_mean * variance / scale + 2.0 * by_mean * by_variance * third / scale
+    return linear + by_variance * by_variance * (fourth - variance * variance) / scale
+
+
 @dataclass(frozen=True)
 class Objective:
     """A value of arms; larger is better. Subclasses name a formula of (mean, variance, own parameters)."""
@@ -65,6 +113,25 @@ class Objective:
     def formula(self) -> Callable[..., Any]:
         """The function of mean, variance and :meth:`arguments` that gives the value."""
         raise AssertionError(f"{type(self).__name__} names no formula")
+
+    @property
+    def root(self) -> Callable[..., Any]:
+        """The function of mean, variance and :meth:`arguments` that gives the root of the value, its derivatives by
+        mean and by variance, both times sqrt(scale), and scale."""
+        raise AssertionError(f"{type(self).__name__} names no root")
+
+    def from_root(self, root: Any) -> Any:
+        """The value that has this root."""
+        return root
+
+    @property
+    def unseen_spread(self) -> float | None:
+        """The W that covers what an arm that has paid the same s times may yet turn out to be; None: no W does.
+
+        With a probability exp(-b) an event of probability b/s has not been seen in s pulls. Whatever the arm pays then,
+        a regularised ratio cannot be raised from 0 beyond sqrt(2 b W / s).
+        """
+        return None
 
     def arguments(self) -> tuple[float, ...]:
         """What the formula takes after mean and variance."""
@@ -132,6 +199,18 @@ class RSSR(_SharpeFamily):
     def formula(self) -> Callable[..., Any]:
         return _signed_rssr if self.signed else _rssr
 
+    @property
+    def root(self) -> Callable[..., Any]:
+        return _root_signed_rssr if self.signed else _root_rssr
+
+    def from_root(self, root: Any) -> Any:
+        kept = root if self.signed else np.maximum(root, 0.0)  # an unsigned root is never below 0
+        return kept * np.abs(kept)
+
+    @property
+    def unseen_spread(self) -> float | None:
+        return 0.5
+
 
 @dataclass(frozen=True)
 class Sharpe(_SharpeFamily):
@@ -140,6 +219,14 @@ class Sharpe(_SharpeFamily):
     @property
     def formula(self) -> Callable[..., Any]:
         return _sharpe
+
+    @property
+    def root(self) -> Callable[..., Any]:
+        return _root_sharpe
+
+    @property
+    def unseen_spread(self) -> float | None:
+        return 0.5
 
 
 @dataclass(frozen=True)
@@ -150,6 +237,14 @@ class SharpeLike(_SharpeFamily):
     def formula(self) -> Callable[..., Any]:
         return _sharpe_like
 
+    @property
+    def root(self) -> Callable[..., Any]:
+        return _root_sharpe_like
+
+    @property
+    def unseen_spread(self) -> float | None:
+        return 0.125 / self.L
+
 
 @dataclass(frozen=True)
 class Variance(Objective):
@@ -158,6 +253,10 @@ class Variance(Objective):
     @property
     def formula(self) -> Callable[..., Any]:
         return _variance
+
+    @property
+    def root(self) -> Callable[..., Any]:
+        return _root_variance
 
 
 @dataclass(frozen=True)
@@ -173,6 +272,10 @@ class MeanVariance(Objective):
     def formula(self) -> Callable[..., Any]:
         return _mean_variance
 
+    @property
+    def root(self) -> Callable[..., Any]:
+        return _root_mean_variance
+
 
 @dataclass(frozen=True)
 class Mean(Objective):
@@ -181,6 +284,10 @@ class Mean(Objective):
     @property
     def formula(self) -> Callable[..., Any]:
         return _mean
+
+    @property
+    def root(self) -> Callable[..., Any]:
+        return _root_mean
 
 
 del Objective.kinds["_SharpeFamily"]

@@ -116,7 +116,7 @@ def _cases(specs: list[PanelSpec]) -> str:
         [
             [digest(spec) for of_case in panel.specs for spec in of_case],
             [[case.label, case.objective.to_dict()] for case in panel.panel.cases],
-            [[claim.id, claim.says, claim.checks] for claim in panel.panel.claims],
+            [[claim.id, claim.says, claim.checks, claim.metric] for claim in panel.panel.claims],
         ]
         for panel in specs
     ]

@@ -19,6 +19,8 @@ from .validation import probability
 
 #: What policies are ranked by; less is better.
 Metric = Literal["regret", "error", "stopping time"]
+#: What policies are compared by: that, or what has the same unit whatever the objective.
+Compared = Metric | Literal["sub-optimal plays"]
 #: A run is locked in at such a share if its last half gave the best arms less than that of its pulls.
 LOCKED_IN = (0.01, 0.1, 0.5)
 #: Of the intervals in tables, unless told otherwise.
@@ -165,10 +167,12 @@ class PolicyResult:
             return self.regret_per_batch(objective)[:, -1]
         return (self.final * self.gaps(objective)).sum(axis=1)
 
-    def totals(self, metric: Metric, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def totals(self, metric: Compared, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
         """What the policy is ranked by, added over the runs of a batch, and how many runs each batch has."""
         if metric == "error":
             return self.wrong(objective).astype(float), np.ones(self.runs)
+        if metric == "sub-optimal plays":
+            return self._weighted((self.gaps(objective) > 0).astype(float))[:, -1], self.batch_sizes
         return self.regret_per_batch(objective)[:, -1], self.batch_sizes
 
     def measures(
@@ -251,7 +255,7 @@ class StoppingResult(PolicyResult):
             return Estimate(math.nan, math.nan, 0.0, 1.0)
         return metrics.wilson(int(wrong.sum()), len(wrong), confidence)
 
-    def totals(self, metric: Metric, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def totals(self, metric: Compared, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
         if metric == "stopping time":
             return self.rounds.astype(float), np.ones(self.runs)
         return super().totals(metric, objective)

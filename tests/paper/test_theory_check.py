@@ -1,5 +1,6 @@
 """Theory against measurement, on panels whose measurements are made up."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -40,15 +41,18 @@ def found(done, what):
     ("curve", "verdict"),
     [
         (lambda t: 50 * np.log(t), "holds"),
+        (lambda t: 500 - 2e3 / t, "holds"),  # levels off
         (lambda t: 500 + 0.2 * t, "fails"),
-        (lambda t: 20 * t**0.5, "undecided"),
+        (lambda t: 50 * np.log(t) + 0.05 * t, "fails"),  # a logarithm fits better than a line, and yet
+        (lambda t: 20 * t**0.5, "fails"),
+        (lambda t: 300 * t**0.15, "undecided"),
     ],
 )
 def test_growth_of_regret(curve, verdict):
     done = growing(curve)
     judged = found(done, "log")
     assert judged.verdict == verdict
-    assert judged.says == "The regret of UCB-RSSR is logarithmic in n"
+    assert judged.says == "The regret of UCB-RSSR is logarithmic in n, up to n = 10,000"
     (table,) = (t for t in examine([done], 30, 0).tables if t.anchor == "growth")
     (row,) = (dict(zip(table.columns, values, strict=True)) for values in table.rows)
     assert (row["panel"], row["profile"], row["case"]) == ("R9", "paper", "L = 1")
@@ -70,7 +74,8 @@ def test_a_linear_regret_is_explained_by_the_runs_that_locked_in():
     done = finished(panel([one]), [outcome(UCB, np.stack([wrong, TIMES - wrong], axis=2), TIMES)])
     judged = found(done, "log")
     assert judged.verdict == "fails"
-    assert "p = 1.00, 75% of the runs locked in" in judged.evidence[0].check
+    assert "p = 1.00 ± 0.00, 75.0% of the runs locked in at 10%" in judged.evidence[0].check
+    assert judged.evidence[0].left == pytest.approx(1.0)
     assert judged.why
 
 
@@ -88,6 +93,30 @@ def test_policies_without_ucb_rssr_have_no_growth_to_judge():
     pulls = np.stack([np.full((30, TIMES.size), 1), np.tile(TIMES - 1, (30, 1))], axis=2)
     done = finished(panel([one]), [outcome(other, pulls, TIMES)])
     assert found(done, "log") is None
+
+
+def test_growth_is_judged_by_the_longer_games_where_there_are_some():
+    """Logarithmic up to 10,000, linear up to a million: the verdict is about the million, and says so."""
+    short = growing(lambda t: 50 * np.log(t))
+    far = np.array(checkpoint_times(60, 10**6))
+    wrong = np.tile(np.rint(50 * np.log(far) + 0.01 * far).astype(int), (30, 1))
+    wrong[:, -1] += np.arange(30)
+    one = case([UCB], {"L": 1.0}, sb.RSSR(1.0), BANDIT, 10**6)
+    long_panel = finished(panel([one]), [outcome(UCB, np.stack([wrong, far - wrong], axis=2), far)])
+    both = dataclasses.replace(short.panel, long_cases=(one,))
+    findings = examine([PanelResult(both, short.studies, 0.0, long_panel.studies)], 30, 0)
+    verdicts = {v.id: v for v in findings.verdicts}
+    assert verdicts["R9.log"].verdict == "fails"
+    assert verdicts["R9.log"].says == "The regret of UCB-RSSR is logarithmic in n, up to n = 1,000,000"
+    assert verdicts["R9.bound"].verdict == "fails"
+    assert {row[3] for table in findings.tables if table.anchor == "bounds" for row in table.rows} == {10**4, 10**6}
+    assert "linear regret" in verdicts["R9.bound"].why
+    assert all(row["t"] <= 10**4 for row in findings.rows["R9-paper"])  # what is drawn is what was drawn before
+
+
+def test_a_bound_is_not_judged_where_the_pilot_is_longer_than_the_theorem_takes_it_to_be():
+    assert theory.bounds_for(sb.UCBRSSR(L=1.0), BANDIT, HORIZON)[0].applies
+    assert not theory.bounds_for(sb.UCBRSSR(L=1.0, pilot_pulls=50), BANDIT, HORIZON)[0].applies
 
 
 # --- bounds -----------------------------------------------------------------------------------------------------------
@@ -108,12 +137,12 @@ def test_a_bound_on_the_error_is_held_against_the_measured_one():
     assert not bounds["printed"].vacuous
     findings = examine([done], 400, 0)
     (table,) = (t for t in findings.tables if t.anchor == "bounds")
-    by_form = {row[4]: row for row in table.rows}
+    by_form = {row[5]: row for row in table.rows}
     assert set(by_form) == set(bounds)
-    assert by_form["printed"][5] == bounds["printed"].value
-    assert by_form["printed"][6] == 0
+    assert by_form["printed"][6] == bounds["printed"].value
+    assert by_form["printed"][7] == 0
     # none of 400 wrong: Wilson's 99% interval ends at z² / (400 + z²) = 0.01632
-    assert by_form["printed"][7] == pytest.approx(2.575829**2 / (400 + 2.575829**2), rel=1e-5)
+    assert by_form["printed"][8] == pytest.approx(2.575829**2 / (400 + 2.575829**2), rel=1e-5)
 
 
 def test_a_bound_that_is_broken_fails_and_one_that_may_be_is_undecided():

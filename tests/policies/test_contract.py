@@ -16,7 +16,7 @@ PILOTS = {"UCB1": 1, "MTS": 1, "ThompsonSampling": 1, "ScaleFreeUCB": 3, "ScaleF
 PILOTS |= {"SlidingWindowUCB": 3, "DiscountedUCB": 3}
 PILOTS["ScaleFreeDirichlet"] = sb.ScaleFreeDirichlet.least_pilot  # a matter of taste
 RANDOMISED = {
-    "ThompsonSampling", "MTS", "VTS", "MVTS", "ModifiedMVTS", "NormalGammaTS", "EpsilonGreedy", "ScaleFreeTS",
+    "ThompsonSampling", "MTS", "VTS", "MVTS", "ModifiedMVTS", "NormalGammaTS", "EpsilonGreedy", "ScaleFreeTS", "SRTS",
     "ScaleFreeDirichlet",
 }  # fmt: skip
 

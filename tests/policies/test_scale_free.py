@@ -1,6 +1,7 @@
 """Policies without a scale: against plain-Python twins written from their definitions, and their invariance."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 import sharpe_bandits as sb
 from sharpe_bandits.kernels import statistics, streams
+from sharpe_bandits.policies.scale_free import effective_pulls, spread_of
 
 L, R = 0.8, 0.1
 POLICIES = [sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.ScaleFreeDirichlet]
@@ -64,15 +66,17 @@ def draw_key(run_key, arm, t):
     return streams.fold(streams.fold(run_key, arm), t)
 
 
-def thompson(past, t, run_key):
+def thompson(past, t, run_key, optimistic=False):
     found = []
     for arm, x in enumerate(past):
-        mean, v, _, _ = moments(x)
-        s, key = len(x), draw_key(run_key, arm, t)
-        tau = streams.gamma(key, (s - 1) / 2) / ((s - 1) * v / 2)
-        theta = mean + streams.normal(key, streams.BESIDE_GAMMA) / math.sqrt(s * tau)
-        found.append((theta - R) / math.sqrt(L + 1 / tau))
+        z = streams.normal(draw_key(run_key, arm, t), 0)
+        away = math.sqrt(spread(x) * (math.exp(z * z / (len(x) - 2)) - 1))
+        found.append(h(x) + (away if z > 0 else 0.0 if optimistic else -away))
     return found
+
+
+def optimistic(past, t, run_key):
+    return thompson(past, t, run_key, optimistic=True)
 
 
 def dirichlet(past, t, run_key):
@@ -95,12 +99,19 @@ def dirichlet(past, t, run_key):
 
 @pytest.mark.parametrize(
     ("policy", "indices"),
-    [(POLICIES[0], ucb), (POLICIES[1], imed), (POLICIES[2], thompson), (POLICIES[3], dirichlet)],
+    [
+        (sb.ScaleFreeUCB(L, R), ucb),
+        (sb.ScaleFreeIMED(L, R), imed),
+        (sb.ScaleFreeTS(L, R), thompson),
+        (sb.ScaleFreeTS(L, R, optimistic=True), optimistic),
+        (sb.ScaleFreeDirichlet(L, R), dirichlet),
+    ],
+    ids=["UCB", "IMED", "W-TS", "W-TS, optimistic", "Dirichlet"],
 )
 @pytest.mark.filterwarnings("ignore:overflow encountered")
 def test_choices_are_those_of_a_twin(policy, indices, tape):
     horizon, seed = 400, 5
-    trace = sb.trace(policy(L=L, risk_free=R), sb.Tape(tape), horizon=horizon, seed=seed)
+    trace = sb.trace(policy, sb.Tape(tape), horizon=horizon, seed=seed)
     run_key = streams.stream_key(seed, streams.POLICY, 0)
     past = [[] for _ in tape]
     for t in range(horizon):
@@ -136,14 +147,14 @@ def test_spread_is_the_variance_of_the_estimate():
     samples = rng.gamma(2.0, 1.0, (4000, 2000)) - 1.0
     ratios = (samples.mean(axis=1) - R) / np.sqrt(L + samples.var(axis=1, ddof=1))
     measured = 2000 * ratios.var(ddof=1)
-    from sharpe_bandits.policies.scale_free import spread as formula
+    formula = spread_of(sb.RSSR(L, R, signed=True).root)
 
     # Gamma(2) has variance 2, third central moment 4, fourth 24.
     arm = statistics.ArmRecord(
         pulls=1e9, mean=1.0, variance=2.0, second_moment=3.0, epsilon=0.0, last=0.0, key=0, round_key=0, third=4.0,
         fourth=24.0,
     )  # fmt: skip
-    assert formula(arm, L, R) == pytest.approx(measured, rel=4 * math.sqrt(2 / 4000))
+    assert formula(arm, (L, R), 0.5, 0.0) == pytest.approx(measured, rel=4 * math.sqrt(2 / 4000))
 
 
 def test_a_constant_arm_is_known_exactly():
@@ -166,7 +177,7 @@ def test_an_arm_that_paid_the_same_in_the_pilot_is_not_given_up(policy):
 def test_they_settle_where_published_policies_cannot():
     # Daily-return scale: UCB-RSSR explores all arms alike for ever, scale-free policies find the good one.
     bandit = sb.Bandit([sb.Normal(0.002, 1e-4), sb.Normal(0.0, 1e-4), sb.Normal(0.0, 1e-4)])
-    names = ["UCB-RSSR", "SF-UCB", "SF-IMED", "SF-TS"]
+    names = ["UCB-RSSR", "SF-UCB", "SF-IMED", "W-TS"]
     listed = [sb.UCBRSSR(L=1e-5), *(p(L=1e-5) for p in POLICIES[:3])]
     study = sb.simulate(listed, bandit, horizon=5000, runs=64, seed=1)
     plays = {name: study[name].suboptimal_plays(sb.RSSR(1e-5, signed=True)).final.mean for name in names}
@@ -192,3 +203,114 @@ def test_no_arm_rests_longer_than_it_may(tape):
     assert max(np.diff(np.flatnonzero(without.choices == arm)).max() for arm in range(4)) > 24
     with pytest.raises(sb.InvalidInputError, match=r"rest must be .* got -1"):
         sb.ScaleFreeUCB(L=1, rest=-1)
+
+
+# --- any objective ----------------------------------------------------------------------------------------------------
+
+#: Each objective, and the same for rewards that are c times as large.
+SCALED = {
+    "RSSR": lambda c: sb.RSSR(L * c * c, R * c),
+    "signed RSSR": lambda c: sb.RSSR(L * c * c, R * c, signed=True),
+    "Sharpe": lambda c: sb.Sharpe(L * c, R * c),
+    "SharpeLike": lambda c: sb.SharpeLike(L * c * c, R * c),
+    "Variance": lambda c: sb.Variance(),
+    "MeanVariance": lambda c: sb.MeanVariance(1.5 * c),
+    "Mean": lambda c: sb.Mean(),
+}
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_any_objective_whatever_the_unit_and_its_best_arm_is_found(name, tape):
+    """One policy per objective, in turn, so that all meet all kinds of formula without compiling every pair."""
+    policy = POLICIES[list(SCALED).index(name) % 3]
+    plain = sb.trace(policy(objective=SCALED[name](1.0)), sb.Tape(tape), horizon=400, seed=2)
+    scaled = sb.trace(policy(objective=SCALED[name](2.0**-9)), sb.Tape(tape * 2.0**-9), horizon=400, seed=2)
+    assert np.array_equal(plain.choices, scaled.choices)
+    bandit = sb.Bandit([sb.Normal(2.0, 1.0), sb.Normal(1.0, 4.0), sb.Normal(0.5, 0.25)])
+    objective = SCALED[name](1.0)
+    result = sb.simulate(policy(objective=objective), bandit, horizon=3000, runs=32, seed=3)[policy.title]
+    assert result.goal == objective
+    assert result.suboptimal_plays().final.mean < 600
+    assert result.error().mean < 0.1
+
+
+def test_signed_rssr_by_its_name_is_the_default(tape):
+    one = sb.trace(sb.ScaleFreeUCB(L, R), sb.Tape(tape), horizon=300)
+    other = sb.trace(sb.ScaleFreeUCB(objective=sb.RSSR(L, R, signed=True)), sb.Tape(tape), horizon=300)
+    assert np.array_equal(one.choices, other.choices)
+
+
+def test_an_arm_that_paid_nothing_in_the_pilot_is_not_given_up_for_its_mean():
+    """No regulariser says how much an arm may yet pay: the largest variance of any arm does."""
+    bandit = sb.Bandit([sb.Bernoulli(0.3), sb.Bernoulli(0.1), sb.Normal(0.15, 0.2)])
+    for policy in (sb.ScaleFreeUCB(objective=sb.Mean()), sb.ScaleFreeIMED(objective=sb.Mean())):
+        result = sb.simulate(policy, bandit, horizon=4000, runs=64, seed=4)[policy.name]
+        assert result.locked_in(share=0.5).mean < 0.1
+
+
+def test_objectives_are_given_once():
+    with pytest.raises(sb.InvalidInputError, match="needs the regulariser L of RSSR, or another objective"):
+        sb.ScaleFreeTS()
+    with pytest.raises(sb.InvalidInputError, match="takes L and risk_free from its objective"):
+        sb.ScaleFreeUCB(0.5, objective=sb.Mean())
+    with pytest.raises(sb.InvalidInputError, match="objective such as"):
+        sb.ScaleFreeUCB(objective="Mean")
+    with pytest.raises(sb.InvalidInputError, match="optimistic must be True or False"):
+        sb.ScaleFreeTS(1.0, optimistic=1)
+    policy = sb.ScaleFreeIMED(objective=sb.Sharpe(L=0.1))
+    assert sb.policy_from_dict(policy.to_dict()) == policy
+
+
+def test_thompson_sampling_survives_left_skewed_rewards():
+    """A normal-gamma posterior, which ignores skewness, locks in in half of these runs."""
+    bandit = sb.Bandit([sb.Bernoulli(0.99), sb.Bernoulli(0.97), sb.Bernoulli(0.95)])
+    result = sb.simulate(sb.ScaleFreeTS(L=0.1), bandit, horizon=20_000, runs=64, seed=1)["W-TS"]
+    assert result.locked_in(share=0.1).mean == 0
+    assert result.regret().final.mean < 2000
+
+
+# --- rewards that depend on those before ------------------------------------------------------------------------------
+
+
+def test_effective_pulls_of_an_autocorrelated_arm():
+    x = np.empty(2000)
+    x[0] = 0.0
+    for t, noise in enumerate(np.random.default_rng(9).normal(size=1999), 1):
+        x[t] = 0.5 * x[t - 1] + noise
+    kept, sums = np.zeros((1, 3, 1)), 0.0
+    for n, value in enumerate(x + 7.0, 1):
+        statistics.take_pair(kept, 0, 0, 0, float(n), value, value - 7.5)
+        sums += value
+    mean = sums / 2000
+    (found,) = statistics.autocovariance(kept, 0, 0, 0, 2000.0, 7.5, mean, 0.0, 0.0, 0.0, 0)
+    by_hand = sum((a - x.mean()) * (b - x.mean()) for a, b in pairwise(x)) / 2000
+    assert found == pytest.approx(by_hand, rel=1e-9)
+    arm = statistics.ArmRecord(2000.0, mean, x.var(ddof=1), 0.0, 0.0, 0.0, 0, 0, autocovariance=found)
+    r = by_hand / x.var(ddof=1)
+    assert effective_pulls(arm) == pytest.approx(2000 * (1 - r) / (1 + r))
+    assert 550 < effective_pulls(arm) < 800
+    assert effective_pulls(arm._replace(autocovariance=-1.0)) == 2000
+
+
+def test_counting_effective_pulls_keeps_arms_that_wait_from_being_given_up():
+    bandit = sb.Bandit([sb.AR1(m, 1.0, phi=0.9) for m in (1.0, 0.8, 0.6)], clock="pulls")
+    policies = [sb.ScaleFreeUCB(L=1.0), sb.ScaleFreeUCB(L=1.0, dependent=True, name="dependent")]
+    study = sb.simulate(policies, bandit, horizon=3000, runs=200, seed=1)
+    locked = {name: study[name].locked_in(share=0.1).mean for name in ("SF-UCB", "dependent")}
+    assert locked["SF-UCB"] > 0.15
+    assert locked["dependent"] < 0.6 * locked["SF-UCB"]
+
+
+def test_an_agent_that_counts_effective_pulls_continues_exactly():
+    rng = np.random.default_rng(2)
+    agent = sb.ScaleFreeUCB(L=1.0, dependent=True).agent(arms=2)
+    for _ in range(60):
+        agent.tell(agent.ask(), rng.normal())
+    again = sb.Agent.from_json(agent.to_json())
+    for x in rng.normal(size=40):
+        arm = agent.ask()
+        assert again.ask() == arm
+        agent.tell(arm, x)
+        again.tell(arm, x)
+    with pytest.raises(sb.InvalidInputError, match="forgets"):
+        sb.SlidingWindowUCB(L=1.0, dependent=True)

@@ -239,22 +239,22 @@ def test_the_page_of_a_replay(browser, tmp_path, monkeypatch):
     days = np.datetime64("2020-01-01") + np.arange(300)
     lines = [f"{day},{','.join(map(str, row))}" for day, row in zip(days, rows, strict=True)]
     (tmp_path / "funds.csv").write_text("\n".join(["date,a,b <i>,c", *lines]))
-    options = ["--kind", "returns", "--periods-per-year", "252", "--policies", "SF-UCB", "SF-TS", "--runs", "5"]
+    options = ["--kind", "returns", "--periods-per-year", "252", "--policies", "SF-UCB", "W-TS", "--runs", "5"]
     assert main(["replay", "funds.csv", *options]) == 0
     path = tmp_path / "out" / "replay-funds" / "replay.html"
     for width in (1200, 390):
         report = Opened(browser, path, width=width)
         chart = report.chart("replay")
         shown = names(chart)
-        assert shown[:2] == ["SF-UCB, median of 5 runs", "SF-TS, median of 5 runs"]
+        assert shown[:2] == ["SF-UCB, median of 5 runs", "W-TS, median of 5 runs"]
         assert shown[2] == "equal weight"
         apart(chart)
         assert report.page.evaluate("document.documentElement.scrollWidth") <= width
-        visible = "c => c.data.filter(t => t.legendgroup.startsWith('SF-TS')).map(t => t.visible ?? true)"
+        visible = "c => c.data.filter(t => t.legendgroup.startsWith('W-TS')).map(t => t.visible ?? true)"
         assert chart.evaluate(visible) == [True, True]
-        entry(chart, "SF-TS").click()
+        entry(chart, "W-TS").click()
         report.page.wait_for_function(f"c => ({visible})(c).every(v => v === 'legendonly')", arg=chart.element_handle())
-        entry(chart, "SF-TS").click()
+        entry(chart, "W-TS").click()
         report.page.wait_for_function(f"c => ({visible})(c).every(v => v === true)", arg=chart.element_handle())
         assert chart.evaluate("c => c._fullLayout.yaxis.type") == "log"
         report.page.get_by_role("button", name="linear scale").click()

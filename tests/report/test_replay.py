@@ -22,7 +22,7 @@ def returns():
 
 @pytest.fixture(scope="module")
 def played(returns):
-    return sb.replay(returns, ["SF-UCB", "SF-TS"], runs=4, cost=0.0005)
+    return sb.replay(returns, ["SF-UCB", "W-TS"], runs=4, cost=0.0005)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_wealth_of_every_row_is_kept(played, folder):
     assert len(rows) == 2000
     assert rows[0]["date"] == "2001-01-01"
     assert [float(row["SF-UCB"]) for row in rows] == played["SF-UCB"].wealth.tolist()
-    assert [float(row["SF-TS, 95% of runs"]) for row in rows] == played["SF-TS"].wealth_high.tolist()
+    assert [float(row["W-TS, 95% of runs"]) for row in rows] == played["W-TS"].wealth_high.tolist()
     assert "equal weight, 95% of runs" not in rows[0]
 
 
@@ -90,15 +90,15 @@ def test_the_page_escapes_names_and_shows_at_most_so_many_rows(played, folder):
     assert (times[0], times[-1]) == ("2001-01-01", "2006-06-23")
     assert by_name["SF-UCB, median of 4 runs"]["y"][-1] == pytest.approx(played["SF-UCB"].wealth[-1], rel=1e-5)
     other, band = (t for t in traces if t.get("fill"))
-    assert (other["name"], band["name"]) == ("SF-UCB, median of 4 runs", "SF-TS, median of 4 runs")
+    assert (other["name"], band["name"]) == ("SF-UCB, median of 4 runs", "W-TS, median of 4 runs")
     assert len(band["y"]) == 3000
-    assert band["y"][1499] == pytest.approx(played["SF-TS"].wealth_high[-1], rel=1e-5)
-    assert band["y"][1500] == pytest.approx(played["SF-TS"].wealth_low[-1], rel=1e-5)
+    assert band["y"][1499] == pytest.approx(played["W-TS"].wealth_high[-1], rel=1e-5)
+    assert band["y"][1500] == pytest.approx(played["W-TS"].wealth_low[-1], rel=1e-5)
     assert any(name.startswith("best in hindsight: ") for name in by_name)
 
 
 def test_the_same_replay_gives_the_same_files(returns, folder, tmp_path):
-    sb.replay(returns, ["SF-UCB", "SF-TS"], runs=4, cost=0.0005).save(tmp_path)
+    sb.replay(returns, ["SF-UCB", "W-TS"], runs=4, cost=0.0005).save(tmp_path)
     for path in folder.iterdir():
         assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
 

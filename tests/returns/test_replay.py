@@ -223,12 +223,12 @@ def test_choices_are_those_of_a_trace(daily, feedback):
     assert player.turnover == pytest.approx(np.mean([(np.diff(choices) != 0).sum() / 500 for choices in held]))
 
 
-@pytest.mark.parametrize("name", ["SF-TS", "SF-UCB"])
+@pytest.mark.parametrize("name", ["W-TS", "SF-UCB"])
 def test_every_policy_is_played_many_times(daily, name):
-    played = sb.replay(daily, ["SF-TS", "SF-UCB"], runs=6, seed=4)
+    played = sb.replay(daily, ["W-TS", "SF-UCB"], runs=6, seed=4)
     player = played[name]
     assert player.runs == 6
-    policy = {"SF-TS": sb.ScaleFreeTS, "SF-UCB": sb.ScaleFreeUCB}[name](L=played.L)
+    policy = {"W-TS": sb.ScaleFreeTS, "SF-UCB": sb.ScaleFreeUCB}[name](L=played.L)
     earned = [daily.values[np.arange(500), held] for held, _ in traced(policy, daily, 4, 6)]
     ratios = [statistics.sharpe(x) * math.sqrt(252) for x in earned]
     wealth = [np.prod(1 + x) for x in earned]
@@ -238,7 +238,7 @@ def test_every_policy_is_played_many_times(daily, name):
     assert player.total == pytest.approx(np.median(wealth) - 1)
     assert player.wealth_low[-1] == pytest.approx(np.quantile(wealth, 0.05))
     assert player.wealth_high[-1] == pytest.approx(np.quantile(wealth, 0.95))
-    again = sb.replay(daily, ["SF-TS", "SF-UCB"], runs=6, seed=4)
+    again = sb.replay(daily, ["W-TS", "SF-UCB"], runs=6, seed=4)
     assert again.to_dict() == played.to_dict()
     assert sb.replay(daily, name, runs=6, seed=5)[name].annual_sharpe != player.annual_sharpe
 
@@ -358,14 +358,14 @@ def test_a_policy_with_a_budget_explores_and_then_holds(daily):
 
 def test_the_usual_policies(daily, small):
     played = sb.replay(daily, runs=2)
-    assert [p.name for p in played.policies] == ["SF-UCB", "SW-SF-UCB", "SF-TS", "UCB-RSSR"]
+    assert [p.name for p in played.policies] == ["SF-UCB", "SW-SF-UCB", "W-TS", "UCB-RSSR"]
     variances = [np.var(column, ddof=1) for column in daily.values[:20].T]
     assert pytest.approx(min(variances) / 10) == played.L
     assert "window = 125" in played["SW-SF-UCB"].rule
     # As published it takes every column in turn: returns are far below the unit scale it is made for.
     assert played["UCB-RSSR"].shares == pytest.approx(dict.fromkeys("abcd", 0.25))
     full = sb.replay(daily, runs=2, feedback="full")
-    assert [p.name for p in full.policies] == ["SF-UCB", "SW-SF-UCB", "SF-TS"]
+    assert [p.name for p in full.policies] == ["SF-UCB", "SW-SF-UCB", "W-TS"]
     assert [p.window for p in usual_policies(small, 1e-3) if isinstance(p, sb.SlidingWindowUCB)] == [12]  # 6 per column
 
 
@@ -400,7 +400,7 @@ def test_nothing_is_called_better_without_its_error():
 
 
 def test_what_is_printed(daily):
-    played = sb.replay(daily, ["SF-UCB", "SF-TS"], runs=4, cost=0.002, risk_free=0.03)
+    played = sb.replay(daily, ["SF-UCB", "W-TS"], runs=4, cost=0.002, risk_free=0.03)
     words = " ".join(str(played).split())
     ucb = played["SF-UCB"]
     for text in (
@@ -429,15 +429,15 @@ def test_columns_beyond_count_are_summed_up():
 
 
 def test_numbers_come_as_plain_data(daily):
-    played = sb.replay(daily, ["SF-TS"], runs=3)
+    played = sb.replay(daily, ["W-TS"], runs=3)
     back = json.loads(json.dumps(played.to_dict(), allow_nan=False))
-    assert back["players"][0]["annual_sharpe"] == played["SF-TS"].annual_sharpe
-    assert back["players"][0]["shares"] == played["SF-TS"].shares
+    assert back["players"][0]["annual_sharpe"] == played["W-TS"].annual_sharpe
+    assert back["players"][0]["shares"] == played["W-TS"].shares
     rows = played.rows()
     assert len(rows) == 4 * (len(NUMBERS) + 4)
     found = {(r["player"], r["metric"], r["column"]): r for r in rows}
-    assert found["SF-TS", "share", "b"]["value"] == played["SF-TS"].shares["b"]
-    assert found["SF-TS", "drawdown", ""]["sd_over_runs"] == played["SF-TS"].spread["drawdown"]
+    assert found["W-TS", "share", "b"]["value"] == played["W-TS"].shares["b"]
+    assert found["W-TS", "drawdown", ""]["sd_over_runs"] == played["W-TS"].spread["drawdown"]
     assert found[EQUAL, "sharpe", ""]["sd_over_runs"] == ""
 
 

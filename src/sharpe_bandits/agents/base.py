@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..checksums import checksum
+from ..confidence_sequences import Interval, Leader, Moments, intervals, leader
 from ..display import html_table
 from ..errors import CampaignOverError, InvalidInputError, SharpeBanditsError, UnreadableDataError, shown, unknown
 from ..kernels.statistics import Sums, anchor_of, higher_moments, summary
 from ..names import check_name
+from ..objectives import Objective
 from ..policies.base import Policy, policy_from_dict
 from ..validation import is_number, real, whole
 from . import state as states
@@ -92,6 +94,37 @@ class Agent:
         """Mean and unbiased variance of each arm's rewards (not a number where there are too few)."""
         with self._lock:
             return {arm: self._estimate(i) for i, arm in enumerate(self.arms)}
+
+    def intervals(self, objective: Objective | None = None, *, alpha: float = 0.05) -> dict[Any, Interval]:
+        """Intervals for the objective of every arm that may be watched: all of them, at all times, hold at once, but
+        for a probability alpha (see :mod:`sharpe_bandits.confidence_sequences`).
+
+        They rest on all rewards told, and take the rewards of an arm to be independent and of one distribution.
+        ``objective`` is by default the policy's own, or the Sharpe ratio if it has none.
+        """
+        with self._lock:
+            moments = self._moments()
+        goal = self.policy.goal if objective is None else objective
+        found = intervals(moments, goal, alpha=alpha, arms=len(self.arms))
+        rows = zip(found.estimate.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+        return {
+            arm: Interval(*row, bool(heavy))
+            for arm, row, heavy in zip(self.arms, rows, found.heavy_tailed, strict=True)
+        }
+
+    def leader(self, objective: Objective | None = None, *, alpha: float = 0.05) -> Leader:
+        """The arm that looks best, and whether it is probably the best of all, at all times at once (see
+        :func:`sharpe_bandits.confidence_sequences.leader`). Its fields ``arm`` and ``rival`` are numbers of arms."""
+        with self._lock:
+            moments = self._moments()
+        return leader(moments, self.policy.goal if objective is None else objective, alpha=alpha)
+
+    def _moments(self) -> Moments:
+        mean, variance = np.array([self._estimate_of_all(i) for i in range(len(self.arms))]).T
+        inverse = 1.0 / np.maximum(self._pulls, 1.0)
+        sums = zip(self._sum1, self._sum2, self._sum3, self._sum4, inverse, strict=True)
+        third, fourth = np.array([higher_moments(*row) for row in sums]).T
+        return Moments(self._pulls.copy(), mean, variance, third, fourth)
 
     def moments(self) -> dict[Any, tuple[float, float, float, float, float]]:
         """Of each arm: pulls that estimates rest on (their weight, where rewards are forgotten), mean, unbiased
@@ -326,6 +359,10 @@ class Agent:
             raise unknown("arm", arm, self.arms) from None
 
     def _estimate(self, i: int) -> tuple[float, float]:
+        return self._estimate_of_all(i)
+
+    def _estimate_of_all(self, i: int) -> tuple[float, float]:
+        """Mean and variance of all rewards of an arm, those forgotten included."""
         return mean_and_variance(self._pulls[i], self._anchor[i], self._sum1[i], self._sum2[i])
 
     def _best(self, among: list[int]) -> int:

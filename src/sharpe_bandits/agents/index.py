@@ -12,11 +12,11 @@ from ..engine.compiler import specialise
 from ..engine.families.index import IndexFamily, check_index, kept_by, past_the_end, policy_bindings
 from ..errors import InvalidInputError
 from ..kernels import formulas, index_play, round_by_round
-from ..kernels.statistics import FIRSTS, Sums, anchor_of
+from ..kernels.statistics import FIRSTS, PAIRS, Sums, anchor_of
 from ..objectives import Mean
 from ..policies.base import EVERYTHING, IndexPolicy
 from ..validation import whole
-from .base import Agent, check_sums, mean_and_variance
+from .base import TINY, Agent, check_sums, mean_and_variance
 from .state import damaged
 
 #: Draws by which probabilities of choices are estimated: their standard errors are at most 0.031.
@@ -61,6 +61,12 @@ class IndexAgent(Agent):
         """The first rewards of each arm, less its anchor, where they are kept for a policy that reweighs them."""
         place = self._places["drawn_mean"]
         return self._kept[:, place : place + FIRSTS, 0]
+
+    @property
+    def _pairs(self) -> np.ndarray:
+        """What the autocovariance of each arm is made of, where a policy looks at it."""
+        place = self._places["autocovariance"]
+        return self._kept[:, place : place + PAIRS, 0]
 
     def _choose(self) -> int:
         served = np.where(self._active, self._pulls + self._pending, math.inf)
@@ -127,15 +133,18 @@ class IndexAgent(Agent):
         self._take(self._kept, i, 0, 0, self._pulls[i], x, d)
 
     def _more(self) -> dict[str, Any]:
-        if "drawn_mean" not in self._places:
-            return {}
-        kept = np.minimum(self._pulls, FIRSTS).astype(int)
-        return {"firsts": [row[:n].tolist() for row, n in zip(self._firsts, kept, strict=True)]}
+        more: dict[str, Any] = {"pairs": self._pairs.tolist()} if "autocovariance" in self._places else {}
+        if "drawn_mean" in self._places:
+            kept = np.minimum(self._pulls, FIRSTS).astype(int)
+            more["firsts"] = [row[:n].tolist() for row, n in zip(self._firsts, kept, strict=True)]
+        return more
 
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore(state)
         if "maximum" in self._places:
             self._kept[:, self._places["maximum"], 0] = np.where(self._pulls > 0, self._maximum, 0.0)
+        if "autocovariance" in self._places:
+            self._restore_pairs(np.array(state["pairs"], float))
         if "drawn_mean" not in self._places:
             return
         if len(state["firsts"]) != len(self.arms):
@@ -146,6 +155,23 @@ class IndexAgent(Agent):
                 raise damaged("its first rewards do not fit its pulls")
             self._firsts[i, : values.size] = values
         self._check_firsts()
+
+    def _restore_pairs(self, pairs: np.ndarray) -> None:
+        if pairs.shape != self._pairs.shape or not np.isfinite(pairs).all():
+            raise damaged("its neighbouring rewards do not fit its arms")
+        products, first, last = pairs.T
+        slack, top = 1 + 1e-9, self._maximum - self._anchor
+        once = self._pulls == 1
+        if (
+            (pairs[self._pulls == 0] != 0).any()
+            or (np.abs(products) > self._sum2 * slack + TINY).any()  # Cauchy and Schwarz
+            or (np.maximum(first * first, last * last) > self._sum2 * slack + TINY).any()
+            or (np.maximum(first, last)[self._pulls > 0] > top[self._pulls > 0]).any()
+            or (products[once] != 0).any()
+            or (np.array([first, last])[:, once] != self._sum1[once]).any()
+        ):
+            raise damaged("its neighbouring rewards do not fit its sums")
+        self._pairs[:] = pairs
 
     def _check_firsts(self) -> None:
         """Raise if the first rewards are not among those that the sums are of."""

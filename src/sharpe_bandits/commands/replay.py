@@ -16,7 +16,7 @@ def add(commands: Any) -> None:
     replay = commands.add_parser("replay", help="play policies through recorded returns, in time order")
     data.add(replay)
     replay.add_argument("--policies", nargs="+", metavar="POLICY", help="kind or name, with parameters as in "
-                        "SlidingWindowUCB:window=250,c=1 (SF-UCB, SW-SF-UCB, SF-TS and UCB-RSSR)")  # fmt: skip
+                        "SlidingWindowUCB:window=250,c=1 (SF-UCB, SW-SF-UCB, W-TS and UCB-RSSR)")  # fmt: skip
     replay.add_argument("--L", type=float, help="regulariser of policies, in the unit of variance per period (a tenth "
                         "of the smallest variance of a column in the first rows)")  # fmt: skip
     data.add_risk_free(replay)

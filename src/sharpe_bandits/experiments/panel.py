@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..engine.spec import Spec
-from ..results import Metric
+from ..results import Compared, Metric
 from ..simulation import checkpoint_times
 from ..study import Study
 from .description import Case
@@ -17,12 +17,17 @@ CHECKPOINTS = 60
 
 @dataclass(frozen=True)
 class Claim:
-    """Something said of a panel: a sentence, the comparisons it comes down to, and why it fails where it does."""
+    """Something said of a panel: a sentence, the comparisons it comes down to, and why it fails where it does.
+
+    ``metric`` is what is compared; by default what the panel is about. Regrets at different L are in different units:
+    comparisons across regularisers are of "sub-optimal plays".
+    """
 
     id: str
     says: str
     checks: tuple[str, ...]
     why: str = ""
+    metric: Compared | None = None
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,7 @@ class Panel:
     checkpoints : how many rounds are kept per curve
     claims : what is said of it
     max_runs : how many runs are enough for it, if that is fewer than for others
+    long_cases : the same cases with a longer horizon and one policy, which statements about growth are judged by
     """
 
     id: str
@@ -50,6 +56,7 @@ class Panel:
     checkpoints: int
     claims: tuple[Claim, ...] = ()
     max_runs: int | None = None
+    long_cases: tuple[Case, ...] = ()
 
     @property
     def key(self) -> str:
@@ -60,15 +67,21 @@ class Panel:
         """What has to be simulated."""
         runs = min(runs, self.max_runs or runs)
         specs = []
-        for case in self.cases:
+        often = [runs] * len(self.cases) + [long_runs(runs)] * len(self.long_cases)
+        for case, count in zip((*self.cases, *self.long_cases), often, strict=True):
             times = checkpoint_times(self.checkpoints, case.horizon, case.environment.switches)
-            specs.append([Spec(p, case.environment, case.horizon, runs, seed, times) for p in case.policies])
+            specs.append([Spec(p, case.environment, case.horizon, count, seed, times) for p in case.policies])
         return PanelSpec(self, runs, seed, specs)
+
+
+def long_runs(runs: int) -> int:
+    """How many runs a long case has in a job of so many."""
+    return min(-(-runs // 5), 1000)
 
 
 @dataclass(frozen=True)
 class PanelSpec:
-    """A panel's specification: per case, the specs of its policies."""
+    """A panel's specification: per case, the specs of its policies; the long cases come last."""
 
     panel: Panel
     runs: int
@@ -78,11 +91,12 @@ class PanelSpec:
 
 @dataclass(frozen=True)
 class PanelResult:
-    """A panel that was simulated: a study per case, and the seconds it took, added over workers."""
+    """A panel that was simulated: a study per case, the seconds it took (added over workers), a study per long case."""
 
     panel: Panel
     studies: list[Study]
     seconds: float
+    long_studies: list[Study] = field(default_factory=list)
 
     @property
     def axis(self) -> str:

@@ -44,25 +44,25 @@ def run_panels(
     }
     watch = (progress or Progress()).watch(played)
     results = dict(zip(specs, run_specs(list(specs.values()), workers, None, timed, watch), strict=True))
-    return [
-        PanelResult(
-            panel.panel,
-            [
-                Study(
-                    {spec.policy.name: results[names[id(spec)]] for spec in of_case},
-                    settings_of(case.environment, case.horizon, panel.runs, panel.seed),
-                    cast(Metric, panel.panel.metric),  # "coverage" is of panels without policies
-                    case.objective,
-                    case.variables,
-                    case.label,
-                    case.L,
-                )
-                for case, of_case in zip(panel.panel.cases, panel.specs, strict=True)
-            ],
-            sum(seconds[spec] for spec in played[panel.panel.key]),
-        )
-        for panel in panels
-    ]
+    finished = []
+    for panel in panels:
+        all_cases = (*panel.panel.cases, *panel.panel.long_cases)
+        studies = [
+            Study(
+                {spec.policy.name: results[names[id(spec)]] for spec in of_case},
+                settings_of(case.environment, case.horizon, of_case[0].runs if of_case else panel.runs, panel.seed),
+                cast(Metric, panel.panel.metric),  # "coverage" is of panels without policies
+                case.objective,
+                case.variables,
+                case.label,
+                case.L,
+            )
+            for case, of_case in zip(all_cases, panel.specs, strict=True)
+        ]
+        took = sum(seconds[spec] for spec in played[panel.panel.key])
+        count = len(panel.panel.cases)
+        finished.append(PanelResult(panel.panel, studies[:count], took, studies[count:]))
+    return finished
 
 
 def cost(task: Task) -> float:

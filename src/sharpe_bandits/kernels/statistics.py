@@ -18,9 +18,15 @@ from .streams import normal, uniform
 #: So many first rewards of an arm are kept for policies that reweigh them.
 FIRSTS = 64
 
+#: So many numbers an autocovariance is made of.
+PAIRS = 3
+
 #: Whole rewards up to this size are summed as they are (exactly, so that equal records tie); others are summed as
 #: differences from the arm's first reward, which keeps the variance accurate when the mean dwarfs it.
 _EXACT = 1024.0
+
+#: A variance below this share of the squared mean is rounding: the arm has paid the same every time.
+ROUNDING = 1e-15
 
 #: Entries of a table by rounds or pulls, at most, whatever the horizon: what lies past its end is worked out.
 MAX_TABLE = 2**20
@@ -43,6 +49,7 @@ class ArmRecord(NamedTuple):
     maximum : its largest reward
     third, fourth : third and fourth central moment of its rewards
     drawn_mean, drawn_variance : mean and variance of its rewards under random weights (see :func:`reweighted`)
+    autocovariance : of its rewards in the order in which it was played, at lag 1
     """
 
     pulls: float
@@ -59,6 +66,7 @@ class ArmRecord(NamedTuple):
     fourth: float = math.nan
     drawn_mean: float = math.nan
     drawn_variance: float = math.nan
+    autocovariance: float = math.nan
 
 
 def record_kinds() -> dict[str, type]:
@@ -116,11 +124,27 @@ def drawn(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
     return reweighted(kept[i, at : at + FIRSTS, k], anchor, pulls, mean, variance, third, fourth, key)
 
 
+def take_pair(kept, i, at, k, pulls, x, d):
+    """Keep the sum of products of neighbouring rewards, and the first and last reward, less the anchor."""
+    if pulls > 1.0:
+        kept[i, at, k] += kept[i, at + 2, k] * d
+    else:
+        kept[i, at + 1, k] = d
+    kept[i, at + 2, k] = d
+
+
+def autocovariance(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """Autocovariance at lag 1."""
+    m, products, ends = mean - anchor, kept[i, at, k], kept[i, at + 1, k] + kept[i, at + 2, k]
+    return ((products - m * (2.0 * pulls * m - ends) + (pulls - 1.0) * m * m) / pulls,)
+
+
 #: All statistics, in the order of their fields in :class:`ArmRecord`. A new one is an entry here and a field there.
 STATISTICS: tuple[Statistic, ...] = (
     Statistic(("maximum",), maximum, cells=1, take=take_maximum),
     Statistic(("third", "fourth"), moments, powers=True),
     Statistic(("drawn_mean", "drawn_variance"), drawn, cells=FIRSTS, take=take_first, powers=True, random=True),
+    Statistic(("autocovariance",), autocovariance, cells=PAIRS, take=take_pair),
 )
 #: What a record has in their place where none of them is kept.
 UNKNOWN = (math.nan,) * sum(len(statistic.fields) for statistic in STATISTICS)

@@ -15,6 +15,8 @@ _FOLD = np.uint64(0xD1342543DE82EF95)
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 _S12, _S27, _S30, _S31, _S32 = np.uint64(12), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 _S52, _MANTISSA = np.uint64(52), np.uint64((1 << 52) - 1)
+#: Added to a number below 2**51, it leaves the nearest whole number in the last bits.
+_TO_WHOLE, _BIAS = 6755399441055744.0, np.uint64(1023)
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _LOW32 = np.uint64(0xFFFFFFFF)
 _ROOT_HALF = np.uint64(0x3FE6A09E667F3BCD)  # the bits of sqrt(1/2)
@@ -101,6 +103,18 @@ def log(x):
     even = z * (6.666666666666735130e-1 + w * even)
     half = 0.5 * f * f
     return exponent * 0.6931471805599453 - (half - s * (half + (odd + even)) - f)
+
+
+def expm1(x):
+    """e^x - 1 for x from 0 to 700, to two units in the last place and without a branch."""
+    shifted = x * 1.4426950408889634 + _TO_WHOLE  # its last bits are the whole number nearest to x / ln 2
+    k = shifted - _TO_WHOLE
+    r = (x - k * 6.93147180369123816490e-1) - k * 1.90821492927058770002e-10  # |r| <= ln(2) / 2
+    low = 1.0 / 3628800.0 + r * (1.0 / 39916800.0 + r * (1.0 / 479001600.0 + r * (1.0 / 6227020800.0)))
+    low = 1.0 / 720.0 + r * (1.0 / 5040.0 + r * (1.0 / 40320.0 + r * (1.0 / 362880.0 + r * low)))
+    low = r + r * r * (0.5 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r * low))))
+    power = U64((np.float64(shifted).view(U64) + _BIAS) << _S52).view(np.float64)
+    return power * low + (power - 1.0)
 
 
 def near_quantile(u):

@@ -11,7 +11,8 @@ import numpy as np
 from ..errors import InvalidInputError, unknown
 from ..experiments.panel import Claim, PanelResult
 from ..metrics import Estimate, mean_of
-from ..results import PolicyResult
+from ..objectives import Objective
+from ..results import Compared, PolicyResult
 from ..study import Study
 
 CONFIDENCE = 0.99
@@ -84,7 +85,7 @@ def judge(result: PanelResult) -> list[Verdict]:
 
 
 def _judge(claim: Claim, result: PanelResult) -> Verdict:
-    evidence = tuple(compare(check, result) for check in claim.checks)
+    evidence = tuple(compare(check, result, claim.metric) for check in claim.checks)
     verdict = together([e.verdict for e in evidence])
     return Verdict(claim.id, result.panel.id, result.panel.profile, claim.says, verdict, evidence, claim.why)
 
@@ -103,27 +104,37 @@ def below_zero(difference: Estimate) -> str:
     return FAILS if difference.low > 0 else UNDECIDED
 
 
-def compare(check: str, result: PanelResult) -> Evidence:
-    """Judge one comparison ``"A @ K=5 < 0.5 * B @ K=5"`` at the horizon."""
+def compare(check: str, result: PanelResult, metric: Compared | None = None) -> Evidence:
+    """Judge one comparison ``"A @ K=5 < 0.5 * B @ K=5"`` at the horizon, of a metric (default: that of the study).
+
+    Regrets in units of different objectives are not compared.
+    """
     sides = check.split("<")
     if len(sides) != 2:
         raise InvalidInputError(f"{check!r} is not a comparison; write it as 'A @ K=5 < B @ K=5'")
-    (left, sizes), (right, other) = (_totals(side, result) for side in sides)
+    (left, sizes, unit), (right, other, other_unit) = (_totals(side, result, metric) for side in sides)
     if not np.array_equal(sizes, other):
         raise InvalidInputError(f"{check!r} compares cases whose runs are not paired")
+    if unit != other_unit:
+        raise InvalidInputError(
+            f"{check!r} compares regrets of {unit} and of {other_unit}, which are in different units; compare the "
+            'metric "sub-optimal plays"'
+        )
     difference = mean_of(left - right, sizes, CONFIDENCE)
     runs = sizes.sum()
+    check = check if metric is None else f"{metric}: {check}"
     return Evidence(check, float(left.sum() / runs), float(right.sum() / runs), difference, below_zero(difference))
 
 
-def _totals(side: str, result: PanelResult) -> tuple[np.ndarray, np.ndarray]:
-    """Regret (or errors) at the horizon per batch, times the factor, and the sizes of the batches."""
+def _totals(side: str, result: PanelResult, metric: Compared | None) -> tuple[np.ndarray, np.ndarray, Objective | None]:
+    """The metric at the horizon per batch, times the factor; sizes of the batches; and the unit: an objective."""
     match = _SIDE.match(side)
     if match is None:
         raise InvalidInputError(f"{side!r} is not of the form 'factor * policy @ variable=value'")
     study, played = find(result, match["policy"], match["case"])
-    totals, sizes = played.totals(study.metric, study.objective)
-    return float(match["factor"] or 1.0) * totals, sizes
+    metric = study.metric if metric is None else metric
+    totals, sizes = played.totals(metric, study.objective)
+    return float(match["factor"] or 1.0) * totals, sizes, study.objective if metric == "regret" else None
 
 
 def find(result: PanelResult, policy: str, selector: str) -> tuple[Study, PolicyResult]:

@@ -13,7 +13,7 @@ from ..experiments.panel import CHECKPOINTS, Claim, Panel
 from ..validation import one_of
 
 PROFILES = ("paper", "authors")
-_OWN_KEYS = ("compares", "note", "profiles", "claims", "max_runs", *PROFILES)
+_OWN_KEYS = ("compares", "note", "profiles", "claims", "max_runs", "long", *PROFILES)
 
 
 @lru_cache(maxsize=1)
@@ -54,10 +54,20 @@ def panel(id: str, profile: str) -> Panel:
         if key not in KEYS:
             raise unknown(f"key of panel {id}", key, KEYS)
     claims = tuple(
-        Claim(f"{id}.{number}", claim["says"], _of_profile(claim["checks"], profile), claim.get("why", ""))
+        Claim(
+            f"{id}.{number}",
+            claim["says"],
+            _of_profile(claim["checks"], profile),
+            claim.get("why", ""),
+            claim.get("metric"),
+        )
         for number, claim in enumerate(raw.get("claims", []), 1)
         if profile in claim.get("profiles", PROFILES)
     )
+    longer = {}
+    if "long" in raw:
+        longer = {**description, "horizon": raw["long"]["horizon"]}
+        longer["policies"] = [policy for policy in merged["policies"] if policy["kind"] == raw["long"]["policy"]]
     return Panel(
         id,
         profile,
@@ -69,4 +79,5 @@ def panel(id: str, profile: str) -> Panel:
         merged.get("checkpoints", CHECKPOINTS),
         claims,
         raw.get("max_runs"),
+        tuple(cases(longer)) if longer else (),
     )

@@ -24,6 +24,7 @@ from .scale_free import ScaleFreeUCB as ScaleFreeUCB
 from .scale_free import SlidingWindowUCB as SlidingWindowUCB
 from .thompson import MTS as MTS
 from .thompson import MVTS as MVTS
+from .thompson import SRTS as SRTS
 from .thompson import VTS as VTS
 from .thompson import ModifiedMVTS as ModifiedMVTS
 from .thompson import NormalGammaTS as NormalGammaTS

@@ -48,6 +48,8 @@ def _policy(name: str, rest: str, L: float, risk_free: float) -> Any:
         given[key] = _objective(value, L, risk_free) if key == "objective" else _value(key, value)
     filled: dict[str, Any] = {"L": L, "risk_free": risk_free, "signed": True}
     needed = [key for key, f in fields.items() if f.default is f.default_factory is dataclasses.MISSING]
+    if "objective" in given:  # which has its own
+        filled = {}
     if "objective" in needed:
         filled["objective"] = RSSR(L, risk_free, signed=True)
     arguments = {**{key: value for key, value in filled.items() if key in fields}, **given}

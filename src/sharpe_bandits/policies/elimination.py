@@ -55,21 +55,26 @@ class _TopM(EliminationPolicy):
 @dataclass(frozen=True)
 class _Halving(_TopM):
     keep_samples: bool = field(default=False, kw_only=True)
+    spend_all: bool = field(default=False, kw_only=True)
 
     @property
     def keeps_samples(self) -> bool:
         return self.keep_samples
 
     def phases(self, budget: int, arms: int) -> list[tuple[int, int]]:
-        return halving(budget, arms, self.m)
+        return halving(budget, arms, self.m, self.spend_all)
 
 
-def halving(budget: int, arms: int, m: int) -> list[tuple[int, int]]:
-    """Phases of sequential halving until ``m`` arms are left."""
+def halving(budget: int, arms: int, m: int, spend_all: bool = False) -> list[tuple[int, int]]:
+    """Phases of sequential halving until ``m`` arms are left.
+
+    Pulls that do not divide evenly are not played, or, with ``spend_all``, handed on to the phases that follow.
+    """
     rounds = (-(-arms // m) - 1).bit_length()  # ceil(log2(K / m))
-    phases, alive = [], arms
-    for _ in range(rounds):
-        pulls = budget // (alive * rounds)
+    phases, alive, left = [], arms, budget
+    for phase in range(rounds):
+        pulls = left // (alive * (rounds - phase)) if spend_all else budget // (alive * rounds)
+        left -= pulls * alive
         alive = max(m, (alive + 1) // 2)
         phases.append((pulls, alive))
     return phases
@@ -100,6 +105,8 @@ class SequentialHalving(_Halving, _OnObjective):
     objective : what is estimated and compared
     m : how many of the best arms are looked for
     keep_samples : use an arm's rewards of earlier phases too (the paper starts afresh in each; keeping errs less)
+    spend_all : hand pulls that do not divide evenly on to the phases that follow, which matters for small budgets (as
+        published they are not played)
     """
 
     title: ClassVar[str] = "Sequential halving"

@@ -8,18 +8,22 @@ from ..kernels.statistics import ArmRecord
 from ..objectives import RSSR, Objective
 from ..validation import finite, positive
 from .base import StoppingPolicy
-from .scale_free import paid_alike, root_rssr, spread
+from .scale_free import estimate_of, paid_alike, spread_of
 
 #: Variances are known to a share of sqrt(kurtosis / s) after s pulls: W is taken to be larger by this times the square.
 _DOUBT = 4.0
 
 
+_SIGNED = RSSR(1.0, signed=True)
+estimate, spread = estimate_of(_SIGNED.root), spread_of(_SIGNED.root)
+
+
 def root(arm: ArmRecord, L: float, risk_free: float) -> float:
-    return root_rssr(arm, 0, L, risk_free)
+    return estimate(arm, (L, risk_free))
 
 
 def noise(arm: ArmRecord, L: float, risk_free: float) -> float:
-    w = spread(arm, L, risk_free)
+    w: float = spread(arm, (L, risk_free), 0.5, 0.0)
     v = arm.variance
     if paid_alike(arm):
         return w

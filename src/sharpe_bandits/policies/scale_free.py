@@ -1,28 +1,29 @@
-"""Policies without a scale: their choices stay the same when rewards are multiplied by c and L by c squared.
+"""Policies without a scale: their choices stay the same when rewards are multiplied by c (and L as the objective asks).
 
-They work on the signed root of RSSR, h = (X - r) / sqrt(L + V), which orders arms as signed RSSR does. The error of its
-estimate is, to first order, that of a mean of
-
-    psi(x) = (x - X) / sqrt(D) - (X - r) ((x - X)^2 - V) / (2 D^(3/2)),   D = L + V,
-
-so that W / s, W the variance of psi, is the variance of h after s pulls. W takes the third and fourth moment; after few
-pulls these are drawn towards those of a normal distribution, as if PRIOR pulls of one had been seen. That W is itself
-estimated is allowed for as in the normal case with unknown variance: a distance d has the divergence
-(s - 2)/2 ln(1 + d^2/W), not s d^2/(2 W), to which it tends.
+They work on the root of an objective (:mod:`sharpe_bandits.objectives`), an increasing function h of its value: for
+signed RSSR, the default, h = (X - r) / sqrt(L + V). The error of its estimate is, to first order, that of a mean of the
+influence psi(x) = h_m (x - X) + h_v ((x - X)^2 - V), so that W / s, W the variance of psi, is the variance of h after s
+pulls. W takes the third and fourth moment; after few pulls these are drawn towards those of a normal distribution, as
+if PRIOR pulls of one had been seen. That W is itself estimated is allowed for as in the normal case with unknown
+variance: a distance d has the divergence (s - 2)/2 ln(1 + d^2/W), not s d^2/(2 W), to which it tends.
 
 An arm that has paid the same every time (three pulls of a Bernoulli arm often do) has an estimated variance of 0 and
-may yet pay something else: it is given the variance L, so that W is 1/2, and is played until that is refuted.
+may yet pay something else. Where the objective has a regulariser, that says how much this can matter (for RSSR, W is
+1/2), and the arm is played until it is refuted. Objectives without one (mean, variance, mean-variance) have no scale to
+go by: the arm is given the largest variance of any arm, and IMED takes it to be one standard deviation behind.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, ClassVar
 
-from ..errors import InvalidInputError
-from ..kernels.statistics import ArmRecord
-from ..kernels.streams import BESIDE_GAMMA, gamma, normal
-from ..objectives import RSSR, Objective
+from ..errors import InvalidInputError, shown
+from ..kernels.statistics import ROUNDING, ArmRecord
+from ..kernels.streams import expm1, normal
+from ..objectives import RSSR, Objective, check_objective
+from ..objectives import spread as influence_variance
 from ..validation import finite, inside, not_negative, positive, whole
 from .base import IndexPolicy
 
@@ -30,82 +31,143 @@ from .base import IndexPolicy
 PRIOR = 10.0
 #: W is at least this share of what it would be for a normal distribution.
 FLOOR = 0.25
-#: A variance below this share of the squared mean is rounding: the arm has paid the same every time.
-_ROUNDING = 1e-15
 #: Windows are at most so long: a discount remembers longer for less.
 LONGEST_WINDOW = 10**6
 #: Exponents are cut here: e^_LARGEST is far beyond any ratio.
 _LARGEST = 200.0
 
 
-def root_rssr(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
-    """h: the signed root of RSSR."""
-    return (arm.mean - risk_free) / math.sqrt(L + arm.variance)
-
-
 def paid_alike(arm: ArmRecord) -> bool:
     """Whether the arm has paid the same every time."""
-    return arm.variance <= _ROUNDING * arm.mean * arm.mean
+    return arm.variance <= ROUNDING * arm.mean * arm.mean
 
 
-def spread(arm: ArmRecord, L: float, risk_free: float) -> float:
-    """W: the variance of one pull's influence on h, estimated and stabilised."""
-    if paid_alike(arm):
-        # It may yet pay something else, with a probability p of up to beta / s (then s pulls hide it with probability
-        # exp(-beta)), and raise h from 0 to no more than sqrt(p / (1 - p)), whatever it pays: W = 1/2 covers that.
-        return 0.5
-    d = L + arm.variance
-    v = arm.variance
-    share = arm.pulls / (arm.pulls + PRIOR)
-    third = share * arm.third
-    fourth = share * arm.fourth + (1.0 - share) * 3.0 * v * v
-    x = (arm.mean - risk_free) / d
-    estimated = v / d - x * third / d + 0.25 * x * x * (fourth - v * v) / d
-    shaped_normal = v / d + 0.5 * x * x * v * v / d
-    return max(estimated, FLOOR * shaped_normal)
+@lru_cache
+def estimate_of(root: Callable[..., Any]) -> Callable[..., Any]:
+    """h: what arms are compared by, for the objective of this root."""
+
+    def estimate(arm: ArmRecord, goal: tuple[float, ...]) -> float:
+        h, _, _, _ = root(arm.mean, arm.variance, *goal)
+        return h
+
+    return _named(estimate, root)
 
 
-def upper_bound(arm: ArmRecord, t: int, L: float, risk_free: float, c: float, rest: float) -> float:
-    if rest > 0.0 and t - arm.last > rest * max(1.0, 0.01 * math.sqrt(t)):
-        return math.inf
-    # The distance whose divergence is c ln N; epsilon^2 is 2 ln N / s.
-    exponent = c * arm.epsilon * arm.epsilon * arm.pulls / (arm.pulls - 2.0)
-    if exponent < 0.01:  # most rounds: the series is exact to 1e-12 and far cheaper
-        grown = exponent * (1.0 + exponent * (0.5 + exponent * (1.0 / 6.0 + exponent / 24.0)))
-    else:
-        grown = math.expm1(min(exponent, _LARGEST))
-    return root_rssr(arm, t, L, risk_free) + math.sqrt(spread(arm, L, risk_free) * grown)
+@lru_cache
+def spread_of(root: Callable[..., Any]) -> Callable[..., Any]:
+    """W: the variance of one pull's influence on h, estimated and stabilised, for the objective of this root.
+
+    ``unseen`` is W for an arm that has paid the same every time; where it is 0, the variance ``largest`` says it.
+    """
+
+    def spread(arm: ArmRecord, goal: tuple[float, ...], unseen: float, largest: float) -> float:
+        alike = paid_alike(arm)
+        v = largest if alike else arm.variance
+        _, by_mean, by_variance, scale = root(arm.mean, v, *goal)
+        share = arm.pulls / (arm.pulls + PRIOR)
+        third = share * arm.third
+        fourth = share * arm.fourth + (1.0 - share) * 3.0 * v * v
+        estimated = influence_variance(v, third, fourth, by_mean, by_variance, scale)
+        shaped_normal = by_mean * by_mean * v / scale + 2.0 * by_variance * by_variance * v * v / scale
+        stable = shaped_normal if alike else max(estimated, FLOOR * shaped_normal)
+        return unseen if alike and unseen > 0.0 else stable
+
+    return _named(spread, root)
 
 
-def imed(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
-    behind = arm.lead - root_rssr(arm, t, L, risk_free)
-    square = behind * behind
-    # The leader itself is not behind; written so that an arm without any spread does not divide 0 by 0.
-    ratio = square / spread(arm, L, risk_free) if square > 0.0 else 0.0
-    return -(0.5 * (arm.pulls - 2.0) * math.log1p(ratio) + math.log(arm.pulls))
+def _named(function: Any, *parts: Callable[..., Any]) -> Callable[..., Any]:
+    """A function made here under a name of its own: compiled functions are told apart by their names."""
+    function.__name__ = function.__qualname__ = "_".join([function.__name__, *(part.__name__ for part in parts)])
+    return function
 
 
-def posterior(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
-    # Jeffreys' prior: tau ~ Gamma((s - 1)/2, rate (s - 1) V / 2), theta ~ N(X, 1 / (s tau)).
-    half = 0.5 * (arm.pulls - 1.0)
-    # L for an arm that has paid the same every time, else nothing; no branch, which the fast gamma sampler asks for.
-    seen = arm.variance + L / (1.0 + 1e15 * (arm.variance / L))
-    variance = half * seen / gamma(arm.key, half)
-    theta = arm.mean + normal(arm.key, BESIDE_GAMMA) * math.sqrt(variance / arm.pulls)
-    return (theta - risk_free) / math.sqrt(L + variance)
+def largest_variance(arm: ArmRecord, t: int, *arguments: Any) -> float:
+    """The score of policies whose objective has no scale of its own."""
+    return arm.variance
+
+
+def all_pulls(arm: ArmRecord) -> float:
+    """Pulls, each of which counts."""
+    return arm.pulls
+
+
+def effective_pulls(arm: ArmRecord) -> float:
+    """So many independent rewards say as much about the mean as the arm's rewards do, at least as many as a pilot."""
+    r = min(max(arm.autocovariance / arm.variance, 0.0), 0.99) if arm.variance > 0.0 else 0.0
+    return max(3.0, arm.pulls * (1.0 - r) / (1.0 + r))
+
+
+@lru_cache
+def upper_bound_of(root: Callable[..., Any], counted: Callable[..., Any]) -> Callable[..., Any]:
+    """The index of SF-UCB for the objective of this root; ``counted``: how pulls are counted."""
+    estimate, spread = estimate_of(root), spread_of(root)
+
+    def upper_bound(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float, c: float, rest: float) -> float:
+        if rest > 0.0 and t - arm.last > rest * max(1.0, 0.01 * math.sqrt(t)):
+            return math.inf
+        # The distance whose divergence is c ln N; epsilon^2 is 2 ln N / s.
+        exponent = c * arm.epsilon * arm.epsilon * arm.pulls / (counted(arm) - 2.0)
+        if exponent < 0.01:  # most rounds: the series is exact to 1e-12 and far cheaper
+            grown = exponent * (1.0 + exponent * (0.5 + exponent * (1.0 / 6.0 + exponent / 24.0)))
+        else:
+            grown = math.expm1(min(exponent, _LARGEST))
+        return estimate(arm, goal) + math.sqrt(spread(arm, goal, unseen, arm.lead) * grown)
+
+    return _named(upper_bound, root, counted)
+
+
+@lru_cache
+def imed_of(root: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The index of SF-IMED and its score for the objective of this root."""
+    estimate, spread = estimate_of(root), spread_of(root)
+
+    def imed(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float) -> float:
+        behind = arm.lead - estimate(arm, goal)
+        square = behind * behind
+        # The leader itself is not behind; written so that an arm without any spread does not divide 0 by 0.
+        ratio = square / spread(arm, goal, unseen, arm.variance) if square > 0.0 else 0.0
+        if unseen == 0.0 and square > 0.0 and paid_alike(arm):
+            ratio = 1.0
+        return -(0.5 * (arm.pulls - 2.0) * math.log1p(ratio) + math.log(arm.pulls))
+
+    def score(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float) -> float:
+        return estimate(arm, goal)
+
+    return _named(imed, root), _named(score, root)
+
+
+@lru_cache
+def sampled_of(root: Callable[..., Any]) -> Callable[..., Any]:
+    """The index of W-TS for the objective of this root."""
+    estimate, spread = estimate_of(root), spread_of(root)
+
+    def sampled(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float, optimistic: float) -> float:
+        z = normal(arm.key, 0)
+        # The distance whose divergence is z^2 / 2.
+        away = math.sqrt(spread(arm, goal, unseen, arm.lead) * expm1(min(z * z / (arm.pulls - 2.0), _LARGEST)))
+        below = 0.0 if optimistic > 0.0 else -away
+        return estimate(arm, goal) + (away if z > 0.0 else below)
+
+    return _named(sampled, root)
 
 
 def reweighted(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
     if paid_alike(arm):  # weights change nothing
-        return root_rssr(arm, t, L, risk_free) + normal(arm.key, 0) * math.sqrt(0.5 / arm.pulls)
+        h = (arm.mean - risk_free) / math.sqrt(L + arm.variance)
+        return h + normal(arm.key, 0) * math.sqrt(0.5 / arm.pulls)
     return (arm.drawn_mean - risk_free) / math.sqrt(L + arm.drawn_variance)
+
+
+def _true_or_false(name: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise InvalidInputError(f"{name} must be True or False, got {shown(value)}")
 
 
 @dataclass(frozen=True)
 class _ScaleFree(IndexPolicy):
     least_pilot: ClassVar[int] = 3
 
-    L: float
+    L: float | None = None
     risk_free: float = 0.0
 
     def check(self) -> None:
@@ -113,12 +175,51 @@ class _ScaleFree(IndexPolicy):
 
     @property
     def goal(self) -> Objective:
+        assert self.L is not None
         return RSSR(self.L, self.risk_free, signed=True)
 
 
 @dataclass(frozen=True)
-class ScaleFreeUCB(_ScaleFree):
-    r"""SF-UCB: an upper bound of the signed root of RSSR, as wide as that estimate is uncertain.
+class _AnyObjective(_ScaleFree):
+    """Policies for any objective: signed RSSR if L is given."""
+
+    objective: Objective | None = field(default=None, kw_only=True)
+
+    def check(self) -> None:
+        if self.objective is None:
+            if self.L is None:
+                raise InvalidInputError(
+                    f"{self.title} needs the regulariser L of RSSR, or another objective: "
+                    f"{type(self).__name__}(L=0.1) or {type(self).__name__}(objective=sb.Sharpe(L=0.1))"
+                )
+            super().check()
+            return
+        check_objective(self.objective)
+        if self.L is not None or self.risk_free != 0.0:
+            raise InvalidInputError(
+                f"{self.title} takes L and risk_free from its objective; give L={self.L!r}, risk_free="
+                f"{self.risk_free!r} there, as in objective=sb.RSSR(L=0.1, risk_free=0.01, signed=True)"
+            )
+
+    @property
+    def goal(self) -> Objective:
+        return super().goal if self.objective is None else self.objective
+
+    @property
+    def score(self) -> Callable[..., Any] | None:
+        return largest_variance if self.goal.unseen_spread is None else None
+
+    def argument(self, name: str, horizon: int) -> Any:
+        if name == "goal":
+            return self.goal.arguments()
+        if name == "unseen":
+            return float(self.goal.unseen_spread or 0.0)
+        return super().argument(name, horizon)
+
+
+@dataclass(frozen=True)
+class ScaleFreeUCB(_AnyObjective):
+    r"""SF-UCB: an upper bound of the root of the objective (by default signed RSSR), as wide as that is uncertain.
 
     .. math:: \hat h + \sqrt{\hat W\,\left(e^{2 c \ln N/(s-2)} - 1\right)},
 
@@ -126,11 +227,15 @@ class ScaleFreeUCB(_ScaleFree):
 
     Parameters
     ----------
-    L : regulariser, in units of the variance of rewards
-    risk_free : rate subtracted from every reward
+    L, risk_free : of signed RSSR: its regulariser, in units of the variance of rewards, and the rate that is
+        subtracted from every reward
+    objective : instead of them, any objective
     c : width of the confidence term; smaller explores less and locks in more often (1 is classical)
     rest : if above 0, no arm rests longer: it is played again after so many rounds (from t = 10,000 on, after
         rest sqrt(t) / 100), whatever its index. That takes K / rest of the rounds
+    dependent : count pulls as s (1 - r)/(1 + r), r the autocorrelation of an arm's rewards from pull to pull, if
+        it is above 0. For autocorrelated arms that wait until they are played (``clock="pulls"``). Not for arms that go
+        on in every round: there it makes things worse
     """
 
     title: ClassVar[str] = "SF-UCB"
@@ -138,19 +243,28 @@ class ScaleFreeUCB(_ScaleFree):
 
     c: float = 0.5
     rest: float = 0.0
+    dependent: bool = False
 
     def check(self) -> None:
         super().check()
         self._set(c=positive("c", self.c), rest=not_negative("rest", self.rest))
+        _true_or_false("dependent", self.dependent)
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return upper_bound
+        return upper_bound_of(self.goal.root, effective_pulls if self.dependent else all_pulls)
 
 
 @dataclass(frozen=True)
 class _Forgetting(ScaleFreeUCB):
     """Checks that both forms share: enough is remembered to tell arms apart."""
+
+    def check(self) -> None:
+        super().check()
+        if self.dependent:
+            raise InvalidInputError(
+                f"{self.title} forgets rewards, but not their autocorrelation; leave dependent=False"
+            )
 
     def _check_memory(self, rounds: float, arms: int, remedy: str) -> None:
         needed = 2 * self.least_pilot * arms
@@ -221,7 +335,7 @@ class DiscountedUCB(_Forgetting):
 
 
 @dataclass(frozen=True)
-class ScaleFreeIMED(_ScaleFree):
+class ScaleFreeIMED(_AnyObjective):
     r"""SF-IMED: plays the arm for which being the best is least refuted, with nothing to tune.
 
     Minimises :math:`\frac{s_i-2}{2}\ln(1 + (\hat h_{\max} - \hat h_i)^2 / \hat W_i) + \ln s_i`.
@@ -236,29 +350,41 @@ class ScaleFreeIMED(_ScaleFree):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return imed
+        return imed_of(self.goal.root)[0]
 
     @property
     def score(self) -> Callable[..., Any]:
-        return root_rssr
+        return imed_of(self.goal.root)[1]
 
 
 @dataclass(frozen=True)
-class ScaleFreeTS(_ScaleFree):
-    r"""SF-TS: Thompson sampling of the signed root of RSSR, from the normal-gamma posterior of Jeffreys' prior.
+class ScaleFreeTS(_AnyObjective):
+    r"""W-TS: Thompson sampling of the root of the objective (by default signed RSSR), as wide as that is uncertain.
 
-    Argmax of :math:`(\theta - r) / \sqrt{L + 1/\tau}` with :math:`\tau \sim \Gamma((s-1)/2, (s-1)\bar V/2)` and
-    :math:`\theta \sim N(\bar X, 1/(s\tau))`.
+    Argmax of :math:`\hat h + \mathrm{sign}(z)\sqrt{\hat W (e^{z^2/(s-2)} - 1)}`, z standard normal: a sample that
+    allows for skewness, which a normal-gamma posterior does not.
 
-    Parameters are those of :class:`ScaleFreeUCB` but for c.
+    Parameters
+    ----------
+    L, risk_free, objective : as for :class:`ScaleFreeUCB`
+    optimistic : take :math:`\hat h` itself where z is below 0: less regret, somewhat more runs that lock in
     """
 
-    title: ClassVar[str] = "SF-TS"
-    citation: ClassVar[str] = "normal-gamma Thompson sampling (Honda & Takemura, 2014) on the signed root of RSSR"
+    title: ClassVar[str] = "W-TS"
+    citation: ClassVar[str] = (
+        "delta-method posterior of the root of the objective, this library; optimistic form: May, Korda, Lee & Leslie, "
+        "Optimistic Bayesian sampling in contextual-bandit problems, 2012"
+    )
+
+    optimistic: bool = False
+
+    def check(self) -> None:
+        super().check()
+        _true_or_false("optimistic", self.optimistic)
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return posterior
+        return sampled_of(self.goal.root)
 
 
 @dataclass(frozen=True)

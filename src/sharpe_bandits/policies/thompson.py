@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from ..kernels.statistics import ArmRecord
 from ..kernels.streams import BESIDE_GAMMA, gamma, normal, uniform
-from ..objectives import RSSR, Mean, MeanVariance, Objective
+from ..objectives import RSSR, Mean, MeanVariance, Objective, SharpeLike
 from ..validation import not_negative, one_of, positive
 from .base import PAPER, IndexPolicy
 
@@ -62,6 +62,10 @@ def modified_authors(arm: ArmRecord, t: int, L: float) -> float:
     upper = max(0.5, arm.maximum) * uniform(arm.key, 0) ** (-1.0 / shape)
     half = 0.5 * upper
     return half * half / (L + upper * upper / 12.0)
+
+
+def srts(arm: ArmRecord, t: int, L: float, rho: float) -> float:
+    return sampled_mean(arm) / (L + rho * sampled_variance(arm))
 
 
 def normal_gamma(arm: ArmRecord, t: int, L: float) -> float:
@@ -179,7 +183,8 @@ class ModifiedMVTS(IndexPolicy):
 class NormalGammaTS(IndexPolicy):
     r"""Normal-gamma Thompson sampling on RSSR: :math:`\theta \sim N(\bar X, 1/(s\tau))`.
 
-    Argmax of :math:`\theta^2/(L+1/\tau)`.
+    Argmax of :math:`\theta^2/(L+1/\tau)`. The square loses the sign: where means can be below 0 it locks in to losing
+    arms (see docs/scale-free.md).
     """
 
     title: ClassVar[str] = "NG-TS"
@@ -197,3 +202,33 @@ class NormalGammaTS(IndexPolicy):
     @property
     def formula(self) -> Callable[..., Any]:
         return normal_gamma
+
+
+@dataclass(frozen=True)
+class SRTS(IndexPolicy):
+    r"""SRTS as published: argmax of :math:`\theta / (L_0 + \rho/\tau)`, draws as for :class:`MVTS`.
+
+    It tends to :math:`\mu/(L_0 + \rho\sigma^2)`, SR-like with the regulariser :math:`L_0/\rho`, for normal rewards. Its
+    prior and the unit variance of :math:`\theta` have a scale: on small rewards it explores all arms alike, on large
+    ones it locks in.
+    """
+
+    title: ClassVar[str] = "SRTS"
+    citation: ClassVar[str] = (
+        "Shah, Khurshid & Ghatak, Order Optimal Regret Bounds for Sharpe Ratio Optimization under Thompson Sampling, "
+        "arXiv:2508.13749"
+    )
+
+    L: float
+    rho: float = 1.0
+
+    def check(self) -> None:
+        self._set(L=positive("L", self.L), rho=positive("rho", self.rho))
+
+    @property
+    def goal(self) -> Objective:
+        return SharpeLike(self.L / self.rho)
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return srts

@@ -64,6 +64,9 @@ class UCBRSSR(_UCBSharpe):
     .. math:: \frac{\bar X^2}{D} + \frac{(\bar V + \tilde X + 2\epsilon + L)\,\epsilon}{D\,(D - 3\epsilon)},
         \qquad D = L + \bar V,\ \epsilon = \sqrt{2 \ln N / s}
 
+    The square loses the sign: where means can be below the risk-free rate it locks in to losing arms (see
+    docs/scale-free.md); :class:`~sharpe_bandits.ScaleFreeUCB` keeps it.
+
     Parameters
     ----------
     L : regulariser

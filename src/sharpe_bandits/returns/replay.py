@@ -460,7 +460,7 @@ def _band(player: Player, key: str, form: str) -> str:
 def usual_policies(
     returns: Returns, L: float, risk_free_per_period: float = 0.0, feedback: Feedback = "bandit"
 ) -> list[Policy]:
-    """SF-UCB, the same with a window of a quarter of the rows, SF-TS; and UCB-RSSR as published.
+    """SF-UCB, the same with a window of a quarter of the rows, W-TS; and UCB-RSSR as published.
 
     The last is left out with full feedback: on returns its index is infinite for all columns alike, which makes it play
     them in turn, or, where all have been seen as often, the first for ever.

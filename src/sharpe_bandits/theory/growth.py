@@ -1,4 +1,4 @@
-"""How regret grows: a fit of a + b ln t against a + b t, with uncertainty."""
+"""How regret grows: a fit of a + b ln t against a + b t, and the linear part in a + b ln t + c t, with uncertainty."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ class Growth:
     ----------
     logarithmic, linear : the fits of a + b ln t and of a + b t
     exponent : the p, from -2 to 3, for which a + b t^p fits the mean curve best, 0 standing for ln t
+    linear_part : c n / R(n) of the fit a + b ln t + c t: the share of the regret at the end, n, that grows in
+        proportion to t
     difference : residual of the linear less that of the logarithmic fit; above 0, the logarithm fits better
     verdict : "logarithmic", "linear" or "undecided"
     reason : what decided
@@ -49,6 +51,7 @@ class Growth:
     logarithmic: Fit
     linear: Fit
     exponent: Estimate
+    linear_part: Estimate
     difference: Estimate
     verdict: str
     reason: str
@@ -122,7 +125,8 @@ def growth(
         for k in range(2)
     ]
     verdict, reason = _verdict(fits[0], fits[1], difference, tolerance)
-    return Growth(fits[0], fits[1], exponent, difference, verdict, reason, int(x[0]), int(x.size))
+    part = _linear_part(x, y, confidence)
+    return Growth(fits[0], fits[1], exponent, part, difference, verdict, reason, int(x[0]), int(x.size))
 
 
 def _quadratic(rows: np.ndarray) -> np.ndarray:
@@ -148,6 +152,15 @@ def _jackknife(values: np.ndarray, confidence: float) -> Estimate:
 
 def _share(residual: np.ndarray, variation: np.ndarray, confidence: float) -> Estimate:
     return _jackknife(residual / variation, confidence)
+
+
+def _linear_part(x: np.ndarray, y: np.ndarray, confidence: float) -> Estimate:
+    """The share of the last value that is linear in a + b ln t + c t, with a jackknife over batches."""
+    shapes = np.column_stack([np.ones(x.size), np.log(x / x[-1]), x / x[-1]])
+    linear = y @ np.linalg.pinv(shapes)[2]
+    parts, wholes = (v.sum() - np.concatenate([[0.0], v]) for v in (linear, y[:, -1]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _jackknife(parts / wholes, confidence)
 
 
 def _exponent(x: np.ndarray, y: np.ndarray, confidence: float) -> Estimate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,10 @@ def _ucb_sharpe(function: Callable[..., Bound]) -> Callable[[Any, Bandit, int, i
         # Nothing is proved of the literal index, which starves arms whose confidence term turns negative.
         forms = ("printed", "repaired", "proved") if policy.undefined_width == "infinite" else ("printed", "repaired")
         pilot = policy.pilot(horizon, bandit.K)
-        return [function(bandit, policy.L, n, form, pilot=pilot, risk_free=policy.risk_free) for form in forms]
+        found = [function(bandit, policy.L, n, form, pilot=pilot, risk_free=policy.risk_free) for form in forms]
+        # The theorems take a pilot fraction of 1/n: the least pilot. A longer one is no business of theirs.
+        shortest = pilot == policy.least_pilot
+        return [b if shortest or b.form == "proved" else dataclasses.replace(b, applies=False) for b in found]
 
     return bounds
 

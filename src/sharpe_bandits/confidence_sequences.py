@@ -1,0 +1,249 @@
+r"""Confidence sequences: intervals for the objective of an arm that hold at all times at once: they may be watched.
+
+An ordinary 95% interval is right at a time chosen in advance. Whoever looks every day and acts when it excludes
+something will sooner or later act on chance. A confidence sequence leaves the truth out *at any time* with probability
+at most alpha, to the extent that the estimate of the root of the objective (see :mod:`sharpe_bandits.objectives`) is
+normal with the variance W / n: by the normal mixture martingale [1],
+
+.. math:: \hat h \pm \sqrt{2 \hat W \frac{n + m}{n^2} \ln\frac{\sqrt{1 + n/m}}{\alpha}}, \qquad m = 300.
+
+It is asymptotic, as W is estimated [2]. It starts once n is at least 32 and at least 8 times the estimated kurtosis;
+before that, and as long as an arm has paid the same every time, the interval is the whole line. ``docs/intervals.md``
+has the measured coverage, and where it is not kept: rewards of an estimated kurtosis above 20 are marked heavy-tailed.
+
+References
+----------
+.. [1] H. Robbins (1970). Statistical methods related to the law of the iterated logarithm. Annals of Math.
+       Statistics 41.
+.. [2] I. Waudby-Smith, D. Arbour, R. Sinha, E. H. Kennedy and A. Ramdas (2024). Time-uniform central limit theory and
+       asymptotic confidence sequences. Annals of Statistics 52(6).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .errors import InvalidInputError
+from .kernels.statistics import ROUNDING
+from .objectives import Objective, Sharpe, check_objective, spread
+from .validation import finite, inside, positive, whole
+
+#: Intervals are narrowest, as a multiple of the standard error, after about so many rewards.
+TUNING = 300.0
+#: Rewards before the first interval: so many, and so many times the kurtosis.
+START, PER_KURTOSIS = 32, 8.0
+#: Rewards of a larger estimated kurtosis are marked heavy-tailed.
+HEAVY = 20.0
+#: Autocorrelations are taken to be no larger.
+_LARGEST = 0.99
+
+
+class Moments(NamedTuple):
+    """Of an arm's rewards, numbers or arrays: how many, mean, unbiased variance, third and fourth central moment."""
+
+    pulls: Any
+    mean: Any
+    variance: Any
+    third: Any
+    fourth: Any
+
+
+@dataclass(frozen=True, repr=False)
+class ConfidenceSequence:
+    """Intervals for an objective, all of them right at once with probability 1 - alpha; arrays of one shape.
+
+    Attributes
+    ----------
+    pulls : rewards that each rests on
+    estimate, low, high : of the objective; minus and plus infinity (for squares 0 and infinity) where it is too early
+    heavy_tailed : whether the rewards have so large a kurtosis that the promise is not kept
+    alpha : probability with which the truth is ever left out, promised
+    """
+
+    pulls: np.ndarray
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    heavy_tailed: np.ndarray
+    alpha: float
+
+    def __repr__(self) -> str:
+        return f"<confidence sequence of level {1 - self.alpha:g}: {self.estimate.size} intervals>"
+
+    def __len__(self) -> int:
+        return len(self.estimate)
+
+
+class Interval(NamedTuple):
+    """One interval of a confidence sequence (see :class:`ConfidenceSequence`)."""
+
+    estimate: float
+    low: float
+    high: float
+    heavy_tailed: bool
+
+
+@dataclass(frozen=True)
+class Leader:
+    """The arm of the largest estimate, and by how much it is ahead of the rival that is closest to it.
+
+    Attributes
+    ----------
+    arm : its number
+    rival : number of the arm that may be ahead of it, or comes closest to it
+    lead, low : estimated difference of the two in the root of the objective (not a number: too early), and the least
+        that it may be
+    probably_best : whether it is ahead of all others, but for an error of probability alpha at all times together
+    heavy_tailed : whether rewards of the two have so large a kurtosis that the promise is not kept
+    alpha : that probability
+    """
+
+    arm: int
+    rival: int
+    lead: float
+    low: float
+    probably_best: bool
+    heavy_tailed: bool
+    alpha: float
+
+
+def confidence_sequence(
+    rewards: Any,
+    objective: Objective | None = None,
+    *,
+    alpha: float = 0.05,
+    risk_free: float = 0.0,
+    arms: int = 1,
+    autocorrelated: bool = False,
+    tuning: float = TUNING,
+) -> ConfidenceSequence:
+    """Intervals for the objective of an arm after each of its rewards, valid at all times at once.
+
+    Parameters
+    ----------
+    rewards : of one arm in their order, or a column per arm
+    objective : by default the Sharpe ratio (mean - risk_free) / standard deviation, without a regulariser
+    alpha : probability with which the truth is ever left out
+    risk_free : rate per reward, for the default objective; others have their own
+    arms : intervals of so many arms are to hold together (alpha is shared out among them)
+    autocorrelated : allow for autocorrelation: W times (1 + r)/(1 - r), r the estimated one at lag 1, if it is above 0
+    tuning : m; larger is narrower late, and wider early
+    """
+    x = np.asarray(rewards, float)
+    if x.ndim not in (1, 2) or not x.size:
+        raise InvalidInputError(f"rewards must be a series, or a column per arm, got shape {x.shape}")
+    if not np.isfinite(x).all():
+        raise InvalidInputError("rewards must be finite numbers; drop what is missing")
+    moments, inflation = moments_so_far(x, autocorrelated)
+    return intervals(
+        moments, objective, alpha=alpha, risk_free=risk_free, arms=arms, inflation=inflation, tuning=tuning
+    )
+
+
+def intervals(
+    moments: Moments,
+    objective: Objective | None = None,
+    *,
+    alpha: float = 0.05,
+    risk_free: float = 0.0,
+    arms: int = 1,
+    inflation: Any = 1.0,
+    tuning: float = TUNING,
+) -> ConfidenceSequence:
+    """What :func:`confidence_sequence` gives, from moments: for whoever keeps sums and not rewards.
+
+    ``inflation`` is what W is multiplied by for dependence. An arm's interval needs nothing but its own moments.
+    """
+    share = inside("alpha", alpha) / whole("arms", arms, 1)
+    m = positive("tuning", tuning)
+    chosen = objective if objective is None else check_objective(objective)
+    estimate, w, ready, heavy = _estimates(moments, chosen, finite("risk_free", risk_free), inflation)
+    n = np.maximum(np.asarray(moments.pulls, float), 1.0)
+    half = np.sqrt(2 * w * (n + m) / n**2 * np.log(np.sqrt(1 + n / m) / share))
+    half = np.where(ready, half, np.inf)
+    shown = np.where(np.isnan(estimate), 0.0, estimate)
+    low, high = shown - half, shown + half
+    if chosen is not None:
+        estimate, low, high = (np.asarray(chosen.from_root(root), float) for root in (estimate, low, high))
+    return ConfidenceSequence(np.asarray(moments.pulls), estimate, low, high, heavy, float(alpha))
+
+
+def leader(
+    moments: Moments,
+    objective: Objective | None = None,
+    *,
+    alpha: float = 0.05,
+    risk_free: float = 0.0,
+    tuning: float = TUNING,
+) -> Leader:
+    r"""The arm that looks best, and whether it is probably the best of all; ``moments`` are arrays over arms.
+
+    The difference to a rival has the bound :math:`\sqrt{2\beta(w_1 + w_2)}` with :math:`w = (1 + m/n) \hat W/n` and
+    :math:`\beta = \ln((K-1)/\alpha) + \frac12\sum \ln(1 + n/m)` over the two: the product of two mixture martingales,
+    whatever the order in which the arms are played. Too early for either arm: no bound.
+    """
+    m, chosen = positive("tuning", tuning), objective if objective is None else check_objective(objective)
+    estimate, w, ready, heavy = _estimates(moments, chosen, finite("risk_free", risk_free), 1.0)
+    n = np.maximum(np.asarray(moments.pulls, float), 1.0)
+    if n.ndim != 1 or n.size < 2:
+        raise InvalidInputError(f"moments of at least two arms are needed, got arrays of shape {n.shape}")
+    best = int(np.argmax(np.where(np.isnan(estimate), -np.inf, estimate)))
+    noise, mixed = (1 + m / n) * w / n, 0.5 * np.log1p(n / m)
+    beta = math.log((n.size - 1) / inside("alpha", alpha)) + mixed[best] + mixed
+    lead = estimate[best] - estimate
+    with np.errstate(invalid="ignore"):
+        low = np.where(ready & ready[best], lead - np.sqrt(2 * beta * (noise[best] + noise)), -np.inf)
+    low[best] = np.inf
+    # Of rivals without a bound, the one that looks best.
+    rival = int(np.lexsort((np.nan_to_num(lead, nan=np.inf), low))[0])
+    return Leader(
+        best, rival, float(lead[rival]), float(low[rival]), bool(low[rival] > 0), bool(heavy[best] | heavy[rival]),
+        float(alpha),
+    )  # fmt: skip
+
+
+def moments_so_far(x: np.ndarray, autocorrelated: bool = False) -> tuple[Moments, np.ndarray | float]:
+    """Moments of the rewards up to each, and what W is to be multiplied by for autocorrelation."""
+    n = np.arange(1.0, len(x) + 1).reshape(-1, *[1] * (x.ndim - 1))
+    centre = x.mean(axis=0)  # about the mean of all, powers lose least
+    d = x - centre
+    a, b, c, e = (np.cumsum(d**k, axis=0) / n for k in (1, 2, 3, 4))
+    alike = np.maximum.accumulate(x, axis=0) == np.minimum.accumulate(x, axis=0)
+    biased = np.where(alike, 0.0, np.maximum(b - a * a, 0.0))
+    third, fourth = c - a * (3 * b - 2 * a * a), e - a * (4 * c - a * (6 * b - 3 * a * a))
+    pulls = np.broadcast_to(n, x.shape).astype(np.int64)
+    moments = Moments(pulls, centre + a, biased * n / np.maximum(n - 1, 1), third, np.maximum(fourth, 0.0))
+    if not autocorrelated:
+        return moments, 1.0
+    products = np.zeros_like(d)
+    products[1:] = np.cumsum(d[1:] * d[:-1], axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = np.where(biased > 0, (products / n - a * a) / biased, 0.0)
+    return moments, dependence(r)
+
+
+def dependence(autocorrelation: Any) -> Any:
+    """(1 + r)/(1 - r): how many dependent rewards say as much about a mean as one independent reward does."""
+    r = np.clip(autocorrelation, 0.0, _LARGEST)
+    return (1 + r) / (1 - r)
+
+
+def _estimates(
+    moments: Moments, objective: Objective | None, risk_free: float, inflation: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Root of the objective, W, whether intervals have begun, and whether tails are heavy."""
+    pulls, mean, variance, third, fourth = (np.asarray(values, float) for values in moments)
+    plain = Sharpe(1.0, risk_free) if objective is None else objective
+    arguments = (0.0, risk_free) if objective is None else plain.arguments()
+    with np.errstate(all="ignore"):
+        varies = (pulls > 1) & (variance > ROUNDING * mean * mean)
+        kurtosis = np.where(varies, fourth / (variance * variance), np.inf)
+        estimate, by_mean, by_variance, scale = plain.root(mean, variance, *arguments)
+        w = np.maximum(spread(variance, third, fourth, by_mean, by_variance, scale), 0.0) * inflation
+        ready = varies & (pulls >= np.maximum(START, PER_KURTOSIS * kurtosis) * inflation)
+        estimate = np.where((pulls > 1) & np.isfinite(estimate), estimate, np.nan)
+    return np.asarray(estimate, float), np.where(ready, w, np.inf), ready, varies & (kurtosis > HEAVY)

@@ -1,0 +1,189 @@
+"""Confidence sequences: the formula by hand, coverage at all times at once, agents, when it is too early."""
+
+import math
+import statistics
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.confidence_sequences import Moments, dependence, intervals, leader
+from sharpe_bandits.objectives import Objective, spread
+
+OBJECTIVES = [
+    sb.RSSR(L=0.5),
+    sb.RSSR(L=0.5, risk_free=0.3, signed=True),
+    sb.Sharpe(L=0.5, risk_free=0.3),
+    sb.SharpeLike(L=0.5, risk_free=0.3),
+    sb.Variance(),
+    sb.MeanVariance(rho=2.0),
+    sb.Mean(),
+]
+
+
+def by_hand(x, alpha, m=300.0):
+    """The interval of the plain Sharpe ratio of a list of rewards, in plain Python, from its influence function."""
+    n, mean, sd = len(x), statistics.fmean(x), statistics.stdev(x)
+    h = mean / sd
+    influence = [(v - mean) / sd - h * ((v - mean) ** 2 / sd**2 - 1) / 2 for v in x]
+    w = statistics.fmean([v * v for v in influence])
+    half = math.sqrt(w * 2 * (n + m) / n**2 * math.log(math.sqrt(1 + n / m) / alpha))
+    return h, h - half, h + half
+
+
+def test_every_objective_is_tried():
+    assert {type(objective).__name__ for objective in OBJECTIVES} == set(Objective.kinds)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
+@pytest.mark.parametrize(("mean", "variance"), [(1.2, 0.7), (-0.4, 2.0)])
+def test_roots_order_arms_as_values_do_and_have_the_gradient_of_differences(objective, mean, variance):
+    arguments = objective.arguments()
+    root, by_mean, by_variance, scale = objective.root(mean, variance, *arguments)
+    assert objective.from_root(root) == pytest.approx(float(objective.value(mean, variance)), rel=1e-14)
+    step = 1e-6
+    up, down = (
+        objective.root(mean + step, variance, *arguments)[0],
+        objective.root(mean - step, variance, *arguments)[0],
+    )
+    assert by_mean / math.sqrt(scale) == pytest.approx((up - down) / (2 * step), rel=1e-6, abs=1e-9)
+    up, down = (
+        objective.root(mean, variance + step, *arguments)[0],
+        objective.root(mean, variance - step, *arguments)[0],
+    )
+    assert by_variance / math.sqrt(scale) == pytest.approx((up - down) / (2 * step), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
+def test_the_spread_is_the_variance_of_estimates(objective):
+    """Estimates from 400 gamma rewards each scatter by W / 400: skewed rewards, so that all moments matter."""
+    x = np.random.default_rng(3).gamma(4.0, 0.5, (4000, 400))
+    mean, variance = 2.0, 1.0  # third central moment 1, fourth 4.5
+    root, *gradient = objective.root(mean, variance, *objective.arguments())
+    w = spread(variance, 1.0, 4.5, *gradient)
+    estimates = objective.root(x.mean(axis=1), x.var(axis=1, ddof=1), *objective.arguments())[0]
+    assert estimates.var() * 400 == pytest.approx(w, rel=0.12)  # 5 standard errors of a variance of 4000
+    assert estimates.mean() == pytest.approx(root, abs=6 * math.sqrt(w / 400 / 4000) + 2 * w / 400)
+
+
+def test_the_interval_by_hand():
+    x = np.random.default_rng(0).normal(0.4, 1.3, 200)
+    found = sb.confidence_sequence(x, alpha=0.02)
+    for n in (40, 77, 200):
+        estimate, low, high = by_hand(x[:n].tolist(), 0.02)
+        assert found.estimate[n - 1] == pytest.approx(estimate, rel=1e-12)
+        # the twin's influence has the unbiased deviation in it, the library's the biased moments
+        assert found.low[n - 1] == pytest.approx(low, abs=0.02 * (high - low))
+        assert found.high[n - 1] == pytest.approx(high, abs=0.02 * (high - low))
+    assert np.isinf(found.high[:31]).all()
+    assert np.isfinite(found.high[31:]).any()
+    five = sb.confidence_sequence(x, alpha=0.1, arms=5)
+    np.testing.assert_array_equal(five.low, found.low)
+
+
+def test_one_formula_whatever_the_scale():
+    x = np.random.default_rng(4).gamma(3.0, 1.0, (300, 2))
+    plain = sb.confidence_sequence(x, sb.RSSR(L=0.25, signed=True))
+    small = sb.confidence_sequence(x / 1024, sb.RSSR(L=0.25 / 1024**2, signed=True))
+    np.testing.assert_allclose(small.high, plain.high, rtol=1e-9)
+
+
+def test_the_truth_is_never_left_out_but_for_alpha():
+    """400 normal paths looked at 3,000 times each; ordinary intervals, looked at as often, leave it out often."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(0.1, 1.0, (3000, 400))
+    found = sb.confidence_sequence(x, alpha=0.05)
+    left = ((found.low > 0.1) | (found.high < 0.1)).any(axis=0).mean()
+    assert left <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
+    n = np.arange(32, 3001)[:, None]
+    ordinary = np.abs(found.estimate[31:] - 0.1) > 1.96 / np.sqrt(n)
+    assert ordinary.any(axis=0).mean() > 0.25
+
+
+def test_autocorrelation_is_allowed_for_where_it_is_asked_for():
+    assert dependence(0.5) == pytest.approx(3.0)
+    assert dependence(-0.5) == 1.0
+    noise = np.random.default_rng(6).normal(size=(4000, 100))
+    x = np.empty_like(noise)
+    x[0] = noise[0]
+    for t in range(1, len(x)):
+        x[t] = 0.5 * x[t - 1] + math.sqrt(0.75) * noise[t]
+    left = {}
+    for allowed in (False, True):
+        found = sb.confidence_sequence(0.1 + x, autocorrelated=allowed)
+        left[allowed] = ((found.low > 0.1) | (found.high < 0.1)).any(axis=0).mean()
+    assert left[False] > 0.25
+    assert left[True] <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 100)
+
+
+def test_rare_losses_are_waited_for_and_heavy_tails_marked():
+    rng = np.random.default_rng(7)
+    bernoulli = sb.confidence_sequence(1.0 * (rng.random((1000, 50)) < 0.95), sb.RSSR(L=0.005))
+    assert np.isfinite(bernoulli.high[99]).mean() < 0.5  # it takes 8 times a kurtosis of 18
+    assert np.isfinite(bernoulli.high[-1]).all()
+    assert sb.confidence_sequence(rng.lognormal(0, 1, (5000, 50))).heavy_tailed[-1].mean() > 0.9
+    assert not sb.confidence_sequence(rng.normal(size=(5000, 50))).heavy_tailed.any()
+    alike = sb.confidence_sequence(np.full(100, 3.1))
+    assert np.isnan(alike.estimate[-1])
+    assert (alike.low[-1], alike.high[-1]) == (-math.inf, math.inf)
+    squared = sb.confidence_sequence(rng.normal(0.01, 1.0, 100), sb.RSSR(L=0.5))
+    assert squared.low[-1] == 0.0
+
+
+def test_agents_know_the_intervals_of_their_arms_and_the_leader():
+    rng = np.random.default_rng(8)
+    agent = sb.RoundRobin().agent(arms=["good", "poor", "rare"])
+    told = {arm: [] for arm in agent.arms}
+    assert all(math.isinf(interval.high) for interval in agent.intervals().values())
+    assert not agent.leader().probably_best
+    for _ in range(900):
+        arm = agent.ask()
+        told[arm].append(rng.normal({"good": 1.0, "poor": 0.4, "rare": 0.2}[arm], 1.0))
+        agent.tell(arm, told[arm][-1])
+    objective = sb.RSSR(L=0.1, signed=True)
+    found = agent.intervals(objective, alpha=0.1)
+    for arm, rewards in told.items():
+        path = sb.confidence_sequence(rewards, objective, alpha=0.1, arms=3)
+        assert found[arm].low == pytest.approx(path.low[-1], rel=1e-9)
+        assert found[arm].high == pytest.approx(path.high[-1], rel=1e-9)
+        assert found[arm].estimate == pytest.approx(path.estimate[-1], rel=1e-9)
+    first = agent.leader(objective, alpha=0.1)
+    assert (first.arm, first.rival, first.probably_best) == (0, 1, True)
+    assert 0 < first.low < first.lead
+    assert agent.leader(objective, alpha=1e-9).low < first.low
+    assert type(agent).from_json(agent.to_json()).leader(objective, alpha=0.1) == first
+
+
+def test_the_lead_by_hand():
+    n, m, alpha = np.array([100.0, 400.0, 50.0]), 300.0, 0.05
+    mean, variance, fourth = np.array([1.0, 0.9, -0.5]), np.ones(3), np.full(3, 3.0)
+    found = leader(Moments(n, mean, variance, np.zeros(3), fourth), sb.Mean(), alpha=alpha)
+    bounds = [
+        mean[0] - mean[i]
+        - math.sqrt(
+            2
+            * (math.log(2 / alpha) + 0.5 * (math.log(1 + n[0] / m) + math.log(1 + n[i] / m)))
+            * ((1 + m / n[0]) / n[0] + (1 + m / n[i]) / n[i])
+        )
+        for i in (1, 2)
+    ]  # fmt: skip
+    assert (found.arm, found.rival) == (0, 1 + int(np.argmin(bounds)))
+    assert found.low == pytest.approx(min(bounds), rel=1e-12)
+    assert not found.probably_best
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sb.confidence_sequence([]), "shape"),
+        (lambda: sb.confidence_sequence([1.0, math.nan]), "finite"),
+        (lambda: sb.confidence_sequence([1.0, 2.0], alpha=1.5), "alpha"),
+        (lambda: sb.confidence_sequence([1.0, 2.0], "Sharpe"), "objective"),
+        (lambda: sb.confidence_sequence([1.0, 2.0], arms=0), "arms"),
+        (lambda: intervals(Moments(5, 0, 1, 0, 3), tuning=0), "tuning"),
+        (lambda: leader(Moments(*np.ones((5, 1)))), "two arms"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(sb.InvalidInputError, match=message):
+        call()
