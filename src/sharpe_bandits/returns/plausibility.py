@@ -298,8 +298,8 @@ def _still(table: Table) -> list[str]:
                 continue
             place = table.where(int(own[rows - length if when == "since" else length - 1]))
             found.append(
-                f"column {table.names[number]!r} has not changed {when} {place}, in {length:,} rows: was it traded then? Shorten the "
-                "table, or leave the column out with columns= (--columns)"
+                f"column {table.names[number]!r} has not changed {when} {place}, in {length:,} rows: was it traded "
+                "then? Shorten the table, or leave the column out with columns= (--columns)"
             )
     return found[:3] + ([f"{len(found) - 3} more columns do not change for long"] if len(found) > 3 else [])
 

@@ -249,7 +249,12 @@ def drawdown(x: Any) -> Any:
 
 
 def traded(weights: Any, x: Any) -> np.ndarray:
-    """Share of wealth that changes hands before each row, to hold ``weights`` (rows, columns) in it: 1 for a switch.
+    """Share of wealth that changes hands before each row, to hold ``weights`` (rows, columns) in it: 1 for a switch."""
+    return np.asarray(trades(weights, x).sum(axis=1) / 2)
+
+
+def trades(weights: Any, x: Any) -> np.ndarray:
+    """What is bought or sold of each column before each row (rows, columns), as a share of wealth.
 
     What was held before has grown or shrunk with its returns meanwhile. Buying in before the first row is not counted.
     """
@@ -257,7 +262,7 @@ def traded(weights: Any, x: Any) -> np.ndarray:
     grown = weights[:-1] * (1 + x[:-1])
     total = grown.sum(axis=1, keepdims=True)
     held = np.divide(grown, total, out=weights[1:].copy(), where=total > 0)  # if all is lost there is nothing to trade
-    return np.concatenate([[0.0], np.abs(weights[1:] - held).sum(axis=1) / 2])
+    return np.concatenate([np.zeros((1, weights.shape[1])), np.abs(weights[1:] - held)])
 
 
 def probabilistic_sharpe(sharpe: Any, se: Any, benchmark: float = 0.0) -> Any:
