@@ -45,6 +45,7 @@ LEVELS = [
 UPWARD = {
     ("study.py", "report"): "study.plot() and study.report() hand over to whoever draws, and to optional libraries",
     ("returns/ranking.py", "report"): "ranking.save() hands over to whoever draws, and to optional libraries",
+    ("returns/comparison.py", "report"): "comparison.save() hands over to whoever draws, and to optional libraries",
     ("returns/replay.py", "report"): "replay.save() hands over to whoever draws, and to optional libraries",
     ("planning/needs.py", "report"): "plan.save() hands over to whoever draws, and to optional libraries",
 }

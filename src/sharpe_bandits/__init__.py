@@ -44,6 +44,8 @@ from .policies.base import Policy as Policy
 from .policies.base import policy_from_dict as policy_from_dict
 from .results import PolicyResult as PolicyResult
 from .results import StoppingResult as StoppingResult
+from .returns.comparison import Comparison as Comparison
+from .returns.comparison import compare as compare
 from .returns.ranking import Ranking as Ranking
 from .returns.ranking import rank as rank
 from .returns.replay import Replay as Replay

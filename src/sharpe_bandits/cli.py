@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import __version__, console, interrupts
-from .commands import cache, campaign, plan, rank, replay
+from .commands import cache, campaign, compare, plan, rank, replay
 from .errors import SharpeBanditsError
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(do=_run, resumes=True)
 
     rank.add(commands)
+    compare.add(commands)
     replay.add(commands)
     plan.add(commands)
     campaign.add(commands)

@@ -137,7 +137,7 @@ def test_columns_that_are_not_chosen_need_no_names(tmp_path):
     """As a spreadsheet exports it: two empty columns to the right."""
     path = tmp_path / "export.csv"
     path.write_text("date,A,B,,\n" + "".join(f"2020-01-0{d},0.0{d},-0.01,,\n" for d in range(1, 7)), "utf-8")
-    with pytest.raises(sb.InvalidInputError, match="column 4 has no name; name it, or choose others with columns="):
+    with pytest.raises(sb.InvalidInputError, match="column 4 has no name; name it, choose others with columns="):
         sb.read_returns(path, kind="returns", periods_per_year=252, constant="drop")
     chosen = sb.read_returns(path, kind="returns", periods_per_year=252, columns=["A"])
     assert chosen.values[:, 0].tolist() == [0.01, 0.02, 0.03, 0.04, 0.05, 0.06]
@@ -148,7 +148,10 @@ def test_columns_that_are_not_chosen_need_no_names(tmp_path):
 
 @pytest.mark.parametrize("text", ["2020-1-5", "2-Jan-20", "Jan 5, 2020", "05.01.2020", "2020-01-05 16:00 EST"])
 def test_dates_in_other_forms_are_said_to_be_so(text):
-    with pytest.raises(sb.InvalidInputError, match="if it is a date write it as 2020-01-31"):
+    with pytest.raises(
+        sb.InvalidInputError,
+        match=r"if it is a date (write it as 2020-01-31|pass date='when' .--date. and date_format='%)",
+    ):
         sb.read_returns({"when": [text] * 4, "A": [0.1, 0.2, 0.1, 0.3]}, kind="returns", periods_per_year=252)
 
 
@@ -156,5 +159,8 @@ def test_dates_in_other_forms_are_said_to_be_so(text):
 def test_numbers_in_other_forms_are_said_to_be_so(tmp_path, text):
     path = tmp_path / "x.csv"
     path.write_text(f'A;B\n0.1;"{text}"\n0.2;0.1\n0.1;0.2\n', "utf-8")
-    with pytest.raises(sb.InvalidInputError, match=r"column 'B', line 2: .* write it with a point before its decimals"):
+    with pytest.raises(
+        sb.InvalidInputError,
+        match=r"column 'B', line 2: .* (write it with a point before its decimals|is text, not a plain number; pass )",
+    ):
         sb.read_returns(path, kind="returns", periods_per_year=252, separator=";")

@@ -109,7 +109,7 @@ def test_names_that_look_like_data_can_be_chosen(tmp_path):
 def test_utf_16_is_told(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("A,B\n0.1,0.2\n", "utf-16")
-    with pytest.raises(sb.InvalidInputError, match="is not in UTF-8"):
+    with pytest.raises(sb.InvalidInputError, match=r"is not in UTF-8.*pass encoding='utf-16'"):
         read(path)
 
 

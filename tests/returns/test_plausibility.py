@@ -210,12 +210,12 @@ def test_a_bar_is_one_asset():
 def test_logarithmic_returns_by_their_name(name):
     x = {name: np.random.default_rng(0).normal(0, 0.01, 100)}
     (remark,) = sb.read_returns(x, kind="returns", periods_per_year=252).remarks
-    assert "holds logarithmic returns, which are read as simple ones; pass numpy.expm1 of them" in remark
+    assert "holds logarithmic returns, which are read as simple ones; if it does, pass kind='log-returns'" in remark
 
 
 def test_logarithmic_returns_by_a_loss_of_more_than_all():
     x = {"A": np.log([0.3, 1.1, 0.9, 1.2])}
-    with pytest.raises(sb.InvalidInputError, match=r"a loss of more than 100%.*logarithmic pass numpy.expm1 of them"):
+    with pytest.raises(sb.InvalidInputError, match=r"a loss of more than 100%.*logarithmic kind='log-returns'"):
         sb.read_returns(x, kind="returns", periods_per_year=252)
 
 

@@ -9,8 +9,9 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.engine.spec import is_random
 from sharpe_bandits.returns import statistics
+from sharpe_bandits.returns.playing import BEST, EQUAL, LEADER, NUMBERS, follow_the_leader
 from sharpe_bandits.returns.ranking import resampled_rows
-from sharpe_bandits.returns.replay import BEST, EQUAL, LEADER, NUMBERS, follow_the_leader, usual_policies
+from sharpe_bandits.returns.replay import usual_policies
 
 A = [0.10, -0.10, 0.20, 0.00, -0.50, 0.10]
 B = [0.00, 0.50, -0.20, 0.10, 0.00, 0.20]
@@ -366,7 +367,7 @@ def test_the_usual_policies(daily, small):
     assert played["UCB-RSSR"].shares == pytest.approx(dict.fromkeys("abcd", 0.25))
     full = sb.replay(daily, runs=2, feedback="full")
     assert [p.name for p in full.policies] == ["SF-UCB", "SW-SF-UCB", "W-TS"]
-    assert [p.window for p in usual_policies(small, 1e-3) if isinstance(p, sb.SlidingWindowUCB)] == [12]  # 6 per column
+    assert [p.window for p in usual_policies(6, 2, 1e-3) if isinstance(p, sb.SlidingWindowUCB)] == [12]  # 6 per column
 
 
 def test_seeing_all_columns_is_no_worse_where_one_is_best():

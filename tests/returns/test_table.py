@@ -245,7 +245,9 @@ def test_gaps_in_prices():
     given = {"A": [100, 110, None, 99, 99], "B": [50, 55, 50, 60, float("nan")]}
     with pytest.raises(
         sb.InvalidInputError,
-        match=says("column 'A', row 3 of 5 has no value (2 values missing in 2 rows and 2 columns)", "missing='drop'",
+        match=says("column 'A', row 3 of 5 has no value (2 values missing in 2 rows and 2 columns: 'A'",
+                   "lacks 1, 1 of them alone; 'B'",
+                       "missing='keep'", "missing='drop'",
                    "missing='fill' (--missing fill) for the last price before"),
     ):  # fmt: skip
         prices(given)
@@ -256,7 +258,9 @@ def test_gaps_in_prices():
     given["B"].append(66)
     dropped = prices(given, missing="drop")
     assert dropped.values == pytest.approx(np.array([[0.1, 0.1], [-0.1, 60 / 55 - 1], [100 / 99 - 1, 0.1]]))
-    assert dropped.notes == ("dropped 2 of 6 rows: 2 values missing",)
+    assert dropped.notes == (
+        "dropped 2 of 6 rows: 2 values missing ('A' lacks 1, 1 of them alone; 'B' lacks 1, 1 of them alone)",
+    )
 
 
 def test_a_gap_at_the_beginning_cannot_be_filled():
@@ -314,7 +318,11 @@ def test_other_files_are_refused(tmp_path):
         prices(tmp_path / "none.csv")
     with pytest.raises(sb.InvalidInputError, match="is a folder"):
         prices(tmp_path)
-    with pytest.raises(sb.InvalidInputError, match=says("must be a CSV file (.csv", "or a Parquet file (.parquet")):
+    with pytest.raises(
+        sb.InvalidInputError, match=says("must be a CSV file (.csv", "a Parquet file (.parquet", "spreadsheet")
+    ):
+        prices(written(tmp_path, CSV, "table.doc"))
+    with pytest.raises(sb.InvalidInputError, match="is no spreadsheet, or a damaged one"):
         prices(written(tmp_path, CSV, "table.xlsx"))
     with pytest.raises(sb.InvalidInputError, match="no Parquet file, or a damaged one"):
         prices(written(tmp_path, CSV, "table.parquet"))
@@ -335,13 +343,13 @@ BAD_TABLES = {
     "one axis": (np.ones(3), {"names": ["A"]}, ("rows and columns, got one of shape (3,)",)),
     "ragged": ([[1, 2], [3]], {"names": ["A", "B"]}, ("rows of an array must be of one length",)),
     "names of a table": ({"A": A}, {"names": ["B"]}, ("names= is for arrays",)),
-    "nothing": (None, {}, ("a CSV or Parquet file, a pandas or polars frame", "got None")),
+    "nothing": (None, {}, ("a CSV, Parquet or spreadsheet file, a pandas or polars frame", "got None")),
     "no columns": ({}, {}, ("no column of numbers",)),
-    "levels": (pd.DataFrame({("A", "x"): A}), {}, ("the frame's columns have several levels",)),
+    "levels": (pd.DataFrame({("A", "x"): A}), {}, ("the frame's columns have two levels", "pass field='A'")),
     "all constant": ({"A": [1, 2, 4, 8]}, {"constant": "drop"}, ("column 'A' does not vary: its return is 1",)),
-    "kind": ({"A": A}, {"kind": "price"}, ("kind must be one of 'prices', 'returns', got 'price'",)),
+    "kind": ({"A": A}, {"kind": "price"}, ("kind must be one of 'prices', 'returns', 'log-returns', got 'price'",)),
     "year": ({"A": A}, {"periods_per_year": 0}, ("periods_per_year", "above 0, got 0", "252 for trading days")),
-    "missing": ({"A": A}, {"missing": "skip"}, ("missing must be one of 'error', 'drop', 'fill', got 'skip'",)),
+    "missing": ({"A": A}, {"missing": "skip"}, ("missing must be one of 'error', 'drop', 'fill', 'keep', got 'skip'",)),
     "duplicates": ({"A": A}, {"duplicates": "mean"}, ("duplicates must be one of", "'mean'")),
     "unsorted": ({"A": A}, {"unsorted": True}, ("unsorted must be one of 'error', 'sort', got True",)),
     "timezones": ({"A": A}, {"timezones": "UTC"}, ("timezones must be one of 'error', 'utc', got 'UTC'",)),

@@ -6,18 +6,25 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..returns.table import Returns, read_returns
+from ..returns.table import KINDS, MISSING, QUOTES, Returns, read_returns
+
+#: Options that say how a table is read.
+READING = (
+    "kind", "periods_per_year", "date", "columns", "scale", "missing", "duplicates", "unsorted", "timezones",
+    "constant", "separator", "encoding", "skip_rows", "sheet", "field", "pivot", "date_format", "decimal", "thousands",
+    "currency", "risk_free_series", "risk_free_quote", "benchmark",
+)  # fmt: skip
 
 
 def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     """The file and what settles doubts about it; with ``optional`` the file is an option, ``--table``."""
     data = parser.add_argument_group("the data")
-    content = "CSV or Parquet: a row per date, a column per arm"
+    content = "CSV, Parquet or spreadsheet: a row per date, a column per arm"
     if optional:
         data.add_argument("--table", dest="file", type=Path, metavar="FILE", help=content)
     else:
         parser.add_argument("file", type=Path, help=content)
-    data.add_argument("--kind", choices=("prices", "returns"), required=not optional, help="what the numbers are")
+    data.add_argument("--kind", choices=KINDS, required=not optional, help="what the numbers are")
     data.add_argument("--periods-per-year", type=float, required=not optional, metavar="N", help="rows in a year: 252 "
                       "trading days, 12 months")  # fmt: skip
     data.add_argument("--date", metavar="COLUMN", help="the column of dates (the first, if it holds dates)")
@@ -25,15 +32,32 @@ def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     scale = data.add_mutually_exclusive_group()
     scale.add_argument("--percent", dest="scale", action="store_const", const=0.01, help="returns are in per cent")
     scale.add_argument("--scale", type=float, metavar="X", help="multiply returns; 1 accepts gains above 100%%")
-    data.add_argument("--missing", choices=("error", "drop", "fill"), default="error", help="gaps: drop the rows, or "
-                      "fill with the last price or a return of 0")  # fmt: skip
+    data.add_argument("--missing", choices=MISSING, default="error", help="gaps: drop the rows; fill with the last "
+                      "price or a return of 0; keep them, every column on its own history")  # fmt: skip
     data.add_argument("--duplicates", choices=("error", "first", "last"), default="error", help="rows of one date")
     data.add_argument("--unsorted", choices=("error", "sort"), default="error", help="dates that are not in order")
     data.add_argument("--timezones", choices=("error", "utc"), default="error", help="dates of several time zones")
     data.add_argument("--constant", choices=("error", "drop"), default="error", help="columns that do not vary")
-    data.add_argument(
+    less = data.add_mutually_exclusive_group()
+    less.add_argument("--risk-free-series", metavar="COLUMN", help="risk-free rates by row: a column, or another file")
+    less.add_argument("--benchmark", metavar="COLUMN", help="judge returns less those of a benchmark: a column, or "
+                      "another file of the same kind")  # fmt: skip
+    data.add_argument("--risk-free-quote", choices=QUOTES, default="per-period", help="what these rates are "
+                      "(per-period)")  # fmt: skip
+    form = parser.add_argument_group("how the file is written")
+    form.add_argument(
         "--separator", default=",", metavar="SIGN", help="between the values of a CSV file; tab for a tab"
     )
+    form.add_argument("--encoding", default="utf-8", help="of a CSV file: cp1252, latin-1, utf-16 (utf-8)")
+    form.add_argument("--skip-rows", type=int, default=0, metavar="N", help="before the line with the columns' names")
+    form.add_argument("--sheet", help="of a spreadsheet that has several")
+    form.add_argument("--field", help="which number of each asset, such as Close, if two lines name the columns")
+    form.add_argument("--pivot", nargs=2, metavar=("NAMES", "NUMBERS"), help="columns of a table that has a row per "
+                      "date and asset: its names and its numbers")  # fmt: skip
+    form.add_argument("--date-format", metavar="FORM", help="of dates: %%d/%%m/%%Y; excel, s, ms, us or ns for numbers")
+    form.add_argument("--decimal", default=".", metavar="SIGN", help="before decimals (.)")
+    form.add_argument("--thousands", default="", metavar="SIGN", help="between thousands (none)")
+    form.add_argument("--currency", default="", metavar="SIGN", help="beside amounts (none)")
 
 
 def add_risk_free(parser: argparse.ArgumentParser) -> None:
@@ -50,17 +74,6 @@ def risk_free(options: argparse.Namespace) -> dict[str, Any]:
 
 def read(options: argparse.Namespace) -> Returns:
     """The returns that the options describe."""
-    return read_returns(
-        options.file,
-        kind=options.kind,
-        periods_per_year=options.periods_per_year,
-        date=options.date,
-        columns=options.columns,
-        scale=options.scale,
-        missing=options.missing,
-        duplicates=options.duplicates,
-        unsorted=options.unsorted,
-        timezones=options.timezones,
-        constant=options.constant,
-        separator="\t" if options.separator == "tab" else options.separator,
-    )
+    given = {name: getattr(options, name) for name in READING}
+    given["separator"] = "\t" if options.separator == "tab" else options.separator
+    return read_returns(options.file, **given)

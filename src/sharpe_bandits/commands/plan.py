@@ -97,8 +97,10 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
         return BestArmProblem.from_returns(returns, **how, **goal)
     _unused(
         options, "with --table", kind=None, date=None, columns=None, scale=None, missing="error", duplicates="error",
-        unsorted="error", timezones="error", constant="error", separator=",", risk_free=0.0, risk_free_per_period=None,
-        bootstrap=False, block=None,
+        unsorted="error", timezones="error", constant="error", separator=",", encoding="utf-8", skip_rows=0, sheet=None,
+        field=None, pivot=None, date_format=None, decimal=".", thousands="", currency="", risk_free_series=None,
+        risk_free_quote="per-period", benchmark=None, risk_free=0.0, risk_free_per_period=None, bootstrap=False,
+        block=None,
     )  # fmt: skip
     spread = options.volatility or [VOLATILITY]
     goal["volatility"] = spread[0] if len(spread) == 1 else spread

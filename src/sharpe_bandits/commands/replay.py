@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from .. import console
-from ..returns.replay import PATHS
+from ..errors import InvalidInputError
+from ..returns.playing import PATHS
 from . import options as data
 
 
@@ -22,6 +24,14 @@ def add(commands: Any) -> None:
     data.add_risk_free(replay)
     replay.add_argument("--full-feedback", action="store_true", help="policies see the returns of all columns")
     replay.add_argument("--cost", type=float, default=0.0, help="share of wealth lost in a switch: 0.001 is 0.1%% (0)")
+    replay.add_argument("--costs", nargs="+", metavar="COLUMN=COST", help="of columns that cost something else")
+    replay.add_argument("--cost-aware", action="store_true", help="policies allow for the cost when they choose")
+    replay.add_argument("--every", default="1", metavar="ROWS", help="decide every so many rows, or every week, month, "
+                        "quarter or year (1)")  # fmt: skip
+    replay.add_argument("--hold", type=int, default=1, metavar="N", help="decisions that a column is held at least (1)")
+    replay.add_argument("--top", type=int, default=1, metavar="M", help="columns held at once, in equal parts (1)")
+    replay.add_argument("--warm-up", type=int, default=0, metavar="ROWS", help="first rows that are seen and not "
+                        "played (0)")  # fmt: skip
     replay.add_argument("--budget", type=int, metavar="ROWS", help="rows in which policies that look for the best "
                         "column explore, before they hold it (half)")  # fmt: skip
     replay.add_argument("--runs", type=int, default=100, help="of every policy, each with the columns in another order "
@@ -30,6 +40,9 @@ def add(commands: Any) -> None:
                         "recorded, a stretch from a random start, or blocks drawn again (recorded)")  # fmt: skip
     replay.add_argument("--length", type=int, metavar="ROWS", help="of a stretch from a random start (half)")
     replay.add_argument("--block", type=float, help="mean length of blocks in rows (chosen from the data)")
+    replay.add_argument(
+        "--tear-sheet", metavar="POLICY", help="also write quantstats' page on this policy or benchmark"
+    )
     replay.add_argument("--seed", type=int, default=0)
     replay.add_argument("--out", type=Path, help="folder for page, figures and data (out/replay- and the file's name)")
     replay.set_defaults(do=_replay)
@@ -49,7 +62,12 @@ def _replay(options: argparse.Namespace) -> int:
         feedback="full" if options.full_feedback else "bandit",
         runs=options.runs,
         seed=options.seed,
-        cost=options.cost,
+        cost=_costs(options, returns.names),
+        cost_aware=options.cost_aware,
+        every=options.every,
+        hold=options.hold,
+        top=options.top,
+        warm_up=options.warm_up,
         budget=options.budget,
         paths=options.paths,
         length=options.length,
@@ -59,4 +77,22 @@ def _replay(options: argparse.Namespace) -> int:
     out = options.out or Path("out") / f"replay-{options.file.stem}"
     played.save(out)
     print(f"saved: {out / 'replay.html'}")
+    if options.tear_sheet is not None:
+        played.tear_sheet(options.tear_sheet, out / "tear_sheet.html")
+        print(f"saved: {out / 'tear_sheet.html'}")
     return 0
+
+
+def _costs(options: argparse.Namespace, names: Sequence[str]) -> float | dict[str, float]:
+    """One cost for all columns, or one each."""
+    if not options.costs:
+        cost: float = options.cost
+        return cost
+    costs: dict[str, Any] = dict.fromkeys(names, options.cost)
+    for text in options.costs:
+        name, _, cost_text = text.rpartition("=")
+        try:
+            costs[name] = float(cost_text)
+        except ValueError:
+            raise InvalidInputError(f"--costs takes COLUMN=COST, such as {names[0]}=0.001, got {text!r}") from None
+    return costs

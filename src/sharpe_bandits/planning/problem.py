@@ -18,9 +18,7 @@ from ..errors import InvalidInputError
 from ..objectives import RSSR, Objective, Sharpe, usual_regulariser
 from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SequentialHalving, SuccessiveRejects, SuRSR, UniformSampling
-from ..returns.ranking import LEAST_FOR_BLOCKS, block_length, check_block, resampled_rows
-from ..returns.statistics import risk_free_rate
-from ..returns.table import Returns
+from ..returns.ranking import LEAST_FOR_BLOCKS, block_length, check_block, resampled_rows, table_of
 from ..validation import finite, one_of, positive, whole
 
 OBJECTIVES = ("rssr", "sharpe")
@@ -111,7 +109,7 @@ class BestArmProblem:
     @classmethod
     def from_returns(
         cls,
-        returns: Returns,
+        source: Any,
         *,
         bootstrap: bool = False,
         block: float | None = None,
@@ -119,6 +117,7 @@ class BestArmProblem:
         risk_free_per_period: float | None = None,
         objective: str = "rssr",
         L: float | None = None,
+        **reading: Any,
     ) -> BestArmProblem:
         """Arms estimated from a table of returns: a column is an arm.
 
@@ -127,7 +126,7 @@ class BestArmProblem:
 
         Parameters
         ----------
-        returns : what :func:`sharpe_bandits.read_returns` gives
+        source : from :func:`read_returns`; or a file, frame or other table, with options of that function
         bootstrap : let policies that see one arm per period play on such rows too; else on normal rewards with the
             moments of the columns, independent over time, which is much faster. Seen one at a time, columns cannot be
             compared row by row, so that their correlation hardly matters
@@ -137,12 +136,17 @@ class BestArmProblem:
         risk_free_per_period : the rate per period, instead of the annual one
         objective : "rssr" or "sharpe"
         L : regulariser
+        **reading : how a table is read; see :func:`read_returns`
         """
-        if not isinstance(returns, Returns):
-            raise InvalidInputError(f"returns must come from read_returns, got {type(returns).__name__}")
+        returns = table_of(source, reading)
         _at_least_two(len(returns.names), "columns")
+        if not returns.complete:
+            raise InvalidInputError(
+                "a plan needs columns of the same history, whose rows are drawn again together; read the table with "
+                "missing='drop' (--missing drop)"
+            )
         periods = _periods(returns.periods_per_year)
-        excess = returns.values - risk_free_rate(risk_free, risk_free_per_period, periods)
+        excess = returns.excess - returns.rate(risk_free, risk_free_per_period)
         for name, column in zip(returns.names, excess.T, strict=True):
             # rounding leaves a trace of variance in a column of equal numbers
             if len(column) < 2 or not column.std() > 1e-12 * np.abs(column).max():

@@ -38,6 +38,7 @@ def document(template: str, figures: Mapping[str, Figure] | None = None, **conte
             **content,
             style=resource("page.css"),
             script=resource("page.js"),
+            sorting=resource("tables.js"),
             plotly=script,
             data=data,
             plots={key: [_plot(column) for column in _columns(figure)] for key, figure in (figures or {}).items()},

@@ -11,14 +11,18 @@ import numpy as np
 from ..charts.description import DASHES, PALETTE, Axis, Chart, Dash, Figure, Heatmap, Scale, Series
 from ..charts.render_matplotlib import pictures
 from ..display import Table
+from ..errors import InvalidInputError, require
 from ..files import write_atomically
 from ..names import printable, shorten
 from ..returns.dates import in_words
-from ..returns.replay import BEST, EQUAL, LEADER, Player, Replay
+from ..returns.playing import BEST, EQUAL, LEADER, Player
+from ..returns.replay import Replay
 from .document import document
 
 #: Rows that are drawn, at most, evenly spaced; the last one always is.
 _DRAWN = 1500
+#: Columns in a timeline, at most.
+_IN_TIMELINE = 20
 #: Colour and dash of benchmarks; policies have a colour of their own.
 _BENCHMARKS: dict[str, tuple[str, Dash]] = {
     EQUAL: ("#000000", "dash"), BEST: ("#8c8c8c", "dot"), LEADER: ("#5d5d5d", "dashdot"),
@@ -35,8 +39,14 @@ _REFERENCES = (
 
 def save(replay: Replay, folder: Path) -> None:
     """Write all files of a replay; nothing is written if one of them cannot be made."""
-    drawn = {"wealth": pictures(wealth(replay)), "shares": pictures(shares(replay))}
+    drawn = {
+        "wealth": pictures(wealth(replay)),
+        "drawdown": pictures(drawdown(replay)),
+        "timeline": pictures(timeline(replay)),
+        "shares": pictures(shares(replay)),
+    }
     files = {
+        "log.csv": _log(replay).to_csv(),
         "replay.csv": Table.of(replay.rows()).to_csv(),
         "wealth.csv": Table.of(_paths(replay)).to_csv(),
         "replay.json": (json.dumps(replay.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
@@ -45,6 +55,13 @@ def save(replay: Replay, folder: Path) -> None:
     }
     for name, content in files.items():
         write_atomically(folder / name, content)
+
+
+def _log(replay: Replay) -> Table:
+    """What every player held and earned in every row, in its run of median total return."""
+    tables = [(p, replay.log(p.name)) for p in replay.players]
+    heads = ["player", "run", *tables[0][1].columns]
+    return Table(heads, [[p.name, p.typical, *row] for p, table in tables for row in table.rows])
 
 
 def _paths(replay: Replay) -> list[dict[str, Any]]:
@@ -71,12 +88,7 @@ def _caption(replay: Replay) -> str:
 
 def wealth(replay: Replay) -> Figure:
     """Growth of 1, on a logarithmic scale: equal slopes are equal rates of return."""
-    length = len(replay.players[0].wealth)
-    rows = np.unique(np.linspace(0, length - 1, min(length, _DRAWN)).round().astype(int))
-    if replay.dates is None:
-        at, x = (rows + 1).tolist(), Axis(label="rows", limits={"linear": (1, length)})
-    else:
-        at, x = replay.dates[rows], Axis(scale="date")
+    at, x, rows = _along(replay)
     scales: tuple[Scale, ...] = ("log", "linear")
     chart = Chart(
         series=[_curve(replay, number, at, rows) for number in range(len(replay.players))],
@@ -89,10 +101,87 @@ def wealth(replay: Replay) -> Figure:
     return Figure(title=f"Growth of 1{band}", charts=[[chart]], size=(8.4, 4.4), caption=_caption(replay))
 
 
+def _along(replay: Replay) -> tuple[Any, Axis, np.ndarray]:
+    """Where rows are drawn, along which axis, and which of them."""
+    length = len(replay.players[0].wealth)
+    rows = np.unique(np.linspace(0, length - 1, min(length, _DRAWN)).round().astype(int))
+    if replay.dates is None:
+        return (rows + 1).tolist(), Axis(label="rows", limits={"linear": (1, length)}), rows
+    return replay.dates[rows], Axis(scale="date"), rows
+
+
+def drawdown(replay: Replay) -> Figure:
+    """Loss from the last peak, of the run of median total return of every player."""
+    at, x, rows = _along(replay)
+    series = []
+    for number, player in enumerate(replay.players):
+        colour, dash = _look(player, number)
+        series.append(
+            Series(name=player.name, colour=colour, at=at, mean=-player.drawdowns[rows], dash=dash, width=1.2)
+        )
+    chart = Chart(series=series, x=x, y=Axis(label="loss from the last peak"), name="drawdown", height=300)
+    return Figure(
+        title="Drawdown, in the run of median total return", charts=[[chart]], size=(8.4, 3.2), caption=_caption(replay)
+    )
+
+
+def timeline(replay: Replay) -> Figure:
+    """Which columns every player held when, in its run of median total return; columns held most are on top."""
+    players = [(number, p) for number, p in enumerate(replay.players) if p.held.columns.shape[1] and p.name != BEST]
+    most = sorted(range(len(replay.names)), key=lambda k: -sum(p.shares[replay.names[k]] for _, p in players))
+    listed = most[: _IN_TIMELINE - 1] if len(most) > _IN_TIMELINE else most
+    place = {k: number for number, k in enumerate(listed)}
+    others = len(replay.names) - len(listed)
+    names = [shorten(printable(replay.names[k]), 28) for k in listed] + ([f"{others} others"] if others else [])
+    at, x, rows = _along(replay)
+    charts = []
+    for number, player in players:
+        held = player.held.columns[rows]
+        seen = [
+            (when, place.get(int(k), len(listed))) for when, own in zip(at, held, strict=True) for k in own if k >= 0
+        ]
+        series = Series(
+            name=player.name, colour=_look(player, number)[0], at=[when for when, _ in seen],
+            mean=[y for _, y in seen], dash=None, marker="square", size=2.2, legend=False,
+        )  # fmt: skip
+        height = 90 + 17 * len(names)
+        axis = Axis(scale="places", places=names)
+        charts.append([Chart(series=[series], x=x, y=axis, name="timeline", title=player.name, height=height)])
+    return Figure(
+        title="Columns held, in the run of median total return",
+        charts=charts,
+        size=(8.4, len(charts) * (0.5 + 0.14 * len(names))),
+        caption=_caption(replay),
+    )
+
+
+def tear_sheet(replay: Replay, name: str, path: Path, against: str | None) -> None:
+    """Hand a player's net returns to quantstats, which writes its page."""
+    require("quantstats", "a tear sheet", "tearsheet")
+    if replay.dates is None:
+        raise InvalidInputError("a tear sheet needs the dates of rows; give a table with dates, on its recorded rows")
+    import pandas as pd
+    import quantstats
+
+    def returns(player: Player) -> Any:
+        return pd.Series(player.held.net, index=pd.DatetimeIndex(replay.dates), name=player.name)
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    benchmark = None if against is None or against == name else returns(replay[against])
+    quantstats.reports.html(
+        returns(replay[name]), benchmark=benchmark, rf=replay.risk_free,
+        periods_per_year=round(replay.periods_per_year), title=f"{name}, run of median total return", output=str(path),
+    )  # fmt: skip
+
+
+def _look(player: Player, number: int) -> tuple[str, Dash]:
+    own = _COLOURS[number % len(_COLOURS)], DASHES[number // len(_COLOURS) % len(DASHES)]
+    return _BENCHMARKS.get(player.name, own)
+
+
 def _curve(replay: Replay, number: int, at: Any, rows: np.ndarray) -> Series:
     player = replay.players[number]
-    own = _COLOURS[number % len(_COLOURS)], DASHES[number // len(_COLOURS) % len(DASHES)]
-    colour, dash = _BENCHMARKS.get(player.name, own)
+    colour, dash = _look(player, number)
     band = {"low": player.wealth_low[rows], "high": player.wealth_high[rows]} if player.runs > 1 else {}
     return Series(name=_label(player), colour=colour, at=at, mean=player.wealth[rows], **band, dash=dash, width=1.4)
 
@@ -120,15 +209,22 @@ def shares(replay: Replay) -> Heatmap:
     )
 
 
+def _svg(figure: Figure) -> str:
+    text = pictures(figure)["svg"].decode()
+    return text[text.index("<svg") :]
+
+
 def page(replay: Replay) -> str:
     """The replay as one page."""
     count = len(replay.policies)
     return document(
         "replay.html",
-        {"replay": wealth(replay)},
+        {"replay": wealth(replay), "drawdown": drawdown(replay)},
         title=f"Replay of {count} polic{'y' if count == 1 else 'ies'} on {len(replay.names)} columns",
         replay=replay,
         heatmap=shares(replay),
+        timeline=_svg(timeline(replay)),
+        switches=[(p.name, len(replay.switches(p.name))) for p in replay.policies],
         bands=_bands(replay),
         caption=_caption(replay),
         references=_REFERENCES,

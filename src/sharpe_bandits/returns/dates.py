@@ -17,10 +17,27 @@ from .sources import MISSING_WORDS, Source, plain_values
 _UNIT = "datetime64[us]"
 #: Dates that are read: those that a calendar of four digits has.
 _FIRST, _LAST = np.datetime64("0001-01-01", "s"), np.datetime64("9999-12-31T23:59:59", "s")
+#: Forms of dates that are read only if they are named, since they would have to be guessed.
+FORMS = (
+    "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d", "%d/%m/%y", "%m/%d/%y",
+    "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %Y", "%b-%y",
+)  # fmt: skip
+#: Dates as numbers, by the name of their form: what they count from, and in how many to a day.
+_EPOCH = np.datetime64("1970-01-01", "us")
+NUMBERS = {
+    "excel": (np.datetime64("1899-12-30", "us"), 1),
+    "s": (_EPOCH, 86_400), "ms": (_EPOCH, 86_400 * 10**3), "us": (_EPOCH, 86_400 * 10**6),
+    "ns": (_EPOCH, 86_400 * 10**9),
+}  # fmt: skip
+#: Dates that are looked at to tell their form, at most.
+_LOOKED_AT = 200
 
 
-def column_of(source: Source, date: str | None) -> int | None:
-    """Which column holds the dates: the one that is named, a frame's index, or a first column of dates."""
+def column_of(source: Source, date: str | None, form: str | None = None) -> int | None:
+    """Which column holds the dates: the one that is named, a frame's index, or a first column of dates.
+
+    If a ``form`` of dates is given, a first column holds them whatever it looks like.
+    """
     if date is not None:
         if not isinstance(date, str):
             raise InvalidInputError(f"date must be the name of a column, got {shown(date)}")
@@ -28,7 +45,49 @@ def column_of(source: Source, date: str | None) -> int | None:
             raise unknown("column", date, source.names)
         return source.names.index(date)
     first = 0 if source.index is None else source.index
-    return first if source.columns and _holds_dates(source.columns[first]) else None
+    if not source.columns:
+        return None
+    return first if form is not None or _holds_dates(source.columns[first]) else None
+
+
+def check_form(form: Any) -> str | None:
+    """``form``, if it is one of dates: None, that of text (``%d/%m/%Y``), or what numbers count."""
+    if form is None or form in NUMBERS or (isinstance(form, str) and "%" in form):
+        return form
+    raise InvalidInputError(
+        f"date_format must be a form such as '%d/%m/%Y', or one of {', '.join(map(repr, NUMBERS))} for numbers that "
+        f"count days of a spreadsheet or time since 1970, got {shown(form)}"
+    )
+
+
+def forms_of(column: Any) -> list[str]:
+    """The forms that suit all dates of a column of text (many of them, if there are very many)."""
+    things = plain_values(column)
+    rows = np.unique(np.linspace(0, max(len(things) - 1, 0), min(len(things), _LOOKED_AT)).astype(int))
+    texts = [things[row] for row in rows if not absent(things[row])]
+    return [form for form in FORMS if texts and all(by_form(text, form) is not None for text in texts)]
+
+
+def by_form(thing: Any, form: str) -> datetime.datetime | None:
+    """A date of text in this form; None if it is none."""
+    try:
+        return datetime.datetime.strptime(thing.strip(), form)
+    except (AttributeError, ValueError):
+        return None
+
+
+def remedy(column: Any) -> str | None:
+    """Which date_format reads a column of text; None if none of the usual ones does."""
+    forms = forms_of(column)
+    if not forms:
+        return None
+    first = next(thing for thing in plain_values(column) if not absent(thing))
+    means = [by_form(first, form) for form in forms]
+    return ", or ".join(
+        f"date_format={form!r} (--date-format {form if ' ' not in form else repr(form)})"
+        + (f" if {first!r} is {meant:%Y-%m-%d}" if meant is not None and len(forms) > 1 else "")
+        for form, meant in zip(forms, means, strict=True)
+    )
 
 
 def refuse_digits(name: str, column: Any, place: Callable[[int], str]) -> None:
@@ -50,10 +109,14 @@ def refuse_digits(name: str, column: Any, place: Callable[[int], str]) -> None:
         )
 
 
-def read(name: str, column: Any, place: Callable[[int], str]) -> tuple[np.ndarray, list[str | None]]:
+def read(
+    name: str, column: Any, place: Callable[[int], str], form: str | None = None
+) -> tuple[np.ndarray, list[str | None]]:
     """Dates (not a time where there is none) in UTC where they have a zone, and the zone of each: None without one."""
     import pyarrow as pa
 
+    if form is not None:
+        return _read_form(name, column, place, form)
     if isinstance(column, pa.Array) and pa.types.is_temporal(column.type):
         if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
             raise InvalidInputError(f"column {shown(name)} holds times of type {column.type}, which are no dates")
@@ -76,12 +139,43 @@ def read(name: str, column: Any, place: Callable[[int], str]) -> tuple[np.ndarra
         if not absent(thing):
             found = as_datetime(thing)
             if found is None:
+                other = remedy(column)
                 raise InvalidInputError(
                     f"column {shown(name)}, {place(row)}: {shown(thing)} is no date of the years 1 to 9999; dates are "
-                    "written as 2020-01-31 or 2020-01-31T16:00:00-05:00 (other forms would have to be guessed)"
+                    "written as 2020-01-31 or 2020-01-31T16:00:00-05:00 (other forms would have to be guessed"
+                    f"{f': pass {other}' if other else ''})"
                 )
             values[row], zone = found
         zones.append(zone)
+    return values, zones
+
+
+def _read_form(name: str, column: Any, place: Callable[[int], str], form: str) -> tuple[np.ndarray, list[str | None]]:
+    """Dates written in one form."""
+    values = np.full(len(column), np.datetime64("NaT"), _UNIT)
+    zones: list[str | None] = [None] * len(values)
+    for row, thing in enumerate(plain_values(column)):
+        if absent(thing):
+            continue
+        try:
+            if form in NUMBERS:
+                start, in_a_day = NUMBERS[form]
+                moved = start + np.timedelta64(round(float(thing) * 86_400 * 10**6 / in_a_day), "us")
+                values[row] = moved if _FIRST <= moved <= _LAST else None
+            else:
+                found = datetime.datetime.strptime(thing.strip(), form)
+                if found.tzinfo is not None:
+                    zones[row] = str(found.tzinfo)
+                    found = found.astimezone(datetime.UTC).replace(tzinfo=None)
+                values[row] = found
+        except (AttributeError, TypeError, ValueError, OverflowError):
+            pass
+        if np.isnat(values[row]):
+            other = remedy(column)
+            raise InvalidInputError(
+                f"column {shown(name)}, {place(row)}: {shown(thing)} is no date of the form {form!r}"
+                f"{f'; pass {other}' if other else '; correct it, or pass another date_format= (--date-format)'}"
+            )
     return values, zones
 
 

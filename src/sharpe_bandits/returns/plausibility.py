@@ -5,7 +5,6 @@ Every refusal and every remark names the place, what it looks like, and what to 
 
 from __future__ import annotations
 
-import datetime
 import math
 import re
 from itertools import pairwise
@@ -17,6 +16,11 @@ from ..errors import InvalidInputError
 from . import dates as dates_of
 from .sources import Source
 
+#: Values of ``date_format`` by what numbers count.
+_FORMATS = {
+    "seconds since 1970": "s", "milliseconds since 1970": "ms", "microseconds since 1970": "us",
+    "nanoseconds since 1970": "ns", "dates as a spreadsheet counts them": "excel",
+}  # fmt: skip
 #: What numbers that rise or fall from row to row are if they all lie in such a range: moments since 1970.
 _SINCE_1970 = {
     "seconds since 1970": (1e8, 4.2e9),
@@ -29,11 +33,6 @@ _SERIALS = (20_000, 80_000)
 _STEPS = {*range(1, 11), *range(28, 32), *range(89, 93), *range(181, 185), 365, 366}
 #: Years with their fraction; steps of dates of one table are at most so many times the usual one.
 _YEARS, _UNEVEN = (1850, 2150), 8
-#: Forms of dates that are not read, since they would have to be guessed; their order can be told all the same.
-_FORMS = (
-    "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d", "%d/%m/%y", "%m/%d/%y",
-    "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %Y", "%b-%y",
-)  # fmt: skip
 #: Dates that are looked at to tell their order, at most.
 _LOOKED_AT = 200
 _VOLUME = re.compile(r"(.*[ _.-])?volume|vol|turnover|(.*[ _.-])?open[ _.-]?interest", re.IGNORECASE)
@@ -95,10 +94,13 @@ def _refuse_times(table: Table) -> None:
         what = time_of(table.values[:, number])
         if what is not None:
             first, second = table.values[:2, number]
+            form = _FORMATS.get(what)
+            dated = f"date={name!r} (--date) and date_format={form!r} (--date-format {form})"
+            remedy = f"pass {dated} if it dates the rows" if form else "write dates as 2020-01-31"
             raise InvalidInputError(
                 f"column {name!r} seems to hold {what} ({table.where(0)}: {first:.10g}, {table.where(1)}: "
-                f"{second:.10g}), no prices or returns; write dates as 2020-01-31, or pass columns= (--columns) with "
-                "the columns that are meant"
+                f"{second:.10g}), no prices or returns; {remedy}, or pass columns= (--columns) with the columns that "
+                "are meant"
             )
 
 
@@ -140,13 +142,18 @@ def _refuse_backwards(table: Table, name: str, column: Any) -> None:
     if order <= 0:
         how = "the newest come first" if order < 0 else "they are in no order"
         raise InvalidInputError(
-            f"the dates in column {name!r} were not read, and {how}: returns would run backwards; sort the rows from "
-            f"the oldest to the newest, or write dates as 2020-01-31 and pass date={name!r} (--date)"
+            f"the dates in column {name!r} were not read, and {how}: returns would run backwards; pass date={name!r} "
+            f"(--date) with {_named_form(column)} and unsorted='sort' (--unsorted sort)"
         )
     table.notes.append(
-        f"dates in column {name!r} were not read; rows are taken to be in order. Write dates as 2020-01-31 and pass "
-        f"date={name!r} (--date) to have them checked"
+        f"dates in column {name!r} were not read; rows are taken to be in order. Pass date={name!r} (--date) with "
+        f"{_named_form(column)} to have them checked"
     )
+
+
+def _named_form(column: Any) -> str:
+    """How a column of dates in another form can be read."""
+    return dates_of.remedy(column) or "date_format= (--date-format), or write dates as 2020-01-31,"
 
 
 def _order(column: Any) -> int | None:
@@ -173,11 +180,10 @@ def _readings(things: list[Any]) -> list[list[Any]]:
     if None not in known:
         return [known]
     readings = []
-    for form in _FORMS:
-        try:
-            readings.append([datetime.datetime.strptime(thing.strip(), form) for thing in things])
-        except (AttributeError, ValueError):
-            continue
+    for form in dates_of.FORMS:
+        read = [dates_of.by_form(thing, form) for thing in things]
+        if None not in read:
+            readings.append(read)
     return readings
 
 
@@ -212,8 +218,8 @@ def remarks(table: Table, kind: str, periods_per_year: float, prices: np.ndarray
     named = [name for name in table.names if kind == "returns" and _LOGARITHM.search(name)]
     if named:
         found.append(
-            f"by its name column {named[0]!r} holds logarithmic returns, which are read as simple ones; pass "
-            "numpy.expm1 of them"
+            f"by its name column {named[0]!r} holds logarithmic returns, which are read as simple ones; if it does, "
+            "pass kind='log-returns' (--kind log-returns)"
         )
     return found
 
@@ -277,17 +283,20 @@ def _jumps(table: Table, logs: np.ndarray) -> list[str]:
 
 
 def _still(table: Table) -> list[str]:
-    """Remarks on columns that do not change for long at the end, or at the beginning."""
-    zero = np.abs(table.values) < 1e-14
-    rows = len(zero)
+    """Remarks on columns that do not change for long at the end, or at the beginning, of their own history."""
     found = []
-    for when, way in (("since", zero[::-1]), ("until", zero)):
-        for number in np.flatnonzero(way[:_STILL].all(axis=0) & (rows >= 2 * _STILL)):
-            length = int(np.argmin(way[:, number])) if not way[:, number].all() else rows
-            others = int(zero[:, number].sum()) - length
+    for number in np.flatnonzero((np.abs(table.values) < 1e-14).sum(axis=0) >= _STILL).tolist():
+        own = np.flatnonzero(~np.isnan(table.values[:, number]))
+        zero = np.abs(table.values[own, number]) < 1e-14
+        rows = len(own)
+        for when, way in (("since", zero[::-1]), ("until", zero)):
+            if rows < 2 * _STILL or not way[:_STILL].all():
+                continue
+            length = rows if way.all() else int(np.argmin(way))
+            others = int(zero.sum()) - length
             if (others / max(rows - length, 1)) ** length > _UNLIKELY:
                 continue
-            place = table.where(rows - length if when == "since" else length - 1)
+            place = table.where(int(own[rows - length if when == "since" else length - 1]))
             found.append(
                 f"column {table.names[number]!r} has not changed {when} {place}, in {length:,} rows: was it traded "
                 "then? Shorten the table, or leave the column out with columns= (--columns)"

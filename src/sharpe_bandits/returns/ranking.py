@@ -16,26 +16,30 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import console
+from ..display import Table, html_table
 from ..errors import InvalidInputError, require, unknown
 from ..metrics import wilson
 from ..objectives import RSSR, usual_regulariser
 from ..validation import inside, one_of, positive, real, whole
 from . import statistics
-from .table import Returns
+from .table import Returns, read_returns
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 #: Fewer returns do not say how long blocks should be.
 LEAST_FOR_BLOCKS = 20
+#: Columns shown on a screen, at most, and blocks of rows for the probability of backtest overfitting.
+SHOWN, CSCV_BLOCKS = 30, 16
 #: Resamples computed at a time.
 _BATCH = 100
 #: A resample whose variance is so small a part of the column's does not vary.
@@ -48,18 +52,25 @@ class Ranked:
 
     Attributes
     ----------
-    name : of the column
+    name, rows : of the column, and how many returns it has
     mean, volatility : and ``annual_mean``, ``annual_volatility``: times the periods in a year, and times their root
     drawdown : largest loss from a peak of compounded wealth
     sharpe, sharpe_low, sharpe_high : Sharpe ratio and its bootstrap interval; ``annual_...``: times the root of periods
+    annual_sharpe_lo : annualised Sharpe ratio that allows for autocorrelation (Lo's)
     se, se_hac : its standard errors, if returns were independent, and in spite of autocorrelation
     rssr, rssr_low, rssr_high : signed RSSR and its bootstrap interval
     psr : probabilistic Sharpe ratio, the confidence that the Sharpe ratio is above 0
     dsr : deflated Sharpe ratio, the same in spite of so many trials
+    psr_hac, dsr_hac : the two in spite of autocorrelation, by ``se_hac`` instead of ``se``
+    fdr : smallest false discovery rate at which the column counts among those with a Sharpe ratio above 0 (Benjamini
+        and Hochberg's adjusted p-value of 1 - psr_hac)
+    track_record, more_years : how many returns it takes for a PSR of ``confidence`` if the Sharpe ratio stays what it
+        is, and how many years are still missing; None if it is not above 0
     best, best_low, best_high : share of resamples in which the column is first, and its Wilson interval
     """
 
     name: str
+    rows: int
     mean: float
     volatility: float
     annual_mean: float
@@ -73,6 +84,7 @@ class Ranked:
     annual_sharpe: float
     annual_sharpe_low: float
     annual_sharpe_high: float
+    annual_sharpe_lo: float
     annual_se: float
     annual_se_hac: float
     rssr: float
@@ -80,6 +92,11 @@ class Ranked:
     rssr_high: float
     psr: float
     dsr: float
+    psr_hac: float
+    dsr_hac: float
+    fdr: float
+    track_record: float | None
+    more_years: float | None
     best: float
     best_low: float
     best_high: float
@@ -99,6 +116,8 @@ class Ranking:
     replications, block, seed : resamples, their mean block length in rows, and their seed
     selection : the trials that the deflated Sharpe ratio allows for
     given_sd : annual standard deviation of Sharpe ratios among trials, if it was given
+    pbo : probability of backtest overfitting; None for a single column, or fewer than 32 rows that all columns have
+    returns : what was ranked
     sharpe_error, rssr_error : standard errors of the ends of the intervals that the resamples leave, the largest
     periods_per_year, kind, span, convention, notes, remarks : of the returns, see :class:`Returns`
     """
@@ -122,6 +141,8 @@ class Ranking:
     convention: str
     notes: tuple[str, ...]
     remarks: tuple[str, ...]
+    pbo: float | None
+    returns: Returns = field(repr=False)
 
     def __getitem__(self, name: str) -> Ranked:
         """The column of this name."""
@@ -155,6 +176,11 @@ class Ranking:
             )
         else:
             said += f" The probability that its true Sharpe ratio is above 0 is {_confidence(first.psr)}."
+        if self.pbo is not None:
+            said += (
+                f" The best column of half of the blocks of rows is below the median in the other half in "
+                f"{self.pbo:.0%} of all ways to halve them (probability of backtest overfitting)."
+            )
         return said
 
     def settings(self) -> dict[str, str]:
@@ -164,13 +190,19 @@ class Ranking:
             "data": self.span + (", made from prices" if self.kind == "prices" else ""),
             "scale": self.convention,
             "annualised": f"mean × {q:g}, volatility and Sharpe ratio × √{q:g}; RSSR is per period",
-            "risk-free rate": f"{self.risk_free:.4g} a year, {self.risk_free_per_period:.4g} per period",
+            **self.judged(),
             "RSSR": f"signed, L = {self.L:.4g} (variance per period)",
             "intervals": f"{100 * self.confidence:g}%, stationary bootstrap: {self.replications:,} resamples, blocks "
             f"of {self.block:.3g} rows on average, seed {self.seed}",
             "trials": self._trials(),
             **({"data preparation": "; ".join(self.notes)} if self.notes else {}),
         }
+
+    def judged(self) -> dict[str, str]:
+        """What is taken off returns, in words."""
+        if self.returns.hurdle is not None:
+            return {"judged": self.returns.hurdle.words}
+        return {"risk-free rate": f"{self.risk_free:.4g} a year, {self.risk_free_per_period:.4g} per period"}
 
     def _trials(self) -> str:
         """What the deflated Sharpe ratio takes the trials to be, in words."""
@@ -195,18 +227,26 @@ class Ranking:
             f"{annual['variance']:.2f} ({source})"
         )
 
-    def tables(self) -> list[tuple[list[str], list[list[str]]]]:
-        """What is shown, as text: two tables, each with its heads and its rows."""
+    def tables(self, most: int | None = None) -> list[console.Cells]:
+        """What is shown, as text: tables of ratios, of what to believe of them, and of the rest; ``most`` rows each."""
         interval = f"{100 * self.confidence:g}% interval"
+        shown = self.columns[:most]
         d = console.decimals(float(statistics.annualised(self.sharpe_error, self.periods_per_year)), least=1)
         first = console.decimals(100 * max(math.sqrt(c.best * (1 - c.best) / self.replications) for c in self.columns))
         ratios = [
             [
                 c.name, f"{c.annual_sharpe:.{d}f}", f"[{c.annual_sharpe_low:.{d}f}, {c.annual_sharpe_high:.{d}f}]",
-                f"{c.annual_se_hac:.{d}f}", f"{c.annual_se:.{d}f}", f"{c.psr:.3f}", f"{c.dsr:.3f}",
+                f"{c.annual_se_hac:.{d}f}", f"{c.annual_se:.{d}f}", f"{c.annual_sharpe_lo:.{d}f}",
                 f"{c.best:.{first}%}",
             ]
-            for c in self.columns
+            for c in shown
+        ]  # fmt: skip
+        believed = [
+            [
+                c.name, f"{c.psr:.3f}", f"{c.psr_hac:.3f}", f"{c.dsr:.3f}", f"{c.dsr_hac:.3f}", f"{c.fdr:.3f}",
+                f"{c.rows:,}", _needed(c, self.periods_per_year), _more(c),
+            ]
+            for c in shown
         ]  # fmt: skip
         e = console.decimals(self.rssr_error, most=12)
         others = [
@@ -214,20 +254,42 @@ class Ranking:
                 c.name, f"{c.annual_mean:.2%}", f"{c.annual_volatility:.2%}", f"{c.drawdown:.1%}", f"{c.sharpe:.4f}",
                 f"{c.rssr:.3g}", f"[{c.rssr_low:.{e}f}, {c.rssr_high:.{e}f}]",
             ]
-            for c in self.columns
+            for c in shown
         ]  # fmt: skip
         return [
-            (["", "annualised Sharpe", interval, "s.e.", "s.e. iid", "PSR", "DSR", "ranked first"], ratios),
+            (["", "annualised Sharpe", interval, "s.e.", "s.e. iid", "Lo's", "ranked first"], ratios),
+            (["", "PSR", "PSR robust", "DSR", "DSR robust", "FDR", "returns", f"needed for {self.confidence:.0%}",
+              "more"], believed),
             (
                 ["", "annualised mean", "annualised volatility", "max drawdown", "Sharpe per period", "RSSR", interval],
                 others,
             ),
-        ]
+        ]  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Plain data, but for the returns."""
         expected = {"expected_maximum": self.selection.expected_maximum}
-        return {**asdict(self), **expected, "annual_expected_maximum": self.annual_expected_maximum}
+        words = {key: getattr(self, key) for key in self.__dataclass_fields__ if key != "returns"}
+        words |= {"columns": [asdict(c) for c in self.columns], "selection": asdict(self.selection)}
+        return {**words, **expected, "annual_expected_maximum": self.annual_expected_maximum}
+
+    @property
+    def table(self) -> Table:
+        """Every number, a row per column; shows itself in a notebook, and becomes a frame with ``to_pandas()``."""
+        return Table.of([asdict(column) for column in self.columns])
+
+    def to_pandas(self) -> Any:
+        """Every number as a :class:`pandas.DataFrame`, a row per column; needs pandas."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> Any:
+        """Every number as a :class:`polars.DataFrame`, a row per column; needs polars."""
+        return self.table.to_polars()
+
+    def _repr_html_(self) -> str:
+        parts = [html_table(heads, rows) for heads, rows in self.tables(SHOWN)]
+        doubts = "".join(f"<p><b>Check:</b> {escape(text)}.</p>" for text in self.remarks)
+        return f"{doubts}<p>{escape(self.summary)}</p>{''.join(parts)}{html_table(['', ''], self.settings().items())}"
 
     def save(self, folder: str | Path) -> None:
         """Write ``ranking.csv``, ``.json``, ``.svg``, ``.png`` and ``.html``; needs the extra ``report``."""
@@ -236,14 +298,45 @@ class Ranking:
         save(self, Path(folder))
 
     def __rich__(self) -> RenderableType:
-        return console.results(self.tables(), self.summary, self.settings(), self.remarks)
+        summary = self.summary
+        if len(self.columns) > SHOWN:
+            summary = f"The first {SHOWN} of {len(self.columns):,} columns are shown. {summary}"
+        return console.results(self.tables(SHOWN), summary, self.settings(), self.remarks)
 
     def __str__(self) -> str:
         return console.as_text(self)
 
 
+def _needed(column: Ranked, periods_per_year: float) -> str:
+    return "never" if column.track_record is None else f"{column.track_record / periods_per_year:.1f} years"
+
+
+def _more(column: Ranked) -> str:
+    if column.more_years is None:
+        return "never"
+    return f"{column.more_years:.1f} more years" if column.more_years else "enough"
+
+
+def table_of(source: Any, reading: dict[str, Any]) -> Returns:
+    """The returns given, or those that :func:`read_returns` makes of another table with these options."""
+    if isinstance(source, Returns):
+        if reading:
+            raise InvalidInputError(
+                f"{', '.join(reading)} {'is' if len(reading) == 1 else 'are'} for reading a table, and these returns "
+                "are read already; pass them to read_returns"
+            )
+        return source
+    lacking = [name for name in ("kind", "periods_per_year") if name not in reading]
+    if lacking:
+        raise InvalidInputError(
+            f"returns must come from read_returns, got {type(source).__name__}; or pass {' and '.join(lacking)} with "
+            "the table, as in rank(frame, kind='returns', periods_per_year=252)"
+        )
+    return read_returns(source, **reading)
+
+
 def rank(
-    returns: Returns,
+    source: Any,
     *,
     L: float | None = None,
     risk_free: float = 0.0,
@@ -255,12 +348,13 @@ def rank(
     replications: int = 2000,
     block: float | None = None,
     seed: int = 0,
+    **reading: Any,
 ) -> Ranking:
     """Rank the columns of returns, with intervals and with the best of many deflated.
 
     Parameters
     ----------
-    returns : from :func:`read_returns`
+    source : from :func:`read_returns`; or a file, frame or other table, with options of that function
     L : regulariser of RSSR, in the unit of variance per period; by default a tenth of the smallest variance of a column
     risk_free : annual rate, 0.02 for 2%
     risk_free_per_period : the rate per period, instead of the annual one
@@ -271,11 +365,13 @@ def rank(
     confidence : of the intervals
     replications, seed : of the bootstrap
     block : mean block length in rows; by default chosen from the data
+    **reading : how a table is read, such as ``kind="prices", periods_per_year=252``; see :func:`read_returns`
+
+    Columns of unequal histories are ranked on their own ones; a resample has the same rows for all.
     """
-    if not isinstance(returns, Returns):
-        raise InvalidInputError(f"returns must come from read_returns, got {type(returns).__name__}")
+    returns = table_of(source, reading)
     one_of("by", by, ("sharpe", "rssr"))
-    rate = statistics.risk_free_rate(risk_free, risk_free_per_period, returns.periods_per_year)
+    rate = returns.rate(risk_free, risk_free_per_period)
     inside("confidence", confidence)
     least = math.ceil(round(2 / (1 - confidence), 6))  # one beyond each end
     if whole("replications", replications, 2) < least:
@@ -283,10 +379,14 @@ def rank(
             f"{replications} resamples say too little of the ends of a {confidence:.4g} interval; take at least {least}"
         )
     whole("seed", seed, 0)
-    x, q = returns.values, returns.periods_per_year
+    x, q = returns.excess, returns.periods_per_year
     known = None if trials_sd is None else positive("trials_sd", trials_sd) ** 2 / q
     selection = statistics.selection(x, trials, known, rate)
-    mean, variance = x.mean(axis=0), x.var(axis=0, ddof=1)
+
+    def each(estimate: Callable[..., Any], *more: Any) -> np.ndarray:
+        return statistics.by_column(lambda own: estimate(own, *more), x)
+
+    mean, variance = each(lambda own: own.mean(axis=0)), each(lambda own: own.var(axis=0, ddof=1))
     objective = RSSR(usual_regulariser(variance) if L is None else L, rate, signed=True)
     block = block_length(x, rate) if block is None else check_block(block, len(x))
     resampled = list(_resamples(returns, block, replications, seed))
@@ -297,32 +397,63 @@ def rank(
     errors = {key: max(_quantile_error(values, end) for end in ends) for key, values in drawn.items()}
     first = np.bincount(drawn[by].argmax(axis=1), minlength=x.shape[1])
 
-    sharpe, se = statistics.sharpe(x, rate), statistics.sharpe_se(x, rate)
+    sharpe, se, se_hac = (
+        each(f, rate) for f in (statistics.sharpe, statistics.sharpe_se, statistics.sharpe_se_hac)
+    )  # fmt: skip
+    deflation: dict[str, Any] = {"trials": selection.trials, "variance": selection.variance}
+    psr_hac = statistics.probabilistic_sharpe(sharpe, se_hac)
     numbers = {
         "mean": mean, "volatility": np.sqrt(variance), "annual_mean": mean * q,
-        "annual_volatility": np.sqrt(variance * q), "drawdown": statistics.drawdown(x), "sharpe": sharpe,
-        "sharpe_low": low["sharpe"], "sharpe_high": high["sharpe"], "se": se,
-        "se_hac": statistics.sharpe_se_hac(x, rate), "rssr": objective.value(mean, variance),
-        "rssr_low": low["rssr"], "rssr_high": high["rssr"], "psr": statistics.probabilistic_sharpe(sharpe, se),
-        "dsr": statistics.deflated_sharpe(sharpe, se, trials=selection.trials, variance=selection.variance),
+        "annual_volatility": np.sqrt(variance * q),
+        "drawdown": statistics.by_column(statistics.drawdown, returns.values), "sharpe": sharpe,
+        "sharpe_low": low["sharpe"], "sharpe_high": high["sharpe"], "se": se, "se_hac": se_hac,
+        "annual_sharpe_lo": each(statistics.annualised_by_lo, q, rate),
+        "rssr": objective.value(mean, variance), "rssr_low": low["rssr"], "rssr_high": high["rssr"],
+        "psr": statistics.probabilistic_sharpe(sharpe, se),
+        "dsr": statistics.deflated_sharpe(sharpe, se, **deflation),
+        "psr_hac": psr_hac, "dsr_hac": statistics.deflated_sharpe(sharpe, se_hac, **deflation),
+        "fdr": false_discovery_rates(1 - psr_hac, "bh"),
     }  # fmt: skip
     for key in ("sharpe", "sharpe_low", "sharpe_high", "se", "se_hac"):
         numbers[f"annual_{key}"] = statistics.annualised(numbers[key], q)
     shares = [wilson(int(count), replications, confidence) for count in first]
+    records = [_track_record(column[~np.isnan(column)], rate, confidence) for column in x.T]
     order = np.argsort(-np.asarray(numbers[by]), kind="stable")
+    counts = returns.counts
     columns = tuple(
         Ranked(
-            name=returns.names[k],
+            name=returns.names[k], rows=int(counts[k]),
             **{key: float(values[k]) for key, values in numbers.items()},
+            track_record=(needed := records[k]),
+            more_years=None if needed is None else max(needed - int(counts[k]), 0.0) / q,
             best=shares[k].mean, best_low=shares[k].low, best_high=shares[k].high,
         )
         for k in order
     )  # fmt: skip
+    common = x[~np.isnan(x).any(axis=1)]
+    measurable = x.shape[1] > 1 and len(common) >= 2 * CSCV_BLOCKS
     return Ranking(
         columns, by, objective.L, statistics.per_year(rate, q), rate, float(confidence), replications, block, seed,
         selection, trials_sd, errors["sharpe"], errors["rssr"], q, returns.kind, returns.span, returns.convention,
         returns.notes, returns.remarks,
+        statistics.backtest_overfitting(common, rate, CSCV_BLOCKS) if measurable else None, returns,
     )  # fmt: skip
+
+
+def false_discovery_rates(p: Any, method: str) -> np.ndarray:
+    """p-values adjusted for the false discovery rate: "bh" of Benjamini and Hochberg, "by" for any dependence."""
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(np.clip(p, 0, 1), method=method))
+
+
+def _track_record(x: np.ndarray, rate: float, confidence: float) -> float | None:
+    """Returns needed for the Sharpe ratio of a column to be above 0 with this confidence; None if it is not."""
+    ratio = statistics.sharpe(x, rate)
+    z = (x - x.mean()) / x.std()
+    if not ratio > 0:
+        return None
+    return statistics.minimum_track_record(ratio, 0.0, (z**3).mean(), (z**4).mean(), confidence)
 
 
 def _quantile_error(values: np.ndarray, end: float) -> float:
@@ -336,7 +467,8 @@ def _confidence(p: float) -> str:
     return "over 99.9%" if p > 0.999 else f"{p:.1%}"
 
 
-def _bootstrap() -> Any:
+def arch_bootstrap() -> Any:
+    """The bootstrap of arch, if that is installed."""
     require("arch", "ranking", "data")
     from arch import bootstrap
 
@@ -352,14 +484,18 @@ def check_block(block: float, rows: int) -> float:
 
 def block_length(x: np.ndarray, risk_free_per_period: float = 0.0) -> float:
     """Mean block length for all columns at once: the median of those that suit each [2, 3]."""
-    bootstrap = _bootstrap()
-    if len(x) < LEAST_FOR_BLOCKS:
+    bootstrap = arch_bootstrap()
+    shortest = int((~np.isnan(x)).sum(axis=0).min())
+    if shortest < LEAST_FOR_BLOCKS:
         raise InvalidInputError(
-            f"{len(x)} returns are too few to choose the block length from (at least {LEAST_FOR_BLOCKS}); "
+            f"{shortest} returns are too few to choose the block length from (at least {LEAST_FOR_BLOCKS}); "
             "pass block= (--block), 1 if returns are independent"
         )
-    lengths = bootstrap.optimal_block_length(statistics.influence(x, risk_free_per_period))["stationary"]
-    return float(np.clip(np.nanmedian(lengths), 1, len(x)))
+
+    def best(own: np.ndarray) -> Any:
+        return bootstrap.optimal_block_length(statistics.influence(own, risk_free_per_period))["stationary"]
+
+    return float(np.clip(np.nanmedian(statistics.by_column(best, x)), 1, len(x)))
 
 
 def resampled_rows(generator: np.random.Generator, rows: int, length: int, block: float) -> np.ndarray:
@@ -371,23 +507,36 @@ def resampled_rows(generator: np.random.Generator, rows: int, length: int, block
     return np.asarray((np.repeat(starts - at, np.diff(np.append(at, length))) + np.arange(length)) % rows)
 
 
-def _resamples(returns: Returns, block: float, replications: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Means and variances of resamples (rows) of every column, some resamples at a time."""
-    x = returns.values
-    n = len(x)
-    centre = x.mean(axis=0)
-    away = x - centre
-    draws = _bootstrap().StationaryBootstrap(block, np.arange(n), seed=seed).bootstrap(replications)
+def resampled_counts(rows: int, block: float, replications: int, seed: int) -> Iterator[np.ndarray]:
+    """How often each row is in resamples of the stationary bootstrap (resamples, rows), a batch of them at a time."""
+    draws = arch_bootstrap().StationaryBootstrap(block, np.arange(rows), seed=seed).bootstrap(replications)
     for start in range(0, replications, _BATCH):
         size = min(_BATCH, replications - start)
-        counts = np.array([np.bincount(next(draws)[0][0], minlength=n) for _ in range(size)], float)
+        yield np.array([np.bincount(next(draws)[0][0], minlength=rows) for _ in range(size)], float)
+
+
+def resampled_moments(x: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means and unbiased variances of resamples (rows) of every column, over the rows in which it has a value."""
+    there = ~np.isnan(x)
+    centre = np.nanmean(x, axis=0)
+    away = np.where(there, x - centre, 0.0)
+    n = counts @ there if not there.all() else float(len(x))
+    with np.errstate(divide="ignore", invalid="ignore"):
         means = counts @ away / n
         variances = (counts @ away**2 / n - means**2) * n / (n - 1)
-        flat = variances <= _FLAT * away.var(axis=0)
+    return centre + means, np.nan_to_num(variances)
+
+
+def _resamples(returns: Returns, block: float, replications: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Means and variances of resamples (rows) of every column, some resamples at a time."""
+    x = returns.excess
+    for counts in resampled_counts(len(x), block, replications, seed):
+        means, variances = resampled_moments(x, counts)
+        flat = variances <= _FLAT * np.nanvar(x, axis=0)
         if flat.any():
             column = int(flat.any(axis=0).argmax())
             raise InvalidInputError(
-                f"column {returns.names[column]!r} varies so rarely that a resample of it does not vary at all; "
-                "leave it out with columns= (--columns), or give more rows"
+                f"column {returns.names[column]!r} varies so rarely that a resample of it does not vary at all, or has "
+                "too few rows; leave it out with columns= (--columns), or give more rows"
             )
-        yield centre + means, variances
+        yield means, variances

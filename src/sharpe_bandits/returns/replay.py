@@ -1,7 +1,8 @@
 """Policies played through a table of returns, row by row in time order, beside what one could have done without them.
 
-In every row a policy holds one column and earns its return. Returns are taken as they stand: holding a column changes
-none of them.
+In every row a policy holds one column, or several in equal parts, and earns the return. Returns are taken as they
+stand: holding a column changes none of them. It decides in every row, or once in a period; a round of the policy is one
+such period, and what it learns from is the return over it.
 
 Which column a policy tries first depends on their order, and much follows from that. So every policy is played many
 times, with the columns in another random order each time; and, if asked for, from other first rows, or on blocks of
@@ -11,106 +12,51 @@ rows drawn again. The spread over these runs is shown beside every number.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from .. import console
-from ..arms.bandit import Environment, stack
-from ..arms.base import Draws
-from ..engine.spec import Feedback, Spec, prepare, run_chunk
+from ..display import Table, html_table
+from ..engine.spec import Feedback
 from ..errors import BudgetTooSmallError, InvalidInputError, unknown
-from ..kernels.rewards import TAPE, ArmTable
-from ..objectives import RSSR, usual_regulariser
+from ..kernels.holdings import Terms
+from ..objectives import RSSR
 from ..policies.base import Policy, check_policy
 from ..policies.by_name import policies_by_name
-from ..validation import one_of, positive, real, whole
+from ..validation import one_of, positive, whole
 from . import statistics
-from .ranking import block_length, check_block, resampled_rows
-from .table import CONSTANT, Returns
+from .dates import in_words
+from .decisions import costs_of
+from .playing import (
+    ALL,
+    BEST,
+    EQUAL,
+    LEADER,
+    NUMBERS,
+    POLICY,
+    Judge,
+    Paths,
+    Player,
+    benchmarks,
+    first_regulariser,
+    held_by,
+    paths_through,
+    play,
+)
+from .ranking import table_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-POLICY, BENCHMARK = "policy", "benchmark"
-EQUAL, BEST, LEADER = "equal weight", "best in hindsight", "follow the leader"
-#: Runs of a policy lie between these quantiles in figures and tables.
-BAND = (0.05, 0.95)
-#: What runs are played on: the rows as recorded; stretches of them that begin anywhere; blocks of rows drawn again.
-Paths = Literal["recorded", "starts", "blocks"]
-PATHS = ("recorded", "starts", "blocks")
-#: The default L is estimated from the first rows: so many, or two per column.
-FIRST_ROWS = 20
 #: A difference is called one only beyond so many standard errors.
 CLEAR = 2.0
 #: Columns listed one by one in the table of shares.
 _LISTED = 25
-
-
-@dataclass(frozen=True, eq=False)
-class Player:
-    """A policy or a benchmark, and how it fared. Numbers are means over its runs.
-
-    But for total and wealth, which are medians: a few lucky runs would make most of a mean.
-
-    Attributes
-    ----------
-    name, kind : and whether it is a "policy" or a "benchmark"
-    rule : what it does, in words
-    runs : how often it was played; 1 for a benchmark on the recorded rows, which does not depend on the run
-    total : return from first to last row, compounded
-    annual_mean, annual_volatility : of its returns, times the periods in a year, and times their root
-    sharpe, se, se_hac : Sharpe ratio per period; its standard errors, if returns were independent, and in spite of
-        autocorrelation; ``annual_...``: times the root of periods in a year. The errors are those of a single run
-    annual_difference, annual_difference_se : annualised Sharpe ratio minus that of equal weight, and its standard
-        error, which allows for both holding the same columns and for autocorrelation
-    drawdown : largest loss from a peak of compounded wealth
-    turnover, annual_turnover : share of wealth that changes hands per period, and a year: 1 for a switch
-    shares : share of time in each column
-    spread : standard deviation over runs of all these numbers; empty for a single run
-    band : their 5% and 95% quantiles over runs; empty for a single run
-    wealth, wealth_low, wealth_high : what 1 has become after each row: median, 5% and 95% quantile over runs
-    """
-
-    name: str
-    kind: str
-    rule: str
-    runs: int
-    total: float
-    annual_mean: float
-    annual_volatility: float
-    sharpe: float
-    se: float
-    se_hac: float
-    annual_sharpe: float
-    annual_se: float
-    annual_se_hac: float
-    annual_difference: float
-    annual_difference_se: float
-    drawdown: float
-    turnover: float
-    annual_turnover: float
-    shares: dict[str, float]
-    spread: dict[str, float]
-    band: dict[str, tuple[float, float]]
-    wealth: np.ndarray
-    wealth_low: np.ndarray
-    wealth_high: np.ndarray
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, but for the wealth of every row."""
-        return {key: value for key, value in asdict(self).items() if not key.startswith("wealth")}
-
-
-#: The numbers of a player.
-NUMBERS = (
-    "total", "annual_mean", "annual_volatility", "sharpe", "se", "se_hac", "annual_sharpe", "annual_se",
-    "annual_se_hac", "annual_difference", "annual_difference_se", "drawdown", "turnover", "annual_turnover",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,15 +69,18 @@ class Replay:
     feedback : "bandit": policies saw the return of the column they held; "full": of all columns
     L : regulariser of policies given by name, in the unit of variance per period
     risk_free, risk_free_per_period : annual rate, and the rate per period that compounds to it
-    cost : share of wealth lost in a switch
-    budget : rows in which policies that look for the best column may explore
+    cost : share of wealth lost in a switch; a dictionary where columns differ
+    every, hold, top, warm_up, cost_aware : when and how policies decide, see :func:`replay`
+    budget : rounds in which policies that look for the best column may explore
     runs, seed : how often policies were played, and the seed of paths, orders and of the policies' random numbers
     paths : what runs were played on, "recorded", "starts" or "blocks"
     length, block : rows of a run, and the mean length of blocks in rows (None where rows are as recorded)
-    names, dates : of the columns, and of the rows (None if the table has none, or if runs are of other rows)
+    names, dates : of the columns, and of the rows without the warm-up (None if the table has none, or if runs are of
+        other rows)
     annual_sharpes : of the columns
     periods_per_year, source, span, convention, notes : of the returns, see :class:`Returns`; source is its ``kind``
     remarks : doubts about the returns and about what was played, each with its remedy
+    hurdle : what is taken off returns, in words, where it is a series
     """
 
     players: tuple[Player, ...]
@@ -139,7 +88,12 @@ class Replay:
     L: float
     risk_free: float
     risk_free_per_period: float
-    cost: float
+    cost: float | dict[str, float]
+    every: int | str
+    hold: int
+    top: int
+    warm_up: int
+    cost_aware: bool
     budget: int
     runs: int
     seed: int
@@ -155,6 +109,7 @@ class Replay:
     convention: str
     notes: tuple[str, ...]
     remarks: tuple[str, ...]
+    hurdle: str = ""
 
     def __getitem__(self, name: str) -> Player:
         """The policy or benchmark of this name."""
@@ -219,13 +174,91 @@ class Replay:
             "data": f"{self.span}{', made from prices' * (self.source == 'prices')}; {len(self.names)} columns",
             "scale": self.convention,
             "annualised": f"mean and turnover × {q:g}, volatility and Sharpe ratio × √{q:g}; total is compounded",
-            "risk-free rate": f"{self.risk_free:.4g} a year, {self.risk_free_per_period:.4g} per period",
+            "risk-free rate": self.hurdle or f"{self.risk_free:.4g} a year, {self.risk_free_per_period:.4g} per period",
             "seen": f"{seen} ({self.feedback} feedback)",
-            "cost": f"{self.cost:.4g} of wealth per switch",
+            "decisions": self._decisions(),
+            "cost": self._cost(),
             "L": f"{self.L:.4g} (variance per period), unless a policy has its own",
             "runs": f"{self.runs} of each policy {played[self.paths]}, the columns in a random order; seed {self.seed}",
             **({"data preparation": "; ".join(self.notes)} if self.notes else {}),
         }
+
+    def _cost(self) -> str:
+        known = "; policies allow for it" if self.cost_aware else ""
+        if isinstance(self.cost, dict):
+            low, high = min(self.cost.values()), max(self.cost.values())
+            return f"{low:.4g} to {high:.4g} of wealth per switch, by column{known}"
+        return f"{self.cost:.4g} of wealth per switch{known}"
+
+    def _decisions(self) -> str:
+        words = f"every {self.every}" if isinstance(self.every, str) else f"every {self.every} rows"
+        words = "in every row" if self.every == 1 else f"{words}; a round of a policy is one such period"
+        words += f", {self.top} columns at a time in equal parts" if self.top > 1 else ", one column at a time"
+        words += f", each for {self.hold} decisions at least" if self.hold > 1 else ""
+        return words + (f"; the first {self.warm_up:,} rows are seen and not played" if self.warm_up else "")
+
+    def log(self, name: str) -> Table:
+        """What a player held and earned in every row, in its run of median total return.
+
+        Columns: date or row, what was held, share of wealth traded before it, gross return, cost, net return, wealth.
+        """
+        held = self[name].held
+        days = range(self.warm_up + 1, self.warm_up + 1 + len(held.gross)) if self.dates is None else self.dates
+        net = held.net
+        rows = zip(days, held.columns, held.traded, held.gross, held.cost, net, statistics.wealth(net), strict=True)
+        return Table(
+            ["row" if self.dates is None else "date", "held", "traded", "gross", "cost", "net", "wealth"],
+            [[self._day(day), self._held(own), *map(float, numbers)] for day, own, *numbers in rows],
+        )
+
+    def switches(self, name: str) -> Table:
+        """The rows before which a player traded from one set of columns to another, in the same run."""
+        held = self[name].held
+        changed = np.flatnonzero((np.diff(held.columns, axis=0) != 0).any(axis=1)) + 1
+        days = np.arange(1, len(held.gross) + 1) + self.warm_up if self.dates is None else self.dates
+        return Table(
+            ["row" if self.dates is None else "date", "from", "to", "traded", "cost"],
+            [
+                [self._day(days[row]), self._held(held.columns[row - 1]), self._held(held.columns[row]),
+                 float(held.traded[row]), float(held.cost[row])]
+                for row in changed
+            ],
+        )  # fmt: skip
+
+    def _day(self, day: Any) -> Any:
+        return int(day) if self.dates is None else in_words(day)
+
+    def _held(self, columns: np.ndarray) -> str:
+        if not columns.size or (columns == ALL).all():
+            return "all"
+        return " + ".join(self.names[k] for k in columns if k >= 0) or "cash"
+
+    def tear_sheet(self, name: str, path: str | Path, against: str | None = EQUAL) -> None:
+        """Write quantstats' page on a player's run of median total return; needs quantstats and dates.
+
+        Parameters
+        ----------
+        name : the player
+        path : of the HTML file
+        against : the player that is its benchmark there; None for none
+        """
+        from ..report.replay import tear_sheet
+
+        tear_sheet(self, name, Path(path), against)
+
+    @property
+    def table(self) -> Table:
+        """Every number, a row per player and metric; becomes a frame with ``to_pandas()``."""
+        return Table.of(self.rows())
+
+    def to_pandas(self) -> Any:
+        """Every number as a :class:`pandas.DataFrame`, a row per player and metric; needs pandas."""
+        return self.table.to_pandas()
+
+    def _repr_html_(self) -> str:
+        parts = "".join(html_table(heads, rows) for heads, rows in self.tables())
+        words = f"<p>{escape(self.summary)}</p><p>{escape(self.warning)}</p>"
+        return f"{words}{parts}{html_table(['', ''], self.settings().items())}"
 
     def rules(self) -> dict[str, str]:
         """What every player does, in words."""
@@ -287,7 +320,8 @@ class Replay:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, but for dates and the wealth of every row."""
         words = (
-            "feedback", "L", "risk_free", "risk_free_per_period", "cost", "budget", "runs", "seed", "paths", "length",
+            "feedback", "L", "risk_free", "risk_free_per_period", "hurdle", "cost", "every", "hold", "top", "warm_up",
+            "cost_aware", "budget", "runs", "seed", "paths", "length",
             "block", "periods_per_year", "source", "span", "convention",
         )  # fmt: skip
         return {
@@ -315,7 +349,7 @@ class Replay:
 
 
 def replay(
-    returns: Returns,
+    source: Any,
     policies: Policy | str | Iterable[Policy | str] | None = None,
     *,
     L: float | None = None,
@@ -324,81 +358,98 @@ def replay(
     feedback: Feedback = "bandit",
     runs: int = 100,
     seed: int = 0,
-    cost: float = 0.0,
+    cost: float | Mapping[str, float] = 0.0,
+    cost_aware: bool = False,
+    every: int | str = 1,
+    hold: int = 1,
+    top: int = 1,
+    warm_up: int = 0,
     budget: int | None = None,
     paths: Paths = "recorded",
     length: int | None = None,
     block: float | None = None,
+    **reading: Any,
 ) -> Replay:
     """Play policies through returns in time order, beside equal weight, the best column in hindsight, and the leader.
 
-    Every run has the columns in a random order of its own; same seed, same runs.
+    Every run has the columns in a random order of its own; same seed, same runs. Where columns have unequal histories,
+    one can be held from its first return to its last; rows in between without one count as a return of 0.
 
     Parameters
     ----------
-    returns : from :func:`read_returns`
+    source : from :func:`read_returns`; or a file, frame or other table, with options of that function
     policies : policies, or their names as in "SlidingWindowUCB:window=250,c=1"; by default those of
         :func:`usual_policies`. RSSR is signed in a replay: by name it is made so, an object without it is refused
-    L : regulariser of policies given by name, in the unit of variance per period; by default a tenth of the smallest
-        variance of a column in the first 20 rows, or in the first two per column if these are more
-    risk_free : annual rate, 0.02 for 2%; in Sharpe ratios, and, per period, in policies given by name
+    L : regulariser of policies given by name, in the unit of variance per round; by default a tenth of the smallest
+        variance of a column in the first 20 rounds, or in the first two per column if these are more
+    risk_free : annual rate, 0.02 for 2%; in Sharpe ratios, and, per round, in policies given by name
     risk_free_per_period : the rate per period, instead of the annual one
     feedback : "bandit": a policy sees the return of the column it holds; "full": the returns of all
     runs, seed : how often every policy is played, and the seed of all that is random
-    cost : share of wealth that a switch costs, 0.001 for a tenth of a per cent; policies learn from returns without it
-    budget : rows in which policies that look for the best column, such as SHSR, may explore; they hold what they
-        recommend in the rest. By default half of the rows
+    cost : share of wealth that a switch costs, 0.001 for a tenth of a per cent; or one per column, by name, half of
+        which is paid on buying and half on selling. Smaller trades cost in proportion
+    cost_aware : whether policies allow for that cost: what a switch costs, spread over ``hold`` rounds, is taken off
+        the returns of columns that are not held when indices are computed
+    every : when policies and benchmarks decide: every so many rows, or at the first row of every "week", "month",
+        "quarter" or "year". A round of a policy is one such period
+    hold : rounds that a column is held at least
+    top : how many columns are held at once, in equal parts
+    warm_up : first rows that policies and benchmarks see all of, and in which nothing is held or counted
+    budget : rounds in which policies that look for the best column, such as SHSR, may explore; they hold what they
+        recommend in the rest. By default half of the rounds
     paths : what a run is played on. "recorded": the rows as they are. "starts": ``length`` rows that begin at a random
         one, half of the rows by default. "blocks": as many rows as there are, drawn again in blocks (the stationary
         bootstrap) of ``block`` rows on average, by default chosen as for :func:`rank`
     length, block : see ``paths``
+    **reading : how a table is read; see :func:`read_returns`
     """
-    if not isinstance(returns, Returns):
-        raise InvalidInputError(f"returns must come from read_returns, got {type(returns).__name__}")
+    returns = table_of(source, reading)
     columns = returns.values.shape[1]
     if columns < 2:
         raise InvalidInputError(
             f"a replay chooses among columns, and there is only {returns.names[0]!r}; give at least two"
         )
-    rate = statistics.risk_free_rate(risk_free, risk_free_per_period, returns.periods_per_year)
-    L = _regulariser(returns) if L is None else positive("L", L)
+    rate = returns.rate(risk_free, risk_free_per_period)
     one_of("feedback", feedback, get_args(Feedback))
     whole("runs", runs, 2)
     whole("seed", seed, 0, 2**64 - 1)
-    if not 0 <= real(cost) < 1:
+    whole("hold", hold, 1)
+    whole("top", top, 1, columns - 1)
+    costs = costs_of(cost, returns.names)
+    if not returns.complete and paths != "recorded":
         raise InvalidInputError(
-            f"cost must be a share of wealth from 0 to below 1, got {cost!r}; 0.001 is 0.1% per switch"
+            f"paths={paths!r} needs columns of the same history; read the table with missing='drop' (--missing drop)"
         )
-    drawn = _paths(returns, rate, seed, paths, length, block)
-    rows = drawn.length
-    given, budget = budget, rows // 2 if budget is None else whole("budget", budget, 1, rows)
-    chosen = _policies(policies, returns, L, rate, feedback)
+    drawn = paths_through(returns, rate, seed, paths, length, block, every, warm_up)
+    L = first_regulariser(drawn) if L is None else positive("L", L)
+    rounds = drawn.rounds - drawn.warm_rounds
+    given, budget = budget, rounds // 2 if budget is None else whole("budget", budget, 1, rounds)
+    rate_of_round = (1 + rate) ** (drawn.length / drawn.rounds) - 1 if drawn.rounds < drawn.length else rate
+    chosen = _policies(policies, drawn.rounds, returns.names, L, rate_of_round, feedback)
     if given is not None and not any(policy.setting == "fixed budget" for policy in chosen):
         raise InvalidInputError(
             f"budget={given!r} is for policies that explore and then hold, such as SHSR; there is none: leave it out"
         )
-    judged, remarks = _past_their_pilot(chosen, rows, columns)
-    table = _Table(returns, rate, float(cost), drawn)
-    found = [_play(policy, table, feedback, runs, budget) for policy in judged]
-    players = tuple(found + _benchmarks(table, runs if drawn.varied else 1))
-    own = statistics.annualised(statistics.sharpe(returns.values, rate), returns.periods_per_year)
+    judged, remarks = (chosen, []) if warm_up else _past_their_pilot(chosen, rounds * top, columns)
+    terms = Terms(hold, drawn.warm_rounds, feedback == "full", bool(cost_aware))
+    plain = top == 1 and hold == 1 and not warm_up and not cost_aware and returns.complete
+    table = Judge(returns, rate, costs, drawn)
+    found = [
+        play(policy, table, feedback, runs, budget) if plain else held_by(policy, table, terms, top, runs)
+        for policy in judged
+    ]
+    beside, doubts = benchmarks(table, runs if drawn.varied else 1, top)
+    own = statistics.by_column(lambda x: statistics.sharpe(x, rate), returns.excess)
+    own = statistics.annualised(own, returns.periods_per_year)
+    dates = None if drawn.varied or returns.dates is None else returns.dates[warm_up:]
+    same = bool((costs == costs[0]).all())
     return Replay(
-        players, feedback, L, statistics.per_year(rate, returns.periods_per_year), rate, float(cost), budget, runs,
-        seed, paths, rows, drawn.block, returns.names, None if drawn.varied else returns.dates, tuple(map(float, own)),
-        returns.periods_per_year, returns.kind, returns.span, returns.convention, returns.notes,
-        (*returns.remarks, *remarks),
+        tuple(found + beside), feedback, L, statistics.per_year(rate, returns.periods_per_year), rate,
+        float(costs[0]) if same else dict(zip(returns.names, costs.tolist(), strict=True)), drawn.every, hold, top,
+        warm_up, bool(cost_aware), budget, runs, seed, paths, drawn.length, drawn.block, returns.names, dates,
+        tuple(map(float, own)), returns.periods_per_year, returns.kind, returns.span, returns.convention, returns.notes,
+        (*returns.remarks, *remarks, *doubts), "" if returns.hurdle is None else returns.hurdle.words,
     )  # fmt: skip
-
-
-def _regulariser(returns: Returns) -> float:
-    """L from the first rows alone: later ones are not known yet when policies begin to use it."""
-    first = returns.values[: max(FIRST_ROWS, 2 * returns.values.shape[1])]
-    varied = first[:, np.ptp(first, axis=0) > CONSTANT].var(axis=0, ddof=1)
-    if not varied.size:
-        raise InvalidInputError(
-            f"no column varies in the first {len(first)} rows, from which L is estimated; pass L= (--L)"
-        )
-    return usual_regulariser(varied)
 
 
 def _past_their_pilot(policies: list[Policy], rows: int, columns: int) -> tuple[list[Policy], list[str]]:
@@ -445,11 +496,6 @@ def _luck(player: Player) -> float:
     return math.hypot(player.annual_difference_se, player.spread["annual_difference"])
 
 
-def _quantiles(values: np.ndarray) -> tuple[float, float]:
-    low, high = np.quantile(values, BAND)
-    return float(low), float(high)
-
-
 def _band(player: Player, key: str, form: str) -> str:
     if player.runs == 1:
         return ""
@@ -458,22 +504,24 @@ def _band(player: Player, key: str, form: str) -> str:
 
 
 def usual_policies(
-    returns: Returns, L: float, risk_free_per_period: float = 0.0, feedback: Feedback = "bandit"
+    rounds: int, columns: int, L: float, risk_free_per_round: float = 0.0, feedback: Feedback = "bandit"
 ) -> list[Policy]:
-    """SF-UCB, the same with a window of a quarter of the rows, W-TS; and UCB-RSSR as published.
+    """SF-UCB, the same with a window of a quarter of the rounds, W-TS; and UCB-RSSR as published.
 
     The last is left out with full feedback: on returns its index is infinite for all columns alike, which makes it play
     them in turn, or, where all have been seen as often, the first for ever.
     """
-    window = max(len(returns) // 4, 6 * len(returns.names))
+    window = max(rounds // 4, 6 * columns)
     names = ["ScaleFreeUCB", f"SlidingWindowUCB:window={window}", "ScaleFreeTS"]
     names += ["UCBRSSR"] if feedback == "bandit" else []
-    return policies_by_name(names, L=L, risk_free=risk_free_per_period)
+    return policies_by_name(names, L=L, risk_free=risk_free_per_round)
 
 
-def _policies(given: Any, returns: Returns, L: float, rate: float, feedback: Feedback) -> list[Policy]:
+def _policies(
+    given: Any, rounds: int, columns: Sequence[str], L: float, rate: float, feedback: Feedback
+) -> list[Policy]:
     if given is None:
-        return usual_policies(returns, L, rate, feedback)
+        return usual_policies(rounds, len(columns), L, rate, feedback)
     listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     if not listed:
         raise InvalidInputError("there is no policy to play; pass at least one, or None for the usual ones")
@@ -505,211 +553,3 @@ def _unsigned(policy: Policy) -> bool:
     """Whether a policy that could keep the sign of RSSR does not."""
     objective = getattr(policy, "objective", None)
     return getattr(policy, "signed", True) is False or (isinstance(objective, RSSR) and not objective.signed)
-
-
-class _Paths(Environment):
-    """The rows of a table in every run, and the order of its columns: a function of seed and run.
-
-    Attributes
-    ----------
-    values : (rows, columns) returns
-    seed : of rows and orders
-    length : rows of a run
-    block : mean length of blocks that are drawn again; None if they are not
-    varied : whether runs are played on other rows than the recorded ones, all of them and in order
-    """
-
-    varies = True
-    clock = "rounds"
-    sort = "recorded"
-
-    def __init__(self, values: np.ndarray, seed: int, length: int, block: float | None) -> None:
-        self.values, self.seed, self.length, self.block = values, seed, length, block
-        self.K = values.shape[1]
-        self.varied = length < len(values) or block is not None
-
-    @property
-    def lowest(self) -> float:
-        return float(self.values.min())
-
-    def drawn(self, run: int) -> tuple[np.ndarray, np.ndarray]:
-        """The returns of a run, (rows, columns) as in the table, and its order of columns."""
-        generator = np.random.Generator(np.random.Philox(key=np.array([self.seed, run], np.uint64)))
-        order = generator.permutation(self.K)
-        if not self.varied:
-            return self.values, order
-        if self.block is not None:
-            return self.values[resampled_rows(generator, len(self.values), self.length, self.block)], order
-        start = int(generator.integers(len(self.values) - self.length + 1))
-        return self.values[start : start + self.length], order
-
-    def table(self, seed: int, first: int, runs: int) -> ArmTable:
-        rows = []
-        for run in range(first, first + runs):
-            x, order = self.drawn(run)
-            rows.append([Draws(TAPE, size=self.length, pool=np.ascontiguousarray(x[:, k])) for k in order])
-        return stack(rows)
-
-
-def _paths(returns: Returns, rate: float, seed: int, paths: Paths, length: int | None, block: float | None) -> _Paths:
-    rows = len(returns)
-    one_of("paths", paths, PATHS)
-    if length is not None and paths != "starts":
-        raise InvalidInputError(f"length={length!r} is for paths='starts' (--paths starts); leave it out")
-    if block is not None and paths != "blocks":
-        raise InvalidInputError(f"block={block!r} is for paths='blocks' (--paths blocks); leave it out")
-    if paths == "starts":
-        return _Paths(returns.values, seed, rows // 2 if length is None else whole("length", length, 3, rows - 1), None)
-    if paths == "blocks":
-        mean = block_length(returns.values, rate) if block is None else check_block(block, rows)
-        return _Paths(returns.values, seed, rows, mean)
-    return _Paths(returns.values, seed, rows, None)
-
-
-@dataclass(frozen=True)
-class _Held:
-    """What a player held in a run: gross returns, what changed hands, and its share of time in each column."""
-
-    gross: np.ndarray
-    traded: np.ndarray
-    shares: np.ndarray
-
-
-def _one_at_a_time(x: np.ndarray, held: np.ndarray) -> _Held:
-    """Of a player that holds the column ``held`` in each row."""
-    gross = x[np.arange(len(x)), held]
-    # after a total loss there is nothing to trade
-    traded = np.concatenate([[0.0], (held[1:] != held[:-1]) & (gross[:-1] > -1)])
-    return _Held(gross, traded, np.bincount(held, minlength=x.shape[1]) / len(x))
-
-
-def _weighted(x: np.ndarray, weights: np.ndarray) -> _Held:
-    """Of a player that holds ``weights`` (rows, columns)."""
-    return _Held((weights * x).sum(axis=1), statistics.traded(weights, x), weights.mean(axis=0))
-
-
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """Returns, the paths through them, and what every player is measured with."""
-
-    returns: Returns
-    rate: float
-    cost: float
-    paths: _Paths
-
-    def net(self, held: _Held) -> np.ndarray:
-        """Returns less the cost of trading."""
-        return np.asarray(held.gross - self.cost * held.traded * (1 + held.gross))
-
-    def equal(self, run: int) -> np.ndarray:
-        """Returns of equal weight in a run; the same in all where rows are as recorded."""
-        return self._equal(run if self.paths.varied else 0)
-
-    @cached_property
-    def _equal(self) -> Callable[[int], np.ndarray]:
-        return lru_cache(maxsize=None)(lambda run: self.net(_equal_weight(self.paths.drawn(run)[0])))
-
-    def measure(self, name: str, run: int, held: _Held) -> tuple[dict[str, float], np.ndarray]:
-        """All numbers of what a player held in a run, and wealth after every row."""
-        q, rate = self.returns.periods_per_year, self.rate
-        net = self.net(held)
-        if np.ptp(net) <= CONSTANT:
-            raise InvalidInputError(f"the returns of {name} do not vary, so it has no Sharpe ratio; give more rows")
-        wealth = statistics.wealth(net)
-        difference, difference_se = statistics.sharpe_difference(net, self.equal(run), rate)
-        ratios = {
-            "sharpe": statistics.sharpe(net, rate), "se": statistics.sharpe_se(net, rate),
-            "se_hac": statistics.sharpe_se_hac(net, rate), "difference": difference, "difference_se": difference_se,
-        }  # fmt: skip
-        turnover = float(held.traded.mean())
-        numbers = {
-            "total": float(wealth[-1]) - 1, "annual_mean": float(net.mean()) * q,
-            "annual_volatility": float(net.std(ddof=1)) * q**0.5, "drawdown": statistics.drawdown(net),
-            "turnover": turnover, "annual_turnover": turnover * q, **ratios,
-            **{f"annual_{key}": statistics.annualised(value, q) for key, value in ratios.items()},
-        }  # fmt: skip
-        shares = {f"share of {n}": float(w) for n, w in zip(self.returns.names, held.shares, strict=True)}
-        return {**{key: numbers[key] for key in NUMBERS}, **shares}, wealth
-
-    def player(self, name: str, kind: str, rule: str, runs: Iterable[_Held]) -> Player:
-        """A player from what it held in each run."""
-        measured = [self.measure(name, run, held) for run, held in enumerate(runs)]
-        numbers = {key: np.array([own[key] for own, _ in measured]) for key in measured[0][0]}
-        wealth = np.array([path for _, path in measured])
-        several = len(measured) > 1
-        low, middle, high = np.quantile(wealth, [BAND[0], 0.5, BAND[1]], axis=0) if several else wealth[[0, 0, 0]]
-        band = {key: _quantiles(values) for key, values in numbers.items()} if several else {}
-        return Player(
-            name=name, kind=kind, rule=rule, runs=len(measured),
-            **{key: float(numbers[key].mean()) for key in NUMBERS if key != "total"}, total=float(middle[-1]) - 1,
-            shares={n: float(numbers[f"share of {n}"].mean()) for n in self.returns.names},
-            spread={key: float(values.std(ddof=1)) for key, values in numbers.items()} if several else {},
-            band=band, wealth=middle, wealth_low=low, wealth_high=high,
-        )  # fmt: skip
-
-
-def _play(policy: Policy, table: _Table, feedback: Feedback, runs: int, budget: int) -> Player:
-    paths, names = table.paths, table.returns.names
-    explores = policy.setting == "fixed budget"
-    horizon = budget if explores else paths.length
-    spec = Spec(policy, paths, horizon, runs, paths.seed, (horizon,), feedback=feedback)
-    prepare(spec)
-    held, explored, found = [], 0, np.zeros(len(names), int)
-    for run in range(runs):
-        x, order = paths.drawn(run)
-        chunk = run_chunk(spec, run, 1, trace=True)
-        choices = chunk.choices[0]
-        if explores:
-            explored = int(chunk.final[0].sum())
-            recommended = chunk.recommended[0, 0]
-            choices = np.concatenate([choices[:explored], np.full(paths.length - explored, recommended)])
-            found[order[recommended]] += 1
-        held.append(_one_at_a_time(x, order[choices]))
-    rule = policy.in_words()
-    if explores:
-        often = ", ".join(
-            f"{names[k]} in {found[k] / runs:.0%}" for k in np.argsort(-found, kind="stable")[:3] if found[k]
-        )
-        rule += (
-            f"; explores for {explored:,} of the {paths.length:,} rows, then holds what it found: {often} of the runs"
-        )
-    return table.player(policy.name, POLICY, rule, held)
-
-
-def _equal_weight(x: np.ndarray) -> _Held:
-    return _weighted(x, np.full_like(x, 1 / x.shape[1]))
-
-
-def _benchmarks(table: _Table, runs: int) -> list[Player]:
-    names = table.returns.names
-    drawn = [table.paths.drawn(run)[0] for run in range(runs)]
-    best = [int(np.argmax(statistics.sharpe(x, table.rate))) for x in drawn]
-    known = f"{names[best[0]]}, whose" if runs == 1 else "the one whose"
-    held = {
-        EQUAL: (
-            [_equal_weight(x) for x in drawn],
-            "all columns, brought back to the same weight before every row",
-        ),
-        BEST: (
-            [_one_at_a_time(x, np.full(len(x), k)) for x, k in zip(drawn, best, strict=True)],
-            f"{known} Sharpe ratio over all rows is largest: known only afterwards",
-        ),
-        LEADER: (
-            [_weighted(x, follow_the_leader(x, table.rate)) for x in drawn],
-            "the column of largest Sharpe ratio so far, all returns being seen; equal weight until one has varied",
-        ),
-    }  # fmt: skip
-    return [table.player(name, BENCHMARK, rule, players) for name, (players, rule) in held.items()]
-
-
-def follow_the_leader(x: np.ndarray, risk_free_per_period: float = 0.0) -> np.ndarray:
-    """Weights (rows, columns): in every row the column of largest Sharpe ratio in the rows before, ties to the first.
-
-    A column that has not varied yet cannot lead; until one has, all have equal weight.
-    """
-    rows, columns = x.shape
-    before = np.full((rows, columns), -np.inf)
-    before[1:] = np.nan_to_num(statistics.sharpe_so_far(x, risk_free_per_period)[:-1], nan=-np.inf)
-    weights = np.eye(columns)[before.argmax(axis=1)]
-    weights[np.isinf(before).all(axis=1)] = 1 / columns
-    return weights

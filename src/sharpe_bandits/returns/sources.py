@@ -1,10 +1,11 @@
-"""Tables as they come: CSV and Parquet files, pandas and polars frames, Arrow tables, dictionaries and arrays.
+"""Tables as they come: CSV, Parquet and spreadsheet files, frames, Arrow tables, dictionaries and arrays.
 
 Nothing is judged here. Columns keep the types of their source, and every row knows how its owner counts it.
 """
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import os
@@ -16,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInputError, SharpeBanditsError, shown
+from ..errors import InvalidInputError, SharpeBanditsError, listed, require, shown, unknown
+from ..validation import whole
 
 #: What stands for a missing value in a CSV file, besides nothing at all.
 MISSING_WORDS = (
@@ -25,6 +27,48 @@ MISSING_WORDS = (
 )  # fmt: skip
 _CSV = (".csv", ".txt", ".tsv", ".gz", ".bz2", ".zst")
 _PARQUET = (".parquet", ".pq")
+_SPREADSHEET = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a table is laid out, where that cannot be seen.
+
+    Attributes
+    ----------
+    separator : between the values of a text file
+    encoding : of a text file
+    skip_rows : lines of a file before the one with the names of columns
+    sheet : of a spreadsheet
+    field : which of several numbers per asset, where columns have two lines of names
+    pivot : the column of names and the one of numbers, where a table has a row per date and asset
+    """
+
+    separator: str = ","
+    encoding: str = "utf-8"
+    skip_rows: int = 0
+    sheet: str | None = None
+    field: str | None = None
+    pivot: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        sign = self.separator
+        if not (isinstance(sign, str) and len(sign) == 1 and sign.isascii() and sign not in '\r\n"\0'):
+            raise InvalidInputError(f"separator must be a single character, such as ';', got {shown(sign)}")
+        whole("skip_rows", self.skip_rows, 0)
+        try:
+            codecs.lookup(self.encoding)
+        except (LookupError, TypeError, ValueError):
+            raise InvalidInputError(
+                f"there is no encoding {shown(self.encoding)}; 'latin-1', 'cp1252' and 'utf-16' are usual"
+            ) from None
+        if self.pivot is not None and (
+            isinstance(self.pivot, str) or len(self.pivot) != 2 or not all(isinstance(p, str) for p in self.pivot)
+        ):
+            raise InvalidInputError(
+                f"pivot must be two columns, that of names and that of numbers, as in ('ticker', 'close'), got "
+                f"{shown(self.pivot)}"
+            )
 
 
 @dataclass(frozen=True)
@@ -47,10 +91,10 @@ class Source:
     text: bool = False
 
 
-def find(source: Any, names: Sequence[str] | None, separator: str) -> Source:
+def find(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
     """The table behind whatever was given."""
     try:
-        found = _found(source, names, separator)
+        found = _found(source, names, layout)
     except SharpeBanditsError:
         raise
     except Exception as error:  # of another library, or of an object of another's making
@@ -65,17 +109,17 @@ def find(source: Any, names: Sequence[str] | None, separator: str) -> Source:
     return found
 
 
-def _found(source: Any, names: Sequence[str] | None, separator: str) -> Source:
+def _found(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
     if isinstance(source, np.ndarray) or (isinstance(source, (list, tuple)) and names is not None):
         return _array(source, names)
     if names is not None:
         raise InvalidInputError("names= is for arrays; a table has names already, choose among them with columns=")
     if isinstance(source, (str, os.PathLike)):
-        return _file(Path(source), separator)
+        return _file(Path(source), layout)
     if isinstance(source, Mapping):
         return _dictionary(source)
     if _library(source) == "pandas":
-        return _pandas(source)
+        return _pandas(source, layout.field)
     if _library(source) == "polars" and hasattr(source, "to_arrow"):
         return _arrow((source.to_frame() if hasattr(source, "to_frame") else source).to_arrow())
     return _other(source)
@@ -157,8 +201,8 @@ def _other(source: Any) -> Source:
 
         return _arrow(from_dataframe(source))
     raise InvalidInputError(
-        "returns are read from a CSV or Parquet file, a pandas or polars frame, an Arrow table, a dictionary of "
-        f"columns or an array with names=, got {shown(source)}"
+        "returns are read from a CSV, Parquet or spreadsheet file, a pandas or polars frame, an Arrow table, a "
+        f"dictionary of columns or an array with names=, got {shown(source)}"
     )
 
 
@@ -194,18 +238,21 @@ def _whole(column: Any) -> Any:
     return plain_values(whole) if pa.types.is_nested(whole.type) or pa.types.is_run_end_encoded(whole.type) else whole
 
 
-def _pandas(source: Any) -> Source:
+def _pandas(source: Any, field: str | None) -> Source:
     import pandas as pd
 
     frame = source.to_frame() if isinstance(source, pd.Series) else source
     if not isinstance(frame, pd.DataFrame):
         raise InvalidInputError(f"a pandas frame or series is needed, got {shown(source)}")
-    if isinstance(frame.index, pd.MultiIndex) or isinstance(frame.columns, pd.MultiIndex):
-        which = "index has" if isinstance(frame.index, pd.MultiIndex) else "columns have"
+    if isinstance(frame.index, pd.MultiIndex):
         raise InvalidInputError(
-            f"the frame's {which} several levels; pass a frame with a row per date and a column per arm, such as one "
-            "level of it"
+            "the frame's index has several levels; pass frame.reset_index() with pivot=(names, numbers), or a frame "
+            "with a row per date and a column per arm"
         )
+    if isinstance(frame.columns, pd.MultiIndex):
+        frame = _one_field(frame, field)
+    elif field is not None:
+        raise InvalidInputError(f"field={field!r} is for columns with two levels of names; choose with columns=")
     names = [str(name) for name in frame.columns]
     kinds = set(frame.dtypes)
     if len(kinds) == 1 and isinstance(next(iter(kinds)), np.dtype) and next(iter(kinds)).kind in "iuf":
@@ -222,6 +269,25 @@ def _pandas(source: Any) -> Source:
     return Source(names, columns, rows(len(frame)), index)
 
 
+def _one_field(frame: Any, field: str | None) -> Any:
+    """The columns of one field of a frame whose columns have two levels, fields and assets in either order."""
+    levels = [[str(name) for name in dict.fromkeys(frame.columns.get_level_values(k))] for k in range(2)]
+    if frame.columns.nlevels != 2:
+        raise InvalidInputError(f"the frame's columns have {frame.columns.nlevels} levels; pass one of at most two")
+    if field is None:
+        usual = next((n for names in levels for n in names if n in ("Adj Close", "Close")), levels[0][0])
+        raise InvalidInputError(
+            f"the frame's columns have two levels, {listed(levels[0][:6])} and {listed(levels[1][:6])}; pass "
+            f"field={usual!r} for the columns of that name"
+        )
+    level = next((k for k, names in enumerate(levels) if field in names), None)
+    if level is None:
+        raise unknown("field", field, levels[0] + levels[1])
+    chosen = frame.loc[:, frame.columns.get_level_values(level).astype(str) == field]
+    chosen.columns = chosen.columns.get_level_values(1 - level)
+    return chosen
+
+
 def _pandas_column(column: Any) -> Any:
     import pandas as pd
     import pyarrow as pa
@@ -234,11 +300,11 @@ def _pandas_column(column: Any) -> Any:
     return _whole(array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array]))
 
 
-def _file(path: Path, separator: str) -> Source:
+def _file(path: Path, layout: Layout) -> Source:
     try:
         kind = path.stat().st_mode
         if stat.S_ISDIR(kind):
-            raise InvalidInputError(f"{str(path)!r} is a folder; name a CSV or Parquet file")
+            raise InvalidInputError(f"{str(path)!r} is a folder; name a CSV, Parquet or spreadsheet file")
         if not stat.S_ISREG(kind):  # a device or a pipe may never come to an end
             raise InvalidInputError(f"{str(path)!r} is not an ordinary file; save its content to one")
         with path.open("rb") as file:
@@ -251,11 +317,61 @@ def _file(path: Path, separator: str) -> Source:
         raise InvalidInputError(f"{str(path)!r} is empty")
     if start == b"PAR1" or path.suffix.lower() in _PARQUET:
         return _parquet(path)
+    if path.suffix.lower() in _SPREADSHEET:
+        return _by_field(_spreadsheet(path, layout), layout.field)
     if path.suffix.lower() not in _CSV:
         raise InvalidInputError(
-            f"{str(path)!r} must be a CSV file ({', '.join(_CSV)}) or a Parquet file ({', '.join(_PARQUET)})"
+            f"{str(path)!r} must be a CSV file ({', '.join(_CSV)}), a Parquet file ({', '.join(_PARQUET)}) or a "
+            f"spreadsheet ({', '.join(_SPREADSHEET)})"
         )
-    return _csv(path, separator)
+    if layout.sheet is not None:
+        raise InvalidInputError(f"sheet={layout.sheet!r} is for spreadsheets; {str(path)!r} is none: leave it out")
+    return _by_field(_csv(path, layout), layout.field)
+
+
+def _by_field(source: Source, field: str | None) -> Source:
+    """The columns of one field of a file with two lines of names: fields above assets, as yfinance writes them."""
+    if field is None:
+        return source
+    if field not in source.names[1:]:
+        raise unknown("field", field, source.names[1:])
+    firsts = [plain_values(column[:2]) for column in source.columns]
+    # a third line may name the dates
+    lines = 2 if all(len(pair) > 1 and pair[1] in (None, "") for pair in firsts[1:]) else 1
+    taken = [0, *(k for k, name in enumerate(source.names) if k and name == field)]
+    names = [source.names[0] if k == 0 else str(firsts[k][0] or "") for k in taken]
+    columns = [source.columns[k][lines:] for k in taken]
+    return Source(names, columns, lambda row: source.place(row + lines), source.index, source.text)
+
+
+def _spreadsheet(path: Path, layout: Layout) -> Source:
+    """A sheet, with the types that its cells have."""
+    require("python_calamine", "reading a spreadsheet", "data")
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        book = CalamineWorkbook.from_path(str(path))
+        sheets = book.sheet_names
+        if layout.sheet is None and len(sheets) > 1:
+            raise InvalidInputError(
+                f"{str(path)!r} has {len(sheets)} sheets: {listed(sheets)}; pass sheet={sheets[0]!r} (--sheet) for the "
+                "one that is meant"
+            )
+        if layout.sheet is not None and layout.sheet not in sheets:
+            raise unknown("sheet", layout.sheet, sheets)
+        lines = book.get_sheet_by_name(layout.sheet or sheets[0]).to_python(skip_empty_area=False)
+    except (CalamineError, OSError) as error:
+        raise InvalidInputError(f"{str(path)!r} is no spreadsheet, or a damaged one ({brief(error)})") from None
+    cells = [[None if cell == "" else cell for cell in line] for line in lines]
+    cells = cells[layout.skip_rows :]
+    while cells and not any(cell is not None for cell in cells[-1]):
+        cells.pop()
+    if not cells:
+        raise InvalidInputError(f"{str(path)!r} has nothing after its first {layout.skip_rows} rows")
+    width = max(k + 1 for line in cells for k, cell in enumerate(line) if cell is not None)
+    names = ["" if cell is None else str(cell).strip() for cell in cells[0][:width]]
+    columns = [[line[k] for line in cells[1:]] for k in range(width)]
+    return Source(names, columns, lambda row: f"row {row + 2 + layout.skip_rows} of the sheet")
 
 
 def _parquet(path: Path) -> Source:
@@ -268,14 +384,13 @@ def _parquet(path: Path) -> Source:
         raise InvalidInputError(f"{str(path)!r} is no Parquet file, or a damaged one ({brief(error)})") from None
 
 
-def _csv(path: Path, separator: str) -> Source:
+def _csv(path: Path, layout: Layout) -> Source:
     """Every column as text: types guessed from a file's beginning would fail on what stands further down."""
     import pyarrow as pa
     from pyarrow import csv
 
-    if not (isinstance(separator, str) and len(separator) == 1 and separator.isascii() and separator not in '\r\n"\0'):
-        raise InvalidInputError(f"separator must be a single character, such as ';', got {shown(separator)}")
-    records = _records(path, separator)
+    separator = layout.separator
+    records = _records(path, layout)
     header = next(records, None)
     if header is None:
         raise InvalidInputError(f"{str(path)!r} has no lines")
@@ -293,6 +408,7 @@ def _csv(path: Path, separator: str) -> Source:
             csv.ReadOptions(
                 column_names=plain,
                 skip_rows=header[0] + "".join(header[1]).count("\n"),
+                encoding=layout.encoding,
                 # a line must fit into a block; one of data is seldom many times as long as the header
                 block_size=max(2**20, 64 * sum(map(len, header[1]))),
             ),
@@ -303,13 +419,16 @@ def _csv(path: Path, separator: str) -> Source:
     except (pa.ArrowInvalid, OSError) as error:
         for line, cells in records:
             if len(cells) != len(names):
+                begin = line - 1
+                further = f"; if the table begins there pass skip_rows={begin} (--skip-rows {begin})"
                 raise InvalidInputError(
                     f"line {line} of {str(path)!r} has {len(cells)} values, the header has {len(names)} names"
+                    f"{further * (len(cells) > len(names))}"
                 ) from None
         raise InvalidInputError(f"{str(path)!r} cannot be read as CSV ({brief(error)})") from None
 
     def place(row: int) -> str:
-        lines = (line for line, cells in _records(path, separator, empty=len(names) == 1) if line >= header[0])
+        lines = (line for line, cells in _records(path, layout, empty=len(names) == 1) if line >= header[0])
         for number, line in enumerate(lines, -1):
             if number == row:
                 return f"line {line}"
@@ -336,7 +455,7 @@ def _trimmed(table: Any) -> list[Any]:
     return [cells.slice(place * table.num_rows, table.num_rows) for place in range(table.num_columns)]
 
 
-def _records(path: Path, separator: str, empty: bool = False) -> Any:
+def _records(path: Path, layout: Layout, empty: bool = False) -> Any:
     """Lines of a CSV file that hold something, each with its number: of the first line where a value spans several.
 
     With ``empty`` the others are among them.
@@ -345,19 +464,71 @@ def _records(path: Path, separator: str, empty: bool = False) -> Any:
 
     import pyarrow as pa
 
-    with io.TextIOWrapper(pa.input_stream(str(path)), "utf-8-sig", newline="") as file:
-        reader = csv.reader(file, delimiter=separator)
-        line = 1
+    marked = codecs.lookup(layout.encoding).name == "utf-8"  # a mark at the beginning is none of the first name
+    with io.TextIOWrapper(pa.input_stream(str(path)), "utf-8-sig" if marked else layout.encoding, newline="") as file:
+        line = 1 + layout.skip_rows
         try:
+            for _ in range(layout.skip_rows):
+                file.readline()
+            reader = csv.reader(file, delimiter=layout.separator)
             for cells in reader:
                 if cells or empty:
                     yield line, cells
-                line = reader.line_num + 1
+                line = layout.skip_rows + reader.line_num + 1
         except UnicodeDecodeError as error:
             raise InvalidInputError(
-                f"{str(path)!r} is not in UTF-8 ({error.reason}, about line {line}); save it so"
+                f"{str(path)!r} is not in {layout.encoding.upper()} ({error.reason}, about line {line}); pass "
+                f"encoding={_other_encoding(path)!r} (--encoding {_other_encoding(path)}) if it is in that, or save it "
+                "in UTF-8"
             ) from None
         except csv.Error as error:
             raise InvalidInputError(f"{str(path)!r}, about line {line}: {error}; correct it") from None
         except OSError as error:  # of a file that is compressed
             raise InvalidInputError(f"{str(path)!r} is damaged, or not compressed as its name says ({error})") from None
+
+
+def _other_encoding(path: Path) -> str:
+    """What a text file that is not in UTF-8 is most often in."""
+    with path.open("rb") as file:
+        return "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "cp1252"
+
+
+def pivoted(source: Source, layout: Layout, dated: int | None, duplicates: str) -> Source:
+    """A table with a row per date and a column per asset, from one with a row per date and asset."""
+    import pyarrow as pa
+
+    if layout.pivot is None:
+        return source
+    for name in layout.pivot:
+        if name not in source.names:
+            raise unknown("column", name, source.names)
+    if dated is None:
+        raise InvalidInputError("pivot needs a column of dates; pass date= (--date) with its name")
+    dates, assets, numbers = (
+        plain_values(source.columns[k]) for k in (dated, *(source.names.index(name) for name in layout.pivot))
+    )
+    begins: dict[Any, int] = {}
+    for at, date in enumerate(dates):
+        begins.setdefault(date, at)
+    rows_of, origin = {date: row for row, date in enumerate(begins)}, list(begins.values())
+    wide: dict[str, list[Any]] = {str(a): [None] * len(rows_of) for a in dict.fromkeys(assets) if a is not None}
+    first: dict[tuple[int, str], int] = {}
+    for at, (date, asset, number) in enumerate(zip(dates, assets, numbers, strict=True)):
+        if asset is None:
+            raise InvalidInputError(f"column {layout.pivot[0]!r}, {source.place(at)} has no name; correct it")
+        row, name = rows_of[date], str(asset)
+        before = first.setdefault((row, name), at)
+        if before != at and duplicates == "error":
+            raise InvalidInputError(
+                f"{source.place(before)} and {source.place(at)} have the same date and {layout.pivot[0]}, {name!r}; "
+                "pass duplicates='first' (--duplicates first) or duplicates='last' (--duplicates last)"
+            )
+        if before == at or duplicates == "last":
+            wide[name][row] = number
+    texts = pa.large_string() if source.text else None
+    columns = [pa.array(values, texts) if source.text else values for values in wide.values()]
+    label = source.columns[dated]
+    moments = label.take(pa.array(origin)) if hasattr(label, "take") else [label[at] for at in origin]
+    return Source(
+        [source.names[dated], *wide], [moments, *columns], lambda row: source.place(origin[row]), None, source.text
+    )

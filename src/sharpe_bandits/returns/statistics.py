@@ -17,12 +17,15 @@ References
 .. [8] D. B. Owen and G. P. Steck (1962). Moments of order statistics from the equicorrelated multivariate normal
        distribution. Annals of Mathematical Statistics 33(4).
 .. [9] G. W. Schwert (1989). Tests for unit roots: a Monte Carlo investigation. J. Business & Economic Statistics 7(2).
+.. [10] D. H. Bailey, J. M. Borwein, M. López de Prado and Q. J. Zhu (2017). The probability of backtest overfitting. J.
+       Computational Finance 20(4).
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,6 +122,74 @@ def annualised(sharpe: Any, periods_per_year: float, autocorrelations: Sequence[
     return sharpe * (q / math.sqrt(spread))
 
 
+def annualised_by_lo(x: Any, periods_per_year: float, risk_free_per_period: float = 0.0) -> Any:
+    """Annualised Sharpe ratio that allows for autocorrelation of returns (Lo's [1]).
+
+    Of the autocorrelations, as many are taken as the rule of Newey and West [4] gives for the returns, fewer than a
+    year has periods, with Bartlett weights; a year of daily returns has far more lags than can be estimated.
+    """
+    x = _series(x)
+
+    def one(column: np.ndarray) -> float:
+        lags = min(_lags(column), math.ceil(periods_per_year) - 1)
+        covariances = _autocovariances(column, lags)
+        weights = 1 - np.arange(1, lags + 1) / (lags + 1)
+        rho = weights * np.array(covariances[1:]) / covariances[0]
+        return float(annualised(sharpe(column, risk_free_per_period), periods_per_year, rho.tolist()))
+
+    return one(x) if x.ndim == 1 else np.array([one(column) for column in x.T])
+
+
+def correlations(x: Any) -> np.ndarray:
+    """Correlation of every two columns over the rows that both have; not a number where these are fewer than 3."""
+    x = _series(x)
+    if not np.isnan(x).any():
+        return np.corrcoef(x, rowvar=False).reshape(x.shape[1], -1)
+    there = ~np.isnan(x)
+    away = np.where(there, x - np.nanmean(x, axis=0), 0.0)  # keeps squares accurate
+    here = there.astype(float)
+    rows = here.T @ here
+    total = away.T @ here  # of column i over the rows of pair (i, j)
+    squares = (away**2).T @ here
+    with np.errstate(divide="ignore", invalid="ignore"):
+        covariance = away.T @ away / rows - total * total.T / rows**2
+        variance = squares / rows - (total / rows) ** 2
+        found = covariance / np.sqrt(variance * variance.T)
+    return np.where(rows >= 3, np.clip(found, -1, 1), np.nan)
+
+
+def backtest_overfitting(x: Any, risk_free_per_period: float = 0.0, blocks: int = 16) -> float:
+    """Probability of backtest overfitting [10]: how often the column that is best in half of the blocks of rows has, in
+    the other half, a Sharpe ratio below the median of all columns; over all ways to choose half of the blocks (CSCV).
+    """
+    x = _series(x)
+    if x.ndim != 2 or x.shape[1] < 2 or len(x) < 2 * blocks or blocks % 2:
+        raise InvalidInputError(
+            f"at least two columns and an even number of blocks of two rows are needed, got shape {x.shape} and "
+            f"{blocks} blocks"
+        )
+    parts = np.array_split(x - x.mean(axis=0), blocks)
+    sizes, sums = np.array([len(p) for p in parts]), np.array([p.sum(axis=0) for p in parts])
+    squares = np.array([(p**2).sum(axis=0) for p in parts])
+    chosen = np.array(list(itertools.combinations(range(blocks), blocks // 2)))
+    inside = np.zeros((len(chosen), blocks))
+    np.put_along_axis(inside, chosen, 1.0, axis=1)
+    below = 0
+    for begin in range(0, len(inside), 1000):  # many columns take room
+        train = inside[begin : begin + 1000]
+        ratios = []
+        for which in (train, 1 - train):
+            n = (which @ sizes)[:, None]
+            mean = which @ sums / n
+            variance = np.maximum(which @ squares / n - mean**2, 1e-300) * n / (n - 1)
+            ratios.append((mean + x.mean(axis=0) - risk_free_per_period) / np.sqrt(variance))
+        best = ratios[0].argmax(axis=1)
+        own = np.take_along_axis(ratios[1], best[:, None], axis=1)
+        lower, equal = (ratios[1] < own).sum(axis=1), (ratios[1] == own).sum(axis=1)
+        below += int((lower + (equal + 1) / 2 <= (x.shape[1] + 1) / 2).sum())
+    return below / len(chosen)
+
+
 def per_period(rate: float, periods_per_year: float) -> float:
     """Rate per period that compounds to this annual rate."""
     positive("1 + the annual rate", 1 + finite("annual rate", rate))
@@ -178,7 +249,12 @@ def drawdown(x: Any) -> Any:
 
 
 def traded(weights: Any, x: Any) -> np.ndarray:
-    """Share of wealth that changes hands before each row, to hold ``weights`` (rows, columns) in it: 1 for a switch.
+    """Share of wealth that changes hands before each row, to hold ``weights`` (rows, columns) in it: 1 for a switch."""
+    return np.asarray(trades(weights, x).sum(axis=1) / 2)
+
+
+def trades(weights: Any, x: Any) -> np.ndarray:
+    """What is bought or sold of each column before each row (rows, columns), as a share of wealth.
 
     What was held before has grown or shrunk with its returns meanwhile. Buying in before the first row is not counted.
     """
@@ -186,7 +262,7 @@ def traded(weights: Any, x: Any) -> np.ndarray:
     grown = weights[:-1] * (1 + x[:-1])
     total = grown.sum(axis=1, keepdims=True)
     held = np.divide(grown, total, out=weights[1:].copy(), where=total > 0)  # if all is lost there is nothing to trade
-    return np.concatenate([[0.0], np.abs(weights[1:] - held).sum(axis=1) / 2])
+    return np.concatenate([np.zeros((1, weights.shape[1])), np.abs(weights[1:] - held)])
 
 
 def probabilistic_sharpe(sharpe: Any, se: Any, benchmark: float = 0.0) -> Any:
@@ -273,14 +349,17 @@ def selection(
     """
     x = _series(x)
     x = x.reshape(len(x), -1)
-    n, columns = x.shape
+    counts = (~np.isnan(x)).sum(axis=0)
+    columns = x.shape[1]
     trials = columns if trials is None else whole("trials", trials, columns)
-    given = float(np.var(sharpe(x, risk_free_per_period), ddof=1)) if columns > 1 else 0.0
+    ratios = by_column(lambda own: sharpe(own, risk_free_per_period), x)
+    given = float(np.var(ratios, ddof=1)) if columns > 1 else 0.0
     correlation = 0.0
     if columns > 1:
-        pairs = np.corrcoef(x, rowvar=False).sum() - columns
+        # columns without common rows are taken to be independent
+        pairs = np.nan_to_num(correlations(x)).sum() - columns
         correlation = float(np.clip(pairs / (trials * (trials - 1)), 0.0, 1.0))
-    sampling = (1 - correlation) / (n - 1)
+    sampling = float((1 - correlation) * (1 / (counts - 1)).mean())
     largest = max(given, sampling) if variance is None else not_negative("variance", variance)
     return Selection(trials, _effective(trials, correlation), correlation, largest, given, sampling)
 
@@ -303,6 +382,13 @@ def _maximum(trials: float) -> float:
     return float((1 - gamma) * ndtri(1 - 1 / trials) + gamma * ndtri(1 - 1 / (trials * math.e)))
 
 
+def by_column(estimate: Callable[[np.ndarray], Any], x: np.ndarray) -> np.ndarray:
+    """An estimate of every column over the rows in which it has a value."""
+    if not np.isnan(x).any():
+        return np.asarray(estimate(x))
+    return np.array([estimate(column[~np.isnan(column)]) for column in x.T])
+
+
 def _series(x: Any, least: int = 2) -> np.ndarray:
     values = np.asarray(x, float)
     if values.ndim not in (1, 2) or len(values) < least:
@@ -318,20 +404,25 @@ def _out(value: Any) -> Any:
 
 def _long_run_variance(x: np.ndarray, lags: int | None) -> float:
     """Sum of autocovariances with Bartlett weights."""
+    lags = _lags(x) if lags is None else whole("lags", lags, 0, len(x) - 1)
+    own, *others = _autocovariances(x, lags)
+    return own + 2 * sum((1 - j / (lags + 1)) * c for j, c in enumerate(others, 1))
+
+
+def _autocovariances(x: np.ndarray, lags: int) -> list[float]:
+    """At lags 0, 1, ... up to ``lags``."""
     n = len(x)
     x = x - x.mean()
+    return [float(x[lag:] @ x[: n - lag]) / n for lag in range(lags + 1)]
 
-    def autocovariance(lag: int) -> float:
-        return float(x[lag:] @ x[: n - lag]) / n
 
-    if lags is None:
-        first = [autocovariance(j) for j in range(1, min(int(4 * (n / 100) ** (2 / 9)), n - 1) + 1)]
-        level = autocovariance(0) + 2 * sum(first)
-        slope = 2 * sum(j * c for j, c in enumerate(first, 1))
-        # The rule has the square of the ratio: a level below 0 is as good as one above. Near 0 it asks for any number
-        # of lags; Schwert's rule [9] limits them.
-        ratio = slope / level if level else math.inf
-        lags = min(int(min(1.1447 * (ratio * ratio * n) ** (1 / 3), 12 * (n / 100) ** 0.25)), n - 1)
-    lags = whole("lags", lags, 0, n - 1)
-    weighted = sum((1 - j / (lags + 1)) * autocovariance(j) for j in range(1, lags + 1))
-    return autocovariance(0) + 2 * weighted
+def _lags(x: np.ndarray) -> int:
+    """How many lags Newey and West's rule [4] takes for a series."""
+    n = len(x)
+    own, *first = _autocovariances(x, min(int(4 * (n / 100) ** (2 / 9)), n - 1))
+    level = own + 2 * sum(first)
+    slope = 2 * sum(j * c for j, c in enumerate(first, 1))
+    # The rule has the square of the ratio: a level below 0 is as good as one above. Near 0 it asks for any number of
+    # lags; Schwert's rule [9] limits them.
+    ratio = slope / level if level else math.inf
+    return min(int(min(1.1447 * (ratio * ratio * n) ** (1 / 3), 12 * (n / 100) ** 0.25)), n - 1)

@@ -50,6 +50,25 @@ class Family:
         """Play the runs of a chunk and fill in its arrays."""
         raise AssertionError(f"{type(self).__name__} does not play")
 
+    def hold(
+        self, policy: Policy, values: np.ndarray, costs: np.ndarray, terms: Any, places: int, seed: int, run: int
+    ) -> np.ndarray:
+        """The arms that a policy holds in each round (rounds, places) on recorded rewards; -1 where there is none.
+
+        Parameters
+        ----------
+        values : rewards (rounds, arms), not a number where an arm is not there
+        costs : of a switch, by arm
+        terms : :class:`~sharpe_bandits.kernels.holdings.Terms`
+        places : arms held at once
+        seed, run : of the policy's random numbers
+        """
+        raise InvalidInputError(
+            f"{policy.name} plays arms in phases, one at a time and all there from the beginning; take an index policy "
+            "such as SF-UCB for columns of unequal histories, several columns at once, a minimum holding, known costs "
+            "or warm-up rows"
+        )
+
     def chunk_runs(self, spec: Spec) -> int:
         """Default number of runs per chunk: a multiple of the lanes of a kernel."""
         size = LANES * max(1, min(-(-spec.runs // (2 * LANES)), self.chunk_rounds // (spec.horizon * LANES)))

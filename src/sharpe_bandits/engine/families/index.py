@@ -6,9 +6,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ...call_tree import mentions, spreads_nan, substituted
 from ...errors import InvalidInputError
-from ...kernels import formulas, index_play, round_by_round, statistics
+from ...kernels import formulas, holdings, index_play, round_by_round, statistics
 from ...kernels.game import Game
 from ...kernels.rewards import ArmTable
 from ...kernels.statistics import MAX_TABLE, STATISTICS, Keeping, keeping
@@ -82,6 +84,23 @@ class IndexFamily(Family):
                 _play(spec, chunk, table, lazy if pays else side_by_side, played, runs)
         if spec.policy.goal is None:
             chunk.recommended[:, 0] = chunk.final.argmax(axis=1)
+
+    def hold(
+        self, policy: Policy, values: np.ndarray, costs: np.ndarray, terms: Any, places: int, seed: int, run: int
+    ) -> np.ndarray:
+        assert isinstance(policy, IndexPolicy)
+        rounds, arms = values.shape
+        window, discount = policy.memory
+        memory = round_by_round.Memory(min(window, rounds), discount, policy.least_pilot)
+        held = np.full((rounds, places), -1, np.int64)
+        kernel = specialise(holdings.hold, policy_bindings(policy, rounds))
+        odd = kernel(
+            np.ascontiguousarray(values), costs, terms, memory, policy.pilot(rounds, arms), np.uint64(seed), run,
+            policy.arguments(rounds), held,
+        )  # fmt: skip
+        if odd >= 0:
+            raise InvalidInputError(f"the index of {policy.name} is not a number for arm {odd} in run {run}")
+        return held
 
     def cost(self, spec: Spec) -> float:
         return 6.0 if is_lazy(spec) else 2.0 + 12.0 * spec.environment.K

@@ -1,0 +1,41 @@
+"""A comparison as files: data and a page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ..files import write_atomically
+from ..returns.comparison import Comparison
+from .document import document
+
+_REFERENCES = (
+    "O. Ledoit and M. Wolf (2008). Robust performance hypothesis testing with the Sharpe ratio. Journal of Empirical "
+    "Finance 15(5).",
+    "P. R. Hansen (2005). A test for superior predictive ability. Journal of Business & Economic Statistics 23(4).",
+    "P. R. Hansen, A. Lunde and J. M. Nason (2011). The model confidence set. Econometrica 79(2).",
+    "Y. Benjamini and D. Yekutieli (2001). The control of the false discovery rate in multiple testing under "
+    "dependency. Annals of Statistics 29(4).",
+    "D. H. Bailey, J. M. Borwein, M. López de Prado and Q. J. Zhu (2017). The probability of backtest overfitting. "
+    "Journal of Computational Finance 20(4).",
+)
+
+
+def save(comparison: Comparison, folder: Path) -> None:
+    """Write all files of a comparison; nothing is written if one of them cannot be made."""
+    text = json.dumps(comparison.to_dict(), indent=1, ensure_ascii=False)
+    files = {
+        "comparison.csv": comparison.table.to_csv(),
+        "comparison.json": f"{text}\n".encode(),
+        "comparison.html": page(comparison).encode(),
+    }
+    for name, content in files.items():
+        write_atomically(folder / name, content)
+
+
+def page(comparison: Comparison) -> str:
+    """The comparison as one small page."""
+    count = len(comparison.returns.names)
+    return document(
+        "comparison.html", title=f"Comparison of {count} columns", comparison=comparison, references=_REFERENCES
+    )

@@ -1,0 +1,135 @@
+"""When a policy decides, what it holds between two decisions, and what its trades cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInputError, shown, unknown
+from ..validation import real, whole
+from . import statistics
+
+#: Decisions by the calendar: at the first row of each.
+CALENDAR = {"week": "datetime64[W]", "month": "datetime64[M]", "quarter": "datetime64[M]", "year": "datetime64[Y]"}
+
+
+def check_every(every: Any, dates: np.ndarray | None, as_recorded: bool) -> int | str:
+    """``every``, if decisions can be made so: every so many rows, or by the calendar of recorded dates."""
+    if not isinstance(every, str):
+        return whole("every", every, 1)
+    if every.isdecimal() and int(every):
+        return int(every)
+    if every not in CALENDAR:
+        raise InvalidInputError(f"every must be a number of rows or one of {', '.join(CALENDAR)}, got {shown(every)}")
+    if dates is None or not as_recorded:
+        why = "the table has no dates" if dates is None else "rows are drawn again"
+        raise InvalidInputError(
+            f"every={every!r} needs the dates of rows, and {why}; pass a number of rows, such as 21"
+        )
+    return every
+
+
+def starts(rows: int, every: int | str, warm: int, dates: np.ndarray | None) -> np.ndarray:
+    """First row of each decision period; the row ``warm`` is among them, and those before it are of the warm-up."""
+    if isinstance(every, int):
+        return np.arange(warm % every, rows, every)
+    assert dates is not None
+    days = dates.astype("datetime64[D]")
+    if every == "week":  # from Monday; 1970 began on a Thursday
+        keys = (days.astype(np.int64) + 3) // 7
+    else:
+        keys = days.astype(CALENDAR[every]).astype(np.int64) // (3 if every == "quarter" else 1)
+    begins = np.concatenate([[True], keys[1:] != keys[:-1]])
+    begins[warm] = True
+    return np.flatnonzero(begins)
+
+
+def compounded(x: np.ndarray, begins: np.ndarray) -> np.ndarray:
+    """Returns over decision periods; not a number where a column is not there when a period begins.
+
+    A column that ends within a period is held as cash to the end of it.
+    """
+    if len(begins) == len(x):
+        return x
+    grown = np.multiply.reduceat(1 + np.nan_to_num(x), begins, axis=0) - 1
+    return np.where(np.isnan(x[begins]), np.nan, grown)
+
+
+def costs_of(cost: Any, names: Sequence[str]) -> np.ndarray:
+    """What a switch costs, by column: the same for all, or by name."""
+    if isinstance(cost, Mapping):
+        stranger = next((name for name in cost if name not in names), None)
+        if stranger is not None:
+            raise unknown("column", stranger, names)
+        lacking = [name for name in names if name not in cost]
+        if lacking:
+            raise InvalidInputError(f"cost has no value for {', '.join(map(repr, lacking[:5]))}; give one per column")
+        values = [cost[name] for name in names]
+    else:
+        values = [cost] * len(names)
+    for value in values:
+        if not 0 <= real(value) < 1:
+            raise InvalidInputError(
+                f"cost must be a share of wealth from 0 to below 1, got {value!r}; 0.001 is 0.1% per switch"
+            )
+    return np.array(values, float)
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a player held in a run.
+
+    Attributes
+    ----------
+    gross : returns before costs, by row
+    traded : share of wealth that changed hands before each row
+    cost : of that, as a share of wealth
+    shares : share of time in each column
+    columns : (rows, places) held in each row, -1 for none; no places where all are held
+    """
+
+    gross: np.ndarray
+    traded: np.ndarray
+    cost: np.ndarray
+    shares: np.ndarray
+    columns: np.ndarray
+
+    @property
+    def net(self) -> np.ndarray:
+        """Returns less the cost of trading."""
+        return np.asarray(self.gross - self.cost * (1 + self.gross))
+
+
+def one_at_a_time(x: np.ndarray, held: np.ndarray, costs: np.ndarray) -> Held:
+    """Of a player that holds the column ``held`` in each row."""
+    gross = x[np.arange(len(x)), held]
+    # after a total loss there is nothing to trade
+    traded = np.concatenate([[0.0], (held[1:] != held[:-1]) & (gross[:-1] > -1)])
+    each = costs[held]
+    cost = np.concatenate([[0.0], (each[1:] + each[:-1]) / 2 * traded[1:]])
+    return Held(gross, traded, cost, np.bincount(held, minlength=x.shape[1]) / len(x), held[:, None])
+
+
+def weighted(x: np.ndarray, weights: np.ndarray, costs: np.ndarray, columns: np.ndarray | None = None) -> Held:
+    """Of a player that holds ``weights`` (rows, columns)."""
+    moved = statistics.trades(weights, x)
+    traded = moved.sum(axis=1) / 2
+    cost = costs[0] * traded if (costs == costs[0]).all() else moved @ costs / 2
+    if columns is None:
+        columns = np.empty((len(x), 0), int)
+    return Held((weights * x).sum(axis=1), traded, cost, weights.mean(axis=0), columns)
+
+
+def drifting(targets: np.ndarray, x: np.ndarray, begins: np.ndarray) -> np.ndarray:
+    """Weights by row (rows, columns) of a player that brings them to ``targets`` at every decision alone."""
+    if len(begins) == len(x):
+        return targets
+    weights = np.empty_like(x)
+    for target, first, end in zip(targets, begins, [*begins[1:], len(x)], strict=True):
+        grown = target * np.concatenate([np.ones((1, x.shape[1])), np.cumprod(1 + x[first : end - 1], axis=0)])
+        total = grown.sum(axis=1, keepdims=True)
+        weights[first:end] = np.divide(grown, total, out=np.tile(target, (end - first, 1)), where=total > 0)
+    return weights

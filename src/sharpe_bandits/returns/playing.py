@@ -1,0 +1,435 @@
+"""How policies and benchmarks are played through a table of returns, run by run, and what is measured of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from ..arms.bandit import Environment, stack
+from ..arms.base import Draws
+from ..engine.families import family_of
+from ..engine.spec import Feedback, Spec, prepare, run_chunk
+from ..errors import InvalidInputError
+from ..kernels.holdings import Terms
+from ..kernels.rewards import TAPE, ArmTable
+from ..objectives import usual_regulariser
+from ..policies.base import Policy
+from ..validation import one_of, whole
+from . import statistics
+from .decisions import Held, check_every, compounded, drifting, one_at_a_time, starts, weighted
+from .ranking import block_length, check_block, resampled_rows
+from .table import CONSTANT, Returns
+
+POLICY, BENCHMARK = "policy", "benchmark"
+EQUAL, BEST, LEADER = "equal weight", "best in hindsight", "follow the leader"
+#: In place of a column where all that are there are held.
+ALL = -2
+#: Runs of a policy lie between these quantiles in figures and tables.
+BAND = (0.05, 0.95)
+#: What runs are played on: the rows as recorded; stretches of them that begin anywhere; blocks of rows drawn again.
+Paths = Literal["recorded", "starts", "blocks"]
+PATHS = ("recorded", "starts", "blocks")
+#: The default L is estimated from the first rows: so many, or two per column.
+FIRST_ROWS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Player:
+    """A policy or a benchmark, and how it fared. Numbers are means over its runs.
+
+    But for total and wealth, which are medians: a few lucky runs would make most of a mean.
+
+    Attributes
+    ----------
+    name, kind : and whether it is a "policy" or a "benchmark"
+    rule : what it does, in words
+    runs : how often it was played; 1 for a benchmark on the recorded rows, which does not depend on the run
+    total : return from first to last row, compounded
+    annual_mean, annual_volatility : of its returns, times the periods in a year, and times their root
+    sharpe, se, se_hac : Sharpe ratio per period; its standard errors, if returns were independent, and in spite of
+        autocorrelation; ``annual_...``: times the root of periods in a year. The errors are those of a single run
+    annual_difference, annual_difference_se : annualised Sharpe ratio minus that of equal weight, and its standard
+        error, which allows for both holding the same columns and for autocorrelation
+    drawdown : largest loss from a peak of compounded wealth
+    turnover, annual_turnover : share of wealth that changes hands per period, and a year: 1 for a switch
+    shares : share of time in each column
+    spread : standard deviation over runs of all these numbers; empty for a single run
+    band : their 5% and 95% quantiles over runs; empty for a single run
+    wealth, wealth_low, wealth_high : what 1 has become after each row: median, 5% and 95% quantile over runs
+    typical, held : number of the run of median total return, and what was held in it: see :class:`Held`
+    """
+
+    name: str
+    kind: str
+    rule: str
+    runs: int
+    total: float
+    annual_mean: float
+    annual_volatility: float
+    sharpe: float
+    se: float
+    se_hac: float
+    annual_sharpe: float
+    annual_se: float
+    annual_se_hac: float
+    annual_difference: float
+    annual_difference_se: float
+    drawdown: float
+    turnover: float
+    annual_turnover: float
+    shares: dict[str, float]
+    spread: dict[str, float]
+    band: dict[str, tuple[float, float]]
+    wealth: np.ndarray
+    wealth_low: np.ndarray
+    wealth_high: np.ndarray
+    typical: int
+    held: Held
+
+    @property
+    def drawdowns(self) -> np.ndarray:
+        """Loss from the last peak of wealth after each row, in the run of median total return."""
+        grown = statistics.wealth(self.held.net)
+        return np.asarray(1 - grown / np.maximum.accumulate(np.maximum(grown, 1.0)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, but for the wealth and the holdings of every row."""
+        fixed = (field.name for field in fields(self) if field.name != "held" and not field.name.startswith("wealth"))
+        return {key: getattr(self, key) for key in fixed}
+
+
+#: The numbers of a player.
+NUMBERS = (
+    "total", "annual_mean", "annual_volatility", "sharpe", "se", "se_hac", "annual_sharpe", "annual_se",
+    "annual_se_hac", "annual_difference", "annual_difference_se", "drawdown", "turnover", "annual_turnover",
+)  # fmt: skip
+
+
+class TablePaths(Environment):
+    """The rows of a table in every run, and the order of its columns: a function of seed and run.
+
+    Attributes
+    ----------
+    values, judged : (rows, columns) returns, and what policies learn from: the same less a hurdle. Not a number before
+        the first and after the last return of a column
+    seed : of rows and orders
+    length : rows of a run
+    block : mean length of blocks that are drawn again; None if they are not
+    every, begins : when policies decide, and the first row of each round
+    warm, warm_rounds : rows of the warm-up, and rounds
+    varied : whether runs are played on other rows than the recorded ones, all of them and in order
+    """
+
+    varies = True
+    clock = "rounds"
+    sort = "recorded"
+
+    def __init__(
+        self, returns: Returns, seed: int, length: int, block: float | None, every: Any = 1, warm: int = 0
+    ) -> None:
+        self.values = _within_histories(returns.values)
+        hurdle = 0.0 if returns.hurdle is None else returns.hurdle.values[:, None]
+        self.judged = self.values if returns.hurdle is None else self.values - hurdle
+        self.seed, self.length, self.block = seed, length, block
+        self.K = self.values.shape[1]
+        self.varied = length < len(self.values) or block is not None
+        self.every = check_every(every, returns.dates, not self.varied)
+        self.warm = whole("warm_up", warm, 0, length - 3)
+        self.begins = starts(length, self.every, self.warm, returns.dates)
+        self.warm_rounds = int((self.begins < self.warm).sum())
+        if self.rounds - self.warm_rounds < 3:
+            raise InvalidInputError(
+                f"every={every!r} leaves {self.rounds - self.warm_rounds} decisions in {length:,} rows; decide more "
+                "often"
+            )
+
+    @property
+    def lowest(self) -> float:
+        return float(np.nanmin(self.judged))
+
+    @property
+    def rounds(self) -> int:
+        """Decision periods of a run, those of the warm-up included."""
+        return len(self.begins)
+
+    @property
+    def recorded(self) -> np.ndarray:
+        """What policies would learn from in the rounds of the recorded rows."""
+        return compounded(self.judged[: self.length], self.begins)
+
+    def drawn(self, run: int) -> tuple[np.ndarray, np.ndarray]:
+        """The rows of a run and its order of columns."""
+        generator = np.random.Generator(np.random.Philox(key=np.array([self.seed, run], np.uint64)))
+        order = generator.permutation(self.K)
+        if not self.varied:
+            return np.arange(self.length), order
+        if self.block is not None:
+            return resampled_rows(generator, len(self.values), self.length, self.block), order
+        return int(generator.integers(len(self.values) - self.length + 1)) + np.arange(self.length), order
+
+    def played(self, run: int) -> np.ndarray:
+        """The returns of a run in the rows that count, (rows, columns) as in the table."""
+        return self.values[self.drawn(run)[0][self.warm :]]
+
+    def table(self, seed: int, first: int, runs: int) -> ArmTable:
+        rows = []
+        for run in range(first, first + runs):
+            at, order = self.drawn(run)
+            x = compounded(self.judged[at], self.begins)
+            rows.append([Draws(TAPE, size=len(x), pool=np.ascontiguousarray(x[:, k])) for k in order])
+        return stack(rows)
+
+
+def _within_histories(x: np.ndarray) -> np.ndarray:
+    """Returns with 0 for those that are missing between the first and the last of a column."""
+    gaps = np.isnan(x)
+    if not gaps.any():
+        return x
+    begun = np.logical_or.accumulate(~gaps, axis=0)
+    ended = ~np.logical_or.accumulate(~gaps[::-1], axis=0)[::-1]
+    return np.where(gaps & begun & ~ended, 0.0, x)
+
+
+def paths_through(
+    returns: Returns,
+    rate: float,
+    seed: int,
+    paths: Paths,
+    length: int | None,
+    block: float | None,
+    every: Any,
+    warm: int,
+) -> TablePaths:
+    rows = len(returns)
+    one_of("paths", paths, PATHS)
+    if length is not None and paths != "starts":
+        raise InvalidInputError(f"length={length!r} is for paths='starts' (--paths starts); leave it out")
+    if block is not None and paths != "blocks":
+        raise InvalidInputError(f"block={block!r} is for paths='blocks' (--paths blocks); leave it out")
+    mean = None
+    if paths == "starts":
+        rows = rows // 2 if length is None else whole("length", length, 3, rows - 1)
+    if paths == "blocks":
+        mean = block_length(returns.excess, rate) if block is None else check_block(block, rows)
+    return TablePaths(returns, seed, rows, mean, every, warm)
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """Returns, the paths through them, and what every player is measured with."""
+
+    returns: Returns
+    rate: float
+    costs: np.ndarray
+    paths: TablePaths
+
+    @property
+    def begins(self) -> np.ndarray:
+        """First row of each decision period, of the rows that count."""
+        return self.paths.begins[self.paths.warm_rounds :] - self.paths.warm
+
+    def judged(self, run: int, net: np.ndarray) -> np.ndarray:
+        """Net returns less the hurdle of their rows, if there is one."""
+        if self.returns.hurdle is None:
+            return net
+        return np.asarray(net - self.returns.hurdle.values[self.paths.drawn(run)[0][self.paths.warm :]])
+
+    def equal(self, run: int) -> np.ndarray:
+        """Returns of equal weight in a run, as they are judged; the same in all where rows are as recorded."""
+        return self._equal(run if self.paths.varied else 0)
+
+    @cached_property
+    def _equal(self) -> Callable[[int], np.ndarray]:
+        return lru_cache(maxsize=None)(lambda run: self.judged(run, self.equal_weight(run).net))
+
+    def equal_weight(self, run: int) -> Held:
+        """All columns that are there, in equal parts."""
+        x = self.paths.played(run)
+        there = ~np.isnan(x[self.begins])
+        with np.errstate(invalid="ignore"):
+            targets = np.nan_to_num(there / there.sum(axis=1, keepdims=True))
+        x = np.nan_to_num(x)
+        return weighted(x, drifting(targets, x, self.begins), self.costs)
+
+    def measure(self, name: str, run: int, held: Held) -> tuple[dict[str, float], np.ndarray]:
+        """All numbers of what a player held in a run, and wealth after every row."""
+        q, rate = self.returns.periods_per_year, self.rate
+        net = held.net
+        judged = self.judged(run, net)
+        if np.ptp(net) <= CONSTANT:
+            raise InvalidInputError(f"the returns of {name} do not vary, so it has no Sharpe ratio; give more rows")
+        wealth = statistics.wealth(net)
+        difference, difference_se = statistics.sharpe_difference(judged, self.equal(run), rate)
+        ratios = {
+            "sharpe": statistics.sharpe(judged, rate), "se": statistics.sharpe_se(judged, rate),
+            "se_hac": statistics.sharpe_se_hac(judged, rate), "difference": difference, "difference_se": difference_se,
+        }  # fmt: skip
+        turnover = float(held.traded.mean())
+        numbers = {
+            "total": float(wealth[-1]) - 1, "annual_mean": float(net.mean()) * q,
+            "annual_volatility": float(net.std(ddof=1)) * q**0.5, "drawdown": statistics.drawdown(net),
+            "turnover": turnover, "annual_turnover": turnover * q, **ratios,
+            **{f"annual_{key}": statistics.annualised(value, q) for key, value in ratios.items()},
+        }  # fmt: skip
+        shares = {f"share of {n}": float(w) for n, w in zip(self.returns.names, held.shares, strict=True)}
+        return {**{key: numbers[key] for key in NUMBERS}, **shares}, wealth
+
+    def player(self, name: str, kind: str, rule: str, runs: Sequence[Held]) -> Player:
+        """A player from what it held in each run."""
+        measured = [self.measure(name, run, held) for run, held in enumerate(runs)]
+        numbers = {key: np.array([own[key] for own, _ in measured]) for key in measured[0][0]}
+        wealth = np.array([path for _, path in measured])
+        several = len(measured) > 1
+        low, middle, high = np.quantile(wealth, [BAND[0], 0.5, BAND[1]], axis=0) if several else wealth[[0, 0, 0]]
+        band = {key: _quantiles(values) for key, values in numbers.items()} if several else {}
+        typical = int(np.argsort(numbers["total"], kind="stable")[(len(measured) - 1) // 2])
+        return Player(
+            name=name, kind=kind, rule=rule, runs=len(measured),
+            **{key: float(numbers[key].mean()) for key in NUMBERS if key != "total"}, total=float(middle[-1]) - 1,
+            shares={n: float(numbers[f"share of {n}"].mean()) for n in self.returns.names},
+            spread={key: float(values.std(ddof=1)) for key, values in numbers.items()} if several else {},
+            band=band, wealth=middle, wealth_low=low, wealth_high=high, typical=typical, held=runs[typical],
+        )  # fmt: skip
+
+
+def held_by(policy: Policy, table: Judge, terms: Terms, top: int, runs: int) -> Player:
+    """A policy that holds several columns, for a while, among columns that come and go; or begins with a warm-up."""
+    paths = table.paths
+    begins, rounds = table.begins, np.arange(paths.rounds - paths.warm_rounds)
+    held = []
+    for run in range(runs):
+        rows, order = paths.drawn(run)
+        rewards = compounded(paths.judged[rows], paths.begins)[:, order]
+        found = family_of(policy).hold(policy, rewards, table.costs[order], terms, top, paths.seed, run)
+        found = np.where(found < 0, -1, order[found])[paths.warm_rounds :]
+        x = np.nan_to_num(paths.played(run))
+        of_rows = found[np.repeat(rounds, np.diff([*begins, len(x)]))]
+        if top == 1 and (of_rows >= 0).all():
+            held.append(one_at_a_time(x, of_rows[:, 0], table.costs))
+            continue
+        targets = np.zeros((len(found), paths.K + 1))  # the last column is cash
+        for place in range(top):
+            targets[rounds, found[:, place]] += 1 / top
+        cash = np.hstack([x, np.zeros((len(x), 1))])
+        own = weighted(cash, drifting(targets, cash, begins), np.append(table.costs, 0.0), of_rows)
+        held.append(replace(own, shares=own.shares[:-1]))
+    return table.player(policy.name, POLICY, policy.in_words(), held)
+
+
+def play(policy: Policy, table: Judge, feedback: Feedback, runs: int, budget: int) -> Player:
+    paths, names = table.paths, table.returns.names
+    explores = policy.setting == "fixed budget"
+    horizon = budget if explores else paths.rounds
+    spec = Spec(policy, paths, horizon, runs, paths.seed, (horizon,), feedback=feedback)
+    prepare(spec)
+    held, explored, found = [], 0, np.zeros(len(names), int)
+    in_round = np.repeat(np.arange(paths.rounds), np.diff([*paths.begins, paths.length]))
+    for run in range(runs):
+        order = paths.drawn(run)[1]
+        chunk = run_chunk(spec, run, 1, trace=True)
+        choices = chunk.choices[0]
+        if explores:
+            explored = int(chunk.final[0].sum())
+            recommended = chunk.recommended[0, 0]
+            choices = np.concatenate([choices[:explored], np.full(paths.rounds - explored, recommended)])
+            found[order[recommended]] += 1
+        held.append(one_at_a_time(paths.played(run), order[choices][in_round], table.costs))
+    rule = policy.in_words()
+    if explores:
+        often = ", ".join(
+            f"{names[k]} in {found[k] / runs:.0%}" for k in np.argsort(-found, kind="stable")[:3] if found[k]
+        )
+        when = "rows" if paths.rounds == paths.length else "rounds"
+        rule += (
+            f"; explores for {explored:,} of the {paths.rounds:,} {when}, then holds what it found: {often} of the runs"
+        )
+    return table.player(policy.name, POLICY, rule, held)
+
+
+def benchmarks(table: Judge, runs: int, top: int) -> tuple[list[Player], list[str]]:
+    """What one could have done without a policy, and remarks on what could not be played."""
+    names, paths = table.returns.names, table.paths
+    drawn = [paths.played(run) for run in range(runs)]
+    whole_history = [k for k in range(len(names)) if not np.isnan(drawn[0][:, k]).any()]
+    judged = [table.judged(run, np.zeros(len(x)))[:, None] + x for run, x in enumerate(drawn)]
+    when = "row" if paths.rounds == paths.length else "decision"
+    held = {
+        EQUAL: (
+            [table.equal_weight(run) for run in range(runs)],
+            f"all columns, brought back to the same weight before every {when}",
+        ),
+    }  # fmt: skip
+    remarks = []
+    if whole_history:
+        best = [
+            whole_history[int(np.argmax(statistics.sharpe(x[:, whole_history], table.rate)))] for x in judged
+        ]  # fmt: skip
+        known = f"{names[best[0]]}, whose" if runs == 1 else "the one whose"
+        held[BEST] = (
+            [one_at_a_time(x, np.full(len(x), k), table.costs) for x, k in zip(drawn, best, strict=True)],
+            f"{known} Sharpe ratio over all rows is largest: known only afterwards",
+        )
+    else:
+        remarks.append("no column has a return in every row: there is none to call best in hindsight")
+    led = []
+    for run, x in enumerate(drawn):
+        seen = paths.values[paths.drawn(run)[0]]
+        if table.returns.hurdle is not None:
+            seen = paths.judged[paths.drawn(run)[0]]
+        targets = follow_the_leader(seen, table.rate, top)[paths.warm :][table.begins]
+        filled = np.nan_to_num(x)
+        ranked = np.argsort(-targets, axis=1, kind="stable")[:, :top]
+        ranked[(targets > 0).sum(axis=1) > top] = ALL
+        columns = np.repeat(ranked, np.diff([*table.begins, len(x)]), axis=0)
+        led.append(weighted(filled, drifting(targets, filled, table.begins), table.costs, columns))
+    several = f"the {top} columns" if top > 1 else "the column"
+    held[LEADER] = (
+        led, f"{several} of largest Sharpe ratio so far, all returns being seen; equal weight until one has varied"
+    )  # fmt: skip
+    return [table.player(name, BENCHMARK, rule, players) for name, (players, rule) in held.items()], remarks
+
+
+def follow_the_leader(x: np.ndarray, risk_free_per_period: float = 0.0, top: int = 1) -> np.ndarray:
+    """Weights (rows, columns): in every row the columns of largest Sharpe ratio in the rows before, ties to the first.
+
+    A column that has not varied yet, or is not there, cannot lead; until enough have, all that are there have equal
+    weight.
+    """
+    rows, columns = x.shape
+    before = np.full((rows, columns), -np.inf)
+    if np.isnan(x).any():
+        for k in range(columns):
+            own = np.flatnonzero(~np.isnan(x[:, k]))
+            before[own[1:], k] = np.nan_to_num(
+                statistics.sharpe_so_far(x[own, k], risk_free_per_period)[:-1], nan=-np.inf
+            )
+    else:
+        before[1:] = np.nan_to_num(statistics.sharpe_so_far(x, risk_free_per_period)[:-1], nan=-np.inf)
+    weights = np.zeros((rows, columns))
+    first = np.argsort(-before, axis=1, kind="stable")[:, :top]
+    np.put_along_axis(weights, first, 1 / top, axis=1)
+    few = np.isinf(before).sum(axis=1) > columns - top
+    there = ~np.isnan(x[few])
+    weights[few] = there / np.maximum(there.sum(axis=1, keepdims=True), 1)
+    return weights
+
+
+def first_regulariser(paths: TablePaths) -> float:
+    """L from the first rounds alone: later ones are not known yet when policies begin to use it."""
+    first = paths.recorded[: max(FIRST_ROWS, 2 * paths.K, paths.warm_rounds)]
+    spread = [column[~np.isnan(column)] for column in first.T]
+    varied = [column.var(ddof=1) for column in spread if len(column) > 1 and np.ptp(column) > CONSTANT]
+    if not varied:
+        raise InvalidInputError(
+            f"no column varies in the first {len(first)} rows, from which L is estimated; pass L= (--L)"
+        )
+    return usual_regulariser(np.array(varied))
+
+
+def _quantiles(values: np.ndarray) -> tuple[float, float]:
+    low, high = np.quantile(values, BAND)
+    return float(low), float(high)

@@ -1,0 +1,236 @@
+"""Differences of Sharpe ratios, tests of many columns at once, and what is believed of one, against other means."""
+
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.returns import statistics
+from sharpe_bandits.returns.comparison import _differences
+from sharpe_bandits.returns.ranking import false_discovery_rates
+
+
+def table(values, **options):
+    names = [f"S{k}" for k in range(values.shape[1])]
+    return sb.read_returns(values, names=names, kind="returns", periods_per_year=252, **options)
+
+
+def ar1(generator, rows, rho, sharpe, columns=1):
+    noise = generator.normal(size=(rows + 200, columns))
+    x = np.zeros_like(noise)
+    for t in range(1, len(x)):
+        x[t] = rho * x[t - 1] + np.sqrt(1 - rho**2) * noise[t]
+    return 0.01 * (x[200:] + sharpe)
+
+
+class TestOneColumn:
+    """What is to be believed of one column."""
+
+    jsharpe = pytest.importorskip("jsharpe")
+
+    def test_psr_and_minimum_track_record_are_those_of_jsharpe(self):
+        x = np.random.default_rng(1).standard_t(5, 500) * 0.01 + 0.001
+        column = sb.rank(table(x[:, None]), replications=100, block=1).columns[0]
+        z = (x - x.mean()) / x.std()
+        moments = {"gamma3": (z**3).mean(), "gamma4": (z**4).mean()}
+        # the variance is divided by T there, by n - 1 here
+        variance = self.jsharpe.sharpe_ratio_variance(column.sharpe, T=499, **moments)
+        assert column.se == pytest.approx(variance**0.5, rel=1e-12)
+        # as Bailey and López de Prado have it: with the variance at the estimate, not at the hypothesis
+        one = self.jsharpe.sharpe_ratio_variance(column.sharpe, T=1, **moments)
+        needed = one * (1.6448536269514722 / column.sharpe) ** 2
+        assert column.track_record == pytest.approx(needed + 1, rel=1e-9)
+        assert column.more_years == pytest.approx(max(needed + 1 - 500, 0) / 252, rel=1e-9)
+
+    @pytest.mark.parametrize("rho", [-0.3, 0.3])
+    def test_robust_errors_agree_with_the_formula_for_ar1_returns(self, rho):
+        x = ar1(np.random.default_rng(2), 100_000, rho, 0.1)[:, 0]
+        variance = self.jsharpe.sharpe_ratio_variance(0.1, T=len(x), rho=rho)
+        assert statistics.sharpe_se_hac(x) == pytest.approx(variance**0.5, rel=0.05)
+        assert statistics.sharpe_se(x) != pytest.approx(variance**0.5, rel=0.2)
+
+    def test_psr_and_dsr_allow_for_autocorrelation(self):
+        found = sb.rank(table(ar1(np.random.default_rng(3), 1000, 0.4, 0.05, 3)), replications=100)
+        for c in found.columns:
+            assert c.psr_hac == pytest.approx(statistics.probabilistic_sharpe(c.sharpe, c.se_hac), rel=1e-12)
+            assert c.se_hac > 1.2 * c.se
+            assert abs(c.psr_hac - 0.5) < abs(c.psr - 0.5)
+
+    def test_lo_annualises_autocorrelated_returns(self):
+        x = ar1(np.random.default_rng(4), 120_000, 0.2, 0.05)[:, 0]
+        # by hand: the variance of a sum of q AR(1) returns
+        q, rho = 12, 0.2
+        total = q + 2 * sum((q - k) * rho**k for k in range(1, q))
+        assert statistics.annualised_by_lo(x, q) == pytest.approx(statistics.sharpe(x) * q / total**0.5, rel=0.03)
+        years = x.reshape(-1, q).sum(axis=1)
+        assert statistics.annualised_by_lo(x, q) == pytest.approx(years.mean() / years.std(), rel=0.03)
+
+    def test_a_loser_never_has_enough(self):
+        column = sb.rank(table(ar1(np.random.default_rng(5), 300, 0, -0.2)), replications=100).columns[0]
+        assert column.track_record is None
+        assert column.more_years is None
+
+
+def test_correlations_are_over_common_rows():
+    x = np.random.default_rng(1).normal(size=(60, 4)) + np.random.default_rng(2).normal(size=(60, 1))
+    x[:20, 1] = x[50:, 2] = x[::7, 3] = np.nan
+    np.testing.assert_allclose(statistics.correlations(x), pd.DataFrame(x).corr(), atol=1e-12)
+    x[:58, 0] = np.nan
+    assert np.isnan(statistics.correlations(x)[0, 2])
+
+
+def test_false_discovery_rates_are_those_of_statsmodels():
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    p = np.random.default_rng(1).random(20) ** 2
+    for method, name in (("bh", "fdr_bh"), ("by", "fdr_by")):
+        np.testing.assert_allclose(false_discovery_rates(p, method), multitest.multipletests(p, method=name)[1])
+
+
+class TestOverfitting:
+    """The probability of backtest overfitting."""
+
+    def test_against_a_plain_twin(self):
+        x = np.random.default_rng(1).normal(0.001, 0.01, (53, 5))
+        parts = np.array_split(x, 6)
+        below = []
+        for chosen in itertools.combinations(range(6), 3):
+            train = np.concatenate([parts[b] for b in chosen])
+            test = np.concatenate([parts[b] for b in range(6) if b not in chosen])
+            first = statistics.sharpe(train).argmax()
+            rank = (statistics.sharpe(test) <= statistics.sharpe(test)[first]).sum()
+            below.append(np.log(rank / 6 / (1 - rank / 6)) <= 0)
+        assert statistics.backtest_overfitting(x, blocks=6) == np.mean(below)
+
+    def test_skill_and_none(self):
+        generator = np.random.default_rng(2)
+        x = generator.normal(0, 0.01, (1000, 20))
+        without = [statistics.backtest_overfitting(generator.normal(0, 0.01, (320, 20))) for _ in range(40)]
+        assert np.mean(without) == pytest.approx(0.5, abs=4 * np.std(without) / 40**0.5)
+        x[:, 3] += 0.004
+        assert statistics.backtest_overfitting(x) < 0.01
+
+
+class TestUnequalHistories:
+    """Columns on their own histories, pairs on their common one."""
+
+    @pytest.fixture
+    def values(self):
+        x = np.random.default_rng(1).normal(0.0005, 0.01, (600, 4))
+        x[:250, 1] = x[400:, 2] = np.nan
+        x[100:110, 3] = np.nan
+        return x
+
+    def test_every_column_has_the_numbers_it_has_alone(self, values):
+        found = sb.rank(table(values, missing="keep"), replications=200, block=2, L=1e-5)
+        assert {c.name: c.rows for c in found.columns} == {"S0": 600, "S1": 350, "S2": 400, "S3": 590}
+        for k in range(4):
+            own = values[~np.isnan(values[:, k]), k]
+            alone = sb.rank(table(own[:, None]), replications=200, block=2, L=1e-5).columns[0]
+            here = found[f"S{k}"]
+            for key in ("sharpe", "se", "se_hac", "rssr", "drawdown", "psr", "annual_sharpe_lo"):
+                assert getattr(here, key) == pytest.approx(getattr(alone, key), rel=1e-9), key
+            width = here.sharpe_high - here.sharpe_low
+            assert width == pytest.approx(alone.sharpe_high - alone.sharpe_low, rel=0.25)
+
+    def test_pairs_are_over_common_rows(self, values):
+        found = sb.compare(table(values, missing="keep"), block=2, replications=400)
+        by_pair = {frozenset((d.first, d.second)): d for d in found.differences}
+        d = by_pair[frozenset(("S1", "S2"))]
+        sign = 1 if d.first == "S1" else -1
+        assert d.rows == 150
+        x, y = values[250:400, 1], values[250:400, 2]
+        difference, se = statistics.sharpe_difference(x, y)
+        assert d.annual_difference == pytest.approx(sign * difference * 252**0.5, rel=1e-9)
+        assert d.annual_se == pytest.approx(se * 252**0.5, rel=1e-9)
+        assert found.common == 150
+
+
+class TestComparison:
+    """Is A better than B."""
+
+    def test_p_values_are_right_without_a_difference(self):
+        generator = np.random.default_rng(1)
+        p = []
+        for _ in range(150):
+            x = generator.normal(0.0005, 0.01, (250, 1)) + generator.normal(0, 0.01, (250, 2))
+            ((*_, by_error, by_bootstrap),) = _differences(x, [(0, 1)], 0.0, 1, 200, 0)
+            p.append((by_error, by_bootstrap))
+        small = (np.array(p) < 0.1).mean(axis=0)
+        np.testing.assert_allclose(small, 0.1, atol=4 * (0.09 / 150) ** 0.5)
+        assert np.abs(np.diff(p)).mean() < 0.05  # the two agree
+
+    def test_a_clear_winner_is_alone_in_the_set(self):
+        x = np.random.default_rng(2).normal(0, 0.01, (1000, 5))
+        x[:, 2] += 0.004
+        found = sb.compare(table(x), block=1, replications=300)
+        assert found.included == ["S2"]
+        assert found.superior["consistent"] < 0.01
+        assert found.pbo < 0.01
+        assert {d.first for d in found.differences[:4]} == {"S2"}
+        assert "S2 (model confidence set)" in found.summary
+        against = sb.compare(table(x), block=1, replications=300, against="S2")
+        assert len(against.differences) == 4
+        assert against.superior["consistent"] > 0.5
+
+    def test_without_skill_all_are_in_the_set(self):
+        x = np.random.default_rng(3).normal(0, 0.01, (500, 6))
+        found = sb.compare(table(x), block=1, replications=300)
+        assert len(found.included) >= 5
+        assert found.superior["consistent"] > 0.05
+
+    def test_the_set_is_that_of_arch_on_the_same_losses(self):
+        from arch.bootstrap import MCS
+
+        x = np.random.default_rng(4).normal([0.002, 0.001, 0, -0.002], 0.01, (400, 4))
+        found = sb.compare(table(x), block=1, replications=200, seed=5)
+        losses = -(statistics.sharpe(x) + statistics.influence(x))
+        np.testing.assert_allclose(-losses.mean(axis=0), statistics.sharpe(x), rtol=1e-9)
+        test = MCS(losses, 0.05, reps=200, block_size=1, method="max", bootstrap="stationary", seed=5)
+        test.compute()
+        assert {f"S{k}": p for k, p in test.pvalues["Pvalue"].items()} == found.confidence_set
+
+    def test_files_frames_and_errors(self, tmp_path):
+        x = np.random.default_rng(5).normal(0, 0.01, (100, 3))
+        found = sb.compare(x, names=["A", "<b>", "C"], kind="returns", periods_per_year=252, block=1, replications=100)
+        found.save(tmp_path)
+        assert len(json.loads((tmp_path / "comparison.json").read_text())["differences"]) == 3
+        assert "&lt;b&gt;" in (tmp_path / "comparison.html").read_text()
+        assert len(found.to_pandas()) == 3
+        assert "&lt;b&gt;" in found._repr_html_()
+        with pytest.raises(sb.UnknownNameError, match="no column is called 'B'"):
+            sb.compare(found.returns, against="B")
+        with pytest.raises(sb.InvalidInputError, match="needs two columns"):
+            sb.compare(table(x[:, :1]))
+        with pytest.raises(sb.InvalidInputError, match="kind is for reading a table"):
+            sb.compare(found.returns, kind="returns")
+
+    def test_one_call(self):
+        frame = pd.DataFrame(np.random.default_rng(6).normal(0, 0.01, (100, 3)), columns=list("ABC"))
+        with pytest.raises(sb.InvalidInputError, match="or pass kind and periods_per_year with the table"):
+            sb.rank(frame)
+        found = sb.rank(frame, kind="returns", periods_per_year=252, replications=100)
+        assert list(found.to_pandas()["name"]) == [c.name for c in found.columns]
+        assert found.to_polars().shape[0] == 3
+        assert "<table>" in found._repr_html_()
+        returns = sb.read_returns(frame, kind="returns", periods_per_year=252)
+        assert sb.rank(returns, replications=100).columns == found.columns
+
+
+def test_a_series_of_rates_is_a_constant_rate_where_it_is_constant():
+    x = np.random.default_rng(7).normal(0.0005, 0.01, (300, 2))
+    frame = pd.DataFrame(x, columns=["A", "B"]).assign(RF=0.0001)
+    series = sb.rank(frame, kind="returns", periods_per_year=252, risk_free_series="RF", block=1, replications=100)
+    constant = sb.rank(
+        frame[["A", "B"]], kind="returns", periods_per_year=252, risk_free_per_period=0.0001, block=1, replications=100
+    )
+    for a, b in zip(series.columns, constant.columns, strict=True):
+        for key in ("sharpe", "se_hac", "sharpe_low", "rssr", "psr", "dsr", "drawdown"):
+            assert getattr(a, key) == pytest.approx(getattr(b, key), rel=1e-9), key
+    assert "excess returns, less the rate RF" in str(series)
+    active = sb.rank(
+        frame, kind="returns", periods_per_year=252, benchmark="B", columns=["A"], block=1, replications=100
+    )
+    assert active.columns[0].sharpe == pytest.approx(statistics.sharpe(x[:, 0] - x[:, 1]), rel=1e-12)

@@ -1,0 +1,252 @@
+"""Decisions at a frequency of one's own, several columns at once, costs, warm-up, unequal histories, and the log."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.engine.families import family_of
+from sharpe_bandits.kernels.holdings import Terms
+from sharpe_bandits.returns import statistics
+from sharpe_bandits.returns.decisions import compounded, drifting, starts
+from sharpe_bandits.returns.playing import EQUAL, LEADER, follow_the_leader
+
+DAYS = pd.bdate_range("2020-01-01", periods=300)
+
+
+def market(rows=300, columns=4, seed=8):
+    g = np.random.default_rng(seed)
+    return g.normal(0, 0.006, (rows, 1)) + g.normal(np.linspace(-0.001, 0.002, columns), 0.01, (rows, columns))
+
+
+@pytest.fixture(scope="module")
+def daily():
+    frame = pd.DataFrame(market(), index=DAYS, columns=list("abcd"))
+    return sb.read_returns(frame, kind="returns", periods_per_year=252)
+
+
+def table(values, **options):
+    names = [chr(ord("a") + k) for k in range(values.shape[1])]
+    return sb.read_returns(values, names=names, kind="returns", periods_per_year=252, **options)
+
+
+# --- the kernel -------------------------------------------------------------------------------------------------------
+
+POLICIES = [
+    sb.ScaleFreeUCB(L=1e-5),
+    sb.SlidingWindowUCB(L=1e-5, window=60),
+    sb.DiscountedUCB(L=1e-5, discount=0.97),
+    sb.ScaleFreeTS(L=1e-5),
+    sb.UCBRSSR(L=1e-5),
+]
+
+
+@pytest.mark.parametrize("feedback", ["bandit", "full"])
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
+def test_without_terms_it_makes_the_choices_of_the_engine(policy, feedback):
+    values = market(200)
+    tape = sb.Tape(values.T, clock="rounds")
+    expected = sb.trace(policy, tape, horizon=200, seed=5, run=3, feedback=feedback).choices
+    terms = Terms(1, 0, feedback == "full", False)
+    found = family_of(policy).hold(policy, values, np.zeros(4), terms, 1, 5, 3)
+    assert found[:, 0].tolist() == list(expected)
+
+
+def play(policy, values, places=1, costs=0.0, **terms):
+    given = Terms(**{"least": 1, "warm": 0, "full": False, "aware": False, **terms})
+    return family_of(policy).hold(policy, values, np.full(values.shape[1], float(costs)), given, places, 0, 0)
+
+
+def test_a_minimum_holding():
+    held = play(POLICIES[0], market(), least=7)[:, 0]
+    switches = np.flatnonzero(np.diff(held)) + 1
+    assert len(switches) > 4
+    assert (np.diff(np.concatenate([[0], switches])) >= 7).all()
+
+
+def test_several_places():
+    values = market()
+    held = play(POLICIES[0], values, places=2)
+    assert (held[:, 0] < held[:, 1]).all()
+    assert held[:2].tolist() == [[0, 1], [2, 3]]  # all are tried, the least seen first
+    several = play(POLICIES[0], values, places=2, full=True, warm=200)
+    assert (several[:200] == -1).all()
+    # with full feedback and much seen, two are held that one would hold at times
+    assert set(play(POLICIES[0], values, full=True, warm=200)[200:, 0]) <= set(several[200:].ravel())
+
+
+def test_known_costs_make_for_fewer_switches():
+    values = market(600)
+    held = [play(POLICIES[0], values, costs=cost, aware=True)[:, 0] for cost in (0, 0.002, 0.9)]
+    count = [int((np.diff(own) != 0).sum()) for own in held]
+    assert count[0] == int((np.diff(play(POLICIES[0], values)[:, 0]) != 0).sum())
+    assert count[0] > count[1] > count[2]
+
+
+def test_arms_come_and_go():
+    values = market(200)
+    values[:80, 1] = np.nan
+    values[120:, 2] = np.nan
+    held = play(POLICIES[0], values)[:, 0]
+    assert 1 not in held[:80]
+    assert 2 not in held[120:]
+    assert held[80] == held[81] == 1  # what is new is tried at once, as often as all others were
+    assert set(play(POLICIES[0], np.where(np.arange(4) == 3, values, np.nan), places=2)[50:].ravel()) == {3, -1}
+
+
+# --- when -------------------------------------------------------------------------------------------------------------
+
+
+def test_first_rows_of_decision_periods():
+    assert starts(10, 3, 0, None).tolist() == [0, 3, 6, 9]
+    assert starts(10, 3, 4, None).tolist() == [1, 4, 7]
+    days = DAYS.to_numpy()
+    months = starts(300, "month", 0, days)
+    assert months.tolist() == np.flatnonzero(~pd.Series(DAYS.to_period("M")).duplicated()).tolist()
+    for every, period in (("week", "W-SUN"), ("quarter", "Q"), ("year", "Y")):
+        assert len(starts(300, every, 0, days)) == DAYS.to_period(period).nunique()
+    assert 30 in starts(300, "month", 30, days)
+
+
+def test_returns_over_periods_and_weights_within_them():
+    x = np.array([[0.1, 0.0], [0.2, np.nan], [0.0, np.nan], [0.5, np.nan], [-0.5, 0.1]])
+    np.testing.assert_allclose(compounded(x, np.array([0, 3])), [[0.32, 0.0], [-0.25, np.nan]])
+    weights = drifting(np.array([[0.5, 0.5], [1, 0]]), np.nan_to_num(x), np.array([0, 3]))
+    np.testing.assert_allclose(weights, [[0.5, 0.5], [1.1 / 2.1, 1 / 2.1], [1.32 / 2.32, 1 / 2.32], [1, 0], [1, 0]])
+    np.testing.assert_allclose(statistics.traded(weights, np.nan_to_num(x)), [0, 0, 0, 1 / 2.32, 0], atol=1e-15)
+
+
+def test_weekly_decisions_on_daily_rows(daily):
+    found = sb.replay(daily, ["SF-UCB"], every="week", runs=5, cost=0.01)
+    weeks = DAYS.to_period("W-SUN")
+    held = found["SF-UCB"].held.columns[:, 0]
+    assert all(len(set(held[weeks == week])) == 1 for week in weeks.unique())
+    # the same choices as on a table of weekly returns
+    frame = pd.DataFrame(daily.values, columns=list("abcd"))
+    weekly = frame.groupby(weeks).apply(lambda part: (1 + part).prod() - 1)
+    coarse = sb.replay(
+        sb.read_returns(weekly.to_numpy(), names=list("abcd"), kind="returns", periods_per_year=52), ["SF-UCB"],
+        runs=5, cost=0.01, L=found.L,
+    )  # fmt: skip
+    assert found["SF-UCB"].total == pytest.approx(coarse["SF-UCB"].total, rel=1e-9)
+    assert found[EQUAL].total == pytest.approx(coarse[EQUAL].total, rel=1e-9)
+    assert "every week; a round of a policy is one such period" in str(found)
+    assert sb.replay(daily, ["SHSR"], every=5, runs=2)["SHSR"].annual_turnover < 252 / 5
+
+
+def test_what_cannot_be_decided(daily):
+    values = table(market())
+    for options, words in (
+        ({"every": "month"}, "the table has no dates; pass a number of rows"),
+        ({"every": "fortnight"}, "one of week, month, quarter, year, got 'fortnight'"),
+        ({"every": 200}, "leaves 2 decisions in 300 rows"),
+        ({"top": 4}, "top must be a whole number from 1 to 3"),
+        ({"cost": {"a": 0.1}}, "cost has no value for 'b', 'c', 'd'"),
+        ({"cost": -1}, "cost must be a share of wealth"),
+        ({"policies": ["SHSR"], "top": 2}, "SHSR plays arms in phases"),
+        ({"warm_up": 299}, "warm_up must be a whole number from 0 to 297"),
+    ):
+        with pytest.raises(sb.InvalidInputError, match=words):
+            sb.replay(values, **{"policies": ["SF-UCB"], "runs": 2, **options})
+    with pytest.raises(sb.InvalidInputError, match="rows are drawn again"):
+        sb.replay(daily, ["SF-UCB"], runs=2, every="month", paths="blocks", block=5)
+    with pytest.raises(sb.UnknownNameError, match="no column is called 'x'"):
+        sb.replay(values, ["SF-UCB"], runs=2, cost={"x": 0.1})
+
+
+# --- what it costs, and the log ---------------------------------------------------------------------------------------
+
+
+def test_costs_by_column_and_the_log(daily):
+    costs = {"a": 0.001, "b": 0.002, "c": 0.003, "d": 0.004}
+    found = sb.replay(daily, ["SF-UCB", "SF-TS"], runs=5, cost=costs)
+    log = found.log("SF-UCB").to_pandas()
+    values = pd.DataFrame(daily.values, columns=list("abcd"))
+    assert log["date"].tolist() == [str(d)[:10] for d in daily.dates]
+    gross = [values.loc[row, name] for row, name in enumerate(log["held"])]
+    np.testing.assert_allclose(log["gross"], gross, rtol=1e-12)
+    each = log["held"].map(costs).to_numpy()
+    switched = log["held"][1:].to_numpy() != log["held"][:-1].to_numpy()
+    paid = np.concatenate([[0], np.where(switched, (each[1:] + each[:-1]) / 2, 0)])
+    np.testing.assert_allclose(log["cost"], paid, atol=1e-15)
+    np.testing.assert_allclose(log["net"], log["gross"] - paid * (1 + log["gross"]), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(log["wealth"], np.cumprod(1 + log["net"]), rtol=1e-12)
+    assert log["wealth"].iloc[-1] - 1 == pytest.approx(found["SF-UCB"].total, rel=1e-9)  # an odd number of runs
+    switches = found.switches("SF-UCB").to_pandas()
+    assert len(switches) == switched.sum()
+    assert switches["to"][0] == log.set_index("date")["held"][switches["date"][0]]
+    assert set(found.log(EQUAL).to_pandas()["held"]) == {"all"}
+    assert found.log(LEADER).to_pandas()["held"][0] == "all"
+    drawdowns = found["SF-UCB"].drawdowns
+    assert drawdowns.max() == pytest.approx(statistics.drawdown(log["net"].to_numpy()), rel=1e-12)
+
+
+def test_a_portfolio_of_two(daily):
+    found = sb.replay(daily, ["SF-UCB"], runs=3, top=2, cost=0.001)
+    log = found.log("SF-UCB").to_pandas()
+    values = pd.DataFrame(daily.values, columns=list("abcd"))
+    gross = [values.loc[row, name.split(" + ")].mean() for row, name in enumerate(log["held"])]
+    np.testing.assert_allclose(log["gross"], gross, atol=1e-15)
+    assert sum(found["SF-UCB"].shares.values()) == pytest.approx(1)
+    # by hand: what is left after drift, and what is bought
+    row = int(np.flatnonzero(log["held"][1:].to_numpy() != log["held"][:-1].to_numpy())[0]) + 1
+    before, after = log["held"][row - 1].split(" + "), log["held"][row].split(" + ")
+    grown = {name: 0.5 * (1 + values.loc[row - 1, name]) for name in before}
+    weights = {name: w / sum(grown.values()) for name, w in grown.items()}
+    moved = sum(abs((name in after) * 0.5 - weights.get(name, 0)) for name in "abcd") / 2
+    assert log["traded"][row] == pytest.approx(moved, rel=1e-12)
+    assert log["cost"][row] == pytest.approx(0.001 * moved, rel=1e-12)
+
+
+def test_the_warm_up_is_seen_and_not_counted(daily):
+    found = sb.replay(daily, ["SF-UCB"], runs=3, warm_up=100)
+    assert len(found.log("SF-UCB")) == 200
+    assert found.dates[0] == daily.dates[100]
+    later = table(daily.values[100:])
+    assert found[EQUAL].sharpe == pytest.approx(sb.replay(later, ["SF-UCB"], runs=2)[EQUAL].sharpe, rel=1e-9)
+    leader = follow_the_leader(daily.values)[100:]
+    assert found[LEADER].held.gross.tolist() == (leader * daily.values[100:]).sum(axis=1).tolist()
+    held = found["SF-UCB"].held.columns[:, 0]
+    assert len(set(held[:4].tolist())) < 4  # all columns are known already: no pilot
+
+
+def test_unequal_histories(daily):
+    x = daily.values.copy()
+    x[:100, 1] = x[200:, 2] = np.nan
+    x[50:53, 0] = np.nan
+    frame = pd.DataFrame(x, index=DAYS, columns=list("abcd"))
+    found = sb.replay(frame, ["SF-UCB"], kind="returns", periods_per_year=252, missing="keep", runs=3)
+    held = found["SF-UCB"].held.columns[:, 0]
+    assert 1 not in held[:100]
+    assert 2 not in held[200:]
+    equal = [np.nan_to_num(row[there]).mean() for row, there in zip(x, ~np.isnan(x) | (np.arange(4) == 0), strict=True)]
+    np.testing.assert_allclose(found[EQUAL].held.gross, equal, atol=1e-15)
+    assert found["best in hindsight"].rule.startswith("d, whose")  # of a and d, which are there throughout
+    with pytest.raises(sb.InvalidInputError, match="needs columns of the same history"):
+        sb.replay(frame, ["SF-UCB"], kind="returns", periods_per_year=252, missing="keep", paths="blocks", runs=2)
+    with pytest.raises(sb.InvalidInputError, match="needs columns of the same history"):
+        sb.BestArmProblem.from_returns(sb.read_returns(frame, kind="returns", periods_per_year=252, missing="keep"))
+
+
+def test_a_series_of_rates(daily):
+    frame = pd.DataFrame(daily.values, index=DAYS, columns=list("abcd"))
+    rated = sb.read_returns(frame.assign(RF=1e-4), kind="returns", periods_per_year=252, risk_free_series="RF")
+    series = sb.replay(rated, ["SF-UCB"], runs=3, L=1e-5)
+    constant = sb.replay(daily, ["SF-UCB"], risk_free_per_period=1e-4, runs=3, L=1e-5)
+    for name in ("SF-UCB", EQUAL, LEADER):
+        for key in ("sharpe", "se_hac", "total", "annual_difference"):
+            assert getattr(series[name], key) == pytest.approx(getattr(constant[name], key), rel=1e-6), (name, key)
+
+
+def test_files_and_page(daily, tmp_path):
+    found = sb.replay(daily, ["SF-UCB"], runs=3, every="week", top=2)
+    found.save(tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"log.csv", "timeline.svg", "timeline.png", "drawdown.svg", "replay.html"} <= names
+    page = (tmp_path / "replay.html").read_text()
+    assert "Holdings over time" in page
+    assert "SF-UCB switched" in page
+    log = pd.read_csv(tmp_path / "log.csv")
+    assert set(log["player"]) == {p.name for p in found.players}
+    assert len(log) == 300 * len(found.players)
+    assert "<table>" in found._repr_html_()
