@@ -344,7 +344,7 @@ def failing(monkeypatch, error):
 @pytest.mark.parametrize(
     ("error", "status", "told"),
     [
-        (KeyboardInterrupt(), 130, "interrupted; the same command goes on where this one stood"),
+        (KeyboardInterrupt(), 130, "interrupted; run the same command to resume"),
         (OSError(errno.ENOSPC, "No space left on device", "a/b"), 3, "No space left on device: a/b; make room"),
         (OSError(errno.EACCES, "Permission denied", "a/b"), 3, "Permission denied: a/b; choose a writable --out"),
         (sb.BudgetTooSmallError("too little"), 2, "sharpe-bandits: too little"),

@@ -1,5 +1,7 @@
 """What a formula reads is part of what it is: whatever changes, with the same function object, is noticed."""
 
+import copy
+import functools
 import importlib
 import json
 import os
@@ -440,3 +442,92 @@ def test_numba_itself_would_be_stale():
     assert scope["helper"](1.0) == 2.0
     scope["K"] = 3.0
     assert scope["helper"](1.0) == 2.0
+
+
+# --- what cannot be followed, checked or repeated is refused ----------------------------------------------------------
+
+
+def _flat(arm, t, table):
+    return table.flat[int(arm.pulls)]
+
+
+def _hashed(arm, t):
+    return arm.mean + hash("text") % 2
+
+
+def _factorial(n):
+    return 1.0 if n <= 1.0 else n * _factorial(n - 1.0)
+
+
+def _recursive(arm, t):
+    return _factorial(arm.pulls)
+
+
+def _keyword_only(x, *, by=2.0):
+    return x * by
+
+
+def _calls_keyword_only(arm, t):
+    return _keyword_only(arm.mean)
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters", "told"),
+    [
+        (_flat, {"table": [1.0, 2.0]}, "_flat uses flat: a place past its end"),
+        (_hashed, {}, "_hashed uses hash: hashes of text differ"),
+        (_recursive, {}, "_factorial calls itself"),
+        (_calls_keyword_only, {}, "_keyword_only has keyword-only parameters"),
+    ],
+)
+def test_what_the_compiler_takes_but_cannot_be_trusted(function, parameters, told):
+    with pytest.raises(sb.CompilationError, match=told):
+        sb.index_policy(function)(**parameters).agent(arms=2).ask()
+
+
+def test_code_inside_objects_of_the_compiler_is_refused():
+    callback = numba.cfunc("float64(float64)")(lambda x: x)
+
+    def index(arm, t):
+        return callback(arm.mean)
+
+    with pytest.raises(sb.CompilationError, match=r"reads .*callback|whose content cannot be followed"):
+        sb.index_policy(name="by callback")(index)().agent(arms=2)
+
+
+def test_a_wrapped_function_is_not_taken_for_one_of_the_package():
+    factor = np.array([1.0])
+
+    @functools.wraps(sb.simulate)
+    def helper(x):
+        return x * factor[0]
+
+    def index(arm, t):
+        return helper(arm.mean)
+
+    before = fingerprint(index)
+    factor[0] = -1.0
+    assert fingerprint(index) != before
+
+
+def test_an_agent_keeps_the_formula_it_was_made_with_and_its_state_says_so():
+    factor = np.array([1.0])
+
+    def index(arm, t):
+        return arm.mean * factor[0]
+
+    agent = sb.index_policy(name="with a factor")(index)().agent(arms=["x", "y"])
+    for arm, reward in (("x", 0.0), ("y", 1.0)):
+        agent.ask()
+        agent.tell(arm, reward)
+    asked = agent.ask()
+    factor[0] = -1.0
+    state = agent.to_json()
+    with pytest.raises(sb.UnreadableDataError, match="is not what it was"):
+        sb.Agent.from_json(state)
+    for copied in (copy.deepcopy, lambda a: pickle.loads(pickle.dumps(a))):
+        with pytest.raises((sb.UnreadableDataError, sb.InvalidInputError), match=r"has changed|is not what it was"):
+            copied(agent)
+    factor[0] = 1.0
+    assert asked == "y"
+    assert sb.Agent.from_json(state).ask() == "y"

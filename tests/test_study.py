@@ -106,13 +106,13 @@ def test_the_summary_is_best_first_with_paired_differences(study):
         assert (row["regret"], row["s.e."]) == pytest.approx((values.mean(), se))
         assert (row["low"], row["high"]) == pytest.approx((values.mean() - half * se, values.mean() + half * se))
         if row["policy"] == order[0]:
-            assert row["minus the best"] is None
+            assert row["difference from best"] is None
             continue
         difference = values - per_run[order[0]]
-        assert row["minus the best"] == pytest.approx(difference.mean())
+        assert row["difference from best"] == pytest.approx(difference.mean())
         width = half * difference.std(ddof=1) / math.sqrt(RUNS)
-        assert row["lowest"] == pytest.approx(difference.mean() - width)
-        assert row["highest"] == pytest.approx(difference.mean() + width)
+        assert row["difference low"] == pytest.approx(difference.mean() - width)
+        assert row["difference high"] == pytest.approx(difference.mean() + width)
     assert repr(table).splitlines()[1].startswith(order[0])
 
 
@@ -123,7 +123,7 @@ def test_policies_with_a_budget_are_ranked_by_their_errors(budget, study):
     assert [row["error"] for row in rows] == sorted(e.mean for e in errors)
     assert [row["low"] for row in rows] == [e.low for e in errors]
     paired = budget.compare_errors(rows[1]["policy"], rows[0]["policy"])
-    assert (rows[1]["minus the best"], rows[1]["lowest"]) == (paired.mean, paired.low)
+    assert (rows[1]["difference from best"], rows[1]["difference low"]) == (paired.mean, paired.low)
     assert study.summary(RSSR, metric="error").columns[1] == "error"
     with pytest.raises(sb.InvalidInputError, match="metric must be one of 'regret', 'error', got 'stopping time'"):
         study.summary(RSSR, metric="stopping time")
@@ -137,7 +137,7 @@ def test_fixed_confidence_gives_a_study_too(identified):
     rows = identified.summary().records()
     assert [row["policy"] for row in rows] == ["bold", "SF-LUCB"]
     difference = (sure.rounds - bold.rounds).astype(float)
-    assert rows[1]["minus the best"] == pytest.approx(difference.mean())
+    assert rows[1]["difference from best"] == pytest.approx(difference.mean())
     assert rows[1]["stopping time"] == pytest.approx(sure.rounds.mean())
     gaps = sure.goal.gaps(*(np.array([m]) for m in ([3.0, 1.0], [3.0, 1 / 3])))[0]
     assert sure.regret().final.mean == pytest.approx((sure.final @ gaps).mean())

@@ -32,8 +32,17 @@ def plain(thing: Any) -> Any:
 
 def from_library(thing: Any) -> bool:
     """Whether a function, class or module belongs to a package that is known by name alone."""
-    name = thing.__name__ if isinstance(thing, types.ModuleType) else getattr(thing, "__module__", None)
-    return isinstance(name, str) and name.partition(".")[0] in _LIBRARIES
+    return _package(thing) in _LIBRARIES
+
+
+def _package(thing: Any) -> str:
+    """The package of a module, class or function; that of a plain function by where it was defined, whatever
+    ``functools.wraps`` has put on it."""
+    if isinstance(thing, Function):
+        name = thing.__globals__.get("__name__")
+    else:
+        name = thing.__name__ if isinstance(thing, types.ModuleType) else getattr(thing, "__module__", None)
+    return name.partition(".")[0] if isinstance(name, str) else ""
 
 
 def is_followed(thing: Any) -> bool:
@@ -43,7 +52,7 @@ def is_followed(thing: Any) -> bool:
 
 def is_own(function: Any) -> bool:
     """Whether a function belongs to this package."""
-    return str(function.__module__).partition(".")[0] == __name__.partition(".")[0]
+    return _package(function) == __name__.partition(".")[0]
 
 
 def vectorised(thing: Any) -> Any:
@@ -147,7 +156,8 @@ def rebuilt(function: Callable[..., Any], convert: Callable[[Any], Any], qualnam
     new = {name: _converted(scope[name], rests, convert) for name, rests in chains.items()}
     closure = tuple(types.CellType(new[name]) for name in function.__code__.co_freevars) or None
     defaults = function.__defaults__ and tuple(convert(value) for value in function.__defaults__)
-    copy = Function(function.__code__, {**new, "__builtins__": builtins}, function.__name__, defaults, closure)
+    scope = {**new, "__builtins__": builtins, "__name__": function.__globals__.get("__name__")}
+    copy = Function(function.__code__, scope, function.__name__, defaults, closure)
     copy.__qualname__, copy.__module__ = qualname, function.__module__
     return copy
 

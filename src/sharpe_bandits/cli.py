@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         interrupts.ignore()
-        after = "the same command goes on where this one stood" if options.resumes else "nothing was written"
+        after = "run the same command to resume" if options.resumes else "nothing was written"
         print(f"\nsharpe-bandits: interrupted; {after}", file=sys.stderr)
         interrupts.leave()
         return interrupts.STATUS
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         remedy = "make room" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "choose a writable --out"
         begun = options.resumes and error.errno in (errno.ENOSPC, errno.EDQUOT)
         place = error.filename or "output folder"
-        again = f"give the same command again{', it goes on where this one stood' if begun else ''}"
+        again = f"give the same command again{', it resumes' if begun else ''}"
         print(f"sharpe-bandits: {error.strerror or error}: {place}; {remedy} and {again}", file=sys.stderr)
         return 3
 

@@ -36,6 +36,12 @@ _UNREPEATABLE = {
     "numba.carray": "pass the array as a parameter of the policy",
     "numba.farray": "pass the array as a parameter of the policy",
 }
+#: Names that a user's code must not mention, and why.
+_UNCHECKED = {
+    "flat": "a place past its end would not be noticed; index the array itself, or array.ravel()",
+    "hash": "hashes of text differ from process to process; use numbers",
+    "id": "it differs from process to process; use numbers",
+}
 #: Source texts of functions, taken when a function was first seen: a file may be edited later.
 _said: dict[Code, str] = {}
 
@@ -75,6 +81,7 @@ def description(
     for function in tree:
         if function is not tree[0] and not follow(function):
             continue
+        _check_code(function)
         yield f"{numbers[function]}: {say(function.__code__)}"
         for default in function.__defaults__ or ():
             yield f"default {content(default, function, called)}"
@@ -96,7 +103,7 @@ def content(thing: Any, reader: Any, called: Callable[[Any], str]) -> str:
     if isinstance(thing, (np.generic, np.ndarray)) and not thing.dtype.hasobject:
         order = "F" if isinstance(thing, np.ndarray) and thing.flags.f_contiguous else "C"
         digest = hashlib.sha256(np.ascontiguousarray(thing).tobytes()).hexdigest()
-        return f"{type(thing).__name__} {thing.dtype.descr} {thing.shape} {order} {digest}"
+        return f"{type(thing).__name__} {_layout(thing.dtype)} {thing.shape} {order} {digest}"
     if isinstance(thing, (tuple, frozenset)):
         inner = [content(item, reader, called) for item in thing]
         return f"{_qualified(type(thing))}({', '.join(sorted(inner) if isinstance(thing, frozenset) else inner)})"
@@ -111,8 +118,9 @@ def content(thing: Any, reader: Any, called: Callable[[Any], str]) -> str:
     if isinstance(thing, type) and (defaults := getattr(thing, "_field_defaults", None)) is not None:
         return f"{name} {getattr(thing, '_fields', ())} {content(tuple(defaults.items()), reader, called)}"
     if isinstance(thing, np.dtype):
-        return f"dtype {thing.descr}"
-    known = isinstance(thing, (*_BUILT_IN, types.ModuleType)) or from_library(thing) or from_library(type(thing))
+        return f"dtype {_layout(thing)}"
+    named = isinstance(thing, (type, types.FunctionType)) and from_library(thing)
+    known = named or isinstance(thing, (*_BUILT_IN, types.ModuleType)) or _is_plain_object(thing)
     if known or (isinstance(thing, type) and issubclass(thing, BaseException)):
         return f"{type(thing).__name__} {name}"
     raise CompilationError(
@@ -122,6 +130,23 @@ def content(thing: Any, reader: Any, called: Callable[[Any], str]) -> str:
     )
 
 
+def _layout(dtype: np.dtype[Any]) -> str:
+    try:
+        return str(dtype.descr)
+    except ValueError:  # fields that overlap
+        return repr(dtype)
+
+
+def _is_plain_object(thing: Any) -> bool:
+    """Whether an object of numpy or numba is known by its name: a type of numba's, or a function that numpy dispatches.
+
+    Others, such as an intrinsic or a C callback, hold code of the user's that cannot be followed.
+    """
+    from numba.core.types import Type
+
+    return isinstance(thing, Type) or type(thing).__module__.partition(".")[0] == "numpy"
+
+
 def _qualified(thing: Any) -> str:
     name = getattr(thing, "__qualname__", None) or getattr(thing, "__name__", "")
     if isinstance(thing, types.ModuleType):
@@ -129,6 +154,17 @@ def _qualified(thing: Any) -> str:
     owner = getattr(thing, "__self__", None)  # a method of an object, such as numpy.random.rand
     module = getattr(thing, "__module__", None) or (type(owner).__module__ if owner is not None else "")
     return f"{module}.{name}" if module else str(name)
+
+
+def _check_code(function: Any) -> None:
+    """Raise for what cannot be checked or repeated in a user's code, though the compiler takes it."""
+    if is_own(function):
+        return
+    if function.__code__.co_kwonlyargcount:
+        raise CompilationError(f"{function.__name__} has keyword-only parameters; remove the * in front of them")
+    for name in (name for code in codes(function.__code__) for name in code.co_names):
+        if name in _UNCHECKED and not (name in ("hash", "id") and name in function.__globals__):
+            raise CompilationError(f"{function.__name__} uses {name}: {_UNCHECKED[name]}")
 
 
 def _check_repeatable(thing: Any, name: str, reader: Any) -> None:

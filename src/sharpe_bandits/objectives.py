@@ -99,7 +99,7 @@ def spread(variance: Any, third: Any, fourth: Any, by_mean: Any, by_variance: An
     return linear + by_variance * by_variance * (fourth - variance * variance) / scale
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Objective:
     """A value of arms; larger is better. Subclasses name a formula of (mean, variance, own parameters)."""
 
@@ -108,6 +108,10 @@ class Objective:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         Objective.kinds[cls.__name__] = cls
+
+    def __repr__(self) -> str:
+        changed = (f for f in dataclasses.fields(self) if getattr(self, f.name) != f.default)
+        return f"{type(self).__name__}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in changed)})"
 
     @property
     def formula(self) -> Callable[..., Any]:
@@ -169,7 +173,7 @@ class Objective:
         return cls(**data)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _SharpeFamily(Objective):
     L: float
     risk_free: float = 0.0
@@ -185,7 +189,7 @@ def usual_regulariser(variances: Any) -> float:
     return float(np.min(variances)) / 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RSSR(_SharpeFamily):
     r"""Regularised squared Sharpe ratio, :math:`\gamma^2 = (\mu - r)^2 / (L + \sigma^2)`; the paper's main objective.
 
@@ -212,7 +216,7 @@ class RSSR(_SharpeFamily):
         return 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sharpe(_SharpeFamily):
     r"""Sharpe ratio with a regulariser, :math:`\gamma = (\mu - r) / (L + \sigma)` (paper, eq. 1)."""
 
@@ -229,7 +233,7 @@ class Sharpe(_SharpeFamily):
         return 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SharpeLike(_SharpeFamily):
     r"""The paper's SR-like ratio, :math:`\beta = (\mu - r) / (L + \sigma^2)` (section 2)."""
 
@@ -246,7 +250,7 @@ class SharpeLike(_SharpeFamily):
         return 0.125 / self.L
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Variance(Objective):
     r"""Variance, :math:`\sigma^2`: the most volatile arm is best (paper, section 3)."""
 
@@ -259,7 +263,7 @@ class Variance(Objective):
         return _root_variance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MeanVariance(Objective):
     r"""Mean-variance, :math:`\rho\mu - \sigma^2`, which GRA-UCB and MVTS optimise; ``rho`` is the risk tolerance."""
 
@@ -277,7 +281,7 @@ class MeanVariance(Objective):
         return _root_mean_variance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Mean(Objective):
     r"""Mean, :math:`\mu`, the objective of classical bandits."""
 

@@ -1,6 +1,6 @@
 """Runs a set of panels from beginning to end and leaves a folder: data, figures, verdicts, manifest and report.
 
-The folder is also the memory of the job: interrupted at any moment, the same command goes on where it stood and ends
+The folder is also the memory of the job: interrupted at any moment, the same command resumes it and ends
 with the same files. Another seed or setting in the same folder is refused.
 """
 
@@ -84,7 +84,7 @@ def run_job(
     verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
     verdicts.sort(key=lambda v: _order(v, job.panels))
     facts = {"runs": job.runs, "seed": job.seed}
-    write(Content(job.title, job.lead, results, rows, verdicts, findings.tables, facts), out)
+    write(Content(job.title, job.lead, results, rows, verdicts, findings.tables, facts=facts), out)
     write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))
     seconds = {
         "simulated": round(simulated, 2),
@@ -142,7 +142,7 @@ def _claim_folder(settings: dict[str, Any], out: Path) -> None:
     except FileNotFoundError:
         if (out / "manifest.json").exists():
             raise InvalidInputError(
-                f"{out} holds something else ({out / 'manifest.json'}); choose another --out"
+                f"{out} was not written by this program ({out / 'manifest.json'}); choose another --out"
             ) from None
         write_atomically(path, to_json(mine))
         return
@@ -152,7 +152,7 @@ def _claim_folder(settings: dict[str, Any], out: Path) -> None:
     if different is not None:
         name, before, now = different
         raise InvalidInputError(
-            f"{out} was begun with other settings: {name or 'all'} was {_brief(before)}, now it is {_brief(now)}; "
+            f"{out} was started with other settings: {name or 'all'} was {_brief(before)}, now it is {_brief(now)}; "
             "repeat the earlier command to go on with it, or choose another --out"
         )
 

@@ -140,7 +140,7 @@ class PolicyResult:
     ) -> Estimate:
         """Proportion of runs whose last half gave the best arms less than ``share`` of its pulls (Wilson interval)."""
         if self.halfway is None:
-            raise InvalidInputError(f"pulls of {self.name} at half time were not kept; simulate it again")
+            raise InvalidInputError(f"pulls of {self.name} at half of the horizon were not kept; simulate it again")
         gaps = self.gaps(objective)
         if self.switches:
             gaps = gaps.min(axis=0, keepdims=True)  # an arm that is best for a while is not a wrong one
@@ -258,6 +258,8 @@ class StoppingResult(PolicyResult):
     def totals(self, metric: Compared, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
         if metric == "stopping time":
             return self.rounds.astype(float), np.ones(self.runs)
+        if metric == "error":  # not a number where the run named no arm
+            return np.where(self.stopped, self.wrong(objective), np.nan), np.ones(self.runs)
         return super().totals(metric, objective)
 
     def measures(
@@ -279,7 +281,7 @@ def merge(spec: Spec, chunks: Iterable[Chunk], truth: tuple[np.ndarray, np.ndarr
     covered = 0
     for chunk in ordered:
         if chunk.first != covered:
-            raise InvalidInputError(f"the chunks do not cover the runs: run {covered} is missing or twice there")
+            raise InvalidInputError(f"the chunks do not cover the runs: run {covered} is missing or duplicated")
         covered += chunk.runs
     if covered != spec.runs:
         raise InvalidInputError(f"the chunks hold {covered} runs, not {spec.runs}")

@@ -182,7 +182,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _from_3(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Format 3 knew studies of a given horizon alone, no case of an experiment, and no pulls at half time."""
+    """Format 3 knew studies of a given horizon alone, no case of an experiment, and no pulls at half of the horizon."""
     return {
         **manifest,
         "format": 4,
@@ -247,11 +247,9 @@ def _study(folder: Path, manifest: dict[str, Any]) -> tuple[dict[str, PolicyResu
         _must(result.final.dtype.kind == result.recommended.dtype.kind == "i", f"{name!r} has runs that are no numbers")
         if result.halfway is not None:
             _must(
-                result.halfway.dtype.kind == "i" and result.halfway.min() >= 0, f"{name!r} has odd pulls at half time"
+                result.halfway.dtype.kind == "i" and result.halfway.min() >= 0, f"{name!r} has impossible pulls halfway"
             )
-            _must(
-                bool((result.halfway <= result.final).all()), f"{name!r} has fewer pulls in the end than at half time"
-            )
+            _must(bool((result.halfway <= result.final).all()), f"{name!r} has fewer pulls in the end than halfway")
         _must(0 <= result.recommended.min() <= result.recommended.max() < arms, f"{name!r} recommends other arms")
         ends = np.add.reduceat(result.final.astype(np.int64), np.arange(0, count, batch), axis=0)
         _must(np.array_equal(ends, result.pulls[:, -1]), f"the pulls of {name!r} are of another policy")

@@ -61,7 +61,7 @@ def simulate(
     bandit : a Bandit, Tape, RandomBandit or SwitchingBandit, or a list of arms
     horizon : rounds per run (the budget, for best-arm identification)
     runs : independent repetitions
-    seed : a whole number from 0
+    seed : a non-negative whole number
     workers : threads; None for all cores
     checkpoints : rounds at which pulls are kept, or how many of them, spaced logarithmically; the horizon is always one
     chunk : runs per unit of work; None for a good default
@@ -244,7 +244,7 @@ def identify(
     policies : one or several that stop by themselves, with different names
     bandit : a Bandit, Tape or RandomBandit, or a list of arms
     runs : independent repetitions
-    seed : a whole number from 0
+    seed : a non-negative whole number
     max_budget : rounds after which a run is given up
     workers : threads; None for all cores
     chunk : runs per unit of work; None for a good default

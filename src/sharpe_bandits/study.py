@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -170,7 +171,8 @@ class Study(Mapping[str, PolicyResult]):
     def __getitem__(self, name: str) -> PolicyResult:
         if isinstance(name, str) and name in self._results:
             return self._results[name]
-        of_class = [result for result in self._results.values() if result.policy.get("policy") == name]
+        kinds = ("policy", "defined_as")  # the name of its class, or of the function that a user's policy is made of
+        of_class = [result for result in self._results.values() if name in map(result.policy.get, kinds)]
         if len(of_class) > 1:
             several = ", ".join(repr(result.name) for result in of_class)
             raise unknown("policy in this study", name, self.names, f"{several} are of that class; use their names")
@@ -233,7 +235,10 @@ class Study(Mapping[str, PolicyResult]):
         self, a: PolicyResult, b: PolicyResult, metric: Metric, objective: Objective, confidence: float
     ) -> Estimate:
         (first, sizes), (second, _) = a.totals(metric, objective), b.totals(metric, objective)
-        return metrics.mean_of(first - second, sizes, confidence)
+        known = ~np.isnan(first - second)  # runs in which both stopped by themselves, where policies do
+        if not known.any():
+            return Estimate(math.nan, math.nan, -math.inf, math.inf)
+        return metrics.mean_of((first - second)[known], sizes[known], confidence)
 
     # --- tables, pictures, files --------------------------------------------------------------------------------------
 
@@ -251,7 +256,7 @@ class Study(Mapping[str, PolicyResult]):
             else metrics.mean_of(*result.totals(chosen, judge), confidence)
             for name, result in self.items()
         }
-        order = sorted(values, key=lambda name: values[name].mean)
+        order = sorted(values, key=lambda name: (math.isnan(values[name].mean), values[name].mean))
         rows: list[list[Any]] = []
         for name in order:
             value = values[name]
@@ -260,7 +265,7 @@ class Study(Mapping[str, PolicyResult]):
                 paired = self._difference(self[name], self[order[0]], chosen, judge, confidence)
                 difference = [paired.mean, paired.low, paired.high]
             rows.append([name, value.mean, value.se, value.low, value.high, *difference])
-        columns = ["policy", chosen, "s.e.", "low", "high", "minus the best", "lowest", "highest"]
+        columns = ["policy", chosen, "s.e.", "low", "high", "difference from best", "difference low", "difference high"]
         intervals = f"intervals of {100 * confidence:g}%"
         return Table(columns, rows, f"{self.runs:,} runs of {self.horizon:,} rounds, {judge!r}, {intervals}")
 

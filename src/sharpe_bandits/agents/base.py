@@ -41,6 +41,8 @@ class Agent:
     def __init__(self, policy: Policy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:
         listed = check_arms(arms)
         self.policy = policy
+        #: The policy as it was when the agent was made: its formula may read what changes later; the agent's does not.
+        self._described = plain(policy.to_dict())
         self.seed = whole("seed", seed, 0, 2**64 - 1)
         self._named = isinstance(listed, list)
         self.arms: list[Any] = listed if isinstance(listed, list) else list(range(listed))
@@ -386,7 +388,7 @@ class Agent:
         record = {column: getattr(self, f"_{column}").tolist() for column in _COLUMNS}
         record["maximum"] = [value if math.isfinite(value) else None for value in record["maximum"]]
         return {
-            "policy": plain(self.policy.to_dict()),
+            "policy": self._described,
             "arms": self.arms if self._named else len(self.arms),
             "horizon": self.horizon,
             "seed": self.seed,
@@ -496,6 +498,11 @@ def _restored(text: str | bytes, policy: Policy | None) -> Agent:
     """The agent of a saved state; ``policy`` is what it follows, if that is at hand."""
     try:
         state = states.read(text)
+        if policy is not None and plain(policy.to_dict()) != state["policy"]:
+            raise UnreadableDataError(
+                f"the agent follows {policy.name} as it was when the agent was made; its function, or a value that it "
+                "reads, has changed since: restore it, or make a new agent"
+            )
         agent = (policy or policy_from_dict(state["policy"])).agent(
             state["arms"], horizon=state["horizon"], seed=state["seed"]
         )

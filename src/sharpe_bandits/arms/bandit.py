@@ -27,6 +27,8 @@ _REMEMBERED = 2_000_000
 
 #: What an arm's rewards are counted by: its own pulls, or the rounds of the game, whoever is played.
 Clock = Literal["pulls", "rounds"]
+#: Arms that a bandit lists when it shows itself, at most.
+_SHOWN = 50
 
 
 class Environment:
@@ -161,10 +163,14 @@ class Bandit(Environment):
             )
 
     def __repr__(self) -> str:
-        return f"Bandit([{', '.join(map(repr, self.arms))}])"
+        listed = [repr(arm) for arm in self.arms[:_SHOWN]]
+        more = [f"and {self.K - _SHOWN:,} more"] if self.K > _SHOWN else []
+        return f"Bandit([{', '.join([*listed, *more])}])"
 
     def _repr_html_(self) -> str:
-        rows = [(name, repr(arm), arm.mean, arm.variance) for name, arm in zip(self.names, self.arms, strict=True)]
+        listed = list(zip(self.names, self.arms, strict=True))[:_SHOWN]
+        rows: list[tuple[Any, ...]] = [(name, repr(arm), arm.mean, arm.variance) for name, arm in listed]
+        rows += [(f"and {self.K - _SHOWN:,} more",)] if self.K > _SHOWN else []
         return html_table(("arm", "rewards", "mean", "variance"), rows)
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""``sharpe-bandits cache``: where compiled kernels are kept, how much that is, and how to be rid of it."""
+"""``sharpe-bandits cache``: where compiled kernels are kept, how much that is, and how to clear it."""
 
 from __future__ import annotations
 

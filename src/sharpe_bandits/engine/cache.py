@@ -12,8 +12,6 @@ import hashlib
 import os
 import pickle
 import platform
-import re
-import shutil
 import stat
 import tempfile
 import time
@@ -25,8 +23,6 @@ _MAGIC = b"sharpe-bandits kernel 1\n"
 _SUFFIX = ".kernel"
 #: The cache is trimmed to this size, and of kernels that were not used for so long.
 MAX_BYTES, MAX_DAYS = 512 * 2**20, 90
-#: Folders of the layout before this one: their content is never read again.
-_OUTDATED = re.compile("[0-9a-f]{24}")
 _DAY = 86400.0
 _warned: set[str] = set()
 _trimmed = False
@@ -35,7 +31,7 @@ _trimmed = False
 def cache_folder() -> Path:
     """Where compiled kernels are kept. Raises RuntimeError where a home folder is needed and there is none."""
     if os.environ.get("SHARPE_BANDITS_CACHE"):
-        return Path(os.environ["SHARPE_BANDITS_CACHE"])
+        return Path(os.environ["SHARPE_BANDITS_CACHE"]).expanduser()
     if platform.system() == "Windows":
         base = os.environ.get("LOCALAPPDATA", "~/AppData/Local")
     elif platform.system() == "Darwin":
@@ -71,7 +67,7 @@ def _unsafe(folder: Path) -> str:
     if status.st_uid != os.getuid():
         return "belongs to another user"
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return "may be written by other users (remedy: chmod 700)"
+        return "may be written by other users (remedy: sharpe-bandits cache --clear, then chmod 700)"
     if status.st_mode & 0o077:
         folder.chmod(0o700)
     return ""
@@ -80,11 +76,11 @@ def _unsafe(folder: Path) -> str:
 def _warn(reason: str) -> None:
     if reason not in _warned:
         _warned.add(reason)
-        warnings.warn(
+        text = (
             f"compiled kernels are not kept: {reason}; set SHARPE_BANDITS_CACHE to a writable folder of your own to "
-            "start faster",
-            stacklevel=2,
+            "start faster"
         )
+        warnings.warn_explicit(text, UserWarning, "sharpe-bandits", 1)  # no line of code to show beside it
 
 
 class KernelCache:
@@ -218,9 +214,6 @@ def trim(folder: Path, max_bytes: int = MAX_BYTES, max_days: float = MAX_DAYS, *
         if total > max_bytes:
             path.unlink(missing_ok=True)
             total -= status.st_size
-    for old in folder.parent.glob("*"):
-        if _OUTDATED.fullmatch(old.name) and old.is_dir() and not old.is_symlink():
-            shutil.rmtree(old, ignore_errors=True)
 
 
 def clear() -> Kept:

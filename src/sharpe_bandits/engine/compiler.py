@@ -130,7 +130,10 @@ class _Translation:
         function = self.bindings.get(function, function)
         if self.bindings and self.bindings.keys().isdisjoint(call_tree(function)):
             return _shared(function)
+        if function in self.done and self.done[function] is None:
+            raise CompilationError(f"{function.__name__} calls itself, which cannot be compiled here; write a loop")
         if function not in self.done:
+            self.done[function] = None  # under way
             # A loop over runs or pulls becomes vector instructions only if all that it calls is inlined. Nothing in
             # Python calls a callee, and wrappers for that would take a fifth of the time to compile. In a user's
             # function a place past the end of an array is an error, not whatever lies in memory.

@@ -71,7 +71,7 @@ class Spec:
 
     @property
     def times(self) -> tuple[int, ...]:
-        """Checkpoints and half time, in order: the rounds after which a kernel keeps pulls."""
+        """Checkpoints and half of the horizon, in order: the rounds after which a kernel keeps pulls."""
         return tuple(sorted({*self.checkpoints, self.horizon // 2} - {0})) if self.checkpoints else ()
 
     @property

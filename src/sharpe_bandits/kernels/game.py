@@ -20,8 +20,9 @@ class Game(NamedTuple):
 class Outputs(NamedTuple):
     """Where a kernel leaves its results: arrays of a chunk (see :class:`sharpe_bandits.engine.spec.Chunk`).
 
-    ``halfway_check`` is the place of half time among the checkpoints. ``status`` says why a kernel gave up, if it did.
-    A kernel also gives up soon after ``stop[0]`` was set, by another thread; what it has left by then means nothing.
+    ``halfway_check`` is the place among the checkpoints of half of the horizon. ``status`` says why a kernel gave up,
+    if it did. A kernel also gives up soon after ``stop[0]`` was set, by another thread; what it has left by then means
+    nothing.
     """
 
     checkpoints: np.ndarray

@@ -37,14 +37,14 @@ class Findings:
 
 
 def examine(results: list[PanelResult], runs: int, seed: int) -> Findings:
-    """Look at every panel with the eyes of theory."""
+    """Compare every panel with theory."""
     findings = Findings()
     bounds = Table(
         ["panel", "profile", "case", "n", "policy", "form", "bound", "measured", "up to", "verdict"],
         [],
         "Bounds",
         "Every bound at its horizon (or budget) n beside what was measured (up to: the upper end of its 99% interval). "
-        "Printed: as the paper has it; repaired: with its slips set right; proved: valid for the policy as it is "
+        "Printed: as the paper has it; repaired: with its errors corrected; proved: valid for the policy as it is "
         "played. A bound that says nothing (a probability of at least 1, a regret of at least n times the largest gap) "
         "is vacuous. Claims are judged by printed bounds where their assumptions are met: rewards within the support, "
         "a pilot of two pulls.",

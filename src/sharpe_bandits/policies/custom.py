@@ -19,7 +19,7 @@ from .base import IndexPolicy
 _RESERVED = ("name", "pilot_fraction", "pilot_pulls", "objective")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CustomPolicy(IndexPolicy):
     """An index policy made by :func:`index_policy`; call the decorated function to get one."""
 
@@ -30,6 +30,22 @@ class CustomPolicy(IndexPolicy):
     factory: Any
     parameters: tuple[tuple[str, Any], ...] = ()
     objective: Objective | None = None
+
+    def __repr__(self) -> str:
+        options = {"objective": self.objective, "pilot_fraction": self.pilot_fraction, "pilot_pulls": self.pilot_pulls}
+        given = {**dict(self.parameters), **{key: value for key, value in options.items() if value is not None}}
+        function = self.factory.function.__name__
+        return f"{function}({', '.join(f'{key}={shown(value)}' for key, value in given.items())})"
+
+    def _identity(self) -> tuple[Any, ...]:
+        values = tuple((name, np.shape(value), np.asarray(value).tobytes()) for name, value in self.parameters)
+        return self.factory, values, self.objective, self.name, self.pilot_fraction, self.pilot_pulls
+
+    def __eq__(self, other: object) -> bool:
+        return self._identity() == other._identity() if isinstance(other, CustomPolicy) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
 
     @property
     def least_pilot(self) -> int:  # type: ignore[override]
@@ -109,7 +125,9 @@ class PolicyFactory:
                     f"the index function {function.__name__} must not have a parameter {word!r}: rename it"
                 )
             if signature.parameters[word].kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
-                raise InvalidInputError(f"parameter {word!r} of {function.__name__} must be an ordinary one")
+                raise InvalidInputError(
+                    f"parameter {word!r} of {function.__name__} must not be keyword-only, *args or **kwargs"
+                )
         self.function, self.name, self.objective = function, name, objective
         self.nondecreasing = nondecreasing
         self.__doc__ = function.__doc__

@@ -17,9 +17,9 @@ from .panels import panel_figure
 
 def as_panel(study: Study) -> PanelResult:
     """The panel whose one case is this study."""
-    metric = "error" if study.metric == "stopping time" else study.metric
-    title = f"{study.K} arms, {study.horizon:,} rounds, {study.runs:,} runs, {study.objective!r}"
-    return PanelResult(Panel("study", "", title, ", ".join(study), "", metric, (), 0), [study], 0.0)
+    rounds = f"{'at most ' if study.metric == 'stopping time' else ''}{study.horizon:,} rounds"
+    title = f"{study.K} arms, {rounds}, {study.runs:,} runs, {study.objective!r}"
+    return PanelResult(Panel("study", "", title, ", ".join(study), "", study.metric, (), 0), [study], 0.0)
 
 
 def plot(study: Study, interactive: bool) -> Any:
@@ -33,7 +33,10 @@ def report(study: Study, folder: Path) -> Path:
     """Write the study's data, figures and page; gives the path of the page."""
     result = as_panel(study)
     facts = {"runs": study.runs, "seed": study.settings["seed"]}
-    content = Content(", ".join(study), result.panel.title, [result], {result.panel.key: result.rows()}, facts=facts)
+    summary = study.summary()
+    summary.text = f"Ranked by {study.metric}, with 95% intervals; differences from the best are paired."
+    rows = {result.panel.key: result.rows()}
+    content = Content(", ".join(study), result.panel.title, [result], rows, summary=summary, facts=facts)
     return write(content, folder)
 
 

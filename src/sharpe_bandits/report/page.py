@@ -24,6 +24,7 @@ class Content:
     results, rows : panels and their tidy tables, by key
     verdicts : on all claims
     tables : of theory against measurement
+    summary : of the one study that the report is about, if it is about one
     facts : settings and versions, shown at the end
     """
 
@@ -33,6 +34,7 @@ class Content:
     rows: dict[str, Rows]
     verdicts: list[Verdict] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
+    summary: Table | None = None
     facts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -61,6 +63,7 @@ def page(content: Content) -> str:
         failures=[_failure(why, failed) for why in dict.fromkeys(v.why for v in failed)],
         groups=list(groups.items()),
         tables=content.tables,
+        summary=content.summary,
         settings=content.facts,
         anchor=lambda v: f"{v.panel}-{v.profile}" if v.panel else v.id,
     )
@@ -68,7 +71,7 @@ def page(content: Content) -> str:
 
 def _links(content: Content, ids: list[str]) -> list[tuple[str, str]]:
     links = [("Scorecard", "scorecard")] if content.verdicts else []
-    links += [(id, f"panel-{id}") for id in ids]
+    links += [("Summary", "summary")] if content.summary else [(id, f"panel-{id}") for id in ids]
     links += [("Theory", "theory")] if content.tables else []
     return [*links, ("Methods", "made")]
 

@@ -17,8 +17,8 @@ def panel_figure(result: PanelResult, rows: Rows) -> Figure:
     if panel.metric == "coverage":
         return _coverage(title, rows)
     settings = [_setting(study) for study in result.studies]
-    if panel.metric == "error":
-        return points(title, rows, settings, "error")
+    if panel.metric in ("error", "stopping time"):
+        return points(title, rows, settings, panel.metric)
     return curves(title, rows, settings, ("regret", "sub-optimal plays"), result.axis)
 
 
