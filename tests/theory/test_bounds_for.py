@@ -15,8 +15,8 @@ def test_every_policy_of_the_paper_has_its_bounds():
     expected = {
         sb.UCBVV(): ("UCB-VV", "regret", ["printed", "repaired"]),
         sb.UCBSRLike(0.5): ("UCB-SR-like", "regret", ["printed", "repaired", "proved"]),
-        sb.UCBRSSR(0.5): ("UCB-RSSR", "regret", ["printed", "repaired", "proved"]),
-        sb.UCBRSSR(0.5, undefined_width="printed"): ("UCB-RSSR", "regret", ["printed", "repaired"]),
+        sb.UCBRSSR(0.5): ("UCB-RSSR", "regret", ["printed", "appendix", "repaired", "proved"]),
+        sb.UCBRSSR(0.5, undefined_width="printed"): ("UCB-RSSR", "regret", ["printed", "appendix", "repaired"]),
         sb.SHVV(): ("SHVV", "probability", ["printed", "repaired"]),
         sb.SHSR(0.5): ("SHSR", "probability", ["printed", "repaired"]),
         sb.SuRSR(0.5): ("SuRSR", "probability", ["printed", "repaired"]),
@@ -32,12 +32,12 @@ def test_parameters_reach_the_bounds():
         return [b.value for b in theory.bounds_for(policy, BANDIT, 50_000, **more)]
 
     n = 50_000
-    assert values(sb.UCBRSSR(0.5))[2] == theory.ucb_rssr_regret(BANDIT, 0.5, n, "proved").value
+    assert values(sb.UCBRSSR(0.5))[3] == theory.ucb_rssr_regret(BANDIT, 0.5, n, "proved").value
     piloted = theory.ucb_rssr_regret(BANDIT, 0.4, n, "proved", pilot=9000, risk_free=0.05)
-    assert values(sb.UCBRSSR(0.4, risk_free=0.05, pilot_pulls=9000))[2] == piloted.value
+    assert values(sb.UCBRSSR(0.4, risk_free=0.05, pilot_pulls=9000))[3] == piloted.value
     # a fraction of the horizon: 0.9 of 100,000 rounds on 3 arms
     fraction = theory.ucb_rssr_regret(BANDIT, 0.5, n, "proved", pilot=30_000)
-    assert values(sb.UCBRSSR(0.5, pilot_fraction=0.9), horizon=100_000)[2] == fraction.value
+    assert values(sb.UCBRSSR(0.5, pilot_fraction=0.9), horizon=100_000)[3] == fraction.value
     assert theory.bounds_for(sb.SHSR(0.5, 0.05, keep_samples=True), BANDIT, 200) == [
         theory.shsr_error(BANDIT, 0.5, 200, form, keep_samples=True, risk_free=0.05) for form in ("printed", "repaired")
     ]

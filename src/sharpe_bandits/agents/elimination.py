@@ -11,12 +11,15 @@ from ..engine.compiler import specialise
 from ..engine.families.phases import phase_bindings
 from ..errors import CampaignOverError, InvalidInputError, WaitForRewardsError, listed
 from ..kernels import elimination, formulas
-from ..kernels.statistics import Sums
-from ..objectives import Mean
+from ..kernels.statistics import Sums, summary
+from ..objectives import RSSR, Mean
 from ..policies.base import EliminationPolicy
 from ..validation import whole
 from .base import TINY, Agent
 from .state import damaged
+
+#: Agents of more arms keep nothing for a bound on the error.
+MAX_BOUNDED = 64
 
 
 class EliminationAgent(Agent):
@@ -37,11 +40,57 @@ class EliminationAgent(Agent):
         # What the current estimates rest on: this phase's rewards, or all of them.
         self._count, self._now1, self._now2 = np.zeros(k), np.zeros(k), np.zeros(k)
         self._due = np.full(k, self._phases[0][0])
+        #: Of every phase played: pulls per arm, variances and second moments of its arms.
+        bounded = isinstance(policy.goal, RSSR) and k <= MAX_BOUNDED and policy.n_recommended == 1
+        plain = policy.share is elimination.share_equally and policy.decide_on is elimination.drop_worst
+        self._played: list[Any] | None = [] if bounded and plain else None
         goal = policy.goal or Mean()
         self._goal_arguments = goal.arguments()
         bindings = phase_bindings(policy)
         self._decide = specialise(elimination.end_phase, bindings)
         self._share = specialise(policy.share, {formulas.value: goal.formula})
+
+    def error_bound(self, *, gap: float, form: str = "printed", lower: float = 0.0, upper: float = 1.0) -> list[float]:
+        """The paper's bound on the probability of error "on the fly", a term per phase played; their sum is the bound.
+
+        From a guess of the smallest gap in RSSR and the estimates of each phase: see
+        :func:`sharpe_bandits.theory.path_error`, which says what it is worth. For policies that look for the one arm of
+        best RSSR, of at most 64 arms.
+
+        Parameters
+        ----------
+        gap : guess of the smallest gap; a larger guess gives a smaller bound
+        form : "printed" or "repaired"
+        lower, upper : rewards lie between them (repaired form)
+        """
+        from ..theory import PlayedPhase, path_error
+
+        with self._lock:
+            played = self._played
+            if played is None:
+                raise InvalidInputError(
+                    f"{self.policy.name} has no bound on the fly: that takes a policy that looks for the one arm of "
+                    f"best RSSR and plays all arms alike, at most {MAX_BOUNDED} arms, and an agent that was begun with "
+                    "this version of the library"
+                )
+            phases = [PlayedPhase(n, self._rule.halves, v, m) for n, v, m in played]
+        goal = self.policy.goal
+        assert isinstance(goal, RSSR)
+        return path_error(phases, goal.L, gap, form, lower=lower, upper=upper, risk_free=goal.risk_free)
+
+    def _note_phase(self, alive: np.ndarray) -> None:
+        """Keep what :meth:`error_bound` looks at, of the phase that is over."""
+        if self._played is None:
+            return
+        assert isinstance(self.policy.goal, RSSR)
+        rate = self.policy.goal.risk_free
+        rows = []
+        for i in alive:
+            n = self._count[i]
+            mean, variance, second = summary(self._anchor[i], self._now1[i], self._now2[i], 1 / n, 1 / (n - 1))
+            rows.append((float(variance), float(second - rate * (2 * mean - rate))))
+        variances, seconds = zip(*rows, strict=True)
+        self._played.append([int(self._count[alive[0]]), list(variances), list(seconds)])
 
     @property
     def _over(self) -> bool:
@@ -107,6 +156,7 @@ class EliminationAgent(Agent):
     def _end_phase(self) -> None:
         alive = np.array(self._alive, np.int64)
         keep = self._phases[self._phase][1]
+        self._note_phase(alive)
         looked = keep == len(alive)
         now = Sums(self._count, self._now1, self._now2, self._sum3, self._sum4, self._anchor)
         self._decide(now, alive, len(alive), keep, self._wanted, self._taken, self._goal_arguments)
@@ -136,6 +186,7 @@ class EliminationAgent(Agent):
 
     def _more(self) -> dict[str, Any]:
         return {
+            **({} if self._played is None else {"played": self._played}),
             "phase": self._phase,
             "alive": self._alive,
             "accepted": self._accepted,
@@ -165,6 +216,23 @@ class EliminationAgent(Agent):
             raise damaged("its phase does not fit its arms")
         self._check_pulls()
         self._check_current()
+        self._restore_played(state.get("played"))
+
+    def _restore_played(self, played: Any) -> None:
+        """Take over what is kept of the phases played; states of earlier versions have none."""
+        if self._played is None or played is None:
+            self._played = None
+            return
+        sizes = [len(self.arms), *(stay for _, stay in self._phases)]
+        upto = 0
+        for k, (pulls, variances, seconds) in enumerate(played):
+            upto = upto + self._phases[k][0] if self._rule.keeps_samples else self._phases[k][0]
+            numbers = np.array([variances, seconds], float)
+            if pulls != upto or numbers.shape != (2, sizes[k]) or not (np.isfinite(numbers) & (numbers >= 0)).all():
+                raise damaged("what it keeps of its phases does not fit them")
+        if len(played) != self._phase:
+            raise damaged("what it keeps of its phases does not fit them")
+        self._played = [list(row) for row in played]
 
     def _check_pulls(self) -> None:
         """Raise if the phases so far do not lead to these pulls.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +15,11 @@ from ..display import Table
 from ..errors import InvalidInputError
 from ..experiments.description import Case
 from ..experiments.panel import PanelResult
-from ..metrics import Estimate
+from ..metrics import Estimate, wilson
 from ..objectives import RSSR, Sharpe, Variance
+from ..policies.elimination import SHVV
 from ..results import PolicyResult
+from ..simulation import simulate
 from ..study import Study
 from .claims import CONFIDENCE, FAILS, HOLDS, UNDECIDED, Evidence, Verdict, together
 
@@ -285,9 +288,48 @@ def _coverage(f: PanelResult, seed: int, findings: Findings) -> None:
             by_kind.setdefault(kind, []).append(
                 Evidence(f"{kind} @ {place} within its promise", rate.mean, found.promise, difference, found.verdict)
             )
+        for kind, place, promise, rate, verdict in (
+            *_orders(environment, case, seed),
+            *_phases(environment, case, seed),
+        ):
+            numbers = {"t": case.horizon, "mean": rate.mean, "se": rate.se, "low": rate.low, "high": rate.high}
+            row = _row(f, study, kind, SAMPLES, {**numbers, "metric": "violation rate"})
+            rows.append({**row, "case": place})
+            difference = Estimate(rate.mean - promise, rate.se, rate.low - promise, rate.high - promise)
+            check = f"{kind} @ {place} within its promise"
+            by_kind.setdefault(kind, []).append(Evidence(check, rate.mean, promise, difference, verdict))
     for claim in f.panel.claims:
         evidence = [e for check in claim.checks for e in by_kind[check]]
         verdict = together([e.verdict for e in evidence])
         findings.verdicts.append(
             Verdict(claim.id, f.panel.id, f.panel.profile, claim.says, verdict, tuple(evidence), claim.why)
         )
+
+
+#: What was measured of a lemma: its kind, where, what it promises, the rate, and the verdict.
+Measured = tuple[str, str, float, Estimate, str]
+
+
+def _orders(bandit: Bandit, case: Case, seed: int) -> Iterator[Measured]:
+    """Lemma 2 on every two arms: how often the lesser variance looks larger."""
+    for a, b, found in theory.order_coverage(bandit, case.horizon, samples=SAMPLES, seed=seed, confidence=CONFIDENCE):
+        place = f"{bandit.arms[b]!r} over {bandit.arms[a]!r}, {case.label}"
+        yield f"{found.statistic}, {found.form}", place, found.promise, found.rate, found.verdict
+
+
+def _phases(bandit: Bandit, case: Case, seed: int) -> Iterator[Measured]:
+    """Lemma 3 on the four arms of least variance: how often the best of them goes in a phase of SHVV.
+
+    An arm's pulls in the end say in which phase it went; who goes in the last one has as many as who stays.
+    """
+    arms = [bandit.arms[i] for i in np.argsort(bandit.variances, kind="stable")[:4]]
+    four, policy = Bandit(arms), SHVV()
+    result = simulate(policy, four, horizon=case.horizon, runs=SAMPLES, seed=seed)[policy.name]
+    upto = np.cumsum([pulls for pulls, _ in policy.phases(case.horizon, 4)])
+    wrong = result.wrong(Variance())
+    for phase, pulls in enumerate(upto):
+        rate = wilson(int((wrong & (result.final[:, 3] == pulls)).sum()), result.runs, CONFIDENCE)
+        for form in ("printed", "repaired"):
+            promise = theory.shvv_phase_error(four, case.horizon, phase, form).value
+            place = f"phase {phase + 1} of {len(upto)}, {case.label}"
+            yield f"phases of SHVV, {form}", place, promise, rate, _within(rate, promise)

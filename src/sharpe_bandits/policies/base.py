@@ -224,6 +224,8 @@ class EliminationPolicy(Policy):
     #: Which arm is decided on next, and whether it is accepted or dropped: a plain function, bound to
     #: :func:`sharpe_bandits.kernels.formulas.decide_on`.
     decide_on = staticmethod(drop_worst)
+    #: Whether half of the arms go after a phase, and not one by one.
+    halves: ClassVar[bool] = False
 
     @property
     def keeps_samples(self) -> bool:

@@ -54,6 +54,8 @@ class _TopM(EliminationPolicy):
 
 @dataclass(frozen=True)
 class _Halving(_TopM):
+    halves: ClassVar[bool] = True
+
     keep_samples: bool = field(default=False, kw_only=True)
     spend_all: bool = field(default=False, kw_only=True)
 

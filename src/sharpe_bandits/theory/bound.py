@@ -18,6 +18,7 @@ from ..validation import one_of
 #:
 #: printed : as the paper has it
 #: repaired : with the paper's slips set right
+#: appendix : (regret of UCB-RSSR alone, not among FORMS) the appendix's bound before it is loosened to the printed one
 #: proved : every step of its proof holds for the policy as this library plays it. Only the regret of UCB-SR-like and
 #:     UCB-RSSR has a form of its own here: there the slips that can be set right do not save the printed argument.
 #:     Everywhere else the repaired form is proved, and the two are one.
@@ -76,7 +77,7 @@ class Facts(NamedTuple):
 
     Attributes
     ----------
-    mean, variance, fourth, second : mean, variance, fourth central moment and second raw moment
+    mean, variance, third, fourth, second : mean, variance, third and fourth central moment and second raw moment
     low, high, width : ends and length of the support
     reach : largest absolute value in the support
     square_range : length of the interval that the squared reward lies in
@@ -84,6 +85,7 @@ class Facts(NamedTuple):
 
     mean: np.ndarray
     variance: np.ndarray
+    third: np.ndarray
     fourth: np.ndarray
     second: np.ndarray
     low: np.ndarray
@@ -119,8 +121,8 @@ def facts(bandit: Any, risk_free: float = 0.0) -> Facts:
         raise InvalidInputError(f"bounds need a Bandit of arms with known moments, got {bandit!r}")
     independent(fixed.arms)
     mean, variance = fixed.means - risk_free, fixed.variances
-    fourth = np.array([arm.fourth_moment for arm in fixed.arms])
+    third, fourth = (np.array([getattr(arm, f"{which}_moment") for arm in fixed.arms]) for which in ("third", "fourth"))
     low, high = (np.array([arm.support[end] for arm in fixed.arms]) - risk_free for end in (0, 1))
     reach = np.maximum(np.abs(low), np.abs(high))
     nearest = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
-    return Facts(mean, variance, fourth, variance + mean**2, low, high, high - low, reach, reach**2 - nearest**2)
+    return Facts(mean, variance, third, fourth, variance + mean**2, low, high, high - low, reach, reach**2 - nearest**2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..objectives import RSSR, SharpeLike
 from ..validation import one_of, positive, whole
 from .bound import check_form, independent
 from .concentration import STATISTICS, concentration, radius, width
+from .identification import variance_order
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Coverage:
     Attributes
     ----------
     arm : number of the arm in its bandit, 0 for a single one
-    statistic : "variance", "sr_like" or "rssr"
+    statistic : "variance", "sr_like" or "rssr"; "order of variances" for Lemma 2
     form : "printed" or "repaired"
     n : rewards per sample
     epsilon : radius for the sample's moments
@@ -110,7 +112,7 @@ def coverage(
                 violations = int((error > widths).sum())
                 bound = concentration(kind, e, n, high, form, lower=low)
                 rate = wilson(violations, samples, confidence)
-                verdict = "holds" if rate.high <= bound.value else "fails" if rate.low > bound.value else "undecided"
+                verdict = _judged(rate, bound.value)
                 undefined = float(np.isinf(widths).mean())
                 found.append(
                     Coverage(
@@ -118,6 +120,45 @@ def coverage(
                     )
                 )
     return found
+
+
+def order_coverage(
+    bandit: Any, n: int, *, samples: int = 20_000, seed: int = 0, confidence: float = 0.99
+) -> list[tuple[int, int, Coverage]]:
+    """Lemma 2 on every two arms of different variance: how often the lesser has the larger variance in n rewards.
+
+    Gives (arm of larger variance, the other, how the lemma fared), printed and repaired.
+    """
+    arms = _arms(bandit)
+    independent(arms)
+    n, samples, seed = whole("n", n, 2), whole("samples", samples, 1), whole("seed", seed, 0, 2**64 - 1)
+    table = stack([[arm.draws() for arm in arms]])
+    kernel = specialise(sample_moments, {})
+    drawn = []
+    for i in range(len(arms)):
+        mean, variance, second = np.empty(samples), np.empty(samples), np.empty(samples)
+        kernel(table, i, SPLITMIX, np.uint64(seed), n, mean, variance, second)
+        drawn.append(variance)
+    found = []
+    for a, b in permutations(range(len(arms)), 2):
+        if not arms[a].variance > arms[b].variance:
+            continue
+        violations = int((drawn[b] > drawn[a]).sum())
+        rate = wilson(violations, samples, confidence)
+        for form in ("printed", "repaired"):
+            bound = variance_order(Bandit([arms[a], arms[b]]), 1, n, form)
+            verdict = _judged(rate, bound.value)
+            found.append(
+                (a, b, Coverage(
+                    b, "order of variances", form, n, 0.0, samples, violations, rate, 0.0, bound.value, bound.vacuous,
+                    verdict,
+                ))
+            )  # fmt: skip
+    return found
+
+
+def _judged(rate: Estimate, promise: float) -> str:
+    return "holds" if rate.high <= promise else "fails" if rate.low > promise else "undecided"
 
 
 def _arms(thing: Any) -> tuple[Arm, ...]:

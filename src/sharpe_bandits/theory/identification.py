@@ -17,8 +17,8 @@ then that the last of them goes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,9 @@ from ..errors import BudgetTooSmallError
 from ..objectives import RSSR, Variance
 from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SHVV, SuRSR
-from ..validation import finite, not_negative, positive, whole
+from ..validation import finite, not_negative, one_of, positive, whole
 from .bound import Bound, Facts, check_form, facts, probability
+from .concentration import rssr_concentration
 
 #: Thresholds between two arms' values that are tried; any of them gives a true bound, the best is taken.
 _THRESHOLDS = np.linspace(0, 1, 201)[1:-1]
@@ -47,6 +48,150 @@ def epsilon_of_gap(gap: float, D: float, second_moment: float) -> float:
     gap, D = not_negative("gap", gap), positive("D", D)
     a = (1.5 * gap + 1) * D + not_negative("second_moment", second_moment)
     return gap * D**2 / (a + math.sqrt(a**2 + 4 * gap * D**2))
+
+
+def variance_order(bandit: Any, arm: int, pulls: int, form: str = "repaired") -> Bound:
+    r"""Lemma 2: a bound on the probability that an arm has a larger sample variance than the arm of largest variance.
+
+    .. math:: \text{printed: } \exp\Big(-\frac{(t-1)^2 \delta_i^2}{2 t}\Big), \qquad
+        \text{repaired: } \exp\Big(-\frac{2 t \delta_i^2}{w_i^4 + w_1^4}\Big)
+
+    after t pulls of each. The printed form takes rewards to lie in [0, 1], where the repaired one,
+    :math:`\exp(-t \delta_i^2)`, is the smaller of the two; for a wider support it is not a bound. Of several arms of
+    largest variance, the one that gives the least bound is meant.
+
+    Parameters
+    ----------
+    bandit : arms with known moments
+    arm : number of the arm i, counted from 0
+    pulls : t
+    form : "printed", "repaired" or "proved" (the last two are one here)
+    """
+    pulls = whole("pulls", pulls, 2)
+    check_form(form)
+    known = facts(bandit)
+    gap = Variance().gaps(known.mean, known.variance)
+    delta = float(gap[whole("arm", arm, 0, len(gap) - 1)])
+    source = "Lemma 2"
+    if form == "printed":
+        value = math.exp(-((pulls - 1) ** 2) * delta**2 / (2 * pulls))
+        return probability(value if delta else 1.0, form, source, applies=known.unit)
+    reason = "" if known.bounded else "rewards are unbounded, and the lemma is about bounded ones"
+    others = np.flatnonzero(gap)
+    value = float(_variance_beaten(known, gap)(pulls)[:, others == arm].min()) if delta else 1.0
+    return probability(value, form, source, reason=reason, applies=known.bounded)
+
+
+def shvv_phase_error(bandit: Any, n: int, phase: int, form: str = "repaired") -> Bound:
+    r"""Lemma 3: a bound on the probability that the arm of largest variance goes in a phase of SHVV, n the budget.
+
+    .. math:: \text{printed: } 3 \exp\Big(-\frac{(n - 4 i_k \log_2 K)^2\, \delta_{i_k}^2}{8\, n\, i_k \log_2 K}\Big),
+        \qquad i_k = K / 2^{k+2}
+
+    with k = 0 for the first phase (:math:`4 i_k` arms are alive in phase k), for rewards in [0, 1]; as a rank,
+    :math:`i_k` is :math:`\max(\lceil i_k \rceil, 2)`, since rank 1 has no gap. Repaired: the module's text.
+
+    Parameters
+    ----------
+    bandit : arms with known moments
+    n : budget
+    phase : k, counted from 0
+    form : "printed", "repaired" or "proved" (the last two are one here)
+    """
+    n = whole("n", n, 1)
+    check_form(form)
+    arm = facts(bandit)
+    gap = Variance().gaps(arm.mean, arm.variance)
+    k = len(gap)
+    phase = whole("phase", phase, 0, math.ceil(math.log2(k)) - 1)
+    source = "Lemma 3"
+    if form == "printed":
+        log, i = math.log2(k), k / 2 ** (phase + 2)
+        delta = float(np.sort(gap)[max(math.ceil(i), 2) - 1])
+        reason = "" if n > 4 * i * log else f"it needs a budget above 4 i_k log2 K = {4 * i * log:g}"
+        value = 3 * math.exp(-((n - 4 * i * log) ** 2) * delta**2 / (8 * n * i * log))
+        return probability(value, form, source, reason=reason, applies=arm.unit and _power_of_two(k))
+    reason = _not_played(SHVV(), arm, n, k)
+    if reason:
+        return probability(math.nan, form, source, reason=reason, applies=arm.bounded)
+    return probability(_phase_errors(SHVV(), k, n, _variance_beaten(arm, gap))[phase], form, source)
+
+
+def path_error(
+    phases: Sequence[PlayedPhase],
+    L: float,
+    gap: float,
+    form: str = "printed",
+    *,
+    lower: float = 0.0,
+    upper: float = 1.0,
+    risk_free: float = 0.0,
+) -> list[float]:
+    r"""The paper's bound on the error of SHSR or SuRSR "on the fly": a term per phase played, from the phase's
+    estimates and a guess of :math:`\Delta_2`, the smallest gap. The bound is their sum.
+
+    .. math:: \text{printed: SHSR } 6\, e^{-2 t_k \epsilon_k^2}, \quad \text{SuRSR } 2\, e^{-2 t_k \epsilon_k^2}
+
+    with :math:`\epsilon_k` the least root :func:`epsilon_of_gap` of the gap over the arms of the phase, their variance
+    and second moment estimated. Repaired, with rewards in a known interval: :math:`\epsilon_k` is the root of the
+    repaired width (:func:`width`) at half the gap, :math:`P = 2 \times` what :func:`rssr_concentration` gives for it
+    bounds the probability that one arm is ahead of the best, and a phase of halving has 3 P, phase k of rejects k P.
+
+    It is no bound in the strict sense in either form, as the root depends on the estimates whose errors it bounds;
+    ``docs/error-bounds.md`` has how often it holds.
+
+    Parameters
+    ----------
+    phases : pulls per arm (all that its estimates rest on), whether phases are those of halving, and estimated
+        variances and second moments of its arms
+    L, risk_free : of the policy
+    gap : guess of the smallest gap in RSSR; a larger guess gives a smaller bound
+    form : "printed" or "repaired"
+    lower, upper : rewards lie between them (repaired form)
+    """
+    gap, L = positive("gap", gap), positive("L", L)
+    one_of("form", form, ("printed", "repaired"))
+    low, high = finite("lower", lower) - risk_free, finite("upper", upper) - risk_free
+    terms = []
+    for number, played in enumerate(phases, start=1):
+        d = L + np.asarray(played.variance, float)
+        second = np.asarray(played.second_moment, float)
+        if form == "printed":
+            epsilon = min(epsilon_of_gap(gap, float(a), float(b)) for a, b in zip(d, second, strict=True))
+            terms.append((6 if played.halves else 2) * math.exp(-2 * played.pulls * epsilon**2))
+            continue
+        room = np.maximum(gap / 2 - (d - L) / (played.pulls * d), 0.0)
+        epsilon = float((room * d**2 / (d + second + L + room * d)).min())
+        beaten = 1.0
+        if epsilon > 0:
+            beaten = min(1.0, 2 * rssr_concentration(epsilon, played.pulls, high, form, lower=low).value)
+        terms.append(min(1.0, (3 if played.halves else number) * beaten))
+    return terms
+
+
+class PlayedPhase(NamedTuple):
+    """A phase of SHSR or SuRSR that was played: see :func:`path_error`."""
+
+    pulls: int
+    halves: bool
+    variance: Any
+    second_moment: Any
+
+
+def played_phases(policy: SHSR | SuRSR, budget: int, arms: int, choices: Any, rewards: Any) -> list[PlayedPhase]:
+    """What :func:`path_error` looks at, from the choices and rewards of a run (:func:`sharpe_bandits.trace`)."""
+    choices, x = np.asarray(choices), np.asarray(rewards, float) - policy.risk_free
+    found: list[PlayedPhase] = []
+    size, start, upto = arms, 0, 0
+    for pulls, stay in policy.phases(budget, arms):
+        upto = upto + pulls if policy.keeps_samples else pulls
+        first = 0 if policy.keeps_samples else start
+        end = start + pulls * size
+        seen = [x[first:end][choices[first:end] == i] for i in np.unique(choices[start:end])]
+        variances, seconds = [float(v.var(ddof=1)) for v in seen], [float((v * v).mean()) for v in seen]
+        found.append(PlayedPhase(upto, policy.halves, variances, seconds))
+        size, start = stay, end
+    return found
 
 
 def shvv_error(bandit: Any, n: int, form: str = "repaired", *, keep_samples: bool = False) -> Bound:
@@ -85,15 +230,7 @@ def shvv_error(bandit: Any, n: int, form: str = "repaired", *, keep_samples: boo
         value = 3 * log * math.exp(-((n - k * log) ** 2) / (8 * n * log * hardness))
         return probability(value, form, source, reason=reason, applies=arm.unit and _power_of_two(k))
 
-    best, rest = np.flatnonzero(gap == 0), np.flatnonzero(gap)
-
-    def beaten(pulls: int) -> np.ndarray:
-        scale = arm.width[best, None] ** 4 + arm.width[None, rest] ** 4
-        distance = arm.variance[best, None] - arm.variance[None, rest]
-        with np.errstate(divide="ignore"):
-            return np.exp(-2 * pulls * distance**2 / scale)
-
-    return _halving(SHVV(keep_samples=keep_samples), arm, n, form, source, beaten)
+    return _halving(SHVV(keep_samples=keep_samples), arm, n, form, source, _variance_beaten(arm, gap))
 
 
 def shsr_error(
@@ -198,6 +335,18 @@ def _not_played(policy: EliminationPolicy, arm: Facts, n: int, arms: int) -> str
     return ""
 
 
+def _variance_beaten(arm: Facts, gap: np.ndarray) -> Beaten:
+    best, rest = np.flatnonzero(gap == 0), np.flatnonzero(gap)
+
+    def beaten(pulls: int) -> np.ndarray:
+        scale = arm.width[best, None] ** 4 + arm.width[None, rest] ** 4
+        distance = arm.variance[best, None] - arm.variance[None, rest]
+        with np.errstate(divide="ignore"):
+            return np.exp(-2 * pulls * distance**2 / scale)
+
+    return beaten
+
+
 def _rssr_beaten(arm: Facts, L: float) -> Beaten:
     value = RSSR(L).value(arm.mean, arm.variance)
     gap = RSSR(L).gaps(arm.mean, arm.variance)
@@ -223,16 +372,21 @@ def _halving(policy: SHVV | SHSR, arm: Facts, n: int, form: str, source: str, be
     reason = _not_played(policy, arm, n, alive)
     if reason:
         return probability(math.nan, form, source, reason=reason, applies=arm.bounded)
-    value, upto = 0.0, 0
+    return probability(sum(_phase_errors(policy, alive, n, beaten)), form, source)
+
+
+def _phase_errors(policy: SHVV | SHSR, alive: int, n: int, beaten: Beaten) -> list[float]:
+    """Bounds on the probability that the best arm goes in each phase."""
+    values, upto = [], 0
     for pulls, stay in policy.phases(n, alive):
         upto = upto + pulls if policy.keep_samples else pulls
         g = -np.sort(-beaten(upto), axis=1)
         if policy.keep_samples:
-            value += min(1.0, sum(_outnumbered(row, stay) for row in g))
+            values.append(min(1.0, sum(_outnumbered(row, stay) for row in g)))
         else:
-            value += min(1.0, _outnumbered(g.max(axis=0)[: alive - 1], stay))
+            values.append(min(1.0, _outnumbered(g.max(axis=0)[: alive - 1], stay)))
         alive = stay
-    return probability(value, form, source)
+    return values
 
 
 def _outnumbered(g: np.ndarray, stay: int) -> float:

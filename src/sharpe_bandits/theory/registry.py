@@ -24,7 +24,9 @@ def _ucb_vv(policy: Any, bandit: Bandit, n: int, horizon: int) -> list[Bound]:
 def _ucb_sharpe(function: Callable[..., Bound]) -> Callable[[Any, Bandit, int, int], list[Bound]]:
     def bounds(policy: Any, bandit: Bandit, n: int, horizon: int) -> list[Bound]:
         # Nothing is proved of the literal index, which starves arms whose confidence term turns negative.
-        forms = ("printed", "repaired", "proved") if policy.undefined_width == "infinite" else ("printed", "repaired")
+        forms = ["printed", *(["appendix"] if function is ucb_rssr_regret else []), "repaired"]
+        if policy.undefined_width == "infinite":
+            forms.append("proved")
         pilot = policy.pilot(horizon, bandit.K)
         found = [function(bandit, policy.L, n, form, pilot=pilot, risk_free=policy.risk_free) for form in forms]
         # The theorems take a pilot fraction of 1/n: the least pilot. A longer one is no business of theirs.

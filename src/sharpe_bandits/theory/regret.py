@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from ..objectives import RSSR, Objective, SharpeLike, Variance
-from ..validation import finite, positive, whole
-from .bound import Bound, Facts, check_form, facts, regret
+from ..validation import finite, one_of, positive, whole
+from .bound import FORMS, Bound, Facts, check_form, facts, regret
 
 #: The constant that counts what goes wrong by chance, as printed.
 _CHANCE = 1 + math.pi**2 / 3
@@ -88,6 +88,15 @@ def ucb_rssr_regret(
     number of pulls too small; :math:`M_i` grows as :math:`1/\Delta_i` where any good policy needs
     :math:`1/\Delta_i^2` pulls. Both fail in simulation where the second moment is large beside :math:`L + \sigma^2`.
 
+    Appendix: its own bound on pulls, before it is loosened to the printed one, times :math:`\Delta_i`,
+
+    .. math:: \max\Big\{\Big\lceil\frac{18 \ln n}{L^2}\Big\rceil,
+        \Big\lceil\frac{32 \ln n}{(-C_1 + \sqrt{C_3 + C_2})^2}\Big\rceil\Big\} + 1 + \frac{\pi^2}{3},
+
+    with :math:`C_1 = E[A]`, :math:`C_2 = E[B]` and :math:`C_3 = E[A^2]` as the appendix bounds them. It is smaller than
+    the printed form where :math:`C_3` is well above :math:`C_1^2` and shares its flaw: the bounds on :math:`C_3` make
+    the number of pulls smaller, not larger.
+
     Proved: the module's text with
 
     .. math:: f_i(\epsilon) = \frac{(|\mu_i| + w_i\epsilon/2)^2}{D_i} +
@@ -107,12 +116,14 @@ def ucb_rssr_regret(
     bandit : arms with known moments
     L, risk_free : of the policy
     n : rounds
-    form : "printed", "repaired" or "proved"
+    form : "printed", "appendix", "repaired" or "proved"
     pilot : pulls per arm in the pilot (proved form)
     """
-    arm, L, n, pilot = _arguments(bandit, L, n, form, pilot, risk_free)
+    arm, L, n, pilot = _arguments(bandit, L, n, form, pilot, risk_free, (*FORMS, "appendix"))
     source = "Theorem on the regret of UCB-RSSR"
     objective = RSSR(L)
+    if form == "appendix":
+        return _appendix(arm, objective, L, n, source)
     if form != "proved":
         return _as_printed(arm, objective, L, n, form, source)
     gap = objective.gaps(arm.mean, arm.variance)
@@ -188,8 +199,10 @@ def _sr_like_index(e: float, mean: float, d: float, a: float, c: float) -> float
     return high / low + (low + high + 2 * e) * e / (low * (low - 3 * e))
 
 
-def _arguments(bandit: Any, L: Any, n: Any, form: Any, pilot: Any, risk_free: Any) -> tuple[Facts, float, int, int]:
-    check_form(form)
+def _arguments(
+    bandit: Any, L: Any, n: Any, form: Any, pilot: Any, risk_free: Any, forms: tuple[str, ...] = FORMS
+) -> tuple[Facts, float, int, int]:
+    one_of("form", form, forms)
     arm = facts(bandit, finite("risk_free", risk_free))
     return arm, positive("L", L), whole("n", n, 1), whole("pilot", pilot, 2)
 
@@ -204,6 +217,24 @@ def _as_printed(arm: Facts, objective: Objective, L: float, n: int, form: str, s
     # The theorems ask for a bounded support [l, u] with l > 0; l = 0 (which no step of the proof needs) is let in.
     applies = arm.bounded and bool((arm.low >= 0).all())
     return regret(value, n * float(gap.max()), form, source, reason=_unbounded(arm), applies=applies)
+
+
+def _appendix(arm: Facts, objective: Objective, L: float, n: int, source: str) -> Bound:
+    gap = objective.gaps(arm.mean, arm.variance)
+    worse = gap > 0
+    delta, v, m2 = gap[worse], arm.variance[worse], arm.second[worse]
+    raw = arm.fourth[worse] + arm.mean[worse] * (4 * arm.third[worse] + 6 * arm.mean[worse] * v + arm.mean[worse] ** 3)
+    c = 1.5 * delta + 1
+    v_squared = arm.fourth[worse] + v**2
+    second_squared = raw + m2**2
+    product = v * m2 + np.sqrt(v_squared * (raw + m2 * (m2 + 1)))
+    c1 = c * (v + L) + m2
+    c2 = 4 * delta * (v_squared + 2 * v * L + L**2)
+    c3 = c**2 * v_squared + 2 * c * product + second_squared + 2 * L * c**2 * v + 2 * L * c * m2 + L**2 * c**2
+    plays = np.maximum(np.ceil(18 * math.log(n) / L**2), np.ceil(32 * math.log(n) / (np.sqrt(c3 + c2) - c1) ** 2))
+    value = float(np.sum(delta * (plays + _CHANCE)))
+    applies = arm.bounded and bool((arm.low >= 0).all())
+    return regret(value, n * float(gap.max()), "appendix", source, reason=_unbounded(arm), applies=applies)
 
 
 def _unbounded(arm: Facts) -> str:
