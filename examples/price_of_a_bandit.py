@@ -1,0 +1,62 @@
+"""Which policy to use on returns, and what it costs to see only what one holds: twenty stocks, histories drawn again.
+
+Run with: python examples/price_of_a_bandit.py [runs]     (needs the extra "examples": the prices are inside skfolio)
+
+Every run is ten years of days, blocks of the last ten recorded years drawn again; the stocks' Sharpe ratios are then known. A
+switch costs 0.1%. Standard errors are over runs.
+"""
+
+import sys
+
+from skfolio.datasets import load_sp500_dataset
+
+import sharpe_bandits as sb
+
+ROWS = 2520
+POLICIES = ["SF-UCB", "ScaleFreeIMED", "SF-TS", "SlidingWindowUCB:window={window}", "UCB-RSSR", "RoundRobin"]
+
+
+def main(runs: int = 100) -> None:
+    returns = sb.read_returns(load_sp500_dataset().iloc[-ROWS - 1 :], kind="prices", periods_per_year=252)
+    head = (
+        f"{'':12}{'decisions':>10}{'one seen':>16}{'all seen':>16}{'price':>16}{'turnover':>10}{'vs equal weight':>18}"
+    )
+    print(head)
+    for words, every, options in (
+        ("daily", 1, {}),
+        ("monthly", 21, {}),
+        ("monthly*", 21, {"cost_aware": True, "top": 5}),
+    ):
+        window = max(ROWS // every // 4, 120)
+        names = [name.format(window=window) for name in POLICIES]
+        common = {"every": every, "cost": 0.001, "paths": "blocks", "runs": runs, "seed": 1, **options}
+        one = sb.replay(returns, names, **common)
+        full = sb.replay(returns, names[:4], feedback="full", **common)
+        for player in one.players:
+            seen = f"{player.annual_sharpe:.2f} ± {error(player, 'annual_sharpe'):.2f}"
+            also = price = ""
+            if player.name in {p.name for p in full.policies}:
+                other = full[player.name]
+                also = f"{other.annual_sharpe:.2f} ± {error(other, 'annual_sharpe'):.2f}"
+                se = (error(player, "annual_sharpe") ** 2 + error(other, "annual_sharpe") ** 2) ** 0.5
+                price = f"{other.annual_sharpe - player.annual_sharpe:+.2f} ± {se:.2f}"
+            versus = (
+                ""
+                if player.name == "equal weight"
+                else (f"{player.annual_difference:+.2f} ± {error(player, 'annual_difference'):.2f}")
+            )
+            line = (
+                f"{player.name:18}{words:>10}{seen:>14}{also:>14}{price:>15}{player.annual_turnover:>9.1f}{versus:>16}"
+            )
+            print(line, flush=True)
+        print()
+    print("* the five best columns in equal parts, policies allowing for the cost of a switch")
+
+
+def error(player: sb.Replay, key: str) -> float:
+    """Standard error over runs."""
+    return player.spread[key] / player.runs**0.5
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:2]))
