@@ -2,11 +2,12 @@
 
 Run with: python examples/price_of_a_bandit.py [runs]     (needs the extra "examples": the prices are inside skfolio)
 
-Every run is ten years of days, blocks of the last ten recorded years drawn again; the stocks' Sharpe ratios are then known. A
+Every run is ten years of days: blocks of the last ten recorded years, drawn again, so that Sharpe ratios are known. A
 switch costs 0.1%. Standard errors are over runs.
 """
 
 import sys
+from typing import Any
 
 from skfolio.datasets import load_sp500_dataset
 
@@ -16,12 +17,10 @@ ROWS = 2520
 POLICIES = ["SF-UCB", "ScaleFreeIMED", "SF-TS", "SlidingWindowUCB:window={window}", "UCB-RSSR", "RoundRobin"]
 
 
-def main(runs: int = 100) -> None:
+def main(runs: int = 40) -> None:
     returns = sb.read_returns(load_sp500_dataset().iloc[-ROWS - 1 :], kind="prices", periods_per_year=252)
-    head = (
-        f"{'':12}{'decisions':>10}{'one seen':>16}{'all seen':>16}{'price':>16}{'turnover':>10}{'vs equal weight':>18}"
-    )
-    print(head)
+    heads = f"{'decisions':>10}{'one seen':>14}{'all seen':>14}{'price':>15}{'turnover':>9}{'vs equal weight':>16}"
+    print(f"{'':18}{heads}")
     for words, every, options in (
         ("daily", 1, {}),
         ("monthly", 21, {}),
@@ -40,20 +39,15 @@ def main(runs: int = 100) -> None:
                 also = f"{other.annual_sharpe:.2f} ± {error(other, 'annual_sharpe'):.2f}"
                 se = (error(player, "annual_sharpe") ** 2 + error(other, "annual_sharpe") ** 2) ** 0.5
                 price = f"{other.annual_sharpe - player.annual_sharpe:+.2f} ± {se:.2f}"
-            versus = (
-                ""
-                if player.name == "equal weight"
-                else (f"{player.annual_difference:+.2f} ± {error(player, 'annual_difference'):.2f}")
-            )
-            line = (
-                f"{player.name:18}{words:>10}{seen:>14}{also:>14}{price:>15}{player.annual_turnover:>9.1f}{versus:>16}"
-            )
-            print(line, flush=True)
+            versus = f"{player.annual_difference:+.2f} ± {error(player, 'annual_difference'):.2f}"
+            versus = versus if player.name != "equal weight" else ""
+            numbers = f"{seen:>14}{also:>14}{price:>15}{player.annual_turnover:>9.1f}{versus:>16}"
+            print(f"{player.name:18}{words:>10}{numbers}".rstrip(), flush=True)
         print()
     print("* the five best columns in equal parts, policies allowing for the cost of a switch")
 
 
-def error(player: sb.Replay, key: str) -> float:
+def error(player: Any, key: str) -> float:
     """Standard error over runs."""
     return player.spread[key] / player.runs**0.5
 
