@@ -262,3 +262,34 @@ def test_the_page_of_a_replay(browser, tmp_path, monkeypatch):
         assert "wrong tool" in report.page.locator(".note").last.inner_text()
         assert report.page.locator("#shares tr").nth(2).locator("th").inner_text() == "b <i>"
         report.close()
+
+
+def test_the_page_of_a_ranking_with_many_columns(browser, tmp_path):
+    """The table is searched and sorted; what is drawn is the first thirty; it fits a telephone."""
+    import sharpe_bandits as sb
+
+    values = np.random.default_rng(1).normal(0.0005, 0.01, (120, 60))
+    values[:40, 7] = np.nan
+    names = [f"Strategy {k}" for k in range(60)]
+    found = sb.rank(
+        values, names=names, kind="returns", periods_per_year=252, missing="keep", replications=50, block=1
+    )  # fmt: skip
+    found.save(tmp_path)
+    for width in (1200, 420):
+        report = Opened(browser, tmp_path / "ranking.html", width=width)
+        assert report.page.evaluate("document.documentElement.scrollWidth") <= width
+        table = report.page.locator(".sortable").first
+        shown = "t => [...t.querySelectorAll('tbody tr')].filter(r => !r.hidden).map(r => r.cells[0].textContent)"
+        assert table.evaluate(shown) == [column.name for column in found.columns]
+        table.locator("input").fill("gy 5")
+        assert set(table.evaluate(shown)) == {"Strategy 5", *(f"Strategy {k}" for k in range(50, 60))}
+        assert table.locator(".found").inner_text() == "11 of 60"
+        table.locator("input").fill("")
+        table.get_by_role("button", name="annualised Sharpe").click()
+        table.get_by_role("button", name="annualised Sharpe").click()
+        least = table.locator("tbody tr").first.locator("td").first.inner_text()
+        assert float(least) == pytest.approx(found.columns[-1].annual_sharpe, abs=0.06)
+        table.get_by_role("button", name="name").click()
+        assert table.evaluate(shown)[:2] == ["Strategy 0", "Strategy 1"]
+        assert report.page.locator(".matrix tr").count() == 31
+        report.close()

@@ -250,3 +250,18 @@ def test_files_and_page(daily, tmp_path):
     assert set(log["player"]) == {p.name for p in found.players}
     assert len(log) == 300 * len(found.players)
     assert "<table>" in found._repr_html_()
+
+
+def test_a_tear_sheet(daily, tmp_path):
+    quantstats = pytest.importorskip("quantstats", reason="pip install 'sharpe-bandits[tearsheet]'")
+    found = sb.replay(daily, ["SF-UCB"], runs=3)
+    net = pd.Series(found["SF-UCB"].held.net, index=pd.DatetimeIndex(found.dates))
+    # its numbers are ours
+    own = statistics.annualised(statistics.sharpe(net.to_numpy()), 252)
+    assert quantstats.stats.sharpe(net, periods=252) == pytest.approx(own, rel=1e-9)
+    assert quantstats.stats.max_drawdown(net) == pytest.approx(-found["SF-UCB"].drawdowns.max(), rel=1e-9)
+    found.tear_sheet("SF-UCB", tmp_path / "sheet.html")
+    page = (tmp_path / "sheet.html").read_text()
+    assert "SF-UCB, run of median total return" in page
+    with pytest.raises(sb.InvalidInputError, match="needs the dates of rows"):
+        sb.replay(table(daily.values), ["SF-UCB"], runs=2).tear_sheet("SF-UCB", tmp_path / "none.html")

@@ -126,6 +126,11 @@ def test_dates_as_numbers(form, numbers):
     np.testing.assert_allclose(found.values, expected(), rtol=1e-12)
 
 
+def test_days_in_a_row_as_a_spreadsheet_counts_them():
+    said = suggested({"t": [43832, 43833, 43834, 43835, 43836], "A": A, "B": B})
+    assert "date='t' (--date) and date_format='excel' (--date-format excel) if it counts days" in said
+
+
 def test_a_preamble(tmp_path):
     lines = [
         "Fund report",

@@ -1,19 +1,26 @@
-"""A ranking as files: data, an interval plot and a page."""
+"""A ranking as files: data, intervals, growth, drawdown, rolling Sharpe ratio and correlations, and a page."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+import math
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from ..charts.description import PALETTE, Axis, Chart, Figure, Rule, Series
 from ..charts.render_matplotlib import pictures
 from ..display import Table
 from ..files import write_atomically
 from ..names import printable, shorten
+from ..returns import statistics
 from ..returns.ranking import Ranking
 from .document import document
 
+#: Columns that are drawn, at most, points of a curve, and rows of a rolling Sharpe ratio at least.
+DRAWN, POINTS, LEAST_WINDOW = 30, 300, 20
+COLOURS = PALETTE[:-1]
 _REFERENCES = (
     "A. W. Lo (2002). The statistics of Sharpe ratios. Financial Analysts Journal 58(4).",
     "E. Mertens (2002). Comments on variance of the IID estimator in Lo (2002).",
@@ -23,18 +30,27 @@ _REFERENCES = (
     "A. Patton, D. N. Politis and H. White (2009). Correction to “Automatic block-length selection for the dependent "
     "bootstrap”. Econometric Reviews 28(4).",
     "D. H. Bailey and M. López de Prado (2012). The Sharpe ratio efficient frontier. Journal of Risk 15(2).",
+    "A. W. Lo (2002), as above, for autocorrelated returns; Y. Benjamini and Y. Hochberg (1995). Controlling the false "
+    "discovery rate. Journal of the Royal Statistical Society B 57(1).",
+    "D. H. Bailey, J. M. Borwein, M. López de Prado and Q. J. Zhu (2017). The probability of backtest overfitting. "
+    "Journal of Computational Finance 20(4).",
     "D. H. Bailey and M. López de Prado (2014). The deflated Sharpe ratio. Journal of Portfolio Management 40(5).",
 )
 
 
 def save(ranking: Ranking, folder: Path) -> None:
     """Write all files of a ranking; nothing is written if one of them cannot be made."""
-    drawn = pictures(figure(ranking))
+    drawn, paths = pictures(figure(ranking)), pictures(curves(ranking))
+    names, matrix = correlations(ranking, None)
     files = {
-        "ranking.csv": Table.of([asdict(column) for column in ranking.columns]).to_csv(),
+        "ranking.csv": ranking.table.to_csv(),
+        "correlations.csv": Table(
+            ["column", *names], [[n, *row] for n, row in zip(names, matrix, strict=True)]
+        ).to_csv(),
+        **{f"curves.{kind}": picture for kind, picture in paths.items()},
         "ranking.json": (json.dumps(ranking.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
         **{f"ranking.{kind}": picture for kind, picture in drawn.items()},
-        "ranking.html": page(ranking, drawn["svg"].decode()).encode(),
+        "ranking.html": page(ranking, drawn["svg"].decode(), paths["svg"].decode()).encode(),
     }
     for name, content in files.items():
         write_atomically(folder / name, content)
@@ -53,9 +69,9 @@ def figure(ranking: Ranking) -> Figure:
     what = "Sharpe ratio" if ranking.by == "sharpe" else "RSSR"
     settings = ranking.settings()
     return Figure(
-        title=f"Ranked by {what}, {100 * ranking.confidence:g}% intervals",
+        title=f"{_first(ranking, DRAWN)}anked by {what}, {100 * ranking.confidence:g}% intervals",
         charts=[charts],
-        size=(8.4, 1.1 + 0.27 * len(ranking.columns)),
+        size=(8.4, 1.1 + 0.27 * min(len(ranking.columns), DRAWN)),
         caption=f"{settings['data']}; {settings['scale']}; annualised: {settings['annualised']}; "
         f"risk-free rate {settings['risk-free rate']}; L = {ranking.L:.4g}",
         shared="y",
@@ -63,7 +79,7 @@ def figure(ranking: Ranking) -> Figure:
 
 
 def _intervals(ranking: Ranking, what: str, label: str, rules: list[Rule], shares: bool = False) -> Chart:
-    columns = ranking.columns
+    columns = ranking.columns[:DRAWN]
     series = Series(
         name=label, colour=PALETTE[0], at=range(len(columns)), dash=None, marker="circle", size=5.5, width=2.2,
         bars=True, legend=False, mean=[getattr(c, what) for c in columns],
@@ -77,12 +93,67 @@ def _intervals(ranking: Ranking, what: str, label: str, rules: list[Rule], share
     return Chart(series=[series], x=Axis(label=label), y=places, rules=rules, across=True, name=what)
 
 
-def page(ranking: Ranking, picture: str) -> str:
-    """The ranking as one small page, with its figure in it."""
+def _first(ranking: Ranking, most: int) -> str:
+    count = len(ranking.columns)
+    return "R" if count <= most else f"First {most} of {count:,} columns, r"
+
+
+def curves(ranking: Ranking) -> Figure:
+    """Growth of 1, loss from the last peak and rolling Sharpe ratio; the first columns in colour, others in grey."""
+    returns, q = ranking.returns, ranking.periods_per_year
+    window = int(min(max(round(q), LEAST_WINDOW), max(len(returns) // 3, 3)))
+    panels: dict[str, list[Series]] = {"growth": [], "drawdown": [], "rolling": []}
+    drawn = ranking.columns[:DRAWN]
+    for number in reversed(range(len(drawn))):
+        place = returns.names.index(drawn[number].name)
+        x, excess = returns.values[:, place], returns.excess[:, place] - ranking.risk_free_per_period
+        own = np.flatnonzero(~np.isnan(x))
+        wealth = statistics.wealth(x[own])
+        loss = wealth / np.maximum.accumulate(np.maximum(wealth, 1.0)) - 1
+        lines = {
+            "growth": (own, wealth), "drawdown": (own, loss),
+            "rolling": (own[window - 1 :], statistics.rolling_sharpe(excess[own], window) * math.sqrt(q)),
+        }  # fmt: skip
+        bold = number < len(COLOURS)
+        for key, (rows, values) in lines.items():
+            kept = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), POINTS)).round().astype(int))
+            at: Any = rows[kept] + 1 if returns.dates is None else returns.dates[rows[kept]]
+            colour, width = (COLOURS[number], 1.4) if bold else ("#c9cfd6", 0.7)
+            name = shorten(printable(drawn[number].name), 28)
+            panels[key].append(Series(name=name, colour=colour, at=at, mean=values[kept], width=width, legend=bold))
+    axis = Axis(scale="date") if returns.dates is not None else Axis(label="rows")
+    words = f"Sharpe ratio, {window:,} rows"
+    charts = [
+        Chart(series=panels["growth"], x=axis, y=Axis(label="growth of 1", scale="log", plain=True), name="growth"),
+        Chart(series=panels["drawdown"], x=axis, y=Axis(label="loss from the last peak"), name="drawdown"),
+        Chart(series=panels["rolling"], x=axis, y=Axis(label=words), rules=[Rule(axis="y", at=0)], name="rolling"),
+    ]
+    colour = f"; in colour the first {len(COLOURS)}" if len(drawn) > len(COLOURS) else ""
+    return Figure(
+        title=f"Growth, drawdown and rolling Sharpe ratio (annualised){colour}",
+        charts=[[chart] for chart in charts],
+        size=(8.4, 8.2),
+        caption=f"{ranking.settings()['data']}; {ranking.settings()['scale']}",
+        shared="x",
+    )
+
+
+def correlations(ranking: Ranking, most: int | None = DRAWN) -> tuple[list[str], list[list[float]]]:
+    """Names of the first columns and the correlations of their returns, over the rows that both have."""
+    places = [ranking.returns.names.index(column.name) for column in ranking.columns[:most]]
+    found = statistics.correlations(ranking.returns.values[:, places])
+    return [ranking.returns.names[k] for k in places], found.reshape(len(places), -1).tolist()
+
+
+def page(ranking: Ranking, picture: str, paths: str) -> str:
+    """The ranking as one small page, with its figures in it."""
     return document(
         "ranking.html",
         title=f"Ranking of {len(ranking.columns)} column{'s' * (len(ranking.columns) > 1)}",
         ranking=ranking,
         picture=picture[picture.index("<svg") :],
+        curves=paths[paths.index("<svg") :],
+        correlations=correlations(ranking),
+        drawn=min(len(ranking.columns), DRAWN),
         references=_REFERENCES,
     )

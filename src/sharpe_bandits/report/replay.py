@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def save(replay: Replay, folder: Path) -> None:
         "wealth.csv": Table.of(_paths(replay)).to_csv(),
         "replay.json": (json.dumps(replay.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
         **{f"{name}.{kind}": data for name, kinds in drawn.items() for kind, data in kinds.items()},
-        "replay.html": page(replay).encode(),
+        "replay.html": page(replay, drawn["timeline"]["svg"].decode()).encode(),
     }
     for name, content in files.items():
         write_atomically(folder / name, content)
@@ -145,8 +146,8 @@ def timeline(replay: Replay) -> Figure:
             mean=[y for _, y in seen], dash=None, marker="square", size=2.2, legend=False,
         )  # fmt: skip
         height = 90 + 17 * len(names)
-        axis = Axis(scale="places", places=names)
-        charts.append([Chart(series=[series], x=x, y=axis, name="timeline", title=player.name, height=height)])
+        axis = Axis(label=player.name, scale="places", places=names)
+        charts.append([Chart(series=[series], x=x, y=axis, name="timeline", height=height)])
     return Figure(
         title="Columns held, in the run of median total return",
         charts=charts,
@@ -168,10 +169,12 @@ def tear_sheet(replay: Replay, name: str, path: Path, against: str | None) -> No
 
     path.parent.mkdir(parents=True, exist_ok=True)
     benchmark = None if against is None or against == name else returns(replay[against])
-    quantstats.reports.html(
-        returns(replay[name]), benchmark=benchmark, rf=replay.risk_free,
-        periods_per_year=round(replay.periods_per_year), title=f"{name}, run of median total return", output=str(path),
-    )  # fmt: skip
+    with warnings.catch_warnings():  # of that library, on what pandas will no longer do
+        warnings.simplefilter("ignore")
+        quantstats.reports.html(
+            returns(replay[name]), benchmark=benchmark, rf=replay.risk_free, output=str(path),
+            periods_per_year=round(replay.periods_per_year), title=f"{name}, run of median total return",
+        )  # fmt: skip
 
 
 def _look(player: Player, number: int) -> tuple[str, Dash]:
@@ -209,13 +212,8 @@ def shares(replay: Replay) -> Heatmap:
     )
 
 
-def _svg(figure: Figure) -> str:
-    text = pictures(figure)["svg"].decode()
-    return text[text.index("<svg") :]
-
-
-def page(replay: Replay) -> str:
-    """The replay as one page."""
+def page(replay: Replay, picture: str) -> str:
+    """The replay as one page, with the picture of its timeline in it."""
     count = len(replay.policies)
     return document(
         "replay.html",
@@ -223,7 +221,7 @@ def page(replay: Replay) -> str:
         title=f"Replay of {count} polic{'y' if count == 1 else 'ies'} on {len(replay.names)} columns",
         replay=replay,
         heatmap=shares(replay),
-        timeline=_svg(timeline(replay)),
+        timeline=picture[picture.index("<svg") :],
         switches=[(p.name, len(replay.switches(p.name))) for p in replay.policies],
         bands=_bands(replay),
         caption=_caption(replay),

@@ -103,6 +103,9 @@ def refuse_digits(name: str, column: Any, place: Callable[[int], str]) -> None:
     if dated or steps in ({1}, {-1}):
         what = "dates in digits" if dated else "years or row numbers"
         remedy = f"date={shown(name)} (--date) if it dates the rows, or " if dated else ""
+        if not dated and 20_000 <= int(texts[0]) <= 80_000:  # 1954 to 2119
+            counted = "date_format='excel' (--date-format excel)"
+            remedy = f"date={shown(name)} (--date) and {counted} if it counts days as a spreadsheet does, or "
         raise InvalidInputError(
             f"column {shown(name)} seems to hold {what} ({place(0)}: {texts[0]}, {place(1)}: {texts[1]}), no prices or "
             f"returns; pass {remedy}columns= (--columns) with the columns that are meant"

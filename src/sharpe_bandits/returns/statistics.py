@@ -108,6 +108,15 @@ def sharpe_so_far(x: Any, risk_free_per_period: float = 0.0) -> np.ndarray:
     return np.where(same, np.nan, found)
 
 
+def rolling_sharpe(x: Any, window: int) -> np.ndarray:
+    """Sharpe ratio of the last ``window`` rows, from the first row that has so many; not a number where none varies."""
+    x = _series(x)
+    parts = np.lib.stride_tricks.sliding_window_view(x, whole("window", window, 2, len(x)), axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = parts.std(axis=-1, ddof=1)
+        return np.where(spread > 1e-14, parts.mean(axis=-1) / spread, np.nan)
+
+
 def annualised(sharpe: Any, periods_per_year: float, autocorrelations: Sequence[float] = ()) -> Any:
     """Sharpe ratio of a year of returns that are summed up: times the root of the periods in a year.
 
