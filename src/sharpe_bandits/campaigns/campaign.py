@@ -27,7 +27,7 @@ from ..errors import (
 )
 from ..kernels.streams import fold, stream_key, uniform
 from ..names import check_name
-from ..policies.base import ENOUGH, Policy
+from ..policies.base import ENOUGH, Policy, check_policy
 from ..validation import finite, whole
 from . import ledger as log
 from .database import Database
@@ -39,6 +39,8 @@ from .verification import Verification, verify
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from .evaluation import Evaluation
 
 T = TypeVar("T")
 
@@ -291,6 +293,16 @@ class Campaign:
             self.policy,
             (lambda ledger: self._draw(ledger)[0]) if choices else None,
         )
+
+    def evaluate(self, policy: Policy) -> Evaluation:
+        """What another policy would have earned per round, by inverse propensity and doubly robust estimates.
+
+        Needs a campaign made with ``explore=``; raises :class:`~sharpe_bandits.errors.InvalidInputError`, with the
+        reason, where the log cannot say. See :mod:`sharpe_bandits.campaigns.evaluation` for what is estimated.
+        """
+        from .evaluation import evaluate
+
+        return evaluate(self._database, self._id, self._settings, check_policy(policy))
 
     # How it is done.
 
