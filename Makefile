@@ -4,12 +4,13 @@
 # and, for those who change something:
 #   make test-long           the tests with other and more random examples each time
 #   make fuzz MINUTES=5      hostile input against everything that reads input
+#   make torture             campaigns: many processes, kill -9, a million decisions (half an hour)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run paper test lint types tests bare test-long fuzz browser bench bench-quick clean
+.PHONY: run paper test lint types tests bare test-long fuzz torture browser bench bench-quick clean
 
 run: $(STAMP)
 	$(BIN)/sharpe-bandits reproduce --quick --out out/quick
@@ -41,6 +42,9 @@ test-long: $(STAMP)
 MINUTES ?= 2
 fuzz: $(STAMP)
 	$(BIN)/python -m fuzz --minutes $(MINUTES)
+
+torture: $(STAMP)
+	$(BIN)/python -m torture
 
 # The report is tested in a real browser: Debian's Chromium, installed where that is possible.
 browser:

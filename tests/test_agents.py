@@ -7,6 +7,7 @@ import pickle
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -193,6 +194,37 @@ def test_randomised_policies_draw_by_the_number_of_the_decision():
     asked = [agent.ask() for _ in range(60)]
     assert 10 < sum(asked) < 50  # equal arms: a fair coin each time
     assert agent.probabilities() == pytest.approx({0: 0.5, 1: 0.5}, abs=5 * 0.5 / 16)
+
+
+def test_a_policy_warns_once_of_rewards_that_it_cannot_handle():
+    """The README's example of old: RSSR squares the mean; and on daily returns the width is never defined."""
+    generator = np.random.default_rng(2)
+
+    def play(agent, means, deviation):
+        for _ in range(300):
+            arm = agent.ask()
+            agent.tell(arm, generator.normal(means[arm], deviation))
+
+    agent = sb.UCBRSSR(L=1.0).agent(arms=["good", "bad"])
+    with pytest.warns(
+        sb.RewardWarning, match=r"'bad' has the mean -.*the more it loses, the better.*ScaleFree"
+    ) as seen:
+        play(agent, {"good": 1.5, "bad": -3.0}, 3.0)
+    assert len(seen) == 1
+    assert agent.pulls["bad"] > agent.pulls["good"]
+    daily = sb.UCBRSSR(L=1e-5).agent(arms=["a", "b"])
+    with pytest.warns(
+        sb.RewardWarning, match=r"needs about .e\+\d\d pulls of every arm .* in rotation.*any scale"
+    ) as seen:
+        play(daily, {"a": 0.001, "b": 0.001}, 0.01)
+    assert len(seen) == 1
+    assert set(daily.pulls.values()) == {150}
+    for fine in (sb.ScaleFreeUCB(L=0.1), sb.UCB1()):
+        agent = fine.agent(arms=["good", "bad"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            play(agent, {"good": 0.5, "bad": -1.0}, 1.0)
+        assert agent.pulls["good"] > agent.pulls["bad"]
 
 
 def test_arms_come_and_go():

@@ -21,6 +21,7 @@ from .errors import CompilationError as CompilationError
 from .errors import ConflictError as ConflictError
 from .errors import InvalidInputError as InvalidInputError
 from .errors import MissingLibraryError as MissingLibraryError
+from .errors import RewardWarning as RewardWarning
 from .errors import SharpeBanditsError as SharpeBanditsError
 from .errors import StoreError as StoreError
 from .errors import UnknownNameError as UnknownNameError

@@ -69,6 +69,10 @@ class StoreError(SharpeBanditsError):
     """A store of campaigns cannot be used now; the message has the remedy."""
 
 
+class RewardWarning(UserWarning):
+    """A policy has met rewards that it cannot handle; the message has the remedy."""
+
+
 def shown(value: Any) -> str:
     """``value`` as an error shows it: its repr, shortened where it is long, whatever the value does when asked."""
     try:

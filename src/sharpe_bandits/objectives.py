@@ -146,6 +146,12 @@ class Objective:
         """Value of arms with these means and variances (numbers or arrays)."""
         return self.formula(np.asarray(mean, float), np.asarray(variance, float), *self.arguments())
 
+    @property
+    def rewards_losses(self) -> bool:
+        """Whether an arm that loses has a larger value than one that earns just the risk-free rate."""
+        rate = float(getattr(self, "risk_free", 0.0))
+        return bool(self.value(rate - 1.0, 1.0) > self.value(rate, 1.0))
+
     def gaps(self, mean: Any, variance: Any) -> np.ndarray:
         """How far each arm (last axis) falls short of the best; exactly 0 for the best and those that tie with it.
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_args
 
 import numpy as np
 
-from .arms.bandit import Environment, as_environment
+from .arms.bandit import Environment, as_arm, as_environment
 from .display import html_table
 from .engine.interruption import new_cell, obey
 from .engine.spec import Chunk, Feedback, Kernel, Source, Spec, prepare, run_chunk
@@ -21,7 +21,7 @@ from .errors import InvalidInputError, shown
 from .policies.base import Policy, Setting, check_policy
 from .results import Metric, PolicyResult, merge
 from .study import Study
-from .validation import one_of, whole
+from .validation import is_whole, one_of, whole
 
 LARGEST_SEED = 2**64 - 1
 LARGEST_HORIZON = 10**9
@@ -49,6 +49,8 @@ def simulate(
     progress: bool | None = None,
     source: Source = "splitmix",
     feedback: Feedback = "bandit",
+    delay: Any = 0,
+    batch: int = 1,
 ) -> Study:
     """Play policies on a bandit, many times, and keep what is needed to judge them.
 
@@ -68,8 +70,13 @@ def simulate(
     progress : show a progress bar; None for "if standard error is a terminal"
     source : bits of rewards: "splitmix" (fastest) or "philox" (for more than about 10^13 rewards in one study)
     feedback : "bandit": only the reward of the arm played is seen; "full": those of all arms are (index policies only)
+    delay : rounds after which a reward comes in (0: before the next choice), or a distribution of that number, such as
+        ``sb.Uniform(0, 20)``, cut to whole rounds. Policies see such pulls as under way, as they do in campaigns
+    batch : rounds that are chosen before rewards come in, all together. Policies that play in phases lose nothing but
+        time by delays and batches: their choices are the same
     """
     environment = as_environment(bandit)
+    lateness = _lateness(delay, batch)
     horizon = whole("horizon", horizon, 2, LARGEST_HORIZON)
     runs = whole("runs", runs, 1)
     seed = whole("seed", seed, 0, LARGEST_SEED)
@@ -79,7 +86,8 @@ def simulate(
     one_of("source", source, get_args(Source))
     one_of("feedback", feedback, get_args(Feedback))
     specs = [
-        Spec(policy, environment, horizon, runs, seed, times, source, feedback=feedback) for policy in _listed(policies)
+        Spec(policy, environment, horizon, runs, seed, times, source, feedback=feedback, **lateness)
+        for policy in _listed(policies)
     ]
     _check_memory(specs[0])
     for spec in specs:
@@ -88,9 +96,23 @@ def simulate(
     ranked_by = {_RANKED_BY[spec.policy.setting] for spec in specs}
     return Study(
         {result.name: result for result in results},
-        settings_of(environment, horizon, runs, seed, source, feedback),
+        settings_of(environment, horizon, runs, seed, source, feedback) | _said_late(specs[0]),
         ranked_by.pop() if len(ranked_by) == 1 else "regret",
     )
+
+
+def _lateness(delay: Any, batch: Any) -> dict[str, Any]:
+    """When rewards come in, as a specification has it."""
+    late = whole("delay", delay, 0, LARGEST_HORIZON) if is_whole(delay) else as_arm(delay)
+    if not isinstance(late, int) and late.serially_dependent:
+        raise InvalidInputError(f"delays are drawn independently of each other, got {shown(delay)}")
+    return {"delay": late, "batch_rounds": whole("batch", batch, 1, LARGEST_HORIZON)}
+
+
+def _said_late(spec: Spec) -> dict[str, Any]:
+    """The part of a study's settings that says when rewards come in, if they come late."""
+    delay = spec.delay if isinstance(spec.delay, int) else spec.delay.to_dict()
+    return {"delay": delay, "batch": spec.batch_rounds} if spec.is_late else {}
 
 
 def settings_of(
@@ -302,6 +324,8 @@ def trace(
     source: Source = "splitmix",
     kernel: Kernel = "auto",
     feedback: Feedback = "bandit",
+    delay: Any = 0,
+    batch: int = 1,
 ) -> Trace:
     """One run of a policy, the same as run ``run`` of :func:`simulate` with that seed, with every choice.
 
@@ -309,7 +333,7 @@ def trace(
 
     Parameters
     ----------
-    policy, bandit, horizon, seed, source, feedback : as for :func:`simulate`
+    policy, bandit, horizon, seed, source, feedback, delay, batch : as for :func:`simulate`
     run : which run
     kernel : "auto", or "lazy" or "side by side" to force one of the two (they make the same choices)
     """
@@ -322,7 +346,9 @@ def trace(
     one_of("kernel", kernel, get_args(Kernel))
     one_of("feedback", feedback, get_args(Feedback))
     checkpoints = () if policy.setting == "fixed confidence" else (horizon,)
-    spec = Spec(policy, environment, horizon, run + 1, seed, checkpoints, source, kernel, feedback)
+    spec = Spec(
+        policy, environment, horizon, run + 1, seed, checkpoints, source, kernel, feedback, **_lateness(delay, batch)
+    )
     if 12 * horizon > _MEMORY:
         raise InvalidInputError(
             f"choices and rewards of {horizon} rounds would take {12 * horizon / 2**30:.1f} GiB; shorten the horizon"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,11 +13,19 @@ import numpy as np
 from ..checksums import checksum
 from ..confidence_sequences import Interval, Leader, Moments, intervals, leader
 from ..display import html_table
-from ..errors import CampaignOverError, InvalidInputError, SharpeBanditsError, UnreadableDataError, shown, unknown
+from ..errors import (
+    CampaignOverError,
+    InvalidInputError,
+    RewardWarning,
+    SharpeBanditsError,
+    UnreadableDataError,
+    shown,
+    unknown,
+)
 from ..kernels.statistics import Sums, anchor_of, higher_moments, summary
 from ..names import check_name
 from ..objectives import Objective
-from ..policies.base import Policy, policy_from_dict
+from ..policies.base import ENOUGH, Policy, policy_from_dict
 from ..validation import is_number, real, whole
 from . import state as states
 from .state import damaged
@@ -55,6 +64,7 @@ class Agent:
         #: Decisions made: rounds played, pulls under way, and those that were cancelled.
         self.asked = 0
         self._lock = threading.RLock()
+        self._warned = False
         self._place = {arm: i for i, arm in enumerate(self.arms)}
         self._pulls, self._sum1, self._sum2 = np.zeros(k), np.zeros(k), np.zeros(k)
         self._sum3, self._sum4 = np.zeros(k), np.zeros(k)
@@ -215,6 +225,19 @@ class Agent:
                 self._pending[i] -= 1
             else:  # a round of the caller's own choosing
                 self.asked += 1
+            doubt = self.doubt() if not self._warned and self.t % (ENOUGH * len(self.arms)) == 0 else None
+            self._warned |= doubt is not None
+        if doubt is not None:
+            warnings.warn(doubt, RewardWarning, stacklevel=2)
+
+    def doubt(self) -> str | None:
+        """What is wrong with rewards that the policy cannot handle, and the remedy; None if all is well so far.
+
+        :meth:`tell` warns of it once.
+        """
+        with self._lock:
+            arms = [(arm, float(self._pulls[i]), *self._estimate(i)) for i, arm in enumerate(self.arms)]
+            return self.policy.doubt(arms, self.horizon)
 
     def recommend(self) -> Any:
         """The arm that looks best by the policy's objective, or the most played one if it has none.

@@ -6,6 +6,7 @@ the log is the truth, and the agent's state follows from it. See ``docs/campaign
 
 from .campaign import Campaign as Campaign
 from .decisions import Decision as Decision
+from .evaluation import Evaluation as Evaluation
 from .status import ArmStatus as ArmStatus
 from .status import Status as Status
 from .store import Store as Store

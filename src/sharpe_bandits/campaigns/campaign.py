@@ -6,6 +6,7 @@ import os
 import platform
 import secrets
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +18,7 @@ from ..errors import (
     CampaignOverError,
     ConflictError,
     InvalidInputError,
+    RewardWarning,
     SharpeBanditsError,
     StoreError,
     UnknownNameError,
@@ -25,7 +27,7 @@ from ..errors import (
 )
 from ..kernels.streams import fold, stream_key, uniform
 from ..names import check_name
-from ..policies.base import Policy
+from ..policies.base import ENOUGH, Policy, check_policy
 from ..validation import finite, whole
 from . import ledger as log
 from .database import Database
@@ -37,6 +39,8 @@ from .verification import Verification, verify
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from .evaluation import Evaluation
 
 T = TypeVar("T")
 
@@ -66,6 +70,7 @@ class Campaign:
         self._lock = threading.RLock()
         self._ledger: Ledger | None = None
         self._snapshot_size = 0
+        self._warned, self._look_at = False, 0
         self._process = os.getpid()
         self._do = _Statements(database)
 
@@ -161,7 +166,21 @@ class Campaign:
                 if strict:
                     raise
                 checked.append(error)
-        return self._write(lambda change: self._tell(change, checked, strict))
+        found = self._write(lambda change: self._tell(change, checked, strict))
+        self._warn()
+        return found
+
+    def _warn(self) -> None:
+        """Warn once of rewards that the policy cannot handle."""
+        with self._lock:
+            agent = self._ledger.agent if self._ledger is not None else None
+            if self._warned or agent is None or agent.t < self._look_at:
+                return
+            self._look_at = agent.t + ENOUGH * len(agent.arms)
+            doubt = agent.doubt()
+            self._warned = doubt is not None
+        if doubt is not None:
+            warnings.warn(f"campaign {self.name!r}: {doubt}", RewardWarning, stacklevel=3)
 
     def cancel(self, decision: Decision | int) -> None:
         """Take back a decision that will not be played. Again: nothing changes; with a reward: ConflictError."""
@@ -274,6 +293,16 @@ class Campaign:
             self.policy,
             (lambda ledger: self._draw(ledger)[0]) if choices else None,
         )
+
+    def evaluate(self, policy: Policy) -> Evaluation:
+        """What another policy would have earned per round, by inverse propensity and doubly robust estimates.
+
+        Needs a campaign made with ``explore=``; raises :class:`~sharpe_bandits.errors.InvalidInputError`, with the
+        reason, where the log cannot say. See :mod:`sharpe_bandits.campaigns.evaluation` for what is estimated.
+        """
+        from .evaluation import evaluate
+
+        return evaluate(self._database, self._id, self._settings, check_policy(policy))
 
     # How it is done.
 

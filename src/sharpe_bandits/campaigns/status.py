@@ -63,6 +63,7 @@ class Status:
     best : the arm that is recommended (a list for several); None before there are enough rewards
     done : whether the budget is spent, or the policy is sure
     events : length of the log
+    doubt : what is wrong with rewards that the policy cannot handle, and the remedy; None if all is well
     """
 
     name: str
@@ -81,6 +82,7 @@ class Status:
     best: Any
     done: bool
     events: int
+    doubt: str | None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -108,7 +110,7 @@ class Status:
             f"expired, {self.cancelled:,} cancelled",
             "time": f"{self.time:%Y-%m-%d %H:%M:%S} UTC",
         }
-        return console.results([(heads, rows)], f"Best so far: {best}.", facts)
+        return console.results([(heads, rows)], f"Best so far: {best}.", facts, [self.doubt] if self.doubt else [])
 
 
 def status_of(name: str, settings: Settings, ledger: Ledger, time: datetime, overdue: int) -> Status:
@@ -155,6 +157,7 @@ def status_of(name: str, settings: Settings, ledger: Ledger, time: datetime, ove
         best=best,
         done=agent.done,
         events=ledger.seq,
+        doubt=agent.doubt(),
     )
 
 

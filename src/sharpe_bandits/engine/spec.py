@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..arms.bandit import Environment
+from ..arms.base import Arm
 from ..policies.base import Policy
 from .families import family_of
 from .families.base import Family
@@ -44,6 +45,8 @@ class Spec:
     source : where the bits of rewards come from, "splitmix" or "philox"
     kernel : "auto", or "lazy" or "side by side" to force one
     feedback : "bandit": the reward of the arm played is seen; "full": the rewards of all arms are
+    delay : rounds after which a reward comes in, or the distribution of that number
+    batch_rounds : rounds that are chosen before rewards come in
     """
 
     policy: Policy
@@ -55,6 +58,13 @@ class Spec:
     source: Source = "splitmix"
     kernel: Kernel = "auto"
     feedback: Feedback = "bandit"
+    delay: int | Arm = 0
+    batch_rounds: int = 1
+
+    @property
+    def is_late(self) -> bool:
+        """Whether rewards come in later than the next round."""
+        return self.delay != 0 or self.batch_rounds != 1
 
     @property
     def family(self) -> Family:

@@ -28,6 +28,8 @@ Setting = Literal["regret", "fixed budget", "fixed confidence"]
 #: By family of policies: what makes a live agent of (policy, arms, horizon, seed). The agents, which stand above this
 #: module, register here.
 AGENTS: dict[str, Callable[..., Agent]] = {}
+#: Pulls of an arm after which a policy judges whether it can handle its rewards.
+ENOUGH = 10
 #: The memory of a policy that forgets nothing: see :attr:`IndexPolicy.memory`.
 EVERYTHING = (0, 1.0)
 
@@ -90,6 +92,27 @@ class Policy:
         seed : of the policy's own randomness, if it has any
         """
         return AGENTS[self.family](self, arms, horizon, seed)
+
+    def doubt(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:
+        """What is wrong with rewards that the policy cannot handle, and the remedy; None if all is well.
+
+        Parameters
+        ----------
+        arms : name, pulls, mean and variance of each
+        horizon : number of rounds, if there is an end
+        """
+        goal = self.goal
+        if goal is None or not goal.rewards_losses:
+            return None
+        rate = float(getattr(goal, "risk_free", 0.0))
+        for arm, pulls, mean, _ in arms:
+            if pulls >= ENOUGH and mean < rate:
+                return (
+                    f"{self.name} maximises {type(goal).__name__}, which squares the mean, and arm {arm!r} has the "
+                    f"mean {mean:.4g} after {pulls:g} pulls: the more it loses, the better it looks. Use a signed "
+                    "objective: ScaleFreeUCB(L=...), or RSSR(L, signed=True) where the policy takes an objective"
+                )
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which :func:`policy_from_dict` makes the same policy."""

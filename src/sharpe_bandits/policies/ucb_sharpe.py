@@ -13,8 +13,10 @@ from typing import Any, ClassVar, Literal, get_args
 from ..kernels.statistics import ArmRecord
 from ..objectives import RSSR, Objective, SharpeLike
 from ..validation import finite, one_of, positive
-from .base import PAPER, IndexPolicy
+from .base import ENOUGH, PAPER, IndexPolicy
 
+#: Rounds of a game without a horizon, when asked whether it will ever be long enough.
+LONG_LIFE = 10**6
 #: What the index is where the confidence width is undefined.
 UndefinedWidth = Literal["infinite", "printed"]
 
@@ -55,6 +57,21 @@ class _UCBSharpe(IndexPolicy):
     def check(self) -> None:
         self._set(L=positive("L", self.L), risk_free=finite("risk_free", self.risk_free))
         one_of("undefined_width", self.undefined_width, get_args(UndefinedWidth))
+
+    def doubt(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:
+        if any(pulls < ENOUGH for _, pulls, _, _ in arms):
+            return super().doubt(arms, horizon)
+        spread = self.L + max(variance for _, _, _, variance in arms)
+        end = LONG_LIFE if horizon is None else horizon
+        needed = 18.0 * math.log(end) / spread**2  # pulls s for which spread > 3 sqrt(2 ln N / s)
+        if needed * len(arms) <= end:
+            return super().doubt(arms, horizon)
+        fate = "arms are played in rotation" if self.undefined_width == "infinite" else "choices mean nothing"
+        return (
+            f"{self.name} needs about {needed:.1g} pulls of every arm before its confidence width is defined on "
+            f"rewards of this scale (L plus variance is {spread:.2g}); until then {fate}. Use ScaleFreeUCB(L=...), "
+            "which works at any scale"
+        )
 
 
 @dataclass(frozen=True)

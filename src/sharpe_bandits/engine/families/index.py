@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...arms.bandit import stack
+from ...arms.uniform import Constant
 from ...call_tree import mentions, spreads_nan, substituted
 from ...errors import InvalidInputError
-from ...kernels import formulas, holdings, index_play, round_by_round, statistics
+from ...kernels import delayed, formulas, holdings, index_play, round_by_round, statistics
 from ...kernels.game import Game
 from ...kernels.rewards import ArmTable
 from ...kernels.statistics import MAX_TABLE, STATISTICS, Keeping, keeping
@@ -46,6 +48,10 @@ class IndexFamily(Family):
 
     def check(self, spec: Spec) -> None:
         super().check(spec)
+        if spec.is_late and spec.feedback == "full":
+            raise InvalidInputError(
+                'delay and batch say when the reward of the arm played is seen; leave them out with feedback="full"'
+            )
         check_index(_policy(spec), spec.horizon, spec.environment.lowest)
 
     def kernels(self, spec: Spec) -> Kernels:
@@ -55,11 +61,13 @@ class IndexFamily(Family):
             formulas.by_round: formulas.answer(spec.environment.clock == "rounds"),
             **policy_bindings(policy, spec.horizon),
         }
-        if policy.memory != EVERYTHING or spec.feedback == "full":
+        if policy.memory != EVERYTHING or spec.feedback == "full" or spec.is_late:
             if spec.kernel != "auto":
                 raise InvalidInputError(
-                    f"the {spec.kernel} kernel does not play policies that forget, or full feedback"
+                    f"the {spec.kernel} kernel does not play policies that forget, full feedback, or late rewards"
                 )
+            if spec.is_late:
+                return Kernels(rounds=specialise(delayed.delayed, bindings))
             return Kernels(rounds=specialise(round_by_round.round_by_round, bindings))
         lazy = specialise(index_play.lazy, bindings) if is_lazy(spec) else None
         bindings[formulas.index_at_once] = at_once(policy.formula)
@@ -141,7 +149,8 @@ def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
         if kernel is spec.kernels.rounds:
             window, discount = policy.memory
             memory = round_by_round.Memory(min(window, spec.horizon), discount, policy.least_pilot)
-            kernel(game, memory, spec.feedback == "full", rewards, *arguments)
+            late = _late(spec) if spec.is_late else spec.feedback == "full"
+            kernel(game, memory, late, rewards, *arguments)
         else:
             kernel(game, rewards, tables_for(spec.horizon), *arguments)
     except IndexError:
@@ -155,6 +164,14 @@ def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
             "fourth powers overflow: scale them down"
         )
     return int(out.status[index_play.TURNS])
+
+
+def _late(spec: Spec) -> delayed.Late:
+    """When rewards come in, as the kernel takes it."""
+    fixed = spec.delay if isinstance(spec.delay, int) else -1
+    drawn = Constant(0.0) if isinstance(spec.delay, int) else spec.delay
+    counted = 0.0 if spec.family.is_random(spec.policy) else 1.0
+    return delayed.Late(fixed, stack([[drawn.draws()]]), spec.batch_rounds, counted)
 
 
 def past_the_end(policy: Policy) -> InvalidInputError:

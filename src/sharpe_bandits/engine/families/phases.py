@@ -30,6 +30,11 @@ class PhasesFamily(Family):
                 f"{spec.policy.name} shares out a budget of pulls, which means nothing where the rewards of all arms "
                 'are seen in every round; leave it out or use feedback="bandit"'
             )
+        if spec.is_late and spec.environment.clock == "rounds":
+            raise InvalidInputError(
+                f"{spec.policy.name} waits for late rewards at the end of a phase, while rewards that are counted by "
+                'rounds go on; leave it out, or use clock="pulls"'
+            )
         super().check(spec)
 
     def kernels(self, spec: Spec) -> Any:

@@ -1,0 +1,123 @@
+"""What another policy would have earned, from a campaign's log.
+
+The other policy looks over the campaign's shoulder: at every decision it says with which probability it would have
+chosen each arm, knowing what the campaign knew then. Each reward is weighed by the
+probability of the arm under the other policy over that under the campaign (inverse propensity). The doubly robust
+estimate adds what a model of the rewards, the arms' means so far, predicts for the other arms, and weighs only what the
+model missed. Both are unbiased if the recorded probabilities are right, and their errors are martingales, whence the
+intervals.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+
+from ..agents import Agent
+from ..errors import InvalidInputError
+from ..metrics import Estimate
+from ..policies.base import Policy
+from . import ledger as log
+from .database import Database
+from .ledger import Event, Ledger, Settings
+from .schema import decisions, events
+
+#: Fewer weighed rewards than this, in effect, say nothing.
+_LEAST = 10.0
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What another policy would have earned per round.
+
+    Attributes
+    ----------
+    policy : its name
+    rounds : decisions with rewards, which the estimates rest on
+    unrewarded : decisions without one, which are left out
+    earned : the mean reward of the campaign
+    inverse_propensity, doubly_robust : the mean reward of the other policy, estimated
+    effective_rounds : as many rounds of the other policy itself would tell as much
+    """
+
+    policy: str
+    rounds: int
+    unrewarded: int
+    earned: Estimate
+    inverse_propensity: Estimate
+    doubly_robust: Estimate
+    effective_rounds: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.policy} would have earned {self.doubly_robust} per round (doubly robust; by inverse propensity "
+            f"{self.inverse_propensity}), the campaign earned {self.earned}; {self.rounds:,} rewards, worth "
+            f"{self.effective_rounds:,.0f} rounds of {self.policy}"
+        )
+
+
+def evaluate(database: Database, campaign: int, settings: Settings, policy: Policy) -> Evaluation:
+    """Weigh the rewards of a campaign for another policy."""
+    if not settings.explore:
+        raise InvalidInputError(
+            "this log cannot say what another policy would have earned: the campaign has explore=0, so that arms which "
+            "its policy did not choose had no chance to be played; make a campaign with explore=0.05, say"
+        )
+    if policy.setting != "regret":
+        raise InvalidInputError(f"{policy.name} looks for the best arm and is not judged by what it earns on the way")
+    ledger = Ledger(policy.agent(settings.arms, horizon=settings.horizon, seed=settings.seed))
+    weight: dict[
+        int, tuple[float, float, float]
+    ] = {}  # by decision: its weight, the model's prediction, and for its arm
+    found: list[tuple[float, float, float, float]] = []
+    chosen = (
+        sa.select(*(events.c[name] for name in Event._fields), decisions.c.probability)
+        .outerjoin(decisions, sa.and_(decisions.c.campaign == events.c.campaign, decisions.c.number == events.c.number))
+        .where(events.c.campaign == campaign)
+        .order_by(events.c.seq)
+    )
+
+    def work(connection: sa.Connection) -> None:
+        for *values, probability in connection.execution_options(yield_per=5000).execute(chosen):
+            event = Event(*values)
+            if event.kind == log.ASKED:
+                weight[event.number or 0] = _weight(ledger.agent, event.arm or 0, probability)
+            elif event.reward is not None and event.kind != log.EXPIRED:
+                found.append((event.reward, *weight.pop(event.number or 0)))
+            ledger.apply(event)
+
+    database.read(work)
+    if len(found) < 2:
+        raise InvalidInputError(f"{len(found)} rewards say nothing of another policy; wait for more")
+    reward, w, predicted, model = np.array(found).T
+    effective = float(w.sum() ** 2 / (w**2).sum()) if w.any() else 0.0
+    if effective < _LEAST:
+        raise InvalidInputError(
+            f"this log cannot say what {policy.name} would have earned: it would have chosen other arms, and the "
+            f"rewards in common are worth {effective:.1f} rounds; let the campaign run on, or explore more"
+        )
+    return Evaluation(
+        policy.name,
+        len(found),
+        ledger.decisions - len(found),
+        _estimate(reward),
+        _estimate(w * reward),
+        _estimate(predicted + w * (reward - model)),
+        effective,
+    )
+
+
+def _weight(agent: Agent, arm: int, probability: float) -> tuple[float, float, float]:
+    shares = agent.shares(agent.next_arm())
+    means = np.array([mean if math.isfinite(mean) else 0.0 for mean, _ in agent.estimates().values()])
+    return float(shares[arm]) / probability, float(shares @ means), float(means[arm])
+
+
+def _estimate(values: Any) -> Estimate:
+    """A mean with its 95% interval."""
+    mean, error = float(np.mean(values)), float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    return Estimate(mean, error, mean - 1.959964 * error, mean + 1.959964 * error)

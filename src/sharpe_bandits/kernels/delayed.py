@@ -1,0 +1,165 @@
+"""The kernel of games in which rewards come late: after a delay, at the ends of batches, or both.
+
+The reward of round t (counted from 0) comes in before the choice of round t + 1 + its delay, or of the first round of
+the next batch from then on. Rewards that come in together do so in the order of their rounds. Until then the pull is
+under way: see :class:`~sharpe_bandits.kernels.index_play.UnderWay`.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .formulas import by_round, kept_cells, take
+from .game import keep_pulls
+from .index_play import NOT_A_NUMBER, UnderWay, choose
+from .rewards import ArmTable, fill, recorded
+from .round_by_round import ROWS, SUM1, SUM2, WEIGHT, add, forget, remembered
+from .statistics import anchor_of, best_estimate, summary
+from .streams import REWARDS, fold, stream_key
+
+#: Stream of random delays.
+DELAYS = np.uint64(4)
+
+
+class Late(NamedTuple):
+    """When rewards come in.
+
+    Attributes
+    ----------
+    rounds : of delay; below 0: drawn from ``drawn``, cut to whole rounds of at least 0
+    drawn : a table of one arm, whose rewards are the delays
+    batch : rounds that are chosen before rewards come in
+    counted : whether pulls under way count in an arm's pulls, as 1 or 0
+    """
+
+    rounds: int
+    drawn: ArmTable
+    batch: int
+    counted: float
+
+
+def take_in(i, x, told, memory, ring, anchor, seen, kept, last, rule, end_of_pilot):
+    """Take in a reward of arm ``i``, after ``told`` others."""
+    forget(memory, ring, anchor, told, rule.window, rule.discount)
+    if seen[i] == 0:
+        anchor[i] = anchor_of(x)
+    d = x - anchor[i]
+    seen[i] += 1
+    take(kept, i, 0, 0, np.float64(seen[i]), x, d)
+    add(memory, i, d, 1.0)
+    if rule.window > 0:
+        ring[told % rule.window, i] = d
+    last[i] = max(told + 1, end_of_pilot)
+
+
+def delayed(game, rule, late, rewards, arguments, goal, out):
+    """Play runs; ``rule``: a :class:`~sharpe_bandits.kernels.round_by_round.Memory`; ``late``: a :class:`Late`."""
+    first, runs, horizon, pilot = game
+    arms, row_step, source, seed = rewards
+    checkpoints, batch, status = out.checkpoints, out.batch, out.status
+    count_arms = out.final.shape[1]
+    memory = np.zeros((ROWS, count_arms))
+    ring = np.zeros((max(rule.window, 1), count_arms))
+    kept = np.zeros((count_arms, kept_cells(), 1))
+    anchor, last, lately, indices = (
+        np.zeros(count_arms),
+        np.zeros(count_arms),
+        np.zeros(count_arms),
+        np.zeros(count_arms),
+    )
+    mean, variance = np.zeros(count_arms), np.zeros(count_arms)
+    pending, active = np.zeros(count_arms), np.ones(count_arms, np.bool_)
+    seen, asked = np.zeros(count_arms, np.int64), np.zeros(count_arms, np.int64)
+    drawn = np.zeros(1)
+    # Rounds whose rewards come in at the same time are a list: its first and last round, and the next after each.
+    paid, played = np.zeros(horizon), np.zeros(horizon, np.int32)
+    head, tail = np.full(horizon + 1, -1, np.int32), np.full(horizon + 1, -1, np.int32)
+    following = np.full(horizon, -1, np.int32)
+    traced = out.choices.shape[0] > 0
+    first_batch = first // batch
+    end_of_pilot = pilot * count_arms
+    for r in range(runs):
+        run = first + r
+        row = r * row_step
+        cell = run // batch - first_batch
+        run_key, delay_key = stream_key(seed, REWARDS, run), stream_key(seed, DELAYS, run)
+        memory[:, :] = 0.0
+        ring[:, :] = np.nan
+        pending[:], seen[:], asked[:] = 0.0, 0, 0
+        last[:] = end_of_pilot
+        kept[:] = 0.0
+        head[:], following[:] = -1, -1
+        base, total1, total2 = 0.0, 0.0, 0.0
+        check, told, due = 0, 0, 0
+        for t in range(horizon):
+            if out.stop[0] != 0:
+                return
+            if t % late.batch == 0:
+                while due <= t:
+                    u = head[due]
+                    while u >= 0:
+                        pending[played[u]] -= 1.0
+                        take_in(played[u], paid[u], told, memory, ring, anchor, seen, kept, last, rule, end_of_pilot)
+                        told += 1
+                        u = following[u]
+                    due += 1
+            a = int((seen + pending).argmin())
+            if seen[a] + pending[a] >= pilot:
+                for i in range(count_arms):
+                    lately[i] = np.float64(t) if pending[i] > 0.0 else last[i]
+                under_way = UnderWay(pending, active, late.counted, t)
+                rounds, sums = remembered(told, memory, rule, anchor, under_way)
+                a = choose(t, rounds, sums, under_way, rule.least, lately, kept, seed, run, arguments, indices)
+                if a < 0:
+                    status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, -1 - a, t
+                    status[4] = seen[-1 - a]
+                    return
+            if by_round():
+                x = recorded(arms, row, a, t)
+            else:
+                fill(arms, row, a, source, fold(run_key, a), asked[a], drawn)
+                x = drawn[0]
+            if x != x:  # past the end of a record
+                status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, a, t, asked[a] + 1
+                return
+            asked[a] += 1
+            pending[a] += 1.0
+            played[t], paid[t] = a, x
+            wait = np.float64(late.rounds)
+            if late.rounds < 0:
+                fill(late.drawn, 0, 0, source, fold(delay_key, 0), t, drawn)
+                wait = max(0.0, math.floor(drawn[0]))
+            comes = int(min(np.float64(t + 1) + wait, np.float64(horizon)))
+            if head[comes] < 0:
+                head[comes] = t
+            else:
+                following[tail[comes]] = t
+            tail[comes] = t
+            if t == 0:
+                base = x
+            total1 += x - base
+            total2 += (x - base) * (x - base)
+            out.final[r, a] += 1
+            if traced:
+                out.choices[r, t] = a
+                out.rewards[r, t] = x
+            if t + 1 == checkpoints[check]:
+                for i in range(count_arms):
+                    keep_pulls(out, cell, check, r, i, out.final[r, i])
+                check += 1
+        while due <= horizon:  # what is recommended rests on all rewards, those that come in after the last round too
+            u = head[due]
+            while u >= 0:
+                take_in(played[u], paid[u], told, memory, ring, anchor, seen, kept, last, rule, end_of_pilot)
+                told += 1
+                u = following[u]
+            due += 1
+        for i in range(count_arms):
+            weight = memory[WEIGHT, i]
+            less = 1.0 / (weight - 1.0) if weight > 1.0 else 0.0
+            mean[i], variance[i], _ = summary(anchor[i], memory[SUM1, i], memory[SUM2, i], 1.0 / weight, less)
+        out.recommended[r, 0] = best_estimate(mean, variance, count_arms, goal)
+        out.reward_mean[r], out.reward_variance[r], _ = summary(
+            base, total1, total2, 1.0 / horizon, 1.0 / (horizon - 1.0)
+        )
