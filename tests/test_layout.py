@@ -26,6 +26,8 @@ LEVELS = [
     {"arms"},
     {"policies"},
     {"engine"},
+    {"machines"},
+    {"executors"},
     {"agents", "metrics"},
     {"results", "theory", "returns"},
     {"saved"},
