@@ -448,7 +448,8 @@ class _Job:
     """Tasks on their way to chunks: sent, sent again where a worker died, and tried alone where that happens often."""
 
     def __init__(self, pool: _Pool, waiting: deque[Task], kept: bool, total: int) -> None:
-        self.pool, self.waiting, self.kept, self.total = pool, waiting, kept, total
+        self.pool, self.waiting, self.kept = pool, waiting, kept
+        self._total, self._done = total, total - len(waiting)
         self.on_the_way: dict[Future[Reply], Task] = {}
         self._suspects: deque[Task] = deque()
         self._guilty: list[Task] = []
@@ -478,6 +479,7 @@ class _Job:
                 continue
             self._fruitless = 0
             if reply.chunk is not None:
+                self._done += 1
                 return task, reply
             self._send(task, always=True)
         return None
@@ -537,9 +539,8 @@ class _Job:
 
     def _check_lost(self) -> None:
         if why := self.pool.lost():
-            left = len(self.waiting) + len(self.on_the_way) + len(self._suspects) + len(self._guilty)
             then = "are kept: start it again and give the same command, which goes on" if self.kept else "are lost"
-            raise ExecutorError(f"{why}; the {self.total - left} chunks of {self.total} that are finished {then}")
+            raise ExecutorError(f"{why}; the {self._done} chunks of {self._total} that are finished {then}")
 
     def check_guilty(self) -> None:
         """Raise if chunks ended every worker that tried them, alone."""
