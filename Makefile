@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run paper test lint types tests bare test-long fuzz torture browser bench bench-quick clean
+.PHONY: run paper test lint types tests bare test-long fuzz torture browser bench bench-quick bench-executors same-bits clean
 
 run: $(STAMP)
 	$(BIN)/sharpe-bandits reproduce --quick --out out/quick
@@ -58,6 +58,13 @@ bench: $(STAMP)
 
 bench-quick: $(STAMP)
 	$(BIN)/python -m benchmarks --quick
+
+# Threads, processes and Dask side by side, and whether other processors give the same bits: minutes each.
+bench-executors: $(STAMP)
+	$(BIN)/python -m benchmarks.executors
+
+same-bits: $(STAMP)
+	$(BIN)/python -m benchmarks.same_bits
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

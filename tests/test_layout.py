@@ -26,6 +26,8 @@ LEVELS = [
     {"arms", "confidence_sequences"},
     {"policies"},
     {"engine"},
+    {"machines"},
+    {"executors"},
     {"agents", "metrics"},
     {"results", "theory", "returns"},
     {"saved"},

@@ -19,6 +19,7 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits import reproduction
 from sharpe_bandits.cli import main
+from sharpe_bandits.machines import machine
 from sharpe_bandits.paper.panels import panel, panels
 
 JOB = ["R2", "--profile", "paper", "--runs", "32", "--seed", "7", "--workers", "2"]
@@ -123,8 +124,9 @@ def test_manifest(reproduced):
     assert found["panels"] == ["R2-paper", "R2-authors", "B1-paper", "B1-authors"]
     assert found["versions"]["sharpe-bandits"] == sb.__version__
     assert found["versions"]["numpy"] == np.__version__
-    assert found["machine"]["workers"] == 2
-    assert set(found["machine"]) == {"system", "processor", "cores", "workers"}
+    assert found["machine"]["threads"] == 2
+    assert set(found["machine"]) == {"system", "processor", "cores", "threads"}
+    assert found["computed on"] == [machine()]
     times = found["seconds"]
     (per_panel,) = (value for value in times.values() if isinstance(value, dict))
     assert set(per_panel) == set(found["panels"])

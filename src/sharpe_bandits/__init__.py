@@ -19,6 +19,7 @@ from .errors import BudgetTooSmallError as BudgetTooSmallError
 from .errors import CampaignOverError as CampaignOverError
 from .errors import CompilationError as CompilationError
 from .errors import ConflictError as ConflictError
+from .errors import ExecutorError as ExecutorError
 from .errors import InvalidInputError as InvalidInputError
 from .errors import MissingLibraryError as MissingLibraryError
 from .errors import RewardWarning as RewardWarning

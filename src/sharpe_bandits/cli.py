@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import __version__, console, interrupts
-from .commands import cache, campaign, compare, plan, rank, replay
+from .commands import cache, campaign, cluster, compare, plan, rank, replay
 from .errors import SharpeBanditsError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
 def _output(parser: argparse.ArgumentParser, default: str | None) -> None:
     text = f"folder for the results ({default})" if default else "folder for the results (out/ and the file's name)"
     parser.add_argument("--out", type=Path, default=default and Path(default), help=text)
-    parser.add_argument("--workers", type=int, help="threads; all cores by default")
+    cluster.add(parser)
 
 
 def _reproduce(options: argparse.Namespace) -> int:
@@ -149,9 +149,11 @@ def _do(job: Job, options: argparse.Namespace) -> int:
     from .experiments.runner import Progress
     from .reproduction import run_job
 
-    workers = None if options.workers is None else _whole("--workers", options.workers, 1)
-    progress = Progress(sys.stderr)
-    found = run_job(job, options.out, workers, progress, lambda text: print(text, file=sys.stderr, flush=True))
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    with cluster.workers(options) as who:
+        found = run_job(job, options.out, progress=Progress(sys.stderr), say=say, **who)
     if found.verdicts:
         _print_verdicts(found.verdicts)
     else:

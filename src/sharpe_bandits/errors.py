@@ -46,6 +46,10 @@ class MissingLibraryError(SharpeBanditsError, ImportError):
     """A library that is needed for this alone is not installed; the message says how to get it."""
 
 
+class ExecutorError(SharpeBanditsError):
+    """Workers that chunks were sent to are gone, or are not what they should be."""
+
+
 class CampaignOverError(SharpeBanditsError):
     """The budget of an agent is spent."""
 

@@ -16,17 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from .errors import InvalidInputError, UnreadableDataError
+from .executors import Engine, cores, engine_of
 from .experiments.panel import Panel, PanelResult, PanelSpec
 from .experiments.runner import Progress, run_panels
 from .experiments.store import ChunkStore, digest
 from .files import from_json, to_json, write_atomically
+from .machines import processor
 from .paper import claims, theory_check
 from .paper.claims import Verdict
 from .report.document import check_libraries
 from .report.folder import write
 from .report.page import Content
-from .simulation import cores
-from .versions import versions
+from .versions import sources, versions
 
 _SETTINGS = "settings.json"
 _KIND = "sharpe-bandits reproduction"
@@ -67,14 +68,16 @@ def run_job(
     workers: int | None = None,
     progress: Progress | None = None,
     say: Callable[[str], None] = print,
+    executor: Any = None,
 ) -> Reproduction:
-    """Simulate, measure, judge, draw and write."""
+    """Simulate, measure, judge, draw and write; by so many threads, or by an executor (see :func:`simulate`)."""
     started = time.perf_counter()
+    engine, store = engine_of(workers, executor), ChunkStore(out / "chunks")
     check_libraries()
     specs = [panel.spec(job.runs, job.seed) for panel in job.panels]
     settings = _settings(job, specs)
     _claim_folder(settings, out)
-    results = run_panels(specs, workers or cores(), ChunkStore(out / "chunks"), progress)
+    results = run_panels(specs, engine, store, progress)
     simulated = time.perf_counter() - started
     say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
     rows = {result.panel.key: result.rows() for result in results}
@@ -91,7 +94,8 @@ def run_job(
         "total": round(time.perf_counter() - started, 2),
         "panels (added over workers)": {result.panel.key: round(result.seconds, 2) for result in results},
     }
-    manifest = {**settings, "machine": _machine(workers), "seconds": seconds}
+    computed_on = store.machines()
+    manifest = {**settings, "machine": _machine(engine), "computed on": computed_on, "seconds": seconds}
     write_atomically(out / "manifest.json", to_json(manifest))
     return Reproduction(results, rows, verdicts)
 
@@ -105,7 +109,7 @@ def _settings(job: Job, specs: list[PanelSpec]) -> dict[str, Any]:
         "seed": job.seed,
         "description": job.description,
         "versions": versions(),
-        "sources": _sources(),
+        "sources": sources(),
         "cases": _cases(specs),
     }
 
@@ -121,16 +125,6 @@ def _cases(specs: list[PanelSpec]) -> str:
         for panel in specs
     ]
     return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16]
-
-
-def _sources() -> str:
-    """A digest of the code that results are made by, so that two states of it never share a folder."""
-    found = hashlib.sha256()
-    root = Path(__file__).parent
-    parts = [p for part in ("arms", "engine", "kernels", "policies") for p in (root / part).rglob("*.py")]
-    for path in sorted([*parts, *(root / f"{name}.py" for name in ("objectives", "call_tree", "fingerprints"))]):
-        found.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    return found.hexdigest()[:16]
 
 
 def _claim_folder(settings: dict[str, Any], out: Path) -> None:
@@ -176,20 +170,6 @@ def _order(verdict: Verdict, panels: list[Panel]) -> tuple[int, bool, str]:
     return [panel.id for panel in panels].index(verdict.panel), not what.isdigit(), what
 
 
-def _machine(workers: int | None) -> dict[str, Any]:
-    return {
-        "system": platform.platform(),
-        "processor": _processor(),
-        "cores": cores(),
-        "workers": workers or cores(),
-    }
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next(
-        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor()
-    )
+def _machine(engine: Engine) -> dict[str, Any]:
+    """Where the job was run from."""
+    return {"system": platform.platform(), "processor": processor(), "cores": cores(), engine.unit: engine.workers}

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from .arms.bandit import Environment, as_arm, as_environment
 from .display import html_table
-from .engine.interruption import new_cell, obey
 from .engine.spec import Chunk, Feedback, Kernel, Source, Spec, prepare, run_chunk
 from .errors import InvalidInputError, shown
+from .executors import Advance, Engine, Store, Task, engine_of, on_threads
 from .policies.base import Policy, Setting, check_policy
 from .results import Metric, PolicyResult, merge
 from .study import Study
@@ -32,8 +29,6 @@ _RANKED_BY: dict[Setting, Metric] = {
     "fixed budget": "error",
     "fixed confidence": "stopping time",
 }
-_T = TypeVar("_T")
-_C = TypeVar("_C")
 
 
 def simulate(
@@ -44,6 +39,7 @@ def simulate(
     runs: int = 1000,
     seed: int = 0,
     workers: int | None = None,
+    executor: Any = None,
     checkpoints: int | Iterable[int] = 100,
     chunk: int | None = None,
     progress: bool | None = None,
@@ -54,7 +50,7 @@ def simulate(
 ) -> Study:
     """Play policies on a bandit, many times, and keep what is needed to judge them.
 
-    Same seed, same result, bit for bit, whatever the number of workers, the size of chunks, and the other policies.
+    Same seed, same result, bit for bit, whatever the workers, the size of chunks, and the other policies.
     The j-th pull of arm i in run r pays the same whatever the policy.
 
     Parameters
@@ -65,6 +61,8 @@ def simulate(
     runs : independent repetitions
     seed : a non-negative whole number
     workers : threads; None for all cores
+    executor : who computes chunks instead of threads: any ``concurrent.futures.Executor`` (processes, loky, MPI), a
+        function that makes one, or a Dask client
     checkpoints : rounds at which pulls are kept, or how many of them, spaced logarithmically; the horizon is always one
     chunk : runs per unit of work; None for a good default
     progress : show a progress bar; None for "if standard error is a terminal"
@@ -80,7 +78,7 @@ def simulate(
     horizon = whole("horizon", horizon, 2, LARGEST_HORIZON)
     runs = whole("runs", runs, 1)
     seed = whole("seed", seed, 0, LARGEST_SEED)
-    count = cores() if workers is None else whole("workers", workers, 1)
+    engine = engine_of(workers, executor)
     environment.check_horizon(horizon)
     times = checkpoint_times(checkpoints, horizon, environment.switches)
     one_of("source", source, get_args(Source))
@@ -92,11 +90,11 @@ def simulate(
     _check_memory(specs[0])
     for spec in specs:
         prepare(spec)
-    results = run_specs(specs, count, chunk, watch=lambda tasks: _bar(progress, tasks))
+    results = run_specs(specs, engine, chunk, watch=lambda tasks, engine: _bar(progress, tasks, engine))
     ranked_by = {_RANKED_BY[spec.policy.setting] for spec in specs}
     return Study(
         {result.name: result for result in results},
-        settings_of(environment, horizon, runs, seed, source, feedback) | _said_late(specs[0]),
+        settings_of(environment, horizon, runs, seed, source, feedback, engine.machines) | _said_late(specs[0]),
         ranked_by.pop() if len(ranked_by) == 1 else "regret",
     )
 
@@ -122,8 +120,9 @@ def settings_of(
     seed: int,
     source: Source = "splitmix",
     feedback: Feedback = "bandit",
+    machines: Sequence[dict[str, str]] = (),
 ) -> dict[str, Any]:
-    """What a study's results are a function of, but for the policies."""
+    """What a study's results are a function of, but for the policies; and the machines of its executor, if any."""
     return {
         "bandit": environment.to_dict(),
         "arms": environment.K,
@@ -132,6 +131,7 @@ def settings_of(
         "seed": seed,
         "source": source,
         "feedback": feedback,
+        **({"machines": list(machines)} if machines else {}),
     }
 
 
@@ -148,56 +148,37 @@ def _listed(policies: Policy | Iterable[Policy]) -> list[Policy]:
     return listed
 
 
-@dataclass(frozen=True)
-class Task:
-    """A chunk to be simulated."""
-
-    spec: Spec
-    first: int
-    runs: int
-
-    @property
-    def rounds(self) -> int:
-        """Rounds to play: what progress is measured in."""
-        return self.runs * self.spec.horizon
-
-
 def tasks_of(spec: Spec, chunk: int | None = None) -> list[Task]:
     """A spec cut into chunks."""
     size = spec.chunk if chunk is None else whole("chunk", chunk, 1)
     return [Task(spec, first, min(size, spec.runs - first)) for first in range(0, spec.runs, size)]
 
 
-def compute(task: Task) -> Chunk:
-    """The chunk of a task."""
-    return run_chunk(task.spec, task.first, task.runs)
-
-
-#: Makes a context out of tasks, which gives what is to be called with each task that is done.
-Watch = Callable[[list[Task]], AbstractContextManager[Callable[[Task], None] | None]]
+#: Makes a context out of tasks and who computes them, which gives what is to be told of their progress.
+Watch = Callable[[list[Task], Engine], AbstractContextManager[Advance | None]]
 
 
 def run_specs(
     specs: Sequence[Spec],
-    workers: int,
+    engine: Engine,
     chunk: int | None = None,
-    compute: Callable[[Task], Chunk] = compute,
-    watch: Watch = lambda tasks: nullcontext(None),
+    store: Store | None = None,
+    watch: Watch = lambda tasks, engine: nullcontext(None),
 ) -> list[PolicyResult]:
     """Simulate specs: cut them into tasks, run these, and merge what they give.
 
     Parameters
     ----------
     specs : what is to be simulated
-    workers : threads
+    engine : who computes them
     chunk : runs per task; None for a good default
-    compute : what gives the chunk of a task
+    store : where finished chunks are kept, and found
     watch : shows progress
     """
     tasks = [task for spec in specs for task in tasks_of(spec, chunk)]
     chunks: dict[int, list[Chunk]] = {id(spec): [] for spec in specs}
-    with watch(tasks) as advance:
-        for task, done in run_tasks(tasks, workers, advance, compute):
+    with watch(tasks, engine) as advance:
+        for task, done in engine.run(tasks, store, advance):
             chunks[id(task.spec)].append(done)
     truths: dict[tuple[int, int, int], tuple[np.ndarray, np.ndarray]] = {}
     results = []
@@ -209,42 +190,6 @@ def run_specs(
     return results
 
 
-def run_tasks(
-    tasks: list[_T], workers: int, advance: Callable[[_T], None] | None, compute: Callable[[_T], _C]
-) -> list[tuple[_T, _C]]:
-    """Run tasks on threads (kernels release the interpreter); the first error stops the rest and is raised at once."""
-    done: list[tuple[_T, _C]] = []
-    stop = new_cell()
-    pool = ThreadPoolExecutor(workers, initializer=obey, initargs=(stop,))
-    try:
-        waiting: dict[Future[_C], _T] = {pool.submit(compute, task): task for task in tasks}
-        finished: SimpleQueue[Future[_C]] = SimpleQueue()
-        for future in waiting:
-            future.add_done_callback(finished.put)
-        for _ in tasks:
-            future = _next(finished)
-            task = waiting[future]
-            done.append((task, future.result()))
-            if advance is not None:
-                advance(task)
-    except BaseException:
-        stop[0] = 1
-        pool.shutdown(wait=False, cancel_futures=True)  # a kernel that is being compiled is not waited for
-        raise
-    pool.shutdown()
-    return done
-
-
-def _next(finished: SimpleQueue[_T]) -> _T:
-    """Wait for the next entry, but never for long at a time.
-
-    The system may deliver an interrupt to any thread, and only the main thread can answer it, once it is awake.
-    """
-    while True:
-        with suppress(Empty):
-            return finished.get(timeout=0.1)
-
-
 def identify(
     policies: Policy | Iterable[Policy],
     bandit: Any,
@@ -253,6 +198,7 @@ def identify(
     seed: int = 0,
     max_budget: int = 10**6,
     workers: int | None = None,
+    executor: Any = None,
     chunk: int | None = None,
 ) -> Study:
     """Let policies that stop by themselves, such as LUCB, find the best arm, many times.
@@ -269,6 +215,8 @@ def identify(
     seed : a non-negative whole number
     max_budget : rounds after which a run is given up
     workers : threads; None for all cores
+    executor : who computes chunks instead of threads: any ``concurrent.futures.Executor`` (processes, loky, MPI), a
+        function that makes one, or a Dask client
     chunk : runs per unit of work; None for a good default
     """
     listed = _listed(policies)
@@ -276,14 +224,13 @@ def identify(
     runs = whole("runs", runs, 1)
     seed = whole("seed", seed, 0, LARGEST_SEED)
     budget = whole("max_budget", max_budget, 2, LARGEST_HORIZON)
-    count = cores() if workers is None else whole("workers", workers, 1)
+    engine = engine_of(workers, executor)
     specs = [Spec(policy, environment, budget, runs, seed, ()) for policy in listed]
     for spec in specs:
         prepare(spec)
-    results = run_specs(specs, count, chunk)
-    return Study(
-        {result.name: result for result in results}, settings_of(environment, budget, runs, seed), "stopping time"
-    )
+    results = run_specs(specs, engine, chunk)
+    settings = settings_of(environment, budget, runs, seed, machines=engine.machines)
+    return Study({result.name: result for result in results}, settings, "stopping time")
 
 
 @dataclass(frozen=True, repr=False)
@@ -355,7 +302,7 @@ def trace(
         )
     _check_memory(spec)
     prepare(spec)
-    ((_, chunk),) = run_tasks([spec], 1, None, lambda spec: run_chunk(spec, run, 1, trace=True))
+    ((_, chunk),) = on_threads([spec], 1, lambda spec: run_chunk(spec, run, 1, trace=True))
     played = int(chunk.final.sum())
     arms = chunk.recommended[0].tolist()
     return Trace(chunk.choices[0, :played], chunk.rewards[0, :played], arms if policy.n_recommended > 1 else arms[0])
@@ -390,20 +337,38 @@ def _check_memory(spec: Spec) -> None:
         )
 
 
-def cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 @contextmanager
-def _bar(progress: bool | None, tasks: list[Task]) -> Iterator[Callable[[Task], None] | None]:
+def _bar(progress: bool | None, tasks: list[Task], engine: Engine) -> Iterator[Advance | None]:
     if not (sys.stderr.isatty() if progress is None else progress):
         yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.percentage:3.0f}%"), TimeRemainingColumn())
+    columns = (
+        TextColumn("simulating"), BarColumn(), TextColumn("{task.percentage:3.0f}%"), TimeRemainingColumn(),
+        TextColumn("{task.fields[chunks]}"),
+    )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("simulating", total=sum(task.rounds for task in tasks))
-        yield lambda finished: bar.advance(task, finished.rounds)
+        count = ChunkCount(engine, len(tasks))
+        shown = bar.add_task("simulating", total=sum(task.rounds for task in tasks), chunks=str(count))
+
+        def advance(task: Task | None, seconds: float) -> None:
+            count.done += task is not None
+            bar.update(shown, advance=task.rounds if task else 0, chunks=str(count))
+
+        yield advance
+
+
+@dataclass
+class ChunkCount:
+    """How many chunks are done, and by how many workers they are computed, in words."""
+
+    engine: Engine
+    total: int
+    done: int = 0
+
+    def __str__(self) -> str:
+        workers = self.engine.workers
+        by = f"{workers} {self.engine.unit if workers != 1 else self.engine.unit[:-1]}" if workers else "no worker yet"
+        return f"{self.done} of {self.total} chunks, {by}"

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 from importlib.metadata import version
+from pathlib import Path
 
 
 def versions() -> dict[str, str]:
     """The library, Python, and the libraries that numbers come from."""
     named = ("sharpe-bandits", "python", "numpy", "numba", "scipy", "pyarrow")
     return {name: platform.python_version() if name == "python" else version(name) for name in named}
+
+
+def sources() -> str:
+    """A digest of the code that results are made by, so that two states of it are never mixed."""
+    found = hashlib.sha256()
+    root = Path(__file__).parent
+    parts = [p for part in ("arms", "engine", "kernels", "policies") for p in (root / part).rglob("*.py")]
+    for path in sorted([*parts, *(root / f"{name}.py" for name in ("objectives", "call_tree", "fingerprints"))]):
+        found.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()[:16]

@@ -9,7 +9,8 @@ import sharpe_bandits as sb
 from sharpe_bandits import results
 from sharpe_bandits.arms.bandit import as_environment
 from sharpe_bandits.engine.spec import BATCHES, Spec, run_chunk
-from sharpe_bandits.simulation import checkpoint_times, compute, run_tasks, tasks_of
+from sharpe_bandits.executors import Threads
+from sharpe_bandits.simulation import checkpoint_times, tasks_of
 from tests.catalogue import greedy_sharpe
 
 BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.Uniform(0, 6)])
@@ -252,7 +253,7 @@ def test_checkpoints():
 def test_progress_adds_up_to_all_rounds():
     spec = Spec(sb.UCB1(), as_environment(BANDIT), HORIZON, 50, 3, (HORIZON,))
     told = []
-    run_tasks(tasks_of(spec, 7), 2, lambda task: told.append(task.rounds), compute)
+    Threads(2).run(tasks_of(spec, 7), None, lambda task, seconds: told.append(task.rounds))
     assert sorted(told) == [1 * HORIZON] + [7 * HORIZON] * 7
 
 

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 import sharpe_bandits as sb
+from sharpe_bandits.executors import Threads
 from sharpe_bandits.experiments.description import cases
 from sharpe_bandits.experiments.panel import Panel
 from sharpe_bandits.experiments.runner import run_panels
@@ -31,7 +32,7 @@ def finished(metric="regret", checkpoints=6, **changes):
         **changes,
     }
     panel = Panel("mine", "paper", "", "", "", metric, tuple(cases(description)), checkpoints)
-    return run_panels([panel.spec(RUNS, SEED)], 2, None)[0]
+    return run_panels([panel.spec(RUNS, SEED)], Threads(2), None)[0]
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
+from sharpe_bandits.executors import Threads, compute
 from sharpe_bandits.experiments.description import cases
 from sharpe_bandits.experiments.panel import Panel
 from sharpe_bandits.experiments.runner import Progress, run_panels
 from sharpe_bandits.experiments.store import ChunkStore
-from sharpe_bandits.simulation import compute
 
 FIELDS = ("checkpoints", "pulls", "final", "recommended", "reward_mean", "reward_variance")
 
@@ -30,7 +30,7 @@ def panel(id, checkpoints=7, **changes):
 
 
 def run(panels, runs, workers, store, progress=None):
-    return run_panels([p.spec(runs, 9) for p in panels], workers, store, progress)
+    return run_panels([p.spec(runs, 9) for p in panels], Threads(workers), store, progress)
 
 
 class Counting(ChunkStore):
@@ -167,7 +167,7 @@ def test_progress_in_lines():
     )
     lines = stream.getvalue().splitlines()
     assert len(lines) == 2
-    pattern = r"(\w+): done \((\d) of 2 panels, \d+ s, about (\d+) s left\)"
+    pattern = r"(\w+): done \((\d) of 2 panels, \d+ of \d+ chunks, 1 thread, \d+ s, about (\d+) s left\)"
     found = [re.fullmatch(pattern, text).groups() for text in lines]
     assert [f[:2] for f in found] == [("one", "1"), ("two", "2")]
     assert found[-1][2] == "0"

@@ -8,10 +8,10 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.engine.spec import Chunk, Spec, run_chunk
+from sharpe_bandits.executors import Task
 from sharpe_bandits.experiments import store
 from sharpe_bandits.experiments.description import cases
 from sharpe_bandits.experiments.store import ChunkStore, digest
-from sharpe_bandits.simulation import Task
 
 BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
 SPEC = Spec(sb.UCBRSSR(L=0.5), BANDIT, 200, 20, 3, (10, 100, 200))
@@ -36,7 +36,7 @@ def refuse(monkeypatch):
 
 
 def only_file(folder):
-    (path,) = (p for p in folder.rglob("*") if p.is_file())
+    (path,) = folder.rglob("*.chunk")
     return path
 
 
@@ -55,7 +55,7 @@ def test_other_runs_are_another_file(tmp_path):
     kept.compute(TASK)
     kept.compute(Task(SPEC, 4, 8))
     kept.compute(Task(SPEC, 5, 9))
-    assert len([p for p in tmp_path.rglob("*") if p.is_file()]) == 3
+    assert len(list(tmp_path.rglob("*.chunk"))) == 3
 
 
 def broken(content):

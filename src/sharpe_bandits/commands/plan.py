@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import console
 from ..errors import InvalidInputError
+from . import cluster
 from . import options as data
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def add(commands: Any) -> None:
                       "(10,000,000)")  # fmt: skip
     plan.add_argument("--runs", type=int, help="per budget (enough for a standard error of a tenth of --error)")
     plan.add_argument("--seed", type=int, default=0)
-    plan.add_argument("--workers", type=int, help="threads; all cores by default")
+    cluster.add(plan)
     plan.add_argument("--out", type=Path, default=Path("out/plan"), help="folder for plan.csv, .json, .svg, .png and "
                       ".html (out/plan)")  # fmt: skip
     plan.set_defaults(do=_plan)
@@ -53,16 +54,17 @@ def _plan(options: argparse.Namespace) -> int:
 
     check_libraries()
     problem = _problem(options)
-    found = plan(
-        problem,
-        error=options.error,
-        budget=_budget(options, problem),
-        runs=options.runs,
-        max_budget=options.max_budget,
-        seed=options.seed,
-        workers=options.workers,
-        say=(lambda text: print(text, file=sys.stderr, flush=True)) if sys.stderr.isatty() else None,
-    )
+    with cluster.workers(options) as who:
+        found = plan(
+            problem,
+            error=options.error,
+            budget=_budget(options, problem),
+            runs=options.runs,
+            max_budget=options.max_budget,
+            seed=options.seed,
+            say=(lambda text: print(text, file=sys.stderr, flush=True)) if sys.stderr.isatty() else None,
+            **who,
+        )
     console.show(found)
     found.save(options.out)
     print(f"saved: {options.out / 'plan.html'}")

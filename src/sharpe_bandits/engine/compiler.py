@@ -27,6 +27,8 @@ from .cache import KernelCache
 
 #: Part of every digest. Another one, and nothing that was compiled before is read again.
 _SALT = "sharpe-bandits kernels 2"
+#: Extensions of processors that compiled code may use, the widest vectors first.
+_EXTENSIONS = ("avx512f", "avx2", "avx", "fma", "sse4.2", "sve", "neon")
 #: Functions of less byte code than this are always inlined.
 _SHORT = 1500
 _compiled: dict[tuple[str, str], Any] = {}
@@ -182,3 +184,14 @@ def _digest(kernel: Callable[..., Any], bindings: Bindings) -> str:
     versions = (_SALT, sys.version, numba.__version__, llvmlite.__version__, np.__version__)
     parts = [*versions, kernel.__name__, *description(kernel, bindings, byte_code)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+
+
+def target() -> tuple[str, str]:
+    """The processor that kernels are compiled for, and those of its extensions that change how loops are compiled."""
+    import numba
+    from numba.core.registry import cpu_target
+
+    triple, name, features = cpu_target.target_context.codegen().magic_tuple()
+    enabled = [name for name in _EXTENSIONS if f"+{name}" in features.split(",")]
+    svml = ["svml"] if getattr(numba.core.config, "USING_SVML", False) else []
+    return f"{triple} {name or 'generic'}", " ".join([*enabled, *svml])

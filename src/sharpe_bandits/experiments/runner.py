@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO, cast
 
-from ..engine.spec import Chunk, Spec, prepare
+from ..engine.spec import Spec, prepare
+from ..executors import Advance, Engine, Task
 from ..results import Metric
-from ..simulation import Task, Watch, compute, run_specs, settings_of
+from ..simulation import ChunkCount, Watch, run_specs, settings_of
 from ..study import Study
 from .panel import PanelResult, PanelSpec
 from .store import ChunkStore, digest
 
+#: Seconds after which a line says how far a job is, where no panel has finished.
+SILENCE = 60.0
+
 
 def run_panels(
-    panels: Sequence[PanelSpec], workers: int, store: ChunkStore | None, progress: Progress | None = None
+    panels: Sequence[PanelSpec], engine: Engine, store: ChunkStore | None, progress: Progress | None = None
 ) -> list[PanelResult]:
     """Simulate panels. Specs that panels share are simulated once."""
     specs: dict[str, Spec] = {}
@@ -29,21 +32,24 @@ def run_panels(
     for spec in specs.values():
         prepare(spec)
     seconds: dict[int, float] = {id(spec): 0.0 for spec in specs.values()}
-    lock = threading.Lock()
-    keep = compute if store is None else store.compute
-
-    def timed(task: Task) -> Chunk:
-        started = time.perf_counter()
-        chunk = keep(task)
-        with lock:
-            seconds[id(task.spec)] += time.perf_counter() - started
-        return chunk
-
     played = {
         panel.panel.key: [id(specs[names[id(spec)]]) for of_case in panel.specs for spec in of_case] for panel in panels
     }
-    watch = (progress or Progress()).watch(played)
-    results = dict(zip(specs, run_specs(list(specs.values()), workers, None, timed, watch), strict=True))
+    shown = (progress or Progress()).watch(played)
+
+    @contextmanager
+    def timed(tasks: list[Task], engine: Engine) -> Iterator[Advance]:
+        with shown(tasks, engine) as show:
+
+            def advance(task: Task | None, spent: float) -> None:
+                if task is not None:
+                    seconds[id(task.spec)] += spent
+                if show is not None:
+                    show(task, spent)
+
+            yield advance
+
+    results = dict(zip(specs, run_specs(list(specs.values()), engine, None, store, timed), strict=True))
     finished = []
     for panel in panels:
         all_cases = (*panel.panel.cases, *panel.panel.long_cases)
@@ -80,18 +86,18 @@ class Progress:
         """What shows the progress of tasks; ``panels``: the specs of each, by identity."""
 
         @contextmanager
-        def watched(tasks: list[Task]) -> Iterator[Callable[[Task], None] | None]:
+        def watched(tasks: list[Task], engine: Engine) -> Iterator[Advance | None]:
             if self.stream is None:
                 yield None
                 return
             show = self._bar if self.stream.isatty() else self._lines
-            with show(tasks, panels) as advance:
+            with show(tasks, _Pace(tasks, engine), panels) as advance:
                 yield advance
 
         return watched
 
     @contextmanager
-    def _bar(self, tasks: list[Task], panels: dict[str, list[int]]) -> Iterator[Callable[[Task], None]]:
+    def _bar(self, tasks: list[Task], pace: _Pace, panels: dict[str, list[int]]) -> Iterator[Advance]:
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bar
@@ -100,28 +106,36 @@ class Progress:
             TextColumn("{task.description:<12}"), BarColumn(), TextColumn("{task.percentage:3.0f}%"),
             TimeElapsedColumn(), TextColumn("{task.fields[left]}"),
         )  # fmt: skip
-        pace = _Pace(tasks)
         with Bar(*columns, console=Console(file=self.stream), transient=True) as bar:
-            shown = bar.add_task("simulating", total=pace.total, left="")
+            shown = bar.add_task("simulating", total=pace.total, left=f"{pace.count}")
 
-            def advance(task: Task) -> None:
+            def advance(task: Task | None, seconds: float) -> None:
                 pace.advance(task)
-                bar.update(shown, completed=pace.done, left=pace.left)
+                bar.update(shown, completed=pace.done, left=f"{pace.left}; {pace.count}")
 
             yield advance
 
     @contextmanager
-    def _lines(self, tasks: list[Task], panels: dict[str, list[int]]) -> Iterator[Callable[[Task], None]]:
-        pace, waiting = _Pace(tasks), Counter(id(task.spec) for task in tasks)
+    def _lines(self, tasks: list[Task], pace: _Pace, panels: dict[str, list[int]]) -> Iterator[Advance]:
+        waiting = Counter(id(task.spec) for task in tasks)
         open_panels = dict(panels)
+        said = time.monotonic()
 
-        def advance(task: Task) -> None:
+        def say(text: str) -> None:
+            nonlocal said
+            said = time.monotonic()
+            print(text, file=self.stream, flush=True)
+
+        def advance(task: Task | None, seconds: float) -> None:
             pace.advance(task)
-            waiting[id(task.spec)] -= 1
+            if task is not None:
+                waiting[id(task.spec)] -= 1
             for key in [key for key, specs in open_panels.items() if not any(waiting[spec] for spec in specs)]:
                 del open_panels[key]
-                so_far = f"{len(panels) - len(open_panels)} of {len(panels)} panels"
-                print(f"{key}: done ({so_far}, {pace.elapsed:.0f} s, {pace.left})", file=self.stream, flush=True)
+                so_far = f"{len(panels) - len(open_panels)} of {len(panels)} panels, {pace.count}"
+                say(f"{key}: done ({so_far}, {pace.elapsed:.0f} s, {pace.left})")
+            if open_panels and time.monotonic() - said > SILENCE:
+                say(f"simulating: {pace.count} ({pace.elapsed:.0f} s, {pace.left})")
 
         yield advance
 
@@ -129,12 +143,15 @@ class Progress:
 class _Pace:
     """How much is done, by cost, and how long the rest may take."""
 
-    def __init__(self, tasks: list[Task]) -> None:
+    def __init__(self, tasks: list[Task], engine: Engine) -> None:
         self.total, self.done = sum(map(cost, tasks)), 0.0
+        self.count = ChunkCount(engine, len(tasks))
         self._started = time.monotonic()
 
-    def advance(self, task: Task) -> None:
-        self.done += cost(task)
+    def advance(self, task: Task | None) -> None:
+        if task is not None:
+            self.done += cost(task)
+            self.count.done += 1
 
     @property
     def elapsed(self) -> float:

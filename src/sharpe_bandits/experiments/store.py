@@ -10,39 +10,71 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import threading
 from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 
 from ..engine.spec import FORMAT, Chunk, Spec
-from ..files import write_atomically
-from ..simulation import Task, compute
+from ..errors import UnreadableDataError
+from ..executors import Task, compute
+from ..files import from_json, to_json, write_atomically
+from ..machines import machine
 
 _MAGIC = b"sharpe-bandits chunk 2\n"
+_MACHINES = "machines.json"
 #: Bytes of a chunk, at most.
 _MAX_BYTES = 2**33
 
 
 class ChunkStore:
-    """A folder of finished chunks."""
+    """A folder of finished chunks, and a file that names the kinds of machines that have computed them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._digests: dict[int, tuple[Spec, str]] = {}
+        self._lock = threading.Lock()
+        self._noted: list[dict[str, str]] = []
 
     def compute(self, task: Task) -> Chunk:
         """The chunk of a task: read if it is there, otherwise computed and kept."""
+        found = self.find(task)
+        if found is None:
+            found = compute(task)
+            self.keep(task, found, machine())
+        return found
+
+    def find(self, task: Task) -> Chunk | None:
+        """The chunk of a task, if it is there whole."""
+        return _read(*self._place(task))
+
+    def keep(self, task: Task, chunk: Chunk, where: dict[str, str]) -> None:
+        """Keep a chunk that was computed on that kind of machine, which is noted first."""
+        with self._lock:
+            if where not in self._noted:
+                self._noted = self.machines()
+            if where not in self._noted:
+                self._noted.append(where)
+                write_atomically(self.folder / _MACHINES, to_json(self._noted))
+        _write(*self._place(task), chunk)
+
+    def machines(self) -> list[dict[str, str]]:
+        """The kinds of machines that have computed chunks, in this job or in one that it goes on with."""
+        path = self.folder / _MACHINES
+        try:
+            found = from_json(path.read_bytes(), str(path))
+        except (FileNotFoundError, UnreadableDataError):
+            return []
+        return [kind for kind in found if isinstance(kind, dict)] if isinstance(found, list) else []
+
+    def _place(self, task: Task) -> tuple[Path, bytes]:
+        """The file of a task's chunk, and what it begins with."""
         if id(task.spec) not in self._digests:
             self._digests[id(task.spec)] = task.spec, digest(task.spec)
         name = self._digests[id(task.spec)][1]
         path = self.folder / name / f"{task.first}-{task.runs}.chunk"
-        identity = f"{name} {task.first} {task.runs}\n".encode()
-        found = _read(path, identity)
-        if found is None:
-            found = compute(task)
-            _write(path, identity, found)
-        return found
+        return path, f"{name} {task.first} {task.runs}\n".encode()
 
 
 def digest(spec: Spec) -> str:

@@ -24,6 +24,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import InvalidInputError
+from ..executors import Engine, engine_of
 from ..metrics import Estimate
 from ..policies.base import EliminationPolicy, Policy, check_policy
 from ..simulation import LARGEST_HORIZON, LARGEST_SEED, simulate
@@ -54,6 +55,7 @@ def plan(
     max_budget: int = 10_000_000,
     seed: int = 0,
     workers: int | None = None,
+    executor: Any = None,
     progress: bool | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Plan:
@@ -72,6 +74,7 @@ def plan(
     max_budget : larger budgets are not tried
     seed : a whole number from 0
     workers : threads; None for all cores
+    executor : who simulates instead of threads, as for :func:`sharpe_bandits.simulate`
     progress : show a progress bar; None for "if standard error is a terminal"
     say : called with a line about every budget that was simulated
     """
@@ -83,7 +86,7 @@ def plan(
     max_budget = whole("max_budget", max_budget, 2, LARGEST_HORIZON)
     seed = whole("seed", seed, 0, LARGEST_SEED)
     points: list[Point] = []
-    shared = (problem, seed, workers, progress, say or (lambda text: None), points)
+    shared = (problem, seed, engine_of(workers, executor), progress, say or (lambda text: None), points)
     least = max(player.least_budget(problem.K) for player in players)
     plays: list[tuple[_Play, list[Any], int]] = [
         (_OneAtATime(*shared), list(players), least),
@@ -153,7 +156,7 @@ class _Play:
 
     problem: BestArmProblem
     seed: int
-    workers: int | None
+    engine: Engine
     progress: bool | None
     say: Callable[[str], None]
     points: list[Point]
@@ -180,7 +183,7 @@ class _OneAtATime(_Play):
     def wrong(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[int]:
         seed = int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
         study = simulate(
-            methods, self.problem.bandit, horizon=budget, runs=runs, seed=seed, workers=self.workers,
+            methods, self.problem.bandit, horizon=budget, runs=runs, seed=seed, executor=self.engine,
             checkpoints=[budget], progress=self.progress,
         )  # fmt: skip
         return [int(study[policy.name].wrong(self.problem.objective).sum()) for policy in methods]

@@ -1,0 +1,149 @@
+"""Do other processors give the same bits? ``python -m benchmarks.same_bits`` (``make same-bits``) measures it.
+
+Every case is played natively and in processes that are made to calculate as another processor would: kernels compiled
+for other processors and vector widths, the C library without fused multiply-add, NumPy without its vector code, linear
+algebra for an old processor. Choices, rewards and results are compared bit for bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sharpe_bandits as sb
+from sharpe_bandits.arms.bandit import as_environment
+from sharpe_bandits.engine import compiler
+from sharpe_bandits.engine.spec import Spec, run_chunk
+from sharpe_bandits.machines import machine
+from sharpe_bandits.results import merge
+
+RUNS, HORIZON = 32, 2000
+PAGE = Path(__file__).with_name("SAME_BITS.md")
+#: Instructions that would contract a multiplication and an addition into one rounding.
+FUSED = ("vfmadd", "vfmsub", "vfnmadd", "vfnmsub")
+#: What a process is told, by what it stands for.
+PROCESSORS = {
+    "generic x86-64 (SSE2, 128-bit vectors)": {"NUMBA_CPU_NAME": "generic"},
+    "x86-64-v3 without FMA": {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": "+avx,+avx2,-fma"},
+    "Haswell, 128-bit vectors": {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma,+prefer-128-bit"},
+    "C library without FMA and AVX2": {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2"},
+    "NumPy without AVX2 and FMA": {"NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3"},
+    "OpenBLAS for Prescott": {"OPENBLAS_CORETYPE": "Prescott"},
+}
+POLICIES = [
+    sb.UCBRSSR(L=0.5), sb.GRAUCB(), sb.UCB1(), sb.ModifiedMVTS(L=1.0), sb.ScaleFreeTS(L=0.5), sb.DiscountedUCB(L=0.5),
+    sb.SHSR(L=0.5),
+]  # fmt: skip
+BANDITS = {
+    "uniform": [sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.Uniform(0, 6)],
+    "Bernoulli": [sb.Bernoulli(0.5), sb.Bernoulli(0.5), sb.Bernoulli(0.45)],
+    "normal": [sb.Normal(1.0, 1.0), sb.Normal(0.9, 0.5), sb.Normal(1.1, 2.0)],
+    "truncated normal": [sb.TruncatedNormal(1.0, 1.0, 0.0, 3.0), sb.TruncatedNormal(1.2, 1.5, 0.0, 3.0)],
+    "gamma": [sb.Gamma(2.0, 1.0), sb.Gamma(3.0, 0.7)],
+    "beta": [sb.Beta(2.0, 3.0), sb.Beta(4.0, 5.0)],
+    "AR(1)": [sb.AR1(1.0, 1.0, 0.5), sb.AR1(0.9, 0.5, 0.3)],
+    "GARCH": [sb.GARCH(1.0, 0.1, 0.1, 0.8), sb.GARCH(0.9, 0.05, 0.1, 0.8)],
+}
+
+
+def _digest(*arrays: np.ndarray) -> str:
+    found = hashlib.sha256()
+    for array in arrays:
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()[:16]
+
+
+def measured() -> dict[str, object]:
+    """What this process makes of every case: digests of choices, of rewards, and of the regret computed from them."""
+    cases = {}
+    for kind, arms in BANDITS.items():
+        environment = as_environment(sb.Bandit(arms))
+        for policy in POLICIES:
+            spec = Spec(policy, environment, HORIZON, RUNS, 7, (HORIZON,))
+            chunk = run_chunk(spec, 0, RUNS, trace=True)
+            regret = merge(spec, [chunk], environment.truth(7, RUNS)).regret(sb.RSSR(L=0.5))
+            cases[f"{policy.name} on {kind}"] = {
+                "choices": _digest(chunk.choices, chunk.recommended),
+                "rewards": _digest(chunk.rewards),
+                "regret": _digest(regret.mean, regret.se),
+            }
+    texts = [text for kernel in compiler._compiled.values() for text in _assembly(kernel)]
+    fused = sum(any(name in text for name in FUSED) for text in texts)
+    return {"machine": machine(), "cases": cases, "fused": fused, "inspected": len(texts)}
+
+
+def _assembly(kernel: Any) -> list[str]:
+    """Assembly of a kernel; nothing of one that came from the disk."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [text for text in kernel.inspect_asm().values() if text]
+
+
+def _child(environment: dict[str, str]) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.same_bits", "--child"],
+        env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def page() -> str:
+    """The comparison as a page."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _page({"SHARPE_BANDITS_CACHE": folder})
+
+
+def _page(shared: dict[str, str]) -> str:
+    native = _child(shared)
+    cases: dict[str, dict[str, str]] = native["cases"]
+    lines = [
+        "# Same bits on other processors",
+        "",
+        "Made by `make same-bits`; do not edit.",
+        f"{len(cases)} cases ({len(POLICIES)} policies on {len(BANDITS)} kinds of arms, {RUNS} runs of {HORIZON:,} "
+        "rounds) were played as another processor would, and compared bit for bit with how this machine plays them:",
+        "",
+        *(f"- {name}: {text}" for name, text in native["machine"].items()),
+        "",
+        "| as on | choices that differ | rewards that differ | regret that differs | arithmetic |",
+        "|---|---:|---:|---:|---|",
+    ]
+    odd: dict[str, set[str]] = {"choices": set(), "rewards": set(), "regret": set()}
+    for name, environment in PROCESSORS.items():
+        found = _child({**shared, **environment})
+        counts = []
+        for what, cases_that_differ in odd.items():
+            differ = {case for case in cases if cases[case][what] != found["cases"][case][what]}
+            cases_that_differ |= differ
+            counts.append(f"{len(differ)} of {len(cases)}")
+        alike = found["machine"]["arithmetic"] == native["machine"]["arithmetic"]
+        lines.append(f"| {name} | {' | '.join(counts)} | {'the same' if alike else 'another'} |")
+        print(lines[-1], file=sys.stderr, flush=True)
+    lines += ["", "*Arithmetic*: whether the digest that manifests record is that of this machine.", ""]
+    for what, found_odd in odd.items():
+        kinds = sorted({case.split(" on ")[1] for case in found_odd})
+        lines.append(
+            f"- {what.capitalize()} differed {'on arms of these kinds: ' + ', '.join(kinds) if kinds else 'never'}."
+        )
+    lines.append(
+        f"- Fused multiply-add instructions in the code compiled for this machine, which has them: in "
+        f"{native['fused']} of {native['inspected']} kernels."
+    )
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    if "--child" in sys.argv:
+        print(json.dumps(measured()))
+    else:
+        PAGE.write_text(page(), "utf-8")

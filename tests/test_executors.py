@@ -1,0 +1,491 @@
+"""Threads, processes and a Dask cluster give the same bits, whatever dies on the way; and what cannot go on is said."""
+
+import dataclasses
+import hashlib
+import multiprocessing
+import os
+import platform
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import OrderedDict
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits import executors, machines
+from sharpe_bandits.arms.bandit import as_environment
+from sharpe_bandits.engine.spec import Chunk, Spec
+from sharpe_bandits.executors import Elsewhere, Reply, Task, Threads, compute, engine_of
+from sharpe_bandits.simulation import tasks_of
+
+distributed = pytest.importorskip("distributed")
+
+BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Gamma(2, 1), sb.Uniform(0, 6)])
+POLICIES = [sb.UCBRSSR(L=2.0), sb.MVTS(), sb.SHSR(L=2.0)]
+SPAWN = multiprocessing.get_context("spawn")
+
+
+def digest(study):
+    """A digest of all that a study holds."""
+    found = hashlib.sha256()
+    for result in study.values():
+        for field in ("pulls", "final", "recommended", "reward_mean", "reward_variance", "stopped"):
+            found.update(np.ascontiguousarray(getattr(result, field)).tobytes())
+    return found.hexdigest()
+
+
+def study(bandit=BANDIT, policies=POLICIES, chunk=4, runs=60, **how):
+    return sb.simulate(policies, bandit, horizon=200, runs=runs, seed=5, chunk=chunk, progress=False, **how)
+
+
+@pytest.fixture(scope="module")
+def by_threads():
+    return digest(study())
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A scheduler and two worker processes on loopback; whoever was with a worker that dies is blamed at once."""
+    import dask
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
+        ) as started,
+    ):
+        yield started
+
+
+@pytest.fixture
+def client(cluster):
+    with distributed.Client(cluster) as connected:
+        connected.wait_for_workers(2, timeout=60)
+        yield connected
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with ProcessPoolExecutor(2, SPAWN) as started:
+        yield started
+
+
+# --- the same bits ----------------------------------------------------------------------------------------------------
+
+
+def test_processes_give_the_same_bits(pool, by_threads):
+    found = study(executor=pool)
+    assert digest(found) == by_threads
+    assert found.settings["machines"] == [machines.machine()]
+    assert digest(study(executor=pool, chunk=7)) == by_threads
+
+
+def test_a_dask_cluster_gives_the_same_bits(client, by_threads):
+    assert digest(study(executor=client)) == by_threads
+    assert digest(study(executor=client.get_executor(), chunk=13)) == by_threads
+
+
+def test_any_executor_will_do(by_threads):
+    with ThreadPoolExecutor(3) as threads:
+        assert digest(study(executor=threads)) == by_threads
+        assert digest(study(executor=lambda: threads)) == by_threads
+
+
+def test_identification_and_plans_take_executors_too():
+    with ThreadPoolExecutor(2) as threads:
+        policy, arms = sb.LUCB(L=1.0), [sb.Uniform(0, 1), sb.Uniform(0, 9)]
+        one, other = (sb.identify(policy, arms, runs=20, **how) for how in ({}, {"executor": threads}))
+        assert digest(one) == digest(other)
+        problem = sb.BestArmProblem.from_gap(3, 3.0, 2.5)
+        how = {"budget": 300, "runs": 200, "policies": sb.SHSR(L=1e-6), "progress": False}
+        assert sb.plan(problem, **how).points == sb.plan(problem, executor=threads, **how).points
+
+
+def twins():
+    """Two policies of one name that are not the same."""
+
+    def greedy():
+        @sb.index_policy(name="twin")
+        def index(arm, t):
+            return arm.mean
+
+        return index()
+
+    def cautious():
+        @sb.index_policy(name="twin")
+        def index(arm, t):
+            return -arm.variance
+
+        return index()
+
+    return greedy(), cautious()
+
+
+def test_policies_of_one_name_are_never_mixed_up(client):
+    expected = [digest(study(policies=policy)) for policy in twins()]
+    assert expected[0] != expected[1]
+    for _ in range(2):
+        assert [digest(study(policies=policy, executor=client)) for policy in twins()] == expected
+
+
+def test_a_policy_of_a_script_travels(tmp_path):
+    script = tmp_path / "mine.py"
+    script.write_text(
+        """
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+import sharpe_bandits as sb
+
+LEAST = 0.5
+
+def spread(arm):
+    return LEAST + arm.variance
+
+@sb.index_policy
+def mine(arm, t):
+    return arm.mean / spread(arm)
+
+if __name__ == "__main__":
+    how = dict(horizon=100, runs=20, chunk=4)
+    bandit = [sb.Uniform(0, 1), sb.Uniform(0, 2)]
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        there = sb.simulate(mine(), bandit, executor=pool, **how)["mine"]
+    here = sb.simulate(mine(), bandit, **how)["mine"]
+    print((there.final == here.final).all() and (there.reward_mean == here.reward_mean).all())
+"""
+    )
+    path = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, str(script)], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True
+    )
+    assert done.stdout == "True\n", done.stderr
+
+
+class Recording(ThreadPoolExecutor):
+    """Remembers what was sent."""
+
+    def submit(self, function, *arguments):
+        self.sent = [*getattr(self, "sent", []), arguments]
+        return super().submit(function, *arguments)
+
+
+def test_what_is_sent_is_small():
+    with Recording(2) as pool:
+        study(executor=pool, policies=POLICIES[0])
+    assert len(pool.sent) == 15
+    assert max(len(pickled) for _, pickled, _, _ in pool.sent) < 1500
+
+
+def test_a_large_record_is_sent_only_to_workers_that_ask_for_it():
+    tape = sb.Tape(np.random.default_rng(1).uniform(size=(3, 20_000)))
+    with Recording(1) as pool:
+        found = study(tape, POLICIES[0], executor=pool)
+    assert digest(found) == digest(study(tape, POLICIES[0]))
+    carried = [pickled for _, pickled, _, _ in pool.sent if pickled is not None]
+    assert 1 <= len(carried) < 15
+    assert len(carried[0]) > 400_000
+
+
+def test_a_worker_keeps_its_kernels(monkeypatch):
+    made = []
+    family = type(Spec(POLICIES[0], BANDIT, 200, 60, 5, (200,)).family)
+    real = family.kernels
+    monkeypatch.setattr(executors, "_specs", OrderedDict())
+    monkeypatch.setattr(family, "kernels", lambda self, spec: made.append(1) or real(self, spec))
+    with ThreadPoolExecutor(1) as pool:
+        study(executor=pool, policies=POLICIES[0])
+    assert len(made) == 1
+
+
+# --- deaths -----------------------------------------------------------------------------------------------------------
+
+
+def kill_soon(pid, seconds=0.3):
+    threading.Timer(seconds, lambda: os.kill(pid, signal.SIGKILL)).start()
+
+
+LONG = {"horizon": 20_000, "runs": 400, "seed": 5, "chunk": 4, "progress": False}
+
+
+def long_study(**how):
+    return sb.simulate(POLICIES[:2], BANDIT, **LONG, **how)
+
+
+@pytest.fixture(scope="module")
+def long_by_threads():
+    return digest(long_study())
+
+
+def test_a_worker_of_a_cluster_that_is_killed_costs_its_chunks_only(client, long_by_threads):
+    before = set(client.run(os.getpid).values())
+    kill_soon(min(before))
+    assert digest(long_study(executor=client)) == long_by_threads
+    client.wait_for_workers(2, timeout=60)
+    assert set(client.run(os.getpid).values()) != before
+
+
+def test_a_process_that_is_killed_costs_its_chunks_only(long_by_threads):
+    with ProcessPoolExecutor(2, SPAWN) as pool:
+        list(pool.map(abs, range(4)))
+        kill_soon(min(pool._processes), 1.5)
+        assert digest(long_study(executor=pool)) == long_by_threads
+        with pytest.raises(BrokenProcessPool):  # it was killed in time
+            pool.submit(abs, 1)
+
+
+def deadly_outside(parent):
+    """Arms that are drawn without harm in one process; elsewhere, drawing those of one run ends the process."""
+
+    def draw(generator):
+        import os
+
+        import sharpe_bandits as sb
+
+        high = generator.uniform(1, 2)
+        if 1.5 < high < 1.5 + 1 / 40 and os.getpid() != parent:
+            os._exit(1)
+        return [sb.Uniform(0, high), sb.Uniform(0, 1)]
+
+    return sb.RandomBandit(2, draw)
+
+
+def guilty_run(bandit, runs):
+    """The only run whose arms are deadly."""
+    means, _ = bandit.truth(5, runs)
+    (run,) = np.flatnonzero((means[:, 0] > 0.75) & (means[:, 0] < 0.75 + 1 / 80))
+    return int(run)
+
+
+def check_guilty(executor):
+    bandit = deadly_outside(os.getpid())
+    run = guilty_run(bandit, 60)
+    first = run // 4 * 4
+    with pytest.raises(sb.ExecutorError, match=rf"workers die of runs {first} to {first + 3} of UCB-RSSR: each was"):
+        study(bandit, POLICIES[0], executor=executor)
+
+
+def test_a_chunk_that_ends_workers_is_told_from_those_beside_it(client):
+    check_guilty(client)
+    client.wait_for_workers(2, timeout=60)
+
+
+def test_a_chunk_that_ends_processes_is_told_from_those_beside_it(monkeypatch):
+    monkeypatch.setattr(executors, "TRIES", 1)
+    check_guilty(lambda: ProcessPoolExecutor(1, SPAWN))
+
+
+class Kept:
+    """A store that remembers what it was given."""
+
+    def __init__(self):
+        self.chunks = {}
+
+    def compute(self, task):
+        raise AssertionError("computed here")
+
+    def find(self, task):
+        return self.chunks.get(task.first)
+
+    def keep(self, task, chunk, where):
+        self.chunks[task.first] = chunk
+
+
+class Failing:
+    """A pool in this process that fails as it is told: a list of errors per first run, taken one by one."""
+
+    workers, ahead = 2, 8
+
+    def __init__(self, failures=(), lost_after=None):
+        self.failures = {first: list(errors) for first, errors in dict(failures).items()}
+        self.asked, self.lost_after = [], lost_after
+
+    def submit(self, digest, pickled, first, runs):
+        self.asked.append(first)
+        future = Future()
+        if self.failures.get(first):
+            future.set_exception(self.failures[first].pop(0))
+        else:
+            future.set_result(executors.play(digest, pickled, first, runs))
+        return future
+
+    def lost(self):
+        return "the scheduler is gone" if self.lost_after is not None and len(self.asked) > self.lost_after else ""
+
+    def deaths(self, error):
+        return int(isinstance(error, BrokenExecutor))
+
+    def abandon(self, futures):
+        self.abandoned = len(futures)
+
+
+SPEC = Spec(sb.UCB1(), as_environment(BANDIT), 60, 40, 3, (60,))
+
+
+def ran(pool, store=None, told=lambda task, seconds: None):
+    return Elsewhere(pool).run(tasks_of(SPEC, 4), store, told)
+
+
+def same(a, b):
+    for field in dataclasses.fields(Chunk):
+        np.testing.assert_array_equal(getattr(a, field.name), getattr(b, field.name), strict=False)
+
+
+def test_chunks_are_sent_again_a_bounded_number_of_times():
+    died = [BrokenExecutor("died") for _ in range(9)]
+    pool = Failing({8: died[:2], 16: died[:5]})
+    done = {task.first: chunk for task, chunk in ran(pool)}
+    assert sorted(done) == list(range(0, 40, 4))
+    assert (pool.asked.count(8), pool.asked.count(16), pool.asked.count(20)) == (3, 6, 1)
+    assert pool.asked[-3:] == [16, 16, 16]  # alone, after all others
+    for first, chunk in done.items():
+        same(chunk, compute(Task(SPEC, first, 4)))
+    pool, kept = Failing({16: died}), Kept()
+    with pytest.raises(
+        sb.ExecutorError, match=r"runs 16 to 19 of UCB1: each was tried alone.*others are finished and kept"
+    ):
+        ran(pool, kept)
+    assert pool.asked.count(16) == 2 * executors.TRIES
+    assert sorted(kept.chunks) == [first for first in range(0, 40, 4) if first != 16]
+
+
+def test_an_error_of_a_chunk_itself_is_raised_at_once():
+    pool = Failing({8: [sb.InvalidInputError("the tape is too short")]})
+    with pytest.raises(sb.InvalidInputError, match="the tape is too short"):
+        ran(pool)
+    assert pool.asked.count(8) == 1
+    with pytest.raises(sb.ExecutorError, match=r"a worker cannot import what it needs .No module named 'mine'"):
+        ran(Failing({8: [ModuleNotFoundError("No module named 'mine'")]}))
+
+
+def test_a_scheduler_that_is_gone_is_said_and_what_is_finished_goes_on():
+    kept = Kept()
+    broken = {first: [BrokenExecutor("gone")] for first in range(20, 40, 4)}
+    with pytest.raises(
+        sb.ExecutorError, match="the scheduler is gone; the 5 chunks of 10 that are finished are kept: "
+    ):
+        ran(Failing(broken, lost_after=5), kept)
+    with pytest.raises(sb.ExecutorError, match="the 5 chunks of 10 that are finished are lost"):
+        ran(Failing(broken, lost_after=5))
+    pool, told = Failing(), []
+    done = ran(pool, kept, lambda task, seconds: told.append(task))
+    assert pool.asked == list(range(20, 40, 4))
+    assert len(done) == len(told) == 10
+
+
+def test_workers_that_die_of_everything_are_not_fed_for_ever():
+    pool = Failing({first: [BrokenExecutor("died")] * 1000 for first in range(0, 40, 4)})
+    with pytest.raises(sb.ExecutorError, match="workers die"):
+        ran(pool)
+    assert len(pool.asked) <= 2 * executors.TRIES * 10
+
+
+# --- interrupts -------------------------------------------------------------------------------------------------------
+
+
+def test_an_interrupt_is_answered_and_frees_the_workers(client, by_threads):
+    asked = []
+
+    def interrupt():
+        asked.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(2.0, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        sb.simulate(POLICIES[0], BANDIT, horizon=10**9, runs=32, executor=client)
+    assert time.monotonic() - asked[0] < 10.0
+    started = time.monotonic()
+    assert digest(study(executor=client)) == by_threads  # a chunk of 16·10⁹ rounds would take minutes
+    assert time.monotonic() - started < 60.0
+
+
+# --- unlike machines --------------------------------------------------------------------------------------------------
+
+
+def reply(**changes):
+    return Reply(None, 0.0, {**machines.machine(), **changes}, machines.software())
+
+
+def test_workers_with_other_versions_are_refused():
+    engine = engine_of(None, ThreadPoolExecutor(1))
+    other = dataclasses.replace(reply(), software={**machines.software(), "numpy": "1.0"})
+    with pytest.raises(sb.ExecutorError, match=r"numpy 1\.0 instead of .*install the same versions everywhere"):
+        engine._check(other)
+
+
+def test_unlike_machines_are_noticed():
+    engine = engine_of(None, ThreadPoolExecutor(1))
+    engine._check(reply())
+    engine._check(reply(processor="another", **{"compiled for": "generic"}))  # recorded; they calculate alike
+    engine._check(reply())
+    assert [m["processor"] for m in engine.machines] == [machines.processor(), "another"]
+    with pytest.warns(UserWarning, match="do not calculate alike.*arithmetic 0123 instead of"):
+        engine._check(reply(arithmetic="0123"))
+    engine._check(reply(arithmetic="0123"))  # said once
+    assert len(engine.machines) == 3
+
+
+def facts(**environment):
+    code = "import json; from sharpe_bandits.machines import machine; print(json.dumps(machine()))"
+    path = os.pathsep.join(sys.path)
+    env = {**os.environ, "PYTHONPATH": path, **environment}
+    import json
+
+    return json.loads(subprocess.run([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, check=True).stdout)
+
+
+def has_fma():
+    cpu = Path("/proc/cpuinfo")
+    return platform.libc_ver()[0] == "glibc" and cpu.exists() and " fma " in cpu.read_text()
+
+
+@pytest.mark.skipif(not has_fma(), reason="needs glibc on a processor with fused multiply-add")
+def test_other_forms_of_the_c_library_show_in_the_arithmetic():
+    assert facts() == machines.machine()
+    other = facts(GLIBC_TUNABLES="glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2", NUMBA_CPU_NAME="generic")
+    assert other["arithmetic"] != machines.machine()["arithmetic"]
+    assert other["compiled for"].endswith(" generic")
+    assert other["vector extensions"] == ""
+
+
+# --- bad input --------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_no_executor_is_refused():
+    for wrong in (3, "processes", object()):
+        with pytest.raises(sb.InvalidInputError, match=r"executor must be a concurrent\.futures\.Executor"):
+            study(executor=wrong)
+    with pytest.raises(sb.InvalidInputError, match="gave 3, which is no executor"):
+        study(executor=lambda: 3)
+    with pytest.raises(sb.InvalidInputError, match="give one of the two"), ThreadPoolExecutor(1) as pool:
+        study(executor=pool, workers=2)
+    with pytest.raises(sb.InvalidInputError, match="the executor takes no work: cannot schedule"):
+        study(executor=pool)
+
+
+def test_a_broken_executor_that_cannot_be_made_again_says_what_to_do():
+    class Broken(ThreadPoolExecutor):
+        def submit(self, *arguments):
+            raise BrokenExecutor("its worker died")
+
+    with Broken(1) as pool, pytest.raises(sb.ExecutorError, match=r"its worker died.*pass a function that makes"):
+        study(executor=pool)
+
+
+def test_what_cannot_be_pickled_is_refused_by_name():
+    lock = threading.Lock()
+    bandit = sb.RandomBandit(2, lambda generator: [sb.Uniform(0, 1), sb.Uniform(0, 1 + lock.locked())])
+    with ThreadPoolExecutor(1) as pool, pytest.raises(sb.InvalidInputError, match=r"UCB-RSSR on .*cannot be sent"):
+        study(bandit, POLICIES[0], executor=pool)
+
+
+def test_threads_are_the_default():
+    assert isinstance(engine_of(None, None), Threads)
+    assert engine_of(3, None).workers == 3
