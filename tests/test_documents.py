@@ -6,6 +6,8 @@ import importlib
 import io
 import pkgutil
 import re
+import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -49,11 +51,16 @@ def desk(tmp_path, monkeypatch):
     pa.parquet.write_table(pa.table({"date": days, **prices}), "prices.parquet")
     pa.csv.write_csv(pa.table({"date": days, **returns}), "returns.csv")
     rewards = np.random.default_rng(2)
-    return {
-        "sb": sb,
-        "play": lambda arm: float(rewards.uniform(0, 0.6 if arm in (0, "momentum") else 0.3)),
-        "bandit": sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)]),
-    }
+    module = types.ModuleType("page")  # as in a user's own file: what is defined there pickles
+    monkeypatch.setitem(sys.modules, "page", module)
+    module.__dict__.update(
+        {
+            "sb": sb,
+            "play": lambda arm: float(rewards.uniform(0, 0.6 if arm in (0, "momentum") else 0.3)),
+            "bandit": sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)]),
+        }
+    )
+    return module.__dict__
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

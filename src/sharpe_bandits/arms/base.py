@@ -52,7 +52,12 @@ class Arm:
     def _moments(self) -> Moments:
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                found = self.moments()
+                found = Moments(*map(float, self.moments()))
+        except (TypeError, ValueError):
+            raise InvalidInputError(
+                f"moments() of {type(self).__name__} must give four numbers: mean, variance, third and fourth central "
+                "moment"
+            ) from None
         except ArithmeticError:  # Python's powers raise where products give infinity
             found = Moments(math.nan, math.nan, math.nan, math.nan)
         if not np.isfinite([found.mean * found.mean, found.variance]).all():
