@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
 import warnings
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,6 @@ from sharpe_bandits.machines import machine
 from sharpe_bandits.results import merge
 
 RUNS, HORIZON = 32, 2000
-PAGE = Path(__file__).with_name("SAME_BITS.md")
 #: Instructions that would contract a multiplication and an addition into one rounding.
 FUSED = ("vfmadd", "vfmsub", "vfnmadd", "vfnmsub")
 #: What a process is told, by what it stands for.
@@ -55,6 +55,28 @@ BANDITS = {
 }
 
 
+#: Functions of the C library, and the arguments at which they are compared.
+WHOLE, PARTS = np.arange(1.0, 200_001.0), np.random.default_rng(1).uniform(size=100_000)
+FUNCTIONS: dict[str, tuple[Callable[[float], float], np.ndarray]] = {
+    "log of whole numbers": (math.log, WHOLE), "log": (math.log, PARTS), "exp": (math.exp, PARTS),
+    "log1p": (math.log1p, PARTS), "expm1": (math.expm1, PARTS), "sin": (math.sin, PARTS), "cos": (math.cos, PARTS),
+    "pow": (lambda x: math.pow(x, 0.37), PARTS), "tanh": (math.tanh, PARTS),
+}  # fmt: skip
+
+
+def _values() -> dict[str, str]:
+    return {name: np.array([f(x) for x in at.tolist()]).tobytes().hex() for name, (f, at) in FUNCTIONS.items()}
+
+
+def _unlike(ours: dict[str, str], theirs: dict[str, str]) -> str:
+    """How often functions of the C library gave something else."""
+    counts = []
+    for name, (_, at) in FUNCTIONS.items():
+        a, b = (np.frombuffer(bytes.fromhex(values[name])) for values in (ours, theirs))
+        counts.append(f"{name} {int((a != b).sum())} of {len(at):,}")
+    return ", ".join(counts)
+
+
 def _digest(*arrays: np.ndarray) -> str:
     found = hashlib.sha256()
     for array in arrays:
@@ -78,14 +100,17 @@ def measured() -> dict[str, object]:
             }
     texts = [text for kernel in compiler._compiled.values() for text in _assembly(kernel)]
     fused = sum(any(name in text for name in FUSED) for text in texts)
-    return {"machine": machine(), "cases": cases, "fused": fused, "inspected": len(texts)}
+    return {"machine": machine(), "cases": cases, "fused": fused, "inspected": len(texts), "values": _values()}
 
 
 def _assembly(kernel: Any) -> list[str]:
     """Assembly of a kernel; nothing of one that came from the disk."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return [text for text in kernel.inspect_asm().values() if text]
+        warnings.simplefilter("error")
+        try:
+            return list(kernel.inspect_asm().values())
+        except Warning:  # says that code from the disk cannot be inspected
+            return []
 
 
 def _child(environment: dict[str, str]) -> dict[str, Any]:
@@ -109,7 +134,6 @@ def _page(shared: dict[str, str]) -> str:
     lines = [
         "# Same bits on other processors",
         "",
-        "Made by `make same-bits`; do not edit.",
         f"{len(cases)} cases ({len(POLICIES)} policies on {len(BANDITS)} kinds of arms, {RUNS} runs of {HORIZON:,} "
         "rounds) were played as another processor would, and compared bit for bit with how this machine plays them:",
         "",
@@ -118,6 +142,7 @@ def _page(shared: dict[str, str]) -> str:
         "| as on | choices that differ | rewards that differ | regret that differs | arithmetic |",
         "|---|---:|---:|---:|---|",
     ]
+    unlike = ["Functions of the C library that gave something else:", ""]
     odd: dict[str, set[str]] = {"choices": set(), "rewards": set(), "regret": set()}
     for name, environment in PROCESSORS.items():
         found = _child({**shared, **environment})
@@ -129,6 +154,8 @@ def _page(shared: dict[str, str]) -> str:
         alike = found["machine"]["arithmetic"] == native["machine"]["arithmetic"]
         lines.append(f"| {name} | {' | '.join(counts)} | {'the same' if alike else 'another'} |")
         print(lines[-1], file=sys.stderr, flush=True)
+        if found["values"] != native["values"]:
+            unlike.append(f"- {name}: {_unlike(native['values'], found['values'])}.")
     lines += ["", "*Arithmetic*: whether the digest that manifests record is that of this machine.", ""]
     for what, found_odd in odd.items():
         kinds = sorted({case.split(" on ")[1] for case in found_odd})
@@ -139,11 +166,11 @@ def _page(shared: dict[str, str]) -> str:
         f"- Fused multiply-add instructions in the code compiled for this machine, which has them: in "
         f"{native['fused']} of {native['inspected']} kernels."
     )
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *unlike])
 
 
 if __name__ == "__main__":
     if "--child" in sys.argv:
         print(json.dumps(measured()))
     else:
-        PAGE.write_text(page(), "utf-8")
+        print(page())

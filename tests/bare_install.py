@@ -1,5 +1,6 @@
 """What must work where the package is installed without extras: ``make bare`` runs it in an environment of its own."""
 
+import argparse
 import subprocess
 import sys
 import tempfile
@@ -7,10 +8,23 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import sharpe_bandits as sb
+from sharpe_bandits.commands import cluster
 
 BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
 OBJECTIVE = sb.RSSR(L=0.5)
-OPTIONAL = ("matplotlib", "plotly", "jinja2", "arch", "pandas", "polars", "pytest", "sqlalchemy", "psycopg")
+OPTIONAL = (
+    "matplotlib",
+    "plotly",
+    "jinja2",
+    "arch",
+    "pandas",
+    "polars",
+    "pytest",
+    "sqlalchemy",
+    "psycopg",
+    "dask",
+    "distributed",
+)
 
 
 def missing(call, *words):
@@ -51,6 +65,7 @@ def main():
     script = Path(sys.executable).with_name("sharpe-bandits")
     listed = subprocess.run([script, "policies"], capture_output=True, text=True, check=True).stdout
     assert "UCB-RSSR" in listed
+    missing(cluster.workers(argparse.Namespace(workers=None, dask="local")).__enter__, "distributed", "[dask]")
     print("without extras: all is well")
 
 
