@@ -62,8 +62,12 @@ class Layout:
             raise InvalidInputError(
                 f"there is no encoding {shown(self.encoding)}; 'latin-1', 'cp1252' and 'utf-16' are usual"
             ) from None
-        if self.pivot is not None and (
-            isinstance(self.pivot, str) or len(self.pivot) != 2 or not all(isinstance(p, str) for p in self.pivot)
+        for name, value in (("sheet", self.sheet), ("field", self.field)):
+            if value is not None and not isinstance(value, str):
+                raise InvalidInputError(f"{name} must be a name, got {shown(value)}")
+        pair = self.pivot
+        if pair is not None and not (
+            isinstance(pair, (list, tuple)) and len(pair) == 2 and all(isinstance(p, str) for p in pair)
         ):
             raise InvalidInputError(
                 f"pivot must be two columns, that of names and that of numbers, as in ('ticker', 'close'), got "

@@ -417,7 +417,7 @@ def _long_form(source: sources.Source, dated: int | None, text: int) -> str:
     if dated is None:
         return ""
     dates = sources.plain_values(source.columns[dated])
-    if 2 * len(set(map(str, dates))) > len(dates):
+    if 2 * len(set(map(shown, dates))) > len(dates):
         return ""
     value = next((p for p in range(len(source.names) - 1, -1, -1) if p not in (dated, text)), None)
     if value is None:
