@@ -403,7 +403,7 @@ def _csv(path: Path, layout: Layout) -> Source:
     if len(names) == 1 and other is not None:
         raise InvalidInputError(
             f"the only column of {str(path)!r} is called {shown(names[0])}; is it separated by {other!r}? "
-            f"Pass separator={other!r} (--separator {'tab' if other == chr(9) else repr(other)})"
+            f"{_pass_separator(other)}"
         )
     plain = [f"f{position}" for position in range(len(names))]  # names as given may not be different ones
     try:
@@ -424,10 +424,13 @@ def _csv(path: Path, layout: Layout) -> Source:
         for line, cells in records:
             if len(cells) != len(names):
                 begin = line - 1
-                further = f"; if the table begins there pass skip_rows={begin} (--skip-rows {begin})"
+                sign = next((sign for sign in ";\t|" if sign != separator and sign in "".join(cells)), None)
+                hint = f"; if the table begins there pass skip_rows={begin} (--skip-rows {begin})"
+                if sign is not None:
+                    hint = f"; is it separated by {sign!r}? {_pass_separator(sign)}"
                 raise InvalidInputError(
                     f"line {line} of {str(path)!r} has {len(cells)} values, the header has {len(names)} names"
-                    f"{further * (len(cells) > len(names))}"
+                    f"{hint * (len(cells) > len(names))}"
                 ) from None
         raise InvalidInputError(f"{str(path)!r} cannot be read as CSV ({brief(error)})") from None
 
@@ -445,6 +448,10 @@ def _csv(path: Path, layout: Layout) -> Source:
             held -= 1
         columns = [columns[0][:held]]
     return Source(names, columns, place, text=True)
+
+
+def _pass_separator(sign: str) -> str:
+    return f"Pass separator={sign!r} (--separator {'tab' if sign == chr(9) else repr(sign)})"
 
 
 def _trimmed(table: Any) -> list[Any]:
