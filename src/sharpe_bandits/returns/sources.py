@@ -129,6 +129,12 @@ def _found(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
     return _other(source)
 
 
+def alike(one: Any, other: Any) -> bool:
+    """Whether two sources are files of the same type, which are read in the same way."""
+    files = [Path(source) for source in (one, other) if isinstance(source, (str, os.PathLike))]
+    return len(files) == 2 and files[0].suffix.lower() == files[1].suffix.lower()
+
+
 def brief(error: Exception) -> str:
     """What another library says was wrong, in a line."""
     text = " ".join(str(error).split())
