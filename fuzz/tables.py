@@ -201,7 +201,7 @@ def _make(rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
     sources = [_dictionary, _dictionary, _pandas, _pandas, _arrow, _polars, _file, _file, _file, _file]
     source = _odd_source(rng) if rng.random() < 0.05 else pick(rng, sources)(rng, rows)
     options: dict[str, Any] = {
-        "kind": pick(rng, ["prices", "returns"]),
+        "kind": pick(rng, ["prices", "returns", "log-returns"]),
         "periods_per_year": pick(rng, [252, 12, 1e300]),
     }
     if rng.random() < 0.1:
@@ -209,9 +209,15 @@ def _make(rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
         options["names"] = pick(rng, [["a", "b"], ["a"], ["a", "a"], ["", "b"], [1, 2], None, "ab", 5, [None, "\0"]])
     for option, values in {
         "date": ["date", "A", 5, "none"], "columns": [["A"], ["A", "B"], "A", [], [1], ["A", "A"], iter("AB"), 5],
-        "scale": [0.01, 1, 1e308, "x"], "missing": ["drop", "fill"], "duplicates": ["first", "last"],
+        "scale": [0.01, 1, 1e308, "x"], "missing": ["drop", "fill", "keep"], "duplicates": ["first", "last"],
         "unsorted": ["sort"],
         "timezones": ["utc"], "constant": ["drop"], "separator": [";", "\t", "", "ab", "\n", '"', "é", None],
+        "encoding": ["latin-1", "utf-16", "none", "", 5, "rot13", "base64"], "skip_rows": [1, 2, 100, -1, None],
+        "sheet": ["A", 5], "field": ["A", "Close", "", 5], "pivot": [("A", "B"), ("A",), "AB", 5, ("A", 5), ("x", "y")],
+        "date_format": ["%d/%m/%Y", "%Y-%m-%d", "excel", "ns", "%", "%!", 5, ""], "decimal": [",", "", None, ";"],
+        "thousands": [",", ".", " ", "'", None, "x"], "currency": ["€", "USD", "1", "(", "\\", None],
+        "risk_free_series": ["B", "none", {"date": ["2020-01-01"], "RF": [0.1]}, 5], "benchmark": ["B", "none", 5],
+        "risk_free_quote": ["annual", "annual-percent", 5],
     }.items():  # fmt: skip
         if rng.random() < 0.2:
             options[option] = pick(rng, values)
@@ -224,7 +230,9 @@ def _check(case: tuple[Any, dict[str, Any]]) -> None:
     source, options = case
     with brief_errors():
         returns = sb.read_returns(source, **options)
-    assert np.isfinite(returns.values).all()
+    kept = options.get("missing") == "keep"
+    assert (np.isfinite(returns.values) | (kept & np.isnan(returns.values))).all()
+    assert np.isfinite(returns.excess[~np.isnan(returns.values)]).all()
     assert returns.values.shape == (len(returns), len(returns.names))
     assert len(set(returns.names)) == len(returns.names)
     repr(returns)

@@ -149,11 +149,16 @@ def timeline(replay: Replay) -> Figure:
         axis = Axis(label=player.name, scale="places", places=names)
         charts.append([Chart(series=[series], x=x, y=axis, name="timeline", height=height)])
     return Figure(
-        title="Columns held, in the run of median total return",
+        title=f"Columns held, in the run of median total return{_sampled(replay)}",
         charts=charts,
         size=(8.4, len(charts) * (0.5 + 0.14 * len(names))),
         caption=_caption(replay),
     )
+
+
+def _sampled(replay: Replay) -> str:
+    length = len(replay.players[0].wealth)
+    return f" ({_DRAWN:,} of {length:,} rows)" if length > _DRAWN else ""
 
 
 def tear_sheet(replay: Replay, name: str, path: Path, against: str | None) -> None:

@@ -52,7 +52,7 @@ def column_of(source: Source, date: str | None, form: str | None = None) -> int 
 
 def check_form(form: Any) -> str | None:
     """``form``, if it is one of dates: None, that of text (``%d/%m/%Y``), or what numbers count."""
-    if form is None or form in NUMBERS or (isinstance(form, str) and "%" in form):
+    if form is None or (isinstance(form, str) and (form in NUMBERS or "%" in form)):
         return form
     raise InvalidInputError(
         f"date_format must be a form such as '%d/%m/%Y', or one of {', '.join(map(repr, NUMBERS))} for numbers that "
@@ -72,7 +72,7 @@ def by_form(thing: Any, form: str) -> datetime.datetime | None:
     """A date of text in this form; None if it is none."""
     try:
         return datetime.datetime.strptime(thing.strip(), form)
-    except (AttributeError, ValueError):
+    except Exception:  # what is no text, or in another form; regular expressions of forms fail in ways of their own
         return None
 
 
@@ -171,8 +171,8 @@ def _read_form(name: str, column: Any, place: Callable[[int], str], form: str) -
                     zones[row] = str(found.tzinfo)
                     found = found.astimezone(datetime.UTC).replace(tzinfo=None)
                 values[row] = found
-        except (AttributeError, TypeError, ValueError, OverflowError):
-            pass
+        except Exception:  # as above, and numbers beyond all dates
+            values[row] = np.datetime64("NaT")
         if np.isnat(values[row]):
             other = remedy(column)
             raise InvalidInputError(

@@ -39,7 +39,7 @@ class Notation:
             ("decimal", self.decimal, _DECIMAL),
             ("thousands", self.thousands, _THOUSANDS),
         ):
-            if value not in known:
+            if not isinstance(value, str) or value not in known:
                 choices = ", ".join(map(repr, filter(None, known)))
                 raise InvalidInputError(f"{name} must be one of {choices}, got {shown(value)}")
         if self.decimal == self.thousands:

@@ -141,8 +141,9 @@ class Replay:
             f" The same policy has other luck in every run: that of {wide.name} is from {least:.2f} to {most:.2f} in "
             "nine runs of ten."
         )
+        places = "one column" if self.top == 1 else f"{self.top} columns"
         return (
-            f"{said} A policy holds one column at a time, equal weight all of them; the columns alone had Sharpe "
+            f"{said} A policy holds {places} at a time, equal weight all of them; the columns alone had Sharpe "
             f"ratios from {low:.2f} to {high:.2f} (median {middle:.2f})."
         )
 
@@ -178,7 +179,7 @@ class Replay:
             "seen": f"{seen} ({self.feedback} feedback)",
             "decisions": self._decisions(),
             "cost": self._cost(),
-            "L": f"{self.L:.4g} (variance per period), unless a policy has its own",
+            "L": f"{self.L:.4g} (variance per {'period' if self.every == 1 else 'round'}), unless a policy has its own",
             "runs": f"{self.runs} of each policy {played[self.paths]}, the columns in a random order; seed {self.seed}",
             **({"data preparation": "; ".join(self.notes)} if self.notes else {}),
         }

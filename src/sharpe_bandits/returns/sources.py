@@ -62,8 +62,12 @@ class Layout:
             raise InvalidInputError(
                 f"there is no encoding {shown(self.encoding)}; 'latin-1', 'cp1252' and 'utf-16' are usual"
             ) from None
-        if self.pivot is not None and (
-            isinstance(self.pivot, str) or len(self.pivot) != 2 or not all(isinstance(p, str) for p in self.pivot)
+        for name, value in (("sheet", self.sheet), ("field", self.field)):
+            if value is not None and not isinstance(value, str):
+                raise InvalidInputError(f"{name} must be a name, got {shown(value)}")
+        pair = self.pivot
+        if pair is not None and not (
+            isinstance(pair, (list, tuple)) and len(pair) == 2 and all(isinstance(p, str) for p in pair)
         ):
             raise InvalidInputError(
                 f"pivot must be two columns, that of names and that of numbers, as in ('ticker', 'close'), got "
@@ -123,6 +127,12 @@ def _found(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
     if _library(source) == "polars" and hasattr(source, "to_arrow"):
         return _arrow((source.to_frame() if hasattr(source, "to_frame") else source).to_arrow())
     return _other(source)
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two sources are files of the same type, which are read in the same way."""
+    files = [Path(source) for source in (one, other) if isinstance(source, (str, os.PathLike))]
+    return len(files) == 2 and files[0].suffix.lower() == files[1].suffix.lower()
 
 
 def brief(error: Exception) -> str:
@@ -399,7 +409,7 @@ def _csv(path: Path, layout: Layout) -> Source:
     if len(names) == 1 and other is not None:
         raise InvalidInputError(
             f"the only column of {str(path)!r} is called {shown(names[0])}; is it separated by {other!r}? "
-            f"Pass separator={other!r} (--separator {'tab' if other == chr(9) else repr(other)})"
+            f"{_pass_separator(other)}"
         )
     plain = [f"f{position}" for position in range(len(names))]  # names as given may not be different ones
     try:
@@ -420,10 +430,13 @@ def _csv(path: Path, layout: Layout) -> Source:
         for line, cells in records:
             if len(cells) != len(names):
                 begin = line - 1
-                further = f"; if the table begins there pass skip_rows={begin} (--skip-rows {begin})"
+                sign = next((sign for sign in ";\t|" if sign != separator and sign in "".join(cells)), None)
+                hint = f"; if the table begins there pass skip_rows={begin} (--skip-rows {begin})"
+                if sign is not None:
+                    hint = f"; is it separated by {sign!r}? {_pass_separator(sign)}"
                 raise InvalidInputError(
                     f"line {line} of {str(path)!r} has {len(cells)} values, the header has {len(names)} names"
-                    f"{further * (len(cells) > len(names))}"
+                    f"{hint * (len(cells) > len(names))}"
                 ) from None
         raise InvalidInputError(f"{str(path)!r} cannot be read as CSV ({brief(error)})") from None
 
@@ -441,6 +454,10 @@ def _csv(path: Path, layout: Layout) -> Source:
             held -= 1
         columns = [columns[0][:held]]
     return Source(names, columns, place, text=True)
+
+
+def _pass_separator(sign: str) -> str:
+    return f"Pass separator={sign!r} (--separator {'tab' if sign == chr(9) else repr(sign)})"
 
 
 def _trimmed(table: Any) -> list[Any]:

@@ -197,7 +197,8 @@ def read_returns(
         spreadsheet, or time since 1970
     decimal, thousands, currency : signs in numbers that are text: before decimals, between thousands, of a currency
     risk_free_series : risk-free rates by row: the name of a column, or another table with a column of dates and one of
-        rates. Returns are judged less the rate of their row
+        rates (a file of the same type is read with the same options, any other table without them). Returns are judged
+        less the rate of their row
     risk_free_quote : what those rates are, "per-period", "annual", or either in per cent: "per-period-percent",
         "annual-percent"
     benchmark : instead, a benchmark of the same ``kind``: the name of a column, or another table. Returns are judged
@@ -234,14 +235,9 @@ def read_returns(
     layout = sources.Layout(separator, encoding, skip_rows, sheet, field, pivot)
     found = sources.find(source, names, layout)
     found = sources.pivoted(found, layout, dates_of.column_of(found, date, date_format), duplicates)
-
-    def drafted(source: sources.Source, columns: list[str] | None, apart: str | None = None) -> _Draft:
-        own = date if source is found or date in source.names else None
-        return _draft(source, own, date_format, columns, written, apart)
-
     against = benchmark if risk_free_series is None else risk_free_series
     apart = against if isinstance(against, str) and against in found.names else None
-    draft = drafted(found, None if columns is None else list(columns), apart)
+    draft = _draft(found, date, date_format, None if columns is None else list(columns), written, apart)
     plausibility.refuse(found, draft, kind, columns is not None)
     _date_rows(draft, missing, timezones)
     _order_rows(draft, unsorted)
@@ -259,8 +255,13 @@ def read_returns(
     remarks = tuple(plausibility.remarks(draft, kind, periods_per_year, prices))
     hurdle = None
     if against is not None:
-        other = found if apart else sources.find(against, None, replace(layout, pivot=None))
-        series = drafted(other, [apart] if apart else None)
+        if apart:
+            series = _draft(found, date, date_format, [apart], written)
+        elif sources.alike(source, against):
+            other = sources.find(against, None, replace(layout, pivot=None))
+            series = _draft(other, date if date in other.names else None, date_format, None, written)
+        else:
+            series = _draft(sources.find(against, None, sources.Layout()), None, None, None, notation.Notation())
         _date_rows(series, "drop", timezones)
         _order_rows(series, "sort")
         _single_rows(series, duplicates)
@@ -417,7 +418,7 @@ def _long_form(source: sources.Source, dated: int | None, text: int) -> str:
     if dated is None:
         return ""
     dates = sources.plain_values(source.columns[dated])
-    if 2 * len(set(map(str, dates))) > len(dates):
+    if 2 * len(set(map(shown, dates))) > len(dates):
         return ""
     value = next((p for p in range(len(source.names) - 1, -1, -1) if p not in (dated, text)), None)
     if value is None:
