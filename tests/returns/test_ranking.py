@@ -344,3 +344,17 @@ def test_no_digit_is_shown_that_another_seed_changes_much(daily):
     scatter = np.std([[c.sharpe_low for c in r.columns] + [c.sharpe_high for c in r.columns] for r in found], axis=0)
     assert found[0].sharpe_error == pytest.approx(scatter.max(), rel=0.8)
     assert [console.decimals(error) for error in (0.06, 0.012, 0.0098, 0.004, 0.002, 5.0, 0.0)] == [1, 2, 2, 2, 3, 0, 3]
+
+
+def test_intervals_for_all_columns_and_times_at_once():
+    x = np.random.default_rng(6).normal([0.002, 0.0], 0.01, (400, 2))
+    x[:, 1] += 0.4 * np.roll(x[:, 1], 1)
+    found = sb.rank(sb.read_returns(x, names=["a", "b"], kind="returns", periods_per_year=252), replications=100)
+    for k, name in enumerate(("a", "b")):
+        alone = sb.confidence_sequence(x[:, k], alpha=0.05, arms=2, autocorrelated=True)
+        assert found[name].annual_watched_low == pytest.approx(alone.low[-1] * math.sqrt(252), rel=1e-9)
+        assert found[name].annual_watched_high == pytest.approx(alone.high[-1] * math.sqrt(252), rel=1e-9)
+        assert found[name].annual_watched_low < found[name].annual_sharpe_low
+    few = sb.rank(sb.read_returns(x[:30], names=["a", "b"], kind="returns", periods_per_year=252), replications=100)
+    assert few["a"].annual_watched_low is None
+    assert "too early" in str(few)

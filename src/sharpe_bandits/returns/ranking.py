@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import console
+from ..confidence_sequences import confidence_sequence
 from ..display import Table, html_table
 from ..errors import InvalidInputError, require, unknown
 from ..metrics import wilson
@@ -56,6 +57,10 @@ class Ranked:
     mean, volatility : and ``annual_mean``, ``annual_volatility``: times the periods in a year, and times their root
     drawdown : largest loss from a peak of compounded wealth
     sharpe, sharpe_low, sharpe_high : Sharpe ratio and its bootstrap interval; ``annual_...``: times the root of periods
+    annual_watched_low, annual_watched_high : interval for the annualised Sharpe ratio that holds for all columns and at
+        all times at once, so that a table that grows may be looked at again and again
+        (:mod:`sharpe_bandits.confidence_sequences`, autocorrelation allowed for); None where it is too early
+    heavy_tailed : whether the kurtosis is so large that it promises too much
     annual_sharpe_lo : annualised Sharpe ratio that allows for autocorrelation (Lo's)
     se, se_hac : its standard errors, if returns were independent, and in spite of autocorrelation
     rssr, rssr_low, rssr_high : signed RSSR and its bootstrap interval
@@ -84,6 +89,9 @@ class Ranked:
     annual_sharpe: float
     annual_sharpe_low: float
     annual_sharpe_high: float
+    annual_watched_low: float | None
+    annual_watched_high: float | None
+    heavy_tailed: bool
     annual_sharpe_lo: float
     annual_se: float
     annual_se_hac: float
@@ -194,6 +202,8 @@ class Ranking:
             "RSSR": f"signed, L = {self.L:.4g} (variance per period)",
             "intervals": f"{100 * self.confidence:g}%, stationary bootstrap: {self.replications:,} resamples, blocks "
             f"of {self.block:.3g} rows on average, seed {self.seed}",
+            "if watched": f"{100 * self.confidence:g}% for all columns, however often one looks as the table grows"
+            + ("; * heavy tails: it promises too much" if any(c.heavy_tailed for c in self.columns) else ""),
             "trials": self._trials(),
             **({"data preparation": "; ".join(self.notes)} if self.notes else {}),
         }
@@ -236,7 +246,7 @@ class Ranking:
         ratios = [
             [
                 c.name, f"{c.annual_sharpe:.{d}f}", f"[{c.annual_sharpe_low:.{d}f}, {c.annual_sharpe_high:.{d}f}]",
-                f"{c.annual_se_hac:.{d}f}", f"{c.annual_se:.{d}f}", f"{c.annual_sharpe_lo:.{d}f}",
+                _watched(c, d), f"{c.annual_se_hac:.{d}f}", f"{c.annual_se:.{d}f}", f"{c.annual_sharpe_lo:.{d}f}",
                 f"{c.best:.{first}%}",
             ]
             for c in shown
@@ -257,7 +267,7 @@ class Ranking:
             for c in shown
         ]  # fmt: skip
         return [
-            (["", "annualised Sharpe", interval, "s.e.", "s.e. iid", "Lo's", "ranked first"], ratios),
+            (["", "annualised Sharpe", interval, "if watched", "s.e.", "s.e. iid", "Lo's", "ranked first"], ratios),
             (["", "PSR", "PSR robust", "DSR", "DSR robust", "FDR", "returns", f"needed for {self.confidence:.0%}",
               "more"], believed),
             (
@@ -417,6 +427,8 @@ def rank(
     for key in ("sharpe", "sharpe_low", "sharpe_high", "se", "se_hac"):
         numbers[f"annual_{key}"] = statistics.annualised(numbers[key], q)
     shares = [wilson(int(count), replications, confidence) for count in first]
+    alpha = 1 - confidence
+    watched = [_watch(column[~np.isnan(column)], rate, alpha, x.shape[1], q) for column in x.T]
     records = [_track_record(column[~np.isnan(column)], rate, confidence) for column in x.T]
     order = np.argsort(-np.asarray(numbers[by]), kind="stable")
     counts = returns.counts
@@ -424,6 +436,7 @@ def rank(
         Ranked(
             name=returns.names[k], rows=int(counts[k]),
             **{key: float(values[k]) for key, values in numbers.items()},
+            annual_watched_low=watched[k][0], annual_watched_high=watched[k][1], heavy_tailed=watched[k][2],
             track_record=(needed := records[k]),
             more_years=None if needed is None else max(needed - int(counts[k]), 0.0) / q,
             best=shares[k].mean, best_low=shares[k].low, best_high=shares[k].high,
@@ -445,6 +458,21 @@ def false_discovery_rates(p: Any, method: str) -> np.ndarray:
     from scipy.stats import false_discovery_control
 
     return np.asarray(false_discovery_control(np.clip(p, 0, 1), method=method))
+
+
+def _watch(x: np.ndarray, rate: float, alpha: float, columns: int, q: float) -> tuple[float | None, float | None, bool]:
+    """Ends of the interval of the annualised Sharpe ratio at all times at once, and whether tails are heavy."""
+    found = confidence_sequence(x, alpha=alpha, risk_free=rate, arms=columns, autocorrelated=True)
+    low, high = (float(statistics.annualised(end[-1], q)) for end in (found.low, found.high))
+    begun = math.isfinite(high)
+    return low if begun else None, high if begun else None, bool(found.heavy_tailed[-1])
+
+
+def _watched(column: Ranked, decimals: int) -> str:
+    low, high = column.annual_watched_low, column.annual_watched_high
+    if low is None or high is None:
+        return "too early"
+    return f"[{low:.{decimals}f}, {high:.{decimals}f}]{'*' * column.heavy_tailed}"
 
 
 def _track_record(x: np.ndarray, rate: float, confidence: float) -> float | None:
