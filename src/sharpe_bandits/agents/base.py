@@ -192,7 +192,7 @@ class Agent:
     def add_arm(self, arm: str) -> None:
         """A new arm from now on; it begins with its pilot."""
         with self._lock:
-            self._check_arms_may_change()
+            self._check_arms_may_change(len(self.arms) + 1)
             if not self._named:
                 raise InvalidInputError("the arms of this agent are numbers; give names to an agent whose arms change")
             if check_name("the name of an arm", arm) in self._place:
@@ -206,7 +206,7 @@ class Agent:
         """Do not play ``arm`` any more; rewards of its pulls under way are still taken in."""
         i = self._index(arm)
         with self._lock:
-            self._check_arms_may_change()
+            self._check_arms_may_change(len(self.arms))
             if self._active[i] and self._active.sum() == 1:
                 raise InvalidInputError(f"arm {arm!r} is the last one; add another before it is retired")
             self._active[i] = False
@@ -322,7 +322,8 @@ class Agent:
         """Whether a reward of arm i has a place now; one that comes late may have none."""
         return not self._over
 
-    def _check_arms_may_change(self) -> None:
+    def _check_arms_may_change(self, count: int) -> None:
+        """Raise if the policy cannot go on with other arms, ``count`` in all."""
         raise InvalidInputError(
             f"{self.policy.name} shares its budget, or its probability of an error, among the arms that it begins "
             "with; start another campaign for other arms"
@@ -486,7 +487,7 @@ class Agent:
             raise damaged("the arms that were retired do not fit its arms")
         self._pending[:], self._active[retired] = pending, False
         if retired:
-            self._check_arms_may_change()
+            self._check_arms_may_change(k)
 
 
 #: Powers of small numbers vanish; sums of them are then off by no more than this.

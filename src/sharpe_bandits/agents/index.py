@@ -109,8 +109,9 @@ class IndexAgent(Agent):
     def _outputs(self) -> tuple[Any, ...]:
         return self._formula_arguments(), self._out
 
-    def _check_arms_may_change(self) -> None:
-        """Arms of an index policy may come and go."""
+    def _check_arms_may_change(self, count: int) -> None:
+        if self.horizon is not None:
+            self._rule.check_horizon(self.horizon, count)
 
     def _grow(self) -> None:
         super()._grow()
@@ -200,10 +201,7 @@ class ForgetfulAgent(IndexAgent):
         policy.check_horizon(self.horizon or self._pilot * k, k)
         self._window, self._discount = policy.memory
         if self._window * k > _MAX_ROOM:
-            raise InvalidInputError(
-                f"a window of {self._window} rounds of {k} arms is {self._window * k} rewards, and an agent keeps room "
-                f"for {_MAX_ROOM} at most; shorten the window or take DiscountedUCB"
-            )
+            raise _too_wide(self._window, k)
         self._forgets = round_by_round.Memory(self._window, self._discount, policy.least_pilot)
         self._memory = np.zeros((round_by_round.ROWS, k))
         #: What the remembered sums are about; it follows arms that drift.
@@ -221,9 +219,13 @@ class ForgetfulAgent(IndexAgent):
         weight, sum1, sum2, sum3, sum4 = self._memory
         return Sums(weight, sum1, sum2, sum3, sum4, self._base)
 
+    def _check_arms_may_change(self, count: int) -> None:
+        self._rule.check_horizon(self.horizon or self._pilot * count, count)
+        if self._window * count > _MAX_ROOM:
+            raise _too_wide(self._window, count)
+
     def _grow(self) -> None:
         super()._grow()
-        self._rule.check_horizon(self.horizon or self._pilot * len(self.arms), len(self.arms))
         self._memory = np.concatenate([self._memory, np.zeros((round_by_round.ROWS, 1))], axis=1)
         self._base = np.append(self._base, 0.0)
         self._ring = np.concatenate([self._ring, np.full((len(self._ring), 1), np.nan)], axis=1)
@@ -315,3 +317,10 @@ class ForgetfulAgent(IndexAgent):
         ):
             raise damaged("the weights of what it remembers do not fit its pulls")
         check_sums(weight, np.array(sums), "discounted rewards", [slack * weight * far**k for k in range(1, 5)])
+
+
+def _too_wide(window: int, arms: int) -> InvalidInputError:
+    return InvalidInputError(
+        f"a window of {window} rounds of {arms} arms is {window * arms} rewards, and an agent keeps room for "
+        f"{_MAX_ROOM} at most; shorten the window or take DiscountedUCB"
+    )

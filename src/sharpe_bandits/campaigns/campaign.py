@@ -435,23 +435,27 @@ class Campaign:
     def _write(self, work: Callable[[_Change], T], accept_clock: bool = False) -> T:
         """Do ``work`` on the state after the last event, alone, and commit what it adds."""
 
+        committed: list[Ledger] = []
+
         def transaction(connection: sa.Connection) -> T:
+            row = self._exists(self._do.lock(connection, {"of": self._id, **self._database.moment()}))
+            ledger = self._caught_up(connection, row.events)
+            change = _Change(self, connection, row, ledger, accept_clock)
+            self._ledger = None  # until what is added to it is committed
             try:
-                row = self._exists(self._do.lock(connection, {"of": self._id, **self._database.moment()}))
-                change = _Change(self, connection, row, self._caught_up(connection, row.events), accept_clock)
                 found = work(change)
                 change.write()
-                return found
-            except BaseException:
-                self._ledger = None
+            except SharpeBanditsError:
+                if not change.touched:
+                    self._ledger = ledger
                 raise
+            committed.append(ledger)
+            return found
 
         with self._lock:
-            try:
-                return self._database.write(transaction, together=True)
-            except BaseException:
-                self._ledger = None  # what memory has may not have been committed
-                raise
+            found = self._database.write(transaction, together=True)
+            self._ledger = committed[-1]
+            return found
 
 
 class _Change:
@@ -473,6 +477,8 @@ class _Change:
         self._events: list[dict[str, Any]] = []
         self._decisions: list[dict[str, Any]] = []
         self._next_expiry: float | None = row.next_expiry
+        #: Whether the state may have been changed.
+        self.touched = False
         #: Decisions that have come to something: number -> state and reward.
         self.settled: dict[int, tuple[str, float | None]] = {}
 
@@ -481,6 +487,7 @@ class _Change:
         name: str | None = None,
     ) -> None:  # fmt: skip
         """Add an event, and apply it."""
+        self.touched = True
         event = Event(self.ledger.seq + 1, kind, number, arm, reward, name)
         self.ledger.apply(event)
         self._events.append({"campaign": self._campaign._id, "at": self.now, **event._asdict()})

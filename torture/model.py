@@ -1,0 +1,199 @@
+"""Random sequences of operations by several actors, against a plain-Python model of what a campaign is.
+
+``python -m torture.model 10000`` plays so many sequences with three processes; the tests play a few in one process.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, ClassVar
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+import sharpe_bandits as sb
+
+from .actors import Remote
+
+LEASE = 1000.0
+POLICIES: list[tuple[sb.Policy, dict[str, Any]]] = [
+    (sb.ScaleFreeUCB(L=0.5), {}),
+    (sb.ThompsonSampling(variance=1.0), {"horizon": 40, "explore": 0.2}),
+    (sb.SHSR(L=0.5), {"horizon": 24}),
+    (sb.LUCB(L=0.5, pilot_pulls=2), {}),
+    (sb.SlidingWindowUCB(L=0.5, window=400), {"default_reward": -1.0}),
+]
+KEYS = st.sampled_from(["k1", "k2", "k3", "k4"])
+REWARDS = st.integers(-3, 3).map(float)
+ACTORS = st.integers(0, 2)
+
+
+class CampaignModel(RuleBasedStateMachine):
+    """A campaign as plain data, and the real one beside it."""
+
+    actors: ClassVar[list[Any]] = []
+
+    @initialize(which=st.integers(0, len(POLICIES) - 1))
+    def begin(self, which: int) -> None:
+        policy, options = POLICIES[which]
+        self.folder = tempfile.TemporaryDirectory(prefix="campaign-model-")
+        self.path = str(Path(self.folder.name) / "campaigns.db")
+        self.clock = 0.0
+        self.started = time.time()
+        self.default = options.get("default_reward")
+        self.index = policy.setting == "regret"
+        self.active = ["a", "b", "c"]
+        self.decisions: list[dict[str, Any]] = []
+        self.added = 0
+        with sb.Store(self.path, synchronous="NORMAL") as store:
+            store.campaign("c", policy=policy, arms=self.active, lease=LEASE, seed=3, **options)
+
+    def act(self, actor: int, method: str, *arguments: Any, **options: Any) -> Any:
+        return self.actors[actor].act(self.path, self.clock, method, *arguments, **options)
+
+    def expire(self) -> None:
+        for decision in self.decisions:
+            if decision["state"] == "pending" and decision["until"] <= self.clock:
+                decision["state"], decision["reward"] = "expired", self.default
+
+    def handed_out(self, made: Any) -> None:
+        assert made.number == len(self.decisions) + 1
+        assert made.arm in self.active
+        assert 0 < made.probability <= 1
+        self.decisions.append(
+            {"arm": made.arm, "key": made.key, "state": "pending", "reward": None, "until": self.clock + LEASE}
+        )
+
+    @rule(actor=ACTORS, key=KEYS)
+    def ask_with_key(self, actor: int, key: str) -> None:
+        known = [n for n, d in enumerate(self.decisions) if d["key"] == key]
+        made = self.act(actor, "ask", key=key)
+        if known:
+            assert made.number == known[0] + 1
+            assert (made.arm, made.state, made.reward) == tuple(
+                self.decisions[known[0]][name] for name in ("arm", "state", "reward")
+            )
+        elif isinstance(made, (sb.WaitForRewardsError, sb.CampaignOverError)):
+            pass
+        else:
+            self.expire()
+            self.handed_out(made)
+
+    @rule(actor=ACTORS, count=st.integers(1, 5))
+    def ask_many(self, actor: int, count: int) -> None:
+        made = self.act(actor, "ask", count=count)
+        if not isinstance(made, (sb.WaitForRewardsError, sb.CampaignOverError)):
+            self.expire()
+            assert 1 <= len(made) <= count
+            for decision in made:
+                self.handed_out(decision)
+
+    @rule(actor=ACTORS, pairs=st.lists(st.tuples(st.integers(1, 30), REWARDS), min_size=1, max_size=4))
+    def tell(self, actor: int, pairs: list[tuple[int, float]]) -> None:
+        expected = []
+        for number, reward in pairs:
+            if number > len(self.decisions):
+                expected.append(sb.UnknownNameError)
+                continue
+            decision = self.decisions[number - 1]
+            if decision["reward"] is not None:
+                expected.append(type(None) if decision["reward"] == reward else sb.ConflictError)
+            elif decision["state"] == "cancelled":
+                expected.append(sb.ConflictError)
+            else:
+                decision["state"], decision["reward"] = "rewarded", reward
+                expected.append(type(None))
+        found = self.act(actor, "tell_many", pairs, strict=False)
+        assert [type(error) for error in found] == expected
+
+    @rule(actor=ACTORS, number=st.integers(1, 30))
+    def cancel(self, actor: int, number: int) -> None:
+        found = self.act(actor, "cancel", number)
+        if number > len(self.decisions):
+            assert isinstance(found, sb.UnknownNameError)
+        elif self.decisions[number - 1]["reward"] is not None:
+            assert isinstance(found, sb.ConflictError)
+        else:
+            assert found is None
+            self.decisions[number - 1]["state"] = "cancelled"
+
+    @rule(actor=ACTORS)
+    def add_arm(self, actor: int) -> None:
+        found = self.act(actor, "add_arm", f"new {self.added}")
+        if self.index:
+            assert found is None
+            self.active = [*self.active, f"new {self.added}"]
+            self.added += 1
+        else:
+            assert isinstance(found, sb.InvalidInputError)
+
+    @rule(actor=ACTORS, place=st.integers(0, 9))
+    def retire_arm(self, actor: int, place: int) -> None:
+        arm = self.active[place % len(self.active)]
+        found = self.act(actor, "retire_arm", arm)
+        if self.index and len(self.active) > 1:
+            assert found is None
+            self.active = [other for other in self.active if other != arm]
+        else:
+            assert isinstance(found, sb.InvalidInputError)
+
+    @rule(seconds=st.sampled_from([10.0, 400.0, 2000.0]))
+    def wait(self, seconds: float) -> None:
+        self.clock += seconds
+
+    @rule(actor=ACTORS, reward=st.sampled_from([float("nan"), float("inf"), "x", None]))
+    def tell_nonsense(self, actor: int, reward: Any) -> None:
+        assert isinstance(self.act(actor, "tell", 1, reward), sb.InvalidInputError)
+
+    @invariant()
+    def counts_agree(self) -> None:
+        if not hasattr(self, "path"):
+            return
+        status = self.act(len(self.decisions) % 3, "status")
+        states = [
+            "expired" if d["state"] == "pending" and d["until"] <= self.clock else d["state"] for d in self.decisions
+        ]
+        assert status.decisions == len(states)
+        assert (status.pending, status.cancelled) == (states.count("pending"), states.count("cancelled"))
+        assert (status.rewards, status.expired) == (states.count("rewarded"), states.count("expired"))
+
+    def teardown(self) -> None:
+        if not hasattr(self, "path"):
+            return
+        try:
+            found = self.act(0, "verify", choices=True)
+            assert found.ok, str(found)
+            rows = self.act(1, "history").to_pylist()
+            names = ("arm", "key", "state", "reward")
+            assert [tuple(row[n] for n in names) for row in rows] == [
+                tuple(decision[n] for n in names) for decision in self.decisions
+            ]
+        finally:
+            for actor in self.actors:
+                actor.close()
+            self.folder.cleanup()
+
+
+def play(sequences: int, actors: list[Any], **more: Any) -> None:
+    """Play so many random sequences."""
+    machine = type("Played", (CampaignModel,), {"actors": actors})
+    checks = list(HealthCheck)
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=sequences, stateful_step_count=25, deadline=None, suppress_health_check=checks, **more
+        ),
+    )
+
+
+if __name__ == "__main__":
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    remote = [Remote() for _ in range(3)]
+    play(count, remote, database=None)
+    for one in remote:
+        one.end()
+    print(f"{count:,} sequences of up to 25 operations by three processes: the campaign is what the model says")
