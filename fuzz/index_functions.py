@@ -34,7 +34,7 @@ def _term(rng: np.random.Generator, depth: int) -> str:
     return pick(rng, [
         f"({left} + {right})", f"({left} - {right})", f"({left} * {right})", f"({left} / (abs({right}) + 1.0))",
         f"max({left}, {right})", f"min({left}, {right})", f"abs({left})", f"math.sqrt(abs({left}))", f"helper({left})",
-        f"({left} if {right} > 0.5 else {_term(rng, 0)})", f"math.floor({left})", f"(-{left})",
+        f"({left} if {right} > 0.5 else {_term(rng, 0)})", f"np.floor({left})", f"(-{left})",
     ])  # fmt: skip
 
 
