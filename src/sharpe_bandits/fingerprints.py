@@ -142,9 +142,8 @@ def _is_plain_object(thing: Any) -> bool:
 
     Others, such as an intrinsic or a C callback, hold code of the user's that cannot be followed.
     """
-    from numba.core.types import Type
-
-    return isinstance(thing, Type) or type(thing).__module__.partition(".")[0] == "numpy"
+    modules = [base.__module__ for base in type(thing).__mro__]
+    return modules[0].partition(".")[0] == "numpy" or any(name.startswith("numba.core.types") for name in modules)
 
 
 def _qualified(thing: Any) -> str:
