@@ -3,7 +3,6 @@
 import itertools
 import json
 import math
-import multiprocessing
 import pickle
 import threading
 import time
@@ -257,30 +256,6 @@ def test_a_changed_formula_is_refused(tmp_path):
         store.campaign("own")
     with pytest.raises(sb.InvalidInputError, match="is not what it was"):
         store.campaign("own", policy=changed(L=1.0))
-
-
-def worker(target, number, count):
-    """A process that asks and tells; gives what it was acknowledged."""
-    with sb.Store(target) as store:
-        campaign = store.campaign("desks")
-        done = []
-        for i in range(count):
-            decision = campaign.ask(key=f"{number}-{i}")
-            campaign.tell(decision, pay(decision))
-            done.append((decision.number, decision.arm, pay(decision)))
-        return done
-
-
-def test_processes_lose_and_double_nothing(target):
-    with sb.Store(target) as store:
-        campaign = make(store)
-        with multiprocessing.get_context("spawn").Pool(3) as pool:
-            done = pool.starmap(worker, [(target, number, 15) for number in range(3)])
-        acknowledged = sorted(itertools.chain(*done))
-        assert [number for number, _, _ in acknowledged] == list(range(1, 46))
-        rows = campaign.history().to_pylist()
-        assert [(row["number"], row["arm"], row["reward"]) for row in rows] == acknowledged
-        assert campaign.verify(choices=True).ok
 
 
 def test_threads_may_share_a_campaign(store):

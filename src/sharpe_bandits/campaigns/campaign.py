@@ -547,7 +547,7 @@ class _Change:
             self._do.decide(connection, *self._decisions)
         if self.settled:
             what = [
-                {"of": campaign._id, "which": number, "state": state, "reward": reward, "told": self.now}
+                {"campaign": campaign._id, "number": number, "state": state, "reward": reward, "told": self.now}
                 for number, (state, reward) in self.settled.items()
             ]
             self._do.settle(connection, *what)
@@ -589,11 +589,9 @@ class _Statements:
             .where(events.c.campaign == of, events.c.seq > sa.bindparam("after"), events.c.seq <= sa.bindparam("upto"))
             .order_by(events.c.seq)
         )
-        self.decide = compiled(_all(decisions.insert(), "campaign", *_ASKED_COLUMNS))
-        self.log = compiled(_all(events.insert(), *events.c.keys()))
-        self.settle = compiled(
-            _all(decisions.update().where(one, decisions.c.number == which), "state", "reward", "told")
-        )
+        self.decide = database.insertion(decisions, ["campaign", *_ASKED_COLUMNS])
+        self.log = database.insertion(events, events.c.keys())
+        self.settle = database.changes(decisions, ["campaign", "number"], ["state", "reward", "told"])
         self.advance = compiled(_all(campaigns.update().where(campaigns.c.id == of), "events", "clock", "next_expiry"))
         self.snapshot = compiled(_all(snapshots.update().where(snapshots.c.campaign == of), "seq", "state"))
 
