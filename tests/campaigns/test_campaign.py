@@ -278,6 +278,20 @@ def test_threads_may_share_a_campaign(store):
     assert campaign.verify().ok
 
 
+def test_whoever_is_far_behind_catches_up(store):
+    """From the log where it is a little, from the snapshot where it is much, also with snapshots far apart."""
+    for name, policy in (("often", POLICY), ("seldom", sb.SlidingWindowUCB(L=1e-4, window=5000))):
+        ours, theirs = (store.campaign(name, policy=policy, arms=ARMS) for _ in range(2))
+        for count in (1, 5, 40, 3, 300, 700, 2):
+            made = theirs.ask(count=count)
+            theirs.tell_many({d: pay(d) for d in made})
+            decision = ours.ask()
+            assert decision.number == made[-1].number + 1
+            ours.tell(decision, pay(decision))
+        assert ours.agent().to_json() == theirs.agent().to_json()
+        assert ours.verify().ok
+
+
 def test_ten_workers_do_not_all_get_the_same_arm(store):
     campaign = make(store)
     made = campaign.ask(count=12)

@@ -68,7 +68,15 @@ class Prepared:
         if len(given) > 1:
             driver.cursor().executemany(self._text, given)
             return []
-        cursor = driver.execute(self._text, given[0])
+        return self.rows(driver.execute(self._text, given[0]))
+
+    def send(self, connection: sa.Connection, row: dict[str, Any]) -> Any:
+        """Execute it, and do not wait for the answer of a server: :meth:`rows` does."""
+        order = self._order
+        return driver_of(connection).execute(self._text, row if order is None else tuple([row[n] for n in order]))
+
+    def rows(self, cursor: Any) -> list[Any]:
+        """The rows that a cursor has."""
         return [] if self._row is None else list(map(self._row._make, cursor.fetchall()))
 
 
