@@ -37,13 +37,13 @@ def main() -> int:
         except NoPostgresError as error:
             print(f"no PostgreSQL: {error}")
         for name, target in targets.items():
-            failures += side_by_side(name, target, rounds=40 if quick else 400)
+            failures += side_by_side(name, target, rounds=20 if quick else 400)
             failures += under_load(name, target, processes=3 if quick else 8, each=20 if quick else 500)
-        failures += kill_clients("SQLite", str(Path(folder) / "kills.db"), kills=6 if quick else 200)
+        failures += kill_clients("SQLite", str(Path(folder) / "kills.db"), kills=3 if quick else 200)
         if server is not None and server.process is not None:
-            failures += kill_clients("PostgreSQL", server.url, kills=4 if quick else 200)
+            failures += kill_clients("PostgreSQL", server.url, kills=2 if quick else 200)
             failures += kill_server(server, kills=1 if quick else 20)
-        failures += million(str(Path(folder) / f"million-{secrets.token_hex(2)}.db"), 5_000 if quick else 1_000_000)
+        failures += million(str(Path(folder) / f"million-{secrets.token_hex(2)}.db"), 3_000 if quick else 1_000_000)
         if server is not None:
             server.stop()
     for failure in failures:

@@ -3,7 +3,6 @@
 import itertools
 import json
 import math
-import multiprocessing
 import pickle
 import threading
 import time
@@ -259,30 +258,6 @@ def test_a_changed_formula_is_refused(tmp_path):
         store.campaign("own", policy=changed(L=1.0))
 
 
-def worker(target, number, count):
-    """A process that asks and tells; gives what it was acknowledged."""
-    with sb.Store(target) as store:
-        campaign = store.campaign("desks")
-        done = []
-        for i in range(count):
-            decision = campaign.ask(key=f"{number}-{i}")
-            campaign.tell(decision, pay(decision))
-            done.append((decision.number, decision.arm, pay(decision)))
-        return done
-
-
-def test_processes_lose_and_double_nothing(target):
-    with sb.Store(target) as store:
-        campaign = make(store)
-        with multiprocessing.get_context("spawn").Pool(3) as pool:
-            done = pool.starmap(worker, [(target, number, 15) for number in range(3)])
-        acknowledged = sorted(itertools.chain(*done))
-        assert [number for number, _, _ in acknowledged] == list(range(1, 46))
-        rows = campaign.history().to_pylist()
-        assert [(row["number"], row["arm"], row["reward"]) for row in rows] == acknowledged
-        assert campaign.verify(choices=True).ok
-
-
 def test_threads_may_share_a_campaign(store):
     campaign, failures = make(store), []
 
@@ -301,6 +276,20 @@ def test_threads_may_share_a_campaign(store):
     assert not failures
     assert campaign.status().rewards == 32
     assert campaign.verify().ok
+
+
+def test_whoever_is_far_behind_catches_up(store):
+    """From the log where it is a little, from the snapshot where it is much, also with snapshots far apart."""
+    for name, policy in (("often", POLICY), ("seldom", sb.SlidingWindowUCB(L=1e-4, window=5000))):
+        ours, theirs = (store.campaign(name, policy=policy, arms=ARMS) for _ in range(2))
+        for count in (1, 5, 40, 3, 300, 700, 2):
+            made = theirs.ask(count=count)
+            theirs.tell_many({d: pay(d) for d in made})
+            decision = ours.ask()
+            assert decision.number == made[-1].number + 1
+            ours.tell(decision, pay(decision))
+        assert ours.agent().to_json() == theirs.agent().to_json()
+        assert ours.verify().ok
 
 
 def test_ten_workers_do_not_all_get_the_same_arm(store):

@@ -70,6 +70,7 @@ class Agent:
         self._sum3, self._sum4 = np.zeros(k), np.zeros(k)
         self._anchor, self._last, self._maximum = np.zeros(k), np.zeros(k), np.full(k, -math.inf)
         self._pending, self._active = np.zeros(k), np.ones(k, bool)
+        self._under_way = 0  # sum of pending
 
     def __repr__(self) -> str:
         return f"<agent of {self.policy.name}: {len(self.arms)} arms, {self.t} rounds played>"
@@ -185,9 +186,8 @@ class Agent:
         """Take back a pull of ``arm`` that was asked for and will not be played."""
         i = self._index(arm)
         with self._lock:
-            if not self._pending[i]:
-                raise InvalidInputError(f"no pull of arm {arm!r} is under way; nothing was cancelled")
-            self._pending[i] -= 1
+            self._check_pending(i)
+            self._end(i)
 
     def add_arm(self, arm: str) -> None:
         """A new arm from now on; it begins with its pilot."""
@@ -222,7 +222,7 @@ class Agent:
         with self._lock:
             self._tell(i, x)
             if self._pending[i]:
-                self._pending[i] -= 1
+                self._end(i)
             else:  # a round of the caller's own choosing
                 self.asked += 1
             doubt = self.doubt() if not self._warned and self.t % (ENOUGH * len(self.arms)) == 0 else None
@@ -262,17 +262,21 @@ class Agent:
         """
         with self._lock:
             arm = self._number(i)
+            if pending:
+                self._check_pending(arm)
             used = self._takes(arm)
             if used:
                 self._tell(arm, reward)
             if pending:
-                self.apply_withdrawn(i)
+                self._end(arm)
             return used
 
     def apply_withdrawn(self, i: int | None) -> None:
         """A pull of arm number i that was under way is so no more."""
         with self._lock:
-            self.cancel(self.arms[self._number(i)])
+            arm = self._number(i)
+            self._check_pending(arm)
+            self._end(arm)
 
     def next_arm(self) -> int:
         """The number of the arm to play now; the agent is not changed."""
@@ -295,22 +299,32 @@ class Agent:
         return self._index(arm)
 
     def _number(self, i: int | None) -> int:
-        return whole("the number of an arm", i, 0, len(self.arms) - 1)
+        if i is None or not 0 <= i < len(self.arms):
+            raise InvalidInputError(f"there is no arm number {shown(i)}; arms are 0 to {len(self.arms) - 1}")
+        return i
 
     def _next(self) -> int:
         """The arm to play now; the agent is not changed."""
         if self._over:
             raise CampaignOverError(f"{self._why_over()}; see recommend()")
-        under_way = int(self._pending.sum())
-        if self.horizon is not None and self.t + under_way >= self.horizon:
+        if self.horizon is not None and self.t + self._under_way >= self.horizon:
             raise CampaignOverError(
-                f"all {self.horizon} rounds of this agent are handed out; {under_way} rewards are still to come"
+                f"all {self.horizon} rounds of this agent are handed out; {self._under_way} rewards are still to come"
             )
         return self._choose()
 
     def _begin(self, i: int) -> None:
         self._pending[i] += 1
+        self._under_way += 1
         self.asked += 1
+
+    def _end(self, i: int) -> None:
+        self._pending[i] -= 1
+        self._under_way -= 1
+
+    def _check_pending(self, i: int) -> None:
+        if not self._pending[i]:
+            raise InvalidInputError(f"no pull of arm {self.arms[i]!r} is under way; nothing was changed")
 
     def _shares(self, first: int) -> np.ndarray:
         """Probabilities of all arms, ``first`` being the one that would be asked for."""
@@ -486,6 +500,7 @@ class Agent:
         if retired != sorted(set(retired)) or len(retired) >= k:
             raise damaged("the arms that were retired do not fit its arms")
         self._pending[:], self._active[retired] = pending, False
+        self._under_way = sum(pending)
         if retired:
             self._check_arms_may_change(k)
 

@@ -76,8 +76,7 @@ class IndexAgent(Agent):
         return self._evaluate(lambda *record: self._chosen(*record, np.uint64(self.seed), 0, *self._outputs()))
 
     def _shares(self, first: int) -> np.ndarray:
-        served = np.where(self._active, self._pulls + self._pending, math.inf)
-        if not self._random or served.min() < self._pilot:
+        if not self._random or np.where(self._active, self._pulls + self._pending, math.inf).min() < self._pilot:
             return super()._shares(first)
         shares = np.zeros(len(self.arms))
         self._evaluate(lambda *record: self._counted(DRAWS, *record, np.uint64(self.seed), *self._outputs(), shares))
@@ -85,7 +84,7 @@ class IndexAgent(Agent):
 
     def _evaluate(self, choose: Callable[..., int]) -> int:
         """Call a compiled function with what the index looks at."""
-        t = self.t + int(self._pending.sum())
+        t = self.t + self._under_way
         last = np.where(self._pending > 0, t, np.maximum(self._last, self._pilot * len(self.arms)))
         under_way = index_play.UnderWay(self._pending, self._active, 0.0 if self._random else 1.0, self.asked)
         rounds, sums = self._seen(under_way)
@@ -104,7 +103,7 @@ class IndexAgent(Agent):
 
     def _seen(self, under_way: index_play.UnderWay) -> tuple[float, Sums]:
         """What stands for the number of rounds, and the sums that estimates rest on."""
-        return self.t + int(self._pending.sum()), self._sums()
+        return self.t + self._under_way, self._sums()
 
     def _outputs(self) -> tuple[Any, ...]:
         return self._formula_arguments(), self._out
@@ -121,7 +120,7 @@ class IndexAgent(Agent):
         self._kept = np.concatenate([self._kept, np.zeros((1, *self._kept.shape[1:]))])
 
     def _formula_arguments(self) -> tuple[Any, ...]:
-        rounds = self.t + int(self._pending.sum())
+        rounds = self.t + self._under_way
         if self._arguments is None or rounds > self._room:
             # Tables by pulls grow with the game; only a formula that needs to know the horizon is told all of it.
             self._room = max(1024, 2 * rounds)

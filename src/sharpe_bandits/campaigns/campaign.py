@@ -49,6 +49,8 @@ MAX_BATCH = 10_000
 #: The state is written each time the log has grown by so many events, or by one event per so many of its bytes if that
 #: is more: that costs little per event, and whoever opens the campaign has few events to apply.
 _SNAPSHOT_EVENTS, _SNAPSHOT_BYTES = 64, 200
+#: No log has events after this one.
+_NEVER = 2**62
 #: Seconds that a clock may go back: time stands still meanwhile.
 CLOCK_TOLERANCE = 60.0
 #: Stream of random numbers that says when to explore, and which arm.
@@ -414,17 +416,23 @@ class Campaign:
             raise StoreError(f"the campaign {self.name!r} is no longer in {self._database.name}")
         return rows[0]
 
-    def _caught_up(self, connection: sa.Connection, seq: int) -> Ledger:
-        """The state after event number ``seq``, or a later one: from memory and the log, or from the snapshot."""
+    def _caught_up(self, connection: sa.Connection, seq: int, added: list[Any] | None = None) -> Ledger:
+        """The state after event number ``seq``, or a later one: from memory and the log, or from the snapshot.
+
+        ``added``: what the log has after what is in memory, if it was asked already.
+        """
         ledger = self._ledger if self._process == os.getpid() else None
         if ledger is None or ledger.seq > seq or seq - ledger.seq > _SNAPSHOT_EVENTS:
             (row,) = self._do.kept(connection, {"of": self._id})
+            added = None  # there is more, or something else
             if ledger is None or ledger.seq > seq or row.seq > ledger.seq:
                 ledger = Ledger.from_json(row.state)
             self._snapshot_size = len(row.state)
         if ledger.seq < seq:
             try:
-                for event in self._do.since(connection, {"of": self._id, "after": ledger.seq, "upto": seq}):
+                if added is None:
+                    added = self._do.since(connection, {"of": self._id, "after": ledger.seq, "upto": seq})
+                for event in added:
                     ledger.apply(Event(*event))
             except BaseException:
                 self._ledger = None
@@ -438,8 +446,12 @@ class Campaign:
         committed: list[Ledger] = []
 
         def transaction(connection: sa.Connection) -> T:
-            row = self._exists(self._do.lock(connection, {"of": self._id, **self._database.moment()}))
-            ledger = self._caught_up(connection, row.events)
+            locked = self._do.lock.send(connection, {"of": self._id, **self._database.moment()})
+            # Sent together with it, and answered when the lock is held: what others have added meanwhile.
+            known = self._ledger.seq if self._ledger is not None and self._process == os.getpid() else _NEVER
+            added = self._do.since.send(connection, {"of": self._id, "after": known, "upto": known + _SNAPSHOT_EVENTS})
+            row = self._exists(self._do.lock.rows(locked))
+            ledger = self._caught_up(connection, row.events, self._do.since.rows(added))
             change = _Change(self, connection, row, ledger, accept_clock)
             self._ledger = None  # until what is added to it is committed
             try:
@@ -547,7 +559,7 @@ class _Change:
             self._do.decide(connection, *self._decisions)
         if self.settled:
             what = [
-                {"of": campaign._id, "which": number, "state": state, "reward": reward, "told": self.now}
+                {"campaign": campaign._id, "number": number, "state": state, "reward": reward, "told": self.now}
                 for number, (state, reward) in self.settled.items()
             ]
             self._do.settle(connection, *what)
@@ -589,11 +601,9 @@ class _Statements:
             .where(events.c.campaign == of, events.c.seq > sa.bindparam("after"), events.c.seq <= sa.bindparam("upto"))
             .order_by(events.c.seq)
         )
-        self.decide = compiled(_all(decisions.insert(), "campaign", *_ASKED_COLUMNS))
-        self.log = compiled(_all(events.insert(), *events.c.keys()))
-        self.settle = compiled(
-            _all(decisions.update().where(one, decisions.c.number == which), "state", "reward", "told")
-        )
+        self.decide = database.insertion(decisions, ["campaign", *_ASKED_COLUMNS])
+        self.log = database.insertion(events, events.c.keys())
+        self.settle = database.changes(decisions, ["campaign", "number"], ["state", "reward", "told"])
         self.advance = compiled(_all(campaigns.update().where(campaigns.c.id == of), "events", "clock", "next_expiry"))
         self.snapshot = compiled(_all(snapshots.update().where(snapshots.c.campaign == of), "seq", "state"))
 

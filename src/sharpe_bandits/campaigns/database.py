@@ -48,7 +48,9 @@ class Prepared:
     times more than SQLite itself.
     """
 
-    def __init__(self, statement: Any, dialect: sa.Dialect) -> None:
+    def __init__(self, statement: Any, dialect: sa.Dialect, together: str | None = None) -> None:
+        #: A text that takes a list per parameter, where that is quicker than executing the statement many times.
+        self._together = together
         compiled = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
         self._text, self._given = str(compiled), compiled.params
         self._order: list[str] | None = getattr(compiled, "positiontup", None)
@@ -58,12 +60,23 @@ class Prepared:
     def __call__(self, connection: sa.Connection, *rows: dict[str, Any]) -> list[Any]:
         """Execute it with one set of parameters (by default its own), or many; gives the rows that were selected."""
         order, driver = self._order, driver_of(connection)
+        if self._together is not None and len(rows) > 1:
+            driver.execute(self._together, {name: [row[name] for row in rows] for name in rows[0]})
+            return []
         rows = rows or (self._given,)
         given = [row if order is None else tuple([row[name] for name in order]) for row in rows]
         if len(given) > 1:
             driver.cursor().executemany(self._text, given)
             return []
-        cursor = driver.execute(self._text, given[0])
+        return self.rows(driver.execute(self._text, given[0]))
+
+    def send(self, connection: sa.Connection, row: dict[str, Any]) -> Any:
+        """Execute it, and do not wait for the answer of a server: :meth:`rows` does."""
+        order = self._order
+        return driver_of(connection).execute(self._text, row if order is None else tuple([row[n] for n in order]))
+
+    def rows(self, cursor: Any) -> list[Any]:
+        """The rows that a cursor has."""
         return [] if self._row is None else list(map(self._row._make, cursor.fetchall()))
 
 
@@ -270,6 +283,30 @@ class Database:
     def prepared(self, statement: sa.ClauseElement) -> Prepared:
         """A statement for this database, compiled."""
         return Prepared(statement, self.engine.dialect)
+
+    def insertion(self, table: sa.Table, columns: list[str]) -> Prepared:
+        """An insertion of one row or many."""
+        together = f"INSERT INTO {table.name} ({', '.join(columns)}) SELECT * FROM {self._lists(table, columns)}"
+        statement = table.insert().values({name: sa.bindparam(name, type_=table.c[name].type) for name in columns})
+        return Prepared(statement, self.engine.dialect, None if self.is_sqlite else together)
+
+    def changes(self, table: sa.Table, keys: list[str], columns: list[str]) -> Prepared:
+        """A change of ``columns`` in the row with these ``keys``, or in many rows."""
+        new = ", ".join(f"{name} = new.{name}" for name in columns)
+        where = " AND ".join(f"{table.name}.{name} = new.{name}" for name in keys)
+        names = [*keys, *columns]
+        lists = f"{self._lists(table, names)} AS new({', '.join(names)})"
+        statement = table.update().where(
+            *(table.c[name] == sa.bindparam(name, type_=table.c[name].type) for name in keys)
+        )
+        statement = statement.values({name: sa.bindparam(name, type_=table.c[name].type) for name in columns})
+        together = f"UPDATE {table.name} SET {new} FROM {lists} WHERE {where}"
+        return Prepared(statement, self.engine.dialect, None if self.is_sqlite else together)
+
+    def _lists(self, table: sa.Table, columns: list[str]) -> str:
+        """Parameters that are lists, as rows."""
+        kinds = {name: table.c[name].type.compile(self.engine.dialect) for name in columns}
+        return f"unnest({', '.join(f'%({name})s::{kind}[]' for name, kind in kinds.items())})"
 
     def seconds(self) -> sa.ColumnElement[float]:
         """The database's clock, in seconds since 1970. A file has that of the process: see :meth:`moment`."""
