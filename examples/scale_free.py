@@ -40,7 +40,6 @@ def scale_free(L: float) -> list[sb.Policy]:
     return [
         sb.ScaleFreeUCB(L=L),
         sb.ScaleFreeUCB(L=L, c=1.0, name="SF-UCB, c = 1"),
-        sb.ScaleFreeUCB(L=L, c=0.2, rest=95, name="SF-UCB, c = 0.2, rest = 95"),
         sb.ScaleFreeIMED(L=L),
         sb.ScaleFreeTS(L=L),
         sb.ScaleFreeTS(L=L, optimistic=True, name="W-TS, optimistic"),
@@ -135,7 +134,6 @@ def least_regret(chance: float) -> float:
 def frontier(runs: int) -> None:
     """Less exploration, less regret, more runs that lock in; both against the horizon."""
     tried = [sb.ScaleFreeUCB(L=1.0, c=c, name=f"SF-UCB, c = {c:g}") for c in (0.3, 0.5, 0.7, 1.0, 1.5)]
-    tried += [sb.ScaleFreeUCB(L=1.0, c=0.2, rest=95, name="SF-UCB, c = 0.2, rest = 95")]
     tried += [sb.ScaleFreeIMED(L=1.0), sb.ScaleFreeTS(L=1.0)]
     tried += [sb.ScaleFreeTS(L=1.0, optimistic=True, name="W-TS, optimistic")]
     tried += [sb.UCBRSSR(L=1.0), sb.ModifiedGRAUCB(L=1.0), sb.NormalGammaTS(L=1.0)]

@@ -1,5 +1,7 @@
 """Rewards that come late: the engine plays choice for choice what a live agent plays with the same pulls under way."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,17 @@ import sharpe_bandits as sb
 
 ROUNDS, ARMS = 400, 3
 TAPE = sb.Tape(np.random.default_rng(8).gamma([[2.0], [2.4], [2.2]], 0.5, size=(ARMS, ROUNDS)))
+
+
+@sb.index_policy(name="Rested")
+def rested(arm, t, L):
+    """No arm rests for more than 40 rounds: the index looks at when an arm was last heard of."""
+    return math.inf if t - arm.last > 40.0 else arm.mean / math.sqrt(L + arm.variance)
+
+
 POLICIES = [
-    sb.ScaleFreeUCB(L=0.5, rest=40.0),
+    rested(L=0.5),
+    sb.ScaleFreeUCB(L=0.5),
     sb.UCBRSSR(L=0.8),
     sb.ScaleFreeTS(L=0.5),
     sb.ScaleFreeIMED(L=0.5),

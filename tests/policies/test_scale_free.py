@@ -185,24 +185,11 @@ def test_they_settle_where_published_policies_cannot():
     assert all(plays[name] < 1500 for name in names[1:])
 
 
-def test_no_arm_rests_longer_than_it_may(tape):
-    """Against the twin of the index; an arm that rested for over 20 rounds is played, the least played one first."""
-    policy = sb.ScaleFreeUCB(L=L, risk_free=R, rest=20)
-    trace = sb.trace(policy, sb.Tape(tape), horizon=300)
-    past, last = [list(row[:3]) for row in tape], [12] * 4
-    for t in range(12, 300):
-        indices = [math.inf if t - last[i] > 20 else v for i, v in enumerate(ucb(past, t, None))]
-        top = max(indices)
-        arm = min((i for i in range(4) if indices[i] == top), key=lambda i: (len(past[i]) if top == math.inf else 0, i))
-        assert trace.choices[t] == arm
-        past[arm].append(tape[arm, len(past[arm])])
-        last[arm] = t + 1
-    rests = [np.diff(np.flatnonzero(trace.choices == arm)).max() for arm in range(4)]
-    assert max(rests) <= 20 + 4
-    without = sb.trace(sb.ScaleFreeUCB(L=L, risk_free=R), sb.Tape(tape), horizon=300)
-    assert max(np.diff(np.flatnonzero(without.choices == arm)).max() for arm in range(4)) > 24
-    with pytest.raises(sb.InvalidInputError, match=r"rest must be .* got -1"):
-        sb.ScaleFreeUCB(L=1, rest=-1)
+def test_states_and_files_of_earlier_versions_may_say_that_no_arm_rests():
+    data = {**sb.ScaleFreeUCB(L=1.0).to_dict(), "rest": 0.0}
+    assert sb.policy_from_dict(data) == sb.ScaleFreeUCB(L=1.0)
+    with pytest.raises(sb.InvalidInputError, match=r"rest=95: .* not offered any more"):
+        sb.policy_from_dict({**data, "rest": 95})
 
 
 # --- any objective ----------------------------------------------------------------------------------------------------

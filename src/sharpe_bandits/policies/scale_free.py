@@ -24,8 +24,8 @@ from ..kernels.statistics import ROUNDING, ArmRecord
 from ..kernels.streams import expm1, normal
 from ..objectives import RSSR, Objective, check_objective
 from ..objectives import spread as influence_variance
-from ..validation import finite, inside, not_negative, positive, whole
-from .base import IndexPolicy
+from ..validation import finite, inside, positive, whole
+from .base import IndexPolicy, Policy
 
 #: Weight of the normal shape in the moments, in pulls.
 PRIOR = 10.0
@@ -102,9 +102,7 @@ def upper_bound_of(root: Callable[..., Any], counted: Callable[..., Any]) -> Cal
     """The index of SF-UCB for the objective of this root; ``counted``: how pulls are counted."""
     estimate, spread = estimate_of(root), spread_of(root)
 
-    def upper_bound(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float, c: float, rest: float) -> float:
-        if rest > 0.0 and t - arm.last > rest * max(1.0, 0.01 * math.sqrt(t)):
-            return math.inf
+    def upper_bound(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float, c: float) -> float:
         # The distance whose divergence is c ln N; epsilon^2 is 2 ln N / s.
         exponent = c * arm.epsilon * arm.epsilon * arm.pulls / (counted(arm) - 2.0)
         if exponent < 0.01:  # most rounds: the series is exact to 1e-12 and far cheaper
@@ -231,8 +229,6 @@ class ScaleFreeUCB(_AnyObjective):
         subtracted from every reward
     objective : instead of them, any objective
     c : width of the confidence term; smaller explores less and locks in more often (1 is classical)
-    rest : if above 0, no arm rests longer: it is played again after so many rounds (from t = 10,000 on, after
-        rest sqrt(t) / 100), whatever its index. That takes K / rest of the rounds
     dependent : count pulls as s (1 - r)/(1 + r), r the autocorrelation of an arm's rewards from pull to pull, if
         it is above 0. For autocorrelated arms that wait until they are played (``clock="pulls"``). Not for arms that go
         on in every round: there it makes things worse
@@ -242,13 +238,23 @@ class ScaleFreeUCB(_AnyObjective):
     citation: ClassVar[str] = "delta-method width on the signed root of RSSR; this library"
 
     c: float = 0.5
-    rest: float = 0.0
     dependent: bool = False
 
     def check(self) -> None:
         super().check()
-        self._set(c=positive("c", self.c), rest=not_negative("rest", self.rest))
+        self._set(c=positive("c", self.c))
         _true_or_false("dependent", self.dependent)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Policy:
+        kept = dict(data)
+        rest = kept.pop("rest", 0.0)  # of earlier versions
+        if rest:
+            raise InvalidInputError(
+                f"rest={shown(rest)}: playing every arm once in so many rounds is not offered any more; it had more "
+                "regret and locked in more often than the default (docs/scale-free.md)"
+            )
+        return super().from_dict(kept)
 
     @property
     def formula(self) -> Callable[..., Any]:
