@@ -14,7 +14,7 @@ from skfolio.datasets import load_sp500_dataset
 import sharpe_bandits as sb
 
 ROWS = 2520
-POLICIES = ["SF-UCB", "ScaleFreeIMED", "SF-TS", "SlidingWindowUCB:window={window}", "UCB-RSSR", "RoundRobin"]
+POLICIES = ["SF-UCB", "ScaleFreeIMED", "ScaleFreeTS", "SlidingWindowUCB:window={window}", "UCB-RSSR", "RoundRobin"]
 
 
 def main(runs: int = 40) -> None:

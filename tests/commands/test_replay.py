@@ -13,7 +13,8 @@ from sharpe_bandits.returns.table import read_returns
 
 READ = ["--kind", "returns", "--periods-per-year", "252"]
 FILES = {
-    "replay.html", "replay.csv", "replay.json", "wealth.csv", "wealth.svg", "wealth.png", "shares.svg", "shares.png",
+    "replay.html", "replay.csv", "replay.json", "wealth.csv", "log.csv",
+    *(f"{name}.{kind}" for name in ("wealth", "drawdown", "timeline", "shares") for kind in ("svg", "png")),
 }  # fmt: skip
 
 
@@ -109,7 +110,7 @@ def test_a_failure_half_way_leaves_what_was_there(file, capsys, monkeypatch):
     folder = file.parent / "out" / "replay-desks"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
 
-    def fails(played):
+    def fails(played, picture):
         raise RuntimeError("no page")
 
     monkeypatch.setattr(report, "page", fails)
@@ -124,3 +125,23 @@ def test_without_matplotlib_it_says_so_before_the_work(file, capsys, monkeypatch
     out, err = capsys.readouterr()
     assert "pip install 'sharpe-bandits[report]'" in err
     assert out == ""
+
+
+def test_decisions_and_costs_reach_the_library(file, capsys):
+    more = ["--policies", "SF-UCB", "--runs", "3", "--every", "week", "--hold", "2", "--top", "2", "--warm-up", "50"]
+    more += ["--cost", "0.001", "--costs", "east=0.004", "--cost-aware", "--out", "mine"]
+    assert main(["replay", "desks.csv", *READ, *more]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    found = replay(
+        file, ["SF-UCB"], kind="returns", periods_per_year=252, runs=3, every="week", hold=2, top=2, warm_up=50,
+        cost={"east": 0.004, "west": 0.001, "north": 0.001}, cost_aware=True,
+    )  # fmt: skip
+    assert json.loads((file.parent / "mine" / "replay.json").read_text()) == json.loads(json.dumps(found.to_dict()))
+    for text in (
+        "every week; a round of a policy is one such period, 2 columns at a time in equal parts, each for 2",
+        "the first 50 rows are seen and not played",
+        "0.001 to 0.004 of wealth per switch, by column; policies",
+    ):
+        assert text in words
+    assert main(["replay", "desks.csv", *READ, "--costs", "east"]) == 2
+    assert "--costs takes COLUMN=COST, such as east=0.001, got 'east'" in capsys.readouterr().err

@@ -159,7 +159,7 @@ def test_what_cannot_be_decided(daily):
 
 def test_costs_by_column_and_the_log(daily):
     costs = {"a": 0.001, "b": 0.002, "c": 0.003, "d": 0.004}
-    found = sb.replay(daily, ["SF-UCB", "SF-TS"], runs=5, cost=costs)
+    found = sb.replay(daily, ["SF-UCB", "ScaleFreeTS"], runs=5, cost=costs)
     log = found.log("SF-UCB").to_pandas()
     values = pd.DataFrame(daily.values, columns=list("abcd"))
     assert log["date"].tolist() == [str(d)[:10] for d in daily.dates]

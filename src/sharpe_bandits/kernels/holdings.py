@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .formulas import kept_cells, take
-from .index_play import decide
-from .round_by_round import ROWS, SUM1, SUM2, SUM3, SUM4, WEIGHT, add, forget, remembered_rounds
-from .statistics import Sums, anchor_of
+from .index_play import UnderWay, decide
+from .round_by_round import ROWS, WEIGHT, add, forget, remembered
+from .statistics import anchor_of
 
 
 class Terms(NamedTuple):
@@ -38,13 +38,12 @@ def hold(values, costs, terms, rule, pilot, seed, run, arguments, held):
     window, discount = rule.window, rule.discount
     memory = np.zeros((ROWS, arms))
     ring = np.full((max(window, 1), arms), np.nan)
-    cells = kept_cells()
-    kept = np.zeros((arms, cells, 1))
-    anchor = np.zeros(arms)
+    kept = np.zeros((arms, kept_cells(), 1))
+    anchor, base, nothing, out = np.zeros(arms), np.zeros(arms), np.zeros(arms), np.zeros(arms)
     end_of_pilot = pilot if terms.full else pilot * arms
     last = np.full(arms, np.float64(end_of_pilot))
     seen, plays, since = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms, np.int64)
-    owned, chosen = np.zeros(arms, np.bool_), np.zeros(arms, np.bool_)
+    owned, chosen, known = np.zeros(arms, np.bool_), np.zeros(arms, np.bool_), np.zeros(arms, np.bool_)
     for t in range(horizon):
         if t >= terms.warm:
             chosen[:] = False
@@ -73,57 +72,40 @@ def hold(values, costs, terms, rule, pilot, seed, run, arguments, held):
                 chosen[a] = True
                 count += 1
             if count < places:
-                known = np.zeros(arms, np.int64)
-                n = 0
                 for i in range(arms):
                     there = values[t, i] == values[t, i] and not chosen[i]
-                    if there and seen[i] >= pilot and memory[WEIGHT, i] >= rule.least - 1e-9:
-                        known[n] = i
-                        n += 1
-                known = known[:n]
-                if n > 0:
-                    base = anchor[known]
-                    if terms.aware:
-                        sold, number = 0.0, 0
-                        for i in range(arms):
-                            if owned[i]:
-                                sold += costs[i]
-                                number += 1
-                        for k in range(n):
-                            if number > 0 and not owned[known[k]]:
-                                base[k] -= 0.5 * (costs[known[k]] + sold / number) / terms.least
-                    own_kept = np.zeros((n, cells, 1))
-                    for k in range(n):
-                        for c in range(cells):
-                            own_kept[k, c, 0] = kept[known[k], c, 0]
-                    sums = Sums(
-                        memory[WEIGHT][known],
-                        memory[SUM1][known],
-                        memory[SUM2][known],
-                        memory[SUM3][known],
-                        memory[SUM4][known],
-                        base,
-                    )
-                    rounds = remembered_rounds(memory, t, window, discount)
-                    out = np.zeros(n)
-                    a = decide(t, rounds, sums, last[known], own_kept, seed, run, arguments, out)
+                    known[i] = there and seen[i] >= pilot and memory[WEIGHT, i] >= rule.least - 1e-9
+                    base[i] = anchor[i]
+                if terms.aware:
+                    sold, number = 0.0, 0
+                    for i in range(arms):
+                        if owned[i]:
+                            sold += costs[i]
+                            number += 1
+                    for i in range(arms):
+                        if number > 0 and not owned[i]:
+                            base[i] -= 0.5 * (costs[i] + sold / number) / terms.least
+                if known.any():
+                    under_way = UnderWay(nothing, known, 0.0, t)
+                    rounds, sums = remembered(t, memory, rule, base, under_way)
+                    a = decide(t, rounds, sums, under_way, rule.least, last, kept, seed, run, arguments, out)
                     if a < 0:
-                        return known[-1 - a]
-                    while count < places:
-                        best = -1
-                        for k in range(n):
-                            if chosen[known[k]]:
-                                continue
-                            if (
-                                best < 0
-                                or out[k] > out[best]
-                                or (out[k] == out[best] == np.inf and sums.pulls[k] < sums.pulls[best])
-                            ):
-                                best = k
-                        if best < 0:
-                            break
-                        chosen[known[best]] = True
-                        count += 1
+                        return -1 - a
+                while count < places:
+                    best = -1
+                    for i in range(arms):
+                        if not known[i] or chosen[i]:
+                            continue
+                        if (
+                            best < 0
+                            or out[i] > out[best]
+                            or (out[i] == out[best] == np.inf and memory[WEIGHT, i] < memory[WEIGHT, best])
+                        ):
+                            best = i
+                    if best < 0:
+                        break
+                    chosen[best] = True
+                    count += 1
             place = 0
             for i in range(arms):
                 if chosen[i]:
