@@ -30,7 +30,7 @@ from ..names import check_name
 from ..policies.base import ENOUGH, Policy, check_policy
 from ..validation import finite, whole
 from . import ledger as log
-from .database import Database
+from .database import Database, Prepared
 from .decisions import AUTOMATIC, CANCELLED, EXPIRED, PENDING, REWARDED, Decision, from_row, moment
 from .ledger import Event, Ledger, Settings
 from .schema import campaigns, decisions, events, snapshots
@@ -130,7 +130,8 @@ class Campaign:
         # Decisions without a key get one, so that a transaction whose end was not heard of can be tried again.
         token = secrets.token_hex(12)
         named = [f"{AUTOMATIC}{token}-{i}" if one is None else one for i, one in enumerate(wanted)]
-        made = self._write(lambda change: self._ask(change, named, who))
+        ahead = (self._do.by_key, named[0]) if len(named) == 1 else None
+        made = self._write(lambda change: self._ask(change, named, who), ahead)
         return made[0] if count is None and keys is None else made
 
     def tell(self, decision: Decision | int, reward: float) -> None:
@@ -168,7 +169,8 @@ class Campaign:
                 if strict:
                     raise
                 checked.append(error)
-        found = self._write(lambda change: self._tell(change, checked, strict))
+        ahead = (self._do.by_number, checked[0][0]) if len(checked) == 1 and isinstance(checked[0], tuple) else None
+        found = self._write(lambda change: self._tell(change, checked, strict), ahead)
         self._warn()
         return found
 
@@ -440,8 +442,13 @@ class Campaign:
         self._ledger, self._process = ledger, os.getpid()
         return ledger
 
-    def _write(self, work: Callable[[_Change], T], accept_clock: bool = False) -> T:
-        """Do ``work`` on the state after the last event, alone, and commit what it adds."""
+    def _write(
+        self, work: Callable[[_Change], T], ahead: tuple[Prepared, Any] | None = None, accept_clock: bool = False
+    ) -> T:
+        """Do ``work`` on the state after the last event, alone, and commit what it adds.
+
+        ``ahead``: the statement that finds the decision that it will ask for, and which one.
+        """
 
         committed: list[Ledger] = []
 
@@ -450,9 +457,11 @@ class Campaign:
             # Sent together with it, and answered when the lock is held: what others have added meanwhile.
             known = self._ledger.seq if self._ledger is not None and self._process == os.getpid() else _NEVER
             added = self._do.since.send(connection, {"of": self._id, "after": known, "upto": known + _SNAPSHOT_EVENTS})
+            wanted = None if ahead is None else ahead[0].send(connection, {"of": self._id, "which": ahead[1]})
             row = self._exists(self._do.lock.rows(locked))
             ledger = self._caught_up(connection, row.events, self._do.since.rows(added))
             change = _Change(self, connection, row, ledger, accept_clock)
+            change.ahead = None if ahead is None else ahead[0].rows(wanted)
             self._ledger = None  # until what is added to it is committed
             try:
                 found = work(change)
@@ -489,6 +498,8 @@ class _Change:
         self._events: list[dict[str, Any]] = []
         self._decisions: list[dict[str, Any]] = []
         self._next_expiry: float | None = row.next_expiry
+        #: The decision that is asked for, if it was looked up already: a list of none or one.
+        self.ahead: list[Any] | None = None
         #: Whether the state may have been changed.
         self.touched = False
         #: Decisions that have come to something: number -> state and reward.
@@ -518,7 +529,9 @@ class _Change:
     def rows(self, numbers: list[int]) -> dict[int, Any]:
         """Decisions by number."""
         of = self._campaign._id
-        if len(numbers) == 1:
+        if self.ahead is not None:
+            found = self.ahead
+        elif len(numbers) == 1:
             found = self._do.by_number(self._connection, {"of": of, "which": numbers[0]})
         else:
             chosen = sa.select(decisions).where(decisions.c.campaign == of, decisions.c.number.in_(numbers))
@@ -528,8 +541,8 @@ class _Change:
     def rows_by_key(self, keys: list[str]) -> list[Any]:
         """Decisions by key."""
         of = self._campaign._id
-        if len(keys) == 1:
-            return self._do.by_key(self._connection, {"of": of, "which": keys[0]})
+        if self.ahead is not None:
+            return self.ahead
         chosen = sa.select(decisions).where(decisions.c.campaign == of, decisions.c.key.in_(keys))
         return self._select(chosen)
 
