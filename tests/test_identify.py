@@ -373,3 +373,68 @@ def test_a_policy_is_the_same_after_a_trip_through_json():
     data = json.loads(json.dumps(policy.to_dict()))
     assert type(policy).from_dict({k: v for k, v in data.items() if k != "policy"}) == policy
     assert sb.LUCB(L=1).name == "SF-LUCB"
+
+
+# --- tracking the optimal allocation ----------------------------------------------------------------------------------
+
+
+def test_top_two_plays_as_a_twin_in_plain_python_says():
+    """Forced exploration, the hardest rival, and the balance of the best arm, written from the definition."""
+    tape, L = (
+        np.random.default_rng(3).gamma(2.0, 1.0, (4, 600)) * [[1.0], [1.1], [1.6], [0.5]] + [[0.9], [0.7], [0], [0]],
+        0.5,
+    )
+    trace = sb.trace(sb.TopTwo(L=L, pilot_pulls=8, delta=1e-9), sb.Tape(tape), horizon=400)
+    past, rules = [[] for _ in tape], set()
+    for t in range(400):
+        arm = t % 4
+        if t >= 32:
+            s, h, e = zip(*(_square_error(x, L) for x in past), strict=True)
+            best = max(range(4), key=lambda i: h[i])
+            rivals = [i for i in range(4) if i != best]
+            hardest = min(rivals, key=lambda i: (h[best] - h[i]) ** 2 / (e[best] + e[i]))
+            arm = best if s[best] / e[best] < sum(s[i] / e[i] for i in rivals) else hardest
+            rules.add("best" if arm == best else "rival")
+            if min(s) < math.sqrt(t) - 2:
+                arm = s.index(min(s))
+                rules.add("forced")
+        assert trace.choices[t] == arm, f"round {t}"
+        past[arm].append(tape[arm, len(past[arm])])
+    assert rules == {"best", "rival", "forced"}
+
+
+def _square_error(x, L):
+    """Pulls, the signed root of RSSR, and the square of its error, from rewards."""
+    s, mean = len(x), sum(x) / len(x)
+    v = sum((r - mean) ** 2 for r in x) / (s - 1)
+    third, fourth = (sum((r - mean) ** k for r in x) / s for k in (3, 4))
+    d, share = L + v, s / (s + 10)
+    drawn = share * fourth + (1 - share) * 3 * v * v
+    w = v / d - mean * share * third / d**2 + mean**2 * (drawn - v * v) / (4 * d**3)
+    w = max(w, 0.25 * (v / d + mean**2 * v * v / (2 * d**3)))
+    return s, mean / math.sqrt(d), w * (1 + 4 * fourth / v**2 / s) * (1 + 32 / s) / s
+
+
+def test_top_two_needs_fewer_rounds_with_many_arms_and_errs_no_more():
+    many = sb.Bandit([sb.Bernoulli(0.6)] + [sb.Bernoulli(0.4)] * 19)
+    study = sb.identify([sb.LUCB(L=0.1), sb.TopTwo(L=0.1)], many, runs=200, seed=2)
+    tracked, turns = study["SF-TopTwo"], study["SF-LUCB"]
+    assert tracked.stopping_time().mean < 0.9 * turns.stopping_time().mean
+    assert tracked.error().mean < 0.05
+    assert tracked.stopped.all()
+
+
+def test_an_agent_of_top_two_asks_what_the_engine_plays():
+    tape = np.random.default_rng(5).normal([[1.0], [0.7], [0.5]], 1.0, (3, 400))
+    policy = sb.TopTwo(L=0.2, pilot_pulls=10)
+    played = sb.trace(policy, sb.Tape(tape), horizon=300)
+    agent, pulls = policy.agent(arms=3, horizon=300), [0, 0, 0]
+    for t, choice in enumerate(played.choices.tolist()):
+        if agent.done:
+            break
+        if t == 150:
+            agent = sb.Agent.from_json(agent.to_json())
+        assert agent.ask() == choice
+        agent.tell(choice, tape[choice, pulls[choice]])
+        pulls[choice] += 1
+    assert t > 40

@@ -55,18 +55,20 @@ class StoppingAgent(Agent):
         # Any further pull of those that are due serves the next judgement: the bounds hold however arms are played.
         return min(self._pair, key=lambda i: self._pending[i])
 
-    def _judge(self) -> tuple[int, int, float]:
-        best, challenger, ahead = self._decide(
-            self._sums(), self._kept, self._rule.arguments(), self._rule.log_odds(len(self.arms))
+    def _judge(self) -> tuple[int, list[int], float]:
+        """The best arm, the arms to be played before the next judgement, and how far another may be ahead."""
+        turn = np.zeros(2, np.int64)
+        best, ahead, steps = self._decide(
+            self._sums(), self._kept, self._rule.arguments(), self._rule.log_odds(len(self.arms)), turn
         )
-        return int(best), int(challenger), float(ahead)
+        return int(best), turn[: int(steps)].tolist(), float(ahead)
 
     def _after(self, i: int, x: float, d: float) -> None:
         if i in self._pair:
             self._pair.remove(i)
         if not self._in_pilot and (not self._pair or self.t == self.horizon):
-            best, challenger, ahead = self._judge()
-            self._pair = [] if ahead < 0 else [best, challenger]
+            _, due, ahead = self._judge()
+            self._pair = [] if ahead < 0 else due
 
     def _recommend(self) -> Any:
         if not self._in_pilot:

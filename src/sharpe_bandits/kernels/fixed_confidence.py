@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from .formulas import estimate, kept_cells, noise, take
+from .formulas import estimate, kept_cells, noise, take, turns
 from .rewards import fill
 from .statistics import Sums, anchor_of, pooled, record_of, summary
 from .streams import REWARDS, fold, stream_key
@@ -60,20 +60,56 @@ def judge(estimates, errors, prices, log_odds):
     return best, challenger, farthest
 
 
-def decide(sums, kept, arguments, log_odds):
-    """:func:`judge` for a live agent, from the sums it keeps and what statistics keep (``kept[arm, cell, 0]``)."""
+def in_turn(pulls, estimates, errors, best, challenger, turn):
+    """The best arm and its challenger (see :func:`~sharpe_bandits.kernels.formulas.turns`)."""
+    turn[0], turn[1] = best, challenger
+    return 2
+
+
+def top_two(pulls, estimates, errors, best, challenger, turn):
+    """One arm: an arm that has fewer than sqrt(t) - K/2 pulls; else the best one or the rival that is hardest to tell
+    from it, whichever has less than its part.
+
+    The hardest rival has the least (h_1 - h_i)^2 / (e_1 + e_i), e the square of an arm's error. At the allocation that
+    needs the fewest pulls these are all equal, and s_1^2 / W_1 is the sum of s_i^2 / W_i over the others.
+    """
+    least, rounds = 0, 0.0
+    for i in range(pulls.size):
+        rounds += pulls[i]
+        least = i if pulls[i] < pulls[least] else least
+    if pulls[least] < math.sqrt(rounds) - 0.5 * pulls.size:
+        turn[0] = least
+        return 1
+    hardest, cost, balance = challenger, math.inf, 0.0
+    for i in range(pulls.size):
+        if i != best:
+            apart = estimates[best] - estimates[i]
+            needed = apart * apart / (errors[best] + errors[i])
+            if needed < cost:
+                hardest, cost = i, needed
+            balance += pulls[i] / errors[i]
+    turn[0] = best if pulls[best] / errors[best] < balance else hardest
+    return 1
+
+
+def decide(sums, kept, arguments, log_odds, turn):
+    """:func:`judge` for a live agent, from the sums it keeps and what statistics keep (``kept[arm, cell, 0]``).
+
+    Gives the best arm, how far another may be ahead, and how many arms of ``turn`` to play before the next judgement.
+    """
     arms = sums.pulls.size
     estimates, errors, prices = np.zeros(arms), np.zeros(arms), np.zeros(arms)
     for i in range(arms):
         estimates[i], errors[i], prices[i] = look(sums, kept, i, arguments)
-    return judge(estimates, errors, prices, log_odds)
+    best, challenger, ahead = judge(estimates, errors, prices, log_odds)
+    return best, ahead, turns(sums.pulls, estimates, errors, best, challenger, turn)
 
 
 def identify(game, rewards, log_odds, arguments, out):
     """Play runs one after the other, each until it is sure or the horizon is reached.
 
-    After a pilot in round robin the best arm and its challenger are played in turn, and judged after each such pair
-    and at the horizon.
+    After a pilot in round robin arms are judged, and the policy says which are played before the next judgement: the
+    best one and its challenger in turn, or one. They are judged at the horizon, too.
     """
     first, runs, horizon, pilot = game
     arms, row_step, source, seed = rewards
@@ -101,16 +137,15 @@ def identify(game, rewards, log_odds, arguments, out):
         while True:
             if out.stop[0] != 0:
                 return
-            steps = 2
+            steps = 1
             if t < end_of_pilot:
-                steps = 1
                 turn[0] = t % count
             else:
                 if t == end_of_pilot:
                     for i in range(count):
                         estimates[i], errors[i], prices[i] = look(sums, kept, i, arguments)
-                best, turn[1], ahead = judge(estimates, errors, prices, log_odds)
-                turn[0] = best
+                best, challenger, ahead = judge(estimates, errors, prices, log_odds)
+                steps = turns(pulls, estimates, errors, best, challenger, turn)
                 out.stopped[r] = ahead < 0.0
                 if ahead < 0.0 or t >= horizon:
                     break

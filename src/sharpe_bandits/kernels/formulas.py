@@ -96,6 +96,11 @@ def noise(arm, *parameters):
     raise AssertionError("a kernel ran without its policy's noise bound")
 
 
+def turns(pulls, estimates, errors, best, challenger, turn):
+    """Write which arms are played before the next judgement to ``turn``; gives how many, 1 or 2."""
+    raise AssertionError("a kernel ran without its policy's way of taking turns bound")
+
+
 def share(sums, alive, size, pulls, looked, goal, quota):
     """Write how often each of the ``size`` arms alive is played in a phase to ``quota``, ``pulls`` on average.
 

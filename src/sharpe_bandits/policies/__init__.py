@@ -14,6 +14,7 @@ from .elimination import SuRSR as SuRSR
 from .elimination import UniformSampling as UniformSampling
 from .elimination import VarianceAwareHalving as VarianceAwareHalving
 from .fixed_confidence import LUCB as LUCB
+from .fixed_confidence import TopTwo as TopTwo
 from .gra_ucb import GRAUCB as GRAUCB
 from .gra_ucb import ModifiedGRAUCB as ModifiedGRAUCB
 from .scale_free import DiscountedUCB as DiscountedUCB

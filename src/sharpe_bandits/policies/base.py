@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from ..display import html_table, in_words
 from ..errors import BudgetTooSmallError, InvalidInputError, shown
 from ..kernels.elimination import drop_worst, share_equally
+from ..kernels.fixed_confidence import in_turn
 from ..names import check_name
 from ..objectives import Objective, objective_from_dict
 from ..plain_data import from_plain
@@ -300,6 +301,9 @@ class StoppingPolicy(Policy):
     """
 
     family: ClassVar[str] = "fixed confidence"
+    #: Which arms are played before the next judgement: a plain function, bound to
+    #: :func:`sharpe_bandits.kernels.formulas.turns`.
+    turns = staticmethod(in_turn)
     setting: ClassVar[Setting] = "fixed confidence"
 
     delta: float = field(default=0.05, kw_only=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ..kernels.fixed_confidence import top_two
 from ..kernels.statistics import ArmRecord
 from ..objectives import RSSR, Objective
 from ..validation import finite, positive
@@ -85,3 +86,23 @@ class LUCB(StoppingPolicy):
 
     def arguments(self) -> tuple[float, ...]:
         return self.L, self.risk_free
+
+
+@dataclass(frozen=True)
+class TopTwo(LUCB):
+    r"""SF-TopTwo: as :class:`LUCB`, with the pulls that tracking the optimal allocation asks for.
+
+    Estimates, their errors and the rule that stops are those of LUCB. What is played is one arm at a time: the best one
+    or the rival i that is hardest to tell from it, of least :math:`(\hat h_1 - \hat h_i)^2 / (w_1 + w_i)`. The best one
+    is played while :math:`s_1^2/\hat W_1 < \sum_{i \ne 1} s_i^2/\hat W_i`, which holds with equality at the allocation
+    that needs the fewest pulls. An arm with fewer than :math:`\sqrt t - K/2` pulls is played first. Parameters are
+    those of LUCB.
+    """
+
+    title: ClassVar[str] = "SF-TopTwo"
+    citation: ClassVar[str] = (
+        "Garivier & Kaufmann, Optimal Best Arm Identification with Fixed Confidence, 2016; balance of the best arm: "
+        "Bandyopadhyay, Juneja & Agrawal, Optimal Top-Two Method for Best Arm Identification and Fluid Analysis, 2024; "
+        "bounds as for SF-LUCB"
+    )
+    turns = staticmethod(top_two)

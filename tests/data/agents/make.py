@@ -43,6 +43,7 @@ def agents():
     for policy in EVERY_POLICY:
         yield policy.name, policy.agent(arms=3, horizon=200, seed=7), 75
     yield "LUCB", sb.LUCB(L=0.5).agent(arms=["a", "b", "c"], seed=3), 110
+    yield "TopTwo", sb.TopTwo(L=0.5).agent(arms=["a", "b", "c"], seed=3), 110
     yield "LUCB sure", sb.LUCB(L=0.5, pilot_pulls=8).agent(arms=2, seed=3), 10_000
     yield "LUCB pilot", sb.LUCB(L=0.5).agent(arms=2, seed=3), 10
     yield "fresh UCB-RSSR", sb.UCBRSSR(L=0.8).agent(arms=["momentum", "carry"]), 0

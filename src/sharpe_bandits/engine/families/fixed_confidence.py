@@ -69,4 +69,5 @@ class FixedConfidenceFamily(Family):
 def stopping_bindings(policy: StoppingPolicy) -> dict[Any, Any]:
     """What a kernel's placeholders stand for when it plays a policy that stops by itself."""
     read = mentions(policy.estimate) | mentions(policy.noise)
-    return {formulas.estimate: policy.estimate, formulas.noise: policy.noise, **keeping(read).bindings}
+    functions = {formulas.estimate: policy.estimate, formulas.noise: policy.noise, formulas.turns: policy.turns}
+    return {**functions, **keeping(read).bindings}

@@ -1,0 +1,61 @@
+"""Rounds until SF-LUCB and SF-TopTwo are sure, beside the information lower bound for the functional.
+
+No rule that errs with probability delta at most, on every bandit near this one, stops before T ln(1 / (2.4 delta))
+rounds on average (Garivier & Kaufmann, 2016), where 1/T is the largest, over shares w of the arms, of the least of
+(h_1 - h_i)^2 / (2 (W_1/w_1 + W_i/w_i)): to first order, by the true W.
+
+Run with: python examples/stopping_times.py [runs]
+"""
+
+import math
+import sys
+
+import numpy as np
+from scipy.optimize import minimize
+
+import sharpe_bandits as sb
+from sharpe_bandits.objectives import spread
+
+RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+DELTA = 0.05
+BANDITS = {
+    "U[0.5, 13.5], U[3, 13.5]": (sb.Bandit([sb.Uniform(0.5, 13.5), sb.Uniform(3, 13.5)]), 1.0),
+    "Bernoulli 0.6, 0.5, 0.4": (sb.Bandit([sb.Bernoulli(p) for p in (0.6, 0.5, 0.4)]), 0.1),
+    "normal: means 1, 0.9, 0.2, variances 4, 0.2, 1": (
+        sb.Bandit([sb.Normal(1.0, 4.0), sb.Normal(0.9, 0.2), sb.Normal(0.2, 1.0)]), 0.1,
+    ),
+    "ten normal arms, means 0.5 and nine times 0.3": (sb.Bandit([sb.Normal(0.5, 1)] + [sb.Normal(0.3, 1)] * 9), 0.1),
+    "twenty Bernoulli arms, 0.6 and 19 times 0.4": (sb.Bandit([sb.Bernoulli(0.6)] + [sb.Bernoulli(0.4)] * 19), 0.1),
+}  # fmt: skip
+
+
+def least_rounds(bandit: sb.Bandit, L: float) -> float:
+    """T ln(1 / (2.4 delta))."""
+    third, fourth = (
+        np.array([getattr(arm, f"{which}_moment") for arm in bandit.arms]) for which in ("third", "fourth")
+    )
+    h, *gradient = sb.RSSR(L, signed=True).root(bandit.means, bandit.variances, L, 0.0)
+    w = spread(bandit.variances, third, fourth, *gradient)
+    best = int(np.argmax(h))
+    others = [i for i in range(bandit.K) if i != best]
+
+    def slowest(logits: np.ndarray) -> float:
+        share = np.exp(logits - logits.max())
+        share /= share.sum()
+        rates = [(h[best] - h[i]) ** 2 / (2 * (w[best] / share[best] + w[i] / share[i])) for i in others]
+        return -math.log(min(rates))
+
+    starts = [np.zeros(bandit.K), np.where(np.arange(bandit.K) == best, 1.0, 0.0)]
+    options = {"maxiter": 40_000, "maxfev": 40_000, "xatol": 1e-7, "fatol": 1e-9}
+    found = min(minimize(slowest, start, method="Nelder-Mead", options=options).fun for start in starts)
+    return math.exp(found) * math.log(1 / (2.4 * DELTA))
+
+
+if __name__ == "__main__":
+    print("| bandit | lower bound | SF-LUCB | SF-TopTwo | wrong: LUCB | TopTwo |\n|---|---:|---:|---:|---:|---:|")
+    for name, (bandit, L) in BANDITS.items():
+        study = sb.identify([sb.LUCB(L=L), sb.TopTwo(L=L)], bandit, runs=RUNS, seed=1, max_budget=200_000, workers=1)
+        times = [study[policy].stopping_time() for policy in ("SF-LUCB", "SF-TopTwo")]
+        wrong = [study[policy].error().mean for policy in ("SF-LUCB", "SF-TopTwo")]
+        words = [f"{t.mean:,.0f} ± {t.se:.0f}" for t in times] + [f"{w:.4f}" for w in wrong]
+        print(f"| {name} | {least_rounds(bandit, L):,.0f} | {' | '.join(words)} |", flush=True)
