@@ -202,8 +202,6 @@ class Ranking:
             "RSSR": f"signed, L = {self.L:.4g} (variance per period)",
             "intervals": f"{100 * self.confidence:g}%, stationary bootstrap: {self.replications:,} resamples, blocks "
             f"of {self.block:.3g} rows on average, seed {self.seed}",
-            "if watched": f"{100 * self.confidence:g}% for all columns, however often one looks as the table grows"
-            + ("; * heavy tails: it promises too much" if any(c.heavy_tailed for c in self.columns) else ""),
             "trials": self._trials(),
             **({"data preparation": "; ".join(self.notes)} if self.notes else {}),
         }
@@ -246,7 +244,7 @@ class Ranking:
         ratios = [
             [
                 c.name, f"{c.annual_sharpe:.{d}f}", f"[{c.annual_sharpe_low:.{d}f}, {c.annual_sharpe_high:.{d}f}]",
-                _watched(c, d), f"{c.annual_se_hac:.{d}f}", f"{c.annual_se:.{d}f}", f"{c.annual_sharpe_lo:.{d}f}",
+                f"{c.annual_se_hac:.{d}f}", f"{c.annual_se:.{d}f}", f"{c.annual_sharpe_lo:.{d}f}",
                 f"{c.best:.{first}%}",
             ]
             for c in shown
@@ -267,7 +265,7 @@ class Ranking:
             for c in shown
         ]  # fmt: skip
         return [
-            (["", "annualised Sharpe", interval, "if watched", "s.e.", "s.e. iid", "Lo's", "ranked first"], ratios),
+            (["", "annualised Sharpe", interval, "s.e.", "s.e. iid", "Lo's", "ranked first"], ratios),
             (["", "PSR", "PSR robust", "DSR", "DSR robust", "FDR", "returns", f"needed for {self.confidence:.0%}",
               "more"], believed),
             (
@@ -466,13 +464,6 @@ def _watch(x: np.ndarray, rate: float, alpha: float, columns: int, q: float) -> 
     low, high = (float(statistics.annualised(end[-1], q)) for end in (found.low, found.high))
     begun = math.isfinite(high)
     return low if begun else None, high if begun else None, bool(found.heavy_tailed[-1])
-
-
-def _watched(column: Ranked, decimals: int) -> str:
-    low, high = column.annual_watched_low, column.annual_watched_high
-    if low is None or high is None:
-        return "too early"
-    return f"[{low:.{decimals}f}, {high:.{decimals}f}]{'*' * column.heavy_tailed}"
 
 
 def _track_record(x: np.ndarray, rate: float, confidence: float) -> float | None:
