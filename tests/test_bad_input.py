@@ -25,7 +25,7 @@ def says(*parts):
     "make",
     [
         sb.UCBRSSR, sb.UCBSRLike, sb.ModifiedGRAUCB, sb.ModifiedMVTS, sb.NormalGammaTS, sb.SHSR, sb.SuRSR, sb.RSSR,
-        sb.Sharpe, sb.SharpeLike, sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS,
+        sb.Sharpe, sb.SharpeLike, sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.SRTS,
         sb.ScaleFreeDirichlet, sb.SlidingWindowUCB, sb.DiscountedUCB,
     ],
 )  # fmt: skip
@@ -39,7 +39,7 @@ def test_every_policy_with_a_regulariser_is_tested_above():
     with_l = {name for name, policies in BY_CLASS.items() if hasattr(policies[0], "L")}
     assert with_l == {
         "UCBRSSR", "UCBSRLike", "ModifiedGRAUCB", "ModifiedMVTS", "NormalGammaTS", "SHSR", "SuRSR", "ScaleFreeUCB",
-        "ScaleFreeIMED", "ScaleFreeTS", "ScaleFreeDirichlet", "SlidingWindowUCB", "DiscountedUCB",
+        "ScaleFreeIMED", "ScaleFreeTS", "SRTS", "ScaleFreeDirichlet", "SlidingWindowUCB", "DiscountedUCB",
     }  # fmt: skip
 
 

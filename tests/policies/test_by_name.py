@@ -60,5 +60,5 @@ def test_what_is_misnamed(text, error, words):
 
 def test_policies_say_what_they_are():
     said = sb.ScaleFreeUCB(L=1 / 3, name="x").in_words()
-    assert said == "ScaleFreeUCB(L = 0.333333, risk_free = 0, c = 0.5, rest = 0)"
+    assert said == "ScaleFreeUCB(L = 0.333333, risk_free = 0, c = 0.5, dependent = False)"
     assert sb.UCB1(pilot_pulls=4).in_words() == "UCB1(pilot_pulls = 4)"

@@ -187,7 +187,8 @@ class _AnyObjective(_ScaleFree):
         if self.objective is None:
             if self.L is None:
                 raise InvalidInputError(
-                    f"{self.title} needs the regulariser L of RSSR, or another objective: "
+                    f"L must be a finite number above 0, got None; {self.title} needs the regulariser L of RSSR, or "
+                    "another objective: "
                     f"{type(self).__name__}(L=0.1) or {type(self).__name__}(objective=sb.Sharpe(L=0.1))"
                 )
             super().check()
