@@ -58,10 +58,14 @@ class ConfidenceSequence:
 
     Attributes
     ----------
-    pulls : rewards that each rests on
-    estimate, low, high : of the objective; minus and plus infinity (for squares 0 and infinity) where it is too early
-    heavy_tailed : whether the rewards have so large a kurtosis that the promise is not kept
-    alpha : probability with which the truth is ever left out, promised
+    pulls : numpy.ndarray
+        rewards that each rests on
+    estimate, low, high : numpy.ndarray
+        of the objective; minus and plus infinity (for squares 0 and infinity) where it is too early
+    heavy_tailed : numpy.ndarray
+        whether the rewards have so large a kurtosis that the promise is not kept
+    alpha : float
+        probability with which the truth is ever left out, promised
     """
 
     pulls: np.ndarray
@@ -93,13 +97,19 @@ class Leader:
 
     Attributes
     ----------
-    arm : its number
-    rival : number of the arm that may be ahead of it, or comes closest to it
-    lead, low : estimated difference of the two in the root of the objective (not a number: too early), and the least
-        that it may be
-    probably_best : whether it is ahead of all others, but for an error of probability alpha at all times together
-    heavy_tailed : whether rewards of the two have so large a kurtosis that the promise is not kept
-    alpha : that probability
+    arm : int
+        its number
+    rival : int
+        number of the arm that may be ahead of it, or comes closest to it
+    lead, low : float
+        estimated difference of the two in the root of the objective (not a number: too early), and the least that it
+        may be
+    probably_best : bool
+        whether it is ahead of all others, but for an error of probability alpha at all times together
+    heavy_tailed : bool
+        whether rewards of the two have so large a kurtosis that the promise is not kept
+    alpha : float
+        that probability
     """
 
     arm: int
@@ -125,13 +135,20 @@ def confidence_sequence(
 
     Parameters
     ----------
-    rewards : of one arm in their order, or a column per arm
-    objective : by default the Sharpe ratio (mean - risk_free) / standard deviation, without a regulariser
-    alpha : probability with which the truth is ever left out
-    risk_free : rate per reward, for the default objective; others have their own
-    arms : intervals of so many arms are to hold together (alpha is shared out among them)
-    autocorrelated : allow for autocorrelation: W times (1 + r)/(1 - r), r the estimated one at lag 1, if it is above 0
-    tuning : m; larger is narrower late, and wider early
+    rewards : Any
+        of one arm in their order, or a column per arm
+    objective : Objective | None, optional
+        by default the Sharpe ratio (mean - risk_free) / standard deviation, without a regulariser
+    alpha : float, optional
+        probability with which the truth is ever left out
+    risk_free : float, optional
+        rate per reward, for the default objective; others have their own
+    arms : int, optional
+        intervals of so many arms are to hold together (alpha is shared out among them)
+    autocorrelated : bool, optional
+        allow for autocorrelation: W times (1 + r)/(1 - r), r the estimated one at lag 1, if it is above 0
+    tuning : float, optional
+        m; larger is narrower late, and wider early
     """
     x = np.asarray(rewards, float)
     if x.ndim not in (1, 2) or not x.size:

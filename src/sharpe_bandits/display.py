@@ -22,9 +22,12 @@ class Table:
 
     Attributes
     ----------
-    columns, rows : the table; ``records()`` gives a dictionary per row
-    title, text : what it is, in words
-    anchor : name to link to it in a report
+    columns, rows : list[str] and list[list[Any]]
+        the table; ``records()`` gives a dictionary per row
+    title, text : str, optional
+        what it is, in words
+    anchor : str, optional
+        name to link to it in a report
     """
 
     columns: list[str]

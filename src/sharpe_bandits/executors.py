@@ -89,9 +89,11 @@ class Engine:
 
     Attributes
     ----------
-    workers : how many there are at the moment
+    workers : int
+        how many there are at the moment
     unit : what a worker is
-    machines : the kinds of machines that have computed chunks, if they may be others than this one
+    machines : list[dict[str, str]]
+        the kinds of machines that have computed chunks, if they may be others than this one
     """
 
     workers: int
@@ -170,10 +172,14 @@ def on_threads(
 
     Parameters
     ----------
-    tasks, workers : what is to be done, and by how many threads
-    compute : what does it
-    tell : called with each task that is done and what it gave
-    look : called now and then while none is done; what it raises stops the rest
+    tasks, workers : Sequence[_T] and int
+        what is to be done, and by how many threads
+    compute : Callable[[_T], _C]
+        what does it
+    tell : Callable[[_T, _C], None], optional
+        called with each task that is done and what it gave
+    look : Callable[[], None], optional
+        called now and then while none is done; what it raises stops the rest
     """
     done: list[tuple[_T, _C]] = []
     stop = new_cell()
@@ -216,9 +222,12 @@ class Reply:
 
     Attributes
     ----------
-    chunk : None from a worker that does not have the spec
-    seconds : that the worker took
-    machine, software : what computed it
+    chunk : Chunk | None
+        None from a worker that does not have the spec
+    seconds : float
+        that the worker took
+    machine, software : dict[str, str]
+        what computed it
     """
 
     chunk: Chunk | None
@@ -236,8 +245,10 @@ def play(digest: str, pickled: bytes | None, first: int, runs: int) -> Reply:
 
     Parameters
     ----------
-    digest, pickled : the spec; None for "the one that you were sent before"
-    first, runs : the range of runs
+    digest, pickled : str and bytes | None
+        the spec; None for "the one that you were sent before"
+    first, runs : int
+        the range of runs
     """
     started = time.perf_counter()
     here = machine(), _own_software()

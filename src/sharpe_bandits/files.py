@@ -93,9 +93,12 @@ def from_json(content: bytes | str, what: str, constants: bool = False) -> Any:
 
     Parameters
     ----------
-    content : the text
-    what : what it is, for the message
-    constants : whether NaN and Infinity, which the standard does not know, may stand for numbers
+    content : bytes | str
+        the text
+    what : str
+        what it is, for the message
+    constants : bool, optional
+        whether NaN and Infinity, which the standard does not know, may stand for numbers
     """
     if not isinstance(content, (str, bytes)):
         raise UnreadableDataError(f"{what} must be text, got {type(content).__name__}")

@@ -16,9 +16,12 @@ def from_plain(what: str, kinds: Mapping[str, Any], data: Any, **more: Any) -> A
 
     Parameters
     ----------
-    what : "arm", "bandit", "objective" or "policy"
-    kinds : classes by name
-    data : what ``to_dict`` gave
+    what : str
+        "arm", "bandit", "objective" or "policy"
+    kinds : Mapping[str, Any]
+        classes by name
+    data : Any
+        what ``to_dict`` gave
     **more : parameters that plain data cannot hold
     """
     if not isinstance(data, Mapping):

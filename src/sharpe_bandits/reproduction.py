@@ -39,10 +39,14 @@ class Job:
 
     Attributes
     ----------
-    title, lead : of the report
-    panels : what is simulated
-    runs, seed : how often, from which seed
-    description : anything else that the results depend on, as plain data (a user's experiment file)
+    title, lead : str
+        of the report
+    panels : list[Panel]
+        what is simulated
+    runs, seed : int
+        how often, from which seed
+    description : Any, optional
+        anything else that the results depend on, as plain data (a user's experiment file)
     """
 
     title: str

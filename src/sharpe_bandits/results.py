@@ -33,18 +33,30 @@ class PolicyResult:
 
     Attributes
     ----------
-    name, policy : its name and its description as plain data
-    goal : the policy's own objective, if it has one
-    checkpoints : rounds at which pulls are known
-    batch : runs per batch
-    pulls : (batches, checkpoints, arms), added over the runs of a batch
-    halfway : (runs, arms) pulls after half of the rounds; None where they are not known
-    final : (runs, arms) pulls at the horizon
-    recommended : (runs, m), in order of arm; m = 1 unless the policy looks for several
-    reward_mean, reward_variance : (runs,) of the sequence of rewards
-    stopped : (runs,), whether the run came to its own end, and was not given up at its maximal budget
-    mean, variance : true moments of the arms: a row for all, or one per run, or one per stretch between switches
-    switches : checkpoints after which the arms changed
+    name, policy : str and dict[str, Any]
+        its name and its description as plain data
+    goal : Objective | None
+        the policy's own objective, if it has one
+    checkpoints : numpy.ndarray
+        rounds at which pulls are known
+    batch : int
+        runs per batch
+    pulls : numpy.ndarray
+        (batches, checkpoints, arms), added over the runs of a batch
+    halfway : numpy.ndarray | None
+        (runs, arms) pulls after half of the rounds; None where they are not known
+    final : numpy.ndarray
+        (runs, arms) pulls at the horizon
+    recommended : numpy.ndarray
+        (runs, m), in order of arm; m = 1 unless the policy looks for several
+    reward_mean, reward_variance : numpy.ndarray
+        (runs,) of the sequence of rewards
+    stopped : numpy.ndarray
+        (runs,), whether the run came to its own end, and was not given up at its maximal budget
+    mean, variance : numpy.ndarray
+        true moments of the arms: a row for all, or one per run, or one per stretch between switches
+    switches : tuple[int, ...], optional
+        checkpoints after which the arms changed
     """
 
     #: What it can be ranked by; the first unless told otherwise.

@@ -55,23 +55,37 @@ def simulate(
 
     Parameters
     ----------
-    policies : one or several, with different names
-    bandit : a Bandit, Tape, RandomBandit or SwitchingBandit, or a list of arms
-    horizon : rounds per run (the budget, for best-arm identification)
-    runs : independent repetitions
-    seed : a non-negative whole number
-    workers : threads; None for all cores
-    executor : who computes chunks instead of threads: any ``concurrent.futures.Executor`` (processes, loky, MPI), a
-        function that makes one, or a Dask client
-    checkpoints : rounds at which pulls are kept, or how many of them, spaced logarithmically; the horizon is always one
-    chunk : runs per unit of work; None for a good default
-    progress : show a progress bar; None for "if standard error is a terminal"
-    source : bits of rewards: "splitmix" (fastest) or "philox" (for more than about 10^13 rewards in one study)
-    feedback : "bandit": only the reward of the arm played is seen; "full": those of all arms are (index policies only)
-    delay : rounds after which a reward comes in (0: before the next choice), or a distribution of that number, such as
+    policies : Policy | Iterable[Policy]
+        one or several, with different names
+    bandit : Any
+        a Bandit, Tape, RandomBandit or SwitchingBandit, or a list of arms
+    horizon : int
+        rounds per run (the budget, for best-arm identification)
+    runs : int, optional
+        independent repetitions
+    seed : int, optional
+        a non-negative whole number
+    workers : int | None, optional
+        threads; None for all cores
+    executor : Any, optional
+        who computes chunks instead of threads: any ``concurrent.futures.Executor`` (processes, loky, MPI), a function
+        that makes one, or a Dask client
+    checkpoints : int | Iterable[int], optional
+        rounds at which pulls are kept, or how many of them, spaced logarithmically; the horizon is always one
+    chunk : int | None, optional
+        runs per unit of work; None for a good default
+    progress : bool | None, optional
+        show a progress bar; None for "if standard error is a terminal"
+    source : Source, optional
+        bits of rewards: "splitmix" (fastest) or "philox" (for more than about 10^13 rewards in one study)
+    feedback : Feedback, optional
+        "bandit": only the reward of the arm played is seen; "full": those of all arms are (index policies only)
+    delay : Any, optional
+        rounds after which a reward comes in (0: before the next choice), or a distribution of that number, such as
         ``sb.Uniform(0, 20)``, cut to whole rounds. Policies see such pulls as under way, as they do in campaigns
-    batch : rounds that are chosen before rewards come in, all together. Policies that play in phases lose nothing but
-        time by delays and batches: their choices are the same
+    batch : int, optional
+        rounds that are chosen before rewards come in, all together. Policies that play in phases lose nothing but time
+        by delays and batches: their choices are the same
     """
     environment = as_environment(bandit)
     lateness = _lateness(delay, batch)
@@ -169,11 +183,16 @@ def run_specs(
 
     Parameters
     ----------
-    specs : what is to be simulated
-    engine : who computes them
-    chunk : runs per task; None for a good default
-    store : where finished chunks are kept, and found
-    watch : shows progress
+    specs : Sequence[Spec]
+        what is to be simulated
+    engine : Engine
+        who computes them
+    chunk : int | None, optional
+        runs per task; None for a good default
+    store : Store | None, optional
+        where finished chunks are kept, and found
+    watch : Watch, optional
+        shows progress
     """
     tasks = [task for spec in specs for task in tasks_of(spec, chunk)]
     chunks: dict[int, list[Chunk]] = {id(spec): [] for spec in specs}
@@ -209,15 +228,23 @@ def identify(
 
     Parameters
     ----------
-    policies : one or several that stop by themselves, with different names
-    bandit : a Bandit, Tape or RandomBandit, or a list of arms
-    runs : independent repetitions
-    seed : a non-negative whole number
-    max_budget : rounds after which a run is given up
-    workers : threads; None for all cores
-    executor : who computes chunks instead of threads: any ``concurrent.futures.Executor`` (processes, loky, MPI), a
-        function that makes one, or a Dask client
-    chunk : runs per unit of work; None for a good default
+    policies : Policy | Iterable[Policy]
+        one or several that stop by themselves, with different names
+    bandit : Any
+        a Bandit, Tape or RandomBandit, or a list of arms
+    runs : int, optional
+        independent repetitions
+    seed : int, optional
+        a non-negative whole number
+    max_budget : int, optional
+        rounds after which a run is given up
+    workers : int | None, optional
+        threads; None for all cores
+    executor : Any, optional
+        who computes chunks instead of threads: any ``concurrent.futures.Executor`` (processes, loky, MPI), a function
+        that makes one, or a Dask client
+    chunk : int | None, optional
+        runs per unit of work; None for a good default
     """
     listed = _listed(policies)
     environment = as_environment(bandit)
@@ -280,9 +307,12 @@ def trace(
 
     Parameters
     ----------
-    policy, bandit, horizon, seed, source, feedback, delay, batch : as for :func:`simulate`
-    run : which run
-    kernel : "auto", or "lazy" or "side by side" to force one of the two (they make the same choices)
+    policy, bandit, horizon, seed, source, feedback, delay, batch : Policy and Any and int and Source and Feedback
+        as for :func:`simulate`
+    run : int, optional
+        which run
+    kernel : Kernel, optional
+        "auto", or "lazy" or "side by side" to force one of the two (they make the same choices)
     """
     check_policy(policy)
     environment = as_environment(bandit)

@@ -63,10 +63,14 @@ class Study(Mapping[str, PolicyResult]):
 
     Attributes
     ----------
-    settings : what was simulated: bandit, horizon, runs, seed
-    metric : what policies are ranked by unless told otherwise: "regret", "error" or "stopping time"
-    objective : what they are judged by unless told otherwise, if the study is a case of an experiment
-    variables, label : what distinguishes it from the other cases, if it is one
+    settings : Mapping[str, Any]
+        what was simulated: bandit, horizon, runs, seed
+    metric : Metric, optional
+        what policies are ranked by unless told otherwise: "regret", "error" or "stopping time"
+    objective : Objective | None, optional
+        what they are judged by unless told otherwise, if the study is a case of an experiment
+    variables, label : Mapping[str, Any] | None and str, optional
+        what distinguishes it from the other cases, if it is one
     """
 
     def __init__(

@@ -59,9 +59,12 @@ class EliminationAgent(Agent):
 
         Parameters
         ----------
-        gap : guess of the smallest gap; a larger guess gives a smaller bound
-        form : "printed" or "repaired"
-        lower, upper : rewards lie between them (repaired form)
+        gap : float
+            guess of the smallest gap; a larger guess gives a smaller bound
+        form : str, optional
+            "printed" or "repaired"
+        lower, upper : float, optional
+            rewards lie between them (repaired form)
         """
         from ..theory import PlayedPhase, path_error
 

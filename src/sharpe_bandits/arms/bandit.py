@@ -102,8 +102,10 @@ def bandit_from_dict(data: dict[str, Any], *, draw: Callable[[np.random.Generato
 
     Parameters
     ----------
-    data : what ``to_dict`` gave
-    draw : the function by which a :class:`RandomBandit` draws its arms, which is no plain data
+    data : dict[str, Any]
+        what ``to_dict`` gave
+    draw : Callable[[numpy.random.Generator], Any] | None, optional
+        the function by which a :class:`RandomBandit` draws its arms, which is no plain data
     """
     return from_plain("bandit", Environment.kinds, data, **({} if draw is None else {"draw": draw}))
 
@@ -113,11 +115,15 @@ class Bandit(Environment):
 
     Parameters
     ----------
-    arms : arms of this library or frozen scipy.stats distributions, at least two
-    names : optional names, one per arm (default: 0, 1, ...)
-    clock : whether a serially dependent arm advances only when it is played ("pulls") or in every round, as prices do
+    arms : Iterable[Any]
+        arms of this library or frozen scipy.stats distributions, at least two
+    names : Sequence[str] | None, optional
+        optional names, one per arm (default: 0, 1, ...)
+    clock : Clock | None, optional
+        whether a serially dependent arm advances only when it is played ("pulls") or in every round, as prices do
         ("rounds"); the default is "rounds" if any arm has one
-    jointly : let all arms draw the same blocks, so that rows of a table stay together (BlockBootstrap arms only)
+    jointly : bool, optional
+        let all arms draw the same blocks, so that rows of a table stay together (BlockBootstrap arms only)
     """
 
     def __init__(
@@ -232,8 +238,10 @@ class SwitchingBandit(Environment):
 
     Parameters
     ----------
-    bandits : what it plays as, one after the other; at least two, with the same number of arms
-    after : the rounds after which it changes, rising, one fewer than bandits
+    bandits : Sequence[Any]
+        what it plays as, one after the other; at least two, with the same number of arms
+    after : Sequence[int]
+        the rounds after which it changes, rising, one fewer than bandits
     """
 
     clock = "rounds"
@@ -299,9 +307,11 @@ class Tape(Environment):
 
     Parameters
     ----------
-    rewards : one row per arm
-    clock : "pulls": ``rewards[arm, j]`` is what the j-th pull of ``arm`` pays (j from 0). "rounds": it is what ``arm``
-        pays if it is played in round j, as in a table of returns
+    rewards : Any
+        one row per arm
+    clock : Clock, optional
+        "pulls": ``rewards[arm, j]`` is what the j-th pull of ``arm`` pays (j from 0). "rounds": it is what ``arm`` pays
+        if it is played in round j, as in a table of returns
     """
 
     def __init__(self, rewards: Any, clock: Clock = "pulls") -> None:
@@ -365,11 +375,15 @@ class RandomBandit(Environment):
 
     Parameters
     ----------
-    arms : number of arms
-    draw : called with a :class:`numpy.random.Generator` that is a function of seed and run alone; returns the arms, as
-        a list of arms or as :class:`UniformArms`
-    name : what to call it in saved results
-    lowest : a bound that no reward of any run lies below, if there is one (lets some policies be played faster)
+    arms : int
+        number of arms
+    draw : Callable[[numpy.random.Generator], Any]
+        called with a :class:`numpy.random.Generator` that is a function of seed and run alone; returns the arms, as a
+        list of arms or as :class:`UniformArms`
+    name : str, optional
+        what to call it in saved results
+    lowest : float, optional
+        a bound that no reward of any run lies below, if there is one (lets some policies be played faster)
     """
 
     varies = True
@@ -475,11 +489,15 @@ def bootstrap(
 
     Parameters
     ----------
-    table : returns read by :func:`~sharpe_bandits.read_returns`, a frame, or an array with a column per arm
-    block : None to draw every reward by itself; else the mean length of the blocks that are drawn, which keeps what
-        rewards owe to those before them (see :class:`BlockBootstrap`)
-    jointly : draw the same rows for all arms, which keeps what columns owe to each other
-    names : of the arms; default those of the columns
+    table : Any
+        returns read by :func:`~sharpe_bandits.read_returns`, a frame, or an array with a column per arm
+    block : float | None, optional
+        None to draw every reward by itself; else the mean length of the blocks that are drawn, which keeps what rewards
+        owe to those before them (see :class:`BlockBootstrap`)
+    jointly : bool, optional
+        draw the same rows for all arms, which keeps what columns owe to each other
+    names : Sequence[str] | None, optional
+        of the arms; default those of the columns
     """
     if names is None:
         # an Arrow table's "columns" are its data

@@ -27,8 +27,10 @@ class AR1(Arm):
 
     Parameters
     ----------
-    mean, variance : of the long run
-    phi : correlation of successive rewards, strictly between -1 and 1
+    mean, variance : float
+        of the long run
+    phi : float
+        correlation of successive rewards, strictly between -1 and 1
     """
 
     serially_dependent: ClassVar[bool] = True
@@ -72,9 +74,12 @@ class GARCH(Arm):
 
     Parameters
     ----------
-    mean, variance : of the long run
-    alpha : weight of the last reward, above 0
-    beta : weight of the last variance, from 0; alpha + beta below 1
+    mean, variance : float
+        of the long run
+    alpha : float
+        weight of the last reward, above 0
+    beta : float
+        weight of the last variance, from 0; alpha + beta below 1
     """
 
     serially_dependent: ClassVar[bool] = True
@@ -122,8 +127,10 @@ class BlockBootstrap(Arm):
 
     Parameters
     ----------
-    values : the record, in order
-    block : mean length of a block, at least 1 (1: rewards are drawn independently)
+    values : tuple[float, ...]
+        the record, in order
+    block : float
+        mean length of a block, at least 1 (1: rewards are drawn independently)
     """
 
     serially_dependent: ClassVar[bool] = True

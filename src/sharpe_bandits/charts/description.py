@@ -31,19 +31,32 @@ class Series:
 
     Attributes
     ----------
-    name : of its entry in the legend
-    colour : as ``#rrggbb``
-    at : where the values were measured: times, dates (``datetime64``), or numbers of places
-    mean, low, high : values and the ends of their intervals; without intervals ``low`` and ``high`` are empty
-    kind : "measured", or "bound", which comes last in the legend
-    dash, width : of the line through the values, in points; no line without a dash
-    marker, size, filled : of the values, in points; no markers without a marker
-    bars : whether intervals are bars instead of a band
-    hidden : shown only when asked for
-    legend : whether it has an entry of its own in the legend
-    group : what is hidden and shown together; by default the name
-    scaled : whether the axis reaches as far as this series
-    notes : what to say of each value instead of its numbers
+    name : str
+        of its entry in the legend
+    colour : str
+        as ``#rrggbb``
+    at : Values
+        where the values were measured: times, dates (``datetime64``), or numbers of places
+    mean, low, high : Values
+        values and the ends of their intervals; without intervals ``low`` and ``high`` are empty
+    kind : Literal['measured', 'bound'], optional
+        "measured", or "bound", which comes last in the legend
+    dash, width : Dash | None and float, optional
+        of the line through the values, in points; no line without a dash
+    marker, size, filled : Marker | None and float and bool, optional
+        of the values, in points; no markers without a marker
+    bars : bool, optional
+        whether intervals are bars instead of a band
+    hidden : bool, optional
+        shown only when asked for
+    legend : bool, optional
+        whether it has an entry of its own in the legend
+    group : str, optional
+        what is hidden and shown together; by default the name
+    scaled : bool, optional
+        whether the axis reaches as far as this series
+    notes : Sequence[str], optional
+        what to say of each value instead of its numbers
     """
 
     name: str
@@ -84,13 +97,20 @@ class Axis:
 
     Attributes
     ----------
-    label : what is measured along it
-    scale : "linear", "log", "date", or "places" (named ones, numbered from 0; vertical axes run downwards)
-    limits : ends of the axis on each scale that it can be drawn on; None where the data decide
-    places : names of places, lines separated by line breaks
-    beside : a remark on each place, on the other side of the chart
-    plain : whether logarithmic axes have plain numbers rather than powers of ten
-    second : label of the same axis in another unit, and how many of ours make one of it
+    label : str, optional
+        what is measured along it
+    scale : Scale, optional
+        "linear", "log", "date", or "places" (named ones, numbered from 0; vertical axes run downwards)
+    limits : Mapping[Scale, tuple[float | None, float | None]], optional
+        ends of the axis on each scale that it can be drawn on; None where the data decide
+    places : Sequence[str], optional
+        names of places, lines separated by line breaks
+    beside : Sequence[str], optional
+        a remark on each place, on the other side of the chart
+    plain : bool, optional
+        whether logarithmic axes have plain numbers rather than powers of ten
+    second : tuple[str, float] | None, optional
+        label of the same axis in another unit, and how many of ours make one of it
     """
 
     label: str = ""
@@ -113,12 +133,18 @@ class Chart:
 
     Attributes
     ----------
-    series, rules : what is drawn
-    x, y : the axes
-    name : of what is measured, to choose between charts of a column
-    title : what distinguishes it from the chart beside it
-    across : whether values run along the horizontal axis and places down the vertical one
-    height : on a page, in pixels
+    series, rules : Sequence[Series] and Sequence[Rule]
+        what is drawn
+    x, y : Axis
+        the axes
+    name : str, optional
+        of what is measured, to choose between charts of a column
+    title : str, optional
+        what distinguishes it from the chart beside it
+    across : bool, optional
+        whether values run along the horizontal axis and places down the vertical one
+    height : int, optional
+        on a page, in pixels
     """
 
     series: Sequence[Series]
@@ -155,10 +181,14 @@ class Figure:
 
     Attributes
     ----------
-    title, caption : above all charts, and below
-    charts : rows of charts
-    size : in inches, without title, caption and legend
-    shared : which axes are the same for the charts of a column ("x") or of a row ("y")
+    title, caption : str
+        above all charts, and below
+    charts : Sequence[Sequence[Chart]]
+        rows of charts
+    size : tuple[float, float]
+        in inches, without title, caption and legend
+    shared : Literal['x', 'y', ''], optional
+        which axes are the same for the charts of a column ("x") or of a row ("y")
     """
 
     title: str

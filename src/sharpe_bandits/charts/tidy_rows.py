@@ -35,12 +35,18 @@ class Setting:
 
     Attributes
     ----------
-    label : the case's name in the rows
-    column : the chart that it is drawn in; cases of one column share axes
-    suffix : what is added to names if several cases share a chart, and to its title otherwise, as in ", L = 0.5"
-    lines : what stands below its points
-    horizon : its number of rounds
-    switches : rounds in which the arms change
+    label : str
+        the case's name in the rows
+    column : str
+        the chart that it is drawn in; cases of one column share axes
+    suffix : str
+        what is added to names if several cases share a chart, and to its title otherwise, as in ", L = 0.5"
+    lines : tuple[str, ...]
+        what stands below its points
+    horizon : int
+        its number of rounds
+    switches : tuple[int, ...], optional
+        rounds in which the arms change
     """
 
     label: str

@@ -37,16 +37,26 @@ class Spec:
 
     Attributes
     ----------
-    policy, environment : who plays on what
-    horizon : rounds per run; for a policy that stops by itself the largest budget
-    runs : runs in all (they set the size of a batch)
-    seed : of all rewards and of the policy's own randomness
-    checkpoints : rounds after which pulls are kept; the last is the horizon. Empty for a policy that stops by itself
-    source : where the bits of rewards come from, "splitmix" or "philox"
-    kernel : "auto", or "lazy" or "side by side" to force one
-    feedback : "bandit": the reward of the arm played is seen; "full": the rewards of all arms are
-    delay : rounds after which a reward comes in, or the distribution of that number
-    batch_rounds : rounds that are chosen before rewards come in
+    policy, environment : Policy and Environment
+        who plays on what
+    horizon : int
+        rounds per run; for a policy that stops by itself the largest budget
+    runs : int
+        runs in all (they set the size of a batch)
+    seed : int
+        of all rewards and of the policy's own randomness
+    checkpoints : tuple[int, ...]
+        rounds after which pulls are kept; the last is the horizon. Empty for a policy that stops by itself
+    source : Source, optional
+        where the bits of rewards come from, "splitmix" or "philox"
+    kernel : Kernel, optional
+        "auto", or "lazy" or "side by side" to force one
+    feedback : Feedback, optional
+        "bandit": the reward of the arm played is seen; "full": the rewards of all arms are
+    delay : int | Arm, optional
+        rounds after which a reward comes in, or the distribution of that number
+    batch_rounds : int, optional
+        rounds that are chosen before rewards come in
     """
 
     policy: Policy
@@ -101,16 +111,25 @@ class Chunk:
 
     Attributes
     ----------
-    first, runs : the range
-    first_batch : number of the batch that ``pulls[0]`` belongs to
-    pulls : (batches, checkpoints, arms), pulls added over the runs of a batch
-    halfway : (runs, arms), pulls after half of the rounds; nothing for a policy that stops by itself
-    final : (runs, arms), pulls in the end
-    recommended : (runs, m), the arms recommended in the end, in order of arm
-    stopped : (runs,), whether the run came to its own end: False where a policy that stops by itself was not sure yet
-        when its budget was spent
-    reward_mean, reward_variance : (runs,), of the run's sequence of rewards
-    choices, rewards : (runs, horizon) where a trace was asked for, else (0, 0)
+    first, runs : int
+        the range
+    first_batch : int
+        number of the batch that ``pulls[0]`` belongs to
+    pulls : numpy.ndarray
+        (batches, checkpoints, arms), pulls added over the runs of a batch
+    halfway : numpy.ndarray
+        (runs, arms), pulls after half of the rounds; nothing for a policy that stops by itself
+    final : numpy.ndarray
+        (runs, arms), pulls in the end
+    recommended : numpy.ndarray
+        (runs, m), the arms recommended in the end, in order of arm
+    stopped : numpy.ndarray
+        (runs,), whether the run came to its own end: False where a policy that stops by itself was not sure yet when
+        its budget was spent
+    reward_mean, reward_variance : numpy.ndarray
+        (runs,), of the run's sequence of rewards
+    choices, rewards : numpy.ndarray
+        (runs, horizon) where a trace was asked for, else (0, 0)
     """
 
     first: int

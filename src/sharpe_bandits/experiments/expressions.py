@@ -74,9 +74,11 @@ def evaluate(expression: Any, names: Mapping[str, Any]) -> Any:
 
     Parameters
     ----------
-    expression : a number, or text with numbers, names, ``+ - * / // % **``, comparisons, ``a if b else c`` and the
-        functions sqrt, exp, log (natural), log2, floor, ceil, abs, min, max
-    names : what the names stand for
+    expression : Any
+        a number, or text with numbers, names, ``+ - * / // % **``, comparisons, ``a if b else c`` and the functions
+        sqrt, exp, log (natural), log2, floor, ceil, abs, min, max
+    names : Mapping[str, Any]
+        what the names stand for
     """
     if not isinstance(expression, str):
         return expression

@@ -36,14 +36,22 @@ class Panel:
 
     Attributes
     ----------
-    id, profile : its identity; a user's own experiment has profile ""
-    title, compares, note : in words
-    metric : what is drawn first, "regret" or "error"
-    cases : what is simulated
-    checkpoints : how many rounds are kept per curve
-    claims : what is said of it
-    max_runs : how many runs are enough for it, if that is fewer than for others
-    long_cases : the same cases with a longer horizon and one policy, which statements about growth are judged by
+    id, profile : str
+        its identity; a user's own experiment has profile ""
+    title, compares, note : str
+        in words
+    metric : Metric | Literal['coverage']
+        what is drawn first, "regret" or "error"
+    cases : tuple[Case, ...]
+        what is simulated
+    checkpoints : int
+        how many rounds are kept per curve
+    claims : tuple[Claim, ...], optional
+        what is said of it
+    max_runs : int | None, optional
+        how many runs are enough for it, if that is fewer than for others
+    long_cases : tuple[Case, ...], optional
+        the same cases with a longer horizon and one policy, which statements about growth are judged by
     """
 
     id: str

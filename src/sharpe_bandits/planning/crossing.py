@@ -23,9 +23,12 @@ class Line:
 
     Attributes
     ----------
-    intercept, slope : a and b, the latter above 0
-    covariance : of both
-    low, high : the smallest and largest budget it was fitted to
+    intercept, slope : float
+        a and b, the latter above 0
+    covariance : numpy.ndarray
+        of both
+    low, high : int
+        the smallest and largest budget it was fitted to
     """
 
     intercept: float

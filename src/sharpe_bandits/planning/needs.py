@@ -33,10 +33,14 @@ class Point:
 
     Attributes
     ----------
-    policy : its name
-    budget : rounds
-    runs, wrong : how many, and how many of them did not find the best arm
-    stage : what the point was simulated for
+    policy : str
+        its name
+    budget : int
+        rounds
+    runs, wrong : int
+        how many, and how many of them did not find the best arm
+    stage : str
+        what the point was simulated for
     """
 
     policy: str
@@ -57,11 +61,15 @@ class Need:
 
     Attributes
     ----------
-    policy : its name
-    rounds : the budget at which it errs with the target's probability; None if it is not sure to err less within the
-        largest budget allowed
-    line : the fitted error about that budget; None if there is none, as where the smallest possible budget suffices
-    check : fresh runs at the recommended budget, or runs at the largest budget allowed
+    policy : str
+        its name
+    rounds : Estimate | None
+        the budget at which it errs with the target's probability; None if it is not sure to err less within the largest
+        budget allowed
+    line : Line | None
+        the fitted error about that budget; None if there is none, as where the smallest possible budget suffices
+    check : Point
+        fresh runs at the recommended budget, or runs at the largest budget allowed
     """
 
     policy: str
@@ -89,11 +97,16 @@ class Plan:
 
     Attributes
     ----------
-    problem : the arms
-    target : accepted probability of error; None where budgets were asked for
-    needs : per policy, and for seeing every arm in every period; empty where budgets were asked for
-    points : everything that was simulated
-    seed, runs, max_budget : as they were given, or the default
+    problem : BestArmProblem
+        the arms
+    target : float | None
+        accepted probability of error; None where budgets were asked for
+    needs : tuple[Need, ...]
+        per policy, and for seeing every arm in every period; empty where budgets were asked for
+    points : tuple[Point, ...]
+        everything that was simulated
+    seed, runs, max_budget : int
+        as they were given, or the default
     """
 
     problem: BestArmProblem

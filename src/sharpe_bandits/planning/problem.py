@@ -38,13 +38,20 @@ class BestArmProblem:
 
     Attributes
     ----------
-    bandit : the arms, named; a reward is the return of one period
-    periods_per_year : what Sharpe ratios and volatilities are annualised with
-    objective : what "best" means
-    rewards : how rewards are drawn, in words
-    table : (rows, columns) excess returns that the arms were estimated from, if they were
-    block : mean length of the blocks of rows that are drawn again where every arm is seen, if there is a table
-    notes, remarks : what was done to a table on reading it, and what is doubtful about it
+    bandit : Bandit
+        the arms, named; a reward is the return of one period
+    periods_per_year : float
+        what Sharpe ratios and volatilities are annualised with
+    objective : Objective
+        what "best" means
+    rewards : str
+        how rewards are drawn, in words
+    table : numpy.ndarray | None, optional
+        (rows, columns) excess returns that the arms were estimated from, if they were
+    block : float | None, optional
+        mean length of the blocks of rows that are drawn again where every arm is seen, if there is a table
+    notes, remarks : tuple[str, ...], optional
+        what was done to a table on reading it, and what is doubtful about it
     """
 
     bandit: Bandit
@@ -126,16 +133,23 @@ class BestArmProblem:
 
         Parameters
         ----------
-        source : from :func:`read_returns`; or a file, frame or other table, with options of that function
-        bootstrap : let policies that see one arm per period play on such rows too; else on normal rewards with the
-            moments of the columns, independent over time, which is much faster. Seen one at a time, columns cannot be
-            compared row by row, so that their correlation hardly matters
-        block : mean length of blocks in rows, 1 for rows one by one; by default chosen from the data, as by
-            :func:`rank`, or 1 if there are too few rows to choose from
-        risk_free : annual rate, 0.02 for 2%, taken off every return
-        risk_free_per_period : the rate per period, instead of the annual one
-        objective : "rssr" or "sharpe"
-        L : regulariser
+        source : Any
+            from :func:`read_returns`; or a file, frame or other table, with options of that function
+        bootstrap : bool, optional
+            let policies that see one arm per period play on such rows too; else on normal rewards with the moments of
+            the columns, independent over time, which is much faster. Seen one at a time, columns cannot be compared row
+            by row, so that their correlation hardly matters
+        block : float | None, optional
+            mean length of blocks in rows, 1 for rows one by one; by default chosen from the data, as by :func:`rank`,
+            or 1 if there are too few rows to choose from
+        risk_free : float, optional
+            annual rate, 0.02 for 2%, taken off every return
+        risk_free_per_period : float | None, optional
+            the rate per period, instead of the annual one
+        objective : str, optional
+            "rssr" or "sharpe"
+        L : float | None, optional
+            regulariser
         **reading : how a table is read; see :func:`read_returns`
         """
         returns = table_of(source, reading)

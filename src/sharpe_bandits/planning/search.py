@@ -65,18 +65,29 @@ def plan(
 
     Parameters
     ----------
-    problem : the arms, from :meth:`BestArmProblem.from_gap` and the like
-    error : target, above 0 and below 0.5; 0.05 if no budget is given either
-    budget : rounds, one number or several, instead of a target
-    policies : policies with a fixed budget; by default halving, rejects and uniform sampling on the problem's objective
-    runs : runs per budget near the target, or per budget asked for. By default as many as make the standard error of
-        the error a tenth of the target; 4,000 per budget asked for
-    max_budget : larger budgets are not tried
-    seed : a whole number from 0
-    workers : threads; None for all cores
-    executor : who simulates instead of threads, as for :func:`sharpe_bandits.simulate`
-    progress : show a progress bar; None for "if standard error is a terminal"
-    say : called with a line about every budget that was simulated
+    problem : BestArmProblem
+        the arms, from :meth:`BestArmProblem.from_gap` and the like
+    error : float | None, optional
+        target, above 0 and below 0.5; 0.05 if no budget is given either
+    budget : int | Sequence[int] | None, optional
+        rounds, one number or several, instead of a target
+    policies : EliminationPolicy | Iterable[EliminationPolicy] | None, optional
+        policies with a fixed budget; by default halving, rejects and uniform sampling on the problem's objective
+    runs : int | None, optional
+        runs per budget near the target, or per budget asked for. By default as many as make the standard error of the
+        error a tenth of the target; 4,000 per budget asked for
+    max_budget : int, optional
+        larger budgets are not tried
+    seed : int, optional
+        a whole number from 0
+    workers : int | None, optional
+        threads; None for all cores
+    executor : Any, optional
+        who simulates instead of threads, as for :func:`sharpe_bandits.simulate`
+    progress : bool | None, optional
+        show a progress bar; None for "if standard error is a terminal"
+    say : Callable[[str], None] | None, optional
+        called with a line about every budget that was simulated
     """
     if not isinstance(problem, BestArmProblem):
         raise InvalidInputError(f"a problem such as sb.BestArmProblem.from_gap(8, 1.0, 0.3) is needed, got {problem!r}")

@@ -88,9 +88,12 @@ class Policy:
 
         Parameters
         ----------
-        arms : names of the arms, or their number (they are then called 0, 1, ...)
-        horizon : number of rounds, where the policy needs to know it
-        seed : of the policy's own randomness, if it has any
+        arms : int | Iterable[str]
+            names of the arms, or their number (they are then called 0, 1, ...)
+        horizon : int | None, optional
+            number of rounds, where the policy needs to know it
+        seed : int, optional
+            of the policy's own randomness, if it has any
         """
         return AGENTS[self.family](self, arms, horizon, seed)
 
@@ -99,8 +102,10 @@ class Policy:
 
         Parameters
         ----------
-        arms : name, pulls, mean and variance of each
-        horizon : number of rounds, if there is an end
+        arms : list[tuple[Any, float, float, float]]
+            name, pulls, mean and variance of each
+        horizon : int | None
+            number of rounds, if there is an end
         """
         goal = self.goal
         if goal is None or not goal.rewards_losses:

@@ -249,11 +249,14 @@ def index_policy(
 
     Parameters
     ----------
-    name : default name of the policy
-    nondecreasing : say True if an arm's index cannot fall as t grows while its record stands still (as for UCB
-        indices): the policy is then played by the fast lazy kernel; the promise is tried on sample records before use.
-        Default: True if the function reads neither ``t`` nor ``arm.epsilon``, otherwise False
-    objective : what the policy tries to maximise (default: unknown; it then recommends the arm it played most)
+    name : str | None, optional
+        default name of the policy
+    nondecreasing : bool | None, optional
+        say True if an arm's index cannot fall as t grows while its record stands still (as for UCB indices): the policy
+        is then played by the fast lazy kernel; the promise is tried on sample records before use. Default: True if the
+        function reads neither ``t`` nor ``arm.epsilon``, otherwise False
+    objective : Objective | None, optional
+        what the policy tries to maximise (default: unknown; it then recommends the arm it played most)
 
     Examples
     --------

@@ -53,8 +53,10 @@ class LUCB(StoppingPolicy):
 
     Parameters
     ----------
-    L : regulariser, in units of the variance of rewards
-    risk_free : rate subtracted from every reward
+    L : float
+        regulariser, in units of the variance of rewards
+    risk_free : float, optional
+        rate subtracted from every reward
     delta : probability of a wrong answer that is accepted
     pilot_pulls : pulls of every arm before the first judgement
     """

@@ -229,10 +229,12 @@ class ScaleFreeUCB(_AnyObjective):
     L, risk_free : of signed RSSR: its regulariser, in units of the variance of rewards, and the rate that is
         subtracted from every reward
     objective : instead of them, any objective
-    c : width of the confidence term; smaller explores less and locks in more often (1 is classical)
-    dependent : count pulls as s (1 - r)/(1 + r), r the autocorrelation of an arm's rewards from pull to pull, if
-        it is above 0. For autocorrelated arms that wait until they are played (``clock="pulls"``). Not for arms that go
-        on in every round: there it makes things worse
+    c : float, optional
+        width of the confidence term; smaller explores less and locks in more often (1 is classical)
+    dependent : bool, optional
+        count pulls as s (1 - r)/(1 + r), r the autocorrelation of an arm's rewards from pull to pull, if it is above 0.
+        For autocorrelated arms that wait until they are played (``clock="pulls"``). Not for arms that go on in every
+        round: there it makes things worse
     """
 
     title: ClassVar[str] = "SF-UCB"
@@ -290,7 +292,8 @@ class SlidingWindowUCB(_Forgetting):
     Parameters
     ----------
     L, risk_free, c : as for :class:`ScaleFreeUCB`
-    window : how many rounds are remembered, at most a million; about as long as arms stay the same, or a little less
+    window : int, optional
+        how many rounds are remembered, at most a million; about as long as arms stay the same, or a little less
     """
 
     title: ClassVar[str] = "SW-SF-UCB"
@@ -320,7 +323,8 @@ class DiscountedUCB(_Forgetting):
     Parameters
     ----------
     L, risk_free, c : as for :class:`ScaleFreeUCB`
-    discount : gamma, between 0 and 1; about 1 / (1 - discount) rounds are remembered
+    discount : float, optional
+        gamma, between 0 and 1; about 1 / (1 - discount) rounds are remembered
     """
 
     title: ClassVar[str] = "D-SF-UCB"
@@ -374,7 +378,8 @@ class ScaleFreeTS(_AnyObjective):
     Parameters
     ----------
     L, risk_free, objective : as for :class:`ScaleFreeUCB`
-    optimistic : take :math:`\hat h` itself where z is below 0: less regret, somewhat more runs that lock in
+    optimistic : bool, optional
+        take :math:`\hat h` itself where z is below 0: less regret, somewhat more runs that lock in
     """
 
     title: ClassVar[str] = "W-TS"

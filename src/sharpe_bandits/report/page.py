@@ -20,12 +20,18 @@ class Content:
 
     Attributes
     ----------
-    title, lead : what this is
-    results, rows : panels and their tidy tables, by key
-    verdicts : on all claims
-    tables : of theory against measurement
-    summary : of the one study that the report is about, if it is about one
-    facts : settings and versions, shown at the end
+    title, lead : str
+        what this is
+    results, rows : list[PanelResult] and dict[str, Rows]
+        panels and their tidy tables, by key
+    verdicts : list[Verdict], optional
+        on all claims
+    tables : list[Table], optional
+        of theory against measurement
+    summary : Table | None, optional
+        of the one study that the report is about, if it is about one
+    facts : dict[str, Any], optional
+        settings and versions, shown at the end
     """
 
     title: str

@@ -59,11 +59,16 @@ class Difference:
 
     Attributes
     ----------
-    first, second : the columns
-    rows : that both have
-    annual_difference, annual_se : and its standard error, which allows for both moving together and autocorrelation
-    p, p_bootstrap : two-sided p-values: by that error (Ledoit and Wolf), and by the stationary bootstrap
-    fdr : smallest false discovery rate at which the difference counts as one among all that are shown (Benjamini and
+    first, second : str
+        the columns
+    rows : int
+        that both have
+    annual_difference, annual_se : float
+        and its standard error, which allows for both moving together and autocorrelation
+    p, p_bootstrap : float
+        two-sided p-values: by that error (Ledoit and Wolf), and by the stationary bootstrap
+    fdr : float
+        smallest false discovery rate at which the difference counts as one among all that are shown (Benjamini and
         Yekutieli's adjusted p)
     """
 
@@ -83,16 +88,24 @@ class Comparison:
 
     Attributes
     ----------
-    differences : of pairs, the smallest p first
-    against : what others are compared with: a column, or None if all pairs or the best and all others are
-    confidence_set : the p-value of each column in the model confidence set; those of at least 1 - ``confidence`` are in
-        the set that holds the best column with that confidence. Empty where there are too few common rows
-    superior : p-values of the test for superior predictive ability, "lower", "consistent" and "upper": of the
-        hypothesis that no column has a larger Sharpe ratio than ``against`` (than 0 without it). Empty as above
-    pbo : probability of backtest overfitting, see :func:`statistics.backtest_overfitting`
-    common : rows that all columns have
-    confidence, replications, block, seed : of the bootstrap
-    remarks : doubts about the returns, each with its remedy
+    differences : tuple[Difference, ...]
+        of pairs, the smallest p first
+    against : str | None
+        what others are compared with: a column, or None if all pairs or the best and all others are
+    confidence_set : dict[str, float]
+        the p-value of each column in the model confidence set; those of at least 1 - ``confidence`` are in the set that
+        holds the best column with that confidence. Empty where there are too few common rows
+    superior : dict[str, float]
+        p-values of the test for superior predictive ability, "lower", "consistent" and "upper": of the hypothesis that
+        no column has a larger Sharpe ratio than ``against`` (than 0 without it). Empty as above
+    pbo : float | None
+        probability of backtest overfitting, see :func:`statistics.backtest_overfitting`
+    common : int
+        rows that all columns have
+    confidence, replications, block, seed : float and int
+        of the bootstrap
+    remarks : tuple[str, ...]
+        doubts about the returns, each with its remedy
     """
 
     differences: tuple[Difference, ...]
@@ -221,12 +234,17 @@ def compare(
 
     Parameters
     ----------
-    source : from :func:`read_returns`; or a file, frame or other table, with options of that function
-    against : the column that all others are compared with; by default all pairs are, or, of more than 15 columns, that
-        of the largest Sharpe ratio and all others
-    risk_free, risk_free_per_period : annual rate, or the rate per period instead
-    confidence : of the model confidence set
-    replications, block, seed : of the stationary bootstrap; the mean block length is by default chosen from the data
+    source : Any
+        from :func:`read_returns`; or a file, frame or other table, with options of that function
+    against : str | None, optional
+        the column that all others are compared with; by default all pairs are, or, of more than 15 columns, that of the
+        largest Sharpe ratio and all others
+    risk_free, risk_free_per_period : float and float | None, optional
+        annual rate, or the rate per period instead
+    confidence : float, optional
+        of the model confidence set
+    replications, block, seed : int and float | None, optional
+        of the stationary bootstrap; the mean block length is by default chosen from the data
     **reading : how a table is read; see :func:`read_returns`
     """
     returns = table_of(source, reading)

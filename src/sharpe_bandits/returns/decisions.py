@@ -84,11 +84,16 @@ class Held:
 
     Attributes
     ----------
-    gross : returns before costs, by row
-    traded : share of wealth that changed hands before each row
-    cost : of that, as a share of wealth
-    shares : share of time in each column
-    columns : (rows, places) held in each row, -1 for none; no places where all are held
+    gross : numpy.ndarray
+        returns before costs, by row
+    traded : numpy.ndarray
+        share of wealth that changed hands before each row
+    cost : numpy.ndarray
+        of that, as a share of wealth
+    shares : numpy.ndarray
+        share of time in each column
+    columns : numpy.ndarray
+        (rows, places) held in each row, -1 for none; no places where all are held
     """
 
     gross: np.ndarray

@@ -23,10 +23,14 @@ class Notation:
 
     Attributes
     ----------
-    decimal : sign before decimals, "." or ","
-    thousands : sign between groups of three digits; "" if there is none
-    currency : sign before or after amounts; "" if there is none
-    percent : whether numbers may end in a per cent sign
+    decimal : str, optional
+        sign before decimals, "." or ","
+    thousands : str, optional
+        sign between groups of three digits; "" if there is none
+    currency : str, optional
+        sign before or after amounts; "" if there is none
+    percent : bool, optional
+        whether numbers may end in a per cent sign
     """
 
     decimal: str = "."

@@ -73,10 +73,14 @@ def refuse(source: Source, table: Table, kind: str, chosen: bool) -> None:
 
     Parameters
     ----------
-    source : the table as it was found
-    table : the numbers that were read from it
-    kind : "prices" or "returns"
-    chosen : whether columns were chosen by name
+    source : Source
+        the table as it was found
+    table : Table
+        the numbers that were read from it
+    kind : str
+        "prices" or "returns"
+    chosen : bool
+        whether columns were chosen by name
     """
     if not chosen:
         _refuse_times(table)
@@ -205,10 +209,14 @@ def remarks(table: Table, kind: str, periods_per_year: float, prices: np.ndarray
 
     Parameters
     ----------
-    table : the returns
-    kind : what they were made from, "prices" or "returns"
-    periods_per_year : as it was given
-    prices : that the returns were made from, if they were
+    table : Table
+        the returns
+    kind : str
+        what they were made from, "prices" or "returns"
+    periods_per_year : float
+        as it was given
+    prices : numpy.ndarray | None
+        that the returns were made from, if they were
     """
     with np.errstate(divide="ignore"):
         logs = np.log1p(table.values)

@@ -45,22 +45,36 @@ class Player:
 
     Attributes
     ----------
-    name, kind : and whether it is a "policy" or a "benchmark"
-    rule : what it does, in words
-    runs : how often it was played; 1 for a benchmark on the recorded rows, which does not depend on the run
-    total : return from first to last row, compounded
-    annual_mean, annual_volatility : of its returns, times the periods in a year, and times their root
-    sharpe, se, se_hac : Sharpe ratio per period; its standard errors, if returns were independent, and in spite of
-        autocorrelation; ``annual_...``: times the root of periods in a year. The errors are those of a single run
-    annual_difference, annual_difference_se : annualised Sharpe ratio minus that of equal weight, and its standard
-        error, which allows for both holding the same columns and for autocorrelation
-    drawdown : largest loss from a peak of compounded wealth
-    turnover, annual_turnover : share of wealth that changes hands per period, and a year: 1 for a switch
-    shares : share of time in each column
-    spread : standard deviation over runs of all these numbers; empty for a single run
-    band : their 5% and 95% quantiles over runs; empty for a single run
-    wealth, wealth_low, wealth_high : what 1 has become after each row: median, 5% and 95% quantile over runs
-    typical, held : number of the run of median total return, and what was held in it: see :class:`Held`
+    name, kind : str
+        and whether it is a "policy" or a "benchmark"
+    rule : str
+        what it does, in words
+    runs : int
+        how often it was played; 1 for a benchmark on the recorded rows, which does not depend on the run
+    total : float
+        return from first to last row, compounded
+    annual_mean, annual_volatility : float
+        of its returns, times the periods in a year, and times their root
+    sharpe, se, se_hac : float
+        Sharpe ratio per period; its standard errors, if returns were independent, and in spite of autocorrelation;
+        ``annual_...``: times the root of periods in a year. The errors are those of a single run
+    annual_difference, annual_difference_se : float
+        annualised Sharpe ratio minus that of equal weight, and its standard error, which allows for both holding the
+        same columns and for autocorrelation
+    drawdown : float
+        largest loss from a peak of compounded wealth
+    turnover, annual_turnover : float
+        share of wealth that changes hands per period, and a year: 1 for a switch
+    shares : dict[str, float]
+        share of time in each column
+    spread : dict[str, float]
+        standard deviation over runs of all these numbers; empty for a single run
+    band : dict[str, tuple[float, float]]
+        their 5% and 95% quantiles over runs; empty for a single run
+    wealth, wealth_low, wealth_high : numpy.ndarray
+        what 1 has become after each row: median, 5% and 95% quantile over runs
+    typical, held : int and Held
+        number of the run of median total return, and what was held in it: see :class:`Held`
     """
 
     name: str
@@ -116,9 +130,12 @@ class TablePaths(Environment):
     ----------
     values, judged : (rows, columns) returns, and what policies learn from: the same less a hurdle. Not a number before
         the first and after the last return of a column
-    seed : of rows and orders
-    length : rows of a run
-    block : mean length of blocks that are drawn again; None if they are not
+    seed : int
+        of rows and orders
+    length : int
+        rows of a run
+    block : float | None
+        mean length of blocks that are drawn again; None if they are not
     every, begins : when policies decide, and the first row of each round
     warm, warm_rounds : rows of the warm-up, and rounds
     varied : whether runs are played on other rows than the recorded ones, all of them and in order

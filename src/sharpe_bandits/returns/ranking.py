@@ -53,25 +53,40 @@ class Ranked:
 
     Attributes
     ----------
-    name, rows : of the column, and how many returns it has
-    mean, volatility : and ``annual_mean``, ``annual_volatility``: times the periods in a year, and times their root
-    drawdown : largest loss from a peak of compounded wealth
-    sharpe, sharpe_low, sharpe_high : Sharpe ratio and its bootstrap interval; ``annual_...``: times the root of periods
-    annual_watched_low, annual_watched_high : interval for the annualised Sharpe ratio that holds for all columns and at
-        all times at once, so that a table that grows may be looked at again and again
-        (:mod:`sharpe_bandits.confidence_sequences`, autocorrelation allowed for); None where it is too early
-    heavy_tailed : whether the kurtosis is so large that it promises too much
-    annual_sharpe_lo : annualised Sharpe ratio that allows for autocorrelation (Lo's)
-    se, se_hac : its standard errors, if returns were independent, and in spite of autocorrelation
-    rssr, rssr_low, rssr_high : signed RSSR and its bootstrap interval
-    psr : probabilistic Sharpe ratio, the confidence that the Sharpe ratio is above 0
-    dsr : deflated Sharpe ratio, the same in spite of so many trials
-    psr_hac, dsr_hac : the two in spite of autocorrelation, by ``se_hac`` instead of ``se``
-    fdr : smallest false discovery rate at which the column counts among those with a Sharpe ratio above 0 (Benjamini
-        and Hochberg's adjusted p-value of 1 - psr_hac)
-    track_record, more_years : how many returns it takes for a PSR of ``confidence`` if the Sharpe ratio stays what it
-        is, and how many years are still missing; None if it is not above 0
-    best, best_low, best_high : share of resamples in which the column is first, and its Wilson interval
+    name, rows : str and int
+        of the column, and how many returns it has
+    mean, volatility : float
+        and ``annual_mean``, ``annual_volatility``: times the periods in a year, and times their root
+    drawdown : float
+        largest loss from a peak of compounded wealth
+    sharpe, sharpe_low, sharpe_high : float
+        Sharpe ratio and its bootstrap interval; ``annual_...``: times the root of periods
+    annual_watched_low, annual_watched_high : float | None
+        interval for the annualised Sharpe ratio that holds for all columns and at all times at once, so that a table
+        that grows may be looked at again and again (:mod:`sharpe_bandits.confidence_sequences`, autocorrelation allowed
+        for); None where it is too early
+    heavy_tailed : bool
+        whether the kurtosis is so large that it promises too much
+    annual_sharpe_lo : float
+        annualised Sharpe ratio that allows for autocorrelation (Lo's)
+    se, se_hac : float
+        its standard errors, if returns were independent, and in spite of autocorrelation
+    rssr, rssr_low, rssr_high : float
+        signed RSSR and its bootstrap interval
+    psr : float
+        probabilistic Sharpe ratio, the confidence that the Sharpe ratio is above 0
+    dsr : float
+        deflated Sharpe ratio, the same in spite of so many trials
+    psr_hac, dsr_hac : float
+        the two in spite of autocorrelation, by ``se_hac`` instead of ``se``
+    fdr : float
+        smallest false discovery rate at which the column counts among those with a Sharpe ratio above 0 (Benjamini and
+        Hochberg's adjusted p-value of 1 - psr_hac)
+    track_record, more_years : float | None
+        how many returns it takes for a PSR of ``confidence`` if the Sharpe ratio stays what it is, and how many years
+        are still missing; None if it is not above 0
+    best, best_low, best_high : float
+        share of resamples in which the column is first, and its Wilson interval
     """
 
     name: str
@@ -116,18 +131,30 @@ class Ranking:
 
     Attributes
     ----------
-    columns : the best first
-    by : what they are ranked by, "sharpe" or "rssr"
-    L : regulariser of RSSR, in the unit of variance per period
-    risk_free, risk_free_per_period : annual rate, and the rate per period that compounds to it
-    confidence : of the intervals
-    replications, block, seed : resamples, their mean block length in rows, and their seed
-    selection : the trials that the deflated Sharpe ratio allows for
-    given_sd : annual standard deviation of Sharpe ratios among trials, if it was given
-    pbo : probability of backtest overfitting; None for a single column, or fewer than 32 rows that all columns have
-    returns : what was ranked
-    sharpe_error, rssr_error : standard errors of the ends of the intervals that the resamples leave, the largest
-    periods_per_year, kind, span, convention, notes, remarks : of the returns, see :class:`Returns`
+    columns : tuple[Ranked, ...]
+        the best first
+    by : str
+        what they are ranked by, "sharpe" or "rssr"
+    L : float
+        regulariser of RSSR, in the unit of variance per period
+    risk_free, risk_free_per_period : float
+        annual rate, and the rate per period that compounds to it
+    confidence : float
+        of the intervals
+    replications, block, seed : int and float
+        resamples, their mean block length in rows, and their seed
+    selection : statistics.Selection
+        the trials that the deflated Sharpe ratio allows for
+    given_sd : float | None
+        annual standard deviation of Sharpe ratios among trials, if it was given
+    pbo : float | None
+        probability of backtest overfitting; None for a single column, or fewer than 32 rows that all columns have
+    returns : Returns, optional
+        what was ranked
+    sharpe_error, rssr_error : float
+        standard errors of the ends of the intervals that the resamples leave, the largest
+    periods_per_year, kind, span, convention, notes, remarks : float and str and tuple[str, ...]
+        of the returns, see :class:`Returns`
     """
 
     columns: tuple[Ranked, ...]
@@ -362,17 +389,27 @@ def rank(
 
     Parameters
     ----------
-    source : from :func:`read_returns`; or a file, frame or other table, with options of that function
-    L : regulariser of RSSR, in the unit of variance per period; by default a tenth of the smallest variance of a column
-    risk_free : annual rate, 0.02 for 2%
-    risk_free_per_period : the rate per period, instead of the annual one
-    by : "sharpe" or "rssr"
-    trials : how many strategies were tried, those thrown away included; by default the columns, which are then taken to
-        be all of them. How far they resemble one another is estimated from the columns (:func:`statistics.selection`)
-    trials_sd : standard deviation of annualised Sharpe ratios among all trials, if it is known
-    confidence : of the intervals
-    replications, seed : of the bootstrap
-    block : mean block length in rows; by default chosen from the data
+    source : Any
+        from :func:`read_returns`; or a file, frame or other table, with options of that function
+    L : float | None, optional
+        regulariser of RSSR, in the unit of variance per period; by default a tenth of the smallest variance of a column
+    risk_free : float, optional
+        annual rate, 0.02 for 2%
+    risk_free_per_period : float | None, optional
+        the rate per period, instead of the annual one
+    by : str, optional
+        "sharpe" or "rssr"
+    trials : int | None, optional
+        how many strategies were tried, those thrown away included; by default the columns, which are then taken to be
+        all of them. How far they resemble one another is estimated from the columns (:func:`statistics.selection`)
+    trials_sd : float | None, optional
+        standard deviation of annualised Sharpe ratios among all trials, if it is known
+    confidence : float, optional
+        of the intervals
+    replications, seed : int, optional
+        of the bootstrap
+    block : float | None, optional
+        mean block length in rows; by default chosen from the data
     **reading : how a table is read, such as ``kind="prices", periods_per_year=252``; see :func:`read_returns`
 
     Columns of unequal histories are ranked on their own ones; a resample has the same rows for all.

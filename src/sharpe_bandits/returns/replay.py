@@ -65,22 +65,36 @@ class Replay:
 
     Attributes
     ----------
-    players : policies in the order given, then benchmarks
-    feedback : "bandit": policies saw the return of the column they held; "full": of all columns
-    L : regulariser of policies given by name, in the unit of variance per period
-    risk_free, risk_free_per_period : annual rate, and the rate per period that compounds to it
-    cost : share of wealth lost in a switch; a dictionary where columns differ
-    every, hold, top, warm_up, cost_aware : when and how policies decide, see :func:`replay`
-    budget : rounds in which policies that look for the best column may explore
-    runs, seed : how often policies were played, and the seed of paths, orders and of the policies' random numbers
-    paths : what runs were played on, "recorded", "starts" or "blocks"
-    length, block : rows of a run, and the mean length of blocks in rows (None where rows are as recorded)
-    names, dates : of the columns, and of the rows without the warm-up (None if the table has none, or if runs are of
-        other rows)
-    annual_sharpes : of the columns
-    periods_per_year, source, span, convention, notes : of the returns, see :class:`Returns`; source is its ``kind``
-    remarks : doubts about the returns and about what was played, each with its remedy
-    hurdle : what is taken off returns, in words, where it is a series
+    players : tuple[Player, ...]
+        policies in the order given, then benchmarks
+    feedback : Feedback
+        "bandit": policies saw the return of the column they held; "full": of all columns
+    L : float
+        regulariser of policies given by name, in the unit of variance per period
+    risk_free, risk_free_per_period : float
+        annual rate, and the rate per period that compounds to it
+    cost : float | dict[str, float]
+        share of wealth lost in a switch; a dictionary where columns differ
+    every, hold, top, warm_up, cost_aware : int | str and int and bool
+        when and how policies decide, see :func:`replay`
+    budget : int
+        rounds in which policies that look for the best column may explore
+    runs, seed : int
+        how often policies were played, and the seed of paths, orders and of the policies' random numbers
+    paths : Paths
+        what runs were played on, "recorded", "starts" or "blocks"
+    length, block : int and float | None
+        rows of a run, and the mean length of blocks in rows (None where rows are as recorded)
+    names, dates : tuple[str, ...] and numpy.ndarray | None
+        of the columns, and of the rows without the warm-up (None if the table has none, or if runs are of other rows)
+    annual_sharpes : tuple[float, ...]
+        of the columns
+    periods_per_year, source, span, convention, notes : float and str and tuple[str, ...]
+        of the returns, see :class:`Returns`; source is its ``kind``
+    remarks : tuple[str, ...]
+        doubts about the returns and about what was played, each with its remedy
+    hurdle : str, optional
+        what is taken off returns, in words, where it is a series
     """
 
     players: tuple[Player, ...]
@@ -239,9 +253,12 @@ class Replay:
 
         Parameters
         ----------
-        name : the player
-        path : of the HTML file
-        against : the player that is its benchmark there; None for none
+        name : str
+            the player
+        path : str | Path
+            of the HTML file
+        against : str | None, optional
+            the player that is its benchmark there; None for none
         """
         from ..report.replay import tear_sheet
 
@@ -378,30 +395,46 @@ def replay(
 
     Parameters
     ----------
-    source : from :func:`read_returns`; or a file, frame or other table, with options of that function
-    policies : policies, or their names as in "SlidingWindowUCB:window=250,c=1"; by default those of
-        :func:`usual_policies`. RSSR is signed in a replay: by name it is made so, an object without it is refused
-    L : regulariser of policies given by name, in the unit of variance per round; by default a tenth of the smallest
+    source : Any
+        from :func:`read_returns`; or a file, frame or other table, with options of that function
+    policies : Policy | str | Iterable[Policy | str] | None, optional
+        policies, or their names as in "SlidingWindowUCB:window=250,c=1"; by default those of :func:`usual_policies`.
+        RSSR is signed in a replay: by name it is made so, an object without it is refused
+    L : float | None, optional
+        regulariser of policies given by name, in the unit of variance per round; by default a tenth of the smallest
         variance of a column in the first 20 rounds, or in the first two per column if these are more
-    risk_free : annual rate, 0.02 for 2%; in Sharpe ratios, and, per round, in policies given by name
-    risk_free_per_period : the rate per period, instead of the annual one
-    feedback : "bandit": a policy sees the return of the column it holds; "full": the returns of all
-    runs, seed : how often every policy is played, and the seed of all that is random
-    cost : share of wealth that a switch costs, 0.001 for a tenth of a per cent; or one per column, by name, half of
-        which is paid on buying and half on selling. Smaller trades cost in proportion
-    cost_aware : whether policies allow for that cost: what a switch costs, spread over ``hold`` rounds, is taken off
-        the returns of columns that are not held when indices are computed
-    every : when policies and benchmarks decide: every so many rows, or at the first row of every "week", "month",
-        "quarter" or "year". A round of a policy is one such period
-    hold : rounds that a column is held at least
-    top : how many columns are held at once, in equal parts
-    warm_up : first rows that policies and benchmarks see all of, and in which nothing is held or counted
-    budget : rounds in which policies that look for the best column, such as SHSR, may explore; they hold what they
-        recommend in the rest. By default half of the rounds
-    paths : what a run is played on. "recorded": the rows as they are. "starts": ``length`` rows that begin at a random
-        one, half of the rows by default. "blocks": as many rows as there are, drawn again in blocks (the stationary
+    risk_free : float, optional
+        annual rate, 0.02 for 2%; in Sharpe ratios, and, per round, in policies given by name
+    risk_free_per_period : float | None, optional
+        the rate per period, instead of the annual one
+    feedback : Feedback, optional
+        "bandit": a policy sees the return of the column it holds; "full": the returns of all
+    runs, seed : int, optional
+        how often every policy is played, and the seed of all that is random
+    cost : float | Mapping[str, float], optional
+        share of wealth that a switch costs, 0.001 for a tenth of a per cent; or one per column, by name, half of which
+        is paid on buying and half on selling. Smaller trades cost in proportion
+    cost_aware : bool, optional
+        whether policies allow for that cost: what a switch costs, spread over ``hold`` rounds, is taken off the returns
+        of columns that are not held when indices are computed
+    every : int | str, optional
+        when policies and benchmarks decide: every so many rows, or at the first row of every "week", "month", "quarter"
+        or "year". A round of a policy is one such period
+    hold : int, optional
+        rounds that a column is held at least
+    top : int, optional
+        how many columns are held at once, in equal parts
+    warm_up : int, optional
+        first rows that policies and benchmarks see all of, and in which nothing is held or counted
+    budget : int | None, optional
+        rounds in which policies that look for the best column, such as SHSR, may explore; they hold what they recommend
+        in the rest. By default half of the rounds
+    paths : Paths, optional
+        what a run is played on. "recorded": the rows as they are. "starts": ``length`` rows that begin at a random one,
+        half of the rows by default. "blocks": as many rows as there are, drawn again in blocks (the stationary
         bootstrap) of ``block`` rows on average, by default chosen as for :func:`rank`
-    length, block : see ``paths``
+    length, block : int | None and float | None, optional
+        see ``paths``
     **reading : how a table is read; see :func:`read_returns`
     """
     returns = table_of(source, reading)

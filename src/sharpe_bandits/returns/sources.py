@@ -36,12 +36,18 @@ class Layout:
 
     Attributes
     ----------
-    separator : between the values of a text file
-    encoding : of a text file
-    skip_rows : lines of a file before the one with the names of columns
-    sheet : of a spreadsheet
-    field : which of several numbers per asset, where columns have two lines of names
-    pivot : the column of names and the one of numbers, where a table has a row per date and asset
+    separator : str, optional
+        between the values of a text file
+    encoding : str, optional
+        of a text file
+    skip_rows : int, optional
+        lines of a file before the one with the names of columns
+    sheet : str | None, optional
+        of a spreadsheet
+    field : str | None, optional
+        which of several numbers per asset, where columns have two lines of names
+    pivot : Sequence[str] | None, optional
+        the column of names and the one of numbers, where a table has a row per date and asset
     """
 
     separator: str = ","
@@ -81,11 +87,16 @@ class Source:
 
     Attributes
     ----------
-    names : of the columns
-    columns : an Arrow array each, or a list where a column holds things of several types
-    place : words for a row, counted from 0 here: ``"line 2"``
-    index : which column is the index of a frame, if one is
-    text : whether columns hold the text of a file, numbers included
+    names : list[str]
+        of the columns
+    columns : list[Any]
+        an Arrow array each, or a list where a column holds things of several types
+    place : Callable[[int], str]
+        words for a row, counted from 0 here: ``"line 2"``
+    index : int | None, optional
+        which column is the index of a frame, if one is
+    text : bool, optional
+        whether columns hold the text of a file, numbers included
     """
 
     names: list[str]

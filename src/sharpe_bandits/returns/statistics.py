@@ -210,9 +210,12 @@ def risk_free_rate(risk_free: float, risk_free_per_period: float | None, periods
 
     Parameters
     ----------
-    risk_free : annual rate, 0.02 for 2%
-    risk_free_per_period : instead of it, if it is not None
-    periods_per_year : periods that the annual rate compounds over
+    risk_free : float
+        annual rate, 0.02 for 2%
+    risk_free_per_period : float | None
+        instead of it, if it is not None
+    periods_per_year : float
+        periods that the annual rate compounds over
     """
     if risk_free_per_period is None:
         annual = finite("risk_free", risk_free)
@@ -317,12 +320,18 @@ class Selection:
 
     Attributes
     ----------
-    trials : how many there were, those thrown away included
-    effective : how many independent ones they amount to
-    correlation : of two trials, on average; those whose returns are not given are taken to be independent
-    variance : of their Sharpe ratios, that the deflated Sharpe ratio reckons with
-    given : variance of the Sharpe ratios of the columns (0 for a single one)
-    sampling : variance of the Sharpe ratios of such trials without skill
+    trials : int
+        how many there were, those thrown away included
+    effective : float
+        how many independent ones they amount to
+    correlation : float
+        of two trials, on average; those whose returns are not given are taken to be independent
+    variance : float
+        of their Sharpe ratios, that the deflated Sharpe ratio reckons with
+    given : float
+        variance of the Sharpe ratios of the columns (0 for a single one)
+    sampling : float
+        variance of the Sharpe ratios of such trials without skill
     """
 
     trials: int
@@ -351,10 +360,14 @@ def selection(
 
     Parameters
     ----------
-    x : returns of the columns
-    trials : how many were tried; by default the columns
-    variance : of the Sharpe ratios (per period) of all trials, if it is known; it is taken as it is
-    risk_free_per_period : rate
+    x : Any
+        returns of the columns
+    trials : int | None, optional
+        how many were tried; by default the columns
+    variance : float | None, optional
+        of the Sharpe ratios (per period) of all trials, if it is known; it is taken as it is
+    risk_free_per_period : float, optional
+        rate
     """
     x = _series(x)
     x = x.reshape(len(x), -1)

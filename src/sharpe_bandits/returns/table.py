@@ -43,8 +43,10 @@ class Hurdle:
 
     Attributes
     ----------
-    name, kind : and whether it is a "risk-free rate" or a "benchmark"
-    values : per period, one per row
+    name, kind : str
+        and whether it is a "risk-free rate" or a "benchmark"
+    values : numpy.ndarray
+        per period, one per row
     """
 
     name: str
@@ -64,15 +66,23 @@ class Returns:
 
     Attributes
     ----------
-    names : one per column
-    values : (rows, columns) simple returns per period: 0.01 is one per cent; not a number where a column has none, if
-        that was asked for (``missing="keep"``)
-    dates : one per row, in UTC where they had a time zone; None where the table has none
-    periods_per_year : by which everything is annualised
-    kind : what the source held, "prices", "returns" or "log-returns"
-    notes : what was dropped, filled, sorted on the way in, in words
-    remarks : what may be a mistake in the table, each with its remedy; shown on top of every result
-    hurdle : what is taken off every return before it is judged, if it is a series
+    names : tuple[str, ...]
+        one per column
+    values : numpy.ndarray
+        (rows, columns) simple returns per period: 0.01 is one per cent; not a number where a column has none, if that
+        was asked for (``missing="keep"``)
+    dates : numpy.ndarray | None
+        one per row, in UTC where they had a time zone; None where the table has none
+    periods_per_year : float
+        by which everything is annualised
+    kind : str
+        what the source held, "prices", "returns" or "log-returns"
+    notes : tuple[str, ...], optional
+        what was dropped, filled, sorted on the way in, in words
+    remarks : tuple[str, ...], optional
+        what may be a mistake in the table, each with its remedy; shown on top of every result
+    hurdle : Hurdle | None, optional
+        what is taken off every return before it is judged, if it is a series
     """
 
     names: tuple[str, ...]
@@ -172,37 +182,58 @@ def read_returns(
 
     Parameters
     ----------
-    source : path of a CSV, Parquet or spreadsheet file, pandas or polars frame, Arrow table, dictionary of columns, 2-d
+    source : Any
+        path of a CSV, Parquet or spreadsheet file, pandas or polars frame, Arrow table, dictionary of columns, 2-d
         array
-    kind : what the numbers are, "prices", "returns" (simple ones) or "log-returns"
-    periods_per_year : how many rows make a year: 252 for trading days, 12 for months
-    date : the column of dates; by default a frame's index or a first column that holds dates
-    columns : only these, in this order
-    names : of the columns of an array
-    scale : what returns are multiplied by: 0.01 for per cent, with or without a sign. By default returns above 100% are
+    kind : str
+        what the numbers are, "prices", "returns" (simple ones) or "log-returns"
+    periods_per_year : float
+        how many rows make a year: 252 for trading days, 12 for months
+    date : str | None, optional
+        the column of dates; by default a frame's index or a first column that holds dates
+    columns : Sequence[str] | None, optional
+        only these, in this order
+    names : Sequence[str] | None, optional
+        of the columns of an array
+    scale : float | None, optional
+        what returns are multiplied by: 0.01 for per cent, with or without a sign. By default returns above 100% are
         refused, since they may be per cent; ``scale=1`` accepts them
-    missing : "error"; "drop" the rows with a gap; "fill" it with the last price before, or a return of 0; "keep" it, so
-        that every column has a history of its own (the return after a gap in prices spans it)
-    duplicates : rows with the same date: "error", or keep the "first" or the "last"
-    unsorted : "error", or "sort" by date
-    timezones : dates of several zones, or some with and some without: "error", or all in "utc" (those without one are
-        taken to be so already)
-    constant : columns that do not vary, and have no Sharpe ratio: "error" or "drop"
-    separator, encoding : of the values in a CSV file, and of its text
-    skip_rows : lines of a file, or rows of a sheet, before the one with the names of columns
-    sheet : of a spreadsheet that has several
-    field : which number of each asset, such as "Close", where columns have two levels or lines of names (yfinance)
-    pivot : the column of names and the one of numbers, where a table has a row per date and asset
-    date_format : of dates, such as "%d/%m/%Y"; "excel", "s", "ms", "us" or "ns" for numbers that count days of a
-        spreadsheet, or time since 1970
-    decimal, thousands, currency : signs in numbers that are text: before decimals, between thousands, of a currency
-    risk_free_series : risk-free rates by row: the name of a column, or another table with a column of dates and one of
-        rates (a file of the same type is read with the same options, any other table without them). Returns are judged
-        less the rate of their row
-    risk_free_quote : what those rates are, "per-period", "annual", or either in per cent: "per-period-percent",
-        "annual-percent"
-    benchmark : instead, a benchmark of the same ``kind``: the name of a column, or another table. Returns are judged
-        less its return in their row
+    missing : str, optional
+        "error"; "drop" the rows with a gap; "fill" it with the last price before, or a return of 0; "keep" it, so that
+        every column has a history of its own (the return after a gap in prices spans it)
+    duplicates : str, optional
+        rows with the same date: "error", or keep the "first" or the "last"
+    unsorted : str, optional
+        "error", or "sort" by date
+    timezones : str, optional
+        dates of several zones, or some with and some without: "error", or all in "utc" (those without one are taken to
+        be so already)
+    constant : str, optional
+        columns that do not vary, and have no Sharpe ratio: "error" or "drop"
+    separator, encoding : str, optional
+        of the values in a CSV file, and of its text
+    skip_rows : int, optional
+        lines of a file, or rows of a sheet, before the one with the names of columns
+    sheet : str | None, optional
+        of a spreadsheet that has several
+    field : str | None, optional
+        which number of each asset, such as "Close", where columns have two levels or lines of names (yfinance)
+    pivot : Sequence[str] | None, optional
+        the column of names and the one of numbers, where a table has a row per date and asset
+    date_format : str | None, optional
+        of dates, such as "%d/%m/%Y"; "excel", "s", "ms", "us" or "ns" for numbers that count days of a spreadsheet, or
+        time since 1970
+    decimal, thousands, currency : str, optional
+        signs in numbers that are text: before decimals, between thousands, of a currency
+    risk_free_series : Any, optional
+        risk-free rates by row: the name of a column, or another table with a column of dates and one of rates (a file
+        of the same type is read with the same options, any other table without them). Returns are judged less the rate
+        of their row
+    risk_free_quote : str, optional
+        what those rates are, "per-period", "annual", or either in per cent: "per-period-percent", "annual-percent"
+    benchmark : Any, optional
+        instead, a benchmark of the same ``kind``: the name of a column, or another table. Returns are judged less its
+        return in their row
 
     Examples
     --------

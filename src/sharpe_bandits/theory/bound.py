@@ -31,14 +31,20 @@ class Bound:
 
     Attributes
     ----------
-    value : the bound; infinite where it is undefined
-    vacuous : whether it says nothing: a probability of at least 1, a regret of at least n times the largest gap, or
-        undefined
-    form : one of :data:`FORMS`
-    source : the statement it comes from, in plain words
-    reason : why it is undefined, if it is
-    kind : "probability" or "regret"
-    applies : whether the bandit meets the assumptions that the statement makes (such as rewards in [0, 1])
+    value : float
+        the bound; infinite where it is undefined
+    vacuous : bool
+        whether it says nothing: a probability of at least 1, a regret of at least n times the largest gap, or undefined
+    form : str
+        one of :data:`FORMS`
+    source : str
+        the statement it comes from, in plain words
+    reason : str, optional
+        why it is undefined, if it is
+    kind : str, optional
+        "probability" or "regret"
+    applies : bool, optional
+        whether the bandit meets the assumptions that the statement makes (such as rewards in [0, 1])
     """
 
     value: float
@@ -77,10 +83,14 @@ class Facts(NamedTuple):
 
     Attributes
     ----------
-    mean, variance, third, fourth, second : mean, variance, third and fourth central moment and second raw moment
-    low, high, width : ends and length of the support
-    reach : largest absolute value in the support
-    square_range : length of the interval that the squared reward lies in
+    mean, variance, third, fourth, second : numpy.ndarray
+        mean, variance, third and fourth central moment and second raw moment
+    low, high, width : numpy.ndarray
+        ends and length of the support
+    reach : numpy.ndarray
+        largest absolute value in the support
+    square_range : numpy.ndarray
+        length of the interval that the squared reward lies in
     """
 
     mean: np.ndarray

@@ -136,12 +136,18 @@ def width(
 
     Parameters
     ----------
-    statistic : "variance", "sr_like" or "rssr"
-    epsilon : radius for the mean (or second moment) and the variance
-    variance, moment : of the sample, numbers or arrays; the moment is the mean for SR-like, the second one for RSSR
-    L : regulariser (not needed for the variance)
-    form : "printed" or "repaired"
-    n : size of the sample, for the last term of RSSR; left out, the first-order width
+    statistic : str
+        "variance", "sr_like" or "rssr"
+    epsilon : float
+        radius for the mean (or second moment) and the variance
+    variance, moment : Any
+        of the sample, numbers or arrays; the moment is the mean for SR-like, the second one for RSSR
+    L : float | None, optional
+        regulariser (not needed for the variance)
+    form : str, optional
+        "printed" or "repaired"
+    n : float, optional
+        size of the sample, for the last term of RSSR; left out, the first-order width
 
     Returns
     -------

@@ -30,19 +30,31 @@ class Coverage:
 
     Attributes
     ----------
-    arm : number of the arm in its bandit, 0 for a single one
-    statistic : "variance", "sr_like" or "rssr"; "order of variances" for Lemma 2
-    form : "printed" or "repaired"
-    n : rewards per sample
-    epsilon : radius for the sample's moments
-    samples : number of samples
-    violations : samples whose estimate strayed from the truth by more than its width
-    rate : their proportion, with its Wilson interval
-    undefined : proportion of samples for which the width is undefined; they are not counted as violations
-    promise : what the inequality says the rate is at most
-    vacuous : whether it promises nothing
-    verdict : "holds" if the whole interval is within the promise, "fails" if all of it is beyond, else "undecided"
-        (as it must be if the promise is too small for so few samples to tell)
+    arm : int
+        number of the arm in its bandit, 0 for a single one
+    statistic : str
+        "variance", "sr_like" or "rssr"; "order of variances" for Lemma 2
+    form : str
+        "printed" or "repaired"
+    n : int
+        rewards per sample
+    epsilon : float
+        radius for the sample's moments
+    samples : int
+        number of samples
+    violations : int
+        samples whose estimate strayed from the truth by more than its width
+    rate : Estimate
+        their proportion, with its Wilson interval
+    undefined : float
+        proportion of samples for which the width is undefined; they are not counted as violations
+    promise : float
+        what the inequality says the rate is at most
+    vacuous : bool
+        whether it promises nothing
+    verdict : str
+        "holds" if the whole interval is within the promise, "fails" if all of it is beyond, else "undecided" (as it
+        must be if the promise is too small for so few samples to tell)
     """
 
     arm: int
@@ -76,16 +88,26 @@ def coverage(
 
     Parameters
     ----------
-    bandit : a Bandit, an arm, or a list of arms
-    n : rewards per sample, at least 2
-    L : regulariser; needed for "sr_like" and "rssr"
-    samples : number of samples per arm
-    epsilon : radius; the paper's :math:`\sqrt{2 \ln n / n}` if neither it nor ``level`` is given
-    level : instead of epsilon, what each inequality shall promise; each then has the radius that it needs for that
-    statistics : some of "variance", "sr_like", "rssr"
-    forms : some of "printed", "repaired"
-    seed : of the samples; the same for all statistics and forms, which see the same samples
-    confidence : of the Wilson interval
+    bandit : Any
+        a Bandit, an arm, or a list of arms
+    n : int
+        rewards per sample, at least 2
+    L : float | None, optional
+        regulariser; needed for "sr_like" and "rssr"
+    samples : int, optional
+        number of samples per arm
+    epsilon : float | None, optional
+        radius; the paper's :math:`\sqrt{2 \ln n / n}` if neither it nor ``level`` is given
+    level : float | None, optional
+        instead of epsilon, what each inequality shall promise; each then has the radius that it needs for that
+    statistics : Iterable[str], optional
+        some of "variance", "sr_like", "rssr"
+    forms : Iterable[str], optional
+        some of "printed", "repaired"
+    seed : int, optional
+        of the samples; the same for all statistics and forms, which see the same samples
+    confidence : float, optional
+        of the Wilson interval
     """
     arms = _arms(bandit)
     independent(arms)

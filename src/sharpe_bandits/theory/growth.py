@@ -21,9 +21,12 @@ class Fit:
 
     Attributes
     ----------
-    intercept, slope : means over batches of runs, each of which is fitted alone
-    residual : sum of squared residuals that the mean curve would have without noise
-    unexplained : that sum as a share of the curve's own variation over the window (1 - R^2)
+    intercept, slope : Estimate
+        means over batches of runs, each of which is fitted alone
+    residual : Estimate
+        sum of squared residuals that the mean curve would have without noise
+    unexplained : Estimate
+        that sum as a share of the curve's own variation over the window (1 - R^2)
     """
 
     intercept: Estimate
@@ -38,14 +41,20 @@ class Growth:
 
     Attributes
     ----------
-    logarithmic, linear : the fits of a + b ln t and of a + b t
-    exponent : the p, from -2 to 3, for which a + b t^p fits the mean curve best, 0 standing for ln t
-    linear_part : c n / R(n) of the fit a + b ln t + c t: the share of the regret at the end, n, that grows in
-        proportion to t
-    difference : residual of the linear less that of the logarithmic fit; above 0, the logarithm fits better
-    verdict : "logarithmic", "linear" or "undecided"
-    reason : what decided
-    start, points : first time of the window, and how many times there are in it
+    logarithmic, linear : Fit
+        the fits of a + b ln t and of a + b t
+    exponent : Estimate
+        the p, from -2 to 3, for which a + b t^p fits the mean curve best, 0 standing for ln t
+    linear_part : Estimate
+        c n / R(n) of the fit a + b ln t + c t: the share of the regret at the end, n, that grows in proportion to t
+    difference : Estimate
+        residual of the linear less that of the logarithmic fit; above 0, the logarithm fits better
+    verdict : str
+        "logarithmic", "linear" or "undecided"
+    reason : str
+        what decided
+    start, points : int
+        first time of the window, and how many times there are in it
     """
 
     logarithmic: Fit
@@ -77,12 +86,17 @@ def growth(
 
     Parameters
     ----------
-    t : times, increasing; every one has equal weight, so logarithmic spacing weighs decades alike
-    regret : mean regret per batch, of shape (batches, times), at least 3 batches
-    start : first time to fit; default a tenth of the last time, so that the initial rounds, which are linear for any
+    t : Any
+        times, increasing; every one has equal weight, so logarithmic spacing weighs decades alike
+    regret : Any
+        mean regret per batch, of shape (batches, times), at least 3 batches
+    start : float | None, optional
+        first time to fit; default a tenth of the last time, so that the initial rounds, which are linear for any
         policy, do not count
-    confidence : of all intervals
-    tolerance : share of the variation that a law may leave unexplained
+    confidence : float, optional
+        of all intervals
+    tolerance : float, optional
+        share of the variation that a law may leave unexplained
     """
     times, curves = np.asarray(t, float), np.asarray(regret, float)
     inside("confidence", confidence)

@@ -62,10 +62,14 @@ def variance_order(bandit: Any, arm: int, pulls: int, form: str = "repaired") ->
 
     Parameters
     ----------
-    bandit : arms with known moments
-    arm : number of the arm i, counted from 0
-    pulls : t
-    form : "printed", "repaired" or "proved" (the last two are one here)
+    bandit : Any
+        arms with known moments
+    arm : int
+        number of the arm i, counted from 0
+    pulls : int
+        t
+    form : str, optional
+        "printed", "repaired" or "proved" (the last two are one here)
     """
     pulls = whole("pulls", pulls, 2)
     check_form(form)
@@ -93,10 +97,14 @@ def shvv_phase_error(bandit: Any, n: int, phase: int, form: str = "repaired") ->
 
     Parameters
     ----------
-    bandit : arms with known moments
-    n : budget
-    phase : k, counted from 0
-    form : "printed", "repaired" or "proved" (the last two are one here)
+    bandit : Any
+        arms with known moments
+    n : int
+        budget
+    phase : int
+        k, counted from 0
+    form : str, optional
+        "printed", "repaired" or "proved" (the last two are one here)
     """
     n = whole("n", n, 1)
     check_form(form)
@@ -142,12 +150,17 @@ def path_error(
 
     Parameters
     ----------
-    phases : pulls per arm (all that its estimates rest on), whether phases are those of halving, and estimated
-        variances and second moments of its arms
-    L, risk_free : of the policy
-    gap : guess of the smallest gap in RSSR; a larger guess gives a smaller bound
-    form : "printed" or "repaired"
-    lower, upper : rewards lie between them (repaired form)
+    phases : Sequence[PlayedPhase]
+        pulls per arm (all that its estimates rest on), whether phases are those of halving, and estimated variances and
+        second moments of its arms
+    L, risk_free : float
+        of the policy
+    gap : float
+        guess of the smallest gap in RSSR; a larger guess gives a smaller bound
+    form : str, optional
+        "printed" or "repaired"
+    lower, upper : float, optional
+        rewards lie between them (repaired form)
     """
     gap, L = positive("gap", gap), positive("L", L)
     one_of("form", form, ("printed", "repaired"))
@@ -210,10 +223,14 @@ def shvv_error(bandit: Any, n: int, form: str = "repaired", *, keep_samples: boo
 
     Parameters
     ----------
-    bandit : arms with known moments
-    n : budget
-    form : "printed", "repaired" or "proved" (the last two are one here)
-    keep_samples : of the policy
+    bandit : Any
+        arms with known moments
+    n : int
+        budget
+    form : str, optional
+        "printed", "repaired" or "proved" (the last two are one here)
+    keep_samples : bool, optional
+        of the policy
     """
     n = whole("n", n, 1)
     check_form(form)

@@ -89,9 +89,12 @@ class LowerBound:
 
     Attributes
     ----------
-    constant : coefficient of ln n
-    per_arm : gap, KLinf and contribution of every arm
-    low, high : the interval that the rewards of the model lie in
+    constant : float
+        coefficient of ln n
+    per_arm : tuple[ArmShare, ...]
+        gap, KLinf and contribution of every arm
+    low, high : float
+        the interval that the rewards of the model lie in
     """
 
     constant: float
@@ -129,12 +132,15 @@ def lower_bound(
 
     Parameters
     ----------
-    bandit : a Bandit or a list of arms
-    L, risk_free, signed : of the objective, :class:`~sharpe_bandits.RSSR`
-    low, high : ends of the interval that all distributions of the model lie in; default the smallest that holds all
-        arms. Infinite ends, which must be asked for, stand for all distributions of finite variance: unlike a mean, an
-        RSSR above 0 is not raised by a little mass far away, and the bound is finite (a signed one below 0 is, and the
-        bound is infinite). A wider interval makes a larger model and a larger bound.
+    bandit : Any
+        a Bandit or a list of arms
+    L, risk_free, signed : float and bool
+        of the objective, :class:`~sharpe_bandits.RSSR`
+    low, high : float | None, optional
+        ends of the interval that all distributions of the model lie in; default the smallest that holds all arms.
+        Infinite ends, which must be asked for, stand for all distributions of finite variance: unlike a mean, an RSSR
+        above 0 is not raised by a little mass far away, and the bound is finite (a signed one below 0 is, and the bound
+        is infinite). A wider interval makes a larger model and a larger bound.
 
     References
     ----------
@@ -188,11 +194,14 @@ def kl_inf(
 
     Parameters
     ----------
-    arm : an arm or a frozen scipy.stats distribution
-    c : the value to reach
-    L, risk_free, signed : of the objective, :class:`~sharpe_bandits.RSSR`
-    low, high : ends of the interval that G lies in, infinite ones allowed (see :func:`lower_bound`); default the arm's
-        support
+    arm : Any
+        an arm or a frozen scipy.stats distribution
+    c : float
+        the value to reach
+    L, risk_free, signed : float and bool
+        of the objective, :class:`~sharpe_bandits.RSSR`
+    low, high : float | None, optional
+        ends of the interval that G lies in, infinite ones allowed (see :func:`lower_bound`); default the arm's support
 
     References
     ----------
@@ -340,10 +349,13 @@ class _Rewards:
 
         Parameters
         ----------
-        at : the point of [l, u] at which p is least
-        lead, slope : p at ``at + y`` is ``lead y^2 + slope y - depth``
-        excess : the exact :math:`E_F\, p`; where it is nearly 0, and so the divergence, the rounding of quadrature
-            would matter
+        at : float
+            the point of [l, u] at which p is least
+        lead, slope : float
+            p at ``at + y`` is ``lead y^2 + slope y - depth``
+        excess : float
+            the exact :math:`E_F\, p`; where it is nearly 0, and so the divergence, the rounding of quadrature would
+            matter
         """
         y, weights = self.law.about(at + self.risk_free)
         if excess <= 0:

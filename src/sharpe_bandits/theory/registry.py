@@ -68,10 +68,14 @@ def bounds_for(policy: Policy, bandit: Any, n: int, *, horizon: int | None = Non
 
     Parameters
     ----------
-    policy : any policy; without bounds, or without independent rewards of known moments, the list is empty
-    bandit : a Bandit or a list of arms
-    n : rounds, or budget
-    horizon : rounds of the whole game where ``n`` is a time within it; some pilots depend on it
+    policy : Policy
+        any policy; without bounds, or without independent rewards of known moments, the list is empty
+    bandit : Any
+        a Bandit or a list of arms
+    n : int
+        rounds, or budget
+    horizon : int | None, optional
+        rounds of the whole game where ``n`` is a time within it; some pilots depend on it
     """
     environment = as_environment(bandit)
     bounds = _BOUNDS.get(type(check_policy(policy)))

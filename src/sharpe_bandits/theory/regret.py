@@ -46,10 +46,14 @@ def ucb_vv_regret(bandit: Any, n: int, form: str = "repaired", *, pilot: int = 2
 
     Parameters
     ----------
-    bandit : arms with known moments
-    n : rounds
-    form : "printed", "repaired" or "proved" (the last two are one here)
-    pilot : pulls per arm in the pilot
+    bandit : Any
+        arms with known moments
+    n : int
+        rounds
+    form : str, optional
+        "printed", "repaired" or "proved" (the last two are one here)
+    pilot : int, optional
+        pulls per arm in the pilot
     """
     n, pilot = whole("n", n, 1), whole("pilot", pilot, 2)
     check_form(form)
@@ -113,11 +117,16 @@ def ucb_rssr_regret(
 
     Parameters
     ----------
-    bandit : arms with known moments
-    L, risk_free : of the policy
-    n : rounds
-    form : "printed", "appendix", "repaired" or "proved"
-    pilot : pulls per arm in the pilot (proved form)
+    bandit : Any
+        arms with known moments
+    L, risk_free : float
+        of the policy
+    n : int
+        rounds
+    form : str, optional
+        "printed", "appendix", "repaired" or "proved"
+    pilot : int, optional
+        pulls per arm in the pilot (proved form)
     """
     arm, L, n, pilot = _arguments(bandit, L, n, form, pilot, risk_free, (*FORMS, "appendix"))
     source = "Theorem on the regret of UCB-RSSR"

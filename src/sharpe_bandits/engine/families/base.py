@@ -57,11 +57,16 @@ class Family:
 
         Parameters
         ----------
-        values : rewards (rounds, arms), not a number where an arm is not there
-        costs : of a switch, by arm
-        terms : :class:`~sharpe_bandits.kernels.holdings.Terms`
-        places : arms held at once
-        seed, run : of the policy's random numbers
+        values : numpy.ndarray
+            rewards (rounds, arms), not a number where an arm is not there
+        costs : numpy.ndarray
+            of a switch, by arm
+        terms : Any
+            :class:`~sharpe_bandits.kernels.holdings.Terms`
+        places : int
+            arms held at once
+        seed, run : int
+            of the policy's random numbers
         """
         raise InvalidInputError(
             f"{policy.name} plays arms in phases, one at a time and all there from the beginning; take an index policy "
