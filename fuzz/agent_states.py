@@ -78,9 +78,11 @@ def _check(text: str | bytes) -> None:
     for _ in range(20):
         if agent.done:
             break
-        arm = agent.ask()
+        try:
+            arm = agent.ask()
+        except sb.WaitForRewardsError:
+            break
         assert arm in agent.arms
-        assert agent.ask() == arm
         agent.tell(arm, 0.5)
     agent.recommend()
 

@@ -447,4 +447,5 @@ def test_every_check_names_one_case_and_one_of_its_policies(found):
 
 def test_checks_of_the_coverage_panel_name_an_inequality_and_its_form():
     checks = [check for claim in panel("C1", "paper").claims for check in claim.checks]
-    assert checks == ["variance, printed", "sr_like, printed", "rssr, printed"]
+    lemmas = ["order of variances, printed", "phases of SHVV, printed"]
+    assert checks == ["variance, printed", "sr_like, printed", "rssr, printed", *lemmas]

@@ -295,7 +295,7 @@ def test_bad_declarations_are_refused():
     def several(arm, t, *more):
         return arm.mean
 
-    with pytest.raises(sb.InvalidInputError, match="'more' of several must be an ordinary one"):
+    with pytest.raises(sb.InvalidInputError, match="'more' of several must not be keyword-only"):
         sb.index_policy(name="n")(several)
     with pytest.raises(sb.InvalidInputError, match="needs a name, got ''"):
         sb.index_policy(name="")

@@ -225,6 +225,11 @@ GOLDEN = [
     (sb.ModifiedMVTS(L=0.5, form="repaired", name="M-MVTS repaired"), modified_mvts_repaired(0.5), rssr(0.5)),
     (sb.ModifiedMVTS(L=0.5, form="authors", name="M-MVTS authors"), modified_mvts_authors(0.5), rssr(0.5)),
     (sb.NormalGammaTS(L=0.5), normal_gamma_ts(0.5), rssr(0.5)),
+    (
+        sb.SRTS(L=0.8, rho=1.3),
+        lambda record, played, draws: theta(record, draws) / (0.8 + 1.3 / tau(record, draws)),
+        lambda mean, variance: mean / (0.8 / 1.3 + variance),
+    ),
     (sb.ThompsonSampling(variance=2.0), thompson(2.0), mean_alone),
     (sb.MTS(), lambda record, played, draws: theta(record, draws), mean_alone),
     (sb.VTS(), lambda record, played, draws: -1 / tau(record, draws), mean_variance(0.0)),
@@ -303,7 +308,7 @@ def test_every_index_policy_of_the_paper_has_a_golden_trace():
         and kind.__module__ not in elsewhere
     }
     assert {name for name, _ in golden} == kinds
-    assert len(golden) == 22  # the forms: two confidences twice, two q, two and three modified forms, and the rest
+    assert len(golden) == 23  # the forms: two confidences twice, two q, two and three modified forms, and the rest
 
 
 def test_ties_of_coin_tosses_go_to_the_lowest_arm():

@@ -24,7 +24,7 @@ LOWER_BOUND_NAME = "asymptotic lower bound"
 LOWER_BOUND_SHOWN = 2.0
 _LOWER_BOUND_DASHES: tuple[Dash, ...] = ("dot", "dashdot", "sparse dot")
 #: Forms of an upper bound, each with its grey.
-BOUNDS = {"printed": "#8c8c8c", "repaired": "#4d4d4d", "proved": "#000000"}
+BOUNDS = {"printed": "#8c8c8c", "appendix": "#b5b5b5", "repaired": "#4d4d4d", "proved": "#000000"}
 _SWITCH = "#b8bec8"
 _LABELS = {"regret": "regret R(t)", "error": "probability of error", "stopping time": "stopping time (rounds)"}
 

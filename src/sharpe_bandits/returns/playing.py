@@ -123,7 +123,7 @@ NUMBERS = (
 )  # fmt: skip
 
 
-class TablePaths(Environment):
+class _TablePaths(Environment):
     """The rows of a table in every run, and the order of its columns: a function of seed and run.
 
     Attributes
@@ -220,7 +220,7 @@ def paths_through(
     block: float | None,
     every: Any,
     warm: int,
-) -> TablePaths:
+) -> _TablePaths:
     rows = len(returns)
     one_of("paths", paths, PATHS)
     if length is not None and paths != "starts":
@@ -232,7 +232,7 @@ def paths_through(
         rows = rows // 2 if length is None else whole("length", length, 3, rows - 1)
     if paths == "blocks":
         mean = block_length(returns.excess, rate) if block is None else check_block(block, rows)
-    return TablePaths(returns, seed, rows, mean, every, warm)
+    return _TablePaths(returns, seed, rows, mean, every, warm)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +242,7 @@ class Judge:
     returns: Returns
     rate: float
     costs: np.ndarray
-    paths: TablePaths
+    paths: _TablePaths
 
     @property
     def begins(self) -> np.ndarray:
@@ -435,7 +435,7 @@ def follow_the_leader(x: np.ndarray, risk_free_per_period: float = 0.0, top: int
     return weights
 
 
-def first_regulariser(paths: TablePaths) -> float:
+def first_regulariser(paths: _TablePaths) -> float:
     """L from the first rounds alone: later ones are not known yet when policies begin to use it."""
     first = paths.recorded[: max(FIRST_ROWS, 2 * paths.K, paths.warm_rounds)]
     spread = [column[~np.isnan(column)] for column in first.T]
