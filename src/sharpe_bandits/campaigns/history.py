@@ -17,8 +17,8 @@ _TIMES = ("asked", "expires", "told")
 _ROWS = 50_000
 
 
-def history(database: Database, campaign: int, arms: list[Any], first: int = 1) -> pa.Table:
-    """The decisions from number ``first`` on, in their order, with names of arms and times in UTC."""
+def history(database: Database, campaign: int, arms: list[Any], first: int = 1, last: int | None = None) -> pa.Table:
+    """The decisions from number ``first`` to ``last``, in their order, with names of arms and times in UTC."""
     import pyarrow as pa
 
     time = pa.timestamp("us", "UTC")
@@ -40,6 +40,8 @@ def history(database: Database, campaign: int, arms: list[Any], first: int = 1) 
         .where(decisions.c.campaign == campaign, decisions.c.number >= first)
         .order_by(decisions.c.number)
     )
+    if last is not None:
+        chosen = chosen.where(decisions.c.number <= last)
 
     def work(connection: sa.Connection) -> list[Any]:
         batches = []
