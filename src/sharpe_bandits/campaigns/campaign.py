@@ -38,7 +38,8 @@ from .ledger import Event, Ledger, Settings
 from .log_pages import LogEntry, log_page
 from .schema import campaigns, decisions, events, snapshots
 from .status import Status, status_of
-from .verification import Verification, verify
+from .verification import verify
+from .verified import Verification
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -280,6 +281,18 @@ class Campaign:
         if row is None:
             raise self._unknown(number)
         return from_row(row, self._current().agent.arms)
+
+    def pending(self, count: int = 100) -> list[Decision]:
+        """Decisions that wait for their reward, at most ``count``; the lease of the first one ends first."""
+        table = decisions.c
+        chosen = (
+            sa.select(decisions)
+            .where(table.campaign == self._id, table.state == PENDING)
+            .order_by(table.expires, table.number)
+            .limit(whole("count", count, 1, MAX_BATCH))
+        )
+        rows, arms = self._database.read(_all_rows(chosen)), self._current().agent.arms
+        return [from_row(row, arms) for row in rows]
 
     def status(self) -> Status:
         """Where the campaign stands: arms with pulls, pulls under way, estimates and intervals; what was spent."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from ..names import csv_cell
 from .database import Database
 from .decisions import given_key
 from .schema import decisions
@@ -56,3 +57,17 @@ def history(database: Database, campaign: int, arms: list[Any], first: int = 1, 
         return batches
 
     return pa.Table.from_batches(database.read(work), schema=form)
+
+
+def to_csv(table: pa.Table, header: bool = True) -> bytes:
+    """A table as CSV; text that a spreadsheet would take for a formula has an apostrophe in front."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    for place, name in enumerate(table.column_names):
+        if pa.types.is_string(table.schema.field(name).type):
+            safe = pa.array([csv_cell(value) for value in table[name].to_pylist()], pa.string())
+            table = table.set_column(place, name, safe)
+    sink = pa.BufferOutputStream()
+    pyarrow.csv.write_csv(table, sink, pyarrow.csv.WriteOptions(include_header=header))
+    return bytes(sink.getvalue())

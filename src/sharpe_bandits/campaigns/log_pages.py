@@ -82,5 +82,5 @@ def _found(text: str, arms: list[Any]) -> sa.ColumnElement[bool]:
         return events.c.number == int(text)
     kinds = [number for number, words in enumerate(KINDS) if text.lower() in words]
     named = [number for number, arm in enumerate(arms) if text.lower() in str(arm).lower()]
-    like = [column.icontains(text, autoescape=True) for column in (decisions.c.key, decisions.c.worker)]
+    like = [column.icontains(text, autoescape=True) for column in (events.c.name, decisions.c.key, decisions.c.worker)]
     return sa.or_(events.c.kind.in_(kinds), events.c.arm.in_(named[:500]), *like)
