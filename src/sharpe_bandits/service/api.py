@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any, get_type_hints
 from urllib.parse import unquote
 
 from fastapi import APIRouter, FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.routing import APIRoute
+from pydantic import ValidationError
 
 from ..errors import InvalidInputError, SharpeBanditsError
 from ..policies.base import Policy, policy_from_dict
@@ -41,7 +44,31 @@ _PROBLEMS: dict[int | str, Any] = {
         503: "the store cannot be used now, try again",
     }.items()
 }
+
+
+class Direct(APIRoute):
+    """A route whose endpoint is called with the request, the name of a campaign and the body, checked by its model.
+
+    FastAPI's way from a request to an endpoint costs several times more than asking or telling itself: the two routes
+    that workers call all day do without it.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        model, endpoint = get_type_hints(self.endpoint)["body"], self.endpoint
+
+        async def handle(request: Request) -> Response:
+            try:
+                body = model.model_validate_json(await request.body())
+            except ValidationError as error:
+                found = [{**item, "loc": ("body", *item["loc"])} for item in error.errors(include_context=False)]
+                raise RequestValidationError(found) from None
+            return await endpoint(request, request.path_params["name"], body)
+
+        return handle
+
+
 router = APIRouter(prefix="/api", responses=_PROBLEMS)
+direct = APIRouter(prefix="/api", responses=_PROBLEMS, route_class=Direct)
 
 
 def desk_of(request: Request) -> Desk:
@@ -114,7 +141,7 @@ async def recommend(request: Request, name: str) -> Response:
     return answer({"recommendation": await read(opened.reader.recommend)})
 
 
-@router.post("/campaigns/{name}/decisions", summary="Ask which arm to play", response_model=Decisions)
+@direct.post("/campaigns/{name}/decisions", summary="Ask which arm to play", response_model=Decisions)
 async def ask(request: Request, name: str, body: Ask) -> Response:
     """One decision, or several; with a key that was used before, the same decision again."""
     commits = (await campaign_of(request, name)).commits
@@ -190,7 +217,7 @@ async def pending(request: Request, name: str, count: int = Query(100, ge=1, le=
     return answer({"decisions": [one.to_dict() for one in found], "next": None})
 
 
-@router.post("/campaigns/{name}/rewards", summary="Tell rewards")
+@direct.post("/campaigns/{name}/rewards", summary="Tell rewards")
 async def tell(request: Request, name: str, body: Tell) -> Response:
     """In one commit. The same reward again changes nothing; another one for the same decision is a conflict."""
     commits = (await campaign_of(request, name)).commits

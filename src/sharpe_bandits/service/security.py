@@ -51,6 +51,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 #: Characters of a token, at least.
 _SHORTEST = 32
 
@@ -201,9 +202,7 @@ class Gate:
 
         async def guarded(message: Any) -> None:
             if message["type"] == "http.response.start":
-                own = {name.lower() for name, _ in message["headers"]}
-                more = [(n.lower().encode(), v.encode()) for n, v in HEADERS.items() if n.lower().encode() not in own]
-                message = {**message, "headers": [*message["headers"], *more]}
+                message = {**message, "headers": [*message["headers"], *_HEADERS]}
             await send(message)
 
         try:
@@ -249,11 +248,11 @@ class Gate:
         if not guard.within_limit(token, (scope.get("client") or ("",))[0]):
             raise _DeniedError(429, "too-many-requests", "too many requests; try again in a second, or send batches")
         read = method in ("GET", "HEAD")
-        known = "GET" if read else method
-        if (known, path) in OPEN or (path.startswith("/static/") and read):
+        if ("GET" if read else method, path) in OPEN or (path.startswith("/static/") and read):
             return token
         if token is None:
-            raise _DeniedError(401, "no-token", "a token is needed: send it as Authorization: Bearer ...")
+            known = "a token is needed" if by_cookie else "this token is not known here"
+            raise _DeniedError(401, "no-token", f"{known}: send one as Authorization: Bearer ...")
         if not read:
             if token.access != WRITE:
                 raise _DeniedError(403, "read-only-token", f"the token {token.name!r} may read, not write")

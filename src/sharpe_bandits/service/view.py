@@ -18,6 +18,8 @@ from .outlook import rewards_per_day
 
 #: Arms that are drawn over time: those with the most pulls; all others are added up.
 DRAWN = 8
+#: Rewards from which on an estimate is drawn over time: the first ones are wild.
+STEADY = 10
 #: Pending decisions that are listed, and draws for the probability of being best.
 _LISTED, _DRAWS = 50, 4000
 #: The regulariser of the Sharpe ratio, as a part of the standard deviation: so small that it changes no figure shown.
@@ -122,7 +124,7 @@ def _series(activity: Activity, status: Status, goal: Objective | None) -> dict[
     n, mean, variance = (values[:, :known] for values in activity.estimates())
     with np.errstate(all="ignore"):
         objective = goal or Sharpe(_PART)
-        value = np.where((n > 1) & (variance > 0), objective.value(mean, variance), np.nan)
+        value = np.where((n >= STEADY) & (variance > 0), objective.value(mean, variance), np.nan)
     rest = asked.sum(axis=1) - asked[:, drawn].sum(axis=1)
     per_arm = [asked[:, k].tolist() for k in drawn]
     names = [str(status.arms[k].arm) for k in drawn]

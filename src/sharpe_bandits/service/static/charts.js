@@ -3,7 +3,8 @@
 
 const Charts = (() => {
   const SVG = "http://www.w3.org/2000/svg";
-  const W = 560, H = 220, LEFT = 52, RIGHT = 10, TOP = 8, BOTTOM = 24;
+  const H = 220, LEFT = 52, RIGHT = 10, TOP = 8, BOTTOM = 24;
+  let W = 560; // of the figure that is drawn now: its width on the page
 
   function el(name, attributes = {}, text) {
     const made = document.createElementNS(SVG, name);
@@ -36,6 +37,7 @@ const Charts = (() => {
 
   function frame(figure, label, height = H) {
     figure.querySelectorAll("svg.chart, .legend, .under").forEach((old) => old.remove());
+    W = Math.max(280, Math.min(1120, figure.clientWidth - 26));
     const svg = el("svg", { viewBox: `0 0 ${W} ${height}`, class: "chart", role: "img", "aria-label": label, tabindex: "0" });
     figure.append(svg);
     if (!figure.querySelector(".save")) saves(figure);
@@ -52,7 +54,7 @@ const Charts = (() => {
   }
 
   function timeAxis(svg, series) {
-    const count = series.count, x = (i) => LEFT + (i / count) * (W - LEFT - RIGHT);
+    const count = series.count, wide = W, x = (i) => LEFT + (i / count) * (wide - LEFT - RIGHT);
     const first = series.start, last = series.start + series.width * count;
     for (const part of [0, 0.5, 1]) {
       const anchor = part === 0 ? "start" : part === 1 ? "end" : "middle";
@@ -75,7 +77,7 @@ const Charts = (() => {
 
   /* A rule that follows the pointer or the arrow keys, and a line of text that says what is there. */
   function reader(figure, svg, series, x, describe) {
-    const under = document.createElement("p");
+    const wide = W, under = document.createElement("p");
     under.className = "under";
     figure.append(under);
     const rule = el("path", { class: "rule", visibility: "hidden" });
@@ -89,7 +91,7 @@ const Charts = (() => {
     };
     svg.addEventListener("pointermove", (event) => {
       const box = svg.getBoundingClientRect();
-      show(Math.floor((((event.clientX - box.left) / box.width) * W - LEFT) / (W - LEFT - RIGHT) * series.count));
+      show(Math.floor((((event.clientX - box.left) / box.width) * wide - LEFT) / (wide - LEFT - RIGHT) * series.count));
     });
     svg.addEventListener("pointerleave", () => { rule.setAttribute("visibility", "hidden"); under.textContent = ""; });
     svg.addEventListener("keydown", (event) => {
@@ -139,7 +141,8 @@ const Charts = (() => {
   }
 
   function intervals(figure, label, rows) {
-    const row = 22, height = TOP + rows.length * row + BOTTOM, left = 150, value = 70;
+    W = figure.clientWidth - 26;
+    const row = 22, height = TOP + rows.length * row + BOTTOM, left = W < 480 ? 110 : 170, value = 64, longest = W < 480 ? 14 : 22;
     const svg = frame(figure, label, height);
     const ends = rows.flatMap((r) => (r.interval ? r.interval : r.estimate === null ? [] : [r.estimate]));
     const low = Math.min(0, ...ends), high = Math.max(0, ...ends), span = high - low || 1;
@@ -150,7 +153,7 @@ const Charts = (() => {
     }
     rows.forEach((r, k) => {
       const y = TOP + row * (k + 0.5), g = el("g", { class: r.best ? "s0" : "s8" });
-      const name = r.name.length > 22 ? `${r.name.slice(0, 21)}…` : r.name;
+      const name = r.name.length > longest ? `${r.name.slice(0, longest - 1)}…` : r.name;
       g.append(el("text", { x: left - 8, y: y + 4, "text-anchor": "end", class: "name" }, name));
       if (r.interval) g.append(el("path", { d: `M${x(r.interval[0])} ${y}H${x(r.interval[1])}`, class: "stroke", "stroke-width": 3, "stroke-linecap": "round" }));
       if (r.estimate !== null) {

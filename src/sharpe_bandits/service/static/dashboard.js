@@ -34,6 +34,9 @@
     return made;
   }
 
+  /* Keys that the client made by itself say nothing. */
+  const key = (item) => (item.key && !item.key.startsWith("auto-") ? item.key : "");
+
   function withInterval(row, value, interval) {
     const made = cell(row, number(value), "n");
     made.dataset.value = value === null ? "" : value;
@@ -139,7 +142,7 @@
         link.href = `/campaign/${encodeURIComponent(c.name)}`;
         link.textContent = c.name;
         head.append(link);
-        cell(row, c.policy);
+        cell(row, c.policy.split(":")[0]);
         const spark = cell(row, "", "spark");
         if (c.problem) cell(row, c.problem, "overdue").colSpan = 6;
         else {
@@ -187,10 +190,10 @@
     }
 
     function charts(view) {
-      const s = { ...view.series, count: view.series.reward.length }, per = Charts.when ? `one bar is ${span(s.width)}` : "";
+      const s = { ...view.series, count: view.series.reward.length }, per = `one bar is ${span(s.width)}`;
       figure("choices").querySelector("figcaption").firstChild.textContent = `Who was played when: decisions (${per})`;
       Charts.bars(figure("choices"), "Decisions over time, by arm", s, s.asked, s.arms);
-      figure("value").querySelector("figcaption").firstChild.textContent = `Estimated ${view.objective_name} per reward, from all rewards so far`;
+      figure("value").querySelector("figcaption").firstChild.textContent = `Estimated ${view.objective_name} per reward, from all rewards so far (from the tenth on)`;
       Charts.lines(figure("value"), "Estimated value over time, by arm", s, s.value, s.arms.slice(0, s.value.length));
       Charts.lines(figure("reward"), "Mean reward over time", s, [s.reward], ["mean reward"]);
       Charts.lines(figure("exploration"), "Share of exploration over time", s, [s.exploration], ["exploration"], (v) => (v === null ? "–" : `${Math.round(100 * v)}%`));
@@ -220,7 +223,7 @@
         timeCell(row, d.asked);
         const ends = timeCell(row, d.expires, overdue ? "overdue" : "");
         if (overdue) ends.append(" – stale");
-        cell(row, d.key || "");
+        cell(row, key(d));
         cell(row, d.worker || "");
         action(row, "Cancel", `Cancel decision ${d.number} (${d.arm})? A reward told for it later is refused.`, `${base}/decisions/${d.number}/cancel`, {}, refresh);
         return row;
@@ -244,7 +247,7 @@
         cell(row, e.decision === null ? "" : String(e.decision), "n");
         cell(row, e.arm === null ? "" : String(e.arm));
         cell(row, e.reward === null ? "" : number(e.reward), "n");
-        cell(row, e.key || "");
+        cell(row, key(e));
         cell(row, e.worker || "");
         return row;
       });
@@ -252,6 +255,19 @@
       if (found.length) oldest = found[found.length - 1].seq;
       paging = more;
       $("#older").hidden = found.length < 50;
+    }
+
+    /* The plan is a simulation of some seconds: once per visit, as soon as every arm has an estimate. */
+    let planned = false;
+    function plan(view) {
+      if (planned || view.done) return;
+      if (view.rewards_per_day === null || view.arms.some((arm) => !arm.retired && arm.sharpe === null)) {
+        $("#plan").textContent = "How long it takes can be said once every arm has two different rewards.";
+        return;
+      }
+      planned = true;
+      $("#plan").textContent = "Computing how long it takes at this pace …";
+      api(`${base}/plan`).then((found) => { $("#plan").textContent = found.sentence; }, (error) => { $("#plan").textContent = `No plan: ${error.message}.`; });
     }
 
     async function draw() {
@@ -263,6 +279,7 @@
         else fact.textContent = view[key].toLocaleString("en");
       }
       lead(view);
+      plan(view);
       arms(view);
       charts(view);
       waiting(view);
@@ -288,8 +305,6 @@
       if (!(await confirmed(`Add the arm ${arm}? It is played from now on.`))) return;
       try { await api(`${base}/arms`, { arm }); $("#new-arm").value = ""; refresh(); } catch (error) { complain(error); }
     });
-    $("#plan").textContent = "Computing how long it takes at this pace …";
-    api(`${base}/plan`).then((found) => { $("#plan").textContent = found.sentence; }, (error) => { $("#plan").textContent = `No plan: ${error.message}.`; });
   }
 
   function create() {
