@@ -1,22 +1,29 @@
 # On a machine with Python 3.11-3.13 and make, two commands do everything:
 #   make run     reproduce the paper in its quick form, into out/quick
 #   make test    lint, types, tests
+# and to see campaigns at work:
+#   make demo    three simulated campaigns and the dashboard on them
 # and, for those who change something:
 #   make test-long           the tests with other and more random examples each time
 #   make fuzz MINUTES=5      hostile input against everything that reads input
 #   make torture             campaigns: many processes, kill -9, a million decisions (half an hour)
+#   make load                the service under load, killed at random moments
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run paper test lint types tests bare test-long fuzz torture browser bench bench-quick bench-executors same-bits clean
+.PHONY: run demo paper test lint types tests bare test-long fuzz torture load browser bench bench-quick bench-executors same-bits clean
 
 run: $(STAMP)
 	$(BIN)/sharpe-bandits reproduce --quick --out out/quick
 
 paper: $(STAMP)
 	$(BIN)/sharpe-bandits reproduce --out out/paper
+
+# Three simulated campaigns, workers that keep asking and telling, and the dashboard on them.
+demo: $(STAMP)
+	$(BIN)/python -m demo
 
 test: lint types browser tests bare
 
@@ -45,6 +52,10 @@ fuzz: $(STAMP)
 
 torture: $(STAMP)
 	$(BIN)/python -m torture
+
+# The service under load, killed 50 times, and watched over a million requests.
+load: $(STAMP)
+	$(BIN)/python -m torture.service --requests 1000000
 
 # The report is tested in a real browser: Debian's Chromium, installed where that is possible.
 browser:

@@ -1,6 +1,7 @@
 """Settings that all tests share."""
 
 import os
+import shutil
 
 import pytest
 from hypothesis import settings
@@ -15,3 +16,25 @@ settings.load_profile("quick")  # --hypothesis-profile chooses another
 def pytest_configure(config: pytest.Config) -> None:
     """Keep compiled kernels between test runs, inside the project and apart from the user's own."""
     os.environ.setdefault("SHARPE_BANDITS_CACHE", str(config.rootpath / ".pytest_cache" / "kernels"))
+
+
+#: Browsers, and how they are started.
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One browser for all tests."""
+    path = next((found for found in map(shutil.which, NAMES) if found), None)
+    if path is None:
+        reason = f"no browser found; install one of {', '.join(NAMES)} (on Debian: apt install chromium)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield chromium
+        chromium.close()

@@ -39,6 +39,7 @@ LEVELS = [
     {"report"},
     {"reproduction"},
     {"campaigns"},
+    {"service"},
     {"commands"},
     {"cli"},
     {"__main__"},

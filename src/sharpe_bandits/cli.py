@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import __version__, console, interrupts
-from .commands import cache, campaign, cluster, compare, plan, rank, replay
+from .commands import cache, campaign, cluster, compare, plan, rank, replay, serve
 from .errors import SharpeBanditsError
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     replay.add(commands)
     plan.add(commands)
     campaign.add(commands)
+    serve.add(commands)
     cache.add(commands)
 
     commands.add_parser("panels", help="the paper's experiments").set_defaults(do=_panels)

@@ -332,3 +332,105 @@ def test_errors_travel_between_processes():
     error = sb.WaitForRewardsError("wait", {"a": 3})
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.arms, again.count) == ("wait", {"a": 3}, 3)
+
+
+def test_operations_in_one_commit_are_what_they_are_one_by_one(store, tmp_path):
+    """The same operations on a store of their own, each its own transaction."""
+
+    def operations(campaign):
+        return [
+            lambda: campaign.ask(key="a"),
+            lambda: campaign.ask(key="a"),
+            lambda: campaign.ask(count=3),
+            lambda: campaign.tell(1, 0.5),
+            lambda: campaign.tell(1, 0.25),
+            lambda: campaign.tell_many([(2, 0.1), (1, 0.75)]),
+            lambda: campaign.tell_many([(2, 0.2), (99, 0.1)], strict=False),
+            lambda: campaign.cancel(3),
+            lambda: campaign.add_arm("quality"),
+            lambda: campaign.retire_arm("nothing"),
+            lambda: campaign.tell(4, math.nan),
+            lambda: campaign.ask(key="b"),
+        ]
+
+    def alone(operation):
+        try:
+            return operation()
+        except sb.SharpeBanditsError as error:
+            return error
+
+    def plain(found):
+        if isinstance(found, list):
+            return [plain(one) for one in found]
+        if isinstance(found, sb.SharpeBanditsError):
+            return type(found), str(found)
+        return found and (found.number, found.arm, found.key, found.state, found.probability)
+
+    together = make(store)
+    with sb.Store(tmp_path / "twin.db") as other:
+        twin = make(other)
+        expected = [plain(alone(operation)) for operation in operations(twin)]
+        events = twin.status().events
+    assert plain(together.together(operations(together))) == expected
+    assert sum(isinstance(found, tuple) and isinstance(found[0], type) for found in expected) == 4
+    assert together.status().events == events
+    assert together.verify(choices=True).ok
+
+
+def test_a_group_that_is_not_committed_leaves_nothing(store):
+    campaign = make(store)
+    first = campaign.ask()
+
+    def fails():
+        raise RuntimeError("the worker died")
+
+    with pytest.raises(RuntimeError):
+        campaign.together([lambda: campaign.tell(first, 0.5), campaign.ask, fails])
+    assert campaign.decision(first.number).state == "pending"
+    assert campaign.ask().number == 2
+    assert campaign.verify().ok
+
+
+def test_activity_counts_what_the_log_has(store, clock):
+    """Brought up to date step by step, and made at once, it is what the decisions say, whatever the width."""
+    campaign = make(store, lease=None)
+    known = None
+    for step in range(6):
+        for decision in campaign.ask(count=5):
+            if decision.number % 4:
+                campaign.tell(decision, pay(decision))
+        known = campaign.activity(known)
+        clock[0] += 50.0 * 3**step if store._database.is_sqlite else 0.0
+    campaign.cancel(4)
+    known, anew = campaign.activity(known), campaign.activity()
+    rows = campaign.history().to_pylist()
+    for found in (known, anew):
+        n, mean, variance = found.estimates()
+        for k, arm in enumerate(ARMS):
+            rewards = [row["reward"] for row in rows if row["arm"] == arm and row["reward"] is not None]
+            assert found.counts["asked"][:, k].sum() == sum(row["arm"] == arm for row in rows)
+            assert n[-1, k] == len(rewards)
+            assert mean[-1, k] == pytest.approx(np.mean(rewards))
+            assert variance[-1, k] == pytest.approx(np.var(rewards, ddof=1))
+        assert found.counts["cancelled"].sum() == 1
+        assert len(found.times) <= 240
+        first = found.start + found.width
+        assert found.counts["asked"][0].sum() == sum(row["asked"].timestamp() < first for row in rows)
+    if store._database.is_sqlite:
+        assert known.width > 1
+
+
+def test_the_log_can_be_searched_and_turned_over(store):
+    campaign = make(store)
+    campaign.ask(keys=["order-1", "100%_sure", "other"], worker="desk 7")
+    campaign.tell(2, 0.5)
+    campaign.add_arm("quality")
+    assert [entry.kind for entry in campaign.log()] == ["arm added", "rewarded", "asked", "asked", "asked"]
+    assert [entry.seq for entry in campaign.log(count=2)] == [5, 4]
+    assert [entry.seq for entry in campaign.log(count=2, before=4)] == [3, 2]
+    assert [entry.seq for entry in campaign.log(search="2")] == [4, 2]
+    assert [entry.key for entry in campaign.log(search="%_")] == ["100%_sure", "100%_sure"]
+    assert [entry.arm for entry in campaign.log(search="MOMENT")] == ["momentum"]
+    assert len(campaign.log(search="desk 7")) == 4
+    assert campaign.log(search="' OR 1=1 --") == []
+    assert campaign.history(first=2, count=1).column("number").to_pylist() == [2]

@@ -4,10 +4,24 @@ A :class:`Store` is a database (SQLite, or PostgreSQL) of campaigns. A campaign 
 the log is the truth, and the agent's state follows from it. See ``docs/campaigns.md``.
 """
 
-from .campaign import Campaign as Campaign
+from typing import TYPE_CHECKING, Any
+
 from .decisions import Decision as Decision
 from .evaluation import Evaluation as Evaluation
 from .status import ArmStatus as ArmStatus
 from .status import Status as Status
-from .store import Store as Store
-from .verification import Verification as Verification
+from .verified import Verification as Verification
+
+if TYPE_CHECKING:
+    from .campaign import Campaign as Campaign
+    from .store import Store as Store
+
+
+def __getattr__(name: str) -> Any:
+    """What needs a database is imported when first asked for: the client of a service does without."""
+    from importlib import import_module
+
+    modules = {"Campaign": ".campaign", "Store": ".store"}
+    if name in modules:
+        return getattr(import_module(modules[name], __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import platform
 import secrets
@@ -30,12 +31,15 @@ from ..names import check_name
 from ..policies.base import ENOUGH, Policy, check_policy
 from ..validation import finite, whole
 from . import ledger as log
+from .activity import Activity, activity
 from .database import Database, Prepared
 from .decisions import AUTOMATIC, CANCELLED, EXPIRED, PENDING, REWARDED, Decision, from_row, moment
 from .ledger import Event, Ledger, Settings
+from .log_pages import LogEntry, log_page
 from .schema import campaigns, decisions, events, snapshots
 from .status import Status, status_of
-from .verification import Verification, verify
+from .verification import verify
+from .verified import Verification
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,6 +74,8 @@ class Campaign:
         self.policy = policy
         self._settings = settings
         self._lock = threading.RLock()
+        #: The transaction of :meth:`together`, while one is open.
+        self._open: sa.Connection | None = None
         self._ledger: Ledger | None = None
         self._snapshot_size = 0
         self._warned, self._look_at = False, 0
@@ -186,6 +192,42 @@ class Campaign:
         if doubt is not None:
             warnings.warn(f"campaign {self.name!r}: {doubt}", RewardWarning, stacklevel=3)
 
+    def together(self, operations: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Many operations in one commit, each as if it were alone: what each gives, or the error of this library that
+        it raises.
+
+        An operation is a call without arguments that uses this campaign, such as ``lambda: campaign.ask(key="a")``. It
+        may be called again if a connection is lost. An operation that fails leaves nothing behind, and does not touch
+        the others.
+        """
+
+        def attempt(operation: Callable[[], Any]) -> Any:
+            try:
+                return operation()
+            except StoreError:
+                raise  # of the transaction as a whole
+            except SharpeBanditsError as error:
+                return error
+
+        attempts = itertools.count()
+
+        def transaction(connection: sa.Connection) -> list[Any]:
+            if next(attempts):
+                self._ledger = None  # has what the attempt before did not commit
+            self._exists(self._do.lock(connection, {"of": self._id, **self._database.moment()}))
+            self._open = connection
+            try:
+                return [attempt(operation) for operation in operations]
+            finally:
+                self._open = None
+
+        with self._lock:
+            try:
+                return self._database.write(transaction, together=True)
+            except BaseException:
+                self._ledger = None  # what memory has was not committed
+                raise
+
     def cancel(self, decision: Decision | int) -> None:
         """Take back a decision that will not be played. Again: nothing changes; with a reward: ConflictError."""
         number = self._number(decision)
@@ -240,6 +282,18 @@ class Campaign:
             raise self._unknown(number)
         return from_row(row, self._current().agent.arms)
 
+    def pending(self, count: int = 100) -> list[Decision]:
+        """Decisions that wait for their reward, at most ``count``; the lease of the first one ends first."""
+        table = decisions.c
+        chosen = (
+            sa.select(decisions)
+            .where(table.campaign == self._id, table.state == PENDING)
+            .order_by(table.expires, table.number)
+            .limit(whole("count", count, 1, MAX_BATCH))
+        )
+        rows, arms = self._database.read(_all_rows(chosen)), self._current().agent.arms
+        return [from_row(row, arms) for row in rows]
+
     def status(self) -> Status:
         """Where the campaign stands: arms with pulls, pulls under way, estimates and intervals; what was spent."""
 
@@ -264,13 +318,50 @@ class Campaign:
         """The same state as an agent in memory; what it does from now on does not touch the campaign."""
         return Agent.from_json(self._current().agent.to_json())
 
-    def history(self, last: int | None = None) -> pa.Table:
-        """All decisions, or the ``last`` ones, as an Arrow table, in their order; ``.to_pandas()`` makes a frame."""
+    def history(self, last: int | None = None, *, first: int | None = None, count: int | None = None) -> pa.Table:
+        """All decisions as an Arrow table, in their order; ``.to_pandas()`` makes a frame.
+
+        Parameters
+        ----------
+        last : only so many, the last ones
+        first : or those from this number on
+        count : and at most so many
+        """
         from .history import history
 
+        if last is not None and first is not None:
+            raise InvalidInputError("give last= or first=, not both")
         ledger = self._current()
-        first = 1 if last is None else max(1, ledger.decisions + 1 - whole("last", last, 1))
-        return history(self._database, self._id, ledger.agent.arms, first)
+        begin = 1 if first is None else whole("first", first, 1)
+        if last is not None:
+            begin = max(1, ledger.decisions + 1 - whole("last", last, 1))
+        end = None if count is None else begin + whole("count", count, 1) - 1
+        return history(self._database, self._id, ledger.agent.arms, begin, end)
+
+    def log(self, *, before: int | None = None, count: int = 100, search: str = "") -> list[LogEntry]:
+        """Entries of the log, the newest first.
+
+        Parameters
+        ----------
+        before : only entries before the one of this number
+        count : at most so many
+        search : only entries in which this is found: the number of a decision, or part of a kind of event, of the name
+            of an arm, of a key or of a worker
+        """
+        if not isinstance(search, str):
+            raise InvalidInputError(f"search must be text, got {shown(search)}")
+        whole("count", count, 1, MAX_BATCH)
+        until = None if before is None else whole("before", before, 1)
+        return log_page(self._database, self._id, self._current().agent.arms, until, count, search)
+
+    def activity(self, known: Activity | None = None) -> Activity:
+        """Counts of events and sums of rewards in at most 240 intervals; ``known``, what an earlier call gave, is
+        brought up to date for the price of what came since.
+        """
+        agent = self._current().agent
+        told = [(n, mean) for n, mean, *_ in agent.moments().values() if n > 0]
+        centre = sum(n * mean for n, mean in told) / sum(n for n, _ in told) if told else 0.0
+        return activity(self._database, self._id, len(agent.arms), centre, known)
 
     def numbers_of(self, keys: Iterable[str]) -> dict[str, int]:
         """Numbers of the decisions that were asked for with these keys; a key that was never used is left out."""
@@ -474,7 +565,10 @@ class Campaign:
             return found
 
         with self._lock:
-            found = self._database.write(transaction, together=True)
+            if self._open is not None:
+                found = transaction(self._open)
+            else:
+                found = self._database.write(transaction, together=True)
             self._ledger = committed[-1]
             return found
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from ..names import csv_cell
 from .database import Database
 from .decisions import given_key
 from .schema import decisions
@@ -17,8 +18,8 @@ _TIMES = ("asked", "expires", "told")
 _ROWS = 50_000
 
 
-def history(database: Database, campaign: int, arms: list[Any], first: int = 1) -> pa.Table:
-    """The decisions from number ``first`` on, in their order, with names of arms and times in UTC."""
+def history(database: Database, campaign: int, arms: list[Any], first: int = 1, last: int | None = None) -> pa.Table:
+    """The decisions from number ``first`` to ``last``, in their order, with names of arms and times in UTC."""
     import pyarrow as pa
 
     time = pa.timestamp("us", "UTC")
@@ -40,6 +41,8 @@ def history(database: Database, campaign: int, arms: list[Any], first: int = 1) 
         .where(decisions.c.campaign == campaign, decisions.c.number >= first)
         .order_by(decisions.c.number)
     )
+    if last is not None:
+        chosen = chosen.where(decisions.c.number <= last)
 
     def work(connection: sa.Connection) -> list[Any]:
         batches = []
@@ -54,3 +57,17 @@ def history(database: Database, campaign: int, arms: list[Any], first: int = 1) 
         return batches
 
     return pa.Table.from_batches(database.read(work), schema=form)
+
+
+def to_csv(table: pa.Table, header: bool = True) -> bytes:
+    """A table as CSV; text that a spreadsheet would take for a formula has an apostrophe in front."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    for place, name in enumerate(table.column_names):
+        if pa.types.is_string(table.schema.field(name).type):
+            safe = pa.array([csv_cell(value) for value in table[name].to_pylist()], pa.string())
+            table = table.set_column(place, name, safe)
+    sink = pa.BufferOutputStream()
+    pyarrow.csv.write_csv(table, sink, pyarrow.csv.WriteOptions(include_header=header))
+    return bytes(sink.getvalue())

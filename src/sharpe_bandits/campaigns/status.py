@@ -121,7 +121,7 @@ def status_of(name: str, settings: Settings, ledger: Ledger, time: datetime, ove
     arms = []
     for arm, (weight, mean, variance, third, fourth) in agent.moments().items():
         known = weight > 1 and math.isfinite(variance)
-        value, interval = _value(goal, weight, mean, variance, third, fourth) if known else (None, None)
+        value, interval = objective_interval(goal, weight, mean, variance, third, fourth) if known else (None, None)
         arms.append(
             ArmStatus(
                 arm,
@@ -168,7 +168,7 @@ def _student(weight: float, mean: float, variance: float) -> tuple[float, float]
     return mean - half, mean + half
 
 
-def _value(
+def objective_interval(
     goal: Objective | None, weight: float, mean: float, variance: float, third: float, fourth: float
 ) -> tuple[float | None, tuple[float, float] | None]:
     """The value of an objective and its interval, by the delta method on mean and variance."""

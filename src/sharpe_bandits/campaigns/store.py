@@ -86,6 +86,11 @@ class Store:
         """Close all connections. A store that is used again opens new ones."""
         self._database.close()
 
+    @property
+    def is_file(self) -> bool:
+        """Whether this is an SQLite file, which one writer at a time can write."""
+        return self._database.is_sqlite
+
     def campaigns(self) -> list[Entry]:
         """All campaigns, by name."""
         rows = self._database.read(lambda connection: connection.execute(sa.select(campaigns)).all())

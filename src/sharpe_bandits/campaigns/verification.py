@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,9 +15,8 @@ from .database import Database
 from .decisions import CANCELLED, EXPIRED, PENDING, REWARDED
 from .ledger import KINDS, Event, Ledger, Settings
 from .schema import campaigns, decisions, events, snapshots
+from .verified import Verification
 
-#: Problems that are listed, at most.
-_LISTED = 20
 #: States of decisions by number, for one byte each.
 _STATES = (PENDING, REWARDED, EXPIRED, CANCELLED)
 _RESULT = {
@@ -29,39 +27,6 @@ _RESULT = {
     log.CANCELLED_LATE: CANCELLED,
 }
 _NAN = float("nan")
-
-
-@dataclass
-class Verification:
-    """What was found.
-
-    Attributes
-    ----------
-    events, decisions : how many were checked
-    problems : what does not fit, in words; empty if all is well
-    """
-
-    events: int = 0
-    decisions: int = 0
-    problems: list[str] = field(default_factory=list)
-
-    @property
-    def ok(self) -> bool:
-        """Whether all is well."""
-        return not self.problems
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def __str__(self) -> str:
-        if self.ok:
-            return f"all is well: {self.events:,} events lead to the state, and to {self.decisions:,} decisions"
-        return "\n".join([f"{len(self.problems)} problems in {self.events:,} events:", *self.problems])
-
-    def add(self, problem: str) -> None:
-        """Take note of a problem; of very many, the first ones."""
-        if len(self.problems) < _LISTED:
-            self.problems.append(problem)
 
 
 def verify(

@@ -92,12 +92,13 @@ def _store(options: argparse.Namespace) -> Store:
 
 
 def _open(options: argparse.Namespace) -> Campaign:
-    _import_modules(options)
+    import_modules(options.module)
     return _store(options).campaign(options.name)
 
 
-def _import_modules(options: argparse.Namespace) -> None:
-    for module in options.module:
+def import_modules(modules: list[str]) -> None:
+    """Import what users name with --module."""
+    for module in modules:
         if "" not in sys.path:
             sys.path.insert(0, "")
         try:
@@ -117,7 +118,7 @@ def _say(options: argparse.Namespace, data: Any, text: str | None = None) -> Non
 def _create(options: argparse.Namespace) -> int:
     from ..policies.by_name import policies_by_name
 
-    _import_modules(options)
+    import_modules(options.module)
     if options.L is None and "L=" not in options.policy:
         raise InvalidInputError("give --L, in the unit of the variance of a reward: for daily returns of 1%, 1e-5")
     (policy,) = policies_by_name(
@@ -242,10 +243,9 @@ def _verify(options: argparse.Namespace) -> int:
 
 def _export(options: argparse.Namespace) -> int:
     import pyarrow as pa
-    import pyarrow.csv
     import pyarrow.parquet
 
-    from ..names import csv_cell
+    from ..campaigns.history import to_csv
 
     out: Path = options.out
     if out.suffix not in (".csv", ".parquet", ".json"):
@@ -254,12 +254,7 @@ def _export(options: argparse.Namespace) -> int:
     table = campaign.history()
     sink = pa.BufferOutputStream()
     if out.suffix == ".csv":
-        for place, name in enumerate(table.column_names):
-            if pa.types.is_string(table.schema.field(name).type):
-                table = table.set_column(
-                    place, name, pa.array([csv_cell(v) for v in table[name].to_pylist()], pa.string())
-                )
-        pyarrow.csv.write_csv(table, sink)
+        sink.write(to_csv(table))
     elif out.suffix == ".parquet":
         pyarrow.parquet.write_table(table, sink)
     else:

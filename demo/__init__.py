@@ -1,0 +1,1 @@
+"""``make demo``: a store with three simulated campaigns, workers that keep asking and telling, and the dashboard."""

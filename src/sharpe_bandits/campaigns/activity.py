@@ -1,0 +1,108 @@
+"""What happened when, in at most 240 intervals of equal length: for whoever draws a campaign of any size.
+
+The log is added up by the database, and only what came since the last time: intervals are widened two by two as the
+campaign grows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+
+from . import ledger as log
+from .database import Database
+from .schema import campaigns, events
+
+#: Intervals, at most; and arms that are told apart: all others are added up in one column.
+INTERVALS, ARMS = 240, 100
+#: Kinds of events that are counted, by the name of their array.
+_KINDS = {
+    "asked": (log.ASKED,),
+    "rewarded": (log.REWARDED, log.REWARDED_LATE),
+    "late": (log.REWARDED_LATE,),
+    "expired": (log.EXPIRED,),
+    "cancelled": (log.CANCELLED, log.CANCELLED_LATE),
+}
+_SUMS = ("sum1", "sum2")
+
+
+@dataclass
+class Activity:
+    """Counts and sums per interval and arm; arrays of shape (intervals, arms).
+
+    Attributes
+    ----------
+    start, width : when the first interval begins (seconds since 1970), and how long each is
+    centre : what is subtracted from rewards before they are added up, so that squares lose no digits
+    seq : number of the last event counted
+    counts : "asked", "rewarded" (late ones included), "late", "expired", "cancelled"; "sum1" and "sum2" of rewards
+        minus ``centre``
+    """
+
+    start: float
+    width: float = 1.0
+    centre: float = 0.0
+    seq: int = 0
+    counts: dict[str, np.ndarray] = field(default_factory=lambda: {n: np.zeros((1, 0)) for n in (*_KINDS, *_SUMS)})
+
+    @property
+    def times(self) -> np.ndarray:
+        """Ends of the intervals, in seconds since 1970."""
+        return self.start + self.width * np.arange(1, len(self.counts["asked"]) + 1)
+
+    def estimates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of all rewards up to the end of each interval, per arm: how many, mean, unbiased variance."""
+        n, s1, s2 = (np.cumsum(self.counts[name], axis=0) for name in ("rewarded", *_SUMS))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = s1 / n
+            return n, self.centre + mean, np.where(n > 1, np.maximum(s2 - n * mean * mean, 0.0) / (n - 1), np.nan)
+
+    def _fit(self, until: float, arms: int) -> None:
+        """Make room for a time and for arms."""
+        while (until - self.start) / self.width >= INTERVALS:
+            self.width *= 2
+            for name, values in self.counts.items():
+                even = np.concatenate([values, np.zeros((len(values) % 2, values.shape[1]))])
+                self.counts[name] = even[::2] + even[1::2]
+        rows = int((until - self.start) / self.width) + 1
+        for name, values in self.counts.items():
+            grow = (max(rows - len(values), 0), max(min(arms, ARMS + 1) - values.shape[1], 0))
+            self.counts[name] = np.pad(values, ((0, grow[0]), (0, grow[1])))
+
+    def _take(self, rows: list[Any]) -> None:
+        for interval, arm, kind, count, s1, s2 in rows:
+            place = int(interval), int(arm)
+            for name, kinds in _KINDS.items():
+                if kind in kinds:
+                    self.counts[name][place] += count
+            if kind in _KINDS["rewarded"]:
+                self.counts["sum1"][place] += s1
+                self.counts["sum2"][place] += s2
+
+
+def activity(database: Database, campaign: int, arms: int, centre: float, known: Activity | None) -> Activity:
+    """What happened up to now; ``known`` is what an earlier call gave, and is brought up to date."""
+
+    def work(connection: sa.Connection) -> tuple[Any, list[Any], Activity]:
+        row = connection.execute(sa.select(campaigns).where(campaigns.c.id == campaign)).one()
+        made = known if known is not None and known.seq <= row.events else Activity(row.created, centre=centre)
+        made._fit(max(row.clock, row.created), arms)
+        place = (events.c.at - made.start) / made.width
+        interval = sa.cast(place if database.is_sqlite else sa.func.floor(place), sa.Integer)
+        arm = sa.case((events.c.arm < ARMS, events.c.arm), else_=ARMS)
+        d = events.c.reward - made.centre
+        chosen = (
+            sa.select(interval, arm, events.c.kind, sa.func.count(), sa.func.sum(d), sa.func.sum(d * d))
+            .where(events.c.campaign == campaign, events.c.seq > made.seq, events.c.seq <= row.events)
+            .where(events.c.arm.is_not(None), events.c.at >= made.start)
+            .group_by(sa.literal_column("1"), sa.literal_column("2"), events.c.kind)
+        )
+        return row, list(connection.execute(chosen)), made
+
+    row, rows, made = database.read(work)
+    made._take(rows)
+    made.seq = row.events
+    return made

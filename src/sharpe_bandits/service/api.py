@@ -1,0 +1,343 @@
+"""The HTTP API. Every route is a method of a campaign; what may be done by whom is for the gate (security.py)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any, get_type_hints
+from urllib.parse import unquote
+
+from fastapi import APIRouter, FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.routing import APIRoute
+from pydantic import ValidationError
+
+from ..errors import InvalidInputError, SharpeBanditsError
+from ..policies.base import Policy, policy_from_dict
+from ..policies.by_name import policies_by_name
+from . import exports
+from .desk import Desk, Opened, finite
+from .models import Arm, Ask, Decisions, NewCampaign, Problem, Tell
+from .outlook import outlook
+from .problems import problem_of
+from .view import View
+
+#: Seconds after which a stream ends; the browser opens it again, with its cookie.
+_STREAM = 600.0
+#: Seconds between signs of life in a stream.
+_PATIENCE = 15.0
+
+_PROBLEMS: dict[int | str, Any] = {
+    status: {"model": Problem, "description": words, "content": {"application/problem+json": {}}}
+    for status, words in {
+        400: "not a request that can be read",
+        401: "no token",
+        403: "the token may not do this",
+        404: "there is no such campaign, decision or arm",
+        409: "conflict: what is recorded says otherwise, or the campaign is over; nothing was changed",
+        413: "the body is too large",
+        422: "a value cannot be used",
+        425: "wait for rewards of pulls under way, and ask again",
+        429: "too many requests",
+        503: "the store cannot be used now, try again",
+    }.items()
+}
+
+
+class Direct(APIRoute):
+    """A route whose endpoint is called with the request, the name of a campaign and the body, checked by its model.
+
+    FastAPI's way from a request to an endpoint costs several times more than asking or telling itself: the two routes
+    that workers call all day do without it.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        model, endpoint = get_type_hints(self.endpoint)["body"], self.endpoint
+
+        async def handle(request: Request) -> Response:
+            try:
+                body = model.model_validate_json(await request.body())
+            except ValidationError as error:
+                found = [{**item, "loc": ("body", *item["loc"])} for item in error.errors(include_context=False)]
+                raise RequestValidationError(found) from None
+            return await endpoint(request, request.path_params["name"], body)
+
+        return handle
+
+
+router = APIRouter(prefix="/api", responses=_PROBLEMS)
+direct = APIRouter(prefix="/api", responses=_PROBLEMS, route_class=Direct)
+
+
+def desk_of(request: Request) -> Desk:
+    """The desk of the application."""
+    return request.app.state.desk
+
+
+async def campaign_of(request: Request, name: str) -> Opened:
+    """The campaign that a path names."""
+    try:
+        decoded = unquote(name, errors="strict")
+    except UnicodeDecodeError:
+        raise InvalidInputError("the name of a campaign in a path must be UTF-8, percent-encoded") from None
+    return await desk_of(request).open(decoded)
+
+
+def answer(data: Any, status: int = 200) -> Response:
+    """Plain data as JSON."""
+    return JSONResponse(finite(data), status)
+
+
+async def read(call: Callable[[], Any]) -> Any:
+    """What a call gives that reads the store, in a thread."""
+    return await asyncio.to_thread(call)
+
+
+@router.get("/campaigns", summary="All campaigns")
+async def list_campaigns(request: Request) -> Response:
+    """Names, policies, when they were made, and events so far."""
+    entries = await read(desk_of(request).store.campaigns)
+    return answer({"campaigns": [{**vars(entry), "created": entry.created.isoformat()} for entry in entries]})
+
+
+@router.post("/campaigns", summary="Make a campaign, or check that it is there")
+async def create(request: Request, body: NewCampaign) -> Response:
+    """The same again changes nothing; other settings for a name that is taken are a conflict."""
+    if body.name in (".", ".."):
+        raise InvalidInputError(f"a campaign cannot be called {body.name!r} here: no address leads to it")
+    given = body.model_dump(include={"arms", "horizon", "seed", "lease", "default_reward", "explore"})
+    store = desk_of(request).store
+
+    def make() -> Any:
+        made = store.campaign(body.name, policy=_policy(body), **given)
+        return {"name": made.name, "settings": made.settings, "arms": made.arms}
+
+    return answer(await read(make))
+
+
+def _policy(body: NewCampaign) -> Policy:
+    if isinstance(body.policy, dict):
+        return policy_from_dict(body.policy)
+    if body.L is None and "L=" not in body.policy:
+        raise InvalidInputError("give L, in the unit of the variance of a reward: for daily returns of 1%, 1e-5")
+    made = policies_by_name([body.policy], L=1.0 if body.L is None else body.L, risk_free=body.risk_free)
+    return made[0]
+
+
+@router.get("/campaigns/{name}", summary="Where a campaign stands")
+async def status(request: Request, name: str) -> Response:
+    """Arms with pulls, pulls under way, estimates and fixed-time 95% intervals; what was spent; settings."""
+    opened = await campaign_of(request, name)
+    found = await read(opened.reader.status)
+    return answer({**found.to_dict(), "settings": opened.reader.settings})
+
+
+@router.get("/campaigns/{name}/recommendation", summary="The arm that looks best")
+async def recommend(request: Request, name: str) -> Response:
+    """What the policy recommends, from what was told so far."""
+    opened = await campaign_of(request, name)
+    return answer({"recommendation": await read(opened.reader.recommend)})
+
+
+@direct.post("/campaigns/{name}/decisions", summary="Ask which arm to play", response_model=Decisions)
+async def ask(request: Request, name: str, body: Ask) -> Response:
+    """One decision, or several; with a key that was used before, the same decision again."""
+    commits = (await campaign_of(request, name)).commits
+    worker = body.worker or request.scope["token"].name
+    made = await commits.do(lambda: commits.campaign.ask(key=body.key, keys=body.keys, count=body.count, worker=worker))
+    listed = made if isinstance(made, list) else [made]
+    return JSONResponse({"decisions": [decision.to_dict() for decision in listed], "next": None})
+
+
+@router.get("/campaigns/{name}/decisions", summary="History, page by page", response_model=Decisions)
+async def history(
+    request: Request,
+    name: str,
+    first: int = Query(1, ge=1, le=2**53, description="number of the first decision"),
+    count: int = Query(1000, ge=1, le=10_000, description="at most so many"),
+) -> Response:
+    """Decisions in their order."""
+    opened = await campaign_of(request, name)
+    rows = (await read(lambda: opened.reader.history(first=first, count=count))).to_pylist()
+    for row in rows:
+        for time in ("asked", "expires", "told"):
+            row[time] = row[time] and row[time].isoformat()
+    return answer({"decisions": rows, "next": first + count if len(rows) == count else None})
+
+
+@router.get("/campaigns/{name}/decisions.csv", summary="History as CSV")
+async def history_csv(request: Request, name: str) -> Response:
+    """All decisions; times in UTC."""
+    opened = await campaign_of(request, name)
+    return StreamingResponse(exports.csv(opened.reader), media_type="text/csv", headers=_file(name, "csv"))
+
+
+@router.get("/campaigns/{name}/decisions.parquet", summary="History as Parquet")
+async def history_parquet(request: Request, name: str) -> Response:
+    """All decisions; times in UTC."""
+    opened = await campaign_of(request, name)
+    kind = "application/vnd.apache.parquet"
+    return StreamingResponse(exports.parquet(opened.reader), media_type=kind, headers=_file(name, "parquet"))
+
+
+def _file(name: str, ending: str) -> dict[str, str]:
+    """A header that names a file; ``name`` is percent-encoded as it came."""
+    return {"Content-Disposition": f"attachment; filename=\"campaign.{ending}\"; filename*=UTF-8''{name}.{ending}"}
+
+
+@router.get("/campaigns/{name}/decisions/{number}", summary="One decision")
+async def decision(request: Request, name: str, number: int) -> Response:
+    """What has become of it."""
+    opened = await campaign_of(request, name)
+    return answer((await read(lambda: opened.reader.decision(_small(number)))).to_dict())
+
+
+@router.post("/campaigns/{name}/decisions/{number}/cancel", summary="Take back a decision")
+async def cancel(request: Request, name: str, number: int) -> Response:
+    """Again: nothing changes; with a reward: conflict."""
+    commits = (await campaign_of(request, name)).commits
+    await commits.do(lambda: commits.campaign.cancel(_small(number)))
+    return answer({"cancelled": number})
+
+
+def _small(number: int) -> int:
+    """A number that a database can look for."""
+    if not 1 <= number <= 2**53:
+        raise InvalidInputError(f"the number of a decision is a whole number from 1, got {number}")
+    return number
+
+
+@router.get("/campaigns/{name}/pending", summary="Decisions that wait for their reward", response_model=Decisions)
+async def pending(request: Request, name: str, count: int = Query(100, ge=1, le=10_000)) -> Response:
+    """First those whose lease ends, or has ended, first."""
+    opened = await campaign_of(request, name)
+    found = await read(lambda: opened.reader.pending(count))
+    return answer({"decisions": [one.to_dict() for one in found], "next": None})
+
+
+@direct.post("/campaigns/{name}/rewards", summary="Tell rewards")
+async def tell(request: Request, name: str, body: Tell) -> Response:
+    """In one commit. The same reward again changes nothing; another one for the same decision is a conflict."""
+    commits = (await campaign_of(request, name)).commits
+    pairs = [(one.decision, one.reward) for one in body.rewards]
+    wrong = await commits.do(lambda: commits.campaign.tell_many(pairs, strict=body.strict))
+    refused = [
+        {"place": place, "decision": pairs[place][0], "problem": problem_of(error)}
+        for place, error in enumerate(wrong)
+        if error is not None
+    ]
+    return JSONResponse({"recorded": len(pairs) - len(refused), "refused": refused})
+
+
+@router.post("/campaigns/{name}/arms", summary="Add an arm")
+async def add_arm(request: Request, name: str, body: Arm) -> Response:
+    """It is played from now on."""
+    commits = (await campaign_of(request, name)).commits
+    await commits.do(lambda: commits.campaign.add_arm(body.arm))  # type: ignore[arg-type]
+    return answer({"added": body.arm})
+
+
+@router.post("/campaigns/{name}/arms/retire", summary="Retire an arm")
+async def retire_arm(request: Request, name: str, body: Arm) -> Response:
+    """It is not played any more; rewards of its decisions are still taken in."""
+    commits = (await campaign_of(request, name)).commits
+    await commits.do(lambda: commits.campaign.retire_arm(body.arm))
+    return answer({"retired": body.arm})
+
+
+@router.get("/campaigns/{name}/log", summary="The audit log, the newest entry first")
+async def log(
+    request: Request,
+    name: str,
+    before: int | None = Query(None, ge=1, le=2**53, description="only entries before this number"),
+    count: int = Query(100, ge=1, le=1000, description="at most so many"),
+    search: str = Query("", max_length=200, description="decision, or part of a kind, an arm, a key or a worker"),
+) -> Response:
+    """What happened, event by event."""
+    opened = await campaign_of(request, name)
+    entries = await read(lambda: opened.reader.log(before=before, count=count, search=search.replace("\0", "")))
+    return answer({"entries": [entry.to_dict() for entry in entries]})
+
+
+@router.get("/campaigns/{name}/verification", summary="Fold the log again and compare")
+async def verify(request: Request, name: str, choices: bool = False) -> Response:
+    """Takes time in proportion to the log; with choices=true also asks the policy again for every choice."""
+    opened = await campaign_of(request, name)
+    async with request.app.state.heavy:
+        found = await read(lambda: opened.reader.verify(choices=choices))
+    return answer({"ok": found.ok, **vars(found)})
+
+
+@router.get("/campaigns/{name}/agent", summary="The state as an agent")
+async def agent(request: Request, name: str) -> Response:
+    """What sb.Agent.from_json reads."""
+    opened = await campaign_of(request, name)
+    return answer({"agent": (await read(opened.reader.agent)).to_json()})
+
+
+@router.get("/campaigns/{name}/plan", summary="How long until the error is small, at this pace")
+async def plan(
+    request: Request, name: str, error: float = Query(0.05, gt=0, lt=0.5, description="accepted probability of error")
+) -> Response:
+    """Simulates arms with the present estimates: rounds until the best one is found but for this error."""
+    opened = await campaign_of(request, name)
+    async with request.app.state.heavy:
+        return answer(await read(lambda: outlook(opened.reader, error)))
+
+
+@router.get("/campaigns/{name}/view", summary="What the dashboard draws")
+async def view(
+    request: Request,
+    name: str,
+    periods_per_year: float | None = Query(None, gt=0, le=1e6, description="to annualise Sharpe ratios"),
+) -> Response:
+    """Added up on the server: its size does not grow with the campaign."""
+    opened = await campaign_of(request, name)
+    return answer(await read(lambda: view_of(request.app, opened).to_dict(periods_per_year)))
+
+
+def view_of(app: FastAPI, opened: Opened) -> View:
+    """The view of a campaign, which is kept."""
+    views: dict[str, View] = app.state.views
+    return views.setdefault(opened.reader.name, View(opened.reader))
+
+
+@router.get("/overview", summary="What the list of campaigns shows")
+async def overview(request: Request) -> Response:
+    """Of each campaign: decisions, pending, expired, best arm and how sure, decisions over time."""
+
+    def summaries() -> list[dict[str, Any]]:
+        found = []
+        for entry in desk_of(request).store.campaigns():
+            try:
+                found.append(view_of(request.app, desk_of(request).opened(entry.name)).summary())
+            except SharpeBanditsError as error:  # one that cannot be read does not hide the others
+                found.append({"name": entry.name, "policy": entry.policy, "problem": str(error)})
+        return found
+
+    return answer({"campaigns": await read(summaries)})
+
+
+@router.get("/stream", summary="Server-sent events: which campaigns changed")
+async def stream(request: Request, campaign: str | None = Query(None, max_length=200)) -> Response:
+    """An event ``changed`` with names and numbers of events, at most once a second."""
+    desk = desk_of(request)
+    desk.check_room()
+
+    async def changes() -> AsyncIterator[str]:
+        seen: dict[str, int] = {}
+        end = asyncio.get_running_loop().time() + _STREAM
+        desk.enter()
+        try:
+            yield "retry: 2000\n\n"
+            while not desk.closing.is_set() and asyncio.get_running_loop().time() < end:
+                found = await desk.watch(seen, _PATIENCE)
+                seen |= found
+                wanted = {name: count for name, count in found.items() if campaign in (None, name)}
+                yield f"event: changed\ndata: {json.dumps(wanted)}\n\n" if wanted else ": alive\n\n"
+        finally:
+            desk.leave()
+
+    return StreamingResponse(changes(), media_type="text/event-stream")

@@ -1,0 +1,110 @@
+"""The application: API and dashboard behind the gate."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+from .. import __version__
+from ..campaigns import Store
+from ..errors import SharpeBanditsError
+from . import api, dashboard
+from .desk import Desk
+from .problems import MEDIA_TYPE, RETRY_AFTER, problem, problem_of
+from .security import Gate, Guard, Token
+
+#: Requests a second per token.
+RATE = 2000.0
+
+
+def create_app(
+    store: Store,
+    tokens: Iterable[Token],
+    hosts: Iterable[str] = ("127.0.0.1", "localhost", "::1"),
+    *,
+    rate: float = RATE,
+    group: int = 256,
+) -> Gate:
+    """The service of a store, as an ASGI application.
+
+    Parameters
+    ----------
+    store : campaigns; closed when the service ends
+    tokens : who may read and write
+    hosts : names under which the service may be called
+    rate : requests a second per token
+    group : operations in one commit, at most
+    """
+    desk = Desk(store, group)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        warming = asyncio.create_task(asyncio.to_thread(dashboard.warm, app))  # so that first views are quick
+        yield
+        await desk.close()
+        await warming
+
+    app = FastAPI(
+        title="sharpe-bandits",
+        version=__version__,
+        description="Campaigns: ask which arm to play, tell the reward later. Send a token as Authorization: Bearer.",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.desk = desk
+    app.state.guard = guard = Guard(tokens, hosts, rate)
+    app.state.views = {}
+    app.state.heavy = asyncio.Semaphore(1)  # simulations and verifications, one at a time
+    app.router.routes += [*api.direct.routes, *api.router.routes]  # one list is searched faster than a tree
+    dashboard.add(app)
+    app.add_exception_handler(SharpeBanditsError, _library)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unforeseen)
+    return Gate(app, guard)
+
+
+def _answer(content: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
+    status = content["status"]
+    more = dict(headers or {})
+    if status in RETRY_AFTER:
+        more["Retry-After"] = str(RETRY_AFTER[status])
+    return JSONResponse(content, status, more, MEDIA_TYPE)
+
+
+async def _library(request: Request, error: Any) -> Response:
+    content = problem_of(error)
+    if dashboard.wants_page(request):
+        return dashboard.problem_page(request, content)
+    return _answer(content)
+
+
+async def _invalid(_: Request, error: Any) -> Response:
+    """What a request holds is not what its schema says; values are shown by place, not repeated at length."""
+    found = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:5]]
+    return _answer(problem(422, "invalid-input", "invalid input", "; ".join(found)[:1000]))
+
+
+async def _http(request: Request, error: Any) -> Response:
+    kinds = {404: "not-found", 405: "method-not-allowed"}
+    kind = kinds.get(error.status_code, "bad-request")
+    words = {404: "there is nothing at this path; see /docs", 405: "this path does not take this method; see /docs"}
+    detail = words.get(error.status_code, str(error.detail))
+    content = problem(error.status_code, kind, kind.replace("-", " "), detail)
+    return (
+        dashboard.problem_page(request, content) if dashboard.wants_page(request) else _answer(content, error.headers)
+    )
+
+
+async def _unforeseen(_: Request, error: Exception) -> Response:
+    """The server logs the error itself."""
+    return _answer(problem(500, "unforeseen", "unforeseen error", "an error of the service; its log has the details"))

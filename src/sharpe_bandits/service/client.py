@@ -1,0 +1,337 @@
+"""The client of a service: the same methods as a store and a campaign, and nothing to install."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import platform
+import secrets
+import ssl
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+from ..agents import Agent
+from ..agents.base import check_arms, plain
+from ..campaigns.decisions import Decision
+from ..campaigns.lease import seconds
+from ..campaigns.status import ArmStatus, Status
+from ..campaigns.verified import Verification
+from ..errors import InvalidInputError, SharpeBanditsError, StoreError, shown
+from ..policies.base import Policy, check_policy, policy_from_dict
+from ..validation import positive, whole
+from .problems import error_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Statuses after which the same request is sent again: too many requests, and a service or a store that is away.
+_AGAIN = (429, 502, 503, 504)
+#: Seconds between two attempts, at first and at most.
+_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
+#: Decisions in a page of the history.
+_PAGE = 10_000
+
+
+def connect(url: str, *, token: str, timeout: float = 30.0) -> Service:
+    """The service at an address, as a store of campaigns.
+
+    A request without an answer is repeated, with the same idempotency key, for up to ``timeout`` seconds: nothing is
+    doubled. Threads may share what this gives.
+
+    Parameters
+    ----------
+    url : such as "http://127.0.0.1:8000"
+    token : what the service printed, or what its file of tokens holds
+    timeout : seconds to wait for an answer, and to go on trying
+    """
+    return Service(url, token, timeout)
+
+
+class Service:
+    """Campaigns behind HTTP; made by :func:`sharpe_bandits.connect`."""
+
+    def __init__(self, url: str, token: str, timeout: float) -> None:
+        parts = urlsplit(url if isinstance(url, str) else "")
+        try:
+            port = parts.port
+        except ValueError:
+            port = -1
+        if parts.scheme not in ("http", "https") or not parts.hostname or port == -1 or parts.username or parts.query:
+            raise InvalidInputError(f"the address of a service is as in http://127.0.0.1:8000, got {shown(url)}")
+        if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable():
+            raise InvalidInputError("token must be the text that the service printed, or that its file of tokens holds")
+        self.url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+        self._https, self._host, self._port = parts.scheme == "https", parts.hostname, port
+        self._prefix, self._token = parts.path.rstrip("/"), token
+        self._timeout = positive("timeout", timeout)
+        #: Connections that nobody uses now; those of another process are not used after a fork.
+        self._idle: list[http.client.HTTPConnection] = []
+        self._process = os.getpid()
+
+    def __repr__(self) -> str:
+        return f"<service {self.url}>"
+
+    def __enter__(self) -> Service:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections. A service that is used again opens new ones."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def campaigns(self) -> list[dict[str, Any]]:
+        """All campaigns: name, policy, created, events."""
+        return self.request("GET", "/api/campaigns")["campaigns"]
+
+    def campaign(
+        self,
+        name: str,
+        *,
+        policy: Policy | None = None,
+        arms: int | Iterable[str] | None = None,
+        horizon: int | None = None,
+        seed: int | None = None,
+        lease: str | float | timedelta | None = None,
+        default_reward: float | None = None,
+        explore: float | None = None,
+    ) -> RemoteCampaign:
+        """The campaign of this name: made if it is not there, otherwise opened; see :meth:`Store.campaign`."""
+        if policy is None or arms is None:
+            given = (horizon, seed, lease, default_reward, explore)
+            if policy is not None or arms is not None or any(option is not None for option in given):
+                raise InvalidInputError("give policy= and arms= to make a campaign, or its name alone to open it")
+            found = self.request("GET", _path(name))
+            return RemoteCampaign(self, name, found["settings"])
+        body = {
+            "name": name,
+            "policy": plain(check_policy(policy).to_dict()),
+            "arms": check_arms(arms),
+            "horizon": horizon,
+            "seed": seed,
+            "lease": None if lease is None else seconds(lease),
+            "default_reward": default_reward,
+            "explore": explore,
+        }
+        return RemoteCampaign(self, name, self.request("POST", "/api/campaigns", body)["settings"])
+
+    def request(self, method: str, path: str, body: Any = None) -> Any:
+        """What the service answers, as plain data; raises the errors that the library itself raises."""
+        try:
+            content = None if body is None else json.dumps(body, allow_nan=False).encode()
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(f"what is sent must be finite numbers and text: {error}") from None
+        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
+        if content is not None:
+            headers["Content-Type"] = "application/json"
+        deadline, pause = time.monotonic() + self._timeout, _PAUSE
+        while True:
+            failed: SharpeBanditsError
+            try:
+                status, answer = self._send(method, self._prefix + path, content, headers)
+            except (OSError, http.client.HTTPException) as error:
+                failed = StoreError(
+                    f"the service at {self.url} does not answer ({error or type(error).__name__}); check that it runs, "
+                    "and call again with the same key"
+                )
+            else:
+                if status < 300:
+                    return answer
+                failed = error_of(answer, status)
+                if status not in _AGAIN:
+                    raise failed
+            if time.monotonic() + pause > deadline:
+                raise failed
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _send(self, method: str, path: str, content: bytes | None, headers: dict[str, str]) -> tuple[int, Any]:
+        connection = self._connection()
+        try:
+            connection.request(method, path, content, headers)
+            response = connection.getresponse()
+            text = response.read()
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.append(connection)
+        try:
+            return response.status, json.loads(text)
+        except ValueError:
+            return response.status, None
+
+    def _connection(self) -> http.client.HTTPConnection:
+        if self._process != os.getpid():
+            self._idle, self._process = [], os.getpid()
+        try:
+            return self._idle.pop()
+        except IndexError:
+            pass
+        if self._https:
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=context)
+        return http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+
+
+class RemoteCampaign:
+    """A campaign behind HTTP: the methods of :class:`~sharpe_bandits.campaigns.Campaign`."""
+
+    def __init__(self, service: Service, name: str, settings: dict[str, Any]) -> None:
+        self._service, self.name, self._settings = service, name, settings
+
+    def __repr__(self) -> str:
+        return f"<campaign {self.name!r} of {self._service.url}>"
+
+    @property
+    def policy(self) -> Policy:
+        """The policy; one of your own must be defined here, too."""
+        return policy_from_dict(self._settings["policy"])
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the campaign was made with, as plain data; the lease in seconds."""
+        return dict(self._settings)
+
+    @property
+    def arms(self) -> list[Any]:
+        """All arms, retired ones included."""
+        return [arm.arm for arm in self.status().arms]
+
+    def ask(
+        self,
+        *,
+        count: int | None = None,
+        key: str | None = None,
+        keys: Sequence[str | None] | None = None,
+        worker: str | None = None,
+    ) -> Any:
+        """Which arm to play now; see :meth:`Campaign.ask`. Without a key, one is made, so that repeating is safe."""
+        if sum(option is not None for option in (count, key, keys)) > 1:
+            raise InvalidInputError("give one of count=, key= and keys=")
+        wanted: list[str | None] = [key]
+        if keys is not None:
+            wanted = list(keys)
+        elif count is not None:
+            wanted = [None] * whole("count", count, 1, _PAGE)
+        token = secrets.token_hex(12)
+        named = [f"auto-{token}-{i}" if one is None else one for i, one in enumerate(wanted)]
+        body = {"keys": named, "worker": worker or f"{platform.node()}:{os.getpid()}"}
+        made = [_decision(item) for item in self._do("POST", "/decisions", body)["decisions"]]
+        return made[0] if count is None and keys is None else made
+
+    def tell(self, decision: Decision | int, reward: float) -> None:
+        """Record the reward of a decision; see :meth:`Campaign.tell`."""
+        self.tell_many([(decision, reward)])
+
+    def tell_many(
+        self,
+        rewards: Mapping[Decision | int, float] | Iterable[tuple[Decision | int, float]],
+        *,
+        strict: bool = True,
+    ) -> list[SharpeBanditsError | None]:
+        """Record rewards in one commit; see :meth:`Campaign.tell_many`."""
+        pairs = list(rewards.items() if isinstance(rewards, Mapping) else rewards)
+        if not pairs:
+            return []
+        listed = [{"decision": _number(decision), "reward": reward} for decision, reward in pairs]
+        found = self._do("POST", "/rewards", {"rewards": listed, "strict": strict})
+        wrong = {item["place"]: error_of(item["problem"], 422) for item in found["refused"]}
+        return [wrong.get(place) for place in range(len(pairs))]
+
+    def cancel(self, decision: Decision | int) -> None:
+        """Take back a decision that will not be played."""
+        self._do("POST", f"/decisions/{_number(decision)}/cancel")
+
+    def add_arm(self, arm: str) -> None:
+        """Play a new arm from now on."""
+        self._do("POST", "/arms", {"arm": arm})
+
+    def retire_arm(self, arm: Any) -> None:
+        """Do not play an arm any more."""
+        self._do("POST", "/arms/retire", {"arm": arm})
+
+    def decision(self, number: int) -> Decision:
+        """The decision of that number, as it is now."""
+        return _decision(self._do("GET", f"/decisions/{_number(number)}"))
+
+    def pending(self, count: int = 100) -> list[Decision]:
+        """Decisions that wait for their reward."""
+        found = self._do("GET", f"/pending?count={whole('count', count, 1, _PAGE)}")
+        return [_decision(item) for item in found["decisions"]]
+
+    def status(self) -> Status:
+        """Where the campaign stands."""
+        found = self._do("GET", "")
+        del found["settings"]
+        arms = [ArmStatus(**{key: _pair(value) for key, value in arm.items()}) for arm in found["arms"]]
+        return Status(**{**found, "arms": arms, "time": datetime.fromisoformat(found["time"])})
+
+    def recommend(self) -> Any:
+        """The arm that looks best, or the arms."""
+        return self._do("GET", "/recommendation")["recommendation"]
+
+    def agent(self) -> Agent:
+        """The same state as an agent in memory."""
+        return Agent.from_json(self._do("GET", "/agent")["agent"])
+
+    def verify(self, *, choices: bool = False) -> Verification:
+        """Fold the log again and compare it with the state and with all decisions."""
+        found = self._do("GET", f"/verification?choices={'true' if choices else 'false'}")
+        return Verification(found["events"], found["decisions"], found["problems"])
+
+    def history(self, last: int | None = None, *, first: int | None = None, count: int | None = None) -> pa.Table:
+        """All decisions, or a part of them, as an Arrow table; see :meth:`Campaign.history`."""
+        import pyarrow as pa
+
+        if last is not None and first is not None:
+            raise InvalidInputError("give last= or first=, not both")
+        begin = 1 if first is None else whole("first", first, 1)
+        if last is not None:
+            begin = max(1, self.status().decisions + 1 - whole("last", last, 1))
+        left = None if count is None else whole("count", count, 1)
+        rows: list[dict[str, Any]] = []
+        page: int | None = begin
+        while page is not None and (left is None or left > 0):
+            size = _PAGE if left is None else min(_PAGE, left)
+            found = self._do("GET", f"/decisions?first={page}&count={size}")
+            rows += found["decisions"]
+            page, left = found["next"], None if left is None else left - size
+        time_type = pa.timestamp("us", "UTC")
+        for row in rows:
+            for name in ("asked", "expires", "told"):
+                row[name] = row[name] and datetime.fromisoformat(row[name])
+        named = isinstance(self._settings["arms"], list)
+        kinds = {
+            "number": pa.int64(), "arm": pa.string() if named else pa.int64(), "key": pa.string(),
+            "worker": pa.string(), "asked": time_type, "expires": time_type, "probability": pa.float64(),
+            "state": pa.string(), "reward": pa.float64(), "told": time_type,
+        }  # fmt: skip
+        return pa.Table.from_pylist(rows, schema=pa.schema(list(kinds.items())))
+
+    def _do(self, method: str, path: str, body: Any = None) -> Any:
+        return self._service.request(method, _path(self.name) + path, body)
+
+
+def _path(name: str) -> str:
+    if not isinstance(name, str) or not name:
+        raise InvalidInputError(f"the name of a campaign must be text, got {shown(name)}")
+    return f"/api/campaigns/{quote(name, safe='')}"
+
+
+def _number(decision: Decision | int) -> int:
+    return decision.number if isinstance(decision, Decision) else whole("the number of a decision", decision, 1)
+
+
+def _decision(item: dict[str, Any]) -> Decision:
+    times = {name: item[name] and datetime.fromisoformat(item[name]) for name in ("asked", "expires", "told")}
+    return Decision(**{**item, **times})
+
+
+def _pair(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,137 @@
+"""The dashboard: pages that work offline. What they draw comes from the API; what they change goes through it."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, quote
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.staticfiles import StaticFiles
+
+from .. import __version__
+from ..errors import SharpeBanditsError
+from .api import campaign_of, desk_of, view_of
+from .security import COOKIE, SESSION_LENGTH, WRITE, Guard, cookie_of
+
+_HERE = Path(__file__).parent
+
+
+@cache
+def _templates() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["segment"] = lambda text: quote(str(text), safe="")
+    made.filters["figure"] = lambda x: "–" if x is None else f"{x:.4g}"
+    return made
+
+
+def _page(request: Request, template: str, code: int = 200, **content: Any) -> Response:
+    token = request.scope.get("token")
+    html = _templates().get_template(template).render(
+        version=__version__, token=token, may_write=token is not None and token.access == WRITE, **content
+    )  # fmt: skip
+    return HTMLResponse(html, code)
+
+
+def wants_page(request: Request) -> bool:
+    """Whether a person is looking, and not a program."""
+    path = request.scope["path"]
+    return not path.startswith("/api/") and "text/html" in request.headers.get("accept", "")
+
+
+def problem_page(request: Request, problem: dict[str, Any]) -> Response:
+    """A page that says what is wrong."""
+    return _page(request, "problem.html", problem["status"], problem=problem)
+
+
+def warm(app: FastAPI) -> None:
+    """Add up the logs of all campaigns, so that nobody waits for it."""
+    desk = app.state.desk
+    try:
+        for entry in desk.store.campaigns():
+            if desk.closing.is_set():
+                return
+            view_of(app, desk.opened(entry.name)).summary()
+    except SharpeBanditsError:  # whoever looks will be told
+        return
+
+
+def add(app: FastAPI) -> None:
+    """Add the pages to an application."""
+    app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
+    page: dict[str, Any] = {"include_in_schema": False}
+    app.add_api_route("/", _home, methods=["GET"], **page)
+    app.add_api_route("/campaign/{name}", _campaign, methods=["GET"], **page)
+    app.add_api_route("/new", _new, methods=["GET"], **page)
+    app.add_api_route("/docs", _docs, methods=["GET"], **page)
+    app.add_api_route("/sign-in", _sign_in_page, methods=["GET"], **page)
+    app.add_api_route("/sign-in", _sign_in, methods=["POST"], **page)
+    app.add_api_route("/sign-out", _sign_out, methods=["POST"], **page)
+    app.add_api_route("/health", _health, methods=["GET"], **page)
+
+
+async def _home(request: Request) -> Response:
+    store = desk_of(request).store
+    entries = await asyncio.to_thread(store.campaigns)
+    return _page(request, "home.html", entries=entries, store=repr(store).strip("<>"))
+
+
+async def _campaign(request: Request, name: str) -> Response:
+    opened = await campaign_of(request, name)
+    status = await asyncio.to_thread(opened.reader.status)
+    return _page(request, "campaign.html", status=status, settings=opened.reader.settings)
+
+
+async def _new(request: Request) -> Response:
+    return _page(request, "new.html")
+
+
+async def _docs(request: Request) -> Response:
+    return _page(request, "docs.html", schema=request.app.openapi())
+
+
+async def _health() -> Response:
+    return JSONResponse({"ok": True})
+
+
+def _next(text: str) -> str:
+    """Where to go after signing in: a path of this service, and nothing else."""
+    plain = text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable()
+    return text if plain and text.isascii() else "/"
+
+
+async def _sign_in_page(request: Request) -> Response:
+    return _page(request, "sign_in.html", next=_next(request.query_params.get("next", "/")), wrong=False)
+
+
+async def _sign_in(request: Request) -> Response:
+    form = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
+    there = _next(form.get("next", ["/"])[0])
+    guard: Guard = request.app.state.guard
+    token = guard.token(form.get("token", [""])[0].strip())
+    if token is None:
+        return _page(request, "sign_in.html", 401, next=there, wrong=True)
+    response = RedirectResponse(there, 303)
+    response.set_cookie(
+        COOKIE, guard.sign_in(token), max_age=int(SESSION_LENGTH), httponly=True, samesite="strict",
+        secure=request.scope["scheme"] == "https",
+    )  # fmt: skip
+    return response
+
+
+async def _sign_out(request: Request) -> Response:
+    guard: Guard = request.app.state.guard
+    guard.sign_out(cookie_of(dict(request.scope["headers"])))
+    response = RedirectResponse("/sign-in", 303)
+    response.delete_cookie(COOKIE)
+    return response

@@ -1,0 +1,95 @@
+"""What requests hold. Values are checked by the library itself, whose messages have the remedy."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+
+#: A reward, or another number.
+Number = StrictInt | StrictFloat
+Count = Annotated[StrictInt, Field(ge=1, le=10_000)]
+#: Names are checked by the library; nothing longer is looked at.
+Text = Annotated[StrictStr, Field(min_length=1, max_length=20_000)]
+Which = Annotated[StrictInt, Field(ge=1, le=2**53)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", title=None)
+
+
+class NewCampaign(_Body):
+    """A campaign to make, or to check that it is there."""
+
+    name: Text
+    policy: Text | dict[str, Any] = Field(
+        description="as on the command line, SF-UCB:L=1e-5,c=0.5, or as policy.to_dict() gives it"
+    )
+    L: Number | None = Field(None, description="regulariser of a policy given as text, where that has none")
+    risk_free: Number = Field(0.0, description="per round, of a policy given as text")
+    arms: Annotated[list[Text], Field(min_length=2, max_length=10_000)] | Annotated[StrictInt, Field(ge=2, le=10_000)]
+    horizon: StrictInt | None = None
+    seed: Annotated[StrictInt, Field(ge=0)] | None = None
+    lease: Text | Number | None = Field(None, description='"1 day", or seconds')
+    default_reward: Number | None = None
+    explore: Number | None = None
+
+
+class Ask(_Body):
+    """A request for decisions: one, one per key, or ``count`` of them."""
+
+    key: Text | None = Field(None, description="idempotency key: the same key gives the same decision")
+    keys: Annotated[list[Text | None], Field(min_length=1, max_length=10_000)] | None = None
+    count: Count | None = None
+    worker: Text | None = Field(None, description="who asks; by default the name of the token")
+
+
+class Reward(_Body):
+    """What a decision paid."""
+
+    decision: Which
+    reward: Number
+
+
+class Tell(_Body):
+    """Rewards, recorded in one commit: all or none, or with strict=false each on its own."""
+
+    rewards: Annotated[list[Reward], Field(min_length=1, max_length=10_000)]
+    strict: StrictBool = True
+
+
+class Arm(_Body):
+    """An arm."""
+
+    arm: Text | StrictInt
+
+
+class DecisionModel(BaseModel):
+    """An arm that was handed out; times in ISO 8601, UTC."""
+
+    number: int
+    arm: str | int
+    asked: str
+    expires: str | None
+    probability: float | None
+    key: str | None
+    worker: str | None
+    state: str
+    reward: float | None
+    told: str | None
+
+
+class Decisions(BaseModel):
+    """Decisions; ``next`` is where the next page begins, if there is one."""
+
+    decisions: list[DecisionModel]
+    next: int | None = None
+
+
+class Problem(BaseModel):
+    """RFC 9457 problem details."""
+
+    type: str
+    title: str
+    status: int
+    detail: str

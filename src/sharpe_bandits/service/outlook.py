@@ -1,0 +1,78 @@
+"""How long until the best arm is known but for a small error, at the present pace and with the present estimates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..arms.bandit import Bandit
+from ..arms.normal import Normal
+from ..campaigns import Campaign
+from ..campaigns.activity import Activity
+from ..errors import InvalidInputError
+from ..objectives import RSSR, usual_regulariser
+from ..planning import BestArmProblem, plan
+from ..policies.elimination import SequentialHalving
+
+#: Runs per budget, and the largest budget that is tried: an answer within seconds.
+_RUNS, _LARGEST = 400, 1_000_000
+DAY, YEAR = 86_400.0, 365.25 * 86_400.0
+#: The pace is that of so many seconds, the last ones.
+_RECENT = 7 * DAY
+
+
+def rewards_per_day(activity: Activity, now: float) -> float | None:
+    """Rewards a day, over the last seven days or the campaign's life, if that is shorter; None if there were none."""
+    begin = max(activity.start, now - _RECENT)
+    count = float(activity.counts["rewarded"][activity.times > begin].sum())
+    return count / max(now - begin, activity.width) * DAY if count else None
+
+
+def outlook(campaign: Campaign, error: float) -> dict[str, Any]:
+    """The plan as plain data, with a sentence that says it."""
+    agent = campaign.agent()
+    retired = set(agent.retired)
+    active = {arm: moments for arm, moments in agent.moments().items() if arm not in retired}
+    if any(n < 2 or not variance > 0 for n, _, variance, _, _ in active.values()):
+        raise InvalidInputError(
+            "a plan needs an estimate of every arm: at least two different rewards of each; tell more rewards first"
+        )
+    pace = rewards_per_day(campaign.activity(), campaign.status().time.timestamp())
+    if pace is None:
+        raise InvalidInputError("a plan needs a pace: no reward was told in the last seven days")
+    smallest = min(variance for _, _, variance, _, _ in active.values())
+    goal = agent.policy.goal or RSSR(usual_regulariser(smallest), signed=True)
+    bandit = Bandit([Normal(mean, variance) for _, mean, variance, _, _ in active.values()], list(map(str, active)))
+    words = "normal, independent, with the present estimates as if they were the truth"
+    problem = BestArmProblem(bandit, pace * YEAR / DAY, goal, words)
+    own = agent.policy.setting == "fixed budget" and agent.policy.n_recommended == 1
+    policy: Any = agent.policy if own else SequentialHalving(goal)
+    found = plan(problem, error=error, policies=policy, runs=_RUNS, max_budget=_LARGEST, workers=1, progress=False)
+    need = found[policy.name]
+    days = None if need.recommended is None else need.recommended / pace
+    told = agent.t
+    sentence = (
+        f"{policy.name} is not sure to err less than {error:.0%} within {_LARGEST:,} rounds on arms as estimated now."
+        if days is None
+        else f"At {pace:,.3g} rewards a day, {policy.name} takes {duration(days)} ({need.recommended:,} rounds; "
+        f"{told:,} rewards were told so far) to find the best arm with {error:.0%} error, on arms as estimated now."
+    )
+    return {
+        "sentence": sentence,
+        "error": error,
+        "rewards_per_day": pace,
+        "days": days,
+        "rounds": need.recommended,
+        "rounds_interval": need.rounds and [need.rounds.low, need.rounds.high],
+        "check": {"runs": need.check.runs, "error": need.check.error.mean, "se": need.check.error.se},
+        "policy": policy.name,
+        "own_policy": own,
+        "assumes": words,
+    }
+
+
+def duration(days: float) -> str:
+    """A number of days in words."""
+    for length, unit in ((365.25, "years"), (30.44, "months"), (1.0, "days"), (1 / 24, "hours"), (1 / 1440, "minutes")):
+        if days >= 2 * length:
+            return f"{days / length:.3g} {unit}"
+    return "less than 2 minutes"

@@ -1,0 +1,63 @@
+"""Errors on their way through HTTP: RFC 9457 problem details with the library's own messages, there and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import (
+    BudgetTooSmallError,
+    CampaignOverError,
+    ConflictError,
+    InvalidInputError,
+    MissingLibraryError,
+    SharpeBanditsError,
+    StoreError,
+    UnknownNameError,
+    UnreadableDataError,
+    WaitForRewardsError,
+)
+
+#: Media type of problem details.
+MEDIA_TYPE = "application/problem+json"
+#: What the types of problems begin with.
+_PREFIX = "urn:sharpe-bandits:problem:"
+#: Errors of the library with their type and status; of several that fit, the first.
+_ERRORS: list[tuple[type[SharpeBanditsError], str, int]] = [
+    (WaitForRewardsError, "wait-for-rewards", 425),
+    (CampaignOverError, "campaign-over", 409),
+    (ConflictError, "conflict", 409),
+    (UnknownNameError, "unknown-name", 404),
+    (BudgetTooSmallError, "budget-too-small", 422),
+    (InvalidInputError, "invalid-input", 422),
+    (StoreError, "store-unavailable", 503),
+    (UnreadableDataError, "unreadable-data", 500),
+    (MissingLibraryError, "missing-library", 500),
+    (SharpeBanditsError, "refused", 422),
+]
+#: Seconds after which a request that must wait may be repeated, by status.
+RETRY_AFTER = {425: 1, 429: 1, 503: 1}
+
+
+def problem(status: int, kind: str, title: str, detail: str, **more: Any) -> dict[str, Any]:
+    """A problem as plain data."""
+    return {"type": _PREFIX + kind, "title": title, "status": status, "detail": detail, **more}
+
+
+def problem_of(error: SharpeBanditsError) -> dict[str, Any]:
+    """The problem that an error of the library is."""
+    kind, status = next((kind, status) for cls, kind, status in _ERRORS if isinstance(error, cls))
+    more: dict[str, Any] = {}
+    if isinstance(error, WaitForRewardsError):  # arms may be numbers, which cannot be names in JSON
+        more["arms"] = [{"arm": arm, "rewards": count} for arm, count in error.arms.items()]
+    return problem(status, kind, kind.replace("-", " "), str(error), **more)
+
+
+def error_of(content: Any, status: int) -> SharpeBanditsError:
+    """The error that a problem is; of one that is none, what can be said."""
+    if not isinstance(content, dict) or not isinstance(content.get("detail"), str):
+        return StoreError(f"the service answered with status {status} and no explanation; check its address")
+    detail, kind = content["detail"], str(content.get("type", "")).removeprefix(_PREFIX)
+    if kind == "wait-for-rewards":
+        return WaitForRewardsError(detail, {item["arm"]: item["rewards"] for item in content.get("arms", [])})
+    known = {name: cls for cls, name, _ in _ERRORS}
+    return known.get(kind, StoreError if status >= 500 else InvalidInputError)(detail)

@@ -1,0 +1,78 @@
+"""The server process: listens, says where, and ends cleanly: what it has accepted is finished first."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+from ..errors import InvalidInputError
+from .security import Gate
+
+#: Seconds that requests have to end when the service is told to.
+_GRACE = 30
+
+
+class _Server(uvicorn.Server):
+    """Ends the streams of pages first, which would not end by themselves."""
+
+    def __init__(self, config: uvicorn.Config, desk: Any, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._desk, self._started = desk, started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._loop = asyncio.get_running_loop()
+        if self.started:
+            self._started()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._loop.call_soon_threadsafe(self._desk.closing.set)
+        super().handle_exit(sig, frame)
+
+
+def run(
+    app: Gate,
+    host: str,
+    port: int,
+    started: Callable[[str], None],
+    certificate: Path | None = None,
+    key: Path | None = None,
+) -> int:
+    """Serve until told to stop; ``started`` is called with the address."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise InvalidInputError(
+            f"cannot listen at {host}, port {port}: {error.strerror}; name another --host or --port"
+        ) from None
+    port = listening.getsockname()[1]
+    shown = f"[{host}]" if ":" in host else host
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        lifespan="on",
+        proxy_headers=False,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=_GRACE,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+    )
+    scheme = "https" if certificate else "http"
+    server = _Server(config, app.app.state.desk, lambda: started(f"{scheme}://{shown}:{port}"))
+    with listening, suppress(KeyboardInterrupt):  # raised again once all is finished
+        server.run([listening])
+    return 0 if server.started else 1

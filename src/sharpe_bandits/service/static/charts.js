@@ -1,0 +1,238 @@
+/* Small charts in SVG. Everything shown is text or numbers set by the DOM; nothing is parsed as markup. */
+"use strict";
+
+const Charts = (() => {
+  const SVG = "http://www.w3.org/2000/svg";
+  const H = 220, LEFT = 52, RIGHT = 10, TOP = 8, BOTTOM = 24;
+  let W = 560; // of the figure that is drawn now: its width on the page
+
+  function el(name, attributes = {}, text) {
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    if (text !== undefined) made.textContent = text;
+    return made;
+  }
+
+  function number(x) {
+    if (x === null || x === undefined || !Number.isFinite(x)) return "–";
+    const size = Math.abs(x);
+    if (size >= 1e6 || (size > 0 && size < 1e-3)) return x.toExponential(2);
+    if (size >= 1000) return Math.round(x).toLocaleString("en");
+    return String(Number(x.toPrecision(4)));
+  }
+
+  function ticks(low, high, wanted) {
+    const span = high - low || 1, raw = span / wanted, power = 10 ** Math.floor(Math.log10(raw));
+    const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw) || raw;
+    const found = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) found.push(k * step);
+    return found;
+  }
+
+  function when(seconds, width) {
+    const day = { day: "numeric", month: "short" }, hour = { hour: "2-digit", minute: "2-digit" };
+    const options = width >= 86400 ? day : width >= 1200 ? { ...day, ...hour } : { ...hour, second: "2-digit" };
+    return new Date(seconds * 1000).toLocaleString(undefined, options);
+  }
+
+  function frame(figure, label, height = H) {
+    figure.querySelectorAll("svg.chart, .legend, .under").forEach((old) => old.remove());
+    W = Math.max(280, Math.min(1120, figure.clientWidth - 26));
+    const svg = el("svg", { viewBox: `0 0 ${W} ${height}`, class: "chart", role: "img", "aria-label": label, tabindex: "0" });
+    figure.append(svg);
+    if (!figure.querySelector(".save")) saves(figure);
+    return svg;
+  }
+
+  function yAxis(svg, low, high, format) {
+    const y = (v) => H - BOTTOM - ((v - low) / (high - low || 1)) * (H - TOP - BOTTOM);
+    for (const t of ticks(low, high, 4)) {
+      svg.append(el("path", { d: `M${LEFT} ${y(t)}H${W - RIGHT}`, class: t === 0 ? "zero" : "grid" }));
+      svg.append(el("text", { x: LEFT - 6, y: y(t) + 4, "text-anchor": "end" }, format(t)));
+    }
+    return y;
+  }
+
+  function timeAxis(svg, series) {
+    const count = series.count, wide = W, x = (i) => LEFT + (i / count) * (wide - LEFT - RIGHT);
+    const first = series.start, last = series.start + series.width * count;
+    for (const part of [0, 0.5, 1]) {
+      const anchor = part === 0 ? "start" : part === 1 ? "end" : "middle";
+      svg.append(el("text", { x: LEFT + part * (W - LEFT - RIGHT), y: H - 6, "text-anchor": anchor }, when(first + part * (last - first), (last - first) / 8)));
+    }
+    return x;
+  }
+
+  function legend(figure, names) {
+    const list = document.createElement("ul");
+    list.className = "legend";
+    names.forEach((name, k) => {
+      const item = document.createElement("li"), mark = el("svg", { viewBox: "0 0 14 10", "aria-hidden": "true", class: `s${Math.min(k, 8)}` });
+      mark.append(el("rect", { width: 14, height: 10, rx: 2, class: "fill" }));
+      item.append(mark, document.createTextNode(name));
+      list.append(item);
+    });
+    figure.append(list);
+  }
+
+  /* A rule that follows the pointer or the arrow keys, and a line of text that says what is there. */
+  function reader(figure, svg, series, x, describe) {
+    const wide = W, under = document.createElement("p");
+    under.className = "under";
+    figure.append(under);
+    const rule = el("path", { class: "rule", visibility: "hidden" });
+    svg.append(rule);
+    let place = series.count - 1;
+    const show = (i) => {
+      place = Math.max(0, Math.min(series.count - 1, i));
+      rule.setAttribute("d", `M${x(place + 0.5)} ${TOP}V${H - BOTTOM}`);
+      rule.setAttribute("visibility", "visible");
+      under.textContent = `${when(series.start + series.width * place, series.width)}: ${describe(place)}`;
+    };
+    svg.addEventListener("pointermove", (event) => {
+      const box = svg.getBoundingClientRect();
+      show(Math.floor((((event.clientX - box.left) / box.width) * wide - LEFT) / (wide - LEFT - RIGHT) * series.count));
+    });
+    svg.addEventListener("pointerleave", () => { rule.setAttribute("visibility", "hidden"); under.textContent = ""; });
+    svg.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (step) { event.preventDefault(); under.setAttribute("aria-live", "polite"); show(place + step); }
+    });
+  }
+
+  function lines(figure, label, series, columns, names, format = number) {
+    const svg = frame(figure, label);
+    const all = columns.flat().filter((v) => v !== null);
+    if (!all.length) { svg.append(el("text", { x: W / 2, y: H / 2, "text-anchor": "middle" }, "nothing yet")); return; }
+    let low = Math.min(...all), high = Math.max(...all);
+    if (low > 0 && low < 0.6 * high) low = 0;
+    if (low === high) { low -= Math.abs(low) * 0.1 || 1; high += Math.abs(high) * 0.1 || 1; }
+    const y = yAxis(svg, low, high, format), x = timeAxis(svg, series);
+    columns.forEach((column, k) => {
+      let path = "", open = false;
+      column.forEach((v, i) => {
+        if (v === null) { open = false; return; }
+        const alone = !open && (i + 1 >= column.length || column[i + 1] === null);
+        path += `${open ? "L" : "M"}${x(i + 0.5).toFixed(1)} ${y(v).toFixed(1)}${alone ? "h1.5" : ""}`;
+        open = true;
+      });
+      svg.append(el("path", { d: path, class: `line stroke s${Math.min(k, 8)}` }));
+    });
+    if (names.length > 1) legend(figure, names);
+    reader(figure, svg, series, x, (i) => columns.map((c, k) => `${names[k]} ${format(c[i])}`).join(", "));
+  }
+
+  function bars(figure, label, series, columns, names) {
+    const svg = frame(figure, label);
+    const total = columns[0].map((_, i) => columns.reduce((sum, c) => sum + c[i], 0));
+    const y = yAxis(svg, 0, Math.max(1, ...total), number), x = timeAxis(svg, series);
+    const base = total.map(() => 0);
+    columns.forEach((column, k) => {
+      let path = "";
+      column.forEach((v, i) => {
+        if (!v) return;
+        path += `M${x(i).toFixed(1)} ${y(base[i]).toFixed(1)}V${y(base[i] + v).toFixed(1)}H${x(i + 1).toFixed(1)}V${y(base[i]).toFixed(1)}Z`;
+        base[i] += v;
+      });
+      svg.append(el("path", { d: path, class: `fill s${Math.min(k, 8)}` }));
+    });
+    if (names.length > 1) legend(figure, names);
+    reader(figure, svg, series, x, (i) => columns.map((c, k) => (c[i] ? `${names[k]} ${number(c[i])}` : "")).filter(Boolean).join(", ") || "nothing");
+  }
+
+  function intervals(figure, label, rows) {
+    W = figure.clientWidth - 26;
+    const row = 22, height = TOP + rows.length * row + BOTTOM, left = W < 480 ? 110 : 170, value = 64, longest = W < 480 ? 14 : 22;
+    const svg = frame(figure, label, height);
+    const ends = rows.flatMap((r) => (r.interval ? r.interval : r.estimate === null ? [] : [r.estimate]));
+    const low = Math.min(0, ...ends), high = Math.max(0, ...ends), span = high - low || 1;
+    const x = (v) => left + ((v - low) / span) * (W - left - RIGHT - value);
+    for (const t of ticks(low, high, 5)) {
+      svg.append(el("path", { d: `M${x(t)} ${TOP}V${height - BOTTOM}`, class: t === 0 ? "zero" : "grid" }));
+      svg.append(el("text", { x: x(t), y: height - 6, "text-anchor": "middle" }, number(t)));
+    }
+    rows.forEach((r, k) => {
+      const y = TOP + row * (k + 0.5), g = el("g", { class: r.best ? "s0" : "s8" });
+      const name = r.name.length > longest ? `${r.name.slice(0, longest - 1)}…` : r.name;
+      g.append(el("text", { x: left - 8, y: y + 4, "text-anchor": "end", class: "name" }, name));
+      if (r.interval) g.append(el("path", { d: `M${x(r.interval[0])} ${y}H${x(r.interval[1])}`, class: "stroke", "stroke-width": 3, "stroke-linecap": "round" }));
+      if (r.estimate !== null) {
+        g.append(el("circle", { cx: x(r.estimate), cy: y, r: 5, class: "fill" }));
+        g.append(el("text", { x: W - 4, y: y + 4, "text-anchor": "end" }, number(r.estimate)));
+      } else g.append(el("text", { x: left + 8, y: y + 4 }, "too few rewards"));
+      svg.append(g);
+    });
+  }
+
+  function spark(cell, values) {
+    const svg = el("svg", { viewBox: "0 0 120 24", role: "img", "aria-label": `${number(values.reduce((a, b) => a + b, 0))} decisions over time`, class: "s0" });
+    const group = Math.max(1, Math.ceil(values.length / 40)), columns = [];
+    for (let i = 0; i < values.length; i += group) columns.push(values.slice(i, i + group).reduce((a, b) => a + b, 0));
+    const top = Math.max(1, ...columns), wide = 120 / Math.max(columns.length, 12);
+    columns.forEach((v, i) => { if (v) svg.append(el("rect", { x: i * wide, y: 24 - (22 * v) / top, width: Math.max(wide - 0.6, 0.8), height: (22 * v) / top, class: "fill" })); });
+    cell.replaceChildren(svg);
+  }
+
+  /* Figures leave the page with the colours they have on it. */
+  function standalone(figure) {
+    const svg = figure.querySelector("svg.chart"), copy = svg.cloneNode(true);
+    const from = [svg, ...svg.querySelectorAll("*")], to = [copy, ...copy.querySelectorAll("*")];
+    from.forEach((node, i) => {
+      const style = getComputedStyle(node);
+      for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family"]) to[i].setAttribute(name, style.getPropertyValue(name));
+      to[i].removeAttribute("class");
+    });
+    const box = svg.viewBox.baseVal, items = [...figure.querySelectorAll(".legend li")];
+    const height = box.height + 24 + 18 * items.length;
+    copy.setAttribute("xmlns", SVG);
+    copy.setAttribute("viewBox", `0 -24 ${box.width} ${height}`);
+    copy.setAttribute("width", box.width);
+    copy.setAttribute("height", height);
+    const style = getComputedStyle(document.body), plain = { fill: style.color, "font-family": "sans-serif", "font-size": "13px" };
+    copy.prepend(el("rect", { x: 0, y: -24, width: box.width, height, fill: style.backgroundColor }));
+    copy.append(el("text", { x: 8, y: -8, ...plain, "font-weight": "bold" }, figure.querySelector("figcaption").firstChild.textContent.trim()));
+    items.forEach((item, k) => {
+      const y = box.height + 18 * k, colour = getComputedStyle(item.querySelector("rect")).fill;
+      copy.append(el("rect", { x: LEFT, y: y - 4, width: 14, height: 10, fill: colour }), el("text", { x: LEFT + 20, y: y + 5, ...plain }, item.textContent));
+    });
+    return { text: new XMLSerializer().serializeToString(copy), width: box.width, height };
+  }
+
+  function download(blob, name) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+
+  function saves(figure) {
+    const box = document.createElement("span"), name = figure.dataset.chart;
+    box.className = "save";
+    for (const kind of ["SVG", "PNG"]) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "quiet";
+      button.textContent = kind;
+      button.setAttribute("aria-label", `Save figure as ${kind}`);
+      button.addEventListener("click", () => {
+        const { text, width, height } = standalone(figure), svg = new Blob([text], { type: "image/svg+xml" });
+        if (kind === "SVG") { download(svg, `${name}.svg`); return; }
+        const image = new Image(), url = URL.createObjectURL(svg);
+        image.onload = () => {
+          const canvas = document.createElement("canvas");
+          canvas.width = 2 * width;
+          canvas.height = 2 * height;
+          canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+          URL.revokeObjectURL(url);
+          canvas.toBlob((blob) => download(blob, `${name}.png`), "image/png");
+        };
+        image.src = url;
+      });
+      box.append(button);
+    }
+    figure.querySelector("figcaption").append(box);
+  }
+
+  return { number, lines, bars, intervals, spark, when };
+})();

@@ -1,0 +1,324 @@
+/* Pages that follow campaigns: server-sent events say that something changed, and what is drawn is fetched then. */
+"use strict";
+
+(() => {
+  const page = document.body.dataset.page, mayWrite = document.body.dataset.write === "yes";
+  const { number } = Charts;
+  const $ = (selector) => document.querySelector(selector);
+
+  function say(text, bad = false) {
+    const line = document.createElement("p");
+    line.textContent = text;
+    if (bad) line.className = "bad";
+    $("#said").append(line);
+    setTimeout(() => line.remove(), bad ? 15000 : 6000);
+  }
+
+  async function api(path, body) {
+    const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+    const response = await fetch(path, { ...options, headers: { Accept: "application/json", ...options.headers } });
+    if (response.status === 401) { location.href = `/sign-in?next=${encodeURIComponent(location.pathname)}`; throw new Error("signed out"); }
+    const content = await response.json();
+    if (!response.ok) throw new Error(content.detail || `status ${response.status}`);
+    return content;
+  }
+
+  const complain = (error) => say(error.message, true);
+
+  function cell(row, text, kind = "", head = false) {
+    const made = document.createElement(head ? "th" : "td");
+    if (head) made.scope = "row";
+    made.className = kind;
+    made.textContent = text;
+    row.append(made);
+    return made;
+  }
+
+  /* Keys that the client made by itself say nothing. */
+  const key = (item) => (item.key && !item.key.startsWith("auto-") ? item.key : "");
+
+  function withInterval(row, value, interval) {
+    const made = cell(row, number(value), "n");
+    made.dataset.value = value === null ? "" : value;
+    if (interval) {
+      const half = document.createElement("span");
+      half.className = "pm";
+      half.textContent = ` ± ${number((interval[1] - interval[0]) / 2)}`;
+      made.append(half);
+    }
+    return made;
+  }
+
+  function timeCell(row, iso, kind = "") {
+    const made = cell(row, "", kind);
+    made.dataset.value = iso ? Date.parse(iso) : "";
+    if (!iso) { made.textContent = "never"; return made; }
+    const time = document.createElement("time");
+    time.dateTime = iso;
+    time.textContent = new Date(iso).toLocaleString();
+    made.append(time);
+    return made;
+  }
+
+  function action(row, words, question, path, body, after) {
+    if (!mayWrite) return;
+    const made = cell(row, ""), button = document.createElement("button");
+    button.type = "button";
+    button.textContent = words;
+    button.addEventListener("click", async () => {
+      if (!(await confirmed(question))) return;
+      try { await api(path, body); say("Done."); after(); } catch (error) { complain(error); }
+    });
+    made.append(button);
+  }
+
+  function confirmed(question) {
+    const dialog = $("#confirm");
+    $("#confirm-text").textContent = question;
+    dialog.returnValue = "no";
+    dialog.showModal();
+    return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true }));
+  }
+
+  /* Tables sort by a click on a head, and stay sorted when their rows are new. */
+  function sortable(table) {
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, k) => {
+      if ("noSort" in head.dataset) return;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = head.textContent;
+      head.replaceChildren(button);
+      button.addEventListener("click", () => {
+        const down = head.getAttribute("aria-sort") === "descending" || !head.classList.contains("n") && !head.hasAttribute("aria-sort");
+        heads.forEach((other) => other.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", down ? "ascending" : "descending");
+        table.dataset.by = k;
+        sort(table);
+      });
+    });
+  }
+
+  function sort(table) {
+    if (table.dataset.by === undefined) return;
+    const k = Number(table.dataset.by), sign = table.tHead.rows[0].cells[k].getAttribute("aria-sort") === "ascending" ? 1 : -1;
+    const value = (row) => { const c = row.cells[k], v = c.dataset.value ?? c.textContent; return v === "" || v === "–" ? null : c.classList.contains("n") || c.dataset.value !== undefined ? Number(String(v).replace(/,/g, "")) : v; };
+    const rows = [...table.tBodies[0].rows].map((row) => [value(row), row]);
+    rows.sort(([a], [b]) => (a === null) - (b === null) || sign * (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b))));
+    table.tBodies[0].append(...rows.map(([, row]) => row));
+  }
+
+  /* Calls refresh when the store changed: by server-sent events, or every five seconds where they do not come. */
+  function follow(address, refresh) {
+    const live = $("#live");
+    let timer = null, busy = false, again = false;
+    const run = async () => {
+      if (busy) { again = true; return; }
+      busy = true;
+      try { await refresh(); } catch (error) { live.textContent = error.message; live.className = "live off"; }
+      busy = false;
+      if (again) { again = false; setTimeout(run, 300); }
+    };
+    const poll = () => { timer = timer || setInterval(run, 5000); };
+    run();
+    const source = new EventSource(address);
+    source.addEventListener("open", () => { clearInterval(timer); timer = null; live.textContent = "live"; live.className = "live on"; });
+    source.addEventListener("changed", () => { if (!document.hidden) run(); else again = true; });
+    source.addEventListener("error", () => { live.textContent = "not connected; looking every five seconds"; live.className = "live off"; poll(); });
+    document.addEventListener("visibilitychange", () => { if (!document.hidden && again) { again = false; run(); } });
+    setTimeout(() => { if (source.readyState !== EventSource.OPEN) poll(); }, 4000);
+    return run;
+  }
+
+  function home() {
+    const table = $("#campaigns");
+    if (!table) return;
+    follow("/api/stream", async () => {
+      const { campaigns } = await api("/api/overview");
+      const rows = new Map([...table.tBodies[0].rows].map((row) => [row.dataset.name, row]));
+      for (const c of campaigns) {
+        const row = document.createElement("tr"), head = cell(row, "", "", true), link = document.createElement("a");
+        row.dataset.name = c.name;
+        link.href = `/campaign/${encodeURIComponent(c.name)}`;
+        link.textContent = c.name;
+        head.append(link);
+        cell(row, c.policy.split(":")[0]);
+        const spark = cell(row, "", "spark");
+        if (c.problem) cell(row, c.problem, "overdue").colSpan = 6;
+        else {
+          Charts.spark(spark, c.spark);
+          cell(row, number(c.rewards_per_day), "n");
+          for (const key of ["decisions", "pending", "expired"]) cell(row, c[key].toLocaleString("en"), "n");
+          cell(row, c.best === null ? "not known yet" : [c.best].flat().join(", ") + (c.done ? " (finished)" : ""));
+          cell(row, c.best_probability === null ? "–" : `${(100 * c.best_probability).toFixed(1)}%`, "n").dataset.value = c.best_probability ?? "";
+        }
+        if (rows.has(c.name)) rows.get(c.name).replaceWith(row); else table.tBodies[0].append(row);
+      }
+      sort(table);
+    });
+  }
+
+  function campaign() {
+    const name = $("#campaign").dataset.name, base = `/api/campaigns/${encodeURIComponent(name)}`;
+    let periods = new URLSearchParams(location.search).get("periods_per_year") || "";
+    $("#ppy").value = periods;
+    const figure = (id) => document.querySelector(`figure[data-chart="${id}"]`);
+
+    function arms(view) {
+      const body = $("#arms").tBodies[0], rows = [];
+      for (const arm of view.arms.slice(0, 1000)) {
+        const row = document.createElement("tr");
+        cell(row, `${arm.arm}${arm.retired ? " (retired)" : ""}`, "", true);
+        cell(row, arm.pulls.toLocaleString("en"), "n");
+        cell(row, arm.pending.toLocaleString("en"), "n");
+        withInterval(row, arm.mean, arm.mean_interval);
+        withInterval(row, arm.standard_deviation, null);
+        withInterval(row, arm.sharpe, arm.sharpe_interval);
+        withInterval(row, arm.value, arm.value_interval);
+        cell(row, arm.best_probability === null ? "–" : `${(100 * arm.best_probability).toFixed(1)}%`, "n").dataset.value = arm.best_probability ?? "";
+        if (mayWrite && arm.retired) cell(row, "");
+        else action(row, "Retire", `Retire ${arm.arm}? It is not played any more; rewards of its decisions are still taken in. It cannot be brought back.`, `${base}/arms/retire`, { arm: arm.arm }, refresh);
+        rows.push(row);
+      }
+      body.replaceChildren(...rows);
+      sort($("#arms"));
+      const unit = view.periods_per_year ? `annualised with ${number(view.periods_per_year)} rewards a year` : "per reward";
+      figure("intervals").querySelector("figcaption").firstChild.textContent = `Sharpe ratio, ${unit}, with fixed-time 95% intervals`;
+      const best = [view.best].flat();
+      const listed = view.arms.filter((a) => !a.retired).sort((a, b) => (b.sharpe ?? -Infinity) - (a.sharpe ?? -Infinity)).slice(0, 40);
+      Charts.intervals(figure("intervals"), `Sharpe ratios of ${listed.length} arms; the table below has the numbers`, listed.map((a) => ({ name: String(a.arm), estimate: a.sharpe, interval: a.sharpe_interval, best: best.includes(a.arm) })));
+    }
+
+    function charts(view) {
+      const s = { ...view.series, count: view.series.reward.length }, per = `one bar is ${span(s.width)}`;
+      figure("choices").querySelector("figcaption").firstChild.textContent = `Who was played when: decisions (${per})`;
+      Charts.bars(figure("choices"), "Decisions over time, by arm", s, s.asked, s.arms);
+      figure("value").querySelector("figcaption").firstChild.textContent = `Estimated ${view.objective_name} per reward, from all rewards so far (from the tenth on)`;
+      Charts.lines(figure("value"), "Estimated value over time, by arm", s, s.value, s.arms.slice(0, s.value.length));
+      Charts.lines(figure("reward"), "Mean reward over time", s, [s.reward], ["mean reward"]);
+      Charts.lines(figure("exploration"), "Share of exploration over time", s, [s.exploration], ["exploration"], (v) => (v === null ? "–" : `${Math.round(100 * v)}%`));
+      Charts.lines(figure("pending"), "Pulls under way over time", s, [s.pending], ["under way"]);
+      Charts.bars(figure("lost"), "Expired, late and cancelled over time", s, [s.expired, s.late, s.cancelled], ["expired", "rewarded late", "cancelled"]);
+    }
+
+    function span(seconds) {
+      for (const [length, unit] of [[86400, "days"], [3600, "hours"], [60, "minutes"]]) if (seconds >= length) return `${number(seconds / length)} ${unit}`;
+      return `${number(seconds)} s`;
+    }
+
+    function lead(view) {
+      const box = $("#lead"), best = [view.best].flat();
+      if (view.best === null) { box.textContent = "No arm leads yet: too few rewards were told."; return; }
+      const strong = document.createElement("strong"), arm = view.arms.find((a) => a.arm === best[0]);
+      strong.textContent = best.join(", ");
+      const sure = best.length === 1 && arm.best_probability !== null ? ` Probability of being best: ${(100 * arm.best_probability).toFixed(1)}% (normal approximation, at this moment).` : " How sure that is cannot be said before every arm has enough rewards.";
+      box.replaceChildren(strong, document.createTextNode(`${view.done ? " is what the finished campaign recommends." : " leads."}${sure}`));
+    }
+
+    function waiting(view) {
+      const rows = view.waiting.map((d) => {
+        const row = document.createElement("tr"), overdue = d.expires && Date.parse(d.expires) < Date.parse(view.time);
+        cell(row, String(d.number), "n");
+        cell(row, String(d.arm));
+        timeCell(row, d.asked);
+        const ends = timeCell(row, d.expires, overdue ? "overdue" : "");
+        if (overdue) ends.append(" – stale");
+        cell(row, key(d));
+        cell(row, d.worker || "");
+        action(row, "Cancel", `Cancel decision ${d.number} (${d.arm})? A reward told for it later is refused.`, `${base}/decisions/${d.number}/cancel`, {}, refresh);
+        return row;
+      });
+      $("#waiting").tBodies[0].replaceChildren(...rows);
+      $("#waiting-none").hidden = rows.length > 0;
+      $("#waiting").hidden = rows.length === 0;
+      sort($("#waiting"));
+    }
+
+    let search = "", oldest = null, paging = false;
+    async function entries(more) {
+      const query = new URLSearchParams({ count: "50", search });
+      if (more && oldest) query.set("before", oldest);
+      const found = (await api(`${base}/log?${query}`)).entries, body = $("#log").tBodies[0];
+      const rows = found.map((e) => {
+        const row = document.createElement("tr");
+        cell(row, String(e.seq), "n");
+        timeCell(row, e.time);
+        cell(row, e.kind);
+        cell(row, e.decision === null ? "" : String(e.decision), "n");
+        cell(row, e.arm === null ? "" : String(e.arm));
+        cell(row, e.reward === null ? "" : number(e.reward), "n");
+        cell(row, key(e));
+        cell(row, e.worker || "");
+        return row;
+      });
+      if (more) body.append(...rows); else body.replaceChildren(...rows);
+      if (found.length) oldest = found[found.length - 1].seq;
+      paging = more;
+      $("#older").hidden = found.length < 50;
+    }
+
+    /* The plan is a simulation of some seconds: once per visit, as soon as every arm has an estimate. */
+    let planned = false;
+    function plan(view) {
+      if (planned || view.done) return;
+      if (view.rewards_per_day === null || view.arms.some((arm) => !arm.retired && arm.sharpe === null)) {
+        $("#plan").textContent = "How long it takes can be said once every arm has two different rewards.";
+        return;
+      }
+      planned = true;
+      $("#plan").textContent = "Computing how long it takes at this pace …";
+      api(`${base}/plan`).then((found) => { $("#plan").textContent = found.sentence; }, (error) => { $("#plan").textContent = `No plan: ${error.message}.`; });
+    }
+
+    async function draw() {
+      const view = await api(`${base}/view${periods ? `?periods_per_year=${encodeURIComponent(periods)}` : ""}`);
+      for (const fact of document.querySelectorAll("[data-fact]")) {
+        const key = fact.dataset.fact;
+        if (key === "pace") fact.textContent = number(view.rewards_per_day);
+        else if (key === "spent") fact.textContent = `${view.spent.toLocaleString("en")} of ${view.horizon.toLocaleString("en")}`;
+        else fact.textContent = view[key].toLocaleString("en");
+      }
+      lead(view);
+      plan(view);
+      arms(view);
+      charts(view);
+      waiting(view);
+      if (!paging) await entries(false);
+    }
+
+    const refresh = follow(`/api/stream?campaign=${encodeURIComponent(name)}`, draw);
+    $("#periods").addEventListener("submit", (event) => {
+      event.preventDefault();
+      periods = $("#ppy").value;
+      history.replaceState(null, "", periods ? `?periods_per_year=${encodeURIComponent(periods)}` : location.pathname);
+      refresh();
+    });
+    $("#search").addEventListener("submit", (event) => { event.preventDefault(); search = $("#query").value; entries(false).catch(complain); });
+    $("#older").addEventListener("click", () => entries(true).catch(complain));
+    $("#verify").addEventListener("click", async () => {
+      say("Verifying …");
+      try { const found = await api(`${base}/verification`); say(found.ok ? `All is well: ${found.events.toLocaleString("en")} events lead to the state.` : found.problems.join("; "), !found.ok); } catch (error) { complain(error); }
+    });
+    $("#add-arm")?.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const arm = $("#new-arm").value;
+      if (!(await confirmed(`Add the arm ${arm}? It is played from now on.`))) return;
+      try { await api(`${base}/arms`, { arm }); $("#new-arm").value = ""; refresh(); } catch (error) { complain(error); }
+    });
+  }
+
+  function create() {
+    $("#new")?.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const form = new FormData(event.target), text = (key) => form.get(key).trim();
+      const body = { name: text("name"), policy: text("policy"), L: Number(text("L")), arms: text("arms").split("\n").map((arm) => arm.trim()).filter(Boolean) };
+      if (text("horizon")) body.horizon = Number(text("horizon"));
+      if (text("lease")) body.lease = text("lease");
+      if (!(await confirmed(`Make the campaign ${body.name} with ${body.arms.length} arms?`))) return;
+      try { await api("/api/campaigns", body); location.href = `/campaign/${encodeURIComponent(body.name)}`; } catch (error) { complain(error); }
+    });
+  }
+
+  document.querySelectorAll("table.sortable").forEach(sortable);
+  ({ home, campaign, new: create })[page]?.();
+})();

@@ -1,0 +1,385 @@
+"""The API does what a campaign does, and says what the library says."""
+
+import io
+import json
+import threading
+
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sharpe_bandits as sb
+from tests.hostile import NAMES, REFUSED
+
+from .conftest import ARMS, POLICY
+
+DESKS = "/api/campaigns/desks"
+
+
+def ask(http, **body):
+    answer = http.post(f"{DESKS}/decisions", json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["decisions"]
+
+
+def test_a_campaign_from_beginning_to_end(http):
+    made = http.post("/api/campaigns", json={"name": "new", "policy": "SF-UCB:c=1", "L": 1e-4, "arms": ARMS})
+    assert made.json()["settings"]["policy"]["c"] == 1
+    assert [c["name"] for c in http.get("/api/campaigns").json()["campaigns"]] == ["desks", "new"]
+    first, again = ask(http, key="order-1"), ask(http, key="order-1")
+    assert first == again
+    assert len(ask(http, count=4)) == 4
+    rewards = [{"decision": n, "reward": 0.01 * n} for n in range(1, 5)]
+    assert http.post(f"{DESKS}/rewards", json={"rewards": rewards}).json() == {"recorded": 4, "refused": []}
+    assert http.post(f"{DESKS}/rewards", json={"rewards": rewards}).json()["recorded"] == 4, "again: nothing changes"
+    assert http.post(f"{DESKS}/decisions/5/cancel").json() == {"cancelled": 5}
+    assert http.post(f"{DESKS}/arms", json={"arm": "quality"}).json() == {"added": "quality"}
+    assert http.post(f"{DESKS}/arms/retire", json={"arm": "carry"}).json() == {"retired": "carry"}
+    status = http.get(DESKS).json()
+    assert (status["decisions"], status["rewards"], status["cancelled"]) == (5, 4, 1)
+    assert [arm["arm"] for arm in status["arms"] if arm["retired"]] == ["carry"]
+    assert http.get(f"{DESKS}/decisions/2").json()["reward"] == 0.02
+    assert http.get(f"{DESKS}/verification?choices=true").json()["ok"] is True
+    assert http.get(f"{DESKS}/recommendation").json()["recommendation"] in ARMS
+    assert http.get(f"{DESKS}/log?search=quality").json()["entries"][0]["kind"] == "arm added"
+
+
+def test_history_in_pages_csv_and_parquet_is_the_same(http, store):
+    ask(http, count=25)
+    http.post(f"{DESKS}/rewards", json={"rewards": [{"decision": 3, "reward": 0.5}]})
+    rows, first = [], 1
+    while first is not None:
+        page = http.get(f"{DESKS}/decisions?first={first}&count=10").json()
+        rows, first = rows + page["decisions"], page["next"]
+    assert [row["number"] for row in rows] == list(range(1, 26))
+    expected = store.campaign("desks").history()
+    parquet = pyarrow.parquet.read_table(io.BytesIO(http.get(f"{DESKS}/decisions.parquet").content))
+    assert parquet.equals(expected)
+    csv = pyarrow.csv.read_csv(io.BytesIO(http.get(f"{DESKS}/decisions.csv").content))
+    assert csv["arm"].to_pylist() == expected["arm"].to_pylist() == [row["arm"] for row in rows]
+    assert csv["reward"].to_pylist() == expected["reward"].to_pylist()
+
+
+def test_problems_have_the_library_s_own_words(http, store):
+    ask(http, count=2)
+
+    def tell(decision, reward):
+        return http.post(f"{DESKS}/rewards", json={"rewards": [{"decision": decision, "reward": reward}]})
+
+    tell(1, 0.5)
+    campaign = store.campaign("desks")
+    for answer, call, status in (
+        (tell(1, 0.75), lambda: campaign.tell(1, 0.75), 409),
+        (tell(99, 0.5), lambda: campaign.tell(99, 0.5), 404),
+        (tell(2, 1e300), lambda: campaign.tell(2, 1e300), 422),
+        (http.post(f"{DESKS}/arms/retire", json={"arm": "x"}), lambda: campaign.retire_arm("x"), 404),
+        (http.post(f"{DESKS}/decisions/1/cancel"), lambda: campaign.cancel(1), 409),
+        (http.get("/api/campaigns/desk"), lambda: store.campaign("desk"), 404),
+    ):
+        with pytest.raises(sb.SharpeBanditsError) as raised:
+            call()
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert (answer.status_code, answer.json()["status"]) == (status, status)
+        assert answer.json()["detail"] == str(raised.value)
+    mixed = {"rewards": [{"decision": 1, "reward": 0.9}, {"decision": 2, "reward": 0.1}], "strict": False}
+    found = http.post(f"{DESKS}/rewards", json=mixed).json()
+    assert found["recorded"] == 1
+    assert found["refused"][0]["problem"]["status"] == 409
+    assert campaign.decision(2).reward == 0.1
+
+
+def test_waits_say_for_what_and_when_to_come_back(http, store):
+    store.campaign("halving", policy=sb.SequentialHalving(sb.RSSR(L=1.0)), arms=4, horizon=64)
+    for _ in range(64):
+        answer = http.post("/api/campaigns/halving/decisions", json={})
+        if answer.status_code != 200:
+            break
+    assert answer.status_code == 425
+    assert answer.headers["retry-after"] == "1"
+    assert sum(item["rewards"] for item in answer.json()["arms"]) > 0
+    finished = store.campaign("short", policy=POLICY, arms=2, horizon=6)
+    finished.tell_many([(decision, 0.1 * decision.number) for decision in finished.ask(count=6)])
+    answer = http.post("/api/campaigns/short/decisions", json={})
+    assert (answer.status_code, answer.json()["type"][-13:]) == (409, "campaign-over")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_name_that_is_allowed_goes_through(http, name):
+    from urllib.parse import quote
+
+    body = {"name": name, "policy": "SF-UCB", "L": 1e-4, "arms": [name, "other"]}
+    answer = http.post("/api/campaigns", json=body)
+    if len(name) > 200:
+        assert answer.status_code == 422
+        return
+    assert answer.json()["name"] == name
+    path = f"/api/campaigns/{quote(name, safe='')}"
+    assert http.post(f"{path}/decisions", json={"key": name}).json()["decisions"][0]["arm"] == name
+    assert http.get(path).json()["arms"][0]["arm"] == name
+    assert http.get(f"{path}/decisions.csv").status_code == 200
+    page = http.get(f"/campaign/{quote(name, safe='')}", headers={"Accept": "text/html"}).text
+    assert "<script>window" not in page
+    assert "<img" not in page
+
+
+@pytest.mark.parametrize("name", [*(name for name in REFUSED if name != "\ud800"), "x" * 10_000, "..", ""])
+def test_other_names_are_refused(http, name, store):
+    body = {"name": name, "policy": "SF-UCB", "L": 1e-4, "arms": ["a", "b"]}
+    assert http.post("/api/campaigns", json=body).status_code == 422
+    assert (
+        http.post("/api/campaigns", json={**body, "name": "new", "arms": [name or "a", "a"]}).status_code == 422
+        or name == ".."
+    )
+    assert http.post(f"{DESKS}/decisions", json={"key": name}).status_code == 422 or name == ".."
+    assert "desks" in [entry.name for entry in store.campaigns()]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"", b"{", b"[]", b"null", b'{"count": 0}', b'{"count": 1e9}', b'{"count": "3"}', b'{"count": true}',
+        b'{"key": 3}', b'{"nothing": 1}', b"\xff", b'{"key": "\\ud800"}', b'{"keys": []}', b'{"count": 1, "key": "a"}',
+        b'{"count": 10001}', b"[" * 100_000,
+    ],
+)  # fmt: skip
+def test_bad_bodies_change_nothing(http, store, body):
+    answer = http.post(f"{DESKS}/decisions", content=body, headers={"Content-Type": "application/json"})
+    assert 400 <= answer.status_code < 500
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert store.campaign("desks").status().events == 0
+
+
+def test_rewards_that_are_no_numbers_are_refused(http):
+    ask(http, count=1)
+    for reward in ("NaN", "Infinity", "1e999", '"1"', "true", "null", "[1]"):
+        body = f'{{"rewards": [{{"decision": 1, "reward": {reward}}}]}}'.encode()
+        answer = http.post(f"{DESKS}/rewards", content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code == 422, reward
+    assert http.get(f"{DESKS}/decisions/1").json()["state"] == "pending"
+
+
+def _values(schema, components):
+    """Values for a schema of OpenAPI, and values that do not fit it."""
+    wild = st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+        max_leaves=5,
+    )
+    if "$ref" in schema:
+        return _values(components[schema["$ref"].rpartition("/")[2]], components)
+    if "anyOf" in schema:
+        return st.one_of(*(_values(one, components) for one in schema["anyOf"]), wild)
+    kind = schema.get("type")
+    if kind == "object" and "properties" in schema:
+        given = {name: _values(one, components) for name, one in schema["properties"].items()}
+        needed = {name: given.pop(name) for name in schema.get("required", [])}
+        return st.fixed_dictionaries(needed, optional=given)
+    if kind == "array":
+        return st.lists(_values(schema["items"], components), max_size=3)
+    usual = {
+        "string": st.text(max_size=30) | st.sampled_from(["SF-UCB", "desks", "1 day", "momentum"]),
+        "integer": st.integers(-3, 50) | st.integers(),
+        "number": st.floats() | st.integers(),
+        "boolean": st.booleans(),
+        "null": st.none(),
+    }
+    return usual.get(kind, wild)
+
+
+@settings(
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(st.data())
+def test_whatever_the_schema_allows_is_answered(http, data):
+    """Every operation of the schema with drawn values: never a 500, and every status is one that the schema has."""
+    schema = http.app.app.openapi()
+    components = schema["components"]["schemas"]
+    slow = ("/api/stream", "/api/campaigns/{name}/plan")
+    operations = [(p, m) for p, methods in schema["paths"].items() for m in methods if p not in slow]
+    path, method = data.draw(st.sampled_from(operations))
+    route = schema["paths"][path][method]
+    query = {}
+    for parameter in route.get("parameters", []):
+        value = data.draw(_values(parameter["schema"], components))
+        if parameter["in"] == "query":
+            query[parameter["name"]] = str(value).encode("utf-8", "replace").decode()
+    chosen = {
+        "name": data.draw(st.sampled_from(["desks", "none", "%FF", "a%2Fb"])),
+        "number": str(data.draw(st.integers(-1, 10))),
+    }
+    more = {}
+    if "requestBody" in route:
+        body = data.draw(_values(route["requestBody"]["content"]["application/json"]["schema"], components))
+        more = {"content": json.dumps(body).encode("utf-8"), "headers": {"Content-Type": "application/json"}}
+    answer = http.request(method.upper(), path.format(**chosen), params=query, **more)
+    assert answer.status_code < 500, answer.text
+    assert str(answer.status_code) in route["responses"]
+    if answer.status_code >= 400:
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["status"] == answer.status_code
+
+
+def test_requests_that_arrive_together_are_committed_together(store):
+    """While one commit waits, all that comes goes into the next: far fewer commits than requests."""
+    import asyncio
+
+    from sharpe_bandits.service.desk import Desk
+
+    campaign = store.campaign("desks", policy=POLICY, arms=ARMS)
+    desk = Desk(store)
+
+    async def main():
+        opened = await desk.open("desks")
+        commits, count = opened.commits, 0
+        inner = commits.campaign.together
+
+        def counted(operations):
+            nonlocal count
+            count += 1
+            return inner(operations)
+
+        commits.campaign.together = counted
+        made = await asyncio.gather(*(commits.do(lambda k=k: commits.campaign.ask(key=f"k{k}")) for k in range(200)))
+        with pytest.raises(RuntimeError, match="a bug"):
+            await asyncio.gather(commits.do(_bug), commits.do(commits.campaign.ask))
+        await desk.close()
+        return made, count
+
+    made, count = asyncio.run(main())
+    assert sorted(decision.number for decision in made) == list(range(1, 201))
+    assert count < 10
+    assert campaign.status().decisions == 201, "a bug in one operation does not touch the others"
+    assert campaign.verify(choices=True).ok
+
+
+def _bug():
+    raise RuntimeError("a bug")
+
+
+def test_the_client_has_the_methods_of_a_campaign(served, store):
+    """The same calls on a campaign in a file and on one behind HTTP give the same, errors included."""
+    service = sb.connect(served.url, token="w" * 40)
+    options = {"policy": POLICY, "arms": ARMS, "seed": 3, "lease": "1 hour"}
+    local, remote = store.campaign("a", **options), service.campaign("b/c", **options)
+
+    def play(campaign):
+        found = [campaign.ask(key="k").arm, campaign.ask(key="k").number, campaign.ask(key="k").state]
+        found += [decision.arm for decision in campaign.ask(count=5)]
+        for call in (
+            lambda: campaign.tell(1, 0.25),
+            lambda: campaign.tell(1, 0.5),
+            lambda: campaign.tell_many({2: 0.1, 3: 0.2, 4: 0.3}),
+            lambda: [type(error) for error in campaign.tell_many([(2, 0.1), (2, 0.2), (77, 0.1)], strict=False)],
+            lambda: campaign.cancel(5),
+            lambda: campaign.cancel(1),
+            lambda: campaign.add_arm("quality"),
+            lambda: campaign.retire_arm("nothing"),
+            lambda: campaign.retire_arm("carry"),
+            lambda: campaign.tell(6, float("nan")),
+            lambda: campaign.ask(count=3, key="x"),
+            lambda: campaign.arms,
+            lambda: campaign.settings,
+            lambda: campaign.policy,
+            lambda: campaign.recommend(),
+            lambda: campaign.decision(2).reward,
+            lambda: [decision.number for decision in campaign.pending()],
+            lambda: campaign.verify().ok,
+            lambda: campaign.agent().estimates()["value"],
+            lambda: [row["arm"] for row in campaign.history().to_pylist()],
+            lambda: campaign.history(last=2).column("number").to_pylist(),
+            lambda: campaign.history(first=2, count=3).schema,
+            lambda: (campaign.status().arms, campaign.status().rewards, campaign.status().best),
+        ):
+            try:
+                found.append(call())
+            except sb.SharpeBanditsError as error:
+                found.append(type(error))
+        return found
+
+    for mine, theirs in zip(play(local), play(remote), strict=True):
+        assert str(mine) == str(theirs)
+    assert service.campaign("b/c").name == "b/c"
+    with pytest.raises(sb.ConflictError, match="seed"):
+        service.campaign("b/c", **{**options, "seed": 4})
+    with pytest.raises(sb.UnknownNameError):
+        service.campaign("nothing")
+    with sb.connect(served.url, token="r" * 40) as looks, pytest.raises(sb.InvalidInputError, match="may read"):
+        looks.campaign("b/c").ask()
+    with pytest.raises(sb.StoreError, match="does not answer"):
+        sb.connect("http://127.0.0.1:9", token="x", timeout=0.3).campaigns()
+    service.close()
+    for url in ("127.0.0.1:8000", "ftp://x", "http://x:y", "", None):
+        with pytest.raises(sb.InvalidInputError, match="address"):
+            sb.connect(url, token="x")
+
+
+def test_threads_of_clients_lose_and_double_nothing(served, store):
+    service = sb.connect(served.url, token="w" * 40)
+
+    def work(k):
+        campaign = service.campaign("desks")
+        for i in range(15):
+            decision = campaign.ask(key=f"{k}-{i}")
+            campaign.tell(decision, 0.001 * decision.number)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    service.close()
+    history = store.campaign("desks").history()
+    assert history["number"].to_pylist() == list(range(1, 121))
+    assert history["reward"].to_pylist() == pytest.approx([0.001 * n for n in range(1, 121)])
+    assert store.campaign("desks").verify(choices=True).ok
+
+
+def test_streams_say_what_changed_and_end_with_the_service(served, store):
+    import http.client
+
+    connection = http.client.HTTPConnection(served.url.removeprefix("http://"), timeout=20)
+    connection.connect()
+    connection.request("GET", "/api/stream?campaign=desks", headers={"Authorization": f"Bearer {'r' * 40}"})
+    response = connection.getresponse()
+
+    def until(words):
+        while True:
+            line = response.readline().decode()
+            assert line, "the stream ended"
+            if words in line:
+                return line
+
+    assert '"desks": 0' in until("data:")
+    store.campaign("desks").ask()
+    assert '"desks": 1' in until("data:")
+    served.stop()
+    while response.readline():
+        pass
+    connection.close()
+
+
+def test_the_plan_is_in_plain_words(http, store):
+    import numpy as np
+
+    campaign = store.campaign("desks")
+    generator = np.random.default_rng(1)
+    means = dict(zip(ARMS, (0.02, 0.0, -0.02), strict=True))
+    for _ in range(10):
+        campaign.tell_many(
+            {decision: generator.normal(means[decision.arm], 0.02) for decision in campaign.ask(count=12)}
+        )
+    found = http.get(f"{DESKS}/plan").json()
+    assert found["rounds"] > 0
+    assert found["check"]["error"] < 0.15
+    assert "rewards a day" in found["sentence"]
+    view = http.get(f"{DESKS}/view?periods_per_year=252").json()
+    status = campaign.status()
+    for arm, known in zip(view["arms"], status.arms, strict=True):
+        assert arm["sharpe"] == pytest.approx(252**0.5 * known.mean / known.standard_deviation, rel=1e-6)
+        assert arm["sharpe_interval"][0] < arm["sharpe"] < arm["sharpe_interval"][1]
+    assert sum(arm["best_probability"] for arm in view["arms"]) == pytest.approx(1)
+    assert sum(map(sum, view["series"]["asked"])) == 120
+    assert sum(view["series"]["rewarded"]) == 120
+    assert http.get("/api/overview").json()["campaigns"][0]["best"] == status.best

@@ -1,0 +1,184 @@
+"""The dashboard in a real browser, as a person uses it."""
+
+import re
+import time
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from tests.hostile import NAMES
+
+from .conftest import READER, WRITER
+
+
+@pytest.fixture
+def page(browser, served):
+    """A page of the service, not signed in; whatever it complains about fails the test."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900}, accept_downloads=True)
+    opened = context.new_page()
+    complaints = []
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    opened.base = served.url
+    opened.expected = ()  # statuses that a test is about: browsers complain of each
+    yield opened
+    context.close()
+    assert [text for text in complaints if not any(f"status of {status}" in text for status in opened.expected)] == []
+
+
+def until(page, condition):
+    """Wait until an expression is true in the page. Playwright's own way evaluates text, which the pages forbid."""
+    end = time.monotonic() + 30
+    while not page.evaluate(condition):
+        assert time.monotonic() < end, condition
+        time.sleep(0.05)
+
+
+def sign_in(page, token, path="/"):
+    page.goto(page.base + path)
+    page.fill("#token", token)
+    page.click("main button[type=submit]")
+
+
+def test_a_person_s_path(page, store):
+    """Refused without a token; watches a reward arrive; finds a stale decision and cancels it; exports the history."""
+    campaign = store.campaign("desks")
+    stale = campaign.ask(key="forgotten")
+    page.expected = (401,)
+    sign_in(page, "wrong", "/campaign/desks")
+    assert "not known" in page.inner_text("main")
+    page.fill("#token", WRITER)
+    page.click("main button[type=submit]")
+    page.wait_for_url("**/campaign/desks")
+    until(page, "document.querySelector('#live').textContent === 'live'")
+    page.wait_for_selector("#waiting tbody tr")
+    assert "forgotten" in page.inner_text("#waiting")
+
+    told = campaign.ask(key="order-7")
+    campaign.tell(told, 0.25)
+    until(page, "document.querySelector('[data-fact=rewards]').textContent === '1'")
+    until(page, "document.querySelector('#log').textContent.includes('0.25')")
+
+    page.fill("#query", "order-7")
+    page.click("#search button")
+    until(page, "document.querySelectorAll('#log tbody tr').length === 2")
+    page.click("#waiting tbody button")
+    assert "Cancel decision 1" in page.inner_text("#confirm-text")
+    page.click("#confirm button[value=no]")
+    assert campaign.decision(stale.number).state == "pending"
+    page.click("#waiting tbody button")
+    page.click("#confirm button[value=yes]")
+    until(page, "document.querySelector('[data-fact=cancelled]').textContent === '1'")
+    assert campaign.decision(stale.number).state == "cancelled"
+
+    with page.expect_download() as download:
+        page.click("#csv")
+    assert "order-7" in download.value.path().read_text()
+    with page.expect_download() as download:
+        page.click("figure[data-chart=choices] button[aria-label='Save figure as SVG']")
+    assert "<svg" in download.value.path().read_text()
+    with page.expect_download() as download:
+        page.click("figure[data-chart=choices] button[aria-label='Save figure as PNG']")
+    assert download.value.path().read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_reader_cannot_write(page, store):
+    page.expected = (403,)
+    sign_in(page, READER)
+    page.goto(page.base + "/campaign/desks")
+    assert page.locator("#add-arm").count() == 0
+    assert "read only" in page.inner_text("nav")
+    refused = page.evaluate(
+        "fetch('/api/campaigns/desks/arms', {method: 'POST', body: '{\"arm\": \"x\"}', "
+        "headers: {'Content-Type': 'application/json'}}).then(r => r.status)"
+    )
+    assert refused == 403
+    assert store.campaign("desks").status().events == 0
+
+
+def test_campaigns_are_made_and_changed_after_a_question(page, store):
+    sign_in(page, WRITER, "/new")
+    page.wait_for_url("**/new")
+    page.fill("#n-name", "venues/eu")
+    page.fill("#n-arms", "one\ntwo\n")
+    page.click("main button[type=submit]")
+    page.click("#confirm button[value=yes]")
+    page.wait_for_url("**/campaign/venues%2Feu")
+    page.fill("#new-arm", "three")
+    page.click("#add-arm button")
+    page.click("#confirm button[value=yes]")
+    until(page, "document.querySelectorAll('#arms tbody tr').length === 3")
+    assert store.campaign("venues/eu").arms == ["one", "two", "three"]
+    page.goto(page.base + "/")
+    until(page, "document.querySelectorAll('#campaigns td.spark svg').length === 2")
+    names = page.locator("#campaigns tbody th").all_inner_texts()
+    page.click("#campaigns thead th:first-child button")
+    page.click("#campaigns thead th:first-child button")
+    assert page.locator("#campaigns tbody th").all_inner_texts() == sorted(names, reverse=True)
+
+
+def test_hostile_names_are_text(page, store):
+    names = [name for name in NAMES if len(name) <= 200]
+    campaign = store.campaign(names[4], policy=sb.ScaleFreeUCB(L=1e-4), arms=names)
+    generator = np.random.default_rng(1)
+    campaign.tell_many({decision: generator.normal() for decision in campaign.ask(count=150, worker=names[5])})
+    campaign.ask(key=names[4], worker=names[5])
+    sign_in(page, WRITER)
+    page.wait_for_url(re.compile("/$"))
+    until(page, "document.querySelectorAll('#campaigns td.spark svg').length === 2")
+    page.click("#campaigns a:has-text('window.hacked')")
+    page.wait_for_selector("figure[data-chart=intervals] svg")
+    page.wait_for_selector("#log tbody tr")
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("main img, main b, main script").count() == 0
+    shown = page.locator("#arms tbody th").all_text_contents()
+    assert shown == names
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(420, "dark"), (1200, "light")])
+def test_every_view_fits(browser, served, store, width, scheme):
+    """Two arms, forty, none told yet, finished: nothing sticks out, and every figure is drawn."""
+    generator = np.random.default_rng(1)
+    forty = store.campaign(
+        "forty", policy=sb.ScaleFreeUCB(L=1e-4), arms=[f"a rather long name of arm {k}" for k in range(40)]
+    )
+    two = store.campaign("two", policy=sb.ScaleFreeUCB(L=1e-4), arms=2)
+    finished = store.campaign("finished", policy=sb.SequentialHalving(sb.RSSR(L=1.0)), arms=2, horizon=20)
+    for campaign in (forty, two, finished):
+        while not campaign.status().done and campaign.status().decisions < 200:
+            campaign.tell_many({decision: generator.normal(0.01, 0.02) for decision in campaign.ask(count=40)})
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    page.base = served.url
+    sign_in(page, READER)
+    for path in (
+        "/",
+        "/campaign/forty",
+        "/campaign/two",
+        "/campaign/finished",
+        "/campaign/desks",
+        "/docs",
+        "/new",
+        "/no",
+    ):
+        page.goto(page.base + path)
+        if path.startswith("/campaign"):
+            until(page, "document.querySelectorAll('figure svg.chart').length === 7")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+    colours = page.evaluate("[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]")
+    light = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in colours]
+    assert (light[0] < light[1]) == (scheme == "light")
+    context.close()
+
+
+def test_a_damaged_store_says_so(page, store, served):
+    page.expected = (500,)
+    campaign = store.campaign("desks")
+    campaign.ask()
+    with store._database.engine.connect() as connection:
+        connection.exec_driver_sql("UPDATE sharpe_bandits_snapshots SET state = '{'")
+        connection.exec_driver_sql("UPDATE sharpe_bandits_campaigns SET settings = '{' WHERE name = 'desks'")
+    sign_in(page, READER)
+    assert "Unreadable data" in page.inner_text("h1")
+    assert "description of the campaign" in page.inner_text("[role=alert]")

@@ -1,0 +1,232 @@
+"""The gate: every route and method, without a token, with one for reading, from elsewhere; limits; tokens in files."""
+
+import json
+import time
+
+import pytest
+from starlette.routing import Mount
+
+import sharpe_bandits as sb
+from sharpe_bandits.service import security
+from sharpe_bandits.service.app import create_app
+from sharpe_bandits.service.security import OPEN, READ, WRITE, Guard, Token, read_tokens
+
+from .conftest import READER, WRITER, bearer
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND")
+
+
+def routes(router):
+    """All routes of a router and of those in it; a kind of route that is not known here is an error."""
+    for route in router.routes:
+        if hasattr(route, "original_router"):
+            yield from routes(route.original_router)
+        else:
+            yield route
+
+
+def paths(app):
+    """A path of every route, mounts included."""
+    found = []
+    for route in routes(app.app):
+        path = route.path + ("/anything" if isinstance(route, Mount) else "")
+        found.append(path.replace("{name}", "desks").replace("{number}", "1"))
+    return sorted({*found, "/", "/nothing/here", "/api", "/api/campaigns/desks/nothing", "//", "/sign-in/", "/static"})
+
+
+def is_open(method, path):
+    return ("GET" if method == "HEAD" else method, path) in OPEN or (
+        path.startswith("/static/") and method in ("GET", "HEAD")
+    )
+
+
+def test_every_route_needs_a_token(app, http):
+    """Deny by default: whatever is added to the application is behind the gate."""
+    del http.headers["Authorization"]
+    every = paths(app)
+    assert len(every) > 25
+    assert "/api/campaigns/desks/rewards" in every
+    app.app.state.guard._strangers._burst = 1e6
+    for path in every:
+        for method in METHODS:
+            answer = http.request(method, path, json={})
+            by_gate = answer.headers.get("www-authenticate") == "Bearer"
+            assert by_gate != is_open(method, path), (method, path)
+            assert answer.status_code == 401 or is_open(method, path), (method, path)
+            wrong = http.request(method, path, headers=bearer("x" * 40)).status_code
+            assert is_open(method, path) or wrong == 401
+
+
+def test_a_token_for_reading_cannot_change_anything(app, http, store):
+    before = store.campaigns()
+    for path in paths(app):
+        for method in METHODS:
+            if method not in ("GET", "HEAD") and not is_open(method, path):
+                answer = http.request(method, path, json={}, headers=bearer(READER))
+                assert answer.status_code == 403, (method, path)
+                assert answer.json()["type"].endswith("read-only-token")
+    assert store.campaigns() == before
+    assert http.get("/api/campaigns", headers=bearer(READER)).status_code == 200
+
+
+def test_what_is_open_is_what_signing_in_needs():
+    assert {path for _, path in OPEN} == {"/sign-in", "/sign-out", "/health", "/static/"}
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "", "127.0.0.1@evil.example", "evil.example:8000", "127.0.0.1/x"]
+)
+def test_foreign_hosts_are_refused(http, host):
+    assert http.get("/api/campaigns", headers={"Host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost:9999", "LOCALHOST", "[::1]:8000"])
+def test_own_hosts_are_not(http, host):
+    assert http.get("/api/campaigns", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:8000", "http://127.0.0.1:8001"])
+def test_pages_from_elsewhere_are_refused(http, origin):
+    for method, path in (("POST", "/api/campaigns"), ("GET", "/api/campaigns"), ("POST", "/sign-in")):
+        answer = http.request(method, path, json={}, headers={"Origin": origin})
+        assert answer.status_code == 403
+    assert http.get("/api/campaigns", headers={"Origin": "http://127.0.0.1:8000"}).status_code == 200
+
+
+def sign_in(http, token):
+    http.headers.pop("Authorization", None)
+    return http.post("/sign-in", data={"token": token, "next": "/campaign/desks"}, follow_redirects=False)
+
+
+def test_a_browser_signs_in_with_a_cookie_that_other_sites_cannot_send(http):
+    answer = sign_in(http, WRITER)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/campaign/desks")
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert WRITER not in cookie
+    assert http.get("/api/campaigns").status_code == 200
+    body = {"keys": ["a"]}
+    assert http.post("/api/campaigns/desks/decisions", json=body).status_code == 403, "no Origin, by cookie"
+    own = {"Origin": "http://127.0.0.1:8000"}
+    assert http.post("/api/campaigns/desks/decisions", json=body, headers=own).status_code == 200
+    http.post("/sign-out", follow_redirects=False)
+    assert http.get("/api/campaigns").status_code == 401
+
+
+def test_a_wrong_token_signs_nobody_in(http):
+    answer = sign_in(http, "no")
+    assert answer.status_code == 401
+    assert "set-cookie" not in answer.headers
+    assert (
+        http.get("/", headers={"Accept": "text/html"}, follow_redirects=False).headers["location"].startswith("/sign")
+    )
+
+
+@pytest.mark.parametrize("there", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"])
+def test_signing_in_leads_nowhere_else(http, there):
+    answer = http.post("/sign-in", data={"token": WRITER, "next": there}, follow_redirects=False)
+    assert answer.headers["location"] == "/"
+
+
+def test_every_response_has_the_headers(app, http):
+    for path in ("/", "/api/campaigns", "/nothing", "/static/dashboard.js", "/sign-in", "/campaign/desks", "/docs"):
+        for headers in ({}, {"Authorization": ""}, {"Host": "evil.example"}):
+            found = http.get(path, headers={**headers, "Accept": "text/html"}, follow_redirects=False).headers
+            policy = found["content-security-policy"]
+            assert "default-src 'none'" in policy
+            assert "unsafe" not in policy
+            assert "frame-ancestors 'none'" in policy
+            assert found["x-content-type-options"] == "nosniff"
+            assert found["x-frame-options"] == "DENY"
+            assert not [name for name in found if name.startswith("access-control")]
+
+
+def test_pages_have_no_inline_script_or_style_and_nothing_from_elsewhere(http):
+    for path in ("/", "/campaign/desks", "/new", "/docs", "/sign-in", "/nothing"):
+        page = http.get(path, headers={"Accept": "text/html"}).text
+        assert "<html" in page
+        for word in (" style=", "<style", " onclick", " onload", "javascript:", "//cdn", "https://", "http://"):
+            assert word not in page, (path, word)
+        assert page.count("<script") == page.count("<script src=")
+
+
+def test_large_bodies_and_long_paths_are_refused(http):
+    large = b"x" * (security.LARGEST_BODY + 1)
+    assert http.post("/api/campaigns", content=large).status_code == 413
+    assert (
+        http.post("/api/campaigns", content=(large[i : i + 4096] for i in range(0, len(large), 4096))).status_code
+        == 413
+    )
+    assert http.get("/api/campaigns?x=" + "y" * 9000).status_code == 414
+
+
+def test_requests_are_limited_per_token(store, monkeypatch):
+    from starlette.testclient import TestClient
+
+    now = time.monotonic()
+    monkeypatch.setattr(security.time, "monotonic", lambda: now)
+    with TestClient(create_app(store, [Token.of("a", READ, "a" * 40), Token.of("b", READ, "b" * 40)], rate=5),
+                    base_url="http://localhost") as http:  # fmt: skip
+        found = [http.get("/api/campaigns", headers=bearer("a" * 40)) for _ in range(30)]
+        statuses = {answer.status_code for answer in found}
+        assert statuses == {200, 429}
+        assert found[-1].headers["retry-after"] == "1"
+        assert http.get("/api/campaigns", headers=bearer("b" * 40)).status_code == 200
+
+
+def test_guessing_is_limited_by_address(app, http, monkeypatch):
+    now = time.monotonic()
+    monkeypatch.setattr(security.time, "monotonic", lambda: now)
+    answers = [http.get("/api/campaigns", headers=bearer(f"{k:040}")).status_code for k in range(260)]
+    assert answers[0] == 401
+    assert answers[-1] == 429
+    assert http.get("/api/campaigns").status_code == 200, "who has a token is not locked out"
+
+
+def test_sessions_end(monkeypatch):
+    guard = Guard([Token.of("a", WRITE, "a" * 40)], [], 10)
+    session = guard.sign_in(guard.token("a" * 40))
+    assert guard.session(session).name == "a"
+    now = time.monotonic()
+    monkeypatch.setattr(security.time, "monotonic", lambda: now + security.SESSION_LENGTH + 1)
+    assert guard.session(session) is None
+    for _ in range(2 * security.MOST_SESSIONS):
+        guard.sign_in(Token.of("a", WRITE, "a" * 40))
+    assert len(guard._sessions) == security.MOST_SESSIONS
+
+
+def test_tokens_come_from_a_file_that_others_cannot_read(tmp_path):
+    path = tmp_path / "tokens.toml"
+    path.write_text(f'[desk]\ntoken = "{"d" * 40}"\naccess = "write"\n["a b"]\ntoken = "{"e" * 40}"\naccess = "read"\n')
+    path.chmod(0o644)
+    with pytest.raises(sb.InvalidInputError, match="chmod 600"):
+        read_tokens(path)
+    path.chmod(0o600)
+    assert [(token.name, token.access) for token in read_tokens(path)] == [("desk", "write"), ("a b", "read")]
+    assert "d" * 40 not in repr(read_tokens(path))
+    for content, words in {
+        "": "no token",
+        "[desk]\ntoken = 'short'\naccess = 'read'": "at least 32",
+        f"[desk]\ntoken = '{'d' * 40}'\naccess = 'all'": "access",
+        "x": "TOML",
+        "desk = 3": "needs token",
+    }.items():
+        path.write_text(content)
+        with pytest.raises(sb.SharpeBanditsError, match=words):
+            read_tokens(path)
+
+
+def test_another_host_needs_tokens_and_names(tmp_path, capsys):
+    from sharpe_bandits.cli import main
+
+    assert main(["serve", str(tmp_path / "a.db"), "--host", "0.0.0.0"]) == 2
+    assert "--allowed-hosts" in capsys.readouterr().err
+    assert main(["serve", str(tmp_path / "a.db"), "--host", "0.0.0.0", "--allowed-hosts", "desk.example"]) == 2
+    assert not (tmp_path / "a.db").exists()
+
+
+def test_no_problem_shows_a_token(http):
+    answer = http.get("/api/campaigns/x", headers=bearer("secret-" * 6))
+    assert "secret" not in answer.text
+    assert "secret" not in json.dumps(dict(answer.headers))

@@ -1,0 +1,244 @@
+"""The service under load, and killed: ``python -m torture.service [--seconds 8] [--clients 64] [--kills 50]``.
+
+Measures on loopback, in one run: operations a second with one commit per request and with group commit; the slowest 1%
+at half of that load, each request timed from the moment it was due; and, with ``kill -9`` at random moments, how many
+acknowledged decisions and rewards are not in the store afterwards (there must be none).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import sharpe_bandits as sb
+
+TOKEN = "t" * 40
+ARMS = [f"arm {k}" for k in range(10)]
+_NUMBER = re.compile(rb'"number":(\d+)')
+
+
+def serve(path: str, group: int) -> int:
+    """Run a service until told to stop, with so many operations in one commit at most."""
+    from sharpe_bandits.service.app import create_app
+    from sharpe_bandits.service.security import WRITE, Token
+    from sharpe_bandits.service.server import run
+
+    app = create_app(sb.Store(path), [Token.of("load", WRITE, TOKEN)], rate=1e6, group=group)
+    return run(app, "127.0.0.1", 0, lambda address: print(address, flush=True))
+
+
+class Server:
+    """A service in a process of its own."""
+
+    def __init__(self, path: Path, group: int = 256) -> None:
+        command = [sys.executable, "-m", "torture.service", "--serve", str(path), "--group", str(group)]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        self.port = int(self._process.stdout.readline().rpartition(":")[2])
+
+    def memory(self) -> float:
+        """Resident memory in MiB."""
+        pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    def stop(self, how: int = signal.SIGTERM) -> None:
+        """End it, by a signal."""
+        self._process.send_signal(how)
+        self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+
+@dataclass
+class Load:
+    """What clients did: latencies in seconds of all operations, and all that was acknowledged."""
+
+    latencies: list[float] = field(default_factory=list)
+    asked: dict[str, int] = field(default_factory=dict)
+    told: dict[int, float] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+
+
+async def _post(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: str, body: str) -> bytes:
+    writer.write(
+        f"POST /api/campaigns/load/{path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+    )
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = int(re.search(rb"content-length: (\d+)", head)[1])  # type: ignore[index]
+    content = await reader.readexactly(length)
+    if not head.startswith(b"HTTP/1.1 200"):
+        raise ValueError(content.decode())
+    return content
+
+
+async def _client(port: int, load: Load, name: str, until: float, pause: float) -> None:
+    """Ask and tell in turn; with a pause, one pair is due every so many seconds, whether the last was slow or not."""
+    due = time.perf_counter() + random.random() * pause
+    writer = None
+    try:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        turn = 0
+        while time.perf_counter() < until:
+            if pause:
+                await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            begin = due if pause else time.perf_counter()
+            due += pause
+            key, reward = f"{name}-{turn}", random.random()
+            found = await _post(reader, writer, "decisions", json.dumps({"key": key}))
+            number = int(_NUMBER.search(found)[1])  # type: ignore[index]
+            load.asked[key] = number
+            middle = time.perf_counter()
+            body = json.dumps({"rewards": [{"decision": number, "reward": reward}]})
+            await _post(reader, writer, "rewards", body)
+            load.told[number] = reward
+            load.latencies += [middle - begin, time.perf_counter() - middle]
+            turn += 1
+    except ValueError as error:
+        load.wrong.append(str(error))
+    except (OSError, asyncio.IncompleteReadError):  # the service was killed
+        return
+    finally:
+        if writer is not None:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+
+async def _clients(port: int, clients: int, seconds: float, rate: float, name: str, load: Load) -> None:
+    until = time.perf_counter() + seconds
+    pause = 2 * clients / rate if rate else 0.0
+    await asyncio.gather(*(_client(port, load, f"{name}-{k}", until, pause) for k in range(clients)))
+
+
+def drive(
+    port: int, clients: int, seconds: float, rate: float = 0.0, name: str = "a", load: Load | None = None
+) -> Load:
+    """Clients for so many seconds, as fast as they can or at a rate of operations a second."""
+    load = load or Load()
+    # In a thread of its own: whoever calls may have an event loop running, as tests with a browser do.
+    run = threading.Thread(target=asyncio.run, args=(_clients(port, clients, seconds, rate, name, load),))
+    run.start()
+    run.join()
+    return load
+
+
+def fresh(folder: str, name: str) -> Path:
+    """A store with one campaign, of ten arms."""
+    path = Path(folder) / name
+    with sb.Store(path) as store:
+        store.campaign("load", policy=sb.ScaleFreeUCB(L=1e-2), arms=ARMS, seed=1)
+    return path
+
+
+def throughput(clients: int, seconds: float) -> dict[str, float]:
+    """Operations a second alone and together, and the slowest 1% at half of that load, in milliseconds."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, group in (("alone", 1), ("together", 256)):
+            server = Server(fresh(folder, f"{name}.db"), group)
+            drive(server.port, clients, 1.0, name="warm")
+            load = drive(server.port, clients, seconds)
+            assert not load.wrong, load.wrong[0]
+            found[name] = len(load.latencies) / seconds
+            if group > 1:
+                half = drive(server.port, clients, seconds, found[name] / 2, "half")
+                latencies = sorted(half.latencies)
+                found["half"] = len(latencies) / seconds
+                found["median"] = 1000 * latencies[len(latencies) // 2]
+                found["slowest 1%"] = 1000 * latencies[int(0.99 * len(latencies))]
+            server.stop()
+    return found
+
+
+def _kill(server: Server, load: Load, before: int, moment: float) -> None:
+    """Kill a service so many seconds after it has acknowledged the first reward."""
+    while len(load.told) == before:
+        time.sleep(0.01)
+    time.sleep(moment)
+    server.stop(signal.SIGKILL)
+
+
+def killed(kills: int, clients: int, longest: float = 1.0) -> tuple[int, int, int]:
+    """Kill the service at random moments of a load; gives acknowledged decisions, rewards, and how many were lost."""
+    load = Load()
+    with tempfile.TemporaryDirectory() as folder:
+        path = fresh(folder, "killed.db")
+        for turn in range(kills):
+            server = Server(path)
+            killer = threading.Thread(target=_kill, args=(server, load, len(load.told), random.uniform(0.0, longest)))
+            killer.start()
+            drive(server.port, clients, 60.0, name=f"turn {turn}", load=load)
+            killer.join()
+        assert not load.wrong, load.wrong[0]
+        with sb.Store(path) as store:
+            campaign = store.campaign("load")
+            rows = {row["number"]: row for row in campaign.history().to_pylist()}
+            lost = sum(rows.get(number, {}).get("reward") != reward for number, reward in load.told.items())
+            lost += sum(rows.get(number, {}).get("key") != key for key, number in load.asked.items())
+            verified = campaign.verify()
+            assert verified.ok, verified
+    return len(load.asked), len(load.told), lost
+
+
+def memory(requests: int, clients: int) -> list[tuple[int, float]]:
+    """Resident memory of the service in MiB after so many requests."""
+    found, done = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(fresh(folder, "memory.db"))
+        turn = 0
+        while done < requests:
+            done += len(drive(server.port, clients, 10.0, name=f"turn {turn}").latencies)
+            turn += 1
+            found.append((done, server.memory()))
+        server.stop()
+    return found
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m torture.service", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--clients", type=int, default=64)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--requests", type=int, default=0, help="also watch memory over so many requests")
+    parser.add_argument("--serve", help=argparse.SUPPRESS)
+    parser.add_argument("--group", type=int, default=256, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        return serve(options.serve, options.group)
+    if options.seconds:
+        found = throughput(options.clients, options.seconds)
+        print(
+            f"{options.clients} clients, operations a second: one commit each {found['alone']:,.0f}, group commit "
+            f"{found['together']:,.0f}: {found['together'] / found['alone']:.1f} times as many"
+        )
+        print(
+            f"at {found['half']:,.0f} operations a second: median {found['median']:.1f} ms, slowest 1% "
+            f"{found['slowest 1%']:.1f} ms"
+        )
+    if options.kills:
+        asked, told, lost = killed(options.kills, options.clients)
+        print(f"{options.kills} kills: {asked:,} decisions and {told:,} rewards acknowledged, {lost} lost")
+        if lost:
+            return 1
+    for done, size in memory(options.requests, options.clients) if options.requests else []:
+        print(f"{done:,} requests: {size:.1f} MiB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
