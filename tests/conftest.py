@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 
 import pytest
 from hypothesis import settings
@@ -38,3 +39,10 @@ def browser():
         chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(autouse=True)
+def interrupts():
+    """Ctrl-C raises KeyboardInterrupt in every test: a shell that runs the suite in the background has it ignored, and
+    some libraries take it over."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

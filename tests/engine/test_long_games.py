@@ -70,6 +70,7 @@ import sharpe_bandits as sb
 EQUAL = [sb.Uniform(0, 1)] * 3
 def play(n):
     return {game}
+signal.signal(signal.SIGINT, signal.default_int_handler)
 asked = []
 def interrupt():
     asked.append(time.monotonic())
