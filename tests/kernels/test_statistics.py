@@ -82,22 +82,7 @@ def test_pooled_statistics_are_those_of_all_rewards_together():
     assert variance == pytest.approx(together.var(ddof=1), rel=1e-13)
 
 
-def take_pair(kept, i, at, k, pulls, x, d):
-    """Cells: sum of products of neighbours, the first reward, the last one; all less the anchor."""
-    if pulls > 1.0:
-        kept[i, at, k] += kept[i, at + 2, k] * d
-    else:
-        kept[i, at + 1, k] = d
-    kept[i, at + 2, k] = d
-
-
-def autocovariance(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
-    """Lag-1 autocovariance about the mean, from the sum of products and the two ends."""
-    m, products, ends = mean - anchor, kept[i, at, k], kept[i, at + 1, k] + kept[i, at + 2, k]
-    return ((products - m * (2.0 * pulls * m - ends) + (pulls - 1.0) * m * m) / pulls,)
-
-
-LAG_ONE = statistics.Statistic(("autocovariance",), autocovariance, cells=3, take=take_pair)
+LAG_ONE = statistics.Statistic(("autocovariance",), statistics.autocovariance, cells=3, take=statistics.take_pair)
 
 
 def kept_after(rewards, read, declared=statistics.STATISTICS):
