@@ -347,6 +347,9 @@ def test_operations_in_one_commit_are_what_they_are_one_by_one(store, tmp_path):
             lambda: campaign.tell_many([(2, 0.1), (1, 0.75)]),
             lambda: campaign.tell_many([(2, 0.2), (99, 0.1)], strict=False),
             lambda: campaign.cancel(3),
+            lambda: campaign.tell(3, 0.3),
+            lambda: campaign.cancel(1),
+            lambda: campaign.ask(key="a"),
             lambda: campaign.add_arm("quality"),
             lambda: campaign.retire_arm("nothing"),
             lambda: campaign.tell(4, math.nan),
@@ -372,9 +375,30 @@ def test_operations_in_one_commit_are_what_they_are_one_by_one(store, tmp_path):
         expected = [plain(alone(operation)) for operation in operations(twin)]
         events = twin.status().events
     assert plain(together.together(operations(together))) == expected
-    assert sum(isinstance(found, tuple) and isinstance(found[0], type) for found in expected) == 4
+    assert sum(isinstance(found, tuple) and isinstance(found[0], type) for found in expected) == 6
     assert together.status().events == events
     assert together.verify(choices=True).ok
+
+
+def test_a_group_ends_leases_once_and_not_those_of_decisions_it_tells(store, clock):
+    """An expired decision is told late by the same group; another is told before leases are looked at."""
+    campaign = make(store, lease=60.0)
+    first, second, _ = campaign.ask(count=3)
+    if not store._database.is_sqlite:
+        pytest.skip("the clock is that of the server")
+    clock[0] += 120.0
+    campaign.together([
+        lambda: campaign.tell(first, 0.5),
+        lambda: campaign.ask(key="a"),
+        lambda: campaign.tell(second, 0.25),
+        lambda: campaign.ask(key="b"),
+    ])  # fmt: skip
+    kinds = [entry.kind for entry in campaign.log()][::-1][3:]
+    assert kinds == ["rewarded", "expired", "expired", "asked", "rewarded late", "asked"]
+    states = [campaign.decision(number).state for number in range(1, 6)]
+    assert states == ["rewarded", "rewarded", "expired", "pending", "pending"]
+    assert campaign.status().expired == 1
+    assert campaign.verify(choices=True).ok
 
 
 def test_a_group_that_is_not_committed_leaves_nothing(store):

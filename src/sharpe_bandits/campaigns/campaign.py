@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import platform
 import secrets
@@ -74,8 +73,8 @@ class Campaign:
         self.policy = policy
         self._settings = settings
         self._lock = threading.RLock()
-        #: The transaction of :meth:`together`, while one is open.
-        self._open: sa.Connection | None = None
+        #: What operations of :meth:`together` add, while they run.
+        self._open: _Change | None = None
         self._ledger: Ledger | None = None
         self._snapshot_size = 0
         self._warned, self._look_at = False, 0
@@ -134,7 +133,7 @@ class Campaign:
                 check_name("an idempotency key", one)
         who = f"{platform.node()}:{os.getpid()}" if worker is None else check_name("the name of a worker", worker)
         # Decisions without a key get one, so that a transaction whose end was not heard of can be tried again.
-        token = secrets.token_hex(12)
+        token = secrets.token_hex(12) if None in wanted else ""
         named = [f"{AUTOMATIC}{token}-{i}" if one is None else one for i, one in enumerate(wanted)]
         ahead = (self._do.by_key, named[0]) if len(named) == 1 else None
         made = self._write(lambda change: self._ask(change, named, who), ahead)
@@ -209,24 +208,14 @@ class Campaign:
             except SharpeBanditsError as error:
                 return error
 
-        attempts = itertools.count()
-
-        def transaction(connection: sa.Connection) -> list[Any]:
-            if next(attempts):
-                self._ledger = None  # has what the attempt before did not commit
-            self._exists(self._do.lock(connection, {"of": self._id, **self._database.moment()}))
-            self._open = connection
+        def work(change: _Change) -> list[Any]:
+            self._open = change
             try:
                 return [attempt(operation) for operation in operations]
             finally:
                 self._open = None
 
-        with self._lock:
-            try:
-                return self._database.write(transaction, together=True)
-            except BaseException:
-                self._ledger = None  # what memory has was not committed
-                raise
+        return self._write(work)
 
     def cancel(self, decision: Decision | int) -> None:
         """Take back a decision that will not be played. Again: nothing changes; with a reward: ConflictError."""
@@ -561,14 +550,13 @@ class Campaign:
                 if not change.touched:
                     self._ledger = ledger
                 raise
-            committed.append(ledger)
+            committed.append(change.ledger)
             return found
 
         with self._lock:
             if self._open is not None:
-                found = transaction(self._open)
-            else:
-                found = self._database.write(transaction, together=True)
+                return self._open.part(work)
+            found = self._database.write(transaction, together=True)
             self._ledger = committed[-1]
             return found
 
@@ -591,6 +579,8 @@ class _Change:
         self.now: float = row.now if accept_clock else max(row.now, row.clock)
         self._events: list[dict[str, Any]] = []
         self._decisions: list[dict[str, Any]] = []
+        #: Rows of decisions that this transaction makes, by number and by key.
+        self._made: dict[Any, Any] = {}
         self._next_expiry: float | None = row.next_expiry
         #: The decision that is asked for, if it was looked up already: a list of none or one.
         self.ahead: list[Any] | None = None
@@ -598,6 +588,26 @@ class _Change:
         self.touched = False
         #: Decisions that have come to something: number -> state and reward.
         self.settled: dict[int, tuple[str, float | None]] = {}
+
+    def part(self, work: Callable[[_Change], T]) -> T:
+        """Do ``work`` as one of many in this transaction: if it fails, nothing of it is left."""
+        kept = len(self._events), len(self._decisions), self._next_expiry, dict(self.settled)
+        try:
+            return work(self)
+        except SharpeBanditsError:
+            if len(self._events) > kept[0]:
+                self._take_back(*kept)
+            raise
+
+    def _take_back(self, added: int, decided: int, next_expiry: float | None, settled: dict[int, Any]) -> None:
+        for row in self._decisions[decided:]:
+            del self._made[row["number"]], self._made[row["key"]]
+        del self._events[added:], self._decisions[decided:]
+        self._next_expiry, self.settled = next_expiry, settled
+        self.ledger = self._campaign._caught_up(self._connection, self._row.events)
+        self._campaign._ledger = None
+        for entry in self._events:
+            self.ledger.apply(Event(*(entry[name] for name in Event._fields)))
 
     def add(
         self, kind: int, number: int | None = None, arm: int | None = None, reward: float | None = None,
@@ -614,7 +624,8 @@ class _Change:
         if self._next_expiry is None:
             self._next_expiry = row["expires"]
         self._decisions.append(row)
-        return _Row(**row)
+        made = self._made[row["number"]] = self._made[row["key"]] = _Row(**row)
+        return made
 
     def settle(self, number: int, state: str, reward: float | None) -> None:
         """Say what has become of a decision."""
@@ -622,23 +633,30 @@ class _Change:
 
     def rows(self, numbers: list[int]) -> dict[int, Any]:
         """Decisions by number."""
-        of = self._campaign._id
-        if self.ahead is not None:
-            found = self.ahead
-        elif len(numbers) == 1:
-            found = self._do.by_number(self._connection, {"of": of, "which": numbers[0]})
-        else:
-            chosen = sa.select(decisions).where(decisions.c.campaign == of, decisions.c.number.in_(numbers))
-            found = self._select(chosen)
-        return {row.number: row for row in found}
+        return {row.number: row for row in self._rows(numbers, self._do.by_number, decisions.c.number)}
 
     def rows_by_key(self, keys: list[str]) -> list[Any]:
         """Decisions by key."""
+        return self._rows(keys, self._do.by_key, decisions.c.key)
+
+    def _rows(self, wanted: list[Any], one: Prepared, column: sa.Column[Any]) -> list[Any]:
+        """Decisions as they are after what this transaction has done so far."""
         of = self._campaign._id
+        found = [self._made[which] for which in wanted if which in self._made]
         if self.ahead is not None:
-            return self.ahead
-        chosen = sa.select(decisions).where(decisions.c.campaign == of, decisions.c.key.in_(keys))
-        return self._select(chosen)
+            found += self.ahead
+        elif len(wanted) > 1:
+            found += self._select(sa.select(decisions).where(decisions.c.campaign == of, column.in_(wanted)))
+        elif not found:
+            found += one(self._connection, {"of": of, "which": wanted[0]})
+        return [self._settled(row) for row in found] if self.settled else found
+
+    def _settled(self, row: Any) -> Any:
+        if row.number not in self.settled:
+            return row
+        state, reward = self.settled[row.number]
+        asked = {name: getattr(row, name) for name in _ASKED_COLUMNS}
+        return _Row(**{**asked, "state": state, "reward": reward, "told": self.now})
 
     def _select(self, statement: Any) -> list[Any]:
         return self._campaign._database.prepared(statement)(self._connection)
@@ -652,6 +670,8 @@ class _Change:
         chosen = sa.select(table.number, table.arm).where(pending, table.expires <= self.now).order_by(table.number)
         reward = self._campaign._settings.default_reward
         for row in self._select(chosen):
+            if row.number in self.settled:  # by an operation before, in this transaction
+                continue
             self.add(log.EXPIRED, number=row.number, arm=row.arm, reward=reward)
             self.settle(row.number, EXPIRED, reward)
         later = sa.select(sa.func.min(table.expires).label("first")).where(pending, table.expires > self.now)
