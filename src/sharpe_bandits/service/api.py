@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine
-from typing import Any, get_type_hints
+from collections.abc import AsyncIterator, Callable
+from typing import Any
 from urllib.parse import unquote
 
 from fastapi import APIRouter, FastAPI, Query, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
-from fastapi.routing import APIRoute
-from pydantic import ValidationError
+from pydantic_core import to_json
 
 from ..errors import InvalidInputError, SharpeBanditsError
 from ..policies.base import Policy, policy_from_dict
@@ -46,29 +44,7 @@ _PROBLEMS: dict[int | str, Any] = {
 }
 
 
-class Direct(APIRoute):
-    """A route whose endpoint is called with the request, the name of a campaign and the body, checked by its model.
-
-    FastAPI's way from a request to an endpoint costs several times more than asking or telling itself: the two routes
-    that workers call all day do without it.
-    """
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        model, endpoint = get_type_hints(self.endpoint)["body"], self.endpoint
-
-        async def handle(request: Request) -> Response:
-            try:
-                body = model.model_validate_json(await request.body())
-            except ValidationError as error:
-                found = [{**item, "loc": ("body", *item["loc"])} for item in error.errors(include_context=False)]
-                raise RequestValidationError(found) from None
-            return await endpoint(request, request.path_params["name"], body)
-
-        return handle
-
-
 router = APIRouter(prefix="/api", responses=_PROBLEMS)
-direct = APIRouter(prefix="/api", responses=_PROBLEMS, route_class=Direct)
 
 
 def desk_of(request: Request) -> Desk:
@@ -88,6 +64,11 @@ async def campaign_of(request: Request, name: str) -> Opened:
 def answer(data: Any, status: int = 200) -> Response:
     """Plain data as JSON."""
     return JSONResponse(finite(data), status)
+
+
+def quick_answer(data: Any) -> Response:
+    """The same for data whose numbers are all finite, in a tenth of the time."""
+    return Response(to_json(data), media_type="application/json")
 
 
 async def read(call: Callable[[], Any]) -> Any:
@@ -141,14 +122,14 @@ async def recommend(request: Request, name: str) -> Response:
     return answer({"recommendation": await read(opened.reader.recommend)})
 
 
-@direct.post("/campaigns/{name}/decisions", summary="Ask which arm to play", response_model=Decisions)
+@router.post("/campaigns/{name}/decisions", summary="Ask which arm to play", response_model=Decisions)
 async def ask(request: Request, name: str, body: Ask) -> Response:
     """One decision, or several; with a key that was used before, the same decision again."""
     commits = (await campaign_of(request, name)).commits
     worker = body.worker or request.scope["token"].name
     made = await commits.do(lambda: commits.campaign.ask(key=body.key, keys=body.keys, count=body.count, worker=worker))
     listed = made if isinstance(made, list) else [made]
-    return JSONResponse({"decisions": [decision.to_dict() for decision in listed], "next": None})
+    return quick_answer({"decisions": [decision.to_dict() for decision in listed], "next": None})
 
 
 @router.get("/campaigns/{name}/decisions", summary="History, page by page", response_model=Decisions)
@@ -217,7 +198,7 @@ async def pending(request: Request, name: str, count: int = Query(100, ge=1, le=
     return answer({"decisions": [one.to_dict() for one in found], "next": None})
 
 
-@direct.post("/campaigns/{name}/rewards", summary="Tell rewards")
+@router.post("/campaigns/{name}/rewards", summary="Tell rewards")
 async def tell(request: Request, name: str, body: Tell) -> Response:
     """In one commit. The same reward again changes nothing; another one for the same decision is a conflict."""
     commits = (await campaign_of(request, name)).commits
@@ -228,7 +209,7 @@ async def tell(request: Request, name: str, body: Tell) -> Response:
         for place, error in enumerate(wrong)
         if error is not None
     ]
-    return JSONResponse({"recorded": len(pairs) - len(refused), "refused": refused})
+    return quick_answer({"recorded": len(pairs) - len(refused), "refused": refused})
 
 
 @router.post("/campaigns/{name}/arms", summary="Add an arm")

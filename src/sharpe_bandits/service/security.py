@@ -20,6 +20,7 @@ import tomllib
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any
@@ -283,6 +284,7 @@ class Gate:
         await send({"type": "http.response.body", "body": body})
 
 
+@lru_cache(1024)
 def _host(text: str) -> Any:
     """A Host header in its parts; None if it is none."""
     try:
