@@ -145,8 +145,7 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
                 out.choices[r, t] = a
                 out.rewards[r, t] = x
             if t + 1 == checkpoints[check]:
-                for i in range(count_arms):
-                    keep_pulls(out, cell, check, r, i, out.final[r, i])
+                keep_pulls(out.final[r], out.pulls[cell, check], check == out.halfway_check, out.halfway[r])
                 check += 1
         while due <= horizon:  # what is recommended rests on all rewards, those that come in after the last round too
             u = head[due]

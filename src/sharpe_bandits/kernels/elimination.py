@@ -207,6 +207,7 @@ def play_phases(game, phases, rewards, goal, out):
     wanted = np.zeros(LANES, np.int64)  # arms yet to be taken
     quotas = np.zeros(shape, np.int64)  # pulls of the p-th arm alive in a phase
     short = np.zeros(count_arms, np.int64)
+    so_far = np.zeros(count_arms, np.int64)  # pulls of the arms of one run at a checkpoint
     done = np.zeros(shape, np.int64)  # pulls of an arm in the whole run
     sum1, sum2, all1, all2, anchor = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
     sum3, sum4 = np.zeros(shape), np.zeros(shape)  # kept where pulls are shared out by spread
@@ -312,10 +313,10 @@ def play_phases(game, phases, rewards, goal, out):
                 for k in range(lanes):
                     cell = (first + block + k) // batch - first_batch
                     missing(quotas[k], size, checkpoints[check] - t, short)
-                    for i in range(count_arms):
-                        keep_pulls(out, cell, check, block + k, i, done[k, i])
+                    so_far[:] = done[k]
                     for p in range(size):
-                        keep_pulls(out, cell, check, block + k, alive[k, p], -short[p])
+                        so_far[alive[k, p]] -= short[p]
+                    keep_pulls(so_far, out.pulls[cell, check], check == out.halfway_check, out.halfway[block + k])
                 check += 1
             t = end
             for k in range(lanes):
@@ -328,8 +329,7 @@ def play_phases(game, phases, rewards, goal, out):
         for k in range(lanes):
             cell = (first + block + k) // batch - first_batch
             for c in range(check, checkpoints.size):  # the rounds that do not divide evenly are not played
-                for i in range(count_arms):
-                    keep_pulls(out, cell, c, block + k, i, done[k, i])
+                keep_pulls(done[k], out.pulls[cell, c], c == out.halfway_check, out.halfway[block + k])
             number = 0
             for i in range(count_arms):
                 out.final[block + k, i] = done[k, i]

@@ -296,7 +296,6 @@ def lazy(game, rewards, tables, arguments, goal, out):
                 if traced:
                     out.choices[r, j * count_arms + i] = i
                     out.rewards[r, j * count_arms + i] = x
-            count[i] = pilot
             low[i] = -math.inf
             order[i] = i
             mean[i], variance[i], second[i] = summary(anchor[i], sum1[i], sum2[i], *inverses)
@@ -307,8 +306,10 @@ def lazy(game, rewards, tables, arguments, goal, out):
         check = 0
         while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
             for i in range(count_arms):
-                keep_pulls(out, cell, check, r, i, pilot_counts(checkpoints[check], i, count_arms))
+                count[i] = pilot_counts(checkpoints[check], i, count_arms)
+            keep_pulls(count, out.pulls[cell, check], check == out.halfway_check, out.halfway[r])
             check += 1
+        count[:] = pilot
         t = end_of_pilot
         if long_game():
             first_round = -radii.size  # none yet
@@ -455,8 +456,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
                     break
             short = t - started <= SHORT
             if t == checkpoints[check]:
-                for i in range(count_arms):
-                    keep_pulls(out, cell, check, r, i, count[i])
+                keep_pulls(count, out.pulls[cell, check], check == out.halfway_check, out.halfway[r])
                 check += 1
             if in_turn or size > SEEN:  # so many seen that it pays to sort anew
                 stop = t
@@ -549,7 +549,6 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                         out.rewards[block + k, j * count_arms + i] = x
                 if pilot % AHEAD == 0:
                     fill(arms, row, i, source, stream, pilot, buffer[i, k])
-                count[i, k] = pilot
                 state[i, PULLS, k] = pilot
                 state[i, LAST, k] = end_of_pilot
                 state[i, ROOT, k] = inverse_root_at(tables, pilot)
@@ -563,8 +562,10 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
             for k in range(lanes):
                 cell = (first + block + k) // batch - first_batch
                 for i in range(count_arms):
-                    keep_pulls(out, cell, check, block + k, i, pilot_counts(checkpoints[check], i, count_arms))
+                    count[i, k] = pilot_counts(checkpoints[check], i, count_arms)
+                keep_pulls(count[:, k], out.pulls[cell, check], check == out.halfway_check, out.halfway[block + k])
             check += 1
+        count[:] = pilot
         for t in range(end_of_pilot, horizon):
             if out.stop[0] != 0:
                 return
@@ -645,8 +646,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
             if t + 1 == checkpoints[check]:
                 for k in range(lanes):
                     cell = (first + block + k) // batch - first_batch
-                    for i in range(count_arms):
-                        keep_pulls(out, cell, check, block + k, i, count[i, k])
+                    keep_pulls(count[:, k], out.pulls[cell, check], check == out.halfway_check, out.halfway[block + k])
                 check += 1
         for k in range(lanes):
             for i in range(count_arms):

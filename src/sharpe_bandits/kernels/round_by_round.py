@@ -177,8 +177,7 @@ def round_by_round(game, rule, full, rewards, arguments, goal, out):
                         out.choices[r, t] = a
                         out.rewards[r, t] = x
             if t + 1 == checkpoints[check]:
-                for i in range(count_arms):
-                    keep_pulls(out, cell, check, r, i, out.final[r, i])
+                keep_pulls(out.final[r], out.pulls[cell, check], check == out.halfway_check, out.halfway[r])
                 check += 1
         for i in range(count_arms):
             weight = memory[WEIGHT, i]
