@@ -148,10 +148,71 @@ def test_agents_know_the_intervals_of_their_arms_and_the_leader():
         assert found[arm].high == pytest.approx(path.high[-1], rel=1e-9)
         assert found[arm].estimate == pytest.approx(path.estimate[-1], rel=1e-9)
     first = agent.leader(objective, alpha=0.1)
-    assert (first.arm, first.rival, first.probably_best) == (0, 1, True)
+    assert (first.arm, first.rival, first.probably_best, first.since) == ("good", "poor", True, None)
     assert 0 < first.low < first.lead
     assert agent.leader(objective, alpha=1e-9).low < first.low
     assert type(agent).from_json(agent.to_json()).leader(objective, alpha=0.1) == first
+
+
+def moments_of(rewards):
+    """Moments of lists of rewards, in plain Python."""
+    rows = []
+    for x in rewards:
+        mean = statistics.fmean(x)
+        central = [statistics.fmean([(v - mean) ** k for v in x]) for k in (3, 4)]
+        rows.append((len(x), mean, statistics.variance(x), *central))
+    return Moments(*np.array(rows).T)
+
+
+def test_agents_know_since_when_the_leader_has_been_probably_best():
+    """Against the leader of the moments of all rewards at every round at which agents look."""
+    rng = np.random.default_rng(21)
+    agent = sb.RoundRobin().agent(arms=["a", "b", "c"])
+    told = {arm: [] for arm in agent.arms}
+    since, breaks, began = None, 0, None
+    for t in range(1, 2001):
+        arm = agent.ask()
+        # "a" leads at first; later rewards of "b" catch up, so that there is a break and another leader
+        mean = {"a": 1.0 if t < 600 else -0.5, "b": 0.3 if t < 600 else 2.5, "c": 0.0}[arm]
+        told[arm].append(float(rng.normal(mean, 1.0)))
+        agent.tell(arm, told[arm][-1])
+        if t % 32 == 0:
+            found = leader(moments_of(told.values()), agent.policy.goal)
+            now = found.arm if found.probably_best else None
+            if now != since:
+                breaks, since, began = breaks + 1, now, t
+            known = agent.leader()
+            assert known.probably_best == found.probably_best
+            assert known.since == (None if now is None else began)
+            assert known.arm == agent.arms[found.arm]
+    assert breaks >= 3
+    assert (agent.leader().arm, agent.leader().since) == ("b", began)
+    again = type(agent).from_json(agent.to_json())
+    assert again.leader() == agent.leader()
+    agent.add_arm("d")
+    assert agent.leader().since is None
+    assert not agent.leader().probably_best
+    agent.retire_arm("d")
+    assert (agent.leader().arm, agent.leader().since) == ("b", agent.t)
+    agent.retire_arm("b")
+    assert agent.leader().arm != "b"
+    agent.retire_arm("c")
+    alone = agent.leader()
+    assert (alone.arm, alone.rival, alone.low) == ("a", None, None)
+
+
+def test_a_leader_that_is_none_is_said_to_be_best_in_few_runs():
+    """Two like arms at all times: a leader is called probably best in less than alpha of the runs."""
+    wrong = 0
+    for seed in range(60):
+        rng = np.random.default_rng([22, seed])
+        agent = sb.RoundRobin().agent(arms=2)
+        ever = False
+        for _ in range(1500):
+            agent.tell(agent.ask(), rng.normal(0.2, 1.0))
+            ever |= agent.leading is not None
+        wrong += ever
+    assert wrong <= 60 * 0.05 + 3 * math.sqrt(60 * 0.05 * 0.95)
 
 
 def test_the_lead_by_hand():

@@ -97,28 +97,32 @@ class Leader:
 
     Attributes
     ----------
-    arm : int
-        its number
-    rival : int
-        number of the arm that may be ahead of it, or comes closest to it
-    lead, low : float
-        estimated difference of the two in the root of the objective (not a number: too early), and the least that it
-        may be
+    arm : Any
+        its number; agents, campaigns and rankings give its name
+    rival : Any
+        the arm that may be ahead of it, or comes closest to it; None if it is alone
+    lead, low : float | None
+        estimated difference of the two in the root of the objective, and the least that it may be; None if it is too
+        early
     probably_best : bool
         whether it is ahead of all others, but for an error of probability alpha at all times together
     heavy_tailed : bool
         whether rewards of the two have so large a kurtosis that the promise is not kept
     alpha : float
         that probability
+    since : Any
+        since when it has been probably best without a break: a round, or a date; None if it is not, or if nobody has
+        kept watch
     """
 
-    arm: int
-    rival: int
-    lead: float
-    low: float
+    arm: Any
+    rival: Any
+    lead: float | None
+    low: float | None
     probably_best: bool
     heavy_tailed: bool
     alpha: float
+    since: Any = None
 
 
 def confidence_sequence(
@@ -196,31 +200,35 @@ def leader(
     alpha: float = 0.05,
     risk_free: float = 0.0,
     tuning: float = TUNING,
+    among: Any = True,
 ) -> Leader:
     r"""The arm that looks best, and whether it is probably the best of all; ``moments`` are arrays over arms.
 
     The difference to a rival has the bound :math:`\sqrt{2\beta(w_1 + w_2)}` with :math:`w = (1 + m/n) \hat W/n` and
     :math:`\beta = \ln((K-1)/\alpha) + \frac12\sum \ln(1 + n/m)` over the two: the product of two mixture martingales,
-    whatever the order in which the arms are played. Too early for either arm: no bound.
+    whatever the order in which the arms are played. Too early for either arm: no bound. ``among``: which arms are
+    compared, at least one; alpha is shared out among all of them.
     """
     m, chosen = positive("tuning", tuning), objective if objective is None else check_objective(objective)
     estimate, w, ready, heavy = _estimates(moments, chosen, finite("risk_free", risk_free), 1.0)
     n = np.maximum(np.asarray(moments.pulls, float), 1.0)
     if n.ndim != 1 or n.size < 2:
         raise InvalidInputError(f"moments of at least two arms are needed, got arrays of shape {n.shape}")
-    best = int(np.argmax(np.where(np.isnan(estimate), -np.inf, estimate)))
+    compared = np.flatnonzero(np.broadcast_to(np.asarray(among, bool), n.shape))
+    best = int(compared[np.argmax(np.where(np.isnan(estimate), -np.inf, estimate)[compared])])
     noise, mixed = (1 + m / n) * w / n, 0.5 * np.log1p(n / m)
     beta = math.log((n.size - 1) / inside("alpha", alpha)) + mixed[best] + mixed
     lead = estimate[best] - estimate
     with np.errstate(invalid="ignore"):
         low = np.where(ready & ready[best], lead - np.sqrt(2 * beta * (noise[best] + noise)), -np.inf)
-    low[best] = np.inf
+    rivals = compared[compared != best]
+    if not rivals.size:
+        return Leader(best, None, None, None, True, bool(heavy[best]), float(alpha))
     # Of rivals without a bound, the one that looks best.
-    rival = int(np.lexsort((np.nan_to_num(lead, nan=np.inf), low))[0])
-    return Leader(
-        best, rival, float(lead[rival]), float(low[rival]), bool(low[rival] > 0), bool(heavy[best] | heavy[rival]),
-        float(alpha),
-    )  # fmt: skip
+    rival = int(rivals[np.lexsort((np.nan_to_num(lead[rivals], nan=np.inf), low[rivals]))[0]])
+    ahead, least = (float(x) if math.isfinite(x) else None for x in (lead[rival], low[rival]))
+    heavier = bool(heavy[best] | heavy[rival])
+    return Leader(best, rival, ahead, least, bool(low[rival] > 0), heavier, float(alpha))
 
 
 def moments_so_far(x: np.ndarray, autocorrelated: bool = False) -> tuple[Moments, np.ndarray | float]:

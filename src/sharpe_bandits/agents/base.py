@@ -6,6 +6,7 @@ import math
 import threading
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,9 @@ from .state import damaged
 MAX_ARMS, MAX_ROUNDS = 10**5, 10**15
 #: What is kept of each arm, besides its name.
 _COLUMNS = ("pulls", "sum1", "sum2", "sum3", "sum4", "anchor", "last", "maximum")
+#: Whether the leader is probably best is looked at every so many rounds, or as many as there are arms if that is more:
+#: so that a reward costs next to nothing more.
+_LOOK = 32
 #: Arms that a notebook shows, at most.
 _SHOWN = 50
 
@@ -71,6 +75,7 @@ class Agent:
         self._anchor, self._last, self._maximum = np.zeros(k), np.zeros(k), np.full(k, -math.inf)
         self._pending, self._active = np.zeros(k), np.ones(k, bool)
         self._under_way = 0  # sum of pending
+        self._leading: tuple[int, int] | None = None
 
     def __repr__(self) -> str:
         return f"<agent of {self.policy.name}: {len(self.arms)} arms, {self.t} rounds played>"
@@ -125,12 +130,40 @@ class Agent:
             for arm, row, heavy in zip(self.arms, rows, found.heavy_tailed, strict=True)
         }
 
-    def leader(self, objective: Objective | None = None, *, alpha: float = 0.05) -> Leader:
-        """The arm that looks best, and whether it is probably the best of all, at all times at once (see
-        :func:`sharpe_bandits.confidence_sequences.leader`). Its fields ``arm`` and ``rival`` are numbers of arms."""
+    def leader(self, objective: Objective | None = None, *, alpha: float | None = None) -> Leader:
+        """The arm that looks best of those not retired, and whether it is probably the best of them, at all times at
+        once, and since which round (see :func:`sharpe_bandits.confidence_sequences.leader`).
+
+        Agents look every 32 rounds, or K if that is more, whether the leader by the policy's own objective (the Sharpe
+        ratio if it has none) is probably best with alpha = 0.05: ``since`` is the first of these rounds from which on
+        it always was. It is None if another ``objective`` or ``alpha`` is given.
+        """
         with self._lock:
-            moments = self._moments()
-        return leader(moments, self.policy.goal if objective is None else objective, alpha=alpha)
+            found = self._leader(objective, 0.05 if alpha is None else alpha)
+            watched, round_ = self._leading, self.t
+        since = None
+        if objective is None and alpha is None and found.probably_best:
+            since = watched[1] if watched is not None and watched[0] == found.arm else round_
+        rival = None if found.rival is None else self.arms[found.rival]
+        return replace(found, arm=self.arms[found.arm], rival=rival, since=since)
+
+    @property
+    def leading(self) -> tuple[int, int] | None:
+        """The number of the arm that was probably best when the agent last looked, and since which round; or None."""
+        with self._lock:
+            return self._leading
+
+    def _leader(self, objective: Objective | None = None, alpha: float = 0.05) -> Leader:
+        goal = self.policy.goal if objective is None else objective
+        return leader(self._moments(), goal, alpha=alpha, among=self._active)
+
+    def _look(self) -> None:
+        """Keep since when which arm has been probably best."""
+        found = self._leader()
+        if not found.probably_best:
+            self._leading = None
+        elif self._leading is None or self._leading[0] != found.arm:
+            self._leading = found.arm, self.t
 
     def _moments(self) -> Moments:
         mean, variance = np.array([self._estimate_of_all(i) for i in range(len(self.arms))]).T
@@ -201,6 +234,7 @@ class Agent:
             self._place[arm] = len(self.arms)
             self.arms.append(arm)
             self._grow()
+            self._leading = None  # the new one may be better
 
     def retire_arm(self, arm: Any) -> None:
         """Do not play ``arm`` any more; rewards of its pulls under way are still taken in."""
@@ -210,6 +244,7 @@ class Agent:
             if self._active[i] and self._active.sum() == 1:
                 raise InvalidInputError(f"arm {arm!r} is the last one; add another before it is retired")
             self._active[i] = False
+            self._look()
 
     def tell(self, arm: Any, reward: float) -> None:
         """Take in the reward of a round in which ``arm`` was played. A bad reward leaves the agent as it was."""
@@ -372,6 +407,8 @@ class Agent:
         self._last[i] = self.t
         self._maximum[i] = max(self._maximum[i], x)
         self._after(i, x, d)
+        if self.t % max(_LOOK, len(self.arms)) == 0:
+            self._look()
 
     @property
     def _over(self) -> bool:
@@ -435,6 +472,7 @@ class Agent:
             "pending": self._pending.tolist(),
             "retired": np.flatnonzero(~self._active).tolist(),
             "record": record,
+            **({} if self._leading is None else {"leading": list(self._leading)}),
             **self._more(),
         }
 
@@ -503,6 +541,11 @@ class Agent:
         self._under_way = sum(pending)
         if retired:
             self._check_arms_may_change(k)
+        if "leading" in state:
+            arm, since = state["leading"]
+            self._leading = whole("arm", arm, 0, k - 1), whole("the round since when it leads", since, 1, self.t)
+            if self._leading[0] in retired:
+                raise damaged("an arm that was retired leads")
 
 
 #: Powers of small numbers vanish; sums of them are then off by no more than this.

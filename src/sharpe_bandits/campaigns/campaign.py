@@ -286,18 +286,21 @@ class Campaign:
     def status(self) -> Status:
         """Where the campaign stands: arms with pulls, pulls under way, estimates and intervals; what was spent."""
 
-        def work(connection: sa.Connection) -> tuple[Ledger, float, int]:
+        def work(connection: sa.Connection) -> tuple[Ledger, float, int, float | None]:
             row = self._exists(self._do.read(connection, {"of": self._id, **self._database.moment()}))
             now = max(row.now, row.clock)
             late = sa.select(sa.func.count()).where(
                 decisions.c.campaign == self._id, decisions.c.state == PENDING, decisions.c.expires <= now
             )
             overdue = connection.scalar(late) if row.next_expiry is not None and row.next_expiry <= now else 0
-            return self._caught_up(connection, row.events), now, int(overdue or 0)
+            ledger = self._caught_up(connection, row.events)
+            began = sa.select(events.c.at).where(events.c.campaign == self._id, events.c.seq == ledger.lead_began)
+            return ledger, now, int(overdue or 0), connection.scalar(began) if ledger.lead_began else None
 
         with self._lock:
-            ledger, now, overdue = self._database.read(work)
-            return status_of(self.name, self._settings, ledger, moment(now), overdue)
+            ledger, now, overdue, began = self._database.read(work)
+            since = None if began is None else moment(began)
+            return status_of(self.name, self._settings, ledger, moment(now), overdue, since)
 
     def recommend(self) -> Any:
         """The arm that looks best, or the arms: see :meth:`sharpe_bandits.Agent.recommend`."""

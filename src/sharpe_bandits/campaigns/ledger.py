@@ -67,7 +67,7 @@ class Settings(NamedTuple):
 class Ledger:
     """The agent of a campaign and what is counted besides, after so many events of the log."""
 
-    _COUNTS = ("seq", "decisions", "expired", "cancelled", "unused")
+    _COUNTS = ("seq", "decisions", "expired", "cancelled", "unused", "lead_began")
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
@@ -76,6 +76,8 @@ class Ledger:
         #: Decisions made; those whose lease ran out without a reward so far; cancelled; rewards the policy had no use
         #: for, since their place had been taken.
         self.decisions, self.expired, self.cancelled, self.unused = 0, 0, 0, 0
+        #: Number of the event from which on the agent has found the arm that leads probably best; 0 if it has not.
+        self.lead_began = 0
 
     @classmethod
     def fresh(cls, settings: Settings, policy: Policy) -> Ledger:
@@ -87,6 +89,7 @@ class Ledger:
         if event.seq != self.seq + 1:
             raise UnreadableDataError(f"event {self.seq + 1} is missing from the log; restore the store from a copy")
         kind, agent = event.kind, self.agent
+        leading = agent.leading
         if kind == ASKED:
             agent.apply_asked(event.arm)
             self.decisions += 1
@@ -102,6 +105,8 @@ class Ledger:
         self.expired += (kind == EXPIRED) - (kind in (REWARDED_LATE, CANCELLED_LATE))
         self.cancelled += kind in (CANCELLED, CANCELLED_LATE)
         self.seq = event.seq
+        if agent.leading != leading:
+            self.lead_began = 0 if agent.leading is None else event.seq
 
     def to_json(self) -> str:
         """The whole state as JSON."""
@@ -114,6 +119,7 @@ class Ledger:
         state = from_json(text, "the snapshot of the campaign")
         try:
             ledger = cls(Agent.from_json(state["agent"]))
+            state.setdefault("lead_began", 0)  # of earlier versions
             for name in cls._COUNTS:
                 setattr(ledger, name, int(state[name]))
         except (KeyError, TypeError, ValueError) as error:

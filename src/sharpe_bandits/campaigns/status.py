@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..confidence_sequences import Leader
 from ..display import in_words
 from ..errors import InvalidInputError
 from ..objectives import Objective
@@ -61,6 +62,9 @@ class Status:
     unused : rewards that came when the policy had no use for them any more
     horizon : the budget, if there is one; ``spent`` of it is handed out or told
     best : the arm that is recommended (a list for several); None before there are enough rewards
+    leader : the arm that looks best of those not retired, whether it is probably best at all times at once, and since
+        which reward (see :meth:`sharpe_bandits.Agent.leader`)
+    leader_since : since when it has been probably best; None if it is not
     done : whether the budget is spent, or the policy is sure
     events : length of the log
     doubt : what is wrong with rewards that the policy cannot handle, and the remedy; None if all is well
@@ -80,13 +84,16 @@ class Status:
     horizon: int | None
     spent: int
     best: Any
+    leader: Leader
+    leader_since: datetime | None
     done: bool
     events: int
     doubt: str | None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {**asdict(self), "time": self.time.isoformat()}
+        since = None if self.leader_since is None else self.leader_since.isoformat()
+        return {**asdict(self), "time": self.time.isoformat(), "leader_since": since}
 
     def __rich__(self) -> RenderableType:
         from .. import console
@@ -108,13 +115,28 @@ class Status:
             "spent": f"{spent}{', done' if self.done else ''}",
             "decisions": f"{self.decisions:,}: {self.rewards:,} rewarded, {self.pending:,} pending, {self.expired:,} "
             f"expired, {self.cancelled:,} cancelled",
+            "leader": self._leader_in_words(),
             "time": f"{self.time:%Y-%m-%d %H:%M:%S} UTC",
         }
         return console.results([(heads, rows)], f"Best so far: {best}.", facts, [self.doubt] if self.doubt else [])
 
+    def _leader_in_words(self) -> str:
+        """Whether the arm that looks best is probably best, and since when."""
+        found = self.leader
+        if not found.probably_best:
+            return f"{found.arm}, not told apart from {found.rival} yet"
+        heavy = "; heavy-tailed rewards: this may be wrong more often" if found.heavy_tailed else ""
+        since = "" if self.leader_since is None else f" since {self.leader_since:%Y-%m-%d %H:%M:%S} UTC"
+        return f"{found.arm}, probably best{since} (error {found.alpha:.0%} at all times together{heavy})"
 
-def status_of(name: str, settings: Settings, ledger: Ledger, time: datetime, overdue: int) -> Status:
-    """The status of a campaign; the leases of ``overdue`` decisions have run out and not been ended yet."""
+
+def status_of(
+    name: str, settings: Settings, ledger: Ledger, time: datetime, overdue: int, lead_began: datetime | None
+) -> Status:
+    """The status of a campaign; the leases of ``overdue`` decisions have run out and not been ended yet.
+
+    ``lead_began``: the time of the event since which the agent has found its leader probably best.
+    """
     agent = ledger.agent
     goal = agent.policy.goal
     pulls, pending, retired = agent.pulls, agent.pending, set(agent.retired)
@@ -140,6 +162,8 @@ def status_of(name: str, settings: Settings, ledger: Ledger, time: datetime, ove
     except InvalidInputError:
         best = None
     under_way = sum(pending.values())
+    leader = agent.leader()
+    watched = agent.leading is not None and agent.arms[agent.leading[0]] == leader.arm
     return Status(
         name=name,
         policy=f"{agent.policy.name}: {agent.policy.in_words()}",
@@ -155,6 +179,8 @@ def status_of(name: str, settings: Settings, ledger: Ledger, time: datetime, ove
         horizon=agent.horizon,
         spent=agent.t + under_way,
         best=best,
+        leader=leader,
+        leader_since=(lead_began if watched else time) if leader.probably_best else None,
         done=agent.done,
         events=ledger.seq,
         doubt=agent.doubt(),

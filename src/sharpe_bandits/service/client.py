@@ -20,6 +20,7 @@ from ..campaigns.decisions import Decision
 from ..campaigns.lease import seconds
 from ..campaigns.status import ArmStatus, Status
 from ..campaigns.verified import Verification
+from ..confidence_sequences import Leader
 from ..errors import InvalidInputError, SharpeBanditsError, StoreError, shown
 from ..policies.base import Policy, check_policy, policy_from_dict
 from ..validation import positive, whole
@@ -270,7 +271,12 @@ class RemoteCampaign:
         found = self._do("GET", "")
         del found["settings"]
         arms = [ArmStatus(**{key: _pair(value) for key, value in arm.items()}) for arm in found["arms"]]
-        return Status(**{**found, "arms": arms, "time": datetime.fromisoformat(found["time"])})
+        since = found["leader_since"]
+        times = {
+            "time": datetime.fromisoformat(found["time"]),
+            "leader_since": None if since is None else datetime.fromisoformat(since),
+        }
+        return Status(**{**found, **times, "arms": arms, "leader": Leader(**found["leader"])})
 
     def recommend(self) -> Any:
         """The arm that looks best, or the arms."""
