@@ -36,7 +36,8 @@ def damaged(path):
 
 
 def newer(path):
-    opened(path)
+    with sb.Store(path) as store:
+        store.campaign("c", policy=POLICY, arms=["a", "b"])
     connection = sqlite3.connect(path)
     connection.execute(f"UPDATE {schema.VERSION_TABLE} SET version_num = '9999'")
     connection.commit()
