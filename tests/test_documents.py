@@ -89,6 +89,11 @@ def test_examples_in_docstrings_hold(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
+@pytest.mark.parametrize("name", [name for name in dir(sb) if not name.startswith("_")])
+def test_every_public_name_has_an_example(name):
+    assert ">>> " in (getattr(sb, name).__doc__ or ""), f"sb.{name} has no example in its docstring"
+
+
 def test_links_between_pages_lead_somewhere():
     """Files that exist, and headings that are there."""
     for page in PAGES:

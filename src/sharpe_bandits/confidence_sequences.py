@@ -66,6 +66,15 @@ class ConfidenceSequence:
         whether the rewards have so large a kurtosis that the promise is not kept
     alpha : float
         probability with which the truth is ever left out, promised
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sharpe_bandits as sb
+    >>> rewards = np.random.default_rng(1).normal(0.1, 1.0, 5_000)
+    >>> sequence = sb.confidence_sequence(rewards, sb.Sharpe(L=0.01))
+    >>> bool(sequence.low[-1] < 0.1 < sequence.high[-1])
+    True
     """
 
     pulls: np.ndarray
@@ -153,6 +162,15 @@ def confidence_sequence(
         allow for autocorrelation: W times (1 + r)/(1 - r), r the estimated one at lag 1, if it is above 0
     tuning : float, optional
         m; larger is narrower late, and wider early
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sharpe_bandits as sb
+    >>> rewards = np.random.default_rng(1).normal(0.1, 1.0, 5_000)
+    >>> sequence = sb.confidence_sequence(rewards, sb.Sharpe(L=0.01), alpha=0.05)
+    >>> bool(((sequence.low < 0.1) & (0.1 < sequence.high))[100:].all())
+    True
     """
     x = np.asarray(rewards, float)
     if x.ndim not in (1, 2) or not x.size:

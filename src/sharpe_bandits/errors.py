@@ -16,46 +16,141 @@ _brief.maxlevel, _brief.maxstring, _brief.maxlong, _brief.maxother = 4, 420, 420
 
 
 class SharpeBanditsError(Exception):
-    """Root of all errors of this library."""
+    """Root of all errors of this library.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> issubclass(sb.InvalidInputError, sb.SharpeBanditsError)
+    True
+    """
 
 
 class InvalidInputError(SharpeBanditsError, ValueError):
-    """A value that was given cannot be used."""
+    """A value that was given cannot be used.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.Uniform(1, 0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    sharpe_bandits.errors.InvalidInputError: low must be less than high, got low=1.0 and high=0.0; swap ...
+    """
 
 
 class BudgetTooSmallError(InvalidInputError):
-    """The horizon or budget does not suffice; the message says how much is needed."""
+    """The horizon or budget does not suffice; the message says how much is needed.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.SHSR(L=0.1).agent(arms=16, horizon=20)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    sharpe_bandits.errors.BudgetTooSmallError: SHSR needs a budget of at least 128 for 16 arms (two pulls ...
+    """
 
 
 class UnknownNameError(SharpeBanditsError, KeyError):
-    """A name that does not exist; the message has the nearest ones."""
+    """A name that does not exist; the message has the nearest ones.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> study = sb.simulate(sb.UCBRSSR(L=0.5), bandit, horizon=100, runs=2)
+    >>> study["UCB-RSR"]  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    sharpe_bandits.errors.UnknownNameError: no policy in this study is called 'UCB-RSR': did you mean ...
+    """
 
     def __str__(self) -> str:  # KeyError would show the repr of the message
         return str(self.args[0])
 
 
 class CompilationError(SharpeBanditsError):
-    """A user's function cannot be compiled; the message shows the line."""
+    """A user's function cannot be compiled; the message shows the line.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> @sb.index_policy
+    ... def broken(arm, t):
+    ...     return "high" + arm.mean
+    >>> sb.simulate(broken(), [sb.Uniform(0, 1), sb.Uniform(0, 2)], horizon=10)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    sharpe_bandits.errors.CompilationError: the index of broken does not compile:...
+    """
 
 
 class UnreadableDataError(SharpeBanditsError):
-    """A saved state or study is corrupt, foreign, or of a newer version."""
+    """A saved state or study is corrupt, foreign, or of a newer version.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.Agent.from_json("{}")
+    Traceback (most recent call last):
+        ...
+    sharpe_bandits.errors.UnreadableDataError: this JSON is not the state of an agent of this library
+    """
 
 
 class MissingLibraryError(SharpeBanditsError, ImportError):
-    """A library that is needed for this alone is not installed; the message says how to get it."""
+    """A library that is needed for this alone is not installed; the message says how to get it.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> issubclass(sb.MissingLibraryError, ImportError)
+    True
+    """
 
 
 class ExecutorError(SharpeBanditsError):
-    """Workers that chunks were sent to are gone, or are not what they should be."""
+    """Workers that chunks were sent to are gone, or are not what they should be.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> issubclass(sb.ExecutorError, sb.SharpeBanditsError)
+    True
+    """
 
 
 class CampaignOverError(SharpeBanditsError):
-    """The budget of an agent is spent."""
+    """The budget of an agent is spent.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.UniformSampling(sb.Mean()).agent(arms=2, horizon=4)
+    >>> while not agent.done:
+    ...     agent.tell(agent.ask(), 0.1)
+    >>> agent.ask()
+    Traceback (most recent call last):
+        ...
+    sharpe_bandits.errors.CampaignOverError: the 4 rounds of this agent are played; see recommend()
+    """
 
 
 class WaitForRewardsError(SharpeBanditsError):
-    """A policy can only wait for rewards of pulls under way: ``arms`` has how many of which, ``count`` their sum."""
+    """A policy can only wait for rewards of pulls under way: ``arms`` has how many of which, ``count`` their sum.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.UniformSampling(sb.Mean()).agent(arms=2, horizon=4)
+    >>> [agent.ask() for _ in range(4)]
+    [0, 1, 0, 1]
+    >>> agent.ask()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    sharpe_bandits.errors.WaitForRewardsError: Uniform sampling has handed out all pulls of phase 1 of 1 ...
+    """
 
     def __init__(self, message: str, arms: dict[Any, int]) -> None:
         super().__init__(message)
@@ -66,15 +161,49 @@ class WaitForRewardsError(SharpeBanditsError):
 
 
 class ConflictError(SharpeBanditsError):
-    """What is asked for contradicts what is recorded; nothing was changed."""
+    """What is asked for contradicts what is recorded; nothing was changed.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store = sb.Store(f"{folder.name}/campaigns.db")
+    >>> campaign = store.campaign("desks", policy=sb.ScaleFreeUCB(L=1e-5), arms=2)
+    >>> campaign.tell(campaign.ask(), 0.01)
+    >>> campaign.tell(1, 0.02)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    sharpe_bandits.errors.ConflictError: decision 1 has the reward 0.01, and was now told 0.02; nothing was ...
+    >>> store.close(); folder.cleanup()
+    """
 
 
 class StoreError(SharpeBanditsError):
-    """A store of campaigns cannot be used now; the message has the remedy."""
+    """A store of campaigns cannot be used now; the message has the remedy.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> sb.Store(f"{folder.name}/none.db", create=False)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    sharpe_bandits.errors.StoreError: there is no store ...none.db; create a campaign first, or check the path
+    >>> folder.cleanup()
+    """
 
 
 class RewardWarning(UserWarning):
-    """A policy has met rewards that it cannot handle; the message has the remedy."""
+    """A policy has met rewards that it cannot handle; the message has the remedy.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> issubclass(sb.RewardWarning, UserWarning)
+    True
+    """
 
 
 def shown(value: Any) -> str:

@@ -15,7 +15,15 @@ from .validation import inside
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with its standard error and confidence interval."""
+    """A mean with its standard error and confidence interval.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> estimate = sb.Estimate(mean=585.8, se=7.087, low=571.8, high=599.7)
+    >>> print(estimate)
+    585.8 ± 7.087 [571.8, 599.7]
+    """
 
     mean: float
     se: float
@@ -38,7 +46,19 @@ class Estimate:
 
 @dataclass(frozen=True, repr=False)
 class Curve:
-    """A mean over time with its standard errors and confidence intervals; ``t`` counts rounds."""
+    """A mean over time with its standard errors and confidence intervals; ``t`` counts rounds.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> study = sb.simulate([sb.UCBRSSR(L=0.5), sb.UUCB(epsilon0=0.5)], bandit, horizon=1_000, runs=100, seed=1)
+    >>> curve = study["UCB-RSSR"].regret(sb.RSSR(L=0.5))
+    >>> int(curve.t[-1]), len(curve.t) == len(curve.mean) == len(curve.se)
+    (1000, True)
+    >>> print(curve.final)
+    88.99 ± 6.784 [75.52, 102.4]
+    """
 
     t: np.ndarray
     mean: np.ndarray

@@ -101,7 +101,15 @@ def spread(variance: Any, third: Any, fourth: Any, by_mean: Any, by_variance: An
 
 @dataclass(frozen=True, repr=False)
 class Objective:
-    """A value of arms; larger is better. Subclasses name a formula of (mean, variance, own parameters)."""
+    """A value of arms; larger is better. Subclasses name a formula of (mean, variance, own parameters).
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> objective = sb.Sharpe(L=0.01)
+    >>> isinstance(objective, sb.Objective), round(float(objective.value(0.1, 0.03)), 4)
+    (True, 0.5458)
+    """
 
     kinds: ClassVar[dict[str, type[Objective]]] = {}
 
@@ -201,6 +209,15 @@ class RSSR(_SharpeFamily):
 
     With ``signed=True`` the square keeps the sign of :math:`\mu - r`, so that an arm that loses money is not mistaken
     for a good one: use it for data that can go below the risk-free rate.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> objective = sb.RSSR(L=0.5)
+    >>> float(objective.value(mean=-2.0, variance=1.5))
+    2.0
+    >>> float(sb.RSSR(L=0.5, signed=True).value(mean=-2.0, variance=1.5))
+    -2.0
     """
 
     signed: bool = False
@@ -224,7 +241,14 @@ class RSSR(_SharpeFamily):
 
 @dataclass(frozen=True, repr=False)
 class Sharpe(_SharpeFamily):
-    r"""Sharpe ratio with a regulariser, :math:`\gamma = (\mu - r) / (L + \sigma)` (paper, eq. 1)."""
+    r"""Sharpe ratio with a regulariser, :math:`\gamma = (\mu - r) / (L + \sigma)` (paper, eq. 1).
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> round(float(sb.Sharpe(L=0.0001, risk_free=0.02).value(mean=0.08, variance=0.04)), 4)
+    0.2999
+    """
 
     @property
     def formula(self) -> Callable[..., Any]:
@@ -241,7 +265,14 @@ class Sharpe(_SharpeFamily):
 
 @dataclass(frozen=True, repr=False)
 class SharpeLike(_SharpeFamily):
-    r"""The paper's SR-like ratio, :math:`\beta = (\mu - r) / (L + \sigma^2)` (section 2)."""
+    r"""The paper's SR-like ratio, :math:`\beta = (\mu - r) / (L + \sigma^2)` (section 2).
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> float(sb.SharpeLike(L=0.5).value(mean=2.0, variance=1.5))
+    1.0
+    """
 
     @property
     def formula(self) -> Callable[..., Any]:
@@ -258,7 +289,14 @@ class SharpeLike(_SharpeFamily):
 
 @dataclass(frozen=True, repr=False)
 class Variance(Objective):
-    r"""Variance, :math:`\sigma^2`: the most volatile arm is best (paper, section 3)."""
+    r"""Variance, :math:`\sigma^2`: the most volatile arm is best (paper, section 3).
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.Variance().gaps([0.5, 0.2], [1.0, 0.25]).tolist()
+    [0.0, 0.75]
+    """
 
     @property
     def formula(self) -> Callable[..., Any]:
@@ -271,7 +309,14 @@ class Variance(Objective):
 
 @dataclass(frozen=True, repr=False)
 class MeanVariance(Objective):
-    r"""Mean-variance, :math:`\rho\mu - \sigma^2`, which GRA-UCB and MVTS optimise; ``rho`` is the risk tolerance."""
+    r"""Mean-variance, :math:`\rho\mu - \sigma^2`, which GRA-UCB and MVTS optimise; ``rho`` is the risk tolerance.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> float(sb.MeanVariance(rho=2.0).value(0.5, 0.25))
+    0.75
+    """
 
     rho: float = 1.0
 
@@ -289,7 +334,14 @@ class MeanVariance(Objective):
 
 @dataclass(frozen=True, repr=False)
 class Mean(Objective):
-    r"""Mean, :math:`\mu`, the objective of classical bandits."""
+    r"""Mean, :math:`\mu`, the objective of classical bandits.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.Mean().gaps([0.5, 0.2], [1.0, 0.1]).tolist()
+    [0.0, 0.3]
+    """
 
     @property
     def formula(self) -> Callable[..., Any]:
@@ -311,5 +363,12 @@ def check_objective(objective: Any) -> Objective:
 
 
 def objective_from_dict(data: dict[str, Any]) -> Objective:
-    """The objective described by plain data (see :meth:`Objective.to_dict`)."""
+    """The objective described by plain data (see :meth:`Objective.to_dict`).
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.objective_from_dict({"objective": "RSSR", "L": 0.5})
+    RSSR(L=0.5)
+    """
     return from_plain("objective", Objective.kinds, data)

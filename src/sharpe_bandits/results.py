@@ -57,6 +57,17 @@ class PolicyResult:
         true moments of the arms: a row for all, or one per run, or one per stretch between switches
     switches : tuple[int, ...], optional
         checkpoints after which the arms changed
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> study = sb.simulate([sb.UCBRSSR(L=0.5), sb.UUCB(epsilon0=0.5)], bandit, horizon=1_000, runs=100, seed=1)
+    >>> result = study["UCB-RSSR"]
+    >>> result.runs, result.horizon
+    (100, 1000)
+    >>> print(result.regret(sb.RSSR(L=0.5)).final)
+    88.99 ± 6.784 [75.52, 102.4]
     """
 
     #: What it can be ranked by; the first unless told otherwise.
@@ -230,6 +241,14 @@ class StoppingResult(PolicyResult):
 
     Its one checkpoint is that budget, and stands for the end of each run, whenever that was: :meth:`regret` is the
     regret until then.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> study = sb.identify(sb.LUCB(L=0.1), [sb.Normal(1, 1), sb.Normal(0, 1)], runs=20, seed=1)
+    >>> result = study["SF-LUCB"]
+    >>> bool(result.stopping_time().mean >= 64), result.error().mean
+    (True, 0.0)
     """
 
     ranked_by: ClassVar[tuple[Metric, ...]] = ("stopping time", "error", "regret")

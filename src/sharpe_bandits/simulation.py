@@ -86,6 +86,14 @@ def simulate(
     batch : int, optional
         rounds that are chosen before rewards come in, all together. Policies that play in phases lose nothing but time
         by delays and batches: their choices are the same
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> study = sb.simulate([sb.UCBRSSR(L=0.5), sb.UUCB(epsilon0=0.5)], bandit, horizon=1_000, runs=100, seed=1)
+    >>> print(study["UCB-RSSR"].regret(sb.RSSR(L=0.5)).final)
+    88.99 ± 6.784 [75.52, 102.4]
     """
     environment = as_environment(bandit)
     lateness = _lateness(delay, batch)
@@ -245,6 +253,13 @@ def identify(
         that makes one, or a Dask client
     chunk : int | None, optional
         runs per unit of work; None for a good default
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> study = sb.identify(sb.LUCB(L=0.1), [sb.Normal(1, 1), sb.Normal(0, 1)], runs=20, seed=1)
+    >>> study["SF-LUCB"].error().mean
+    0.0
     """
     listed = _listed(policies)
     environment = as_environment(bandit)
@@ -313,6 +328,14 @@ def trace(
         which run
     kernel : Kernel, optional
         "auto", or "lazy" or "side by side" to force one of the two (they make the same choices)
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> run = sb.trace(sb.UCBRSSR(L=0.5), bandit, horizon=500, seed=1, run=3)
+    >>> run.choices[:6].tolist()
+    [0, 1, 0, 1, 1, 1]
     """
     check_policy(policy)
     environment = as_environment(bandit)

@@ -71,6 +71,16 @@ class Study(Mapping[str, PolicyResult]):
         what they are judged by unless told otherwise, if the study is a case of an experiment
     variables, label : Mapping[str, Any] | None and str, optional
         what distinguishes it from the other cases, if it is one
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> study = sb.simulate([sb.UCBRSSR(L=0.5), sb.UUCB(epsilon0=0.5)], bandit, horizon=1_000, runs=100, seed=1)
+    >>> study.names
+    ['UCB-RSSR', 'U-UCB']
+    >>> print(study.compare("UCB-RSSR", "U-UCB", sb.RSSR(L=0.5)).final)
+    -0.3422 ± 6.762 [-13.76, 13.07]
     """
 
     def __init__(
@@ -342,7 +352,20 @@ class Study(Mapping[str, PolicyResult]):
 
 
 def load(folder: str | os.PathLike[str]) -> Study:
-    """The study that :meth:`Study.save` wrote to a folder."""
+    """The study that :meth:`Study.save` wrote to a folder.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> import tempfile
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> study = sb.simulate(sb.UCBRSSR(L=0.5), bandit, horizon=1_000, runs=100, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     study.save(folder)
+    ...     back = sb.load(folder)
+    >>> print(back["UCB-RSSR"].regret().final)
+    88.99 ± 6.784 [75.52, 102.4]
+    """
     results, settings, case = saved.load(_folder(folder))
     return Study(results, settings, **case)
 

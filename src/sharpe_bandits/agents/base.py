@@ -49,6 +49,18 @@ class Agent:
 
     Subclasses (one per family of policies) give the methods that raise AssertionError here; those are called with the
     lock held.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.ScaleFreeUCB(L=1e-5).agent(arms=["momentum", "carry"], seed=1)
+    >>> arm = agent.ask()
+    >>> arm
+    'momentum'
+    >>> agent.tell(arm, 0.012)
+    >>> copy = sb.Agent.from_json(agent.to_json())
+    >>> copy.ask() == agent.ask()
+    True
     """
 
     def __init__(self, policy: Policy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:

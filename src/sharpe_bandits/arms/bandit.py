@@ -106,6 +106,13 @@ def bandit_from_dict(data: dict[str, Any], *, draw: Callable[[np.random.Generato
         what ``to_dict`` gave
     draw : Callable[[numpy.random.Generator], Any] | None, optional
         the function by which a :class:`RandomBandit` draws its arms, which is no plain data
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> data = sb.Bandit([sb.Uniform(0, 1), sb.Bernoulli(0.4)]).to_dict()
+    >>> sb.bandit_from_dict(data)
+    Bandit([Uniform(0, 1), Bernoulli(0.4)])
     """
     return from_plain("bandit", Environment.kinds, data, **({} if draw is None else {"draw": draw}))
 
@@ -124,6 +131,15 @@ class Bandit(Environment):
         ("rounds"); the default is "rounds" if any arm has one
     jointly : bool, optional
         let all arms draw the same blocks, so that rows of a table stay together (BlockBootstrap arms only)
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Bernoulli(0.4)], names=["A", "B"])
+    >>> bandit.names
+    ('A', 'B')
+    >>> sb.RSSR(L=0.1).gaps(*bandit.truth(0, 1)).round(3)
+    array([[0.   , 0.893]])
     """
 
     def __init__(
@@ -242,6 +258,14 @@ class SwitchingBandit(Environment):
         what it plays as, one after the other; at least two, with the same number of arms
     after : Sequence[int]
         the rounds after which it changes, rising, one fewer than bandits
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> before, after = [sb.Uniform(0, 1), sb.Uniform(0, 2)], [sb.Uniform(0, 2), sb.Uniform(0, 1)]
+    >>> bandit = sb.SwitchingBandit([before, after], after=[500])
+    >>> bandit.switches
+    (500,)
     """
 
     clock = "rounds"
@@ -312,6 +336,13 @@ class Tape(Environment):
     clock : Clock, optional
         "pulls": ``rewards[arm, j]`` is what the j-th pull of ``arm`` pays (j from 0). "rounds": it is what ``arm`` pays
         if it is played in round j, as in a table of returns
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> tape = sb.Tape([[0.1, 0.2], [0.3, 0.0], [0.2, 0.1]])
+    >>> tape
+    Tape(3 arms, 2 pulls each)
     """
 
     def __init__(self, rewards: Any, clock: Clock = "pulls") -> None:
@@ -357,7 +388,15 @@ class Tape(Environment):
 
 
 class UniformArms:
-    """Many uniform arms as arrays: what a :class:`RandomBandit`'s function returns when speed matters."""
+    """Many uniform arms as arrays: what a :class:`RandomBandit`'s function returns when speed matters.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.RandomBandit(3, lambda rng: sb.UniformArms(low=[0, 0, 0], high=rng.uniform(0.5, 1.0, 3)))
+    >>> bandit.truth(seed=1, runs=2)[0].shape
+    (2, 3)
+    """
 
     def __init__(self, low: Any, high: Any) -> None:
         self.low, self.high = numbers("low", low, 1), numbers("high", high, 1)
@@ -384,6 +423,13 @@ class RandomBandit(Environment):
         what to call it in saved results
     lowest : float, optional
         a bound that no reward of any run lies below, if there is one (lets some policies be played faster)
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.RandomBandit(3, lambda rng: [sb.Uniform(0, high) for high in rng.uniform(0.5, 1.0, 3)])
+    >>> bandit.truth(seed=1, runs=2)[0].shape
+    (2, 3)
     """
 
     varies = True
@@ -498,6 +544,15 @@ def bootstrap(
         draw the same rows for all arms, which keeps what columns owe to each other
     names : Sequence[str] | None, optional
         of the arms; default those of the columns
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sharpe_bandits as sb
+    >>> table = np.array([[0.01, 0.0], [-0.02, 0.01], [0.03, 0.02], [0.0, -0.01]])
+    >>> bandit = sb.bootstrap(table, block=2, names=["A", "B"])
+    >>> bandit.names
+    ('A', 'B')
     """
     if names is None:
         # an Arrow table's "columns" are its data

@@ -38,7 +38,17 @@ class Draws(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Arm:
-    """A reward distribution. Subclasses give :meth:`moments`, :meth:`support` and :meth:`draws`."""
+    """A reward distribution. Subclasses give :meth:`moments`, :meth:`support` and :meth:`draws`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> arm = sb.Uniform(0, 1)
+    >>> isinstance(arm, sb.Arm), arm.mean, arm.support
+    (True, 0.5, (0.0, 1.0))
+    >>> arm.to_dict()
+    {'arm': 'Uniform', 'low': 0.0, 'high': 1.0}
+    """
 
     kinds: ClassVar[dict[str, type[Arm]]] = {}
     #: Whether a reward depends on those before it.
@@ -119,7 +129,14 @@ class Arm:
 
 
 def arm_from_dict(data: dict[str, Any]) -> Arm:
-    """The arm described by plain data (see :meth:`Arm.to_dict`)."""
+    """The arm described by plain data (see :meth:`Arm.to_dict`).
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.arm_from_dict({"arm": "Uniform", "low": 0, "high": 1})
+    Uniform(0, 1)
+    """
     return from_plain("arm", Arm.kinds, data)
 
 

@@ -11,7 +11,15 @@ from .base import Arm, Draws, Moments, quantile_table
 
 @dataclass(frozen=True, repr=False)
 class Beta(Arm):
-    """Beta on [0, 1] with shapes a and b."""
+    """Beta on [0, 1] with shapes a and b.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> arm = sb.Beta(2, 2)
+    >>> arm.mean, arm.variance
+    (0.5, 0.05)
+    """
 
     a: float
     b: float

@@ -17,7 +17,15 @@ from .base import Arm, Draws, Moments
 
 @dataclass(frozen=True, repr=False)
 class Bernoulli(Arm):
-    """1 with probability p, else 0."""
+    """1 with probability p, else 0.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> arm = sb.Bernoulli(0.25)
+    >>> arm.mean, arm.variance
+    (0.25, 0.1875)
+    """
 
     p: float
 
@@ -38,7 +46,15 @@ class Bernoulli(Arm):
 
 @dataclass(frozen=True, repr=False)
 class Empirical(Arm):
-    """One of the given values, each equally likely (repeat a value to weight it)."""
+    """One of the given values, each equally likely (repeat a value to weight it).
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> arm = sb.Empirical([0.0, 0.0, 1.0, 3.0])
+    >>> arm.mean, arm.variance
+    (1.0, 1.5)
+    """
 
     values: tuple[float, ...]
 

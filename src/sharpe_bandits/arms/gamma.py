@@ -15,7 +15,15 @@ from .base import Arm, Draws, Moments, integrated_moments, quantile_table, tabul
 
 @dataclass(frozen=True, repr=False)
 class Gamma(Arm):
-    """Gamma with a shape and a scale."""
+    """Gamma with a shape and a scale.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> arm = sb.Gamma(shape=2.0, scale=0.5)
+    >>> arm.mean, arm.variance
+    (1.0, 0.5)
+    """
 
     shape: float
     scale: float
@@ -39,7 +47,15 @@ class Gamma(Arm):
 
 @dataclass(frozen=True, repr=False)
 class TruncatedGamma(Arm):
-    """Gamma with a shape and a scale (before truncation), given that it lies in [low, high]."""
+    """Gamma with a shape and a scale (before truncation), given that it lies in [low, high].
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> arm = sb.TruncatedGamma(shape=2.0, scale=0.5, low=0.0, high=3.0)
+    >>> round(arm.mean, 4)
+    0.9546
+    """
 
     shape: float
     scale: float

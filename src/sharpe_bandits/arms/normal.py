@@ -14,7 +14,15 @@ from .base import Arm, Draws, Moments, integrated_moments, quantile_table
 
 @dataclass(frozen=True, repr=False)
 class Normal(Arm):
-    """Normal with a mean and a variance."""
+    """Normal with a mean and a variance.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> arm = sb.Normal(mean=0.1, variance=4.0)
+    >>> arm.mean, arm.variance
+    (0.1, 4.0)
+    """
 
     mean_: float
     variance_: float
@@ -39,7 +47,15 @@ class Normal(Arm):
 
 @dataclass(frozen=True, repr=False)
 class TruncatedNormal(Arm):
-    """Normal with ``mean`` and ``variance`` (those before truncation), given that it lies in [low, high]."""
+    """Normal with ``mean`` and ``variance`` (those before truncation), given that it lies in [low, high].
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> arm = sb.TruncatedNormal(mean=0.5, variance=1.0, low=0.0, high=1.0)
+    >>> round(arm.mean, 4)
+    0.5
+    """
 
     location: float
     variance_: float

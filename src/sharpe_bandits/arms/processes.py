@@ -31,6 +31,13 @@ class AR1(Arm):
         of the long run
     phi : float
         correlation of successive rewards, strictly between -1 and 1
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> arm = sb.AR1(mean=0.1, variance=1.0, phi=0.5)
+    >>> arm.mean, arm.variance, arm.serially_dependent
+    (0.1, 1.0, True)
     """
 
     serially_dependent: ClassVar[bool] = True
@@ -80,6 +87,13 @@ class GARCH(Arm):
         weight of the last reward, above 0
     beta : float
         weight of the last variance, from 0; alpha + beta below 1
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> arm = sb.GARCH(mean=0.0005, variance=1e-4, alpha=0.08, beta=0.9)
+    >>> arm.mean, arm.variance
+    (0.0005, 0.0001)
     """
 
     serially_dependent: ClassVar[bool] = True
@@ -131,6 +145,13 @@ class BlockBootstrap(Arm):
         the record, in order
     block : float
         mean length of a block, at least 1 (1: rewards are drawn independently)
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> arm = sb.BlockBootstrap([0.01, -0.02, 0.03, 0.0], block=2)
+    >>> round(arm.mean, 6)
+    0.005
     """
 
     serially_dependent: ClassVar[bool] = True

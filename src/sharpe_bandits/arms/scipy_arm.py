@@ -18,7 +18,16 @@ from .base import Arm, Draws, Moments, integrated_moments, tabulate
 
 @dataclass(frozen=True, repr=False)
 class Scipy(Arm):
-    """A frozen scipy.stats distribution, such as ``scipy.stats.lognorm(0.5)``."""
+    """A frozen scipy.stats distribution, such as ``scipy.stats.lognorm(0.5)``.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> import scipy.stats
+    >>> bandit = sb.Bandit([scipy.stats.lognorm(0.5), sb.Uniform(0, 2)])
+    >>> type(bandit.arms[0]).__name__, round(bandit.arms[0].mean, 4)
+    ('Scipy', 1.1331)
+    """
 
     frozen: Any
 

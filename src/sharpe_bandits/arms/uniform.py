@@ -12,7 +12,15 @@ from .base import Arm, Draws, Moments
 
 @dataclass(frozen=True, repr=False)
 class Uniform(Arm):
-    """Uniform on [low, high]."""
+    """Uniform on [low, high].
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> arm = sb.Uniform(1.5, 7.5)
+    >>> arm.mean, arm.variance
+    (4.5, 3.0)
+    """
 
     low: float
     high: float
@@ -43,7 +51,14 @@ class Uniform(Arm):
 
 @dataclass(frozen=True, repr=False)
 class Constant(Arm):
-    """Always the same reward."""
+    """Always the same reward.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.Constant(0.02).mean, sb.Constant(0.02).variance
+    (0.02, 0.0)
+    """
 
     value: float
 

@@ -52,6 +52,15 @@ class BestArmProblem:
         mean length of the blocks of rows that are drawn again where every arm is seen, if there is a table
     notes, remarks : tuple[str, ...], optional
         what was done to a table on reading it, and what is doubtful about it
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> problem = sb.BestArmProblem.from_sharpes([1.0, 0.7, 0.5], volatility=0.15, periods_per_year=252)
+    >>> len(problem.bandit.arms)
+    3
+    >>> round(problem.bandit.arms[0].mean * 252, 10)
+    0.15
     """
 
     bandit: Bandit

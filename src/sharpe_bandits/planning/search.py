@@ -88,6 +88,14 @@ def plan(
         show a progress bar; None for "if standard error is a terminal"
     say : Callable[[str], None] | None, optional
         called with a line about every budget that was simulated
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> problem = sb.BestArmProblem.from_gap(2, best_sharpe=3.0, gap=3.0, volatility=0.15, periods_per_year=252)
+    >>> plan = sb.plan(problem, budget=252, policies=sb.SuRSR(L=1e-5, signed=True), runs=1_000)
+    >>> max(point.budget for point in plan.points)
+    252
     """
     if not isinstance(problem, BestArmProblem):
         raise InvalidInputError(f"a problem such as sb.BestArmProblem.from_gap(8, 1.0, 0.3) is needed, got {problem!r}")

@@ -37,7 +37,15 @@ EVERYTHING = (0, 1.0)
 
 @dataclass(frozen=True)
 class Policy:
-    """A rule that says which arm to play. Subclasses add their parameters as dataclass fields."""
+    """A rule that says which arm to play. Subclasses add their parameters as dataclass fields.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> policy = sb.UCBRSSR(L=0.5)
+    >>> isinstance(policy, sb.Policy), policy.name, policy.goal
+    (True, 'UCB-RSSR', RSSR(L=0.5))
+    """
 
     #: Default name, as the paper writes it.
     title: ClassVar[str]
@@ -144,7 +152,14 @@ class Policy:
 
 
 def policy_from_dict(data: dict[str, Any]) -> Policy:
-    """The policy described by plain data (see :meth:`Policy.to_dict`)."""
+    """The policy described by plain data (see :meth:`Policy.to_dict`).
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.policy_from_dict(sb.UCBRSSR(L=0.5).to_dict())
+    UCBRSSR(name='UCB-RSSR', pilot_fraction=None, pilot_pulls=None, L=0.5, risk_free=0.0, undefined_width='infinite')
+    """
     return from_plain("policy", Policy.kinds, data)
 
 

@@ -34,7 +34,18 @@ def round_robin(arm: ArmRecord, t: int) -> float:
 
 @dataclass(frozen=True)
 class UCB1(IndexPolicy):
-    r"""UCB1 on the mean: :math:`\bar X + \sqrt{2 \ln N / s}`."""
+    r"""UCB1 on the mean: :math:`\bar X + \sqrt{2 \ln N / s}`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.UCB1().agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
+    """
 
     title: ClassVar[str] = "UCB1"
     citation: ClassVar[str] = (
@@ -59,6 +70,16 @@ class MVLCB(IndexPolicy):
     r"""MV-LCB on the mean-variance; the index is the negative of the published one, which is minimised.
 
     .. math:: \rho\bar X - \bar V + (5 + \rho)\sqrt{\frac{\ln(1/\delta)}{2s}}, \qquad \delta = 1/n^2
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.MVLCB(rho=1.0).agent(arms=["A", "B", "C"], horizon=1_000)
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
     """
 
     title: ClassVar[str] = "MV-LCB"
@@ -87,7 +108,14 @@ class MVLCB(IndexPolicy):
 
 @dataclass(frozen=True)
 class EpsilonGreedy(IndexPolicy):
-    """A random arm with probability epsilon, otherwise the arm whose estimated objective is largest."""
+    """A random arm with probability epsilon, otherwise the arm whose estimated objective is largest.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.EpsilonGreedy(sb.Sharpe(L=0.1), epsilon=0.05).goal
+    Sharpe(L=0.1)
+    """
 
     title: ClassVar[str] = "epsilon-greedy"
     citation: ClassVar[str] = "Sutton & Barto, Reinforcement Learning, 2018, section 2.2"
@@ -113,7 +141,18 @@ class EpsilonGreedy(IndexPolicy):
 
 @dataclass(frozen=True)
 class RoundRobin(IndexPolicy):
-    """Every arm in turn, for ever; what it recommends has the largest estimated objective."""
+    """Every arm in turn, for ever; what it recommends has the largest estimated objective.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.RoundRobin().agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
+    """
 
     title: ClassVar[str] = "Round robin"
     citation: ClassVar[str] = "Bubeck, Munos & Stoltz, Pure Exploration in Multi-armed Bandits Problems, 2009"

@@ -109,6 +109,12 @@ class SequentialHalving(_Halving, _OnObjective):
     keep_samples : use an arm's rewards of earlier phases too (the paper starts afresh in each; keeping errs less)
     spend_all : hand pulls that do not divide evenly on to the phases that follow, which matters for small budgets (as
         published they are not played)
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.SequentialHalving(sb.Sharpe(L=0.01)).phases(budget=800, arms=4)
+    [(100, 2), (200, 1)]
     """
 
     title: ClassVar[str] = "Sequential halving"
@@ -129,6 +135,12 @@ class VarianceAwareHalving(_OnObjective, _TopM):
     ----------
     objective : what is estimated and compared
     m : how many of the best arms are looked for
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.VarianceAwareHalving(sb.RSSR(L=0.1)).phases(budget=800, arms=4)
+    [(50, 4), (50, 2), (100, 2), (100, 1)]
     """
 
     title: ClassVar[str] = "Variance-aware halving"
@@ -152,7 +164,14 @@ class VarianceAwareHalving(_OnObjective, _TopM):
 
 @dataclass(frozen=True)
 class SHVV(_Halving):
-    """SHVV: sequential halving for the arm of largest variance. See :class:`SequentialHalving`."""
+    """SHVV: sequential halving for the arm of largest variance. See :class:`SequentialHalving`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.SHVV().phases(budget=800, arms=4)
+    [(100, 2), (200, 1)]
+    """
 
     title: ClassVar[str] = "SHVV"
     citation: ClassVar[str] = f"{PAPER}, Algorithm SHVV"
@@ -164,7 +183,17 @@ class SHVV(_Halving):
 
 @dataclass(frozen=True)
 class SHSR(_Halving, _OnRSSR):
-    """SHSR: sequential halving for the arm of largest RSSR. See :class:`SequentialHalving` and :class:`RSSR`."""
+    """SHSR: sequential halving for the arm of largest RSSR. See :class:`SequentialHalving` and :class:`RSSR`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.SHSR(L=0.02).phases(budget=30_000, arms=16)
+    [(468, 8), (937, 4), (1875, 2), (3750, 1)]
+    >>> agent = sb.SHSR(L=0.02).agent(arms=16, horizon=30_000)
+    >>> agent.ask()
+    0
+    """
 
     title: ClassVar[str] = "SHSR"
     citation: ClassVar[str] = f"{PAPER}, Algorithm SHSR"
@@ -174,7 +203,14 @@ class SHSR(_Halving, _OnRSSR):
 class SuccessiveRejects(_Rejects, _OnObjective):
     r"""Successive rejects: after phase k every arm alive has
     :math:`t_k = \lceil (n-K) / (\overline{\log} K\,(K+1-k)) \rceil` pulls,
-    :math:`\overline{\log} K = 1/2 + \sum_{i=2}^{K} 1/i`; the worst arm goes. All samples count."""
+    :math:`\overline{\log} K = 1/2 + \sum_{i=2}^{K} 1/i`; the worst arm goes. All samples count.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.SuccessiveRejects(sb.Mean()).phases(budget=400, arms=4)
+    [(63, 3), (21, 2), (42, 1)]
+    """
 
     title: ClassVar[str] = "Successive rejects"
     citation: ClassVar[str] = "Audibert, Bubeck & Munos, Best Arm Identification in Multi-Armed Bandits, 2010"
@@ -192,6 +228,12 @@ class SuccessiveAcceptsRejects(_Rejects, _OnObjective, _TopM):
     ----------
     objective : what is estimated and compared
     m : how many of the best arms are looked for
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.SuccessiveAcceptsRejects(sb.RSSR(L=0.02), m=2).phases(budget=400, arms=4)
+    [(63, 3), (21, 2), (42, 1)]
     """
 
     title: ClassVar[str] = "SAR"
@@ -201,7 +243,14 @@ class SuccessiveAcceptsRejects(_Rejects, _OnObjective, _TopM):
 
 @dataclass(frozen=True)
 class SuRSR(_Rejects, _OnRSSR):
-    """SuRSR: successive rejects for the arm of largest RSSR. See :class:`SuccessiveRejects` and :class:`RSSR`."""
+    """SuRSR: successive rejects for the arm of largest RSSR. See :class:`SuccessiveRejects` and :class:`RSSR`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.SuRSR(L=0.02).phases(budget=400, arms=4)
+    [(63, 3), (21, 2), (42, 1)]
+    """
 
     title: ClassVar[str] = "SuRSR"
     citation: ClassVar[str] = f"{PAPER}, Algorithm SuRSR"
@@ -209,7 +258,14 @@ class SuRSR(_Rejects, _OnRSSR):
 
 @dataclass(frozen=True)
 class UniformSampling(_OnObjective, _TopM):
-    r"""Uniform sampling: :math:`\lfloor n/K \rfloor` pulls per arm, then the m best estimates (by default the best)."""
+    r"""Uniform sampling: :math:`\lfloor n/K \rfloor` pulls per arm, then the m best estimates (by default the best).
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.UniformSampling(sb.RSSR(L=0.1)).phases(budget=400, arms=4)
+    [(100, 1)]
+    """
 
     title: ClassVar[str] = "Uniform sampling"
     citation: ClassVar[str] = f"{PAPER}, section 7"

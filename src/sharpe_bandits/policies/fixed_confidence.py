@@ -59,6 +59,13 @@ class LUCB(StoppingPolicy):
         rate subtracted from every reward
     delta : probability of a wrong answer that is accepted
     pilot_pulls : pulls of every arm before the first judgement
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.LUCB(L=0.1, delta=0.05).agent(arms=["A", "B", "C"])
+    >>> agent.ask(), agent.done
+    ('A', False)
     """
 
     title: ClassVar[str] = "SF-LUCB"
@@ -99,6 +106,13 @@ class TopTwo(LUCB):
     is played while :math:`s_1^2/\hat W_1 < \sum_{i \ne 1} s_i^2/\hat W_i`, which holds with equality at the allocation
     that needs the fewest pulls. An arm with fewer than :math:`\sqrt t - K/2` pulls is played first. Parameters are
     those of LUCB.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.TopTwo(L=0.1, delta=0.05).agent(arms=["A", "B", "C"])
+    >>> agent.ask(), agent.done
+    ('A', False)
     """
 
     title: ClassVar[str] = "SF-TopTwo"

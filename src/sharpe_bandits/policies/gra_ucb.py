@@ -86,6 +86,16 @@ class GRAUCB(_GRA):
     r"""GRA-UCB on the mean-variance; the index is the negative of the printed one, which is minimised.
 
     .. math:: \rho\left(\bar X + \sqrt{\ln N / s}\right) - \frac{(s-1)\bar V}{\chi^2_{1-\alpha,\,s-1}}
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.GRAUCB(rho=1.0).agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
     """
 
     title: ClassVar[str] = "GRA-UCB"
@@ -120,6 +130,16 @@ class ModifiedGRAUCB(_GRA):
     ``form="authors"`` is the released code,
     :math:`(\bar X^2 + \sqrt{\ln N/s}) / (L + (s-1)\bar V/\chi^2_{1-\alpha,\,s-1})`, where only the arm just played has
     its index refreshed (all are refreshed at the end of the pilot).
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.ModifiedGRAUCB(L=0.5).agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
     """
 
     title: ClassVar[str] = "Modified-GRA-UCB"

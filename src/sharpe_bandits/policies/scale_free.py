@@ -235,6 +235,16 @@ class ScaleFreeUCB(_AnyObjective):
         count pulls as s (1 - r)/(1 + r), r the autocorrelation of an arm's rewards from pull to pull, if it is above 0.
         For autocorrelated arms that wait until they are played (``clock="pulls"``). Not for arms that go on in every
         round: there it makes things worse
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.ScaleFreeUCB(L=1e-5).agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
     """
 
     title: ClassVar[str] = "SF-UCB"
@@ -294,6 +304,16 @@ class SlidingWindowUCB(_Forgetting):
     L, risk_free, c : as for :class:`ScaleFreeUCB`
     window : int, optional
         how many rounds are remembered, at most a million; about as long as arms stay the same, or a little less
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.SlidingWindowUCB(L=1e-5, window=500).agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
     """
 
     title: ClassVar[str] = "SW-SF-UCB"
@@ -325,6 +345,16 @@ class DiscountedUCB(_Forgetting):
     L, risk_free, c : as for :class:`ScaleFreeUCB`
     discount : float, optional
         gamma, between 0 and 1; about 1 / (1 - discount) rounds are remembered
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.DiscountedUCB(L=1e-5, discount=0.99).agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
     """
 
     title: ClassVar[str] = "D-SF-UCB"
@@ -352,6 +382,16 @@ class ScaleFreeIMED(_AnyObjective):
     Minimises :math:`\frac{s_i-2}{2}\ln(1 + (\hat h_{\max} - \hat h_i)^2 / \hat W_i) + \ln s_i`.
 
     Parameters are those of :class:`ScaleFreeUCB` but for c: it has nothing to tune.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.ScaleFreeIMED(objective=sb.Sharpe(L=1e-5)).agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
     """
 
     title: ClassVar[str] = "SF-IMED"
@@ -380,6 +420,16 @@ class ScaleFreeTS(_AnyObjective):
     L, risk_free, objective : as for :class:`ScaleFreeUCB`
     optimistic : bool, optional
         take :math:`\hat h` itself where z is below 0: less regret, somewhat more runs that lock in
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.ScaleFreeTS(L=1e-5).agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
     """
 
     title: ClassVar[str] = "W-TS"
@@ -406,6 +456,16 @@ class ScaleFreeDirichlet(_ScaleFree):
     Each round every arm's rewards are given weights from the flat Dirichlet distribution, and the arm with the largest
     reweighted ratio is played. Exact up to 64 pulls of an arm; beyond, the normal limit of the reweighted moments.
     Parameters are those of :class:`ScaleFreeUCB` but for c.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.ScaleFreeDirichlet(L=1e-5).agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
     """
 
     title: ClassVar[str] = "SF-NPTS"

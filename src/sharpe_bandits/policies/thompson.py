@@ -76,7 +76,18 @@ def normal_gamma(arm: ArmRecord, t: int, L: float) -> float:
 
 @dataclass(frozen=True)
 class ThompsonSampling(IndexPolicy):
-    r"""Gaussian Thompson sampling on the mean: :math:`\theta \sim N(\bar X, \sigma_0^2/(s+1))`, ``variance`` known."""
+    r"""Gaussian Thompson sampling on the mean: :math:`\theta \sim N(\bar X, \sigma_0^2/(s+1))`, ``variance`` known.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.ThompsonSampling(variance=1.0).agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
+    """
 
     title: ClassVar[str] = "Thompson sampling"
     citation: ClassVar[str] = "Agrawal & Goyal, Further Optimal Regret Bounds for Thompson Sampling, 2013"
@@ -98,7 +109,18 @@ class ThompsonSampling(IndexPolicy):
 
 @dataclass(frozen=True)
 class MTS(IndexPolicy):
-    r"""MTS: Thompson sampling on the mean alone, :math:`\theta \sim N(\bar X, 1/s)`."""
+    r"""MTS: Thompson sampling on the mean alone, :math:`\theta \sim N(\bar X, 1/s)`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.MTS().agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
+    """
 
     title: ClassVar[str] = "MTS"
     citation: ClassVar[str] = "Zhu & Tan, Thompson Sampling Algorithms for Mean-Variance Bandits, 2020, MTS"
@@ -115,7 +137,18 @@ class MTS(IndexPolicy):
 
 @dataclass(frozen=True)
 class VTS(IndexPolicy):
-    r"""VTS: Thompson sampling for the least variance, argmax of :math:`-1/\tau`."""
+    r"""VTS: Thompson sampling for the least variance, argmax of :math:`-1/\tau`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.VTS().agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
+    """
 
     title: ClassVar[str] = "VTS"
     citation: ClassVar[str] = "Zhu & Tan, Thompson Sampling Algorithms for Mean-Variance Bandits, 2020, VTS"
@@ -131,7 +164,18 @@ class VTS(IndexPolicy):
 
 @dataclass(frozen=True)
 class MVTS(IndexPolicy):
-    r"""MVTS on the mean-variance: argmax of :math:`\rho\theta - 1/\tau`."""
+    r"""MVTS on the mean-variance: argmax of :math:`\rho\theta - 1/\tau`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.MVTS(rho=1.0).agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
+    """
 
     title: ClassVar[str] = "MVTS"
     citation: ClassVar[str] = f"Zhu & Tan, Thompson Sampling Algorithms for Mean-Variance Bandits, 2020; {PAPER}, eq. 4"
@@ -158,6 +202,16 @@ class ModifiedMVTS(IndexPolicy):
     :math:`\mu^2/(L+\sigma)` and so may settle on another arm than RSSR's best. ``form="repaired"`` is
     :math:`\theta^2 / (L + 1/\tau)`. ``form="authors"`` is the released code for uniform arms: a Pareto posterior of the
     upper end, :math:`u \sim \mathrm{Pareto}(1/2 + s, \max(1/2, \max x))`, index :math:`(u/2)^2/(L + u^2/12)`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.ModifiedMVTS(L=0.5, form="repaired").agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
     """
 
     title: ClassVar[str] = "Modified-MVTS"
@@ -185,6 +239,16 @@ class NormalGammaTS(IndexPolicy):
 
     Argmax of :math:`\theta^2/(L+1/\tau)`. The square loses the sign: where means can be below 0 it locks in to losing
     arms (see docs/scale-free.md).
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.NormalGammaTS(L=0.5).agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
     """
 
     title: ClassVar[str] = "NG-TS"
@@ -211,6 +275,16 @@ class SRTS(IndexPolicy):
     It tends to :math:`\mu/(L_0 + \rho\sigma^2)`, SR-like with the regulariser :math:`L_0/\rho`, for normal rewards. Its
     prior and the unit variance of :math:`\theta` have a scale: on small rewards it explores all arms alike, on large
     ones it locks in.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.SRTS(L=0.5).agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
     """
 
     title: ClassVar[str] = "SRTS"

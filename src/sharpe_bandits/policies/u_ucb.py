@@ -36,6 +36,16 @@ class UUCB(IndexPolicy):
         \qquad x = \frac{g \ln N}{\nu s},\ b = 4\max\{1/\epsilon_0,\ 2\epsilon_0^{-3/2}(|r| + 1)\}
 
     The sign under the root is plus (the minus that the paper prints is undefined at its own settings).
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.UUCB(epsilon0=0.5).agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
     """
 
     title: ClassVar[str] = "U-UCB"

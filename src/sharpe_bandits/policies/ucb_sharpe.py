@@ -89,6 +89,14 @@ class UCBRSSR(_UCBSharpe):
     L : regulariser
     risk_free : rate subtracted from every reward
     undefined_width : the index where D <= 3 epsilon: "infinite" (the least played such arm is played) or as "printed"
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> study = sb.simulate(sb.UCBRSSR(L=0.5), bandit, horizon=1_000, runs=100, seed=1)
+    >>> print(study["UCB-RSSR"].regret().final)
+    88.99 ± 6.784 [75.52, 102.4]
     """
 
     title: ClassVar[str] = "UCB-RSSR"
@@ -113,6 +121,16 @@ class UCBSRLike(_UCBSharpe):
     .. math:: \frac{\bar X}{D} + \frac{(\bar V + \bar X + 2\epsilon + L)\,\epsilon}{D\,(D - 3\epsilon)}
 
     Parameters are those of :class:`UCBRSSR`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.UCBSRLike(L=0.5).agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
     """
 
     title: ClassVar[str] = "UCB-SR-like"

@@ -106,6 +106,16 @@ class Comparison:
         of the bootstrap
     remarks : tuple[str, ...]
         doubts about the returns, each with its remedy
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sharpe_bandits as sb
+    >>> rng = np.random.default_rng(1)
+    >>> returns = {"A": rng.normal(0.001, 0.01, 500), "B": rng.normal(0, 0.01, 500)}
+    >>> comparison = sb.compare(returns, kind="returns", periods_per_year=252, replications=200)
+    >>> [(difference.first, difference.second) for difference in comparison.differences]
+    [('A', 'B')]
     """
 
     differences: tuple[Difference, ...]
@@ -246,6 +256,16 @@ def compare(
     replications, block, seed : int and float | None, optional
         of the stationary bootstrap; the mean block length is by default chosen from the data
     **reading : how a table is read; see :func:`read_returns`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sharpe_bandits as sb
+    >>> rng = np.random.default_rng(1)
+    >>> returns = {"A": rng.normal(0.002, 0.01, 500), "B": rng.normal(-0.002, 0.01, 500)}
+    >>> comparison = sb.compare(returns, kind="returns", periods_per_year=252, replications=200)
+    >>> sorted(comparison.confidence_set)
+    ['A', 'B']
     """
     returns = table_of(source, reading)
     names = returns.names

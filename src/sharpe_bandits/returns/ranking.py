@@ -155,6 +155,16 @@ class Ranking:
         standard errors of the ends of the intervals that the resamples leave, the largest
     periods_per_year, kind, span, convention, notes, remarks : float and str and tuple[str, ...]
         of the returns, see :class:`Returns`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sharpe_bandits as sb
+    >>> rng = np.random.default_rng(1)
+    >>> returns = {"A": rng.normal(0.001, 0.01, 500), "B": rng.normal(0, 0.01, 500)}
+    >>> ranking = sb.rank(returns, kind="returns", periods_per_year=252, replications=200)
+    >>> [column.name for column in ranking.columns]
+    ['A', 'B']
     """
 
     columns: tuple[Ranked, ...]
@@ -413,6 +423,16 @@ def rank(
     **reading : how a table is read, such as ``kind="prices", periods_per_year=252``; see :func:`read_returns`
 
     Columns of unequal histories are ranked on their own ones; a resample has the same rows for all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sharpe_bandits as sb
+    >>> rng = np.random.default_rng(1)
+    >>> returns = {"A": rng.normal(0.002, 0.01, 500), "B": rng.normal(-0.002, 0.01, 500)}
+    >>> ranking = sb.rank(returns, kind="returns", periods_per_year=252, replications=200)
+    >>> ranking.columns[0].name
+    'A'
     """
     returns = table_of(source, reading)
     one_of("by", by, ("sharpe", "rssr"))

@@ -95,6 +95,16 @@ class Replay:
         doubts about the returns and about what was played, each with its remedy
     hurdle : str, optional
         what is taken off returns, in words, where it is a series
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sharpe_bandits as sb
+    >>> rng = np.random.default_rng(1)
+    >>> returns = {"A": rng.normal(0.001, 0.01, 500), "B": rng.normal(0, 0.01, 500)}
+    >>> replay = sb.replay(returns, [sb.ScaleFreeUCB(L=1e-5)], kind="returns", periods_per_year=252, runs=2)
+    >>> replay.players[0].name
+    'SF-UCB'
     """
 
     players: tuple[Player, ...]
@@ -436,6 +446,16 @@ def replay(
     length, block : int | None and float | None, optional
         see ``paths``
     **reading : how a table is read; see :func:`read_returns`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sharpe_bandits as sb
+    >>> rng = np.random.default_rng(1)
+    >>> returns = {"A": rng.normal(0.002, 0.01, 500), "B": rng.normal(-0.002, 0.01, 500)}
+    >>> replay = sb.replay(returns, [sb.ScaleFreeUCB(L=1e-5)], kind="returns", periods_per_year=252, runs=2)
+    >>> [player.name for player in replay.players]
+    ['SF-UCB', 'equal weight', 'best in hindsight', 'follow the leader']
     """
     returns = table_of(source, reading)
     columns = returns.values.shape[1]

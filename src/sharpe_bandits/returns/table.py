@@ -83,6 +83,14 @@ class Returns:
         what may be a mistake in the table, each with its remedy; shown on top of every result
     hurdle : Hurdle | None, optional
         what is taken off every return before it is judged, if it is a series
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> table = {"A": [0.01, -0.02, 0.03], "B": [0.0, 0.01, 0.02]}
+    >>> returns = sb.read_returns(table, kind="returns", periods_per_year=12)
+    >>> returns.names, returns.values.shape
+    (('A', 'B'), (3, 2))
     """
 
     names: tuple[str, ...]

@@ -48,6 +48,13 @@ def connect(url: str, *, token: str, timeout: float = 30.0) -> Service:
     url : such as "http://127.0.0.1:8000"
     token : what the service printed, or what its file of tokens holds
     timeout : seconds to wait for an answer, and to go on trying
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> service = sb.connect("http://127.0.0.1:8000", token="secret")  # nothing is sent yet
+    >>> service
+    <service http://127.0.0.1:8000>
     """
     return Service(url, token, timeout)
 

@@ -45,6 +45,14 @@ class Bound:
         "probability" or "regret"
     applies : bool, optional
         whether the bandit meets the assumptions that the statement makes (such as rewards in [0, 1])
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
+    >>> bound = sb.theory.shsr_error(bandit, L=0.1, n=100)
+    >>> bound.vacuous, bound.form, bound.kind
+    (True, 'repaired', 'probability')
     """
 
     value: float

@@ -30,6 +30,12 @@ def variance_concentration(
     Changing one reward moves :math:`\bar V` by at most :math:`w^2 / n` (it moves n - 1 of the squared differences in
     :math:`\frac{1}{n(n-1)} \sum_{i<j} (X_i - X_j)^2` by at most :math:`w^2` each), which McDiarmid's inequality
     squares; the lemma squares :math:`u/n`. Up to u = 1 the printed form is the weaker of the two and true.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> round(sb.theory.variance_concentration(0.2, n=100, upper=1.0).value, 6)
+    0.000671
     """
     epsilon, n, low, high = _checked(epsilon, n, lower, upper)
     source = "Lemma 1, concentration of the sample variance"
@@ -46,6 +52,12 @@ def sr_like_concentration(epsilon: float, n: int, upper: float, form: str = "rep
 
     The proof needs mean and variance to be within epsilon of the truth: two events, hence a union bound (the printed
     proof counts one), with Hoeffding's inequality for the mean and the repaired Lemma 1 for the variance.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> round(sb.theory.sr_like_concentration(0.2, n=100, upper=1.0).value, 6)
+    0.001342
     """
     epsilon, n, low, high = _checked(epsilon, n, lower, upper)
     source = "Theorem on SR-like, concentration of the estimate"
@@ -64,6 +76,12 @@ def rssr_concentration(epsilon: float, n: int, upper: float, form: str = "repair
 
     r is the length of the interval that squared rewards lie in: for rewards in [0, u] both r and :math:`w^2` are
     :math:`u^2`, and the repaired form is :math:`4 e^{-2 n \epsilon^2 / u^4}`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> round(sb.theory.rssr_concentration(0.2, n=100, upper=1.0).value, 6)
+    0.001342
     """
     epsilon, n, low, high = _checked(epsilon, n, lower, upper)
     source = "Theorem on RSSR, concentration of the estimate"
@@ -79,7 +97,14 @@ def rssr_concentration(epsilon: float, n: int, upper: float, form: str = "repair
 def concentration(
     statistic: str, epsilon: float, n: int, upper: float, form: str = "repaired", *, lower: float = 0.0
 ) -> Bound:
-    """The inequality of one of :data:`STATISTICS`."""
+    """The inequality of one of :data:`STATISTICS`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> round(sb.theory.concentration("variance", epsilon=0.2, n=100, upper=1.0).value, 6)
+    0.000671
+    """
     by_name: dict[str, Callable[..., Bound]] = {
         "variance": variance_concentration,
         "sr_like": sr_like_concentration,
@@ -91,7 +116,15 @@ def concentration(
 def radius(
     level: float, n: int, upper: float, statistic: str = "variance", form: str = "repaired", *, lower: float = 0.0
 ) -> float:
-    """The epsilon for which an inequality promises ``level``: what to put in to get, say, 5% out."""
+    """The epsilon for which an inequality promises ``level``: what to put in to get, say, 5% out.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> epsilon = sb.theory.radius(level=0.05, n=1_000, upper=1.0)
+    >>> round(sb.theory.variance_concentration(epsilon, n=1_000, upper=1.0).value, 6)
+    0.05
+    """
     inside("level", level)
     high = 1.0
     while concentration(statistic, high, n, upper, form, lower=lower).value > level:
@@ -152,6 +185,12 @@ def width(
     Returns
     -------
     the width, infinite where it is undefined (D at most 3 epsilon as printed, at most epsilon repaired)
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> round(float(sb.theory.width("rssr", 0.1, 0.3, 1.2, L=0.5)), 4)
+    0.4464
     """
     one_of("statistic", statistic, STATISTICS)
     check_form(form)

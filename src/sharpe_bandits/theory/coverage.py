@@ -55,6 +55,15 @@ class Coverage:
     verdict : str
         "holds" if the whole interval is within the promise, "fails" if all of it is beyond, else "undecided" (as it
         must be if the promise is too small for so few samples to tell)
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
+    >>> options = dict(n=50, L=0.1, epsilon=0.2, samples=500, statistics=["variance"])
+    >>> found = sb.theory.coverage(bandit, **options)[0]
+    >>> found.statistic, found.samples, found.verdict
+    ('variance', 500, 'holds')
     """
 
     arm: int
@@ -108,6 +117,15 @@ def coverage(
         of the samples; the same for all statistics and forms, which see the same samples
     confidence : float, optional
         of the Wilson interval
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
+    >>> options = dict(n=50, L=0.1, epsilon=0.2, samples=500, statistics=["variance"])
+    >>> found = sb.theory.coverage(bandit, **options)[0]
+    >>> found.statistic, found.samples, found.verdict
+    ('variance', 500, 'holds')
     """
     arms = _arms(bandit)
     independent(arms)
@@ -150,6 +168,14 @@ def order_coverage(
     """Lemma 2 on every two arms of different variance: how often the lesser has the larger variance in n rewards.
 
     Gives (arm of larger variance, the other, how the lemma fared), printed and repaired.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
+    >>> arm, phase, found = sb.theory.order_coverage(bandit, n=50, samples=500)[0]
+    >>> found.samples
+    500
     """
     arms = _arms(bandit)
     independent(arms)

@@ -27,6 +27,15 @@ class Fit:
         sum of squared residuals that the mean curve would have without noise
     unexplained : Estimate
         that sum as a share of the curve's own variation over the window (1 - R^2)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sharpe_bandits as sb
+    >>> t = np.unique(np.logspace(1, 5, 60).astype(int))
+    >>> regret = np.outer(np.linspace(2.9, 3.1, 20), np.log(t))
+    >>> bool(sb.theory.growth(t, regret).logarithmic.slope.mean > 2.9)
+    True
     """
 
     intercept: Estimate
@@ -55,6 +64,15 @@ class Growth:
         what decided
     start, points : int
         first time of the window, and how many times there are in it
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sharpe_bandits as sb
+    >>> t = np.unique(np.logspace(1, 5, 60).astype(int))
+    >>> regret = np.outer(np.linspace(2.9, 3.1, 20), np.log(t))
+    >>> sb.theory.growth(t, regret).verdict
+    'logarithmic'
     """
 
     logarithmic: Fit
@@ -97,6 +115,15 @@ def growth(
         of all intervals
     tolerance : float, optional
         share of the variation that a law may leave unexplained
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sharpe_bandits as sb
+    >>> t = np.unique(np.logspace(1, 5, 60).astype(int))
+    >>> regret = np.outer(np.linspace(2.9, 3.1, 20), np.log(t))
+    >>> sb.theory.growth(t, regret).verdict
+    'logarithmic'
     """
     times, curves = np.asarray(t, float), np.asarray(regret, float)
     inside("confidence", confidence)

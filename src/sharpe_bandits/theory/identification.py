@@ -44,6 +44,12 @@ def epsilon_of_gap(gap: float, D: float, second_moment: float) -> float:
 
     Appendix on SHSR; the one on SuRSR drops the gap under the root. D is :math:`L + \sigma^2`, and the root lies below
     D/3. Computed as :math:`\Delta D^2 / (A + \sqrt{A^2 + 4 \Delta D^2})`, which keeps its digits for small gaps.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> round(sb.theory.epsilon_of_gap(gap=0.5, D=1.0, second_moment=0.3), 4)
+    0.1101
     """
     gap, D = not_negative("gap", gap), positive("D", D)
     a = (1.5 * gap + 1) * D + not_negative("second_moment", second_moment)
@@ -70,6 +76,13 @@ def variance_order(bandit: Any, arm: int, pulls: int, form: str = "repaired") ->
         t
     form : str, optional
         "printed", "repaired" or "proved" (the last two are one here)
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
+    >>> sb.theory.variance_order(bandit, arm=1, pulls=10_000).value < 0.05
+    True
     """
     pulls = whole("pulls", pulls, 2)
     check_form(form)
@@ -105,6 +118,13 @@ def shvv_phase_error(bandit: Any, n: int, phase: int, form: str = "repaired") ->
         k, counted from 0
     form : str, optional
         "printed", "repaired" or "proved" (the last two are one here)
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
+    >>> sb.theory.shvv_phase_error(bandit, n=1_000_000, phase=0).value < 0.05
+    True
     """
     n = whole("n", n, 1)
     check_form(form)
@@ -161,6 +181,14 @@ def path_error(
         "printed" or "repaired"
     lower, upper : float, optional
         rewards lie between them (repaired form)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sharpe_bandits as sb
+    >>> phase = sb.theory.PlayedPhase(100, True, variance=np.array([0.1]), second_moment=np.array([0.3]))
+    >>> [round(term, 3) for term in sb.theory.path_error([phase], L=0.1, gap=0.5)]
+    [5.746]
     """
     gap, L = positive("gap", gap), positive("L", L)
     one_of("form", form, ("printed", "repaired"))
@@ -183,7 +211,16 @@ def path_error(
 
 
 class PlayedPhase(NamedTuple):
-    """A phase of SHSR or SuRSR that was played: see :func:`path_error`."""
+    """A phase of SHSR or SuRSR that was played: see :func:`path_error`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sharpe_bandits as sb
+    >>> phase = sb.theory.PlayedPhase(100, True, variance=np.array([0.1]), second_moment=np.array([0.3]))
+    >>> [round(term, 3) for term in sb.theory.path_error([phase], L=0.1, gap=0.5)]
+    [5.746]
+    """
 
     pulls: int
     halves: bool
@@ -192,7 +229,17 @@ class PlayedPhase(NamedTuple):
 
 
 def played_phases(policy: SHSR | SuRSR, budget: int, arms: int, choices: Any, rewards: Any) -> list[PlayedPhase]:
-    """What :func:`path_error` looks at, from the choices and rewards of a run (:func:`sharpe_bandits.trace`)."""
+    """What :func:`path_error` looks at, from the choices and rewards of a run (:func:`sharpe_bandits.trace`).
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> policy = sb.SHSR(L=0.1)
+    >>> run = sb.trace(policy, [sb.Uniform(0, 1), sb.Uniform(0, 0.5)], horizon=100)
+    >>> phases = sb.theory.played_phases(policy, 100, 2, run.choices, run.rewards)
+    >>> [phase.pulls for phase in phases]
+    [50]
+    """
     choices, x = np.asarray(choices), np.asarray(rewards, float) - policy.risk_free
     found: list[PlayedPhase] = []
     size, start, upto = arms, 0, 0
@@ -231,6 +278,13 @@ def shvv_error(bandit: Any, n: int, form: str = "repaired", *, keep_samples: boo
         "printed", "repaired" or "proved" (the last two are one here)
     keep_samples : bool, optional
         of the policy
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
+    >>> sb.theory.shvv_error(bandit, n=1_000_000).value < 0.05
+    True
     """
     n = whole("n", n, 1)
     check_form(form)
@@ -273,6 +327,14 @@ def shsr_error(
     :math:`\bar\gamma_i^2 \ge c` is :math:`\bar X^2 - c \bar V \ge cL`: McDiarmid's inequality, as one reward moves the
     left side by at most :math:`(2 M w + c w^2)/q` and its mean is :math:`\mu^2 + \sigma^2/q - c \sigma^2`. For rewards
     in [0, u] the denominator is :math:`(2 + c)^2 u^4`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
+    >>> bound = sb.theory.shsr_error(bandit, L=0.1, n=1_000_000)
+    >>> bound.vacuous, bound.value < 0.05
+    (False, True)
     """
     arm, L, n = _arguments(bandit, L, n, form, risk_free)
     source = "Theorem on the error of SHSR"
@@ -303,6 +365,13 @@ def sursr_error(bandit: Any, L: float, n: int, form: str = "repaired", *, risk_f
 
     Repaired: the module's text with the :math:`t_k` that the policy plays
     (:math:`\overline{\log} K = 1/2 + \sum_{i=2}^K 1/i` for :math:`\ln K`) and :math:`g_i` of :func:`shsr_error`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
+    >>> sb.theory.sursr_error(bandit, L=0.1, n=1_000_000).value < 0.05
+    True
     """
     arm, L, n = _arguments(bandit, L, n, form, risk_free)
     source = "Theorem on the error of SuRSR"

@@ -75,7 +75,15 @@ _NONE = np.zeros(0)
 
 
 class ArmShare(NamedTuple):
-    """What one arm adds to a :class:`LowerBound`: ``contribution = gap / kl_inf``, 0 for the best arms."""
+    """What one arm adds to a :class:`LowerBound`: ``contribution = gap / kl_inf``, 0 for the best arms.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
+    >>> sb.theory.lower_bound(bandit, L=1.0).per_arm[0].name
+    '0'
+    """
 
     name: str
     gap: float
@@ -95,6 +103,14 @@ class LowerBound:
         gap, KLinf and contribution of every arm
     low, high : float
         the interval that the rewards of the model lie in
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
+    >>> bound = sb.theory.lower_bound(bandit, L=1.0)
+    >>> round(bound.constant, 3)
+    0.418
     """
 
     constant: float

@@ -76,6 +76,13 @@ def bounds_for(policy: Policy, bandit: Any, n: int, *, horizon: int | None = Non
         rounds, or budget
     horizon : int | None, optional
         rounds of the whole game where ``n`` is a time within it; some pilots depend on it
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> [bound.kind for bound in sb.theory.bounds_for(sb.UCBRSSR(L=0.5), bandit, 10_000)]
+    ['regret', 'regret', 'regret', 'regret']
     """
     environment = as_environment(bandit)
     bounds = _BOUNDS.get(type(check_policy(policy)))

@@ -54,6 +54,13 @@ def ucb_vv_regret(bandit: Any, n: int, form: str = "repaired", *, pilot: int = 2
         "printed", "repaired" or "proved" (the last two are one here)
     pilot : int, optional
         pulls per arm in the pilot
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> sb.theory.ucb_vv_regret(bandit, n=10_000).kind
+    'regret'
     """
     n, pilot = whole("n", n, 1), whole("pilot", pilot, 2)
     check_form(form)
@@ -127,6 +134,13 @@ def ucb_rssr_regret(
         "printed", "appendix", "repaired" or "proved"
     pilot : int, optional
         pulls per arm in the pilot (proved form)
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> sb.theory.ucb_rssr_regret(bandit, L=0.5, n=10_000, form="printed").kind
+    'regret'
     """
     arm, L, n, pilot = _arguments(bandit, L, n, form, pilot, risk_free, (*FORMS, "appendix"))
     source = "Theorem on the regret of UCB-RSSR"
@@ -168,6 +182,13 @@ def ucb_sr_like_regret(
         m = \mu_i + w_i \epsilon / 2, \quad D_i = L + \sigma_i^2 - w_i^2 \epsilon / 2,
 
     :math:`e_i = 2` and :math:`q = 4/w_*^2` and :math:`4/w_*^4`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> sb.theory.ucb_sr_like_regret(bandit, L=0.5, n=10_000, form="printed").kind
+    'regret'
     """
     arm, L, n, pilot = _arguments(bandit, L, n, form, pilot, risk_free)
     source = "Theorem on the regret of UCB-SR-like"
