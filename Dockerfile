@@ -7,7 +7,7 @@
 #
 # The container writes to /data alone: the store, and compiled kernels. The file of tokens must belong to user 10001 with mode 600.
 FROM python:3.13-slim AS build
-ARG VERSION=0.1.0
+ARG VERSION=0.1.0.dev0
 ENV SETUPTOOLS_SCM_PRETEND_VERSION=$VERSION PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./

@@ -1,6 +1,6 @@
 """Tries a built wheel as users have it: ``make dist`` runs it with the folder of the wheel.
 
-An empty environment without extras runs ``tests/bare_install.py``; then one environment per extra runs the quick start and what
+An empty environment without extras runs ``tests/bare_install.py``; one per extra runs the quick start and what
 that extra is for. Each is a program of a few lines, run outside the sources.
 """
 
