@@ -1,19 +1,19 @@
 """The API does what a campaign does, and says what the library says."""
 
+import inspect
 import io
-import json
 import threading
 
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import sharpe_bandits as sb
+from sharpe_bandits.campaigns import Campaign
+from sharpe_bandits.service.client import RemoteCampaign, Service
 from tests.hostile import NAMES, REFUSED
 
-from .conftest import ARMS, POLICY
+from .conftest import ARMS, POLICY, READER, bearer
 
 DESKS = "/api/campaigns/desks"
 
@@ -160,67 +160,6 @@ def test_rewards_that_are_no_numbers_are_refused(http):
     assert http.get(f"{DESKS}/decisions/1").json()["state"] == "pending"
 
 
-def _values(schema, components):
-    """Values for a schema of OpenAPI, and values that do not fit it."""
-    wild = st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-        max_leaves=5,
-    )
-    if "$ref" in schema:
-        return _values(components[schema["$ref"].rpartition("/")[2]], components)
-    if "anyOf" in schema:
-        return st.one_of(*(_values(one, components) for one in schema["anyOf"]), wild)
-    kind = schema.get("type")
-    if kind == "object" and "properties" in schema:
-        given = {name: _values(one, components) for name, one in schema["properties"].items()}
-        needed = {name: given.pop(name) for name in schema.get("required", [])}
-        return st.fixed_dictionaries(needed, optional=given)
-    if kind == "array":
-        return st.lists(_values(schema["items"], components), max_size=3)
-    usual = {
-        "string": st.text(max_size=30) | st.sampled_from(["SF-UCB", "desks", "1 day", "momentum"]),
-        "integer": st.integers(-3, 50) | st.integers(),
-        "number": st.floats() | st.integers(),
-        "boolean": st.booleans(),
-        "null": st.none(),
-    }
-    return usual.get(kind, wild)
-
-
-@settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
-@given(st.data())
-def test_whatever_the_schema_allows_is_answered(http, data):
-    """Every operation of the schema with drawn values: never a 500, and every status is one that the schema has."""
-    schema = http.app.app.openapi()
-    components = schema["components"]["schemas"]
-    slow = ("/api/stream", "/api/campaigns/{name}/plan")
-    operations = [(p, m) for p, methods in schema["paths"].items() for m in methods if p not in slow]
-    path, method = data.draw(st.sampled_from(operations))
-    route = schema["paths"][path][method]
-    query = {}
-    for parameter in route.get("parameters", []):
-        value = data.draw(_values(parameter["schema"], components))
-        if parameter["in"] == "query":
-            query[parameter["name"]] = str(value).encode("utf-8", "replace").decode()
-    chosen = {
-        "name": data.draw(st.sampled_from(["desks", "none", "%FF", "a%2Fb"])),
-        "number": str(data.draw(st.integers(-1, 10))),
-    }
-    more = {}
-    if "requestBody" in route:
-        body = data.draw(_values(route["requestBody"]["content"]["application/json"]["schema"], components))
-        more = {"content": json.dumps(body).encode("utf-8"), "headers": {"Content-Type": "application/json"}}
-    answer = http.request(method.upper(), path.format(**chosen), params=query, **more)
-    assert answer.status_code < 500, answer.text
-    assert str(answer.status_code) in route["responses"]
-    if answer.status_code >= 400:
-        assert answer.headers["content-type"] == "application/problem+json"
-        assert answer.json()["status"] == answer.status_code
-
-
 def test_requests_that_arrive_together_are_committed_together(store):
     """While one commit waits, all that comes goes into the next: far fewer commits than requests."""
     import asyncio
@@ -286,6 +225,9 @@ def test_the_client_has_the_methods_of_a_campaign(served, store):
             lambda: campaign.decision(2).reward,
             lambda: [decision.number for decision in campaign.pending()],
             lambda: campaign.verify().ok,
+            lambda: [(entry.seq, entry.kind, entry.arm, entry.reward) for entry in campaign.log(count=7, before=12)],
+            lambda: [entry.decision for entry in campaign.log(search="k")][-1],
+            lambda: campaign.evaluate(POLICY),
             lambda: campaign.agent().estimates()["value"],
             lambda: [row["arm"] for row in campaign.history().to_pylist()],
             lambda: campaign.history(last=2).column("number").to_pylist(),
@@ -313,6 +255,46 @@ def test_the_client_has_the_methods_of_a_campaign(served, store):
     for url in ("127.0.0.1:8000", "ftp://x", "http://x:y", "", None):
         with pytest.raises(sb.InvalidInputError, match="address"):
             sb.connect(url, token="x")
+
+
+#: What a campaign in a store at hand can do besides: what other processes on the same machine need.
+_AT_HAND = {"together", "accept_clock", "activity", "numbers_of"}
+
+
+def test_the_client_has_the_signatures_of_a_campaign():
+    """A worker's code does not change when its campaign moves: same methods, same parameters, same defaults."""
+    for ours, theirs in ((sb.Store.campaign, Service.campaign), (sb.Store.campaigns, Service.campaigns)):
+        assert inspect.signature(ours).parameters.keys() == inspect.signature(theirs).parameters.keys()
+    public = {name for name in vars(Campaign) if not name.startswith("_")} - _AT_HAND
+    assert public <= {*vars(RemoteCampaign)} | {"name"}
+    for name in sorted(public):
+        ours, theirs = vars(Campaign)[name], vars(RemoteCampaign)[name]
+        if isinstance(ours, property):
+            assert isinstance(theirs, property)
+        else:
+            assert inspect.signature(ours) == inspect.signature(theirs), name
+
+
+def test_another_policy_is_evaluated_through_the_service(served, store, http):
+    import numpy as np
+
+    campaign = store.campaign("explores", policy=POLICY, arms=ARMS, explore=0.3, seed=2)
+    generator = np.random.default_rng(1)
+    for _ in range(20):
+        campaign.tell_many({decision: generator.normal(decision.arm == "carry") for decision in campaign.ask(count=20)})
+    other = sb.ScaleFreeUCB(L=1e-4, c=0.2)
+    expected = campaign.evaluate(other)
+    with sb.connect(served.url, token="w" * 40) as service:
+        assert service.campaign("explores").evaluate(other) == expected
+        with pytest.raises(sb.InvalidInputError, match="explore=0"):
+            service.campaign("desks").evaluate(other)
+    path = "/api/campaigns/explores/evaluation"
+    found = http.get(path, params={"policy": "SF-UCB:c=0.2", "L": 1e-4}, headers=bearer(READER)).json()
+    assert found["doubly_robust"]["mean"] == expected.doubly_robust.mean
+    assert found["sentence"] == f"{expected}."
+    for wrong in ("{", "{}", "no such policy", '{"policy": "os.system"}', "[" * 3000):
+        answer = http.get(path, params={"policy": wrong, "L": 1e-4})
+        assert 400 <= answer.status_code < 500, answer.text
 
 
 def test_threads_of_clients_lose_and_double_nothing(served, store):
@@ -374,12 +356,32 @@ def test_the_plan_is_in_plain_words(http, store):
     assert found["rounds"] > 0
     assert found["check"]["error"] < 0.15
     assert "rewards a day" in found["sentence"]
+
+
+def test_the_view_has_intervals_that_may_be_watched(http, store):
+    """They are the confidence sequences of the library, on the campaign's own rewards, for all arms together."""
+    import numpy as np
+
+    campaign = store.campaign("desks")
+    generator = np.random.default_rng(1)
+    means = dict(zip(ARMS, (1.0, 0.0, -1.0), strict=True))
+    for _ in range(30):
+        campaign.tell_many(
+            {decision: generator.normal(means[decision.arm], 1.0) for decision in campaign.ask(count=20)}
+        )
     view = http.get(f"{DESKS}/view?periods_per_year=252").json()
     status = campaign.status()
     for arm, known in zip(view["arms"], status.arms, strict=True):
         assert arm["sharpe"] == pytest.approx(252**0.5 * known.mean / known.standard_deviation, rel=1e-6)
-        assert arm["sharpe_interval"][0] < arm["sharpe"] < arm["sharpe_interval"][1]
+        rewards = [row["reward"] for row in campaign.history().to_pylist() if row["arm"] == known.arm]
+        for name, goal, scale in (("sharpe", None, 252**0.5), ("mean", sb.Mean(), 1.0), ("value", POLICY.goal, 1.0)):
+            sequence = sb.confidence_sequence(rewards, goal, arms=len(ARMS))
+            ends = scale * sequence.low[-1], scale * sequence.high[-1]
+            assert arm[f"{name}_interval"] == (pytest.approx(ends, rel=1e-5) if np.isfinite(ends[0]) else None)
+    assert view["intervals"] == "at all times"
+    assert any(arm["value_interval"] for arm in view["arms"])
+    assert view["leader"]["arm"] == status.best == ARMS[0]
     assert sum(arm["best_probability"] for arm in view["arms"]) == pytest.approx(1)
-    assert sum(map(sum, view["series"]["asked"])) == 120
-    assert sum(view["series"]["rewarded"]) == 120
+    assert sum(map(sum, view["series"]["asked"])) == 600
+    assert view["rewards_per_day"]["se"] == pytest.approx(view["rewards_per_day"]["mean"] / 600**0.5)
     assert http.get("/api/overview").json()["campaigns"][0]["best"] == status.best

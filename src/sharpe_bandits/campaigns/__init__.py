@@ -6,8 +6,10 @@ the log is the truth, and the agent's state follows from it. See ``docs/campaign
 
 from typing import TYPE_CHECKING, Any
 
+from .answers import Entry as Entry
+from .answers import Evaluation as Evaluation
+from .answers import LogEntry as LogEntry
 from .decisions import Decision as Decision
-from .evaluation import Evaluation as Evaluation
 from .status import ArmStatus as ArmStatus
 from .status import Status as Status
 from .verified import Verification as Verification

@@ -26,7 +26,8 @@ _KINDS = {
     "expired": (log.EXPIRED,),
     "cancelled": (log.CANCELLED, log.CANCELLED_LATE),
 }
-_SUMS = ("sum1", "sum2")
+#: Rewards, those by default included: how many, and sums of their powers.
+_SUMS = ("paid", "sum1", "sum2")
 
 
 @dataclass
@@ -38,8 +39,8 @@ class Activity:
     start, width : when the first interval begins (seconds since 1970), and how long each is
     centre : what is subtracted from rewards before they are added up, so that squares lose no digits
     seq : number of the last event counted
-    counts : "asked", "rewarded" (late ones included), "late", "expired", "cancelled"; "sum1" and "sum2" of rewards
-        minus ``centre``
+    counts : "asked", "rewarded" (late ones included), "late", "expired", "cancelled"; "paid", all rewards, those by
+        default included; "sum1" and "sum2" of these minus ``centre``
     """
 
     start: float
@@ -55,7 +56,7 @@ class Activity:
 
     def estimates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of all rewards up to the end of each interval, per arm: how many, mean, unbiased variance."""
-        n, s1, s2 = (np.cumsum(self.counts[name], axis=0) for name in ("rewarded", *_SUMS))
+        n, s1, s2 = (np.cumsum(self.counts[name], axis=0) for name in _SUMS)
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = s1 / n
             return n, self.centre + mean, np.where(n > 1, np.maximum(s2 - n * mean * mean, 0.0) / (n - 1), np.nan)
@@ -73,14 +74,13 @@ class Activity:
             self.counts[name] = np.pad(values, ((0, grow[0]), (0, grow[1])))
 
     def _take(self, rows: list[Any]) -> None:
-        for interval, arm, kind, count, s1, s2 in rows:
+        for interval, arm, kind, count, *paid in rows:
             place = int(interval), int(arm)
             for name, kinds in _KINDS.items():
                 if kind in kinds:
                     self.counts[name][place] += count
-            if kind in _KINDS["rewarded"]:
-                self.counts["sum1"][place] += s1
-                self.counts["sum2"][place] += s2
+            for name, value in zip(_SUMS, paid, strict=True):
+                self.counts[name][place] += value or 0.0
 
 
 def activity(database: Database, campaign: int, arms: int, centre: float, known: Activity | None) -> Activity:
@@ -94,8 +94,9 @@ def activity(database: Database, campaign: int, arms: int, centre: float, known:
         interval = sa.cast(place if database.is_sqlite else sa.func.floor(place), sa.Integer)
         arm = sa.case((events.c.arm < ARMS, events.c.arm), else_=ARMS)
         d = events.c.reward - made.centre
+        paid = sa.func.count(events.c.reward), sa.func.sum(d), sa.func.sum(d * d)
         chosen = (
-            sa.select(interval, arm, events.c.kind, sa.func.count(), sa.func.sum(d), sa.func.sum(d * d))
+            sa.select(interval, arm, events.c.kind, sa.func.count(), *paid)
             .where(events.c.campaign == campaign, events.c.seq > made.seq, events.c.seq <= row.events)
             .where(events.c.arm.is_not(None), events.c.at >= made.start)
             .group_by(sa.literal_column("1"), sa.literal_column("2"), events.c.kind)

@@ -31,10 +31,11 @@ from ..policies.base import ENOUGH, Policy, check_policy
 from ..validation import finite, whole
 from . import ledger as log
 from .activity import Activity, activity
+from .answers import LogEntry
 from .database import Database, Prepared
 from .decisions import AUTOMATIC, CANCELLED, EXPIRED, PENDING, REWARDED, Decision, from_row, moment
 from .ledger import Event, Ledger, Settings
-from .log_pages import LogEntry, log_page
+from .log_pages import log_page
 from .schema import campaigns, decisions, events, snapshots
 from .status import Status, status_of
 from .verification import verify
@@ -43,7 +44,7 @@ from .verified import Verification
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from .evaluation import Evaluation
+    from .answers import Evaluation
 
 T = TypeVar("T")
 

@@ -11,7 +11,6 @@ intervals.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,42 +21,13 @@ from ..errors import InvalidInputError
 from ..metrics import Estimate
 from ..policies.base import Policy
 from . import ledger as log
+from .answers import Evaluation
 from .database import Database
 from .ledger import Event, Ledger, Settings
 from .schema import decisions, events
 
 #: Fewer weighed rewards than this, in effect, say nothing.
 _LEAST = 10.0
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """What another policy would have earned per round.
-
-    Attributes
-    ----------
-    policy : its name
-    rounds : decisions with rewards, which the estimates rest on
-    unrewarded : decisions without one, which are left out
-    earned : the mean reward of the campaign
-    inverse_propensity, doubly_robust : the mean reward of the other policy, estimated
-    effective_rounds : as many rounds of the other policy itself would tell as much
-    """
-
-    policy: str
-    rounds: int
-    unrewarded: int
-    earned: Estimate
-    inverse_propensity: Estimate
-    doubly_robust: Estimate
-    effective_rounds: float
-
-    def __str__(self) -> str:
-        return (
-            f"{self.policy} would have earned {self.doubly_robust} per round (doubly robust; by inverse propensity "
-            f"{self.inverse_propensity}), the campaign earned {self.earned}; {self.rounds:,} rewards, worth "
-            f"{self.effective_rounds:,.0f} rounds of {self.policy}"
-        )
 
 
 def evaluate(database: Database, campaign: int, settings: Settings, policy: Policy) -> Evaluation:

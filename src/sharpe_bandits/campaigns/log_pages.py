@@ -2,43 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 
+from .answers import LogEntry
 from .database import Database
 from .decisions import given_key, moment
 from .ledger import KINDS
 from .schema import decisions, events
-
-
-@dataclass(frozen=True)
-class LogEntry:
-    """An event of the log.
-
-    Attributes
-    ----------
-    seq : its number in the log
-    kind : "asked", "rewarded", "rewarded late", "expired", "cancelled", "arm added", ...
-    time : when
-    decision, arm, reward : what it is about, where it is about one
-    key, worker : of the decision
-    """
-
-    seq: int
-    kind: str
-    time: datetime
-    decision: int | None
-    arm: Any
-    reward: float | None
-    key: str | None
-    worker: str | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {**self.__dict__, "time": self.time.isoformat()}
 
 
 def log_page(

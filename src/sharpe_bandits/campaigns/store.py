@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,6 +15,7 @@ from ..names import check_name
 from ..policies.base import Policy, check_policy
 from ..validation import finite, real, whole
 from . import lease as leases
+from .answers import Entry
 from .campaign import Campaign
 from .database import Database
 from .decisions import moment
@@ -24,16 +24,6 @@ from .schema import campaigns, snapshots
 
 #: What a campaign is made with unless something else is given.
 _DEFAULTS: dict[str, Any] = {"horizon": None, "seed": 0, "lease": None, "default_reward": None, "explore": 0.0}
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A campaign in the list of a store."""
-
-    name: str
-    policy: str
-    created: datetime
-    events: int
 
 
 class Store:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import unquote
 
@@ -12,7 +13,8 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic_core import to_json
 
-from ..errors import InvalidInputError, SharpeBanditsError
+from ..errors import InvalidInputError, SharpeBanditsError, UnreadableDataError
+from ..files import from_json
 from ..policies.base import Policy, policy_from_dict
 from ..policies.by_name import policies_by_name
 from . import exports
@@ -34,8 +36,11 @@ _PROBLEMS: dict[int | str, Any] = {
         401: "no token",
         403: "the token may not do this",
         404: "there is no such campaign, decision or arm",
+        408: "the body took too long to arrive",
         409: "conflict: what is recorded says otherwise, or the campaign is over; nothing was changed",
         413: "the body is too large",
+        414: "path and query are too long",
+        421: "the service is not called by this name",
         422: "a value cannot be used",
         425: "wait for rewards of pulls under way, and ask again",
         429: "too many requests",
@@ -43,6 +48,13 @@ _PROBLEMS: dict[int | str, Any] = {
     }.items()
 }
 
+
+def _of_type(media_type: str) -> type[Response]:
+    """What the schema knows an answer by that is not JSON."""
+    return type("File", (Response,), {"media_type": media_type})
+
+
+_CSV, _PARQUET, _EVENTS = "text/csv", "application/vnd.apache.parquet", "text/event-stream"
 
 router = APIRouter(prefix="/api", responses=_PROBLEMS)
 
@@ -92,24 +104,25 @@ async def create(request: Request, body: NewCampaign) -> Response:
     store = desk_of(request).store
 
     def make() -> Any:
-        made = store.campaign(body.name, policy=_policy(body), **given)
+        made = store.campaign(body.name, policy=_policy(body.policy, body.L, body.risk_free), **given)
         return {"name": made.name, "settings": made.settings, "arms": made.arms}
 
     return answer(await read(make))
 
 
-def _policy(body: NewCampaign) -> Policy:
-    if isinstance(body.policy, dict):
-        return policy_from_dict(body.policy)
-    if body.L is None and "L=" not in body.policy:
+def _policy(given: str | dict[str, Any], L: float | None, risk_free: float) -> Policy:
+    if isinstance(given, dict):
+        return policy_from_dict(given)
+    if L is None and "L=" not in given:
         raise InvalidInputError("give L, in the unit of the variance of a reward: for daily returns of 1%, 1e-5")
-    made = policies_by_name([body.policy], L=1.0 if body.L is None else body.L, risk_free=body.risk_free)
+    made = policies_by_name([given], L=1.0 if L is None else L, risk_free=risk_free)
     return made[0]
 
 
 @router.get("/campaigns/{name}", summary="Where a campaign stands")
 async def status(request: Request, name: str) -> Response:
-    """Arms with pulls, pulls under way, estimates and fixed-time 95% intervals; what was spent; settings."""
+    """Arms with pulls, pulls under way, estimates and fixed-time 95% intervals; what was spent; settings. What the
+    dashboard draws has intervals that may be watched."""
     opened = await campaign_of(request, name)
     found = await read(opened.reader.status)
     return answer({**found.to_dict(), "settings": opened.reader.settings})
@@ -148,19 +161,18 @@ async def history(
     return answer({"decisions": rows, "next": first + count if len(rows) == count else None})
 
 
-@router.get("/campaigns/{name}/decisions.csv", summary="History as CSV")
+@router.get("/campaigns/{name}/decisions.csv", summary="History as CSV", response_class=_of_type(_CSV))
 async def history_csv(request: Request, name: str) -> Response:
     """All decisions; times in UTC."""
     opened = await campaign_of(request, name)
-    return StreamingResponse(exports.csv(opened.reader), media_type="text/csv", headers=_file(name, "csv"))
+    return StreamingResponse(exports.csv(opened.reader), media_type=_CSV, headers=_file(name, "csv"))
 
 
-@router.get("/campaigns/{name}/decisions.parquet", summary="History as Parquet")
+@router.get("/campaigns/{name}/decisions.parquet", summary="History as Parquet", response_class=_of_type(_PARQUET))
 async def history_parquet(request: Request, name: str) -> Response:
     """All decisions; times in UTC."""
     opened = await campaign_of(request, name)
-    kind = "application/vnd.apache.parquet"
-    return StreamingResponse(exports.parquet(opened.reader), media_type=kind, headers=_file(name, "parquet"))
+    return StreamingResponse(exports.parquet(opened.reader), media_type=_PARQUET, headers=_file(name, "parquet"))
 
 
 def _file(name: str, ending: str) -> dict[str, str]:
@@ -260,12 +272,38 @@ async def agent(request: Request, name: str) -> Response:
 
 @router.get("/campaigns/{name}/plan", summary="How long until the error is small, at this pace")
 async def plan(
-    request: Request, name: str, error: float = Query(0.05, gt=0, lt=0.5, description="accepted probability of error")
+    request: Request,
+    name: str,
+    error: float = Query(0.05, ge=0.01, lt=0.5, description="accepted probability of error"),
 ) -> Response:
     """Simulates arms with the present estimates: rounds until the best one is found but for this error."""
     opened = await campaign_of(request, name)
     async with request.app.state.heavy:
         return answer(await read(lambda: outlook(opened.reader, error)))
+
+
+@router.get("/campaigns/{name}/evaluation", summary="What another policy would have earned")
+async def evaluation(
+    request: Request,
+    name: str,
+    policy: str = Query(
+        min_length=1,
+        max_length=4000,
+        description="as on the command line, SF-UCB:c=0.5, or as JSON of policy.to_dict()",
+    ),
+    L: float | None = Query(None, gt=0, description="regulariser of a policy given as text, where that has none"),
+    risk_free: float = Query(0.0, description="per round, of a policy given as text"),
+) -> Response:
+    """From the log of a campaign made with explore=; takes time in proportion to it. Says why, where the log cannot."""
+    opened = await campaign_of(request, name)
+    try:
+        given = from_json(policy, "the policy") if policy.startswith("{") else policy
+    except UnreadableDataError as error:
+        raise InvalidInputError(str(error)) from None
+    other = _policy(given, L, risk_free)
+    async with request.app.state.heavy:
+        found = await read(lambda: opened.reader.evaluate(other))
+    return answer({"sentence": f"{found}.", **asdict(found)})
 
 
 @router.get("/campaigns/{name}/view", summary="What the dashboard draws")
@@ -301,7 +339,7 @@ async def overview(request: Request) -> Response:
     return answer({"campaigns": await read(summaries)})
 
 
-@router.get("/stream", summary="Server-sent events: which campaigns changed")
+@router.get("/stream", summary="Server-sent events: which campaigns changed", response_class=_of_type(_EVENTS))
 async def stream(request: Request, campaign: str | None = Query(None, max_length=200)) -> Response:
     """An event ``changed`` with names and numbers of events, at most once a second."""
     desk = desk_of(request)
@@ -321,4 +359,4 @@ async def stream(request: Request, campaign: str | None = Query(None, max_length
         finally:
             desk.leave()
 
-    return StreamingResponse(changes(), media_type="text/event-stream")
+    return StreamingResponse(changes(), media_type=_EVENTS)

@@ -12,16 +12,18 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from ..agents import Agent
 from ..agents.base import check_arms, plain
+from ..campaigns.answers import Entry, Evaluation, LogEntry
 from ..campaigns.decisions import Decision
 from ..campaigns.lease import seconds
 from ..campaigns.status import ArmStatus, Status
 from ..campaigns.verified import Verification
 from ..confidence_sequences import Leader
 from ..errors import InvalidInputError, SharpeBanditsError, StoreError, shown
+from ..metrics import Estimate
 from ..policies.base import Policy, check_policy, policy_from_dict
 from ..validation import positive, whole
 from .problems import error_of
@@ -35,6 +37,8 @@ _AGAIN = (429, 502, 503, 504)
 _PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 #: Decisions in a page of the history.
 _PAGE = 10_000
+#: Entries in a page of the log.
+_LOG_PAGE = 1000
 
 
 def connect(url: str, *, token: str, timeout: float = 30.0) -> Service:
@@ -94,9 +98,10 @@ class Service:
         while self._idle:
             self._idle.pop().close()
 
-    def campaigns(self) -> list[dict[str, Any]]:
-        """All campaigns: name, policy, created, events."""
-        return self.request("GET", "/api/campaigns")["campaigns"]
+    def campaigns(self) -> list[Entry]:
+        """All campaigns, by name."""
+        found = self.request("GET", "/api/campaigns")["campaigns"]
+        return [Entry(**{**item, "created": datetime.fromisoformat(item["created"])}) for item in found]
 
     def campaign(
         self,
@@ -297,6 +302,35 @@ class RemoteCampaign:
         """Fold the log again and compare it with the state and with all decisions."""
         found = self._do("GET", f"/verification?choices={'true' if choices else 'false'}")
         return Verification(found["events"], found["decisions"], found["problems"])
+
+    def log(self, *, before: int | None = None, count: int = 100, search: str = "") -> list[LogEntry]:
+        """Entries of the log, the newest first; see :meth:`Campaign.log`."""
+        if not isinstance(search, str):
+            raise InvalidInputError(f"search must be text, got {shown(search)}")
+        begin, left, found = (
+            before if before is None else whole("before", before, 1),
+            whole("count", count, 1, _PAGE),
+            [],
+        )
+        while left:
+            size = min(left, _LOG_PAGE)
+            query = {"count": size, "search": search} | ({} if begin is None else {"before": begin})
+            page = self._do("GET", f"/log?{urlencode(query)}")["entries"]
+            found += [LogEntry(**{**item, "time": datetime.fromisoformat(item["time"])}) for item in page]
+            if len(page) < size:
+                break
+            begin, left = page[-1]["seq"], left - size
+        return found
+
+    def evaluate(self, policy: Policy) -> Evaluation:
+        """What another policy would have earned per round; see :meth:`Campaign.evaluate`."""
+        described = json.dumps(plain(check_policy(policy).to_dict()))
+        found = self._do("GET", f"/evaluation?{urlencode({'policy': described})}")
+        del found["sentence"]
+        kept: dict[str, Any] = {
+            key: Estimate(**value) if isinstance(value, dict) else value for key, value in found.items()
+        }
+        return Evaluation(**kept)
 
     def history(self, last: int | None = None, *, first: int | None = None, count: int | None = None) -> pa.Table:
         """All decisions, or a part of them, as an Arrow table; see :meth:`Campaign.history`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..arms.bandit import Bandit
@@ -9,6 +10,7 @@ from ..arms.normal import Normal
 from ..campaigns import Campaign
 from ..campaigns.activity import Activity
 from ..errors import InvalidInputError
+from ..metrics import Estimate
 from ..objectives import RSSR, usual_regulariser
 from ..planning import BestArmProblem, plan
 from ..policies.elimination import SequentialHalving
@@ -20,11 +22,16 @@ DAY, YEAR = 86_400.0, 365.25 * 86_400.0
 _RECENT = 7 * DAY
 
 
-def rewards_per_day(activity: Activity, now: float) -> float | None:
-    """Rewards a day, over the last seven days or the campaign's life, if that is shorter; None if there were none."""
+def per_day(activity: Activity, now: float, kind: str) -> Estimate | None:
+    """Decisions ("asked") or rewards ("rewarded") a day, over the last seven days or the campaign's life, if that is
+    shorter; None if there were none. The standard error is that of a Poisson process."""
     begin = max(activity.start, now - _RECENT)
-    count = float(activity.counts["rewarded"][activity.times > begin].sum())
-    return count / max(now - begin, activity.width) * DAY if count else None
+    count = float(activity.counts[kind][activity.times > begin].sum())
+    if not count:
+        return None
+    days = max(now - begin, activity.width) / DAY
+    pace, error = count / days, math.sqrt(count) / days
+    return Estimate(pace, error, pace - 1.959964 * error, pace + 1.959964 * error)
 
 
 def outlook(campaign: Campaign, error: float) -> dict[str, Any]:
@@ -36,9 +43,10 @@ def outlook(campaign: Campaign, error: float) -> dict[str, Any]:
         raise InvalidInputError(
             "a plan needs an estimate of every arm: at least two different rewards of each; tell more rewards first"
         )
-    pace = rewards_per_day(campaign.activity(), campaign.status().time.timestamp())
-    if pace is None:
+    recent = per_day(campaign.activity(), campaign.status().time.timestamp(), "rewarded")
+    if recent is None:
         raise InvalidInputError("a plan needs a pace: no reward was told in the last seven days")
+    pace = recent.mean
     smallest = min(variance for _, _, variance, _, _ in active.values())
     goal = agent.policy.goal or RSSR(usual_regulariser(smallest), signed=True)
     bandit = Bandit([Normal(mean, variance) for _, mean, variance, _, _ in active.values()], list(map(str, active)))
@@ -53,8 +61,10 @@ def outlook(campaign: Campaign, error: float) -> dict[str, Any]:
     sentence = (
         f"{policy.name} is not sure to err less than {error:.0%} within {_LARGEST:,} rounds on arms as estimated now."
         if days is None
-        else f"At {pace:,.3g} rewards a day, {policy.name} takes {duration(days)} ({need.recommended:,} rounds; "
-        f"{told:,} rewards were told so far) to find the best arm with {error:.0%} error, on arms as estimated now."
+        else f"At {pace:,.3g} ± {recent.se:,.2g} rewards a day, {policy.name} takes {duration(days)} to find the best "
+        f"arm with {error:.0%} error, on arms as estimated now: {need.recommended:,} rounds, at which it erred in "
+        f"{need.check.error.mean:.1%} ± {need.check.error.se:.1%} of {need.check.runs:,} simulated campaigns. "
+        f"{told:,} rewards were told so far."
     )
     return {
         "sentence": sentence,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from ..agents import Agent
 from ..campaigns import Campaign
 from ..campaigns.activity import ARMS, Activity
 from ..campaigns.status import CONFIDENCE, Status, objective_interval
-from ..objectives import Objective, Sharpe
+from ..confidence_sequences import Interval
+from ..objectives import Mean, Objective, Sharpe
 from ..validation import is_number
-from .outlook import rewards_per_day
+from .outlook import per_day
 
 #: Arms that are drawn over time: those with the most pulls; all others are added up.
 DRAWN = 8
@@ -52,7 +54,8 @@ class View:
         best = next((arm for arm in found["arms"] if arm["arm"] == found["best"]), None)
         series = found["series"]
         return {
-            **{key: found[key] for key in ("name", "policy", "best", "done", "rewards_per_day")},
+            **{key: found[key] for key in ("name", "policy", "best", "done", "intervals", "leader", "leader_since")},
+            "decisions_per_day": found["decisions_per_day"],
             **{key: found[key] for key in ("decisions", "rewards", "pending", "expired", "arms_count", "events")},
             "best_probability": best and best["best_probability"],
             "last": series["last"],
@@ -63,52 +66,89 @@ class View:
         self._activity = activity = self.campaign.activity(self._activity)
         agent = self.campaign.agent()
         goal = agent.policy.goal
-        arms = _arms(status, agent, periods)
+        watchable = _remembers_everything(agent)
+        arms = _arms(status, agent, periods, watchable)
+        daily = {kind: per_day(activity, status.time.timestamp(), kind) for kind in ("asked", "rewarded")}
         return {
             **status.to_dict(),
             "objective_name": "Sharpe ratio" if goal is None else type(goal).__name__,
             "arms": arms,
             "arms_count": len(arms),
             "confidence": CONFIDENCE,
+            "intervals": "at all times" if watchable else "fixed-time",
             "periods_per_year": periods,
-            "rewards_per_day": rewards_per_day(activity, status.time.timestamp()),
+            "decisions_per_day": daily["asked"] and asdict(daily["asked"]),
+            "rewards_per_day": daily["rewarded"] and asdict(daily["rewarded"]),
+            "can_evaluate": self.campaign.settings["explore"] > 0,
             "series": _series(activity, status, goal),
             "waiting": [decision.to_dict() for decision in self.campaign.pending(_LISTED)],
         }
 
 
-def _arms(status: Status, agent: Agent, periods: float | None) -> list[dict[str, Any]]:
-    found = []
+def _remembers_everything(agent: Agent) -> bool:
+    """Whether estimates rest on all rewards. Those of a policy that forgets follow arms that drift, for which no
+    interval is right at all times."""
+    return all(m[0] == n for m, n in zip(agent.moments().values(), agent.pulls.values(), strict=True))
+
+
+def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) -> list[dict[str, Any]]:
+    """Estimates with 95% intervals: of a confidence sequence for all arms together, or else fixed-time."""
     scale = math.sqrt(periods) if periods else 1.0
+    all_moments = list(agent.moments().values())
+    spreads = [math.sqrt(variance) for weight, _, variance, _, _ in all_moments if weight > 1 and variance > 0]
     rate = float(getattr(agent.policy.goal, "risk_free", 0.0))
-    for arm, moments in zip(status.arms, agent.moments().values(), strict=True):
-        weight, _, variance, _, _ = moments
-        ratio, interval = None, None
-        if weight > 1 and variance > 0:
-            ratio, interval = objective_interval(Sharpe(_PART * math.sqrt(variance), rate), *moments)
-        found.append(
-            {
-                **vars(arm),
-                "sharpe": None if ratio is None else scale * ratio,
-                "sharpe_interval": interval and [scale * end for end in interval],
-            }
-        )
-    by_value = agent.policy.goal is not None
-    chances = _best_probabilities(found, "value" if by_value else "sharpe")
-    return [{**row, "best_probability": chance} for row, chance in zip(found, chances, strict=True)]
+    sharpe = Sharpe(_PART * min(spreads, default=1.0), rate)
+    goals = {"mean": Mean(), "sharpe": sharpe, "value": agent.policy.goal}
+    sequences = {
+        name: list(agent.intervals(goal, alpha=1 - CONFIDENCE).values())
+        for name, goal in goals.items()
+        if watchable and goal is not None
+    }
+    found = []
+    for k, (arm, moments) in enumerate(zip(status.arms, all_moments, strict=True)):
+        weight, _, variance, _, fourth = moments
+        varies = weight > 1 and variance > 0
+        ratio, ratio_interval = objective_interval(sharpe, *moments) if varies else (None, None)
+        row = {**vars(arm), "sharpe": ratio, "sharpe_interval": ratio_interval}
+        # For the probability of being best at this moment: by the delta method.
+        row["errors"] = {name: _half(row[f"{name}_interval"]) for name in ("sharpe", "value")}
+        for name, sequence in sequences.items():
+            row[f"{name}_interval"] = _ends(sequence[k])
+        row["heavy_tailed"] = bool(sequences) and sequences["sharpe"][k].heavy_tailed
+        row["sharpe"] = None if ratio is None else scale * ratio
+        row["sharpe_interval"] = row["sharpe_interval"] and [scale * end for end in row["sharpe_interval"]]
+        # The standard error of a standard deviation, by the delta method.
+        room = max(fourth - variance**2, 0.0)
+        row["standard_deviation_error"] = math.sqrt(room / weight / variance) / 2 if varies else None
+        found.append(row)
+    of = "sharpe" if agent.policy.goal is None else "value"
+    chances = _best_probabilities(found, of, scale if of == "sharpe" else 1.0)
+    return [
+        {**{key: value for key, value in row.items() if key != "errors"}, "best_probability": chance}
+        for row, chance in zip(found, chances, strict=True)
+    ]
 
 
-def _best_probabilities(arms: list[dict[str, Any]], of: str) -> list[float | None]:
+def _half(interval: Any) -> float | None:
+    return None if interval is None else (interval[1] - interval[0]) / 2
+
+
+def _ends(interval: Interval) -> list[float] | None:
+    ends = [interval.low, interval.high]
+    return ends if all(map(math.isfinite, ends)) else None
+
+
+def _best_probabilities(arms: list[dict[str, Any]], of: str, scale: float) -> list[float | None]:
     """How often each arm has the largest value, each drawn from the normal distribution of its estimate.
 
     None for arms that are retired or have no interval, and for all if an arm that is played has none.
     """
     played = [k for k, arm in enumerate(arms) if not arm["retired"]]
     chances: list[float | None] = [None] * len(arms)
-    if any(arms[k][f"{of}_interval"] is None for k in played) or len(played) > 1000:
+    if any(arms[k]["errors"][of] is None for k in played) or len(played) > 1000:
         return chances
     centre = np.array([arms[k][of] for k in played])
-    error = np.array([(arms[k][f"{of}_interval"][1] - arms[k][f"{of}_interval"][0]) / (2 * _HALF) for k in played])
+    error = np.array([scale * arms[k]["errors"][of] / _HALF for k in played])
     drawn = np.random.default_rng(0).normal(centre, error, (_DRAWS, len(played)))
     counts = np.bincount(drawn.argmax(axis=1), minlength=len(played)) / _DRAWS
     for k, chance in zip(played, counts, strict=True):
@@ -131,9 +171,10 @@ def _series(activity: Activity, status: Status, goal: Objective | None) -> dict[
     if len(status.arms) > len(drawn):
         per_arm.append(rest.tolist())
         names.append(f"{len(status.arms) - len(drawn)} other arms")
-    rewarded, total = activity.counts["rewarded"].sum(axis=1), activity.counts["sum1"].sum(axis=1)
+    paid, sum1, sum2 = (activity.counts[name].sum(axis=1) for name in ("paid", "sum1", "sum2"))
     with np.errstate(all="ignore"):
-        average = np.where(rewarded > 0, activity.centre + total / rewarded, np.nan)
+        average = np.where(paid > 0, activity.centre + sum1 / paid, np.nan)
+        error = np.sqrt(np.maximum(sum2 - sum1 * sum1 / paid, 0.0) / (paid - 1) / paid)
     active = np.flatnonzero(asked.sum(axis=1))
     return {
         "start": activity.start,
@@ -142,7 +183,7 @@ def _series(activity: Activity, status: Status, goal: Objective | None) -> dict[
         "asked": per_arm,
         "value": [_numbers(value[:, k]) for k in drawn],
         "reward": _numbers(average),
-        "rewarded": rewarded.tolist(),
+        "reward_error": _numbers(error),
         "pending": _under_way(activity).tolist(),
         "late": activity.counts["late"].sum(axis=1).tolist(),
         "expired": activity.counts["expired"].sum(axis=1).tolist(),

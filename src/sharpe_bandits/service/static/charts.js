@@ -100,26 +100,33 @@ const Charts = (() => {
     });
   }
 
-  function lines(figure, label, series, columns, names, format = number) {
+  /* `halves`: half widths of the intervals of the first column. */
+  function lines(figure, label, series, columns, names, format = number, halves = null) {
     const svg = frame(figure, label);
-    const all = columns.flat().filter((v) => v !== null);
+    const ends = halves ? columns[0].flatMap((v, i) => (v === null || halves[i] === null ? [] : [v - halves[i], v + halves[i]])) : [];
+    const all = [...columns.flat().filter((v) => v !== null), ...ends];
     if (!all.length) { svg.append(el("text", { x: W / 2, y: H / 2, "text-anchor": "middle" }, "nothing yet")); return; }
     let low = Math.min(...all), high = Math.max(...all);
     if (low > 0 && low < 0.6 * high) low = 0;
     if (low === high) { low -= Math.abs(low) * 0.1 || 1; high += Math.abs(high) * 0.1 || 1; }
     const y = yAxis(svg, low, high, format), x = timeAxis(svg, series);
+    if (halves) {
+      let path = "";
+      columns[0].forEach((v, i) => { if (v !== null && halves[i] !== null) path += `M${x(i + 0.5).toFixed(1)} ${y(v - halves[i]).toFixed(1)}V${y(v + halves[i]).toFixed(1)}`; });
+      svg.append(el("path", { d: path, class: "stroke range s0" }));
+    }
     columns.forEach((column, k) => {
       let path = "", open = false;
       column.forEach((v, i) => {
         if (v === null) { open = false; return; }
         const alone = !open && (i + 1 >= column.length || column[i + 1] === null);
-        path += `${open ? "L" : "M"}${x(i + 0.5).toFixed(1)} ${y(v).toFixed(1)}${alone ? "h1.5" : ""}`;
+        path += `${open ? "L" : "M"}${(x(i + 0.5) - (alone ? 2 : 0)).toFixed(1)} ${y(v).toFixed(1)}${alone ? "h4" : ""}`;
         open = true;
       });
       svg.append(el("path", { d: path, class: `line stroke s${Math.min(k, 8)}` }));
     });
     if (names.length > 1) legend(figure, names);
-    reader(figure, svg, series, x, (i) => columns.map((c, k) => `${names[k]} ${format(c[i])}`).join(", "));
+    reader(figure, svg, series, x, (i) => columns.map((c, k) => `${names[k]} ${format(c[i])}${halves && halves[i] !== null ? ` ± ${number(halves[i])}` : ""}`).join(", "));
   }
 
   function bars(figure, label, series, columns, names) {
@@ -156,6 +163,7 @@ const Charts = (() => {
       const name = r.name.length > longest ? `${r.name.slice(0, longest - 1)}…` : r.name;
       g.append(el("text", { x: left - 8, y: y + 4, "text-anchor": "end", class: "name" }, name));
       if (r.interval) g.append(el("path", { d: `M${x(r.interval[0])} ${y}H${x(r.interval[1])}`, class: "stroke", "stroke-width": 3, "stroke-linecap": "round" }));
+      else if (r.estimate !== null) g.append(el("path", { d: `M${left} ${y}H${W - RIGHT - value}`, class: "stroke range", "stroke-dasharray": "2 4" })); // anything is possible yet
       if (r.estimate !== null) {
         g.append(el("circle", { cx: x(r.estimate), cy: y, r: 5, class: "fill" }));
         g.append(el("text", { x: W - 4, y: y + 4, "text-anchor": "end" }, number(r.estimate)));
@@ -179,7 +187,7 @@ const Charts = (() => {
     const from = [svg, ...svg.querySelectorAll("*")], to = [copy, ...copy.querySelectorAll("*")];
     from.forEach((node, i) => {
       const style = getComputedStyle(node);
-      for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family"]) to[i].setAttribute(name, style.getPropertyValue(name));
+      for (const name of ["fill", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "font-size", "font-family"]) to[i].setAttribute(name, style.getPropertyValue(name));
       to[i].removeAttribute("class");
     });
     const box = svg.viewBox.baseVal, items = [...figure.querySelectorAll(".legend li")];

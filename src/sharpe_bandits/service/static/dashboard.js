@@ -37,17 +37,28 @@
   /* Keys that the client made by itself say nothing. */
   const key = (item) => (item.key && !item.key.startsWith("auto-") ? item.key : "");
 
-  function withInterval(row, value, interval) {
+  /* An estimate and its interval: as ± where that is even, else from end to end. */
+  function between(value, interval) {
+    if (!interval) return value === null ? "" : " ± ∞"; // too few rewards for an interval
+    const [low, high] = interval, even = Math.abs(high + low - 2 * value) <= 0.02 * (high - low);
+    return even ? ` ± ${number((high - low) / 2)}` : ` (${number(low)} to ${number(high)})`;
+  }
+
+  function estimate(row, value, doubt) {
     const made = cell(row, number(value), "n");
     made.dataset.value = value === null ? "" : value;
-    if (interval) {
-      const half = document.createElement("span");
-      half.className = "pm";
-      half.textContent = ` ± ${number((interval[1] - interval[0]) / 2)}`;
-      made.append(half);
+    if (doubt) {
+      const more = document.createElement("span");
+      more.className = "pm";
+      more.textContent = doubt;
+      made.append(more);
     }
     return made;
   }
+
+  const withInterval = (row, value, interval) => estimate(row, value, between(value, interval));
+  const pace = (daily) => (daily === null ? "–" : `${number(daily.mean)} ± ${Number(daily.se.toPrecision(2)).toLocaleString("en")}`);
+  const percent = (share) => (share === null ? "–" : share >= 0.9995 ? "> 99.9%" : share < 0.0005 ? "< 0.1%" : `${(100 * share).toFixed(1)}%`);
 
   function timeCell(row, iso, kind = "") {
     const made = cell(row, "", kind);
@@ -130,6 +141,9 @@
     return run;
   }
 
+  /* Whether the arm that a campaign recommends is told apart from all others, at all times together. */
+  const separated = (view) => view.intervals === "at all times" && view.leader.probably_best && view.leader.arm === view.best;
+
   function home() {
     const table = $("#campaigns");
     if (!table) return;
@@ -144,13 +158,14 @@
         head.append(link);
         cell(row, c.policy.split(":")[0]);
         const spark = cell(row, "", "spark");
-        if (c.problem) cell(row, c.problem, "overdue").colSpan = 6;
+        if (c.problem) cell(row, c.problem, "overdue").colSpan = 7;
         else {
           Charts.spark(spark, c.spark);
-          cell(row, number(c.rewards_per_day), "n");
+          cell(row, pace(c.decisions_per_day), "n").dataset.value = c.decisions_per_day?.mean ?? "";
           for (const key of ["decisions", "pending", "expired"]) cell(row, c[key].toLocaleString("en"), "n");
           cell(row, c.best === null ? "not known yet" : [c.best].flat().join(", ") + (c.done ? " (finished)" : ""));
-          cell(row, c.best_probability === null ? "–" : `${(100 * c.best_probability).toFixed(1)}%`, "n").dataset.value = c.best_probability ?? "";
+          cell(row, percent(c.best_probability), "n").dataset.value = c.best_probability ?? "";
+          cell(row, separated(c) ? `yes, since ${new Date(c.leader_since).toLocaleString()}` : "not yet");
         }
         if (rows.has(c.name)) rows.get(c.name).replaceWith(row); else table.tBodies[0].append(row);
       }
@@ -172,10 +187,10 @@
         cell(row, arm.pulls.toLocaleString("en"), "n");
         cell(row, arm.pending.toLocaleString("en"), "n");
         withInterval(row, arm.mean, arm.mean_interval);
-        withInterval(row, arm.standard_deviation, null);
+        estimate(row, arm.standard_deviation, arm.standard_deviation_error === null ? "" : ` ± ${number(arm.standard_deviation_error)}`);
         withInterval(row, arm.sharpe, arm.sharpe_interval);
         withInterval(row, arm.value, arm.value_interval);
-        cell(row, arm.best_probability === null ? "–" : `${(100 * arm.best_probability).toFixed(1)}%`, "n").dataset.value = arm.best_probability ?? "";
+        cell(row, percent(arm.best_probability), "n").dataset.value = arm.best_probability ?? "";
         if (mayWrite && arm.retired) cell(row, "");
         else action(row, "Retire", `Retire ${arm.arm}? It is not played any more; rewards of its decisions are still taken in. It cannot be brought back.`, `${base}/arms/retire`, { arm: arm.arm }, refresh);
         rows.push(row);
@@ -183,7 +198,13 @@
       body.replaceChildren(...rows);
       sort($("#arms"));
       const unit = view.periods_per_year ? `annualised with ${number(view.periods_per_year)} rewards a year` : "per reward";
-      figure("intervals").querySelector("figcaption").firstChild.textContent = `Sharpe ratio, ${unit}, with fixed-time 95% intervals`;
+      const watchable = view.intervals === "at all times";
+      figure("intervals").querySelector("figcaption").firstChild.textContent = `Sharpe ratio, ${unit}, with 95% intervals ${watchable ? "that hold at all times" : "at this moment (fixed-time)"}`;
+      const heavy = view.arms.filter((a) => a.heavy_tailed).map((a) => a.arm);
+      $("#interval-note").textContent = (watchable
+        ? "Intervals are confidence sequences: all of them hold at all times together with probability 95%, so that they may be watched and acted on whenever one likes, if rewards of an arm are independent and do not drift."
+        : "This policy forgets, since arms may drift. Intervals are fixed-time: right at one moment chosen in advance, and not for whoever looks again and again.")
+        + (heavy.length ? ` Rewards of ${heavy.join(", ")} have heavy tails: there the promise is not kept.` : "");
       const best = [view.best].flat();
       const listed = view.arms.filter((a) => !a.retired).sort((a, b) => (b.sharpe ?? -Infinity) - (a.sharpe ?? -Infinity)).slice(0, 40);
       Charts.intervals(figure("intervals"), `Sharpe ratios of ${listed.length} arms; the table below has the numbers`, listed.map((a) => ({ name: String(a.arm), estimate: a.sharpe, interval: a.sharpe_interval, best: best.includes(a.arm) })));
@@ -195,7 +216,8 @@
       Charts.bars(figure("choices"), "Decisions over time, by arm", s, s.asked, s.arms);
       figure("value").querySelector("figcaption").firstChild.textContent = `Estimated ${view.objective_name} per reward, from all rewards so far (from the tenth on)`;
       Charts.lines(figure("value"), "Estimated value over time, by arm", s, s.value, s.arms.slice(0, s.value.length));
-      Charts.lines(figure("reward"), "Mean reward over time", s, [s.reward], ["mean reward"]);
+      const errors = s.reward.map((v, i) => (s.reward_error[i] === null ? null : 1.96 * s.reward_error[i]));
+      Charts.lines(figure("reward"), "Mean reward over time, with 95% intervals", s, [s.reward], ["mean reward"], number, errors);
       Charts.lines(figure("exploration"), "Share of exploration over time", s, [s.exploration], ["exploration"], (v) => (v === null ? "–" : `${Math.round(100 * v)}%`));
       Charts.lines(figure("pending"), "Pulls under way over time", s, [s.pending], ["under way"]);
       Charts.bars(figure("lost"), "Expired, late and cancelled over time", s, [s.expired, s.late, s.cancelled], ["expired", "rewarded late", "cancelled"]);
@@ -211,8 +233,11 @@
       if (view.best === null) { box.textContent = "No arm leads yet: too few rewards were told."; return; }
       const strong = document.createElement("strong"), arm = view.arms.find((a) => a.arm === best[0]);
       strong.textContent = best.join(", ");
-      const sure = best.length === 1 && arm.best_probability !== null ? ` Probability of being best: ${(100 * arm.best_probability).toFixed(1)}% (normal approximation, at this moment).` : " How sure that is cannot be said before every arm has enough rewards.";
-      box.replaceChildren(strong, document.createTextNode(`${view.done ? " is what the finished campaign recommends." : " leads."}${sure}`));
+      const words = [view.done ? " is what the finished campaign recommends." : " leads."];
+      if (separated(view)) words.push(`Probably best since ${new Date(view.leader_since).toLocaleString()}: ahead of all other arms with 95% confidence, at all times together.`);
+      else if (view.intervals === "at all times" && best.length === 1) words.push(`Not told apart from ${view.leader.arm === best[0] ? view.leader.rival : view.leader.arm} yet (95% confidence, at all times together).`);
+      if (best.length === 1 && arm.best_probability !== null) words.push(`Probability of being best at this moment: ${percent(arm.best_probability)} (normal approximation).`);
+      box.replaceChildren(strong, document.createTextNode(words.join(" ")));
     }
 
     function waiting(view) {
@@ -261,6 +286,7 @@
     let planned = false;
     function plan(view) {
       if (planned || view.done) return;
+      if (view.rewards && view.rewards_per_day === null) { $("#plan").textContent = "How long it takes cannot be said: no reward was told in the last seven days."; return; }
       if (view.rewards_per_day === null || view.arms.some((arm) => !arm.retired && arm.sharpe === null)) {
         $("#plan").textContent = "How long it takes can be said once every arm has two different rewards.";
         return;
@@ -274,10 +300,12 @@
       const view = await api(`${base}/view${periods ? `?periods_per_year=${encodeURIComponent(periods)}` : ""}`);
       for (const fact of document.querySelectorAll("[data-fact]")) {
         const key = fact.dataset.fact;
-        if (key === "pace") fact.textContent = number(view.rewards_per_day);
+        if (key === "pace") fact.textContent = pace(view.rewards_per_day);
         else if (key === "spent") fact.textContent = `${view.spent.toLocaleString("en")} of ${view.horizon.toLocaleString("en")}`;
         else fact.textContent = view[key].toLocaleString("en");
       }
+      $("#evaluate").hidden = !view.can_evaluate;
+      $("#evaluate-not").hidden = view.can_evaluate;
       lead(view);
       plan(view);
       arms(view);
@@ -294,6 +322,12 @@
       refresh();
     });
     $("#search").addEventListener("submit", (event) => { event.preventDefault(); search = $("#query").value; entries(false).catch(complain); });
+    $("#evaluate").addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const said = $("#evaluation"), query = new URLSearchParams({ policy: $("#other").value, L: $("#other-L").value });
+      said.textContent = "Weighing the log …";
+      try { said.textContent = (await api(`${base}/evaluation?${query}`)).sentence; } catch (error) { said.textContent = `No answer: ${error.message}.`; }
+    });
     $("#older").addEventListener("click", () => entries(true).catch(complain));
     $("#verify").addEventListener("click", async () => {
       say("Verifying …");

@@ -1,0 +1,76 @@
+"""What a store and a campaign answer: plain records, for which no database is needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ..metrics import Estimate
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A campaign in the list of a store."""
+
+    name: str
+    policy: str
+    created: datetime
+    events: int
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """An event of the log.
+
+    Attributes
+    ----------
+    seq : its number in the log
+    kind : "asked", "rewarded", "rewarded late", "expired", "cancelled", "arm added", ...
+    time : when
+    decision, arm, reward : what it is about, where it is about one
+    key, worker : of the decision
+    """
+
+    seq: int
+    kind: str
+    time: datetime
+    decision: int | None
+    arm: Any
+    reward: float | None
+    key: str | None
+    worker: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {**self.__dict__, "time": self.time.isoformat()}
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What another policy would have earned per round.
+
+    Attributes
+    ----------
+    policy : its name
+    rounds : decisions with rewards, which the estimates rest on
+    unrewarded : decisions without one, which are left out
+    earned : the mean reward of the campaign
+    inverse_propensity, doubly_robust : the mean reward of the other policy, estimated
+    effective_rounds : as many rounds of the other policy itself would tell as much
+    """
+
+    policy: str
+    rounds: int
+    unrewarded: int
+    earned: Estimate
+    inverse_propensity: Estimate
+    doubly_robust: Estimate
+    effective_rounds: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.policy} would have earned {self.doubly_robust} per round (doubly robust; by inverse propensity "
+            f"{self.inverse_propensity}), the campaign earned {self.earned}; {self.rounds:,} rewards, worth "
+            f"{self.effective_rounds:,.0f} rounds of {self.policy}"
+        )
