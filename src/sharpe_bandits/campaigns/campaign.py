@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import platform
-import secrets
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -28,12 +26,13 @@ from ..errors import (
 from ..kernels.streams import fold, stream_key, uniform
 from ..names import check_name
 from ..policies.base import ENOUGH, Policy, check_policy
-from ..validation import finite, whole
+from ..validation import whole
 from . import ledger as log
 from .activity import Activity, activity
 from .answers import LogEntry
 from .database import Database, Prepared
 from .decisions import AUTOMATIC, CANCELLED, EXPIRED, PENDING, REWARDED, Decision, from_row, moment
+from .interface import MAX_BATCH, CampaignInterface, number_of
 from .ledger import Event, Ledger, Settings
 from .log_pages import log_page
 from .schema import campaigns, decisions, events, snapshots
@@ -48,8 +47,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Decisions that are asked for, or told, in one call, at most.
-MAX_BATCH = 10_000
 #: The state is written each time the log has grown by so many events, or by one event per so many of its bytes if that
 #: is more: that costs little per event, and whoever opens the campaign has few events to apply.
 _SNAPSHOT_EVENTS, _SNAPSHOT_BYTES = 64, 200
@@ -61,11 +58,13 @@ CLOCK_TOLERANCE = 60.0
 _EXPLORE = np.uint64(3)
 
 
-class Campaign:
+class Campaign(CampaignInterface):
     """A durable campaign; made or opened by :meth:`Store.campaign`.
 
     Threads and processes may share one: each call is a transaction, and what it gives is committed.
     """
+
+    _AUTOMATIC = AUTOMATIC
 
     def __init__(self, database: Database, number: int, name: str, settings: Settings, policy: Policy) -> None:
         self._database = database
@@ -89,94 +88,21 @@ class Campaign:
 
     @property
     def arms(self) -> list[Any]:
-        """All arms, retired ones included."""
         return list(self._current().agent.arms)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the campaign was made with, as plain data; the lease in seconds."""
         return self._settings._asdict()
 
-    def ask(
-        self,
-        *,
-        count: int | None = None,
-        key: str | None = None,
-        keys: Sequence[str | None] | None = None,
-        worker: str | None = None,
-    ) -> Any:
-        """Which arm to play now: a :class:`Decision`, or a list of them if ``count`` or ``keys`` is given.
+    def _asked(self, keys: list[str], worker: str) -> list[Decision]:
+        ahead = (self._do.by_key, keys[0]) if len(keys) == 1 else None
+        return self._write(lambda change: self._ask(change, keys, worker), ahead)
 
-        Parameters
-        ----------
-        count : how many decisions to make in one commit. Where the policy can hand out fewer for now, the list is
-            shorter
-        key : idempotency key, of up to 200 characters: asking again with the same key gives the same decision,
-            whatever has become of it
-        keys : one key (or None) per decision, instead of ``count``
-        worker : who asks (host and process)
-
-        Raises
-        ------
-        WaitForRewardsError : if the policy can only wait; it says for how many rewards of which arms
-        CampaignOverError : if the budget is spent, or the policy is sure
-        """
-        if sum(option is not None for option in (count, key, keys)) > 1:
-            raise InvalidInputError("give one of count=, key= and keys=")
-        wanted: list[str | None] = [key]
-        if keys is not None:
-            wanted = list(keys)
-            whole("the number of keys", len(wanted), 1, MAX_BATCH)
-        elif count is not None:
-            wanted = [None] * whole("count", count, 1, MAX_BATCH)
-        for one in wanted:
-            if one is not None:
-                check_name("an idempotency key", one)
-        who = f"{platform.node()}:{os.getpid()}" if worker is None else check_name("the name of a worker", worker)
-        # Decisions without a key get one, so that a transaction whose end was not heard of can be tried again.
-        token = secrets.token_hex(12) if None in wanted else ""
-        named = [f"{AUTOMATIC}{token}-{i}" if one is None else one for i, one in enumerate(wanted)]
-        ahead = (self._do.by_key, named[0]) if len(named) == 1 else None
-        made = self._write(lambda change: self._ask(change, named, who), ahead)
-        return made[0] if count is None and keys is None else made
-
-    def tell(self, decision: Decision | int, reward: float) -> None:
-        """Record the reward of a decision, given itself or by its number.
-
-        The same reward again changes nothing. Another one for a decision that has a reward is a
-        :class:`~sharpe_bandits.errors.ConflictError`, and nothing is changed. A reward that comes after the lease ran
-        out is welcome.
-        """
-        self.tell_many([(decision, reward)])
-
-    def tell_many(
-        self,
-        rewards: Mapping[Decision | int, float] | Iterable[tuple[Decision | int, float]],
-        *,
-        strict: bool = True,
+    def _told(
+        self, rewards: list[tuple[int, float] | SharpeBanditsError], strict: bool
     ) -> list[SharpeBanditsError | None]:
-        """Record rewards by decision, or by its number, in one commit.
-
-        Parameters
-        ----------
-        rewards : decision (or number) -> reward
-        strict : if one of them is refused, refuse all of them and raise. Otherwise the others are recorded, and what
-            was wrong with each (None: nothing) is given, in their order
-        """
-        pairs = list(rewards.items() if isinstance(rewards, Mapping) else rewards)
-        whole("the number of rewards", len(pairs), 0, MAX_BATCH)
-        if not pairs:
-            return []
-        checked: list[tuple[int, float] | SharpeBanditsError] = []
-        for decision, reward in pairs:
-            try:
-                checked.append((self._number(decision), finite(f"the reward of decision {_name(decision)}", reward)))
-            except InvalidInputError as error:
-                if strict:
-                    raise
-                checked.append(error)
-        ahead = (self._do.by_number, checked[0][0]) if len(checked) == 1 and isinstance(checked[0], tuple) else None
-        found = self._write(lambda change: self._tell(change, checked, strict), ahead)
+        ahead = (self._do.by_number, rewards[0][0]) if len(rewards) == 1 and isinstance(rewards[0], tuple) else None
+        found = self._write(lambda change: self._tell(change, rewards, strict), ahead)
         self._warn()
         return found
 
@@ -219,8 +145,7 @@ class Campaign:
         return self._write(work)
 
     def cancel(self, decision: Decision | int) -> None:
-        """Take back a decision that will not be played. Again: nothing changes; with a reward: ConflictError."""
-        number = self._number(decision)
+        number = number_of(decision)
 
         def work(change: _Change) -> None:
             row = change.rows([number]).get(number)
@@ -236,7 +161,6 @@ class Campaign:
         self._write(work)
 
     def add_arm(self, arm: str) -> None:
-        """Play a new arm from now on; it begins with its pilot. Nothing changes if there is an arm of that name."""
         check_name("the name of an arm", arm)
 
         def work(change: _Change) -> None:
@@ -250,7 +174,6 @@ class Campaign:
         self._write(work)
 
     def retire_arm(self, arm: Any) -> None:
-        """Do not play an arm any more; rewards of its decisions are still taken in. Again: nothing changes."""
 
         def work(change: _Change) -> None:
             agent = change.ledger.agent
@@ -265,7 +188,6 @@ class Campaign:
         self._write(lambda change: change.add(log.CLOCK), accept_clock=True)
 
     def decision(self, number: int) -> Decision:
-        """The decision of that number, as it is now."""
         chosen = sa.select(decisions).where(decisions.c.campaign == self._id, decisions.c.number == number)
         row = self._database.read(lambda connection: connection.execute(chosen).one_or_none())
         if row is None:
@@ -273,7 +195,6 @@ class Campaign:
         return from_row(row, self._current().agent.arms)
 
     def pending(self, count: int = 100) -> list[Decision]:
-        """Decisions that wait for their reward, at most ``count``; the lease of the first one ends first."""
         table = decisions.c
         chosen = (
             sa.select(decisions)
@@ -285,7 +206,6 @@ class Campaign:
         return [from_row(row, arms) for row in rows]
 
     def status(self) -> Status:
-        """Where the campaign stands: arms with pulls, pulls under way, estimates and intervals; what was spent."""
 
         def work(connection: sa.Connection) -> tuple[Ledger, float, int, float | None]:
             row = self._exists(self._do.read(connection, {"of": self._id, **self._database.moment()}))
@@ -304,22 +224,12 @@ class Campaign:
             return status_of(self.name, self._settings, ledger, moment(now), overdue, since)
 
     def recommend(self) -> Any:
-        """The arm that looks best, or the arms: see :meth:`sharpe_bandits.Agent.recommend`."""
         return self._current().agent.recommend()
 
     def agent(self) -> Agent:
-        """The same state as an agent in memory; what it does from now on does not touch the campaign."""
         return Agent.from_json(self._current().agent.to_json())
 
     def history(self, last: int | None = None, *, first: int | None = None, count: int | None = None) -> pa.Table:
-        """All decisions as an Arrow table, in their order; ``.to_pandas()`` makes a frame.
-
-        Parameters
-        ----------
-        last : only so many, the last ones
-        first : or those from this number on
-        count : and at most so many
-        """
         from .history import history
 
         if last is not None and first is not None:
@@ -332,15 +242,6 @@ class Campaign:
         return history(self._database, self._id, ledger.agent.arms, begin, end)
 
     def log(self, *, before: int | None = None, count: int = 100, search: str = "") -> list[LogEntry]:
-        """Entries of the log, the newest first.
-
-        Parameters
-        ----------
-        before : only entries before the one of this number
-        count : at most so many
-        search : only entries in which this is found: the number of a decision, or part of a kind of event, of the name
-            of an arm, of a key or of a worker
-        """
         if not isinstance(search, str):
             raise InvalidInputError(f"search must be text, got {shown(search)}")
         whole("count", count, 1, MAX_BATCH)
@@ -367,13 +268,6 @@ class Campaign:
         return found
 
     def verify(self, *, choices: bool = False) -> Verification:
-        """Fold the log again from the beginning, and compare it with the state and with all decisions.
-
-        Parameters
-        ----------
-        choices : also ask the policy again, decision by decision, whether it chooses the arms that it chose (takes
-            longer)
-        """
         return verify(
             self._database,
             self._id,
@@ -383,19 +277,11 @@ class Campaign:
         )
 
     def evaluate(self, policy: Policy) -> Evaluation:
-        """What another policy would have earned per round, by inverse propensity and doubly robust estimates.
-
-        Needs a campaign made with ``explore=``; raises :class:`~sharpe_bandits.errors.InvalidInputError`, with the
-        reason, where the log cannot say. See :mod:`sharpe_bandits.campaigns.evaluation` for what is estimated.
-        """
         from .evaluation import evaluate
 
         return evaluate(self._database, self._id, self._settings, check_policy(policy))
 
     # How it is done.
-
-    def _number(self, decision: Decision | int) -> int:
-        return decision.number if isinstance(decision, Decision) else whole("the number of a decision", decision, 1)
 
     def _unknown(self, number: int) -> UnknownNameError:
         return UnknownNameError(f"there is no decision {number} in the campaign {self.name!r}; nothing was recorded")
@@ -751,7 +637,3 @@ def _all(statement: Any, *columns: str) -> Any:
 
 def _all_rows(statement: Any) -> Callable[[sa.Connection], list[Any]]:
     return lambda connection: list(connection.execute(statement))
-
-
-def _name(decision: Decision | int) -> str:
-    return str(decision.number) if isinstance(decision, Decision) else shown(decision)

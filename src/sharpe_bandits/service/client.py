@@ -5,11 +5,9 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import platform
-import secrets
 import ssl
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -18,6 +16,7 @@ from ..agents import Agent
 from ..agents.base import check_arms, plain
 from ..campaigns.answers import Entry, Evaluation, LogEntry
 from ..campaigns.decisions import Decision
+from ..campaigns.interface import CampaignInterface, number_of
 from ..campaigns.lease import seconds
 from ..campaigns.status import ArmStatus, Status
 from ..campaigns.verified import Verification
@@ -192,8 +191,10 @@ class Service:
         return http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
 
 
-class RemoteCampaign:
+class RemoteCampaign(CampaignInterface):
     """A campaign behind HTTP: the methods of :class:`~sharpe_bandits.campaigns.Campaign`."""
+
+    _AUTOMATIC = "auto-"
 
     def __init__(self, service: Service, name: str, settings: dict[str, Any]) -> None:
         self._service, self.name, self._settings = service, name, settings
@@ -208,78 +209,44 @@ class RemoteCampaign:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the campaign was made with, as plain data; the lease in seconds."""
         return dict(self._settings)
 
     @property
     def arms(self) -> list[Any]:
-        """All arms, retired ones included."""
         return [arm.arm for arm in self.status().arms]
 
-    def ask(
-        self,
-        *,
-        count: int | None = None,
-        key: str | None = None,
-        keys: Sequence[str | None] | None = None,
-        worker: str | None = None,
-    ) -> Any:
-        """Which arm to play now; see :meth:`Campaign.ask`. Without a key, one is made, so that repeating is safe."""
-        if sum(option is not None for option in (count, key, keys)) > 1:
-            raise InvalidInputError("give one of count=, key= and keys=")
-        wanted: list[str | None] = [key]
-        if keys is not None:
-            wanted = list(keys)
-        elif count is not None:
-            wanted = [None] * whole("count", count, 1, _PAGE)
-        token = secrets.token_hex(12)
-        named = [f"auto-{token}-{i}" if one is None else one for i, one in enumerate(wanted)]
-        body = {"keys": named, "worker": worker or f"{platform.node()}:{os.getpid()}"}
-        made = [_decision(item) for item in self._do("POST", "/decisions", body)["decisions"]]
-        return made[0] if count is None and keys is None else made
+    def _asked(self, keys: list[str], worker: str) -> list[Decision]:
+        found = self._do("POST", "/decisions", {"keys": keys, "worker": worker})
+        return [_decision(item) for item in found["decisions"]]
 
-    def tell(self, decision: Decision | int, reward: float) -> None:
-        """Record the reward of a decision; see :meth:`Campaign.tell`."""
-        self.tell_many([(decision, reward)])
-
-    def tell_many(
-        self,
-        rewards: Mapping[Decision | int, float] | Iterable[tuple[Decision | int, float]],
-        *,
-        strict: bool = True,
+    def _told(
+        self, rewards: list[tuple[int, float] | SharpeBanditsError], strict: bool
     ) -> list[SharpeBanditsError | None]:
-        """Record rewards in one commit; see :meth:`Campaign.tell_many`."""
-        pairs = list(rewards.items() if isinstance(rewards, Mapping) else rewards)
-        if not pairs:
-            return []
-        listed = [{"decision": _number(decision), "reward": reward} for decision, reward in pairs]
-        found = self._do("POST", "/rewards", {"rewards": listed, "strict": strict})
-        wrong = {item["place"]: error_of(item["problem"], 422) for item in found["refused"]}
-        return [wrong.get(place) for place in range(len(pairs))]
+        wrong = [pair if isinstance(pair, SharpeBanditsError) else None for pair in rewards]
+        places = [place for place, error in enumerate(wrong) if error is None]
+        listed = [{"decision": pair[0], "reward": pair[1]} for pair in rewards if isinstance(pair, tuple)]
+        found = self._do("POST", "/rewards", {"rewards": listed, "strict": strict}) if listed else {"refused": []}
+        for item in found["refused"]:
+            wrong[places[item["place"]]] = error_of(item["problem"], 422)
+        return wrong
 
     def cancel(self, decision: Decision | int) -> None:
-        """Take back a decision that will not be played."""
-        self._do("POST", f"/decisions/{_number(decision)}/cancel")
+        self._do("POST", f"/decisions/{number_of(decision)}/cancel")
 
     def add_arm(self, arm: str) -> None:
-        """Play a new arm from now on."""
         self._do("POST", "/arms", {"arm": arm})
 
     def retire_arm(self, arm: Any) -> None:
-        """Do not play an arm any more."""
         self._do("POST", "/arms/retire", {"arm": arm})
 
     def decision(self, number: int) -> Decision:
-        """The decision of that number, as it is now."""
-        return _decision(self._do("GET", f"/decisions/{_number(number)}"))
+        return _decision(self._do("GET", f"/decisions/{number_of(number)}"))
 
     def pending(self, count: int = 100) -> list[Decision]:
-        """Decisions that wait for their reward."""
         found = self._do("GET", f"/pending?count={whole('count', count, 1, _PAGE)}")
         return [_decision(item) for item in found["decisions"]]
 
     def status(self) -> Status:
-        """Where the campaign stands."""
         found = self._do("GET", "")
         del found["settings"]
         arms = [ArmStatus(**{key: _pair(value) for key, value in arm.items()}) for arm in found["arms"]]
@@ -291,20 +258,16 @@ class RemoteCampaign:
         return Status(**{**found, **times, "arms": arms, "leader": Leader(**found["leader"])})
 
     def recommend(self) -> Any:
-        """The arm that looks best, or the arms."""
         return self._do("GET", "/recommendation")["recommendation"]
 
     def agent(self) -> Agent:
-        """The same state as an agent in memory."""
         return Agent.from_json(self._do("GET", "/agent")["agent"])
 
     def verify(self, *, choices: bool = False) -> Verification:
-        """Fold the log again and compare it with the state and with all decisions."""
         found = self._do("GET", f"/verification?choices={'true' if choices else 'false'}")
         return Verification(found["events"], found["decisions"], found["problems"])
 
     def log(self, *, before: int | None = None, count: int = 100, search: str = "") -> list[LogEntry]:
-        """Entries of the log, the newest first; see :meth:`Campaign.log`."""
         if not isinstance(search, str):
             raise InvalidInputError(f"search must be text, got {shown(search)}")
         begin, left, found = (
@@ -323,7 +286,6 @@ class RemoteCampaign:
         return found
 
     def evaluate(self, policy: Policy) -> Evaluation:
-        """What another policy would have earned per round; see :meth:`Campaign.evaluate`."""
         described = json.dumps(plain(check_policy(policy).to_dict()))
         found = self._do("GET", f"/evaluation?{urlencode({'policy': described})}")
         del found["sentence"]
@@ -333,7 +295,6 @@ class RemoteCampaign:
         return Evaluation(**kept)
 
     def history(self, last: int | None = None, *, first: int | None = None, count: int | None = None) -> pa.Table:
-        """All decisions, or a part of them, as an Arrow table; see :meth:`Campaign.history`."""
         import pyarrow as pa
 
         if last is not None and first is not None:
@@ -369,10 +330,6 @@ def _path(name: str) -> str:
     if not isinstance(name, str) or not name:
         raise InvalidInputError(f"the name of a campaign must be text, got {shown(name)}")
     return f"/api/campaigns/{quote(name, safe='')}"
-
-
-def _number(decision: Decision | int) -> int:
-    return decision.number if isinstance(decision, Decision) else whole("the number of a decision", decision, 1)
 
 
 def _decision(item: dict[str, Any]) -> Decision:
