@@ -49,6 +49,11 @@ def main():
     agent.tell(agent.ask(), 0.5)
     assert sb.Agent.from_json(agent.to_json()).ask() == agent.ask()
     missing(lambda: sb.Store, "sqlalchemy", "live")
+    assert "http://127.0.0.1:8000" in repr(sb.connect("http://127.0.0.1:8000", token="t" * 40))  # the client needs none
+    pages = Path(__file__).parents[1] / "src/sharpe_bandits/service"
+    shipped = Path(sb.__file__).parent / "service"
+    for file in (file for folder in ("static", "templates") for file in (pages / folder).iterdir()):
+        assert (shipped / file.relative_to(pages)).read_bytes() == file.read_bytes(), file
     with tempfile.TemporaryDirectory() as folder:
         study.save(folder)
         assert sb.load(folder).names == study.names

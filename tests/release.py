@@ -21,11 +21,20 @@ import numpy as np
 rng = np.random.default_rng(1)
 returns = {"A": rng.normal(0.001, 0.01, 300), "B": rng.normal(0, 0.01, 300)}
 """
+SERVE = """
+import subprocess, sys, urllib.request
+command = [sys.executable, "-m", "sharpe_bandits", "serve", "c.db", "--port", "0"]
+with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    url = server.stdout.readline().split()[1]
+    for path in ("sign-in", "static/dashboard.js", "static/charts.js", "static/dashboard.css", "static/icon.svg"):
+        assert urllib.request.urlopen(f"{url}/{path}").status == 200
+    server.terminate()
+"""
 EXTRAS = {
     "report": 'study.plot(sb.RSSR(L=0.5)); study.report("page", sb.RSSR(L=0.5))',
     "data": f'{RETURNS}\nsb.rank(returns, kind="returns", periods_per_year=252, replications=100)',
     "live": 'c = sb.Store("c.db").campaign("a", policy=sb.ScaleFreeUCB(L=1e-5), arms=2); c.tell(c.ask(), 0.01)',
-    "serve": "from sharpe_bandits.service.app import create_app",
+    "serve": SERVE,
     "dask": "import distributed; from sharpe_bandits.commands import cluster",
     "tearsheet": "import quantstats",
     "examples": "import skfolio.datasets",

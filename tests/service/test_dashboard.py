@@ -2,6 +2,7 @@
 
 import re
 import time
+import zoneinfo
 
 import numpy as np
 import pytest
@@ -134,6 +135,54 @@ def test_hostile_names_are_text(page, store):
     assert page.locator("main img, main b, main script").count() == 0
     shown = page.locator("#arms tbody th").all_text_contents()
     assert shown == names
+
+
+def test_which_arm_leads_how_surely_and_what_another_policy_would_have_earned(page, store):
+    campaign = store.campaign("explores", policy=sb.ScaleFreeUCB(L=1e-2), arms=["good", "bad"], explore=0.5)
+    generator = np.random.default_rng(1)
+    for _ in range(20):
+        campaign.tell_many({decision: generator.normal(decision.arm == "good") for decision in campaign.ask(count=50)})
+    assert campaign.status().leader.probably_best
+    sign_in(page, READER, "/campaign/explores")
+    page.wait_for_url("**/explores")
+    until(page, "document.querySelector('#lead').textContent.includes('Probably best since')")
+    assert "good leads" in page.inner_text("#lead")
+    assert "hold at all times" in page.inner_text("figure[data-chart=intervals] figcaption")
+    assert "confidence sequences" in page.inner_text("#interval-note")
+    until(page, "document.querySelector('#plan').textContent.includes('rewards a day')")
+    page.fill("#other", "SF-UCB:c=0.2")
+    page.press("#other", "Enter")
+    until(page, "document.querySelector('#evaluation').textContent.includes('would have earned')")
+    page.expected = (404,)
+    page.fill("#other", "nonsense")
+    page.press("#other", "Enter")
+    until(page, "document.querySelector('#evaluation').textContent.includes('nonsense')")
+    page.goto(page.base + "/campaign/desks")
+    page.wait_for_selector("#evaluate-not")
+    assert "explore = 0" in page.inner_text("#evaluate-not")
+
+
+def test_without_a_mouse_and_in_another_time_zone(browser, served, store):
+    """Figures are read with the arrow keys, tables sorted with Enter; times are those of the reader's clock."""
+    campaign = store.campaign("desks")
+    campaign.tell_many({decision: 0.01 * decision.number for decision in campaign.ask(count=9)})
+    context = browser.new_context(timezone_id="Asia/Tokyo", locale="en-GB")
+    page = context.new_page()
+    page.base = served.url
+    sign_in(page, READER, "/campaign/desks")
+    page.wait_for_selector("#log tbody tr")
+    page.focus("figure[data-chart=choices] svg")
+    page.keyboard.press("ArrowLeft")
+    said = page.locator("figure[data-chart=choices] .under")
+    assert said.get_attribute("aria-live") == "polite"
+    assert ":" in said.inner_text()
+    assert "Decisions" in page.get_attribute("figure[data-chart=choices] svg", "aria-label")
+    page.focus("#arms thead th:nth-child(2) button")
+    page.keyboard.press("Enter")
+    assert page.get_attribute("#arms thead th:nth-child(2)", "aria-sort") == "descending"
+    told = campaign.decision(9).told.astimezone(zoneinfo.ZoneInfo("Asia/Tokyo"))
+    assert page.inner_text("#log tbody tr:first-child time") == f"{told:%d/%m/%Y, %H:%M:%S}"
+    context.close()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(420, "dark"), (1200, "light")])
