@@ -6,11 +6,11 @@ The error falls with the budget, but is known only as a count of wrong runs. So 
 2. three budgets about the place where it crosses the target are simulated with many runs;
 3. a line through all counts near the target tells where it is crossed, with an interval (:mod:`.crossing`), and from
    which budget on the upper limit of the error is below it: that one is recommended;
-4. fresh runs at that budget tell the error there.
+4. fresh runs at that budget tell the error there. Should they show one above the target, they are added to the line,
+   and the step is taken again.
 
 Every budget has rewards of its own: shared ones would make the errors of neighbouring budgets deviate to the same side,
-and the line with them. All policies see the same rewards. Beside the policies stands who sees every arm in every
-period, and needs none of them.
+and the line with them. Beside the policies stands who sees every arm in every period, and needs none of them.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ from ..simulation import LARGEST_HORIZON, LARGEST_SEED, simulate
 from ..validation import inside, real, whole
 from .crossing import Line, fit
 from .needs import ASKED, BRACKET, CONFIDENCE, CURVE, EVERY_ARM, FIT, STAGES, VERIFY, Need, Plan, Point
+from .phases import drawn_directly, recommended
 from .problem import BestArmProblem
 
 #: Runs at a budget that was asked for, unless told.
 ASKED_RUNS = 4000
-#: The standard error of the error near the target, relative to the target, and that while it is bracketed.
-PRECISION, ROUGH = 0.1, 0.22
+#: The standard error of the budget at which the error is the target, relative to it, that the runs at one budget leave:
+#: where means are drawn directly, where rewards are drawn one by one, and while the target is bracketed.
+DIRECT, SIMULATED, ROUGH = 0.02, 0.06, 0.13
 #: Budgets near the target, relative to the first guess; and how far from it a count still tells of the line.
 GRID, REACH = (1 / math.sqrt(2), 1.0, math.sqrt(2)), 2.5
 #: Periods in which every arm is seen, at least.
@@ -74,8 +76,8 @@ def plan(
     policies : EliminationPolicy | Iterable[EliminationPolicy] | None, optional
         policies with a fixed budget; by default halving, rejects and uniform sampling on the problem's objective
     runs : int | None, optional
-        runs per budget near the target, or per budget asked for. By default as many as make the standard error of the
-        error a tenth of the target; 4,000 per budget asked for
+        runs per budget near the target, or per budget asked for. By default as many as locate the budget needed to
+        2%, or to 6% where rewards are drawn one by one; 4,000 per budget asked for
     max_budget : int, optional
         larger budgets are not tried
     seed : int, optional
@@ -122,13 +124,24 @@ def plan(
         raise InvalidInputError(
             f"max_budget is {max_budget}, but these policies need at least {least} rounds for {problem.K} arms"
         )
-    count = math.ceil((1 - target) / target / PRECISION**2) if runs is None else whole("runs", runs, 100)
-    rough = min(count, math.ceil((1 - target) / target / ROUGH**2))
+    given = None if runs is None else whole("runs", runs, 100)
     needs: list[Need] = []
     for play, methods, smallest in plays:
-        _bracket(play, methods, target, rough, smallest, max_budget)
+        count = given or _enough(target, DIRECT if play.direct(methods) else SIMULATED)
+        _bracket(play, methods, target, min(count, _enough(target, ROUGH)), smallest, max_budget)
         needs += [_search(play, method, target, count, smallest, max_budget) for method in methods]
-    return Plan(problem, target, tuple(needs), tuple(points), seed, count, max_budget)
+    return Plan(problem, target, tuple(needs), tuple(points), seed, max(need.check.runs for need in needs), max_budget)
+
+
+def _enough(target: float, precision: float) -> int:
+    """Runs whose count of wrong ones locates the budget of an error Φ(-c√n) with this relative standard error."""
+    from scipy.special import ndtri
+
+    score = float(ndtri(target))
+    slope = (
+        math.exp(-(score**2) / 2) / math.sqrt(2 * math.pi) * abs(score) / 2
+    )  # of the error by the budget's logarithm
+    return math.ceil(target * (1 - target) / (slope * precision) ** 2)
 
 
 def _target(error: float) -> float:
@@ -192,6 +205,10 @@ class _Play:
         """In how many runs each of the methods does not find the best arm."""
         raise AssertionError(f"{type(self).__name__} plays nothing")
 
+    def direct(self, methods: Sequence[Any]) -> bool:
+        """Whether the cost of a run does not grow with the budget."""
+        raise AssertionError(f"{type(self).__name__} plays nothing")
+
     def of(self, policy: str, *stages: str) -> list[Point]:
         return [point for point in self.points if point.policy == policy and point.stage in stages]
 
@@ -199,7 +216,16 @@ class _Play:
 class _OneAtATime(_Play):
     """Policies, which see the reward of one arm per period."""
 
+    def direct(self, methods: Sequence[Any]) -> bool:
+        return drawn_directly(methods, self.problem.bandit.arms)
+
     def wrong(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[int]:
+        if self.direct(methods):
+            (mean,), (variance,) = self.problem.bandit.truth(0, 1)
+            found = (
+                recommended(policy, mean, variance, budget, runs, np.random.default_rng(entropy)) for policy in methods
+            )
+            return [int((~np.isin(arms, self.problem.best)).sum()) for arms in found]
         seed = int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
         study = simulate(
             methods, self.problem.bandit, horizon=budget, runs=runs, seed=seed, executor=self.engine,
@@ -210,6 +236,9 @@ class _OneAtATime(_Play):
 
 class _Together(_Play):
     """Every arm is seen in every period."""
+
+    def direct(self, methods: Sequence[Any]) -> bool:
+        return self.problem.table is None
 
     def wrong(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[int]:
         return [self.problem.wrong(budget, runs, np.random.default_rng((*entropy, 1))) for _ in methods]
@@ -258,7 +287,10 @@ def _search(play: _Play, player: _Method, target: float, runs: int, least: int, 
         for n in sorted({min(max(math.ceil(guess * f), least), most) for f in GRID}):
             play([player], n, runs, FIT, turn)
         counted = [*end, *play.of(name, FIT)]
-        line = _line([p for p in counted if guess / REACH <= p.budget <= guess * REACH]) or _line(counted)
+        near = [p for p in counted if guess / REACH <= p.budget <= guess * REACH]
+        if _line(near) is None:
+            near = counted
+        line = _line(near)
         if line is None:
             raise InvalidInputError(f"{runs} runs are too few to see the error of {name} fall; pass more runs")
         rounds = line.crossing(target, CONFIDENCE)
@@ -266,11 +298,17 @@ def _search(play: _Play, player: _Method, target: float, runs: int, least: int, 
         if guess * GRID[0] <= rounds.mean <= guess * GRID[-1]:
             break
         guess = rounds.mean
-    if safe > most:
-        return Need(name, None, line, play([player], most, runs, VERIFY)[0])
     if safe < least:
         return Need(name, smallest, None, play([player], least, runs, VERIFY)[0])
-    return Need(name, rounds, line, play([player], math.ceil(safe), runs, VERIFY)[0])
+    budget, turn = safe, 0
+    while budget <= most:
+        check = play([player], math.ceil(budget), runs, VERIFY, turn)[0]
+        if check.error.mean <= target:
+            return Need(name, rounds, line, check)
+        near, turn = [*near, check], turn + 1
+        line = fitted if (fitted := _line(near)) is not None else line
+        rounds, budget = line.crossing(target, CONFIDENCE), max(line.safe(target, CONFIDENCE), check.budget + 1)
+    return Need(name, None, line, play([player], most, runs, VERIFY, turn)[0])
 
 
 def _line(points: Sequence[Point]) -> Line | None:
