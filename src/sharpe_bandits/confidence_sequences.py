@@ -29,7 +29,7 @@ import numpy as np
 
 from .errors import InvalidInputError
 from .kernels.statistics import ROUNDING
-from .objectives import Objective, Sharpe, check_objective, spread
+from .objectives import Objective, Sharpe, check_objective, influence_variance
 from .validation import finite, inside, positive, whole
 
 #: Intervals are narrowest, as a multiple of the standard error, after about so many rewards.
@@ -286,7 +286,7 @@ def _estimates(
         varies = (pulls > 1) & (variance > ROUNDING * mean * mean)
         kurtosis = np.where(varies, fourth / (variance * variance), np.inf)
         estimate, by_mean, by_variance, scale = plain.root(mean, variance, *arguments)
-        w = np.maximum(spread(variance, third, fourth, by_mean, by_variance, scale), 0.0) * inflation
+        w = np.maximum(influence_variance(variance, third, fourth, by_mean, by_variance, scale), 0.0) * inflation
         ready = varies & (pulls >= np.maximum(START, PER_KURTOSIS * kurtosis) * inflation)
         estimate = np.where((pulls > 1) & np.isfinite(estimate), estimate, np.nan)
     return np.asarray(estimate, float), np.where(ready, w, np.inf), ready, varies & (kurtosis > HEAVY)

@@ -66,7 +66,7 @@ def test_a_table_worked_by_hand(small):
     assert player.annual_turnover == pytest.approx(10)
     assert player.shares == {"A": 0.5, "B": 0.5}
     assert player.runs == 2
-    assert set(player.spread.values()) == {0}
+    assert set(player.sd_over_runs.values()) == {0}
     assert (player.wealth_low == player.wealth).all()
 
 
@@ -234,7 +234,7 @@ def test_every_policy_is_played_many_times(daily, name):
     ratios = [statistics.sharpe(x) * math.sqrt(252) for x in earned]
     wealth = [np.prod(1 + x) for x in earned]
     assert player.annual_sharpe == pytest.approx(np.mean(ratios))
-    assert player.spread["annual_sharpe"] == pytest.approx(np.std(ratios, ddof=1))
+    assert player.sd_over_runs["annual_sharpe"] == pytest.approx(np.std(ratios, ddof=1))
     assert player.band["annual_sharpe"] == pytest.approx(np.quantile(ratios, [0.05, 0.95]))
     assert player.total == pytest.approx(np.median(wealth) - 1)
     assert player.wealth_low[-1] == pytest.approx(np.quantile(wealth, 0.05))
@@ -252,8 +252,8 @@ def test_the_order_of_the_columns_in_the_table_does_not_matter_on_average():
     means = []
     for columns in ([0, 1, 2], [1, 2, 0]):
         player = sb.replay(table(*x.T[columns]), sb.RoundRobin(), runs=200)["Round robin"]
-        assert player.spread["annual_sharpe"] > 0.5
-        means.append((player.annual_sharpe, player.spread["annual_sharpe"] / math.sqrt(200)))
+        assert player.sd_over_runs["annual_sharpe"] > 0.5
+        means.append((player.annual_sharpe, player.sd_over_runs["annual_sharpe"] / math.sqrt(200)))
     (a, sa), (b, sb_) = means
     assert abs(a - b) < 4 * math.hypot(sa, sb_)
 
@@ -269,7 +269,9 @@ def test_start_dates_and_blocks_are_played_like_orders(daily):
     for other in (starts, blocks):
         assert other.dates is None
         assert other[EQUAL].runs == other[BEST].runs == other["Round robin"].runs == 30
-        assert other["Round robin"].spread["annual_sharpe"] > recorded["Round robin"].spread["annual_sharpe"]
+        assert (
+            other["Round robin"].sd_over_runs["annual_sharpe"] > recorded["Round robin"].sd_over_runs["annual_sharpe"]
+        )
     # Equal weight on stretches of 100 rows: any start has the same chance.
     keys = [np.random.Generator(np.random.Philox(key=np.array([0, run], np.uint64))) for run in range(30)]
     expected = []
@@ -386,7 +388,7 @@ def test_seeing_all_columns_is_no_worse_where_one_is_best():
 def test_nothing_is_called_better_without_its_error():
     g = np.random.default_rng(2)
     same = sb.replay(table(*g.normal(0.001, 0.01, (3, 400)), q=252), "SF-UCB")
-    luck = math.hypot(same["SF-UCB"].annual_difference_se, same["SF-UCB"].spread["annual_difference"])
+    luck = math.hypot(same["SF-UCB"].annual_difference_se, same["SF-UCB"].sd_over_runs["annual_difference"])
     assert abs(same["SF-UCB"].annual_difference) < 2 * luck
     assert "No policy is two standard errors away from it." in same.summary
     x = g.normal(0, 0.01, (3, 900)) + np.array([[-0.02], [0.01], [-0.02]])
@@ -438,7 +440,7 @@ def test_numbers_come_as_plain_data(daily):
     assert len(rows) == 4 * (len(NUMBERS) + 4)
     found = {(r["player"], r["metric"], r["column"]): r for r in rows}
     assert found["W-TS", "share", "b"]["value"] == played["W-TS"].shares["b"]
-    assert found["W-TS", "drawdown", ""]["sd_over_runs"] == played["W-TS"].spread["drawdown"]
+    assert found["W-TS", "drawdown", ""]["sd_over_runs"] == played["W-TS"].sd_over_runs["drawdown"]
     assert found[EQUAL, "sharpe", ""]["sd_over_runs"] == ""
 
 

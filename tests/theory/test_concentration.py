@@ -72,7 +72,7 @@ def test_widths_by_hand():
     assert theory.width("sr_like", *values, "printed") == pytest.approx(1.2)
     # repaired: (0.3 + 0.5 + 0.4) * 0.1 / (0.5 * 0.4), and V / (n D) = 0.3 / 5 more for n = 10
     assert theory.width("rssr", *values) == pytest.approx(0.6)
-    assert theory.width("rssr", *values, n=10) == pytest.approx(0.66)
+    assert theory.width("rssr", *values, pulls=10) == pytest.approx(0.66)
     # (0.3 + 0.5 + 0.2) * 0.1 / (0.5 * 0.4)
     assert theory.width("sr_like", *values) == pytest.approx(0.5)
     assert theory.width("variance", 0.1, 0.3, 0.5) == pytest.approx(0.1)
@@ -101,7 +101,7 @@ def test_repaired_width_contains_every_estimate_within_epsilon():
     second = mean**2 + variance + epsilon * rng.choice([-1, 1, -0.5], size)
     square = np.maximum(second - v * (n - 1) / n, 0)  # the squared sample mean
     error = np.abs(square / (L + v) - mean**2 / (L + variance))
-    widths = theory.width("rssr", epsilon, v, second, L, n=n)
+    widths = theory.width("rssr", epsilon, v, second, L, pulls=n)
     possible = second >= v * (n - 1) / n
     assert (error[possible] <= widths[possible] * (1 + 1e-12)).all()
     assert (error[possible] > 0.9 * widths[possible]).any()  # and it is tight: not just anything would do

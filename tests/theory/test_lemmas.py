@@ -125,7 +125,7 @@ def test_the_repaired_root_is_where_its_width_is_half_the_gap():
     low, high = 1e-6, 0.149
     for _ in range(100):
         middle = (low + high) / 2
-        wide = theory.width("rssr", middle, 0.1, 0.4, 0.05, "repaired", n=1000) > 4.0
+        wide = theory.width("rssr", middle, 0.1, 0.4, 0.05, "repaired", pulls=1000) > 4.0
         low, high = (low, middle) if wide else (middle, high)
     assert term == pytest.approx(3 * 2 * theory.rssr_concentration(low, 1000, 1.0).value, rel=1e-6)
 

@@ -440,8 +440,11 @@ del Arm.kinds["Odd"]
         (lambda: kl_inf(Odd(), 0.5, 1.0), "density of Odd.* is not known"),
         (lambda: kl_inf(st.t(2.1), 0.5, 1.0, low=-math.inf, high=math.inf), "cannot be integrated to 1e-6"),
         (lambda: lower_bound(sb.Tape([[1.0, 2.0], [2.0, 2.0]]), 1.0), "needs a Bandit .* got Tape"),
-        (lambda: lower_bound([sb.Uniform(0, 1), sb.Uniform(0, 2)], 1.0).at(0.5), "n must be at least 1, got 0.5"),
-        (lambda: lower_bound([sb.Uniform(0, 1), sb.Uniform(0, 2)], 1.0).at([2, math.nan]), "n must be at least 1"),
+        (lambda: lower_bound([sb.Uniform(0, 1), sb.Uniform(0, 2)], 1.0).at(0.5), "horizon must be at least 1, got 0.5"),
+        (
+            lambda: lower_bound([sb.Uniform(0, 1), sb.Uniform(0, 2)], 1.0).at([2, math.nan]),
+            "horizon must be at least 1",
+        ),
     ],
 )
 def test_bad_input(call, message):

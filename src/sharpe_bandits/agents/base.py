@@ -272,19 +272,19 @@ class Agent:
                 self._end(i)
             else:  # a round of the caller's own choosing
                 self.asked += 1
-            doubt = self.doubt() if not self._warned and self.t % (ENOUGH * len(self.arms)) == 0 else None
-            self._warned |= doubt is not None
-        if doubt is not None:
-            warnings.warn(doubt, RewardWarning, stacklevel=2)
+            warning = self.reward_warning() if not self._warned and self.t % (ENOUGH * len(self.arms)) == 0 else None
+            self._warned |= warning is not None
+        if warning is not None:
+            warnings.warn(warning, RewardWarning, stacklevel=2)
 
-    def doubt(self) -> str | None:
+    def reward_warning(self) -> str | None:
         """What is wrong with rewards that the policy cannot handle, and the remedy; None if all is well so far.
 
         :meth:`tell` warns of it once.
         """
         with self._lock:
             arms = [(arm, float(self._pulls[i]), *self._estimate(i)) for i, arm in enumerate(self.arms)]
-            return self.policy.doubt(arms, self.horizon)
+            return self.policy.reward_warning(arms, self.horizon)
 
     def recommend(self) -> Any:
         """The arm that looks best by the policy's objective, or the most played one if it has none.
@@ -569,13 +569,13 @@ def _slack(weight: Any) -> Any:
     return 1 + 1e-12 + 1e-15 * weight
 
 
-def check_sums(weight: Any, sums: Any, what: str, doubt: Any = (0.0, 0.0, 0.0, 0.0)) -> None:
+def check_sums(weight: Any, sums: Any, what: str, slack: Any = (0.0, 0.0, 0.0, 0.0)) -> None:
     """Raise if no numbers of this total weight have these sums of first to fourth powers (Cauchy and Schwarz).
 
-    ``doubt`` is how far each sum may be off besides.
+    ``slack`` is how far each sum may be off besides.
     """
     s1, s2, s3, s4 = sums
-    d1, d2, d3, d4 = doubt
+    d1, d2, d3, d4 = slack
     slack, tiny = _slack(weight), TINY * (1 + np.asarray(weight))
     if (
         not np.isfinite(np.asarray(sums)).all()

@@ -113,10 +113,10 @@ class Campaign(CampaignInterface):
             if self._warned or agent is None or agent.t < self._look_at:
                 return
             self._look_at = agent.t + ENOUGH * len(agent.arms)
-            doubt = agent.doubt()
-            self._warned = doubt is not None
-        if doubt is not None:
-            warnings.warn(f"campaign {self.name!r}: {doubt}", RewardWarning, stacklevel=3)
+            warning = agent.reward_warning()
+            self._warned = warning is not None
+        if warning is not None:
+            warnings.warn(f"campaign {self.name!r}: {warning}", RewardWarning, stacklevel=3)
 
     def together(self, operations: Sequence[Callable[[], Any]]) -> list[Any]:
         """Many operations in one commit, each as if it were alone: what each gives, or the error of this library that

@@ -67,7 +67,7 @@ class Status:
     leader_since : since when it has been probably best; None if it is not
     done : whether the budget is spent, or the policy is sure
     events : length of the log
-    doubt : what is wrong with rewards that the policy cannot handle, and the remedy; None if all is well
+    reward_warning : what is wrong with rewards that the policy cannot handle, and the remedy; None if all is well
     """
 
     name: str
@@ -88,7 +88,7 @@ class Status:
     leader_since: datetime | None
     done: bool
     events: int
-    doubt: str | None
+    reward_warning: str | None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -118,7 +118,9 @@ class Status:
             "leader": self._leader_in_words(),
             "time": f"{self.time:%Y-%m-%d %H:%M:%S} UTC",
         }
-        return console.results([(heads, rows)], f"Best so far: {best}.", facts, [self.doubt] if self.doubt else [])
+        return console.results(
+            [(heads, rows)], f"Best so far: {best}.", facts, [self.reward_warning] if self.reward_warning else []
+        )
 
     def _leader_in_words(self) -> str:
         """Whether the arm that looks best is probably best, and since when."""
@@ -183,7 +185,7 @@ def status_of(
         leader_since=(lead_began if watched else time) if leader.probably_best else None,
         done=agent.done,
         events=ledger.seq,
-        doubt=agent.doubt(),
+        reward_warning=agent.reward_warning(),
     )
 
 
@@ -203,10 +205,10 @@ def objective_interval(
     from scipy.special import ndtri
 
     value = float(goal.value(mean, variance))
-    spread = math.sqrt(variance)
-    if not math.isfinite(value) or spread == 0:
+    deviation = math.sqrt(variance)
+    if not math.isfinite(value) or deviation == 0:
         return (value if math.isfinite(value) else None), None
-    steps = np.array([1e-4 * spread, 1e-4 * variance])
+    steps = np.array([1e-4 * deviation, 1e-4 * variance])
     slope = np.array(
         [
             (goal.value(mean + steps[0], variance) - goal.value(mean - steps[0], variance)) / (2 * steps[0]),

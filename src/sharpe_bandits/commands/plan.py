@@ -104,8 +104,8 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
         risk_free_quote="per-period", benchmark=None, risk_free=0.0, risk_free_per_period=None, bootstrap=False,
         block=None,
     )  # fmt: skip
-    spread = options.volatility or [VOLATILITY]
-    goal["volatility"] = spread[0] if len(spread) == 1 else spread
+    volatility = options.volatility or [VOLATILITY]
+    goal["volatility"] = volatility[0] if len(volatility) == 1 else volatility
     goal["periods_per_year"] = PERIODS if options.periods_per_year is None else options.periods_per_year
     if ways["--sharpes"]:
         return BestArmProblem.from_sharpes(options.sharpes, **goal)

@@ -110,14 +110,14 @@ class BestArmProblem:
         given = numbers("sharpes", sharpes, 1)
         periods = _periods(periods_per_year)
         _at_least_two(len(given), "sharpes")
-        spread = np.asarray(volatility, object)
-        if spread.ndim == 0:
-            spread = np.full(len(given), volatility, object)
-        if spread.shape != given.shape:
+        volatilities = np.asarray(volatility, object)
+        if volatilities.ndim == 0:
+            volatilities = np.full(len(given), volatility, object)
+        if volatilities.shape != given.shape:
             raise InvalidInputError(
-                f"there are {len(given)} arms and {spread.size} volatilities; give one, or one per arm"
+                f"there are {len(given)} arms and {volatilities.size} volatilities; give one, or one per arm"
             )
-        yearly = [positive(f"volatility of arm {k + 1}", v) for k, v in enumerate(spread.tolist())]
+        yearly = [positive(f"volatility of arm {k + 1}", v) for k, v in enumerate(volatilities.tolist())]
         arms = [Normal(s * v / periods, v * v / periods) for s, v in zip(given.tolist(), yearly, strict=True)]
         names = [f"arm {k + 1}" for k in range(len(arms))]
         return cls._of(arms, names, periods, objective, L, "normal, independent")
@@ -295,8 +295,12 @@ class BestArmProblem:
         """What was assumed, in sentences."""
         goal = self.objective
         assert isinstance(goal, (RSSR, Sharpe))
-        spread = self.volatilities
-        stated = f"{spread[0]:.4g}" if np.allclose(spread, spread[0]) else f"{spread.min():.4g} to {spread.max():.4g}"
+        volatilities = self.volatilities
+        stated = (
+            f"{volatilities[0]:.4g}"
+            if np.allclose(volatilities, volatilities[0])
+            else f"{volatilities.min():.4g} to {volatilities.max():.4g}"
+        )
         formula = "m·|m| / (L + v)" if isinstance(goal, RSSR) else "m / (L + √v)"
         return [
             f"{self.K} arms with annualised Sharpe ratios of {_listed(self.sharpes)}, annualised volatility {stated}, "

@@ -105,7 +105,7 @@ class Policy:
         """
         return AGENTS[self.family](self, arms, horizon, seed)
 
-    def doubt(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:
+    def reward_warning(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:
         """What is wrong with rewards that the policy cannot handle, and the remedy; None if all is well.
 
         Parameters

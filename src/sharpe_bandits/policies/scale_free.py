@@ -22,8 +22,7 @@ from typing import Any, ClassVar
 from ..errors import InvalidInputError, shown
 from ..kernels.statistics import ROUNDING, ArmRecord
 from ..kernels.streams import expm1, normal
-from ..objectives import RSSR, Objective, check_objective
-from ..objectives import spread as influence_variance
+from ..objectives import RSSR, Objective, check_objective, influence_variance
 from ..validation import finite, inside, positive, whole
 from .base import IndexPolicy, Policy
 

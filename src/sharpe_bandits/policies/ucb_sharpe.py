@@ -58,14 +58,14 @@ class _UCBSharpe(IndexPolicy):
         self._set(L=positive("L", self.L), risk_free=finite("risk_free", self.risk_free))
         one_of("undefined_width", self.undefined_width, get_args(UndefinedWidth))
 
-    def doubt(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:
+    def reward_warning(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:
         if any(pulls < ENOUGH for _, pulls, _, _ in arms):
-            return super().doubt(arms, horizon)
+            return super().reward_warning(arms, horizon)
         spread = self.L + max(variance for _, _, _, variance in arms)
         end = LONG_LIFE if horizon is None else horizon
         needed = 18.0 * math.log(end) / spread**2  # pulls s for which spread > 3 sqrt(2 ln N / s)
         if needed * len(arms) <= end:
-            return super().doubt(arms, horizon)
+            return super().reward_warning(arms, horizon)
         fate = "arms are played in rotation" if self.undefined_width == "infinite" else "choices mean nothing"
         return (
             f"{self.name} needs about {needed:.1g} pulls of every arm before its confidence width is defined on "

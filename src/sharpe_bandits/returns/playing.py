@@ -67,7 +67,7 @@ class Player:
         share of wealth that changes hands per period, and a year: 1 for a switch
     shares : dict[str, float]
         share of time in each column
-    spread : dict[str, float]
+    sd_over_runs : dict[str, float]
         standard deviation over runs of all these numbers; empty for a single run
     band : dict[str, tuple[float, float]]
         their 5% and 95% quantiles over runs; empty for a single run
@@ -96,7 +96,7 @@ class Player:
     turnover: float
     annual_turnover: float
     shares: dict[str, float]
-    spread: dict[str, float]
+    sd_over_runs: dict[str, float]
     band: dict[str, tuple[float, float]]
     wealth: np.ndarray
     wealth_low: np.ndarray
@@ -308,7 +308,7 @@ class Judge:
             name=name, kind=kind, rule=rule, runs=len(measured),
             **{key: float(numbers[key].mean()) for key in NUMBERS if key != "total"}, total=float(middle[-1]) - 1,
             shares={n: float(numbers[f"share of {n}"].mean()) for n in self.returns.names},
-            spread={key: float(values.std(ddof=1)) for key, values in numbers.items()} if several else {},
+            sd_over_runs={key: float(values.std(ddof=1)) for key, values in numbers.items()} if several else {},
             band=band, wealth=middle, wealth_low=low, wealth_high=high, typical=typical, held=runs[typical],
         )  # fmt: skip
 

@@ -159,7 +159,7 @@ class Replay:
                 words.append(f"{word} it by more than two standard errors: {', '.join(clear)}")
         said += f"Clearly {'; clearly '.join(words)}." if words else "No policy is two standard errors away from it."
         low, middle, high = np.quantile(self.annual_sharpes, [0, 0.5, 1])
-        wide = max(self.policies, key=lambda p: p.spread["annual_sharpe"])
+        wide = max(self.policies, key=lambda p: p.sd_over_runs["annual_sharpe"])
         least, most = wide.band["annual_sharpe"]
         said += (
             f" The same policy has other luck in every run: that of {wide.name} is from {least:.2f} to {most:.2f} in "
@@ -296,7 +296,7 @@ class Replay:
         """What is shown, as text: ratios, wealth and trade, and shares of time; each with its heads and rows."""
         ratios, others = [], []
         # the last digit shown is one that other seeds leave alone
-        d = console.decimals(max(p.spread["annual_sharpe"] for p in self.policies) / self.runs**0.5, least=1)
+        d = console.decimals(max(p.sd_over_runs["annual_sharpe"] for p in self.policies) / self.runs**0.5, least=1)
         for p in self.players:
             own = p.name == EQUAL
             ratios.append([
@@ -340,7 +340,7 @@ class Replay:
             numbers += [("share", name, f"share of {name}", share) for name, share in p.shares.items()]
             for metric, column, key, value in numbers:
                 low, high = p.band.get(key, ("", ""))
-                over = {"sd_over_runs": p.spread.get(key, ""), "low_of_runs": low, "high_of_runs": high}
+                over = {"sd_over_runs": p.sd_over_runs.get(key, ""), "low_of_runs": low, "high_of_runs": high}
                 fixed = {"player": p.name, "kind": p.kind, "runs": p.runs, "metric": metric, "column": column}
                 table.append({**fixed, "value": value, **over})
         return table
@@ -547,7 +547,7 @@ def _named(policies: Iterable[Policy]) -> str:
 
 def _luck(player: Player) -> float:
     """Standard error of the difference from equal weight, the scatter of runs included."""
-    return math.hypot(player.annual_difference_se, player.spread["annual_difference"])
+    return math.hypot(player.annual_difference_se, player.sd_over_runs["annual_difference"])
 
 
 def _band(player: Player, key: str, form: str) -> str:

@@ -113,8 +113,8 @@ def rolling_sharpe(x: Any, window: int) -> np.ndarray:
     x = _series(x)
     parts = np.lib.stride_tricks.sliding_window_view(x, whole("window", window, 2, len(x)), axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        spread = parts.std(axis=-1, ddof=1)
-        return np.where(spread > 1e-14, parts.mean(axis=-1) / spread, np.nan)
+        deviation = parts.std(axis=-1, ddof=1)
+        return np.where(deviation > 1e-14, parts.mean(axis=-1) / deviation, np.nan)
 
 
 def annualised(sharpe: Any, periods_per_year: float, autocorrelations: Sequence[float] = ()) -> Any:
@@ -125,10 +125,10 @@ def annualised(sharpe: Any, periods_per_year: float, autocorrelations: Sequence[
     q = positive("periods_per_year", periods_per_year)
     rho = np.asarray(autocorrelations, float)
     lags = np.arange(1, len(rho) + 1)
-    spread = q + 2 * float(((q - lags) * rho)[lags < q].sum())
-    if spread <= 0:
+    scale = q + 2 * float(((q - lags) * rho)[lags < q].sum())
+    if scale <= 0:
         raise InvalidInputError(f"no returns have these autocorrelations: {list(autocorrelations)!r}")
-    return sharpe * (q / math.sqrt(spread))
+    return sharpe * (q / math.sqrt(scale))
 
 
 def annualised_by_lo(x: Any, periods_per_year: float, risk_free_per_period: float = 0.0) -> Any:

@@ -21,7 +21,7 @@ STATISTICS = ("variance", "sr_like", "rssr")
 
 
 def variance_concentration(
-    epsilon: float, n: int, upper: float, form: str = "repaired", *, lower: float = 0.0
+    epsilon: float, pulls: int, upper: float, form: str = "repaired", *, lower: float = 0.0
 ) -> Bound:
     r"""Lemma 1: a bound on :math:`P(|\bar V - \sigma^2| > \epsilon)` for n rewards in [lower, upper].
 
@@ -37,14 +37,16 @@ def variance_concentration(
     >>> round(sb.theory.variance_concentration(0.2, n=100, upper=1.0).value, 6)
     0.000671
     """
-    epsilon, n, low, high = _checked(epsilon, n, lower, upper)
+    epsilon, pulls, low, high = _checked(epsilon, pulls, lower, upper)
     source = "Lemma 1, concentration of the sample variance"
     if check_form(form) == "printed":
-        return _printed(epsilon, n, high, source)
-    return probability(2 * _tail(n, epsilon, (high - low) ** 2), form, source, reason=_unbounded(low, high))
+        return _printed(epsilon, pulls, high, source)
+    return probability(2 * _tail(pulls, epsilon, (high - low) ** 2), form, source, reason=_unbounded(low, high))
 
 
-def sr_like_concentration(epsilon: float, n: int, upper: float, form: str = "repaired", *, lower: float = 0.0) -> Bound:
+def sr_like_concentration(
+    epsilon: float, pulls: int, upper: float, form: str = "repaired", *, lower: float = 0.0
+) -> Bound:
     r"""Theorem on SR-like: a bound on the probability that :math:`\bar X / D` strays by more than :func:`width`.
 
     .. math:: \text{printed: } 2 e^{-2 n \epsilon^2 / u^2},
@@ -59,16 +61,18 @@ def sr_like_concentration(epsilon: float, n: int, upper: float, form: str = "rep
     >>> round(sb.theory.sr_like_concentration(0.2, n=100, upper=1.0).value, 6)
     0.001342
     """
-    epsilon, n, low, high = _checked(epsilon, n, lower, upper)
+    epsilon, pulls, low, high = _checked(epsilon, pulls, lower, upper)
     source = "Theorem on SR-like, concentration of the estimate"
     if check_form(form) == "printed":
-        return _printed(epsilon, n, high, source)
+        return _printed(epsilon, pulls, high, source)
     w = high - low
-    value = 2 * _tail(n, epsilon, w) + 2 * _tail(n, epsilon, w * w)
+    value = 2 * _tail(pulls, epsilon, w) + 2 * _tail(pulls, epsilon, w * w)
     return probability(value, form, source, reason=_unbounded(low, high))
 
 
-def rssr_concentration(epsilon: float, n: int, upper: float, form: str = "repaired", *, lower: float = 0.0) -> Bound:
+def rssr_concentration(
+    epsilon: float, pulls: int, upper: float, form: str = "repaired", *, lower: float = 0.0
+) -> Bound:
     r"""Theorem on RSSR: a bound on the probability that :math:`\bar X^2 / D` strays by more than :func:`width`.
 
     .. math:: \text{printed: } 2 e^{-2 n \epsilon^2 / u^2},
@@ -83,19 +87,19 @@ def rssr_concentration(epsilon: float, n: int, upper: float, form: str = "repair
     >>> round(sb.theory.rssr_concentration(0.2, n=100, upper=1.0).value, 6)
     0.001342
     """
-    epsilon, n, low, high = _checked(epsilon, n, lower, upper)
+    epsilon, pulls, low, high = _checked(epsilon, pulls, lower, upper)
     source = "Theorem on RSSR, concentration of the estimate"
     if check_form(form) == "printed":
-        return _printed(epsilon, n, high, source)
+        return _printed(epsilon, pulls, high, source)
     w = high - low
     nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
     squares = max(abs(low), abs(high)) ** 2 - nearest**2
-    value = 2 * _tail(n, epsilon, squares) + 2 * _tail(n, epsilon, w * w)
+    value = 2 * _tail(pulls, epsilon, squares) + 2 * _tail(pulls, epsilon, w * w)
     return probability(value, form, source, reason=_unbounded(low, high))
 
 
 def concentration(
-    statistic: str, epsilon: float, n: int, upper: float, form: str = "repaired", *, lower: float = 0.0
+    statistic: str, epsilon: float, pulls: int, upper: float, form: str = "repaired", *, lower: float = 0.0
 ) -> Bound:
     """The inequality of one of :data:`STATISTICS`.
 
@@ -110,11 +114,11 @@ def concentration(
         "sr_like": sr_like_concentration,
         "rssr": rssr_concentration,
     }
-    return by_name[one_of("statistic", statistic, STATISTICS)](epsilon, n, upper, form, lower=lower)
+    return by_name[one_of("statistic", statistic, STATISTICS)](epsilon, pulls, upper, form, lower=lower)
 
 
 def radius(
-    level: float, n: int, upper: float, statistic: str = "variance", form: str = "repaired", *, lower: float = 0.0
+    level: float, pulls: int, upper: float, statistic: str = "variance", form: str = "repaired", *, lower: float = 0.0
 ) -> float:
     """The epsilon for which an inequality promises ``level``: what to put in to get, say, 5% out.
 
@@ -127,7 +131,7 @@ def radius(
     """
     inside("level", level)
     high = 1.0
-    while concentration(statistic, high, n, upper, form, lower=lower).value > level:
+    while concentration(statistic, high, pulls, upper, form, lower=lower).value > level:
         high *= 2
         if high > 1e150:
             raise InvalidInputError(f"no epsilon gives {level!r} for rewards in [{lower!r}, {upper!r}]")
@@ -136,7 +140,7 @@ def radius(
         middle = (low + high) / 2
         if middle in (low, high):
             break
-        if concentration(statistic, middle, n, upper, form, lower=lower).value > level:
+        if concentration(statistic, middle, pulls, upper, form, lower=lower).value > level:
             low = middle
         else:
             high = middle
@@ -151,7 +155,7 @@ def width(
     L: float | None = None,
     form: str = "repaired",
     *,
-    n: float = math.inf,
+    pulls: float = math.inf,
 ) -> Any:
     r"""How far an estimate may stray while mean (or second moment) and variance are within epsilon of the truth.
 
@@ -179,7 +183,7 @@ def width(
         regulariser (not needed for the variance)
     form : str, optional
         "printed" or "repaired"
-    n : float, optional
+    pulls : float, optional
         size of the sample, for the last term of RSSR; left out, the first-order width
 
     Returns
@@ -209,27 +213,27 @@ def width(
     else:
         room = d - epsilon
         top = (d + np.abs(m)) * epsilon if statistic == "sr_like" else (d + m + L) * epsilon
-        extra = v / (n * d) if statistic == "rssr" else 0.0
+        extra = v / (pulls * d) if statistic == "rssr" else 0.0
     defined = room > 0
     return np.where(defined, top / (d * np.where(defined, room, 1.0)) + extra, math.inf)[()]
 
 
-def _tail(n: int, epsilon: float, scale: float) -> float:
+def _tail(pulls: int, epsilon: float, scale: float) -> float:
     """exp(-2 n epsilon^2 / scale^2), 0 for rewards that never vary."""
-    return 0.0 if scale == 0 else math.exp(-2 * n * (epsilon / scale) ** 2)
+    return 0.0 if scale == 0 else math.exp(-2 * pulls * (epsilon / scale) ** 2)
 
 
-def _printed(epsilon: float, n: int, upper: float, source: str) -> Bound:
+def _printed(epsilon: float, pulls: int, upper: float, source: str) -> Bound:
     reason = "" if 0 < upper < math.inf else f"it is stated for rewards in [0, u], and u is {upper!r}"
-    return probability(2 * _tail(n, epsilon, upper) if not reason else math.nan, "printed", source, reason=reason)
+    return probability(2 * _tail(pulls, epsilon, upper) if not reason else math.nan, "printed", source, reason=reason)
 
 
 def _unbounded(low: float, high: float) -> str:
     return "" if math.isfinite(high - low) else f"rewards are unbounded: they lie in [{low!r}, {high!r}]"
 
 
-def _checked(epsilon: Any, n: Any, lower: Any, upper: Any) -> tuple[float, int, float, float]:
+def _checked(epsilon: Any, pulls: Any, lower: Any, upper: Any) -> tuple[float, int, float, float]:
     low, high = float(lower), float(upper)
     if not low <= high:
         raise InvalidInputError(f"lower must not exceed upper, got lower={lower!r} and upper={upper!r}")
-    return positive("epsilon", epsilon), whole("n", n, 2), low, high
+    return positive("epsilon", epsilon), whole("pulls", pulls, 2), low, high

@@ -36,7 +36,7 @@ class Coverage:
         "variance", "sr_like" or "rssr"; "order of variances" for Lemma 2
     form : str
         "printed" or "repaired"
-    n : int
+    pulls : int
         rewards per sample
     epsilon : float
         radius for the sample's moments
@@ -69,7 +69,7 @@ class Coverage:
     arm: int
     statistic: str
     form: str
-    n: int
+    pulls: int
     epsilon: float
     samples: int
     violations: int
@@ -82,7 +82,7 @@ class Coverage:
 
 def coverage(
     bandit: Any,
-    n: int,
+    pulls: int,
     L: float | None = None,
     *,
     samples: int = 20_000,
@@ -99,7 +99,7 @@ def coverage(
     ----------
     bandit : Any
         a Bandit, an arm, or a list of arms
-    n : int
+    pulls : int
         rewards per sample, at least 2
     L : float | None, optional
         regulariser; needed for "sr_like" and "rssr"
@@ -129,41 +129,52 @@ def coverage(
     """
     arms = _arms(bandit)
     independent(arms)
-    n, samples, seed = whole("n", n, 2), whole("samples", samples, 1), whole("seed", seed, 0, 2**64 - 1)
+    pulls, samples, seed = whole("pulls", pulls, 2), whole("samples", samples, 1), whole("seed", seed, 0, 2**64 - 1)
     kinds = [one_of("statistic", s, STATISTICS) for s in statistics]
     readings = [check_form(form) for form in forms]
     if epsilon is not None and level is not None:
         raise InvalidInputError(f"give epsilon or level, not both (got {epsilon!r} and {level!r})")
     if L is None and {"sr_like", "rssr"} & set(kinds):
         raise InvalidInputError("the Sharpe statistics need the regulariser L; pass L=... or statistics=['variance']")
-    given = math.sqrt(2 * math.log(n) / n) if epsilon is None else positive("epsilon", epsilon)
+    given = math.sqrt(2 * math.log(pulls) / pulls) if epsilon is None else positive("epsilon", epsilon)
     table = stack([[arm.draws() for arm in arms]])
     kernel = specialise(sample_moments, {})
     found = []
     for i, arm in enumerate(arms):
         mean, variance, second = np.empty(samples), np.empty(samples), np.empty(samples)
-        kernel(table, i, SPLITMIX, np.uint64(seed), n, mean, variance, second)
+        kernel(table, i, SPLITMIX, np.uint64(seed), pulls, mean, variance, second)
         low, high = arm.support
         for kind in kinds:
             error, moment = _error(kind, arm, L, mean, variance, second)
             for form in readings:
-                e = given if level is None else radius(level, n, high, kind, form, lower=low)
-                widths = width(kind, e, variance, moment, L, form, n=n)
+                e = given if level is None else radius(level, pulls, high, kind, form, lower=low)
+                widths = width(kind, e, variance, moment, L, form, pulls=pulls)
                 violations = int((error > widths).sum())
-                bound = concentration(kind, e, n, high, form, lower=low)
+                bound = concentration(kind, e, pulls, high, form, lower=low)
                 rate = wilson(violations, samples, confidence)
                 verdict = _judged(rate, bound.value)
                 undefined = float(np.isinf(widths).mean())
                 found.append(
                     Coverage(
-                        i, kind, form, n, e, samples, violations, rate, undefined, bound.value, bound.vacuous, verdict
+                        i,
+                        kind,
+                        form,
+                        pulls,
+                        e,
+                        samples,
+                        violations,
+                        rate,
+                        undefined,
+                        bound.value,
+                        bound.vacuous,
+                        verdict,
                     )
                 )
     return found
 
 
 def order_coverage(
-    bandit: Any, n: int, *, samples: int = 20_000, seed: int = 0, confidence: float = 0.99
+    bandit: Any, pulls: int, *, samples: int = 20_000, seed: int = 0, confidence: float = 0.99
 ) -> list[tuple[int, int, Coverage]]:
     """Lemma 2 on every two arms of different variance: how often the lesser has the larger variance in n rewards.
 
@@ -179,13 +190,13 @@ def order_coverage(
     """
     arms = _arms(bandit)
     independent(arms)
-    n, samples, seed = whole("n", n, 2), whole("samples", samples, 1), whole("seed", seed, 0, 2**64 - 1)
+    pulls, samples, seed = whole("pulls", pulls, 2), whole("samples", samples, 1), whole("seed", seed, 0, 2**64 - 1)
     table = stack([[arm.draws() for arm in arms]])
     kernel = specialise(sample_moments, {})
     drawn = []
     for i in range(len(arms)):
         mean, variance, second = np.empty(samples), np.empty(samples), np.empty(samples)
-        kernel(table, i, SPLITMIX, np.uint64(seed), n, mean, variance, second)
+        kernel(table, i, SPLITMIX, np.uint64(seed), pulls, mean, variance, second)
         drawn.append(variance)
     found = []
     for a, b in permutations(range(len(arms)), 2):
@@ -194,12 +205,12 @@ def order_coverage(
         violations = int((drawn[b] > drawn[a]).sum())
         rate = wilson(violations, samples, confidence)
         for form in ("printed", "repaired"):
-            bound = variance_order(Bandit([arms[a], arms[b]]), 1, n, form)
+            bound = variance_order(Bandit([arms[a], arms[b]]), 1, pulls, form)
             verdict = _judged(rate, bound.value)
             found.append(
                 (a, b, Coverage(
-                    b, "order of variances", form, n, 0.0, samples, violations, rate, 0.0, bound.value, bound.vacuous,
-                    verdict,
+                    b, "order of variances", form, pulls, 0.0, samples, violations, rate, 0.0, bound.value,
+                    bound.vacuous, verdict,
                 ))
             )  # fmt: skip
     return found

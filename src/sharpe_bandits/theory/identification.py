@@ -99,7 +99,7 @@ def variance_order(bandit: Any, arm: int, pulls: int, form: str = "repaired") ->
     return probability(value, form, source, reason=reason, applies=known.bounded)
 
 
-def shvv_phase_error(bandit: Any, n: int, phase: int, form: str = "repaired") -> Bound:
+def shvv_phase_error(bandit: Any, budget: int, phase: int, form: str = "repaired") -> Bound:
     r"""Lemma 3: a bound on the probability that the arm of largest variance goes in a phase of SHVV, n the budget.
 
     .. math:: \text{printed: } 3 \exp\Big(-\frac{(n - 4 i_k \log_2 K)^2\, \delta_{i_k}^2}{8\, n\, i_k \log_2 K}\Big),
@@ -112,7 +112,7 @@ def shvv_phase_error(bandit: Any, n: int, phase: int, form: str = "repaired") ->
     ----------
     bandit : Any
         arms with known moments
-    n : int
+    budget : int
         budget
     phase : int
         k, counted from 0
@@ -126,7 +126,7 @@ def shvv_phase_error(bandit: Any, n: int, phase: int, form: str = "repaired") ->
     >>> sb.theory.shvv_phase_error(bandit, n=1_000_000, phase=0).value < 0.05
     True
     """
-    n = whole("n", n, 1)
+    budget = whole("budget", budget, 1)
     check_form(form)
     arm = facts(bandit)
     gap = Variance().gaps(arm.mean, arm.variance)
@@ -136,13 +136,13 @@ def shvv_phase_error(bandit: Any, n: int, phase: int, form: str = "repaired") ->
     if form == "printed":
         log, i = math.log2(k), k / 2 ** (phase + 2)
         delta = float(np.sort(gap)[max(math.ceil(i), 2) - 1])
-        reason = "" if n > 4 * i * log else f"it needs a budget above 4 i_k log2 K = {4 * i * log:g}"
-        value = 3 * math.exp(-((n - 4 * i * log) ** 2) * delta**2 / (8 * n * i * log))
+        reason = "" if budget > 4 * i * log else f"it needs a budget above 4 i_k log2 K = {4 * i * log:g}"
+        value = 3 * math.exp(-((budget - 4 * i * log) ** 2) * delta**2 / (8 * budget * i * log))
         return probability(value, form, source, reason=reason, applies=arm.unit and _power_of_two(k))
-    reason = _not_played(SHVV(), arm, n, k)
+    reason = _not_played(SHVV(), arm, budget, k)
     if reason:
         return probability(math.nan, form, source, reason=reason, applies=arm.bounded)
-    return probability(_phase_errors(SHVV(), k, n, _variance_beaten(arm, gap))[phase], form, source)
+    return probability(_phase_errors(SHVV(), k, budget, _variance_beaten(arm, gap))[phase], form, source)
 
 
 def path_error(
@@ -254,7 +254,7 @@ def played_phases(policy: SHSR | SuRSR, budget: int, arms: int, choices: Any, re
     return found
 
 
-def shvv_error(bandit: Any, n: int, form: str = "repaired", *, keep_samples: bool = False) -> Bound:
+def shvv_error(bandit: Any, budget: int, form: str = "repaired", *, keep_samples: bool = False) -> Bound:
     r"""Theorem on the error of SHVV, n the budget.
 
     .. math:: \text{printed: } 3 \log_2 K \exp\Big(-\frac{(n - K \log_2 K)^2}{8 n \log_2 K \, H_2}\Big), \qquad
@@ -272,7 +272,7 @@ def shvv_error(bandit: Any, n: int, form: str = "repaired", *, keep_samples: boo
     ----------
     bandit : Any
         arms with known moments
-    n : int
+    budget : int
         budget
     form : str, optional
         "printed", "repaired" or "proved" (the last two are one here)
@@ -286,7 +286,7 @@ def shvv_error(bandit: Any, n: int, form: str = "repaired", *, keep_samples: boo
     >>> sb.theory.shvv_error(bandit, n=1_000_000).value < 0.05
     True
     """
-    n = whole("n", n, 1)
+    budget = whole("budget", budget, 1)
     check_form(form)
     arm = facts(bandit)
     gap = Variance().gaps(arm.mean, arm.variance)
@@ -294,18 +294,18 @@ def shvv_error(bandit: Any, n: int, form: str = "repaired", *, keep_samples: boo
     if form == "printed":
         k = len(gap)
         log = math.log2(k)
-        reason = "" if n > k * log else f"it needs a budget above K log2 K = {k * log:g}"
+        reason = "" if budget > k * log else f"it needs a budget above K log2 K = {k * log:g}"
         ordered = np.sort(gap)[1:]
         with np.errstate(divide="ignore"):
             hardness = float(np.max(np.arange(2, k + 1) / ordered**2))
-        value = 3 * log * math.exp(-((n - k * log) ** 2) / (8 * n * log * hardness))
+        value = 3 * log * math.exp(-((budget - k * log) ** 2) / (8 * budget * log * hardness))
         return probability(value, form, source, reason=reason, applies=arm.unit and _power_of_two(k))
 
-    return _halving(SHVV(keep_samples=keep_samples), arm, n, form, source, _variance_beaten(arm, gap))
+    return _halving(SHVV(keep_samples=keep_samples), arm, budget, form, source, _variance_beaten(arm, gap))
 
 
 def shsr_error(
-    bandit: Any, L: float, n: int, form: str = "repaired", *, keep_samples: bool = False, risk_free: float = 0.0
+    bandit: Any, L: float, budget: int, form: str = "repaired", *, keep_samples: bool = False, risk_free: float = 0.0
 ) -> Bound:
     r"""Theorem on the error of SHSR, n the budget.
 
@@ -336,10 +336,10 @@ def shsr_error(
     >>> bound.vacuous, bound.value < 0.05
     (False, True)
     """
-    arm, L, n = _arguments(bandit, L, n, form, risk_free)
+    arm, L, budget = _arguments(bandit, L, budget, form, risk_free)
     source = "Theorem on the error of SHSR"
     if form != "printed":
-        return _halving(SHSR(L, keep_samples=keep_samples), arm, n, form, source, _rssr_beaten(arm, L))
+        return _halving(SHSR(L, keep_samples=keep_samples), arm, budget, form, source, _rssr_beaten(arm, L))
     gap = RSSR(L).gaps(arm.mean, arm.variance)
     order = np.argsort(gap, kind="stable")
     k = len(gap)
@@ -349,11 +349,11 @@ def shsr_error(
         i = k / 2 ** (phase + 2)
         rank = order[max(math.ceil(i), 2) - 1]
         epsilon = min(_root(arm, L, float(gap[rank]), j) for j in (order[0], rank))
-        value += 6 * math.exp(-(epsilon**2) / i * n / (2 * log))
+        value += 6 * math.exp(-(epsilon**2) / i * budget / (2 * log))
     return probability(value, form, source, applies=arm.unit and _power_of_two(k))
 
 
-def sursr_error(bandit: Any, L: float, n: int, form: str = "repaired", *, risk_free: float = 0.0) -> Bound:
+def sursr_error(bandit: Any, L: float, budget: int, form: str = "repaired", *, risk_free: float = 0.0) -> Bound:
     r"""Theorem on the error of SuRSR, n the budget.
 
     .. math:: \text{printed: } 2 \sum_{k=1}^{K-1} \exp(-2 t_k \epsilon^2(\Delta_2)), \qquad
@@ -373,33 +373,33 @@ def sursr_error(bandit: Any, L: float, n: int, form: str = "repaired", *, risk_f
     >>> sb.theory.sursr_error(bandit, L=0.1, n=1_000_000).value < 0.05
     True
     """
-    arm, L, n = _arguments(bandit, L, n, form, risk_free)
+    arm, L, budget = _arguments(bandit, L, budget, form, risk_free)
     source = "Theorem on the error of SuRSR"
     gap = RSSR(L).gaps(arm.mean, arm.variance)
     k = len(gap)
     if form == "printed":
         smallest = float(np.sort(gap)[1])
         epsilon = min(_root(arm, L, smallest, j) for j in range(k))
-        times = [math.ceil((n - k) / (math.log(k) * (k + 1 - phase))) for phase in range(1, k)]
+        times = [math.ceil((budget - k) / (math.log(k) * (k + 1 - phase))) for phase in range(1, k)]
         value = 2 * sum(math.exp(-2 * max(t, 0) * epsilon**2) for t in times)
         return probability(value, form, source, applies=arm.unit)
     policy = SuRSR(L)
-    reason = _not_played(policy, arm, n, k)
+    reason = _not_played(policy, arm, budget, k)
     if reason:
         return probability(math.nan, form, source, reason=reason, applies=arm.bounded)
     beaten = _rssr_beaten(arm, L)
     ties = int((gap == 0).sum())
     value, upto = 0.0, 0
-    for phase, (pulls, _) in enumerate(policy.phases(n, k), start=1):
+    for phase, (pulls, _) in enumerate(policy.phases(budget, k), start=1):
         upto += pulls
         if phase >= ties and ties < k:
             value += min(1.0, float(np.sort(beaten(upto), axis=1)[:, : phase - ties + 1].sum()))
     return probability(value, form, source)
 
 
-def _arguments(bandit: Any, L: Any, n: Any, form: Any, risk_free: Any) -> tuple[Facts, float, int]:
+def _arguments(bandit: Any, L: Any, budget: Any, form: Any, risk_free: Any) -> tuple[Facts, float, int]:
     check_form(form)
-    return facts(bandit, finite("risk_free", risk_free)), positive("L", L), whole("n", n, 1)
+    return facts(bandit, finite("risk_free", risk_free)), positive("L", L), whole("budget", budget, 1)
 
 
 def _root(arm: Facts, L: float, gap: float, i: int) -> float:
@@ -410,12 +410,12 @@ def _power_of_two(k: int) -> bool:
     return k & (k - 1) == 0
 
 
-def _not_played(policy: EliminationPolicy, arm: Facts, n: int, arms: int) -> str:
+def _not_played(policy: EliminationPolicy, arm: Facts, budget: int, arms: int) -> str:
     """Why there is no repaired bound, if there is none."""
     if not arm.bounded:
         return "rewards are unbounded, and the theorem is about bounded ones"
     try:
-        policy.check_horizon(n, arms)
+        policy.check_horizon(budget, arms)
     except BudgetTooSmallError as error:
         return str(error)
     return ""
@@ -453,18 +453,18 @@ def _rssr_beaten(arm: Facts, L: float) -> Beaten:
     return beaten
 
 
-def _halving(policy: SHVV | SHSR, arm: Facts, n: int, form: str, source: str, beaten: Beaten) -> Bound:
+def _halving(policy: SHVV | SHSR, arm: Facts, budget: int, form: str, source: str, beaten: Beaten) -> Bound:
     alive = len(arm.mean)
-    reason = _not_played(policy, arm, n, alive)
+    reason = _not_played(policy, arm, budget, alive)
     if reason:
         return probability(math.nan, form, source, reason=reason, applies=arm.bounded)
-    return probability(sum(_phase_errors(policy, alive, n, beaten)), form, source)
+    return probability(sum(_phase_errors(policy, alive, budget, beaten)), form, source)
 
 
-def _phase_errors(policy: SHVV | SHSR, alive: int, n: int, beaten: Beaten) -> list[float]:
+def _phase_errors(policy: SHVV | SHSR, alive: int, budget: int, beaten: Beaten) -> list[float]:
     """Bounds on the probability that the best arm goes in each phase."""
     values, upto = [], 0
-    for pulls, stay in policy.phases(n, alive):
+    for pulls, stay in policy.phases(budget, alive):
         upto = upto + pulls if policy.keep_samples else pulls
         g = -np.sort(-beaten(upto), axis=1)
         if policy.keep_samples:

@@ -118,15 +118,15 @@ class LowerBound:
     low: float
     high: float
 
-    def at(self, n: Any) -> Any:
-        """The bound after n rounds (a number of at least 1, or an array of them).
+    def at(self, horizon: Any) -> Any:
+        """The bound after so many rounds (a number of at least 1, or an array of them).
 
-        It is a slope, not a floor: terms of lower order are left out. At a given n a good policy may be below it, and
-        where gaps are small it can exceed n times the largest gap, which no policy does.
+        It is a slope, not a floor: terms of lower order are left out. At a given horizon a good policy may be below it,
+        and where gaps are small it can exceed the horizon times the largest gap, which no policy does.
         """
-        rounds = np.asarray(n, float)
+        rounds = np.asarray(horizon, float)
         if not (rounds >= 1).all():
-            raise InvalidInputError(f"n must be at least 1, got {n!r}")
+            raise InvalidInputError(f"horizon must be at least 1, got {horizon!r}")
         return np.where(rounds > 1, self.constant, 0.0) * np.log(rounds)
 
 

@@ -1,4 +1,4 @@
-"""Which bounds there are for which policy."""
+"""The bounds that are known for each policy."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ from .identification import shsr_error, shvv_error, sursr_error
 from .regret import ucb_rssr_regret, ucb_sr_like_regret, ucb_vv_regret
 
 
-def _ucb_vv(policy: Any, bandit: Bandit, n: int, horizon: int) -> list[Bound]:
+def _ucb_vv(policy: Any, bandit: Bandit, rounds: int, horizon: int) -> list[Bound]:
     pilot = policy.pilot(horizon, bandit.K)
-    return [ucb_vv_regret(bandit, n, form, pilot=pilot) for form in ("printed", "repaired")]
+    return [ucb_vv_regret(bandit, rounds, form, pilot=pilot) for form in ("printed", "repaired")]
 
 
 def _ucb_sharpe(function: Callable[..., Bound]) -> Callable[[Any, Bandit, int, int], list[Bound]]:
-    def bounds(policy: Any, bandit: Bandit, n: int, horizon: int) -> list[Bound]:
-        # Nothing is proved of the literal index, which starves arms whose confidence term turns negative.
+    def bounds(policy: Any, bandit: Bandit, rounds: int, horizon: int) -> list[Bound]:
+        # Nothing is proved of the index as printed, which starves arms whose confidence term turns negative.
         forms = ["printed", *(["appendix"] if function is ucb_rssr_regret else []), "repaired"]
         if policy.undefined_width == "infinite":
             forms.append("proved")
         pilot = policy.pilot(horizon, bandit.K)
-        found = [function(bandit, policy.L, n, form, pilot=pilot, risk_free=policy.risk_free) for form in forms]
-        # The theorems take a pilot fraction of 1/n: the least pilot. A longer one is no business of theirs.
+        found = [function(bandit, policy.L, rounds, form, pilot=pilot, risk_free=policy.risk_free) for form in forms]
+        # The theorems take a pilot fraction of 1/n: the least pilot. They say nothing of a longer one.
         shortest = pilot == policy.least_pilot
         return [b if shortest or b.form == "proved" else dataclasses.replace(b, applies=False) for b in found]
 
     return bounds
 
 
-def _shvv(policy: Any, bandit: Bandit, n: int, horizon: int) -> list[Bound]:
-    return [shvv_error(bandit, n, form, keep_samples=policy.keep_samples) for form in ("printed", "repaired")]
+def _shvv(policy: Any, bandit: Bandit, rounds: int, horizon: int) -> list[Bound]:
+    return [shvv_error(bandit, rounds, form, keep_samples=policy.keep_samples) for form in ("printed", "repaired")]
 
 
-def _shsr(policy: Any, bandit: Bandit, n: int, horizon: int) -> list[Bound]:
+def _shsr(policy: Any, bandit: Bandit, rounds: int, horizon: int) -> list[Bound]:
     if policy.signed and bandit.lowest < policy.risk_free:
         return []  # the bounds are about squares, which lose the sign
     settings = {"keep_samples": policy.keep_samples, "risk_free": policy.risk_free}
-    return [shsr_error(bandit, policy.L, n, form, **settings) for form in ("printed", "repaired")]
+    return [shsr_error(bandit, policy.L, rounds, form, **settings) for form in ("printed", "repaired")]
 
 
-def _sursr(policy: Any, bandit: Bandit, n: int, horizon: int) -> list[Bound]:
+def _sursr(policy: Any, bandit: Bandit, rounds: int, horizon: int) -> list[Bound]:
     if policy.signed and bandit.lowest < policy.risk_free:
         return []
-    return [sursr_error(bandit, policy.L, n, form, risk_free=policy.risk_free) for form in ("printed", "repaired")]
+    return [sursr_error(bandit, policy.L, rounds, form, risk_free=policy.risk_free) for form in ("printed", "repaired")]
 
 
 _BOUNDS: dict[type[Policy], Callable[[Any, Bandit, int, int], list[Bound]]] = {
@@ -63,8 +63,8 @@ _BOUNDS: dict[type[Policy], Callable[[Any, Bandit, int, int], list[Bound]]] = {
 }
 
 
-def bounds_for(policy: Policy, bandit: Any, n: int, *, horizon: int | None = None) -> list[Bound]:
-    """All bounds on what a policy does on a bandit in n rounds (or with a budget of n), in every form that differs.
+def bounds_for(policy: Policy, bandit: Any, rounds: int, *, horizon: int | None = None) -> list[Bound]:
+    """All bounds on what a policy does on a bandit in so many rounds (its horizon, or its budget), in every form.
 
     Parameters
     ----------
@@ -72,10 +72,10 @@ def bounds_for(policy: Policy, bandit: Any, n: int, *, horizon: int | None = Non
         any policy; without bounds, or without independent rewards of known moments, the list is empty
     bandit : Any
         a Bandit or a list of arms
-    n : int
-        rounds, or budget
+    rounds : int
+        the horizon, or the budget of a best-arm policy
     horizon : int | None, optional
-        rounds of the whole game where ``n`` is a time within it; some pilots depend on it
+        rounds of the whole game where ``rounds`` is a time within it; some pilots depend on it
 
     Examples
     --------
@@ -90,4 +90,4 @@ def bounds_for(policy: Policy, bandit: Any, n: int, *, horizon: int | None = Non
         return []
     if any(arm.serially_dependent for arm in environment.arms):
         return []  # all is proved for independent rewards
-    return bounds(policy, environment, n, n if horizon is None else horizon)
+    return bounds(policy, environment, rounds, rounds if horizon is None else horizon)

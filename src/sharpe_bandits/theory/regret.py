@@ -34,7 +34,7 @@ _CHANCE = 1 + math.pi**2 / 3
 _EXACT_ROUNDS = 1_000_000
 
 
-def ucb_vv_regret(bandit: Any, n: int, form: str = "repaired", *, pilot: int = 2) -> Bound:
+def ucb_vv_regret(bandit: Any, horizon: int, form: str = "repaired", *, pilot: int = 2) -> Bound:
     r"""Theorem on the regret of UCB-VV (appendix A), stated for rewards in [0, 1].
 
     .. math:: \text{printed: } 8 \sum_i \frac{\ln n}{\delta_i} + \Big(1 + \frac{\pi^2}{3}\Big) \sum_i \delta_i
@@ -48,7 +48,7 @@ def ucb_vv_regret(bandit: Any, n: int, form: str = "repaired", *, pilot: int = 2
     ----------
     bandit : Any
         arms with known moments
-    n : int
+    horizon : int
         rounds
     form : str, optional
         "printed", "repaired" or "proved" (the last two are one here)
@@ -62,30 +62,30 @@ def ucb_vv_regret(bandit: Any, n: int, form: str = "repaired", *, pilot: int = 2
     >>> sb.theory.ucb_vv_regret(bandit, n=10_000).kind
     'regret'
     """
-    n, pilot = whole("n", n, 1), whole("pilot", pilot, 2)
+    horizon, pilot = whole("horizon", horizon, 1), whole("pilot", pilot, 2)
     check_form(form)
     arm = facts(bandit)
     gap = Variance().gaps(arm.mean, arm.variance)
     source = "Theorem on the regret of UCB-VV (appendix A)"
-    most = n * float(gap.max())
+    most = horizon * float(gap.max())
     if form == "printed":
         worse = gap[gap > 0]
-        value = float(np.sum(8 * math.log(n) / worse + _CHANCE * worse))
+        value = float(np.sum(8 * math.log(horizon) / worse + _CHANCE * worse))
         return regret(value, most, form, source, reason=_unbounded(arm), applies=arm.unit)
     if not arm.bounded:
         return regret(math.nan, most, form, source, reason=_unbounded(arm), applies=False)
     with np.errstate(divide="ignore"):
         exponents = [(float(q),) for q in 4 / arm.width[gap == 0] ** 4]
-    tail = _chance(exponents, n, pilot, len(gap))
+    tail = _chance(exponents, horizon, pilot, len(gap))
     value = 0.0
     for i in np.flatnonzero(gap):
-        enough = math.floor(2 * (1 + arm.width[i] ** 2 / 2) ** 2 * math.log(n) / gap[i] ** 2) + 1
+        enough = math.floor(2 * (1 + arm.width[i] ** 2 / 2) ** 2 * math.log(horizon) / gap[i] ** 2) + 1
         value += float(gap[i]) * (max(pilot, enough) + 1 + tail)
     return regret(value, most, form, source)
 
 
 def ucb_rssr_regret(
-    bandit: Any, L: float, n: int, form: str = "repaired", *, pilot: int = 2, risk_free: float = 0.0
+    bandit: Any, L: float, horizon: int, form: str = "repaired", *, pilot: int = 2, risk_free: float = 0.0
 ) -> Bound:
     r"""Theorem on the regret of UCB-RSSR.
 
@@ -128,7 +128,7 @@ def ucb_rssr_regret(
         arms with known moments
     L, risk_free : float
         of the policy
-    n : int
+    horizon : int
         rounds
     form : str, optional
         "printed", "appendix", "repaired" or "proved"
@@ -142,15 +142,15 @@ def ucb_rssr_regret(
     >>> sb.theory.ucb_rssr_regret(bandit, L=0.5, n=10_000, form="printed").kind
     'regret'
     """
-    arm, L, n, pilot = _arguments(bandit, L, n, form, pilot, risk_free, (*FORMS, "appendix"))
+    arm, L, horizon, pilot = _arguments(bandit, L, horizon, form, pilot, risk_free, (*FORMS, "appendix"))
     source = "Theorem on the regret of UCB-RSSR"
     objective = RSSR(L)
     if form == "appendix":
-        return _appendix(arm, objective, L, n, source)
+        return _appendix(arm, objective, L, horizon, source)
     if form != "proved":
-        return _as_printed(arm, objective, L, n, form, source)
+        return _as_printed(arm, objective, L, horizon, form, source)
     gap = objective.gaps(arm.mean, arm.variance)
-    most = n * float(gap.max())
+    most = horizon * float(gap.max())
     if not arm.bounded:
         return regret(math.nan, most, form, source, reason=_unbounded(arm), applies=False)
     target = float(objective.value(arm.mean, arm.variance).max())
@@ -159,20 +159,20 @@ def ucb_rssr_regret(
         from_mean = 1 / (arm.mean[best] * arm.width[best]) ** 2
         from_variance = 4 / arm.width[best] ** 4
     exponents = [(float(a), float(b)) for a, b in zip(from_mean, from_variance, strict=True)]
-    tail = _chance(exponents, n, pilot, len(gap))
+    tail = _chance(exponents, horizon, pilot, len(gap))
     value = 0.0
     for i in np.flatnonzero(gap):
         mean, d, m2 = abs(float(arm.mean[i])), L + float(arm.variance[i]), float(arm.second[i])
         a, b, c = float(arm.width[i]) / 2, float(arm.square_range[i]) / 2, float(arm.width[i]) ** 2 / 2
 
         index = partial(_rssr_index, mean=mean, d=d, m2=m2, a=a, b=b, c=c)
-        enough = _enough(index, target, d / (c + 3), n)
+        enough = _enough(index, target, d / (c + 3), horizon)
         value += float(gap[i]) * (max(pilot, enough) + (3 if arm.low[i] >= 0 else 4) + tail)
     return regret(value, most, form, source)
 
 
 def ucb_sr_like_regret(
-    bandit: Any, L: float, n: int, form: str = "repaired", *, pilot: int = 2, risk_free: float = 0.0
+    bandit: Any, L: float, horizon: int, form: str = "repaired", *, pilot: int = 2, risk_free: float = 0.0
 ) -> Bound:
     r"""Theorem on the regret of UCB-SR-like: as :func:`ucb_rssr_regret` with the gaps of SR-like.
 
@@ -190,13 +190,13 @@ def ucb_sr_like_regret(
     >>> sb.theory.ucb_sr_like_regret(bandit, L=0.5, n=10_000, form="printed").kind
     'regret'
     """
-    arm, L, n, pilot = _arguments(bandit, L, n, form, pilot, risk_free)
+    arm, L, horizon, pilot = _arguments(bandit, L, horizon, form, pilot, risk_free)
     source = "Theorem on the regret of UCB-SR-like"
     objective = SharpeLike(L)
     if form != "proved":
-        return _as_printed(arm, objective, L, n, form, source)
+        return _as_printed(arm, objective, L, horizon, form, source)
     gap = objective.gaps(arm.mean, arm.variance)
-    most = n * float(gap.max())
+    most = horizon * float(gap.max())
     reason = _unbounded(arm)
     if not reason and (arm.low < 0).any():
         reason = f"excess rewards can be negative (down to {float(arm.low.min())!r}), where optimism is not proved"
@@ -206,14 +206,14 @@ def ucb_sr_like_regret(
     best = gap == 0
     with np.errstate(divide="ignore"):
         exponents = [(float(4 / w**2), float(4 / w**4)) for w in arm.width[best]]
-    tail = _chance(exponents, n, pilot, len(gap))
+    tail = _chance(exponents, horizon, pilot, len(gap))
     value = 0.0
     for i in np.flatnonzero(gap):
         mean, d = float(arm.mean[i]), L + float(arm.variance[i])
         a, c = float(arm.width[i]) / 2, float(arm.width[i]) ** 2 / 2
 
         index = partial(_sr_like_index, mean=mean, d=d, a=a, c=c)
-        value += float(gap[i]) * (max(pilot, _enough(index, target, d / (c + 3), n)) + 2 + tail)
+        value += float(gap[i]) * (max(pilot, _enough(index, target, d / (c + 3), horizon)) + 2 + tail)
     return regret(value, most, form, source)
 
 
@@ -230,26 +230,26 @@ def _sr_like_index(e: float, mean: float, d: float, a: float, c: float) -> float
 
 
 def _arguments(
-    bandit: Any, L: Any, n: Any, form: Any, pilot: Any, risk_free: Any, forms: tuple[str, ...] = FORMS
+    bandit: Any, L: Any, horizon: Any, form: Any, pilot: Any, risk_free: Any, forms: tuple[str, ...] = FORMS
 ) -> tuple[Facts, float, int, int]:
     one_of("form", form, forms)
     arm = facts(bandit, finite("risk_free", risk_free))
-    return arm, positive("L", L), whole("n", n, 1), whole("pilot", pilot, 2)
+    return arm, positive("L", L), whole("horizon", horizon, 1), whole("pilot", pilot, 2)
 
 
-def _as_printed(arm: Facts, objective: Objective, L: float, n: int, form: str, source: str) -> Bound:
+def _as_printed(arm: Facts, objective: Objective, L: float, horizon: int, form: str, source: str) -> Bound:
     gap = objective.gaps(arm.mean, arm.variance)
     worse = gap > 0
     delta = gap[worse]
-    spread = arm.fourth[worse] + (arm.variance[worse] + L) ** 2
-    plays = math.log(n) * np.maximum(18 / L**2, 8 / (delta * spread))
+    scale = arm.fourth[worse] + (arm.variance[worse] + L) ** 2
+    plays = math.log(horizon) * np.maximum(18 / L**2, 8 / (delta * scale))
     value = float(np.sum(plays if form == "printed" else delta * plays) + _CHANCE * np.sum(delta))
     # The theorems ask for a bounded support [l, u] with l > 0; l = 0 (which no step of the proof needs) is let in.
     applies = arm.bounded and bool((arm.low >= 0).all())
-    return regret(value, n * float(gap.max()), form, source, reason=_unbounded(arm), applies=applies)
+    return regret(value, horizon * float(gap.max()), form, source, reason=_unbounded(arm), applies=applies)
 
 
-def _appendix(arm: Facts, objective: Objective, L: float, n: int, source: str) -> Bound:
+def _appendix(arm: Facts, objective: Objective, L: float, horizon: int, source: str) -> Bound:
     gap = objective.gaps(arm.mean, arm.variance)
     worse = gap > 0
     delta, v, m2 = gap[worse], arm.variance[worse], arm.second[worse]
@@ -261,17 +261,19 @@ def _appendix(arm: Facts, objective: Objective, L: float, n: int, source: str) -
     c1 = c * (v + L) + m2
     c2 = 4 * delta * (v_squared + 2 * v * L + L**2)
     c3 = c**2 * v_squared + 2 * c * product + second_squared + 2 * L * c**2 * v + 2 * L * c * m2 + L**2 * c**2
-    plays = np.maximum(np.ceil(18 * math.log(n) / L**2), np.ceil(32 * math.log(n) / (np.sqrt(c3 + c2) - c1) ** 2))
+    plays = np.maximum(
+        np.ceil(18 * math.log(horizon) / L**2), np.ceil(32 * math.log(horizon) / (np.sqrt(c3 + c2) - c1) ** 2)
+    )
     value = float(np.sum(delta * (plays + _CHANCE)))
     applies = arm.bounded and bool((arm.low >= 0).all())
-    return regret(value, n * float(gap.max()), "appendix", source, reason=_unbounded(arm), applies=applies)
+    return regret(value, horizon * float(gap.max()), "appendix", source, reason=_unbounded(arm), applies=applies)
 
 
 def _unbounded(arm: Facts) -> str:
     return "" if arm.bounded else "rewards are unbounded, and the theorem is about bounded ones"
 
 
-def _enough(index: Callable[[float], float], target: float, end: float, n: int) -> float:
+def _enough(index: Callable[[float], float], target: float, end: float, horizon: int) -> float:
     """The first number of pulls s at which ``index(sqrt(2 ln n / s))``, increasing up to ``end``, is below target."""
     low, high = 0.0, end
     for _ in range(200):
@@ -282,20 +284,20 @@ def _enough(index: Callable[[float], float], target: float, end: float, n: int) 
             low = middle
         else:
             high = middle
-    return math.floor(2 * math.log(n) / low**2) + 1 if low > 0 else math.inf
+    return math.floor(2 * math.log(horizon) / low**2) + 1 if low > 0 else math.inf
 
 
-def _chance(exponents: Sequence[tuple[float, ...]], n: int, pilot: int, arms: int) -> float:
+def _chance(exponents: Sequence[tuple[float, ...]], horizon: int, pilot: int, arms: int) -> float:
     """Rounds at which the index of a best arm may be below its value: the sum over N, for the best of the best arms."""
     start = arms * pilot
-    stop = min(n, start + _EXACT_ROUNDS)
+    stop = min(horizon, start + _EXACT_ROUNDS)
     rounds = np.arange(start, stop, dtype=float)
     sums = []
     for exponent in exponents:
         total = sum((rounds**-q for q in exponent), np.zeros(rounds.size))
         value = float(np.minimum(1.0, (rounds - start + 1) * total).sum())
-        if n > stop:
-            value += min(float(n - stop), sum(_rest(q, stop, n) for q in exponent))
+        if horizon > stop:
+            value += min(float(horizon - stop), sum(_rest(q, stop, horizon) for q in exponent))
         sums.append(value)
     return min(sums)
 
