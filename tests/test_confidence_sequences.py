@@ -8,7 +8,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.confidence_sequences import Moments, dependence, intervals, leader
-from sharpe_bandits.objectives import Objective, spread
+from sharpe_bandits.objectives import Objective, influence_variance
 
 OBJECTIVES = [
     sb.RSSR(L=0.5),
@@ -55,12 +55,12 @@ def test_roots_order_arms_as_values_do_and_have_the_gradient_of_differences(obje
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
-def test_the_spread_is_the_variance_of_estimates(objective):
+def test_the_influence_variance_is_that_of_estimates(objective):
     """Estimates from 400 gamma rewards each scatter by W / 400: skewed rewards, so that all moments matter."""
     x = np.random.default_rng(3).gamma(4.0, 0.5, (4000, 400))
     mean, variance = 2.0, 1.0  # third central moment 1, fourth 4.5
     root, *gradient = objective.root(mean, variance, *objective.arguments())
-    w = spread(variance, 1.0, 4.5, *gradient)
+    w = influence_variance(variance, 1.0, 4.5, *gradient)
     estimates = objective.root(x.mean(axis=1), x.var(axis=1, ddof=1), *objective.arguments())[0]
     assert estimates.var() * 400 == pytest.approx(w, rel=0.12)  # 5 standard errors of a variance of 4000
     assert estimates.mean() == pytest.approx(root, abs=6 * math.sqrt(w / 400 / 4000) + 2 * w / 400)

@@ -288,7 +288,7 @@ class ForgetfulAgent(IndexAgent):
             newest = np.where(count > 0, (self._last - 1) % self._window, 0).astype(int)
             ages = (self.t - 1 - np.arange(len(self._ring))) % self._window  # of what a slot holds, in rounds
             youngest = np.where(seen, ages[:, None], self._window).min(axis=0)
-            slack = [8e-16 * self._window**2 * far**k + 1e-150 for k in range(1, 5)]
+            rounding = [8e-16 * self._window**2 * far**k + 1e-150 for k in range(1, 5)]
             kept = np.where(seen, self._ring, 0.0)
             if (
                 (seen.sum(axis=1)[: min(self.t, self._window)] != 1).any()
@@ -300,7 +300,7 @@ class ForgetfulAgent(IndexAgent):
                 or (np.abs(kept).max(axis=0, initial=0.0) > far * (1 + 1e-9) + 1e-150).any()
                 or any(
                     (np.abs((kept**k).sum(axis=0) - total) > off).any()
-                    for k, (total, off) in enumerate(zip(sums, slack, strict=True), start=1)
+                    for k, (total, off) in enumerate(zip(sums, rounding, strict=True), start=1)
                 )
             ):
                 raise damaged("the rewards in its window do not fit its sums")
