@@ -306,8 +306,11 @@ def _search(play: _Play, player: _Method, target: float, runs: int, least: int, 
         if check.error.mean <= target:
             return Need(name, rounds, line, check)
         near, turn = [*near, check], turn + 1
-        line = fitted if (fitted := _line(near)) is not None else line
-        rounds, budget = line.crossing(target, CONFIDENCE), max(line.safe(target, CONFIDENCE), check.budget + 1)
+        budget = check.budget + 1
+        again = _line(near)
+        if again is not None:
+            line, rounds = again, again.crossing(target, CONFIDENCE)
+            budget = max(again.safe(target, CONFIDENCE), budget)
     return Need(name, None, line, play([player], most, runs, VERIFY, turn)[0])
 
 
