@@ -240,6 +240,22 @@ def test_a_process_that_is_killed_costs_its_chunks_only(long_by_threads):
             pool.submit(abs, 1)
 
 
+def test_loky_survives_a_worker_that_is_killed(long_by_threads):
+    loky = pytest.importorskip("loky")
+
+    def make():
+        return loky.get_reusable_executor(max_workers=2)
+
+    try:
+        list(make().map(abs, range(4)))
+        workers = set(make()._processes)
+        kill_soon(min(workers), 1.5)
+        assert digest(long_study(executor=make)) == long_by_threads
+        assert not workers & set(make()._processes)  # it was killed in time, and all of them were replaced
+    finally:
+        make().shutdown(kill_workers=True)
+
+
 def deadly_outside(parent):
     """Arms that are drawn without harm in one process; elsewhere, drawing those of one run ends the process."""
 

@@ -37,11 +37,10 @@ kind = "UCB1"
 QUIET = ["--host", "127.0.0.1", "--no-dashboard"]
 
 
-def started(*words):
+def started(*words, **more):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.Popen(
-        [sys.executable, "-m", *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, "-m", *words], env=environment, **piped, **more)
 
 
 def wait_until(holds, seconds=120):
@@ -102,6 +101,24 @@ def test_a_local_cluster_gives_the_same_plan(tmp_path, capsys):
     assert main([*plan, "--out", str(tmp_path / "a")]) == 0
     assert main([*plan, "--out", str(tmp_path / "b"), "--dask", "local", "--workers", "1"]) == 0
     assert (tmp_path / "a" / "plan.csv").read_bytes() == (tmp_path / "b" / "plan.csv").read_bytes()
+
+
+def test_an_interrupt_from_a_terminal_ends_a_local_cluster_without_a_word_from_its_workers(tmp_path):
+    file = tmp_path / "many.toml"
+    file.write_text(EXPERIMENT.replace("runs = 768", "runs = 1000000"))
+    out = tmp_path / "out"
+    words = ["run", str(file), "--out", str(out), "--dask", "local", "--workers", "1"]
+    process = started("sharpe_bandits", *words, start_new_session=True)
+    try:
+        wait_until(lambda: any(out.rglob("*.chunk")))
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the command and to all of its workers
+        said, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 130
+    assert "interrupted; run the same command to resume" in said + errors
+    assert "Traceback" not in said + errors
 
 
 @pytest.mark.parametrize(

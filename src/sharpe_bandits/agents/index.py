@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,13 +49,22 @@ class IndexAgent(Agent):
         goal = policy.goal or Mean()
         bindings = policy_bindings(policy, horizon)
         bindings[formulas.value] = goal.formula
-        self._chosen = specialise(index_play.choose, bindings)
-        self._counted = specialise(index_play.count_choices, bindings)
+        self._bindings = bindings
         self._random = IndexFamily().is_random(policy)
         self._take = bindings[formulas.take]
         #: What statistics keep of each arm, and where.
         cells, self._places, _ = kept_by(policy)
         self._kept = np.zeros((k, cells, 1))
+
+    # Kernels are made when first needed: whoever only looks at an agent does not wait for the compiler.
+
+    @cached_property
+    def _chosen(self) -> Any:
+        return specialise(index_play.choose, self._bindings)
+
+    @cached_property
+    def _counted(self) -> Any:
+        return specialise(index_play.count_choices, self._bindings)
 
     @property
     def _firsts(self) -> np.ndarray:

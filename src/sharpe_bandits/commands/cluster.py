@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import logging
 import re
-from collections.abc import Iterator
+import signal
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from typing import Any
 
 from ..errors import ExecutorError, InvalidInputError, require, shown
 from ..executors import cores
 from ..validation import whole
 
-#: Seconds to wait for a scheduler to answer, and for workers of our own to leave.
-_CONNECT, _LEAVE = 10, 2
+#: Seconds to wait for a scheduler to answer, for connections to it to be closed, and for workers of our own to end.
+_CONNECT, _LEAVE, _END = 10, 2, 0.3
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -54,17 +57,40 @@ def _local(count: int) -> Iterator[Any]:
     """A client of so many processes on this machine, reached over loopback."""
     from distributed import Client, LocalCluster
 
-    cluster = LocalCluster(
-        n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0",
-        silence_logs=logging.CRITICAL,
-    )  # fmt: skip
+    with _interrupts_blocked():
+        cluster = LocalCluster(
+            n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        )  # fmt: skip
     client = Client(cluster, set_as_default=False)
     try:
         yield client
     finally:
         with suppress(Exception):  # whatever is wrong with workers that are no longer needed
+            cluster.sync(_end, cluster.workers.values())
             client.close(_LEAVE)
             cluster.close(_LEAVE)
+
+
+async def _end(nannies: Iterable[Any]) -> None:
+    """End the processes of workers, whatever they are doing: what they compute is not wanted any more."""
+    await asyncio.gather(*(nanny.close(timeout=_END) for nanny in nannies))
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Hold back Ctrl-C here, and for good from threads and processes that are started: a terminal sends it to all
+    processes of a command, and only the command itself should answer.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # it would unblock interrupts when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

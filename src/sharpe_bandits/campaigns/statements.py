@@ -1,0 +1,58 @@
+"""The statements that every operation of a campaign executes, compiled once for a kind of database."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from .database import Database
+from .ledger import Event
+from .schema import campaigns, decisions, events, snapshots
+
+#: Columns of a new decision.
+ASKED_COLUMNS = ("number", "arm", "key", "worker", "asked", "expires", "probability", "state")
+
+
+#: By whether the database is a file.
+_made: dict[bool, Statements] = {}
+
+
+def statements_of(database: Database) -> Statements:
+    """The statements for a database; compiling them takes longer than opening a campaign."""
+    kind = database.is_sqlite
+    if kind not in _made:
+        _made[kind] = Statements(database)
+    return _made[kind]
+
+
+class Statements:
+    """Statements by what they do."""
+
+    def __init__(self, database: Database) -> None:
+        of: Any = sa.bindparam("of", type_=sa.Integer)
+        which: Any = sa.bindparam("which")
+        row = sa.select(campaigns, database.seconds().label("now")).where(campaigns.c.id == of)
+        one = decisions.c.campaign == of
+        compiled = database.prepared
+        self.read = compiled(row)
+        self.lock = self.read if database.is_sqlite else compiled(row.with_for_update(of=campaigns))
+        self.by_number = compiled(sa.select(decisions).where(one, decisions.c.number == which))
+        self.by_key = compiled(sa.select(decisions).where(one, decisions.c.key == which))
+        self.kept = compiled(sa.select(snapshots).where(snapshots.c.campaign == of))
+        self.since = compiled(
+            sa.select(*(events.c[name] for name in Event._fields))
+            .where(events.c.campaign == of, events.c.seq > sa.bindparam("after"), events.c.seq <= sa.bindparam("upto"))
+            .order_by(events.c.seq)
+        )
+        self.decide = database.insertion(decisions, ["campaign", *ASKED_COLUMNS])
+        self.log = database.insertion(events, events.c.keys())
+        self.settle = database.changes(decisions, ["campaign", "number"], ["state", "reward", "told"])
+        self.advance = compiled(_all(campaigns.update().where(campaigns.c.id == of), "events", "clock", "next_expiry"))
+        self.snapshot = compiled(_all(snapshots.update().where(snapshots.c.campaign == of), "seq", "state"))
+
+
+def _all(statement: Any, *columns: str) -> Any:
+    """A statement that sets these columns to parameters of their names."""
+    table = statement.table
+    return statement.values({name: sa.bindparam(f"{name}", type_=table.c[name].type) for name in columns})
