@@ -1,0 +1,149 @@
+"""Reference pages that follow from the code: every public name, the command line, the HTTP API."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import sharpe_bandits as sb
+from sharpe_bandits import theory
+
+#: Headings of the API page, with the modules whose public names stand under them.
+GROUPS = {
+    "Simulate": ("simulation", "study", "results", "metrics"),
+    "Bandits and arms": ("arms",),
+    "Objectives": ("objectives",),
+    "Policies": ("policies",),
+    "Agents and campaigns": ("agents", "campaigns", "service"),
+    "Returns": ("returns",),
+    "Plan": ("planning",),
+    "Intervals": ("confidence_sequences",),
+    "Errors and warnings": ("errors",),
+}
+#: What public functions give back, and users meet without importing it.
+GIVEN = ("sharpe_bandits.campaigns.Campaign", "sharpe_bandits.campaigns.Decision", "sharpe_bandits.campaigns.Status",
+         "sharpe_bandits.campaigns.Evaluation", "sharpe_bandits.campaigns.Verification",
+         "sharpe_bandits.simulation.Trace")  # fmt: skip
+TESTING = ("check_policy", "check_arm", "PolicyContract", "ArmContract")
+
+
+def public_names() -> dict[str, list[str]]:
+    """Public names of the package by heading; every one of them has a place."""
+    found: dict[str, list[str]] = {heading: [] for heading in GROUPS}
+    for name in sorted(dir(sb), key=str.lower):
+        room = getattr(sb, name).__module__.split(".")[1]
+        heading = next(heading for heading, rooms in GROUPS.items() if room in rooms)
+        found[heading].append(f"sharpe_bandits.{name}")
+    return found
+
+
+def api() -> str:
+    """The page of the API, in reStructuredText: a table per heading, a page per name."""
+    parts = ["API\n===\n\nMost users need ``import sharpe_bandits as sb`` alone. Names of the package itself have an "
+             "example each, and the tests run it.\n"]  # fmt: skip
+    theory_names = [
+        f"sharpe_bandits.theory.{name}"
+        for name in dir(theory)
+        if not name.startswith("_") and callable(getattr(theory, name))
+    ]
+    sections = {
+        **public_names(),
+        "What calls give": list(GIVEN),
+        "sb.theory": theory_names,
+        "sharpe_bandits.testing": [f"sharpe_bandits.testing.{name}" for name in TESTING],
+    }
+    for heading, names in sections.items():
+        lines = "\n".join(f"   {name}" for name in names)
+        parts.append(f"{heading}\n{'-' * len(heading)}\n\n.. autosummary::\n   :toctree: ../api\n\n{lines}\n")
+    return "\n".join(parts)
+
+
+def command_line() -> str:
+    """The page of the command line: what ``--help`` says of every command."""
+    from sharpe_bandits.cli import _parser
+
+    os.environ["COLUMNS"] = "100"
+    parts = ["# Command line\n\nMade from the program's own `--help`.\n"]
+
+    def add(parser: argparse.ArgumentParser, level: int) -> None:
+        parts.append(f"{'#' * level} {parser.prog}\n\n```text\n{parser.format_help().rstrip()}\n```\n")
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for child in dict.fromkeys(action.choices.values()):
+                    add(child, min(level + 1, 4))
+
+    add(_parser(), 2)
+    return "\n".join(parts)
+
+
+def http_api() -> str:
+    """The page of the HTTP API, from its OpenAPI schema."""
+    from sharpe_bandits.service.app import create_app
+
+    with tempfile.TemporaryDirectory() as folder:
+        store = sb.Store(Path(folder) / "campaigns.db")
+        schema = create_app(store, []).app.openapi()
+        store.close()
+    parts = [
+        "# HTTP API\n\nMade from the OpenAPI schema, which a running service has at `/openapi.json` (and to try at "
+        "`/docs`). Every request needs a token: `Authorization: Bearer …`. [The service](../service.md) says how it is "
+        "run, what is promised and what errors look like.\n"
+    ]
+    for path, methods in schema["paths"].items():
+        for method, route in methods.items():
+            parts.append(f"## {method.upper()} {path}\n\n{_words(route)}\n")
+            rows = [
+                (p["name"], p["in"], _type(p["schema"]), p.get("description", "")) for p in route.get("parameters", ())
+            ]
+            body = route.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+            rows += _fields(body, schema) if body else []
+            if rows:
+                cells = "\n".join(f"| `{a}` | {b} | {c} | {d} |" for a, b, c, d in rows)
+                parts.append(f"| name | in | type | |\n|---|---|---|---|\n{cells}\n")
+    return "\n".join(parts)
+
+
+def _words(route: dict[str, Any]) -> str:
+    return route.get("description") or route.get("summary", "")
+
+
+def _fields(schema: dict[str, Any], whole: dict[str, Any]) -> list[tuple[str, str, str, str]]:
+    """Fields of a body."""
+    if "$ref" in schema:
+        schema = whole["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
+    needed = schema.get("required", ())
+    return [
+        (name, "body" if name in needed else "body, optional", _type(field), field.get("description", ""))
+        for name, field in schema.get("properties", {}).items()
+    ]
+
+
+def _type(schema: dict[str, Any]) -> str:
+    if "$ref" in schema:
+        return schema["$ref"].rsplit("/", 1)[1]
+    if "anyOf" in schema:
+        return " or ".join(_type(option) for option in schema["anyOf"])
+    if schema.get("type") == "array":
+        return f"list of {_type(schema.get('items', {}))}"
+    return str(schema.get("type", "any")) if "enum" not in schema else " or ".join(map(json.dumps, schema["enum"]))
+
+
+def write(folder: Path) -> None:
+    """All of them; a page that is the same is not touched, so that it need not be built again."""
+    from . import architecture
+
+    folder.mkdir(exist_ok=True)
+    pages = {
+        "api.rst": api(),
+        "command-line.md": command_line(),
+        "http-api.md": http_api(),
+        "architecture.svg": architecture.picture(),
+    }
+    for name, text in pages.items():
+        path = folder / name
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
