@@ -1,0 +1,123 @@
+"""What makes the documentation: pages that follow from the code, the check of links, the comparison of numbers.
+
+The site itself is built by ``make docs``, whose libraries these tests do without.
+"""
+
+import json
+import subprocess
+import sys
+import tomllib
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from docs.site import architecture, links, numbers, reference
+
+import sharpe_bandits as sb
+
+ROOT = Path(__file__).parent.parent
+TABLES = tomllib.loads((ROOT / "docs" / "site" / "numbers.toml").read_text("utf-8"))["table"]
+
+
+def test_the_api_has_every_public_name():
+    page = reference.api().split()
+    assert {f"sharpe_bandits.{name}" for name in dir(sb)} <= set(page)
+    assert "sharpe_bandits.theory.lower_bound" in page
+
+
+def test_the_page_of_the_command_line_has_every_command():
+    page = reference.command_line()
+    listed = subprocess.run([sys.executable, "-m", "sharpe_bandits", "--help"], capture_output=True, text=True)
+    commands = [line.split()[0] for line in listed.stdout.splitlines() if line.startswith("    ") and line[4] != " "]
+    assert len(commands) >= 12
+    for command in commands:
+        assert f"### sharpe-bandits {command}\n" in page
+    assert "#### sharpe-bandits campaign ask\n" in page
+
+
+def test_the_page_of_the_http_api_has_routes_and_fields():
+    page = reference.http_api()
+    assert "## POST /api/campaigns\n" in page
+    assert "| `lease` | body, optional |" in page
+
+
+def test_the_picture_of_the_architecture_has_every_part_and_no_arrow_upward():
+    drawn = ET.fromstring(architecture.picture())
+    words = {node.text for node in drawn.iter("{http://www.w3.org/2000/svg}text")}
+    levels = architecture.levels()
+    assert words == set().union(*levels)
+    rank = {name: i for i, names in enumerate(levels) for name in names}
+    graph = architecture.imports()
+    assert "policies" in graph["engine"]
+    assert all(rank[other] < rank[name] for name, others in graph.items() for other in others)
+
+
+def test_arrows_that_follow_from_others_are_left_out():
+    assert architecture.reduced({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == {"a": {"b"}, "b": {"c"}, "c": set()}
+
+
+def test_links_that_lead_nowhere_and_pages_that_load_are_found(tmp_path):
+    (tmp_path / "a.html").write_text('<a href="b.html#here">b</a><a href="c.html">c</a><p id="x">')
+    (tmp_path / "b.html").write_text('<a href="a.html#x">a</a><script src="https://elsewhere/x.js"></script>')
+    assert links.wrong(tmp_path) == [
+        "a.html: there is no anchor b.html#here",
+        "a.html: there is no c.html",
+        "b.html loads https://elsewhere/x.js",
+    ]
+
+
+PAGE = "| policy | regret | cost |\n|---|---:|---:|\n| SF-UCB | 463.1 ± 6.2 | 7.4 |\n| W-TS | 490.8 ± 6.4 | 8.6 |\n"
+
+
+@pytest.mark.parametrize(
+    ("printed", "moved"),
+    [
+        (PAGE, 0),
+        (PAGE.replace("463.1", "463.2"), 1),
+        (PAGE.replace("8.6", "9.9"), 0),  # the column is not judged
+        (PAGE.replace("W-TS", "SF-TS"), 1),  # a row that the page lacks
+    ],
+)
+def test_numbers_that_moved_are_found(printed, moved):
+    found, compared = numbers.differences(PAGE, printed, ("cost",))
+    assert len(found) == moved
+    assert compared >= 1
+
+
+def test_a_drawn_table_is_compared_with_one_in_markdown():
+    drawn = " policy    regret  cost\n ──────  ────────  ────\n SF-UCB  463.1 ± 6.2  7.4\n"
+    assert numbers.differences(PAGE, drawn) == ([], 1)
+    assert len(numbers.differences(PAGE, drawn.replace("7.4", "7.5"))[0]) == 1
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table["command"])
+def test_commands_stand_beside_the_numbers_they_make(table):
+    page = (ROOT / "docs" / table["page"]).read_text("utf-8")
+    assert table["command"].removesuffix(" --out {scratch}") in page
+    words = table["command"].split()
+    program = ROOT / (words[1] if words[1].endswith(".py") else "benchmarks")
+    assert words[0] in {"sharpe-bandits", "make"} or program.exists()
+
+
+def test_every_notebook_is_in_the_list_and_speaks_python():
+    folder = ROOT / "docs" / "tutorials"
+    listed = (folder / "index.md").read_text("utf-8")
+    pages = [path for path in folder.glob("*.md") if path.name != "index.md"]
+    assert len(pages) == 6
+    for path in pages:
+        assert f"\n{path.stem}\n" in listed
+        cells = path.read_text("utf-8").split("```{code-cell} ipython3\n")[1:]
+        assert cells
+        for cell in cells:
+            lines = cell.split("```")[0].splitlines()
+            compile("\n".join(line for line in lines if not line.startswith((":", "!"))), str(path), "exec")
+
+
+def test_community_files_agree():
+    """One licence, one address of the project; names in the citation are the paper's."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"license: {project['license']}" in citation
+    assert f"repository-code: {project['urls']['Source']}" in citation
+    assert project["urls"]["Source"] in (ROOT / "SECURITY.md").read_text("utf-8")
+    assert json.dumps("Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits") in citation
