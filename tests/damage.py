@@ -5,7 +5,7 @@ import json
 from sharpe_bandits.checksums import checksum
 
 
-def resealed(state):
+def with_checksum(state):
     """The state as text with a checksum that fits it."""
     content = {key: value for key, value in state.items() if key != "checksum"}
     return json.dumps({**content, "checksum": checksum(content)})

@@ -16,11 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sharpe_bandits as sb
+import sharpe_bandits.agents.index
 from sharpe_bandits.agents.state import FORMAT
 from sharpe_bandits.engine.families import FAMILIES
+from sharpe_bandits.kernels import statistics
 from sharpe_bandits.policies.base import AGENTS, Policy
 from tests.catalogue import greedy_sharpe
-from tests.damage import resealed
+from tests.damage import with_checksum
 from tests.data.agents.make import follow
 
 REWARDS = np.random.default_rng(30).gamma([[2.0], [3.0], [2.5], [2.2]], 0.6, size=(4, 200))
@@ -305,25 +307,25 @@ DAMAGES = {
     "cut short": lambda s: json.dumps(s)[:-20],
     "a list": lambda s: json.dumps([s]),
     "foreign": lambda s: json.dumps({"weights": [1, 2]}),
-    "other kind": lambda s: resealed({**s, "kind": "someone's agent"}),
-    "newer format": lambda s: resealed({**s, "format": 99}),
-    "no policy": lambda s: resealed({k: v for k, v in s.items() if k != "policy"}),
-    "unknown policy": lambda s: resealed({**s, "policy": {**s["policy"], "policy": "UCBRSR"}}),
-    "unknown parameter": lambda s: resealed({**s, "policy": {**s["policy"], "M": 1.0}}),
-    "bad parameter": lambda s: resealed({**s, "policy": {**s["policy"], "L": -1.0}}),
-    "one arm": lambda s: resealed({**s, "arms": 1}),
-    "more arms": lambda s: resealed({**s, "arms": 5}),
-    "negative rounds": lambda s: resealed({**s, "t": -1}),
-    "other rounds": lambda s: resealed({**s, "t": s["t"] + 1}),
-    "half a pull": lambda s: resealed({**s, "record": {**s["record"], "pulls": [2.5, 3.5, 3.0]}}),
-    "negative pulls": lambda s: resealed({**s, "record": {**s["record"], "pulls": [-1.0, 5.0, 5.0]}}),
-    "NaN": lambda s: resealed({**s, "record": {**s["record"], "sum1": [math.nan, 0.0, 0.0]}}),
-    "text": lambda s: resealed({**s, "record": {**s["record"], "sum1": ["x", 0.0, 0.0]}}),
-    "missing column": lambda s: resealed({**s, "record": {k: v for k, v in s["record"].items() if k != "sum2"}}),
-    "short column": lambda s: resealed({**s, "record": {**s["record"], "sum2": [0.0]}}),
-    "negative squares": lambda s: resealed({**s, "record": {**s["record"], "sum2": [-1.0, 0.0, 0.0]}}),
-    "record of nothing": lambda s: resealed({**s, "record": None}),
-    "past the horizon": lambda s: resealed({**s, "horizon": 6}),
+    "other kind": lambda s: with_checksum({**s, "kind": "someone's agent"}),
+    "newer format": lambda s: with_checksum({**s, "format": 99}),
+    "no policy": lambda s: with_checksum({k: v for k, v in s.items() if k != "policy"}),
+    "unknown policy": lambda s: with_checksum({**s, "policy": {**s["policy"], "policy": "UCBRSR"}}),
+    "unknown parameter": lambda s: with_checksum({**s, "policy": {**s["policy"], "M": 1.0}}),
+    "bad parameter": lambda s: with_checksum({**s, "policy": {**s["policy"], "L": -1.0}}),
+    "one arm": lambda s: with_checksum({**s, "arms": 1}),
+    "more arms": lambda s: with_checksum({**s, "arms": 5}),
+    "negative rounds": lambda s: with_checksum({**s, "t": -1}),
+    "other rounds": lambda s: with_checksum({**s, "t": s["t"] + 1}),
+    "half a pull": lambda s: with_checksum({**s, "record": {**s["record"], "pulls": [2.5, 3.5, 3.0]}}),
+    "negative pulls": lambda s: with_checksum({**s, "record": {**s["record"], "pulls": [-1.0, 5.0, 5.0]}}),
+    "NaN": lambda s: with_checksum({**s, "record": {**s["record"], "sum1": [math.nan, 0.0, 0.0]}}),
+    "text": lambda s: with_checksum({**s, "record": {**s["record"], "sum1": ["x", 0.0, 0.0]}}),
+    "missing column": lambda s: with_checksum({**s, "record": {k: v for k, v in s["record"].items() if k != "sum2"}}),
+    "short column": lambda s: with_checksum({**s, "record": {**s["record"], "sum2": [0.0]}}),
+    "negative squares": lambda s: with_checksum({**s, "record": {**s["record"], "sum2": [-1.0, 0.0, 0.0]}}),
+    "record of nothing": lambda s: with_checksum({**s, "record": None}),
+    "past the horizon": lambda s: with_checksum({**s, "horizon": 6}),
 }
 
 
@@ -364,7 +366,7 @@ PHASE_DAMAGES = {
 def test_damaged_phases_are_refused(damage):
     state = a_state(sb.SHSR(L=0.5))
     with pytest.raises(sb.UnreadableDataError):
-        sb.Agent.from_json(resealed({**state, **PHASE_DAMAGES[damage]}))
+        sb.Agent.from_json(with_checksum({**state, **PHASE_DAMAGES[damage]}))
 
 
 #: What rewards cannot lead to, in the state of three arms with three pulls each: column, arm and number.
@@ -392,10 +394,10 @@ def test_states_that_no_rewards_lead_to_are_refused(case):
     column, arm, number = IMPOSSIBLE_NUMBERS[case]
     state = a_state(sb.UCBRSSR(L=0.8))
     record = state["record"]
-    assert sb.Agent.from_json(resealed(state)).t == 9
+    assert sb.Agent.from_json(with_checksum(state)).t == 9
     record[column][arm] = number(record[column][arm], record)
     with pytest.raises(sb.UnreadableDataError):
-        sb.Agent.from_json(resealed(state))
+        sb.Agent.from_json(with_checksum(state))
 
 
 @pytest.mark.parametrize("column", ["sum1", "sum2", "sum3", "sum4", "anchor", "last", "maximum"])
@@ -405,7 +407,7 @@ def test_an_arm_that_was_never_played_has_no_record(column):
     state = json.loads(agent.to_json())
     state["record"][column][2] = 0.25
     with pytest.raises(sb.UnreadableDataError, match="never played"):
-        sb.Agent.from_json(resealed(state))
+        sb.Agent.from_json(with_checksum(state))
 
 
 @pytest.mark.parametrize("column", ["sum1", "sum2", "sum3", "sum4", "maximum"])
@@ -416,7 +418,7 @@ def test_the_record_of_a_single_reward_is_known(column):
     assert [state["record"][f"sum{k}"][0] for k in (1, 2, 3, 4)] == [3, 9, 27, 81]
     state["record"][column][0] *= 1 + 1e-9
     with pytest.raises(sb.UnreadableDataError):
-        sb.Agent.from_json(resealed(state))
+        sb.Agent.from_json(with_checksum(state))
 
 
 @given(
@@ -459,10 +461,10 @@ def test_windows_that_do_not_add_up_are_refused(damage):
     for _ in range(50):
         step(agent)
     state = json.loads(agent.to_json())
-    assert len(sb.Agent.from_json(resealed(state)).pulls) == 3
+    assert len(sb.Agent.from_json(with_checksum(state)).pulls) == 3
     WINDOW_DAMAGES[damage](state)
     with pytest.raises(sb.UnreadableDataError):
-        sb.Agent.from_json(resealed(state))
+        sb.Agent.from_json(with_checksum(state))
 
 
 @pytest.mark.parametrize(("row", "factor"), [(0, 1.01), (0, 0.98), (2, 0.5), (4, 0.0), (1, 50.0)])
@@ -473,7 +475,7 @@ def test_discounted_sums_that_cannot_be_are_refused(row, factor):
     state = json.loads(agent.to_json())
     state["memory"][row][1] *= factor
     with pytest.raises(sb.UnreadableDataError):
-        sb.Agent.from_json(resealed(state))
+        sb.Agent.from_json(with_checksum(state))
 
 
 def test_first_rewards_that_do_not_add_up_are_refused():
@@ -489,7 +491,7 @@ def test_first_rewards_that_do_not_add_up_are_refused():
     ):
         state["firsts"][row][place] = value
         with pytest.raises(sb.UnreadableDataError, match="first rewards do not fit its sums"):
-            sb.Agent.from_json(resealed(state))
+            sb.Agent.from_json(with_checksum(state))
 
 
 def test_phases_that_could_not_have_been_are_refused():
@@ -511,7 +513,7 @@ def test_phases_that_could_not_have_been_are_refused():
         ("due", [d + (i == alive[0]) - (i == alive[1]) for i, d in enumerate(state["due"])]),
     ):
         with pytest.raises(sb.UnreadableDataError):
-            sb.Agent.from_json(resealed({**state, key: value}))
+            sb.Agent.from_json(with_checksum({**state, key: value}))
 
 
 HOSTILE = {
@@ -558,7 +560,7 @@ def test_absurd_sizes_are_refused_quickly(policy, change):
     state = json.loads(policy.agent(arms=3, horizon=200).to_json())
     began = time.perf_counter()
     with pytest.raises(sb.UnreadableDataError):
-        sb.Agent.from_json(resealed({**state, **change}))
+        sb.Agent.from_json(with_checksum({**state, **change}))
     assert time.perf_counter() - began < 2
 
 
@@ -633,7 +635,7 @@ def test_other_formats_are_explained():
     state = a_state(sb.UCBRSSR(L=0.8))
     for version, said in ((99, "saved by a newer version"), (2, "reads 3 to 5"), ("5", "reads 3 to 5"), (None, "None")):
         with pytest.raises(sb.UnreadableDataError, match=said):
-            sb.Agent.from_json(resealed({**state, "format": version}))
+            sb.Agent.from_json(with_checksum({**state, "format": version}))
 
 
 @pytest.mark.parametrize(
@@ -726,7 +728,7 @@ def test_damaged_first_rewards_are_refused(firsts):
     state = a_state(sb.ScaleFreeDirichlet(L=0.8))
     assert [len(row) for row in state["firsts"]] == [3, 3, 3]
     with pytest.raises(sb.UnreadableDataError):
-        sb.Agent.from_json(resealed({**state, "firsts": firsts}))
+        sb.Agent.from_json(with_checksum({**state, "firsts": firsts}))
 
 
 def test_messages_about_states_say_what_is_wrong():
@@ -734,9 +736,9 @@ def test_messages_about_states_say_what_is_wrong():
     with pytest.raises(sb.UnreadableDataError, match=f"format 99, this version reads up to {FORMAT}.*upgrade"):
         sb.Agent.from_json(json.dumps({**state, "format": 99}))
     with pytest.raises(sb.UnreadableDataError, match="'UCBRSR': did you mean 'UCBRSSR'"):
-        sb.Agent.from_json(resealed({**state, "policy": {**state["policy"], "policy": "UCBRSR"}}))
+        sb.Agent.from_json(with_checksum({**state, "policy": {**state["policy"], "policy": "UCBRSR"}}))
     with pytest.raises(sb.UnreadableDataError, match="9 pulls in 10 rounds"):
-        sb.Agent.from_json(resealed({**state, "t": 10, "asked": 10}))
+        sb.Agent.from_json(with_checksum({**state, "t": 10, "asked": 10}))
 
 
 def test_a_state_without_pulls_is_a_state():
@@ -758,3 +760,33 @@ def test_a_state_in_which_a_number_was_changed_is_refused(column):
     state["record"][column][0] += 0.25
     with pytest.raises(sb.UnreadableDataError, match="was changed after it was saved"):
         sb.Agent.from_json(json.dumps(state))
+
+
+def take_total(kept, i, at, k, pulls, x, d):
+    kept[i, at, k] += x
+
+
+def total(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    return kept[i, at, k], 0.0
+
+
+@sb.index_policy(name="Least paid")
+def least_paid(arm, t):
+    return -arm.third
+
+
+def test_a_new_statistic_is_saved_without_further_ado(monkeypatch):
+    """Another statistic takes the place of the third moment: its numbers are in the state, and are restored."""
+    new = statistics.Statistic(("third", "fourth"), total, cells=1, take=take_total)
+    declared = tuple(new if s.fields == new.fields else s for s in statistics.STATISTICS)
+    monkeypatch.setattr(statistics, "STATISTICS", declared)
+    monkeypatch.setattr(sharpe_bandits.agents.index, "STATISTICS", declared)
+    agent = least_paid().agent(arms=2)
+    for reward in (1.0, 2.0, 4.0, 1.0):  # the pilot
+        agent.tell(agent.ask(), reward)
+    state = json.loads(agent.to_json())
+    assert state["third"] == [[5.0], [3.0]]
+    again = sb.Agent.from_json(agent.to_json())
+    assert again.ask() == agent.ask() == 1
+    with pytest.raises(sb.UnreadableDataError, match="its third does not fit its arms"):
+        sb.Agent.from_json(with_checksum({**state, "third": [[5.0]]}))

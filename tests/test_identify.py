@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sharpe_bandits as sb
 from sharpe_bandits.policies.scale_free import FLOOR, PRIOR
-from tests.damage import resealed
+from tests.damage import with_checksum
 from tests.twin import Record
 
 GENERATOR = np.random.default_rng(5)
@@ -187,7 +187,7 @@ def test_a_damaged_state_is_refused(damage):
     state = json.loads(agent.to_json())
     assert len(state["pair"]) == 2
     with pytest.raises(sb.UnreadableDataError, match="agent"):
-        sb.Agent.from_json(resealed(state | damage))
+        sb.Agent.from_json(with_checksum(state | damage))
 
 
 @pytest.mark.parametrize(("workers", "chunk"), [(1, None), (2, 1), (3, 7), (2, 1000)])

@@ -18,6 +18,8 @@ from .errors import SharpeBanditsError
 if TYPE_CHECKING:
     from .reproduction import Job, Reproduction
 
+#: Commands that have a file of their own.
+COMMANDS = (rank, compare, replay, plan, campaign, serve, cache)
 QUICK_RUNS = 200
 FULL_RUNS = 10_000
 #: What can be wrong with a folder that a user names.
@@ -82,13 +84,8 @@ def _parser() -> argparse.ArgumentParser:
     _output(run, None)
     run.set_defaults(do=_run, resumes=True)
 
-    rank.add(commands)
-    compare.add(commands)
-    replay.add(commands)
-    plan.add(commands)
-    campaign.add(commands)
-    serve.add(commands)
-    cache.add(commands)
+    for command in COMMANDS:
+        command.add(commands)
 
     commands.add_parser("panels", help="the paper's experiments").set_defaults(do=_panels)
     for what in ("policies", "arms", "objectives"):

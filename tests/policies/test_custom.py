@@ -15,7 +15,7 @@ from sharpe_bandits.engine.spec import Spec, is_lazy
 from sharpe_bandits.kernels.streams import normal
 from tests import twin
 from tests.catalogue import greedy_sharpe
-from tests.damage import resealed
+from tests.damage import with_checksum
 
 HORIZON = 120
 TAPE = np.random.default_rng(4).gamma([[2.0], [3.0], [2.5]], [[0.6], [0.5], [0.5]], size=(3, HORIZON))
@@ -312,7 +312,7 @@ def test_bad_declarations_are_refused():
 def test_a_state_of_a_policy_that_is_not_defined_here_is_explained():
     state = greedy_sharpe(L=1.0).agent(arms=2).to_json().replace('"Greedy Sharpe"', '"Greedy Sharp"')
     with pytest.raises(sb.UnreadableDataError, match="'Greedy Sharp': did you mean 'Greedy Sharpe'"):
-        sb.Agent.from_json(resealed(json.loads(state)))
+        sb.Agent.from_json(with_checksum(json.loads(state)))
 
 
 def test_an_index_that_reads_past_the_end_of_a_table_is_an_error():

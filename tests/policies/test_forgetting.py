@@ -8,7 +8,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.kernels.statistics import higher_moments
-from tests.damage import resealed
+from tests.damage import with_checksum
 
 L, C = 0.3, 0.5
 TABLE = np.random.default_rng(5).gamma(2.0, 1.0, (500, 3)) - np.array([1.9, 1.8, 1.7])
@@ -185,4 +185,4 @@ def test_a_damaged_memory_is_refused(damage):
     state = json.loads(agent.to_json())
     damage(state)
     with pytest.raises(sb.UnreadableDataError):
-        sb.Agent.from_json(resealed(state))
+        sb.Agent.from_json(with_checksum(state))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sharpe_bandits as sb
 from sharpe_bandits.kernels import elimination
 from sharpe_bandits.paper.panels import panel
-from tests.damage import resealed
+from tests.damage import with_checksum
 from tests.twin import Record
 
 BUDGET = 200
@@ -460,7 +460,7 @@ def test_damaged_states_are_refused(damage):
     state = json.loads(agent.to_json())
     assert (state["phase"], state["accepted"], state["alive"]) == (1, [0], [1, 2, 3])
     with pytest.raises(sb.UnreadableDataError):
-        sb.Agent.from_json(resealed({**state, **DAMAGES[damage]}))
+        sb.Agent.from_json(with_checksum({**state, **DAMAGES[damage]}))
 
 
 def test_bounds_are_for_one_arm():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..engine.compiler import specialise
 from ..engine.families.index import IndexFamily, check_index, kept_by, past_the_end, policy_bindings
 from ..errors import InvalidInputError
 from ..kernels import formulas, index_play, round_by_round
-from ..kernels.statistics import FIRSTS, PAIRS, Sums, anchor_of
+from ..kernels.statistics import FIRSTS, PAIRS, STATISTICS, Sums, anchor_of
 from ..objectives import Mean
 from ..policies.base import EVERYTHING, IndexPolicy
 from ..validation import whole
@@ -77,6 +77,13 @@ class IndexAgent(Agent):
         """What the autocovariance of each arm is made of, where a policy looks at it."""
         place = self._places["autocovariance"]
         return self._kept[:, place : place + PAIRS, 0]
+
+    def _as_they_are(self) -> Iterator[tuple[str, np.ndarray]]:
+        """What statistics without a form of their own in a state keep, by the first field of each."""
+        for statistic in STATISTICS:
+            name = statistic.fields[0]
+            if statistic.cells and name in self._places and name not in ("maximum", "drawn_mean", "autocovariance"):
+                yield name, self._kept[:, self._places[name] : self._places[name] + statistic.cells, 0]
 
     def _choose(self) -> int:
         served = np.where(self._active, self._pulls + self._pending, math.inf)
@@ -143,7 +150,9 @@ class IndexAgent(Agent):
         self._take(self._kept, i, 0, 0, self._pulls[i], x, d)
 
     def _more(self) -> dict[str, Any]:
-        more: dict[str, Any] = {"pairs": self._pairs.tolist()} if "autocovariance" in self._places else {}
+        more: dict[str, Any] = {name: cells.tolist() for name, cells in self._as_they_are()}
+        if "autocovariance" in self._places:
+            more["pairs"] = self._pairs.tolist()
         if "drawn_mean" in self._places:
             kept = np.minimum(self._pulls, FIRSTS).astype(int)
             more["firsts"] = [row[:n].tolist() for row, n in zip(self._firsts, kept, strict=True)]
@@ -153,6 +162,11 @@ class IndexAgent(Agent):
         super()._restore(state)
         if "maximum" in self._places:
             self._kept[:, self._places["maximum"], 0] = np.where(self._pulls > 0, self._maximum, 0.0)
+        for name, cells in self._as_they_are():
+            saved = np.array(state[name], float)
+            if saved.shape != cells.shape or not np.isfinite(saved).all() or saved[self._pulls == 0].any():
+                raise damaged(f"its {name} does not fit its arms")
+            cells[:] = saved
         if "autocovariance" in self._places:
             self._restore_pairs(np.array(state["pairs"], float))
         if "drawn_mean" not in self._places:

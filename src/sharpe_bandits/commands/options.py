@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from .. import console
 from ..returns.table import KINDS, MISSING, QUOTES, Returns, read_returns
 
 #: Options that say how a table is read.
@@ -17,7 +18,7 @@ READING = (
 
 
 def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:
-    """The file and what settles doubts about it; with ``optional`` the file is an option, ``--table``."""
+    """The file and how it is read; with ``optional`` the file is an option, ``--table``."""
     data = parser.add_argument_group("the data")
     content = "CSV, Parquet or spreadsheet: a row per date, a column per arm"
     if optional:
@@ -67,13 +68,29 @@ def add_risk_free(parser: argparse.ArgumentParser) -> None:
     rate.add_argument("--risk-free-per-period", type=float, metavar="RATE", help="instead of the annual one")
 
 
-def risk_free(options: argparse.Namespace) -> dict[str, Any]:
-    """The risk-free rate as functions take it."""
-    return {"risk_free": options.risk_free, "risk_free_per_period": options.risk_free_per_period}
+def add_bootstrap(parser: argparse.ArgumentParser, of: str, replications: int) -> None:
+    """The confidence of what a command finds by resampling, and the resampling itself."""
+    parser.add_argument("--confidence", type=float, default=0.95, help=f"of the {of} (0.95)")
+    parser.add_argument("--replications", type=int, default=replications, help=f"of the bootstrap ({replications})")
+    parser.add_argument("--block", type=float, help="mean block length in rows (chosen from the data)")
+    parser.add_argument("--seed", type=int, default=0)
+
+
+def given(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """The risk-free rate and the named options, as functions take them."""
+    return {name: getattr(options, name) for name in ("risk_free", "risk_free_per_period", *names)}
+
+
+def present(result: Any, folder: Path | None, page: str) -> None:
+    """Print a result, and save it where a folder is named."""
+    console.show(result)
+    if folder is not None:
+        result.save(folder)
+        print(f"saved: {folder / page}")
 
 
 def read(options: argparse.Namespace) -> Returns:
     """The returns that the options describe."""
-    given = {name: getattr(options, name) for name in READING}
-    given["separator"] = "\t" if options.separator == "tab" else options.separator
-    return read_returns(options.file, **given)
+    how = {name: getattr(options, name) for name in READING}
+    how["separator"] = "\t" if options.separator == "tab" else options.separator
+    return read_returns(options.file, **how)

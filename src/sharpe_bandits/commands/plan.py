@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import console
 from ..errors import InvalidInputError
 from . import cluster
 from . import options as data
@@ -65,9 +64,7 @@ def _plan(options: argparse.Namespace) -> int:
             say=(lambda text: print(text, file=sys.stderr, flush=True)) if sys.stderr.isatty() else None,
             **who,
         )
-    console.show(found)
-    found.save(options.out)
-    print(f"saved: {options.out / 'plan.html'}")
+    data.present(found, options.out, "plan.html")
     if found.needs and all(need.rounds is None for need in found.needs):
         print(f"sharpe-bandits: no method comes down to an error of {found.target:g} within {found.max_budget:,} "
               "rounds; raise --max-budget or --error", file=sys.stderr)  # fmt: skip
@@ -95,8 +92,7 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
         if lacking:
             raise InvalidInputError(f"a table needs {' and '.join(lacking)}, since neither is guessed")
         returns = data.read(options)
-        how = {"bootstrap": options.bootstrap, "block": options.block, **data.risk_free(options)}
-        return BestArmProblem.from_returns(returns, **how, **goal)
+        return BestArmProblem.from_returns(returns, **data.given(options, "bootstrap", "block"), **goal)
     _unused(
         options, "with --table", kind=None, date=None, columns=None, scale=None, missing="error", duplicates="error",
         unsorted="error", timezones="error", constant="error", separator=",", encoding="utf-8", skip_rows=0, sheet=None,

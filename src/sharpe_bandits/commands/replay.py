@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import console
+from ..engine.spec import Feedback
 from ..errors import InvalidInputError
 from ..returns.playing import PATHS
 from . import options as data
@@ -54,29 +54,12 @@ def _replay(options: argparse.Namespace) -> int:
 
     check_libraries()
     returns = data.read(options)
-    played = replay(
-        returns,
-        options.policies,
-        L=options.L,
-        **data.risk_free(options),
-        feedback="full" if options.full_feedback else "bandit",
-        runs=options.runs,
-        seed=options.seed,
-        cost=_costs(options, returns.names),
-        cost_aware=options.cost_aware,
-        every=options.every,
-        hold=options.hold,
-        top=options.top,
-        warm_up=options.warm_up,
-        budget=options.budget,
-        paths=options.paths,
-        length=options.length,
-        block=options.block,
-    )
-    console.show(played)
+    names = ("L", "runs", "seed", "cost_aware", "every", "hold", "top", "warm_up", "budget", "paths", "length", "block")
+    feedback: Feedback = "full" if options.full_feedback else "bandit"
+    cost = _costs(options, returns.names)
+    played = replay(returns, options.policies, feedback=feedback, cost=cost, **data.given(options, *names))
     out = options.out or Path("out") / f"replay-{options.file.stem}"
-    played.save(out)
-    print(f"saved: {out / 'replay.html'}")
+    data.present(played, out, "replay.html")
     if options.tear_sheet is not None:
         played.tear_sheet(options.tear_sheet, out / "tear_sheet.html")
         print(f"saved: {out / 'tear_sheet.html'}")
