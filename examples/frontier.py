@@ -98,9 +98,9 @@ def policies(L: float) -> list[sb.Policy]:
     ]
 
 
-def drawn(number: int) -> tuple[sb.Bandit, float]:
+def drawn(number: int, seed: int = SEED) -> tuple[sb.Bandit, float]:
     """A bandit, and L: a tenth of the smallest variance."""
-    rng = np.random.default_rng([SEED, number])
+    rng = np.random.default_rng([seed, number])
     arms = []
     for _ in range(int(rng.integers(2, 11))):
         scale, kind = rng.uniform(0.5, 3.0), rng.integers(4)

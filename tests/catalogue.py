@@ -30,6 +30,7 @@ BY_CLASS = {
         sb.ScaleFreeTS(objective=sb.MeanVariance(1.5), optimistic=True, name="W-TS, optimistic"),
     ],
     "ScaleFreeDirichlet": [sb.ScaleFreeDirichlet(L=0.8)],
+    "NPTS": [sb.NPTS(L=0.8), sb.NPTS(objective=sb.MeanVariance(1.5), name="ρ-NPTS on the mean-variance")],
     "ScaleFreeUCB": [
         sb.ScaleFreeUCB(L=0.8, c=0.5),
         sb.ScaleFreeUCB(L=0.8, dependent=True, name="SF-UCB, dependent"),

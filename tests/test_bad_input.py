@@ -26,7 +26,7 @@ def says(*parts):
     [
         sb.UCBRSSR, sb.UCBSRLike, sb.ModifiedGRAUCB, sb.ModifiedMVTS, sb.NormalGammaTS, sb.SHSR, sb.SuRSR, sb.RSSR,
         sb.Sharpe, sb.SharpeLike, sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.SRTS,
-        sb.ScaleFreeDirichlet, sb.SlidingWindowUCB, sb.DiscountedUCB,
+        sb.ScaleFreeDirichlet, sb.SlidingWindowUCB, sb.DiscountedUCB, sb.NPTS,
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("L", NOT_POSITIVE, ids=lambda value: repr(value)[:20])
@@ -40,6 +40,7 @@ def test_every_policy_with_a_regulariser_is_tested_above():
     assert with_l == {
         "UCBRSSR", "UCBSRLike", "ModifiedGRAUCB", "ModifiedMVTS", "NormalGammaTS", "SHSR", "SuRSR", "ScaleFreeUCB",
         "ScaleFreeIMED", "ScaleFreeTS", "SRTS", "ScaleFreeDirichlet", "SlidingWindowUCB", "DiscountedUCB",
+        "NPTS",
     }  # fmt: skip
 
 

@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.confidence_sequences import Moments, dependence, intervals, leader
+from sharpe_bandits.confidence_sequences import (
+    Moments,
+    dependence,
+    intervals,
+    leader,
+    leader_of_columns,
+    moments_so_far,
+)
 from sharpe_bandits.objectives import Objective, influence_variance
 
 OBJECTIVES = [
@@ -215,6 +222,48 @@ def test_a_leader_that_is_none_is_said_to_be_best_in_few_runs():
     assert wrong <= 60 * 0.05 + 3 * math.sqrt(60 * 0.05 * 0.95)
 
 
+def difference_by_hand(x, y, level, m=300.0):
+    """The least that the Sharpe ratio of x may be ahead of that of y, by the influence of each row; no dependence."""
+
+    def influence(values):
+        mean, sd = statistics.fmean(values), statistics.stdev(values)
+        return mean / sd, [(v - mean) / sd - mean / sd * ((v - mean) ** 2 / sd**2 - 1) / 2 for v in values]
+
+    n, (h, psi), (g, phi) = len(x), influence(x), influence(y)
+    w = statistics.pvariance([a - b for a, b in zip(psi, phi, strict=True)])
+    return h - g - math.sqrt(2 * w * (n + m) / n**2 * math.log(math.sqrt(1 + n / m) / level))
+
+
+def test_the_leader_of_columns_by_hand():
+    """Columns with a common part: their difference is known far better than each of them."""
+    rng = np.random.default_rng(23)
+    common = rng.normal(0.0, 1.0, 1200)
+    x = np.column_stack([common + rng.normal(mean, 0.3, 1200) for mean in (0.05, 0.3, 0.0)])
+    found = leader_of_columns(x)
+    assert (found.arm, found.rival, found.probably_best) == (1, 0, True)
+    rows = [(n, min(difference_by_hand(x[:n, 1].tolist(), x[:n, k].tolist(), 0.025) for k in (0, 2)))
+            for n in range(30, 1201, 30)]  # fmt: skip
+    assert found.low == pytest.approx(rows[-1][1], rel=0.1)  # autocorrelation by chance is allowed for
+    since = 1 + max(n for n, low in rows if low <= 0 or n < 32)
+    assert since - 30 <= found.since <= since + 60
+    apart = leader(Moments(*(np.array(row[-1]) for row in moments_so_far(x)[0])))
+    assert apart.low < 0.6 * found.low  # as if they were independent
+
+
+def test_columns_that_are_alike_have_no_leader():
+    """At all times together, in all but alpha of 200 tables of autocorrelated columns of one Sharpe ratio."""
+    rng = np.random.default_rng(24)
+    wrong = 0
+    for _ in range(200):
+        noise = rng.normal(size=(600, 3))
+        x = np.empty_like(noise)
+        x[0] = noise[0]
+        for t in range(1, 600):
+            x[t] = 0.2 * x[t - 1] + math.sqrt(0.96) * noise[t]
+        wrong += any(leader_of_columns(0.1 + x[:n]).probably_best for n in (100, 200, 300, 400, 500, 600))
+    assert wrong <= 200 * 0.05 + 3 * math.sqrt(200 * 0.05 * 0.95)
+
+
 def test_the_lead_by_hand():
     n, m, alpha = np.array([100.0, 400.0, 50.0]), 300.0, 0.05
     mean, variance, fourth = np.array([1.0, 0.9, -0.5]), np.ones(3), np.full(3, 3.0)
@@ -243,6 +292,7 @@ def test_the_lead_by_hand():
         (lambda: sb.confidence_sequence([1.0, 2.0], arms=0), "arms"),
         (lambda: intervals(Moments(5, 0, 1, 0, 3), tuning=0), "tuning"),
         (lambda: leader(Moments(*np.ones((5, 1)))), "two arms"),
+        (lambda: leader_of_columns([[1.0], [2.0]]), "two columns"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -162,7 +162,7 @@ def _do(job: Job, options: argparse.Namespace) -> int:
 
 def _print_verdicts(verdicts: list[Any]) -> None:
     profiles = list(dict.fromkeys(v.profile for v in verdicts))
-    table = console.table("claim", "says", *profiles, title="What the paper claims, and what was measured")
+    table = console.table("claim", "says", *profiles, title="What is claimed, and what was measured")
     colours = {"holds": "green", "fails": "red", "undecided": "yellow"}
     for id in dict.fromkeys(v.id for v in verdicts):
         of_id = {v.profile: v for v in verdicts if v.id == id}

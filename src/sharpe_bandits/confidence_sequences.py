@@ -249,6 +249,97 @@ def leader(
     return Leader(best, rival, ahead, least, bool(low[rival] > 0), heavier, float(alpha))
 
 
+def leader_of_columns(
+    rewards: Any, objective: Objective | None = None, *, alpha: float = 0.05, risk_free: float = 0.0
+) -> Leader:
+    r"""The leader of columns that are all seen in every row, and the row since which it has been probably best.
+
+    Two columns of the same rows are compared by the influence of each row on the difference of their estimates, so that
+    their correlation counts: :math:`\sqrt{2 \hat W (n + m)/n^2 \ln(\sqrt{1 + n/m}(K-1)/\alpha)}` with the variance of
+    that influence, times (1 + r)/(1 - r) for its autocorrelation r at lag 1, if that is above 0.
+
+    Parameters
+    ----------
+    rewards : Any
+        a column per arm, at least two of them
+    objective : Objective | None, optional
+        by default the Sharpe ratio without a regulariser
+    alpha : float, optional
+        probability with which the leader is ever wrongly called probably best
+    risk_free : float, optional
+        rate per reward, for the default objective
+    """
+    x = np.asarray(rewards, float)
+    if x.ndim != 2 or x.shape[1] < 2 or not len(x) or not np.isfinite(x).all():
+        raise InvalidInputError(f"rewards must be finite numbers in at least two columns, got shape {x.shape}")
+    chosen = objective if objective is None else check_objective(objective)
+    moments, _ = moments_so_far(x)
+    estimate, _, ready, heavy = _estimates(moments, chosen, finite("risk_free", risk_free), 1.0)
+    last = np.where(np.isnan(estimate[-1]), -np.inf, estimate[-1])
+    best, n, m = int(np.argmax(last)), np.arange(1.0, len(x) + 1), TUNING
+    level = np.log(np.sqrt(1 + n / m) * (x.shape[1] - 1) / inside("alpha", alpha))
+    own, rivals = _parts(x, moments, chosen, risk_free, best), [k for k in range(x.shape[1]) if k != best]
+    low = np.full((len(x), len(rivals)), -np.inf)
+    for place, rival in enumerate(rivals):
+        other = _parts(x, moments, chosen, risk_free, rival)
+        weights = np.concatenate([own[1], -other[1]], axis=1)
+        w, inflation = _variance_so_far(np.concatenate([own[0], other[0]], axis=1), weights)
+        begun = ready[:, best] & ready[:, rival] & (n >= START * inflation)
+        with np.errstate(invalid="ignore"):
+            half = np.sqrt(2 * w * inflation * (n + m) / n**2 * level)
+            low[:, place] = np.where(begun, estimate[:, best] - estimate[:, rival] - half, -np.inf)
+    ahead = np.asarray(low.min(axis=1) > 0)
+    closest = int(np.argmin(low[-1]))
+    rival = rivals[closest]
+    lead, least = estimate[-1, best] - estimate[-1, rival], low[-1, closest]
+    breaks = np.flatnonzero(~ahead)
+    return Leader(
+        best,
+        rival,
+        float(lead) if math.isfinite(lead) else None,
+        float(least) if math.isfinite(least) else None,
+        bool(ahead[-1]),
+        bool(heavy[-1, best] | heavy[-1, rival]),
+        float(alpha),
+        (int(breaks[-1]) + 1 if breaks.size else 0) if ahead[-1] else None,
+    )
+
+
+def _parts(
+    x: np.ndarray, moments: Moments, objective: Objective | None, risk_free: float, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """A column and its square, about its mean, and the weights of both in the influence after each row."""
+    centre = x[:, k].mean()
+    mean, variance = moments.mean[:, k], moments.variance[:, k]
+    plain = Sharpe(1.0, risk_free) if objective is None else objective
+    arguments = (0.0, risk_free) if objective is None else plain.arguments()
+    with np.errstate(all="ignore"):
+        _, by_mean, by_variance, scale = plain.root(mean, variance, *arguments)
+        by_mean, by_variance = by_mean / np.sqrt(scale), by_variance / np.sqrt(scale)
+        weights = np.stack(np.broadcast_arrays(by_mean - 2 * by_variance * (mean - centre), by_variance), axis=1)
+    d = x[:, k] - centre
+    return np.stack([d, d * d], axis=1), np.where(np.isfinite(weights), weights, 0.0)
+
+
+def _variance_so_far(parts: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of sums of parts with the weights of each row, over the rows up to it; and what autocorrelation multiplies it by.
+
+    Autocorrelation is that of the sums with the weights of the last row.
+    """
+    n = np.arange(1.0, len(parts) + 1)
+    mean = np.cumsum(parts, axis=0) / n[:, None]
+    covariance = np.cumsum(parts[:, :, None] * parts[:, None, :], axis=0) / n[:, None, None]
+    covariance -= mean[:, :, None] * mean[:, None, :]
+    variance = np.maximum(np.einsum("ti,tij,tj->t", weights, covariance, weights), 0.0)
+    influence = parts @ weights[-1]
+    products = np.concatenate([[0.0], np.cumsum(influence[1:] * influence[:-1])]) / n
+    average, square = np.cumsum(influence) / n, np.cumsum(influence**2) / n
+    spread_ = square - average**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = np.where(spread_ > 0, (products - average**2) / spread_, 0.0)
+    return variance, dependence(r)
+
+
 def moments_so_far(x: np.ndarray, autocorrelated: bool = False) -> tuple[Moments, np.ndarray | float]:
     """Moments of the rewards up to each, and what W is to be multiplied by for autocorrelation."""
     n = np.arange(1.0, len(x) + 1).reshape(-1, *[1] * (x.ndim - 1))

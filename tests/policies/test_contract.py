@@ -17,7 +17,7 @@ PILOTS |= {"SlidingWindowUCB": 3, "DiscountedUCB": 3}
 PILOTS["ScaleFreeDirichlet"] = sb.ScaleFreeDirichlet.least_pilot  # a matter of taste
 RANDOMISED = {
     "ThompsonSampling", "MTS", "VTS", "MVTS", "ModifiedMVTS", "NormalGammaTS", "EpsilonGreedy", "ScaleFreeTS", "SRTS",
-    "ScaleFreeDirichlet",
+    "ScaleFreeDirichlet", "NPTS",
 }  # fmt: skip
 
 every_policy = pytest.mark.parametrize("policy", EVERY_POLICY, ids=[policy.name for policy in EVERY_POLICY])

@@ -13,7 +13,7 @@ from sharpe_bandits.kernels import statistics, streams
 from sharpe_bandits.policies.scale_free import effective_pulls, spread_of
 
 L, R = 0.8, 0.1
-POLICIES = [sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.ScaleFreeDirichlet]
+POLICIES = [sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.ScaleFreeDirichlet, sb.NPTS]
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,12 @@ def optimistic(past, t, run_key):
     return thompson(past, t, run_key, optimistic=True)
 
 
-def dirichlet(past, t, run_key):
+def as_published(past, t, run_key):
+    """The objective of the rewards under their weights: no variance made unbiased."""
+    return dirichlet(past, t, run_key, unbiased=False)
+
+
+def dirichlet(past, t, run_key, unbiased=True):
     found = []
     for arm, x in enumerate(past):
         mean, v, third, fourth = moments(x)
@@ -93,7 +98,7 @@ def dirichlet(past, t, run_key):
             z, z2 = streams.normal(key, 0), streams.normal(key, 1)
             m = mean + math.sqrt(v / s) * z
             var = v + (third / math.sqrt(v) * z + math.sqrt(fourth - v**2 - third**2 / v) * z2) / math.sqrt(s)
-        found.append((m - R) / math.sqrt(L + max(var, 0.0)))
+        found.append((m - R) / math.sqrt(L + max(var, 0.0) * (1 if unbiased else (s - 1) / (s + 1))))
     return found
 
 
@@ -105,8 +110,9 @@ def dirichlet(past, t, run_key):
         (sb.ScaleFreeTS(L, R), thompson),
         (sb.ScaleFreeTS(L, R, optimistic=True), optimistic),
         (sb.ScaleFreeDirichlet(L, R), dirichlet),
+        (sb.NPTS(L, R), as_published),
     ],
-    ids=["UCB", "IMED", "W-TS", "W-TS, optimistic", "Dirichlet"],
+    ids=["UCB", "IMED", "W-TS", "W-TS, optimistic", "Dirichlet", "rho-NPTS"],
 )
 @pytest.mark.filterwarnings("ignore:overflow encountered")
 def test_choices_are_those_of_a_twin(policy, indices, tape):
@@ -166,7 +172,18 @@ def test_a_constant_arm_is_known_exactly():
         assert (trace.choices == 0).mean() > 0.8
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+def test_as_published_an_arm_that_was_poor_in_the_pilot_is_given_up_at_any_horizon():
+    """Two normal arms, means 1 and 0.5: two rewards of the first are below 0 with probability 0.025."""
+    bandit = sb.Bandit([sb.Normal(1.0, 1.0), sb.Normal(0.5, 0.01)])
+    locked = [
+        float((sb.simulate(sb.NPTS(L=1.0), bandit, horizon=n, runs=512, seed=3)["ρ-NPTS"].final[:, 0] <= 2).mean())
+        for n in (500, 8000)
+    ]
+    assert min(locked) > 0.04  # of both below 0.5, and somewhat more: 0.095
+    assert locked[1] > 0.6 * locked[0]
+
+
+@pytest.mark.parametrize("policy", [policy for policy in POLICIES if policy is not sb.NPTS])
 def test_an_arm_that_paid_the_same_in_the_pilot_is_not_given_up(policy):
     # Pilots of three or eight zeros are common here; an arm without spread was never played again.
     bandit = sb.Bandit([sb.Bernoulli(0.3), sb.Bernoulli(0.2)])

@@ -52,6 +52,8 @@ class Panel:
         how many runs are enough for it, if that is fewer than for others
     long_cases : tuple[Case, ...], optional
         the same cases with a longer horizon and one policy, which statements about growth are judged by
+    cites : str, optional
+        the publication that claims what is said of it, if that is not the paper
     """
 
     id: str
@@ -65,6 +67,7 @@ class Panel:
     claims: tuple[Claim, ...] = ()
     max_runs: int | None = None
     long_cases: tuple[Case, ...] = ()
+    cites: str = ""
 
     @property
     def key(self) -> str:

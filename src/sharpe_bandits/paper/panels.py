@@ -13,7 +13,7 @@ from ..experiments.panel import CHECKPOINTS, Claim, Panel
 from ..validation import one_of
 
 PROFILES = ("paper", "authors")
-_OWN_KEYS = ("compares", "note", "profiles", "claims", "max_runs", "long", *PROFILES)
+_OWN_KEYS = ("compares", "note", "profiles", "claims", "max_runs", "long", "cites", *PROFILES)
 
 
 @lru_cache(maxsize=1)
@@ -80,4 +80,5 @@ def panel(id: str, profile: str) -> Panel:
         claims,
         raw.get("max_runs"),
         tuple(cases(longer)) if longer else (),
+        raw.get("cites", ""),
     )

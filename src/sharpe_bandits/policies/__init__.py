@@ -17,6 +17,7 @@ from .fixed_confidence import LUCB as LUCB
 from .fixed_confidence import TopTwo as TopTwo
 from .gra_ucb import GRAUCB as GRAUCB
 from .gra_ucb import ModifiedGRAUCB as ModifiedGRAUCB
+from .scale_free import NPTS as NPTS
 from .scale_free import DiscountedUCB as DiscountedUCB
 from .scale_free import ScaleFreeDirichlet as ScaleFreeDirichlet
 from .scale_free import ScaleFreeIMED as ScaleFreeIMED

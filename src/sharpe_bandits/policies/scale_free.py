@@ -155,6 +155,18 @@ def reweighted(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
     return (arm.drawn_mean - risk_free) / math.sqrt(L + arm.drawn_variance)
 
 
+@lru_cache
+def redrawn_of(value: Callable[..., Any]) -> Callable[..., Any]:
+    """The index of rho-NPTS for the objective of this formula."""
+
+    def redrawn(arm: ArmRecord, t: int, goal: tuple[float, ...]) -> float:
+        # The variance of the reweighted rewards as it is: drawn_variance is made unbiased.
+        plain = arm.drawn_variance * (arm.pulls - 1.0) / (arm.pulls + 1.0)
+        return value(arm.drawn_mean, plain, *goal)
+
+    return _named(redrawn, value)
+
+
 def _true_or_false(name: str, value: Any) -> None:
     if not isinstance(value, bool):
         raise InvalidInputError(f"{name} must be True or False, got {shown(value)}")
@@ -474,3 +486,32 @@ class ScaleFreeDirichlet(_ScaleFree):
     @property
     def formula(self) -> Callable[..., Any]:
         return reweighted
+
+
+@dataclass(frozen=True)
+class NPTS(_AnyObjective):
+    r"""rho-NPTS as published: non-parametric Thompson sampling without an anchor, for any objective.
+
+    Each round every arm's rewards are given weights from the flat Dirichlet distribution, and the arm whose reweighted
+    rewards have the largest objective is played. Exact up to 64 pulls of an arm; beyond, the normal limit of the
+    reweighted moments (docs/scale-free.md measures what that changes). A pilot of two pulls: nothing is added to the
+    rewards seen, so that an arm whose first rewards are all poor is never played again, with a probability that does
+    not fall with the horizon. :class:`ScaleFreeDirichlet` mends that in part.
+
+    Parameters are those of :class:`ScaleFreeUCB` but for c.
+    """
+
+    title: ClassVar[str] = "ρ-NPTS"
+    citation: ClassVar[str] = (
+        "Chang, Asymptotic Optimality of Thompson Sampling for Risk-Averse Bandits with Sub-Gaussian Rewards, 2026, "
+        "arXiv:2606.09191; Chang & Tan, A Unifying Theory of Thompson Sampling for Continuous Risk-Averse Bandits, 2022"
+    )
+    least_pilot: ClassVar[int] = 2
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return redrawn_of(self.goal.formula)
+
+    @property
+    def score(self) -> Callable[..., Any] | None:
+        return None

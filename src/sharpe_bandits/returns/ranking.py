@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,12 +25,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import console
-from ..confidence_sequences import confidence_sequence
+from ..confidence_sequences import Leader, confidence_sequence, leader_of_columns
 from ..display import Table, html_table
 from ..errors import InvalidInputError, require, unknown
 from ..metrics import wilson
 from ..objectives import RSSR, usual_regulariser
 from ..validation import inside, one_of, positive, real, whole
+from . import dates as dates_of
 from . import statistics
 from .table import Returns, read_returns
 
@@ -149,6 +150,10 @@ class Ranking:
         annual standard deviation of Sharpe ratios among trials, if it was given
     pbo : float | None
         probability of backtest overfitting; None for a single column, or fewer than 32 rows that all columns have
+    leader : Leader | None
+        the column that looks best over the rows that all columns have, whether it is probably best at all times at once
+        (so that a table that grows may be looked at again and again), and since which date, or row; None for a single
+        column
     returns : Returns, optional
         what was ranked
     sharpe_error, rssr_error : float
@@ -187,6 +192,7 @@ class Ranking:
     notes: tuple[str, ...]
     remarks: tuple[str, ...]
     pbo: float | None
+    leader: Leader | None
     returns: Returns = field(repr=False)
 
     def __getitem__(self, name: str) -> Ranked:
@@ -226,7 +232,19 @@ class Ranking:
                 f" The best column of half of the blocks of rows is below the median in the other half in "
                 f"{self.pbo:.0%} of all ways to halve them (probability of backtest overfitting)."
             )
-        return said
+        return said + self._leader_in_words()
+
+    def _leader_in_words(self) -> str:
+        """Whether the column that looks best is probably best, and since when."""
+        if self.leader is None:
+            return ""
+        if not self.leader.probably_best:
+            return f" {self.leader.arm} cannot be told apart from {self.leader.rival} by a test that may be repeated."
+        heavy = " (its tails are so heavy that this may be wrong more often)" if self.leader.heavy_tailed else ""
+        return (
+            f" {self.leader.arm} has been probably best since {self.leader.since}, but for an error of "
+            f"{self.leader.alpha:.0%} at all times together{heavy}."
+        )
 
     def settings(self) -> dict[str, str]:
         """What every number depends on, in words."""
@@ -316,6 +334,7 @@ class Ranking:
         expected = {"expected_maximum": self.selection.expected_maximum}
         words = {key: getattr(self, key) for key in self.__dataclass_fields__ if key != "returns"}
         words |= {"columns": [asdict(c) for c in self.columns], "selection": asdict(self.selection)}
+        words["leader"] = None if self.leader is None else asdict(self.leader)
         return {**words, **expected, "annual_expected_maximum": self.annual_expected_maximum}
 
     @property
@@ -504,8 +523,22 @@ def rank(
         columns, by, objective.L, statistics.per_year(rate, q), rate, float(confidence), replications, block, seed,
         selection, trials_sd, errors["sharpe"], errors["rssr"], q, returns.kind, returns.span, returns.convention,
         returns.notes, returns.remarks,
-        statistics.backtest_overfitting(common, rate, CSCV_BLOCKS) if measurable else None, returns,
+        statistics.backtest_overfitting(common, rate, CSCV_BLOCKS) if measurable else None,
+        _leader(returns, None if by == "sharpe" else objective, alpha, rate), returns,
     )  # fmt: skip
+
+
+def _leader(returns: Returns, objective: RSSR | None, alpha: float, rate: float) -> Leader | None:
+    """The column that looks best over the rows that all have, with its name, and the date (or row) since when."""
+    rows = np.flatnonzero(~np.isnan(returns.excess).any(axis=1))
+    if returns.excess.shape[1] < 2 or not len(rows):
+        return None
+    found = leader_of_columns(returns.excess[rows], objective, alpha=alpha, risk_free=rate)
+    since = None
+    if found.since is not None:
+        row = int(rows[found.since])
+        since = f"row {row + 1}" if returns.dates is None else dates_of.in_words(returns.dates[row])
+    return replace(found, arm=returns.names[found.arm], rival=returns.names[found.rival], since=since)
 
 
 def false_discovery_rates(p: Any, method: str) -> np.ndarray:
