@@ -113,7 +113,9 @@ def main(arguments: list[str] | None = None) -> int:
         said = "moved" if judged else "other, as times may be"
         print(f"{table['page']}: {table['command']} ({time.monotonic() - began:.0f} s)")
         print(f"  {compared} rows compared, {len(moved)} {said}", *moved, sep="\n", flush=True)
-        if (moved and judged) or not compared:
+        if not compared and not judged:
+            print(*(f"  {line}" for line in printed.splitlines()[-60:]), sep="\n", flush=True)
+        elif (moved and judged) or not compared:
             status = 1
     return status
 
