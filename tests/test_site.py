@@ -110,7 +110,7 @@ def test_every_notebook_is_in_the_list_and_speaks_python():
         assert cells
         for cell in cells:
             lines = cell.split("```")[0].splitlines()
-            compile("\n".join(line for line in lines if not line.startswith((":", "!"))), str(path), "exec")
+            compile("\n".join(line for line in lines if not line.startswith((":", "!", "%"))), str(path), "exec")
 
 
 def test_community_files_agree():
