@@ -20,7 +20,6 @@ from ..policies.by_name import policies_by_name
 from . import exports
 from .desk import Desk, Opened, finite
 from .models import Arm, Ask, Decisions, NewCampaign, Problem, Tell
-from .outlook import outlook
 from .problems import problem_of
 from .view import View
 
@@ -279,7 +278,7 @@ async def plan(
     """Simulates arms with the present estimates: rounds until the best one is found but for this error."""
     opened = await campaign_of(request, name)
     async with request.app.state.heavy:
-        return answer(await read(lambda: outlook(opened.reader, error)))
+        return answer(await read(lambda: view_of(request.app, opened).outlook(error)))
 
 
 @router.get("/campaigns/{name}/evaluation", summary="What another policy would have earned")

@@ -61,9 +61,9 @@ def outlook(campaign: Campaign, error: float) -> dict[str, Any]:
     sentence = (
         f"{policy.name} is not sure to err less than {error:.0%} within {_LARGEST:,} rounds on arms as estimated now."
         if days is None
-        else f"At {pace:,.3g} ± {recent.se:,.2g} rewards a day, {policy.name} takes {duration(days)} to find the best "
-        f"arm with {error:.0%} error, on arms as estimated now: {need.recommended:,} rounds, at which it erred in "
-        f"{need.check.error.mean:.1%} ± {need.check.error.se:.1%} of {need.check.runs:,} simulated campaigns. "
+        else f"At {_rounded(pace)} ± {_rounded(recent.se)} rewards a day, {policy.name} takes {duration(days)} to find "
+        f"the best arm with {error:.0%} error, on arms as estimated now: {need.recommended:,} rounds, at which it "
+        f"erred in {need.check.error.mean:.1%} ± {need.check.error.se:.1%} of {need.check.runs:,} simulated campaigns. "
         f"{told:,} rewards were told so far."
     )
     return {
@@ -78,6 +78,10 @@ def outlook(campaign: Campaign, error: float) -> dict[str, Any]:
         "own_policy": own,
         "assumes": words,
     }
+
+
+def _rounded(x: float) -> str:
+    return f"{x:,.0f}" if x >= 100 else f"{x:.3g}"
 
 
 def duration(days: float) -> str:

@@ -16,7 +16,7 @@ from ..campaigns.status import CONFIDENCE, Status, objective_interval
 from ..confidence_sequences import Interval
 from ..objectives import Mean, Objective, Sharpe
 from ..validation import is_number
-from .outlook import per_day
+from .outlook import outlook, per_day
 
 #: Arms that are drawn over time: those with the most pulls; all others are added up.
 DRAWN = 8
@@ -38,6 +38,7 @@ class View:
         self._lock = threading.Lock()
         self._activity: Activity | None = None
         self._kept: tuple[Any, dict[str, Any]] = (None, {})
+        self._plan: tuple[Any, dict[str, Any]] = (None, {})
 
     def to_dict(self, periods_per_year: float | None = None) -> dict[str, Any]:
         """All of it, as plain data."""
@@ -47,6 +48,13 @@ class View:
             if self._kept[0] != key:
                 self._kept = key, self._made(status, periods_per_year)
             return {**self._kept[1], "time": status.time.isoformat()}
+
+    def outlook(self, error: float) -> dict[str, Any]:
+        """How long until the error is small; a simulation of some seconds, made again when the campaign has changed."""
+        key = error, self.campaign.status().events
+        if self._plan[0] != key:
+            self._plan = key, outlook(self.campaign, error)
+        return self._plan[1]
 
     def summary(self) -> dict[str, Any]:
         """What the list of campaigns shows."""

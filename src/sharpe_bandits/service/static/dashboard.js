@@ -307,11 +307,11 @@
       $("#evaluate").hidden = !view.can_evaluate;
       $("#evaluate-not").hidden = view.can_evaluate;
       lead(view);
-      plan(view);
       arms(view);
       charts(view);
       waiting(view);
       if (!paging) await entries(false);
+      plan(view); // last: it takes the server some seconds
     }
 
     const refresh = follow(`/api/stream?campaign=${encodeURIComponent(name)}`, draw);
