@@ -1,4 +1,4 @@
-"""Tables: as text, as escaped HTML, and as tables of other libraries."""
+"""How results show themselves: as text, as escaped HTML, and as tables of other libraries."""
 
 import csv
 import io
@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.display import Table, html_table, in_words, picture
+from sharpe_bandits.display import Findings, Shown, Table, html_table, in_words, picture
+from sharpe_bandits.policies.custom import CustomPolicy
+from tests.catalogue import EVERY_POLICY
 
 TABLE = Table(["policy", "regret", "note"], [["A", 1.23456789, None], ["<b>&", 12, "x"]], "A title")
 
@@ -64,3 +66,25 @@ def test_a_picture_holds_every_point():
     nothing = np.full(4, np.nan)
     assert "polyline" in picture(t, t * 1.0, nothing, nothing)  # a single run has no band
     assert picture(t[:1], t[:1], t[:1], t[:1]) == ""
+
+
+class Found(Shown):
+    def findings(self):
+        facts = {"runs": "10"}
+        return Findings(["a < b"], [(["", "mean"], [["A", "1"]])], "A is <best>. By far.\n\nLuck differs.", facts)
+
+
+def test_a_result_shows_its_findings():
+    assert repr(Found()) == "<Found: A is <best>>"
+    text = str(Found())
+    assert "Check: a < b." in text
+    assert "Luck differs." in text
+    page = Found()._repr_html_()
+    assert page.startswith("<p><b>Check:</b> a &lt; b.</p><p>A is &lt;best&gt;. By far.</p><p>Luck differs.</p>")
+    assert page.count("<table") == 2
+
+
+@pytest.mark.parametrize("policy", [p for p in EVERY_POLICY if not isinstance(p, CustomPolicy)], ids=lambda p: p.name)
+def test_a_policy_is_what_its_repr_says(policy):
+    assert eval(repr(policy), vars(sb)) == policy
+    assert "None" not in repr(policy)

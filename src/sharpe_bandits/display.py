@@ -8,12 +8,51 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from . import console
 from .errors import require
 from .names import csv_cell
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+class Findings(NamedTuple):
+    """What a result has to show: remarks to check, tables, a summary in paragraphs, and what the numbers depend on."""
+
+    remarks: Iterable[str]
+    tables: Iterable[console.Cells]
+    summary: str
+    settings: Mapping[str, str]
+
+
+class Shown:
+    """A result that shows its :class:`Findings`: in full when printed and in a notebook, in one line as ``repr``."""
+
+    def findings(self) -> Findings:
+        """What there is to show."""
+        raise AssertionError(f"{type(self).__name__} has no findings")
+
+    def __rich__(self) -> RenderableType:
+        remarks, tables, summary, settings = self.findings()
+        return console.results(tables, summary, settings, remarks)
+
+    def __str__(self) -> str:
+        return console.as_text(self)
+
+    def __repr__(self) -> str:
+        first = self.findings().summary.partition("\n\n")[0].partition(". ")[0]
+        return f"<{type(self).__name__}: {first.rstrip('.')}>"
+
+    def _repr_html_(self) -> str:
+        remarks, tables, summary, settings = self.findings()
+        parts = [f"<p><b>Check:</b> {escape(text)}.</p>" for text in remarks]
+        parts += [f"<p>{escape(text)}</p>" for text in summary.split("\n\n") if text]
+        parts += [html_table(heads, rows) for heads, rows in tables]
+        return "".join(parts) + (html_table(["", ""], settings.items()) if settings else "")
 
 
 @dataclass(repr=False)

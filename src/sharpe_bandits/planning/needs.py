@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import console
+from ..display import Findings, Shown
 from ..errors import unknown
 from ..metrics import Estimate, wilson
 from ..versions import versions
@@ -91,8 +92,8 @@ class Need:
         return abs(line.mean - fresh.mean) <= 3 * math.hypot(line.se, max(fresh.se, 1 / self.check.runs))
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Shown):
     """How many rounds are needed, or what budgets are good for.
 
     Attributes
@@ -210,5 +211,8 @@ class Plan:
         table = console.Numbers(words.heads(self), words.lines(self), words.title(self))
         return Group(table, *(Text(text) for text in words.remarks(self)))
 
-    def __str__(self) -> str:
-        return console.as_text(self)
+    def findings(self) -> Findings:
+        from . import words
+
+        said = "\n\n".join([f"{words.title(self)}.", *words.remarks(self)])
+        return Findings((), [(words.heads(self), words.lines(self))], said, {})

@@ -64,6 +64,13 @@ class Policy:
         super().__init_subclass__(**kwargs)
         if "title" in cls.__dict__:
             Policy.kinds[cls.__name__] = cls
+        cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # inherited, where dataclass would write a long one
+
+    def __repr__(self) -> str:
+        """The parameters that are not the default ones."""
+        usual = {f.name: self.title if f.name == "name" else f.default for f in dataclasses.fields(self) if f.init}
+        given = {name: getattr(self, name) for name, default in usual.items() if getattr(self, name) != default}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def __post_init__(self) -> None:
         unnamed = isinstance(self.name, str) and not self.name

@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from html import escape
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import console
-from ..display import Table, html_table
+from ..display import Findings, Shown, Table
 from ..errors import InvalidInputError, unknown
 from ..validation import inside, whole
 from . import statistics
@@ -45,7 +44,7 @@ from .ranking import (
 from .table import Returns
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    pass
 
 #: Every pair is compared up to so many columns; more are compared with the first alone.
 ALL_PAIRS = 15
@@ -82,8 +81,8 @@ class Difference:
     fdr: float
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown):
     """What can be said of differences between columns.
 
     Attributes
@@ -217,15 +216,8 @@ class Comparison:
 
         save(self, Path(folder))
 
-    def __rich__(self) -> RenderableType:
-        return console.results(self.tables(SHOWN), self.summary, self.settings(), self.remarks)
-
-    def __str__(self) -> str:
-        return console.as_text(self)
-
-    def _repr_html_(self) -> str:
-        parts = "".join(html_table(heads, rows) for heads, rows in self.tables(SHOWN))
-        return f"<p>{escape(self.summary)}</p>{parts}{html_table(['', ''], self.settings().items())}"
+    def findings(self) -> Findings:
+        return Findings(self.remarks, self.tables(SHOWN), self.summary, self.settings())
 
 
 def compare(

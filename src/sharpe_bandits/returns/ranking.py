@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,7 @@ import numpy as np
 
 from .. import console
 from ..confidence_sequences import Leader, confidence_sequence, leader_of_columns
-from ..display import Table, html_table
+from ..display import Findings, Shown, Table
 from ..errors import InvalidInputError, require, unknown
 from ..metrics import wilson
 from ..objectives import RSSR, usual_regulariser
@@ -36,7 +35,7 @@ from . import statistics
 from .table import Returns, read_returns
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    pass
 
 #: Fewer returns do not say how long blocks should be.
 LEAST_FOR_BLOCKS = 20
@@ -126,8 +125,8 @@ class Ranked:
     best_high: float
 
 
-@dataclass(frozen=True)
-class Ranking:
+@dataclass(frozen=True, repr=False)
+class Ranking(Shown):
     """Columns, best first, and all that the numbers depend on.
 
     Attributes
@@ -350,25 +349,17 @@ class Ranking:
         """Every number as a :class:`polars.DataFrame`, a row per column; needs polars."""
         return self.table.to_polars()
 
-    def _repr_html_(self) -> str:
-        parts = [html_table(heads, rows) for heads, rows in self.tables(SHOWN)]
-        doubts = "".join(f"<p><b>Check:</b> {escape(text)}.</p>" for text in self.remarks)
-        return f"{doubts}<p>{escape(self.summary)}</p>{''.join(parts)}{html_table(['', ''], self.settings().items())}"
-
     def save(self, folder: str | Path) -> None:
         """Write ``ranking.csv``, ``.json``, ``.svg``, ``.png`` and ``.html``; needs the extra ``report``."""
         from ..report.ranking import save
 
         save(self, Path(folder))
 
-    def __rich__(self) -> RenderableType:
+    def findings(self) -> Findings:
         summary = self.summary
         if len(self.columns) > SHOWN:
             summary = f"The first {SHOWN} of {len(self.columns):,} columns are shown. {summary}"
-        return console.results(self.tables(SHOWN), summary, self.settings(), self.remarks)
-
-    def __str__(self) -> str:
-        return console.as_text(self)
+        return Findings(self.remarks, self.tables(SHOWN), summary, self.settings())
 
 
 def _needed(column: Ranked, periods_per_year: float) -> str:

@@ -14,14 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from .. import console
-from ..display import Table, html_table
+from ..display import Findings, Shown, Table
 from ..engine.spec import Feedback
 from ..errors import BudgetTooSmallError, InvalidInputError, unknown
 from ..kernels.holdings import Terms
@@ -51,7 +50,7 @@ from .playing import (
 from .ranking import table_of
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    pass
 
 #: A difference is called one only beyond so many standard errors.
 CLEAR = 2.0
@@ -59,8 +58,8 @@ CLEAR = 2.0
 _LISTED = 25
 
 
-@dataclass(frozen=True, eq=False)
-class Replay:
+@dataclass(frozen=True, eq=False, repr=False)
+class Replay(Shown):
     """Players, policies first, and all that the numbers depend on.
 
     Attributes
@@ -283,11 +282,6 @@ class Replay:
         """Every number as a :class:`pandas.DataFrame`, a row per player and metric; needs pandas."""
         return self.table.to_pandas()
 
-    def _repr_html_(self) -> str:
-        parts = "".join(html_table(heads, rows) for heads, rows in self.tables())
-        words = f"<p>{escape(self.summary)}</p><p>{escape(self.warning)}</p>"
-        return f"{words}{parts}{html_table(['', ''], self.settings().items())}"
-
     def rules(self) -> dict[str, str]:
         """What every player does, in words."""
         return {player.name: player.rule for player in self.players}
@@ -368,12 +362,9 @@ class Replay:
 
         save(self, Path(folder))
 
-    def __rich__(self) -> RenderableType:
+    def findings(self) -> Findings:
         words = f"{self.summary}\n\n{self.warning}"
-        return console.results(self.tables(), words, {**self.rules(), **self.settings()}, self.remarks)
-
-    def __str__(self) -> str:
-        return console.as_text(self)
+        return Findings(self.remarks, self.tables(), words, {**self.rules(), **self.settings()})
 
 
 def replay(
