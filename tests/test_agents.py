@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import sharpe_bandits as sb
 import sharpe_bandits.agents.index
 from sharpe_bandits.agents.state import FORMAT
+from sharpe_bandits.engine import compiler
 from sharpe_bandits.engine.families import FAMILIES
 from sharpe_bandits.kernels import statistics
 from sharpe_bandits.policies.base import AGENTS, Policy
@@ -790,3 +791,29 @@ def test_a_new_statistic_is_saved_without_further_ado(monkeypatch):
     assert again.ask() == agent.ask() == 1
     with pytest.raises(sb.UnreadableDataError, match="its third does not fit its arms"):
         sb.Agent.from_json(with_checksum({**state, "third": [[5.0]]}))
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        sb.ScaleFreeUCB(L=0.8), sb.MVTS(rho=1.5), sb.SlidingWindowUCB(L=0.8, window=30), sb.SHSR(L=0.5),
+        sb.VarianceAwareHalving(sb.RSSR(L=0.5)), sb.SuccessiveAcceptsRejects(sb.RSSR(L=0.5), m=2),
+        sb.LUCB(L=0.5, pilot_pulls=3),
+    ],
+    ids=lambda policy: policy.name,
+)  # fmt: skip
+def test_after_preparation_nothing_is_compiled(policy):
+    def kernels():
+        return {key: len(kernel.signatures) for key, kernel in compiler._compiled.items()}
+
+    agent = policy.agent(4, horizon=60, seed=1)
+    state = agent.to_json()
+    agent.prepare()
+    assert agent.to_json() == state
+    ready = kernels()
+    while not agent.done:
+        arm = agent.ask()
+        agent.shares(arm)
+        agent.tell(arm, 0.1 * (agent.t * 7 % 11) + arm)
+    assert agent.t > 8
+    assert kernels() == ready

@@ -325,6 +325,17 @@ class Agent:
             self._check_pending(arm)
             self._end(arm)
 
+    def prepare(self) -> None:
+        """Compile what asking and telling need; the agent is not changed.
+
+        For whoever must not wait for the compiler later, such as a campaign that holds a lock.
+        """
+
+    def _like_sums(self) -> Sums:
+        """Sums of a record that any kernel can look at: four rewards of each arm, of mean 0 and variance 1."""
+        four, zero = np.full(len(self.arms), 4.0), np.zeros(len(self.arms))
+        return Sums(four, zero, four.copy(), zero.copy(), four.copy(), zero.copy())
+
     def next_arm(self) -> int:
         """The number of the arm to play now; the agent is not changed."""
         with self._lock:

@@ -156,6 +156,13 @@ class EliminationAgent(Agent):
         while not self._over and not any(self._due[j] > 0 for j in self._alive):
             self._end_phase()
 
+    def prepare(self) -> None:
+        with self._lock:
+            alive, (pulls, keep) = np.arange(len(self.arms)), self._phases[0][:2]
+            goal, quota = self._goal_arguments, np.zeros(keep, np.int64)
+            self._decide(self._like_sums(), alive, len(alive), keep, self._rule.n_recommended, self._taken.copy(), goal)
+            self._share(self._like_sums(), alive, keep, pulls, keep == len(alive), goal, quota)
+
     def _end_phase(self) -> None:
         alive = np.array(self._alive, np.int64)
         keep = self._phases[self._phase][1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -85,18 +86,30 @@ class IndexAgent(Agent):
             if statistic.cells and name in self._places and name not in ("maximum", "drawn_mean", "autocovariance"):
                 yield name, self._kept[:, self._places[name] : self._places[name] + statistic.cells, 0]
 
+    def prepare(self) -> None:
+        with self._lock, suppress(InvalidInputError):  # an index that is not a number is said when it is asked for
+            self._evaluate(self._choice)
+            if self._random:
+                self._evaluate(self._count_into(np.zeros(len(self.arms))))
+
+    def _choice(self, *record: Any) -> int:
+        return int(self._chosen(*record, np.uint64(self.seed), 0, *self._outputs()))
+
+    def _count_into(self, shares: np.ndarray) -> Callable[..., int]:
+        return lambda *record: self._counted(DRAWS, *record, np.uint64(self.seed), *self._outputs(), shares)
+
     def _choose(self) -> int:
         served = np.where(self._active, self._pulls + self._pending, math.inf)
         least = int(np.argmin(served))
         if served[least] < self._pilot:
             return least
-        return self._evaluate(lambda *record: self._chosen(*record, np.uint64(self.seed), 0, *self._outputs()))
+        return self._evaluate(self._choice)
 
     def _shares(self, first: int) -> np.ndarray:
         if not self._random or np.where(self._active, self._pulls + self._pending, math.inf).min() < self._pilot:
             return super()._shares(first)
         shares = np.zeros(len(self.arms))
-        self._evaluate(lambda *record: self._counted(DRAWS, *record, np.uint64(self.seed), *self._outputs(), shares))
+        self._evaluate(self._count_into(shares))
         return shares / DRAWS
 
     def _evaluate(self, choose: Callable[..., int]) -> int:
@@ -234,6 +247,12 @@ class ForgetfulAgent(IndexAgent):
         self._ring = np.full((min(max(self._window, 1), 64), k), np.nan)
         self._remembered = specialise(round_by_round.remembered, {})
         self._forget = specialise(round_by_round.forget, {})
+
+    def prepare(self) -> None:
+        super().prepare()
+        with self._lock:
+            record = self._memory.copy(), self._ring.copy(), self._base.copy()
+            self._forget(*record, max(self.t - 1, 0), self._window, self._discount)
 
     def _seen(self, under_way: index_play.UnderWay) -> tuple[float, Sums]:
         return self._remembered(self.t, self._memory, self._forgets, self._base, under_way)

@@ -10,6 +10,7 @@ import numpy as np
 from ..engine.compiler import specialise
 from ..engine.families.fixed_confidence import stopping_bindings
 from ..kernels import fixed_confidence, formulas
+from ..kernels.statistics import Sums
 from ..policies.base import StoppingPolicy
 from ..validation import whole
 from .base import Agent
@@ -55,12 +56,20 @@ class StoppingAgent(Agent):
         # Any further pull of those that are due serves the next judgement: the bounds hold however arms are played.
         return min(self._pair, key=lambda i: self._pending[i])
 
+    def prepare(self) -> None:
+        with self._lock:
+            self._judgement(self._like_sums(), np.zeros(2, np.int64))
+
+    def _judgement(self, sums: Sums, turn: np.ndarray) -> tuple[int, float, int]:
+        found: tuple[int, float, int] = self._decide(
+            sums, self._kept, self._rule.arguments(), self._rule.log_odds(len(self.arms)), turn
+        )
+        return found
+
     def _judge(self) -> tuple[int, list[int], float]:
         """The best arm, the arms to be played before the next judgement, and how far another may be ahead."""
         turn = np.zeros(2, np.int64)
-        best, ahead, steps = self._decide(
-            self._sums(), self._kept, self._rule.arguments(), self._rule.log_odds(len(self.arms)), turn
-        )
+        best, ahead, steps = self._judgement(self._sums(), turn)
         return int(best), turn[: int(steps)].tolist(), float(ahead)
 
     def _after(self, i: int, x: float, d: float) -> None:

@@ -64,7 +64,7 @@ class Campaign(CampaignInterface):
         self.name = name
         self.policy = policy
         self._settings = settings
-        self._journal = Journal(database, number, name, settings)
+        self._journal = Journal(database, number, name, settings, policy)
         self._warned, self._look_at = False, 0
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from ..agents import Agent
 from ..errors import SharpeBanditsError, StoreError
+from ..policies.base import Policy
 from . import ledger as log
 from .database import Database, Prepared
 from .decisions import EXPIRED, PENDING, moment
@@ -35,13 +36,14 @@ CLOCK_TOLERANCE = 60.0
 class Journal:
     """The state of a campaign, as far as this process knows it, and how to change it."""
 
-    def __init__(self, database: Database, campaign: int, name: str, settings: Settings) -> None:
+    def __init__(self, database: Database, campaign: int, name: str, settings: Settings, policy: Policy) -> None:
         self.database, self.campaign, self.settings = database, campaign, settings
         self.do = statements_of(database)
         self.lock = threading.RLock()
         #: Length of the snapshot.
         self.snapshot_size = 0
         self._name = name
+        self._policy: Policy | None = policy
         self._ledger: Ledger | None = None
         #: The process that the state is of: after a fork it is read again.
         self._process = os.getpid()
@@ -139,9 +141,16 @@ class Journal:
         with self.lock:
             if self._open is not None:
                 return self._open.part(work)
+            self._prepare()
             found = self.database.write(transaction, together=True)
             self._ledger = committed[-1]
             return found
+
+    def _prepare(self) -> None:
+        """Compile what the policy needs before the first transaction: others would have to wait for the compiler."""
+        if self._policy is not None:
+            Ledger.fresh(self.settings, self._policy).agent.prepare()
+            self._policy = None
 
     def reread(self, connection: sa.Connection, seq: int) -> Ledger:
         """The state after event number ``seq``, of which the transaction under way may change the only copy."""

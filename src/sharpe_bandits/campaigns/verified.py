@@ -33,7 +33,8 @@ class Verification:
     def __str__(self) -> str:
         if self.ok:
             return f"all is well: {self.events:,} events lead to the state, and to {self.decisions:,} decisions"
-        return "\n".join([f"{len(self.problems)} problems in {self.events:,} events:", *self.problems])
+        count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
+        return "\n".join([f"{count} in {self.events:,} events:", *self.problems])
 
     def add(self, problem: str) -> None:
         """Take note of a problem; of very many, the first ones."""

@@ -8,6 +8,7 @@ import importlib
 import json
 import os
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -220,7 +221,7 @@ def _status(options: argparse.Namespace) -> int:
 def _history(options: argparse.Namespace) -> int:
     rows = _open(options).history(last=options.last).to_pylist()
     if options.json:
-        print(json.dumps(rows, default=str, ensure_ascii=False))
+        print(json.dumps(rows, default=datetime.isoformat, ensure_ascii=False))
         return 0
     heads = ["decision", "arm", "asked", "state", "reward", "probability", "key"]
     cells = [
@@ -259,7 +260,7 @@ def _export(options: argparse.Namespace) -> int:
         pyarrow.parquet.write_table(table, sink)
     else:
         content = {"name": campaign.name, **campaign.settings, "decisions": table.to_pylist()}
-        sink.write(json.dumps(content, default=str, ensure_ascii=False).encode())
+        sink.write(json.dumps(content, default=datetime.isoformat, ensure_ascii=False).encode())
     write_atomically(out, bytes(sink.getvalue()))
     _say(options, {"decisions": table.num_rows, "file": str(out)}, f"{table.num_rows:,} decisions: {out}")
     return 0
