@@ -1,5 +1,6 @@
 """Settings that all tests share."""
 
+import gc
 import os
 import shutil
 import signal
@@ -17,6 +18,8 @@ settings.load_profile("quick")  # --hypothesis-profile chooses another
 def pytest_configure(config: pytest.Config) -> None:
     """Keep compiled kernels between test runs, inside the project and apart from the user's own."""
     os.environ.setdefault("SHARPE_BANDITS_CACHE", str(config.rootpath / ".pytest_cache" / "kernels"))
+    # The compiler makes millions of objects that live on: looking through them again and again takes an eighth of it.
+    gc.set_threshold(100_000, 50, 100)
 
 
 #: Browsers, and how they are started.

@@ -207,7 +207,7 @@ def test_an_arm_that_is_not_due_leaves_the_finder_as_it_was():
         (lambda: sb.simulate(sb.UCB1(), [PAIR[0]], horizon=10), ("at least 2 arms, got 1",)),
         (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=1), ("horizon must be a whole number", "1")),
         (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=1e4), ("horizon must be a whole number", "10000.0")),
-        (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=10, runs=0), ("runs must be a whole number at least 1", "0")),
+        (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=10, runs=0), ("runs must be a whole number from 1 to", "0")),
         (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=10, seed=-1), ("seed must be a whole number from 0", "-1")),
         (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=10, workers=0), ("workers must be a whole number", "0")),
         (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=10, chunk=0), ("chunk must be a whole number at least 1", "0")),
@@ -227,6 +227,24 @@ def test_a_study_too_large_for_memory_says_what_to_do():
     bandit = sb.RandomBandit(64, lambda g: sb.UniformArms(np.zeros(64), np.ones(64)))
     with pytest.raises(sb.InvalidInputError, match=says("100000000 runs", "GiB", "checkpoints=[10000]")):
         sb.simulate(sb.UCB1(), bandit, horizon=10_000, runs=100_000_000)
+
+
+@pytest.mark.parametrize(
+    ("settings", "parts"),
+    [
+        ({"horizon": 10, "runs": 10**12}, ("1000000000000 runs would take 3.73e+04 GiB", "simulate fewer runs")),
+        ({"horizon": 10, "runs": 10**400}, ("runs must be a whole number from 1 to",)),
+        (
+            {"horizon": 10**9, "runs": 1, "checkpoints": 10**9},
+            ("checkpoints must be a whole number",),
+        ),
+        ({"horizon": 10**9, "runs": 1, "checkpoints": range(1, 10**9)}, ("at most 1000000 rounds; pass fewer",)),
+    ],
+    ids=["runs", "more runs than numbers", "checkpoints", "a list of them"],
+)
+def test_a_study_without_end_is_refused_at_once(settings, parts):
+    with pytest.raises(sb.InvalidInputError, match=says(*parts)):
+        sb.simulate(sb.UCB1(), [sb.Uniform(0, 1)] * 2, **settings)
 
 
 def test_a_truncation_that_leaves_next_to_nothing_is_refused():

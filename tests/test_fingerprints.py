@@ -18,6 +18,7 @@ import sharpe_bandits as sb
 from sharpe_bandits.engine.compiler import specialise
 from sharpe_bandits.fingerprints import fingerprint
 from sharpe_bandits.kernels import formulas
+from tests import twin
 
 
 def kernel(x):
@@ -211,7 +212,7 @@ def test_code_is_made_of_the_values_of_its_moment(package):
 
 
 C = 1.0
-BANDIT = [sb.Uniform(0, 3), sb.Uniform(1, 2), sb.Uniform(0.4, 2.9)]
+TAPE = np.random.default_rng(1).uniform([[0.0], [1.0], [0.4]], [[3.0], [2.0], [2.9]], (3, 300))
 
 
 @sb.index_policy
@@ -219,13 +220,8 @@ def weighted(arm, t):
     return arm.mean + C * arm.variance
 
 
-@sb.index_policy(name="weighted by a parameter")
-def by_parameter(arm, t, c):
-    return arm.mean + c * arm.variance
-
-
 def choices(policy):
-    return sb.trace(policy, BANDIT, horizon=300, seed=1).choices
+    return sb.trace(policy, sb.Tape(TAPE), horizon=300).choices
 
 
 def test_a_constant_that_changes_changes_the_simulation_and_the_state(monkeypatch):
@@ -236,8 +232,8 @@ def test_a_constant_that_changes_changes_the_simulation_and_the_state(monkeypatc
     state = agent.to_json()
     monkeypatch.setitem(globals(), "C", -1.0)
     second = choices(policy)
-    np.testing.assert_array_equal(first, choices(by_parameter(c=1.0, pilot_pulls=20)))
-    np.testing.assert_array_equal(second, choices(by_parameter(c=-1.0, pilot_pulls=20)))
+    for c, found in ((1.0, first), (-1.0, second)):
+        assert found.tolist() == twin.play(lambda r, n, draws, c=c: r.mean + c * r.variance, TAPE, 300, 20)[0]
     assert (first != second).any()
     with pytest.raises(sb.UnreadableDataError, match="or a value that it reads, is not what it was"):
         sb.Agent.from_json(state)
@@ -275,20 +271,23 @@ def test_what_a_helper_reads_decides_how_a_policy_is_played(monkeypatch):
 
 USE = """
     import json
-    import numpy as np
-    import sharpe_bandits as sb
+    from sharpe_bandits.engine import compiler
+    from sharpe_bandits.kernels import formulas
 
     C = 1.0
+    bound = formulas.index
 
-    @sb.index_policy
-    def g(arm, t):
-        return arm.mean + C * arm.variance
+    def formula(x, t):
+        return x + C * x * x
 
-    bandit = [sb.Uniform(0, 3), sb.Uniform(1, 2), sb.Uniform(0.4, 2.9)]
+    def kernel(x):
+        return bound(x, 0)
+
     found = []
     for C in {values}:
-        found.append(sb.trace(g(pilot_pulls=20), bandit, horizon=200, seed=1).choices.tolist())
-    print(json.dumps(found))
+        found.append(compiler.specialise(kernel, {{formulas.index: formula}})(3.0))
+    misses = [sum(kernel.stats.cache_misses.values()) for kernel in compiler._compiled.values()]
+    print(json.dumps([found, sum(misses)]))
 """
 
 
@@ -303,13 +302,10 @@ def run(code, **environment):
 
 def test_two_processes_share_code_but_not_mistakes(tmp_path):
     """The first process compiles for two values of one constant; a later one finds the right code for each."""
-    both = run(USE.format(values=[1.0, -1.0]), SHARPE_BANDITS_CACHE=str(tmp_path))
+    first = run(USE.format(values=[1.0, -1.0]), SHARPE_BANDITS_CACHE=str(tmp_path))
     later = run(USE.format(values=[-1.0, 1.0]), SHARPE_BANDITS_CACHE=str(tmp_path))
-    expected = [
-        sb.trace(by_parameter(c=c, pilot_pulls=20), BANDIT, horizon=200, seed=1).choices.tolist() for c in (1.0, -1.0)
-    ]
-    assert both == expected
-    assert later == expected[::-1]
+    assert first == [[12.0, -6.0], 2]  # 3 + 9 and 3 - 9, each compiled
+    assert later == [[-6.0, 12.0], 0]  # each found
 
 
 def test_layout_and_comments_do_not_count_but_words_do():
@@ -328,6 +324,18 @@ def test_layout_and_comments_do_not_count_but_words_do():
         return -arm.mean
 
     assert fingerprint(first) != one
+
+
+def test_which_argument_is_which_counts():
+    def less(x, y, /):
+        return x - y
+
+    one = fingerprint(less)
+
+    def less(y, x, /):
+        return x - y
+
+    assert fingerprint(less) != one
 
 
 class Opaque:
@@ -367,50 +375,47 @@ def test_a_module_under_another_name_is_refused():
 
 
 SHORT = np.array([1.0, 2.0, 3.0])
+PAIR = (SHORT, SHORT)
 
 
-def past_the_end(arm):
-    return SHORT[int(arm.pulls)]
+def past_the_end(place):
+    return SHORT[place]
 
 
-@sb.index_policy(name="test: global array")
-def reads_global_array(arm, t):
-    return arm.mean + SHORT[int(arm.pulls)]
+def reads_global_array(x, t):
+    return SHORT[t]
 
 
-@sb.index_policy(name="test: helper")
-def reads_in_helper(arm, t):
-    return arm.mean + past_the_end(arm)
+def reads_in_helper(x, t):
+    return x + past_the_end(t)
 
 
-@sb.index_policy(name="test: table in a helper")
-def reads_table_in_helper(arm, t, table):
-    return arm.mean + entry(table, int(arm.pulls))
+def reads_table_in_helper(x, t):
+    return x + entry(PAIR[0], t)
 
 
 def entry(table, place):
     return table[place]
 
 
-@sb.index_policy(name="test: local array")
-def reads_local_array(arm, t):
+def reads_local_array(x, t):
     local = np.zeros(3)
-    return arm.mean + local[int(arm.pulls)]
+    return x + local[t]
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [reads_global_array(), reads_in_helper(), reads_table_in_helper(table=[1.0, 2.0, 3.0]), reads_local_array()],
-    ids=lambda policy: policy.name,
-)
-def test_a_place_past_the_end_of_any_array_is_an_error(policy):
-    with pytest.raises(sb.InvalidInputError, match="past the end"):
-        sb.simulate(policy, BANDIT, horizon=50, runs=2)
-    agent = policy.agent(arms=2)
-    for arm in (0, 1, 0, 1, 0, 1):
-        agent.tell(arm, 0.5)
-    with pytest.raises(sb.InvalidInputError, match="past the end"):
-        agent.ask()
+def at(x, t):
+    """A kernel whose index looks at the place ``t``."""
+    return index_of(x, t)
+
+
+@pytest.mark.parametrize("formula", [reads_global_array, reads_in_helper, reads_table_in_helper, reads_local_array])
+def test_a_place_past_the_end_of_any_array_is_an_error(formula):
+    """In the code of users; what simulations and agents make of the error is tested with them."""
+    compiled = specialise(at, {formulas.index: formula})
+    assert compiled(1.0, 2) == formula(1.0, 2)
+    for place in (3, 10**9, -4):
+        with pytest.raises(IndexError):
+            compiled(1.0, place)
 
 
 def test_a_table_is_copied_and_cannot_be_written():
@@ -451,6 +456,10 @@ def _flat(arm, t, table):
     return table.flat[int(arm.pulls)]
 
 
+def _strided(arm, t):
+    return np.lib.stride_tricks.as_strided(SHORT, (100,), (8,))[50]
+
+
 def _hashed(arm, t):
     return arm.mean + hash("text") % 2
 
@@ -475,6 +484,7 @@ def _calls_keyword_only(arm, t):
     ("function", "parameters", "told"),
     [
         (_flat, {"table": [1.0, 2.0]}, "_flat uses flat: a place past its end"),
+        (_strided, {}, "_strided uses as_strided: what it reads may lie past the end"),
         (_hashed, {}, "_hashed uses hash: hashes of text differ"),
         (_recursive, {}, "_factorial calls itself"),
         (_calls_keyword_only, {}, "_keyword_only has keyword-only parameters"),

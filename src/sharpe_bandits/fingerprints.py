@@ -39,6 +39,7 @@ _UNREPEATABLE = {
 #: Names that a user's code must not mention, and why.
 _UNCHECKED = {
     "flat": "a place past its end would not be noticed; index the array itself, or array.ravel()",
+    "as_strided": "what it reads may lie past the end of the array; index the array itself",
     "hash": "hashes of text differ from process to process; use numbers",
     "id": "it differs from process to process; use numbers",
 }
@@ -190,7 +191,7 @@ def said(code: Code) -> str:
     if code not in _said:
         try:
             (node,) = ast.parse(textwrap.dedent(inspect.getsource(code))).body
-            text = ast.unparse(ast.Module([*node.args.args, *node.body], []))  # type: ignore[attr-defined]
+            text = ast.unparse(ast.Module([*node.args.posonlyargs, *node.args.args, *node.body], []))  # type: ignore[attr-defined]
         except (OSError, TypeError, SyntaxError, ValueError, AttributeError):  # typed in where no source is kept
             text = byte_code(code)
         _said[code] = text

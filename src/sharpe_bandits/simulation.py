@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, get_args
 
 import numpy as np
@@ -23,6 +25,8 @@ from .validation import is_whole, one_of, whole
 LARGEST_SEED = 2**64 - 1
 LARGEST_HORIZON = 10**9
 _MEMORY = 4 * 2**30
+#: Runs and checkpoints, at most, whatever the memory.
+_RUNS, _CHECKPOINTS = 10**12, 10**6
 #: What policies are ranked by, by what they are for.
 _RANKED_BY: dict[Setting, Metric] = {
     "regret": "regret",
@@ -98,7 +102,7 @@ def simulate(
     environment = as_environment(bandit)
     lateness = _lateness(delay, batch)
     horizon = whole("horizon", horizon, 2, LARGEST_HORIZON)
-    runs = whole("runs", runs, 1)
+    runs = whole("runs", runs, 1, _RUNS)
     seed = whole("seed", seed, 0, LARGEST_SEED)
     engine = engine_of(workers, executor)
     environment.check_horizon(horizon)
@@ -109,7 +113,7 @@ def simulate(
         Spec(policy, environment, horizon, runs, seed, times, source, feedback=feedback, **lateness)
         for policy in _listed(policies)
     ]
-    _check_memory(specs[0])
+    _check_memory(specs[0], len(specs))
     for spec in specs:
         prepare(spec)
     results = run_specs(specs, engine, chunk, watch=lambda tasks, engine: _bar(progress, tasks, engine))
@@ -263,11 +267,12 @@ def identify(
     """
     listed = _listed(policies)
     environment = as_environment(bandit)
-    runs = whole("runs", runs, 1)
+    runs = whole("runs", runs, 1, _RUNS)
     seed = whole("seed", seed, 0, LARGEST_SEED)
     budget = whole("max_budget", max_budget, 2, LARGEST_HORIZON)
     engine = engine_of(workers, executor)
     specs = [Spec(policy, environment, budget, runs, seed, ()) for policy in listed]
+    _check_memory(specs[0], len(specs))
     for spec in specs:
         prepare(spec)
     results = run_specs(specs, engine, chunk)
@@ -368,14 +373,17 @@ def checkpoint_times(checkpoints: int | Iterable[int], horizon: int, switches: t
     """
     if isinstance(checkpoints, (int, np.integer)):
         space = np.linspace if switches else np.geomspace
-        spaced = space(1, horizon, whole("checkpoints", checkpoints, 1))
+        spaced = space(1, horizon, whole("checkpoints", checkpoints, 1, _CHECKPOINTS))
         return tuple(sorted({*np.rint(spaced).astype(int).tolist(), *switches, horizon}))
     if not isinstance(checkpoints, Iterable):
         raise InvalidInputError(f"checkpoints must be a number of them, or a list of rounds, got {shown(checkpoints)}")
-    return tuple(sorted({*(whole("checkpoint", t, 1, horizon) for t in checkpoints), *switches, horizon}))
+    listed = list(islice(checkpoints, _CHECKPOINTS + 1))
+    if len(listed) > _CHECKPOINTS:
+        raise InvalidInputError(f"checkpoints must be at most {_CHECKPOINTS} rounds; pass fewer of them")
+    return tuple(sorted({*(whole("checkpoint", t, 1, horizon) for t in listed), *switches, horizon}))
 
 
-def _check_memory(spec: Spec) -> None:
+def _check_memory(spec: Spec, policies: int = 1) -> None:
     written = 8 * spec.horizon * spec.environment.K
     if spec.environment.pregenerated and written > _MEMORY:
         raise InvalidInputError(
@@ -385,9 +393,28 @@ def _check_memory(spec: Spec) -> None:
     needed = 8 * len(spec.checkpoints) * spec.environment.K * -(-spec.runs // spec.batch)
     if needed > _MEMORY:
         raise InvalidInputError(
-            f"pulls at {len(spec.checkpoints)} checkpoints of {spec.runs} runs with arms of their own would take "
+            f"pulls at {len(spec.checkpoints)} checkpoints of {spec.runs} runs, in batches of {spec.batch}, would take "
             f"{needed / 2**30:.1f} GiB; pass fewer checkpoints, as in checkpoints=[{spec.horizon}]"
         )
+    kept, there = policies * spec.runs * bytes_per_run(spec.environment.K), machine_memory()
+    if kept > there:
+        raise InvalidInputError(
+            f"what is kept of {spec.runs} runs would take {kept / 2**30:.3g} GiB, and this machine has "
+            f"{there / 2**30:.0f} GiB; simulate fewer runs"
+        )
+
+
+def bytes_per_run(arms: int) -> int:
+    """What a result keeps of every run."""
+    return 8 * arms + 24
+
+
+def machine_memory() -> int:
+    """Bytes of memory that this machine has."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # a system that does not tell
+        return 2**40
 
 
 @contextmanager

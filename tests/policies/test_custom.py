@@ -11,7 +11,9 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.arms.bandit import as_environment
+from sharpe_bandits.engine.compiler import specialise
 from sharpe_bandits.engine.spec import Spec, is_lazy
+from sharpe_bandits.kernels import formulas
 from sharpe_bandits.kernels.streams import normal
 from tests import twin
 from tests.catalogue import greedy_sharpe
@@ -163,6 +165,14 @@ def test_an_index_that_grows_is_never_mistaken_for_one_that_stands_still(functio
     assert not lazy(ucb())
 
 
+def kernel(x):
+    """A kernel small enough to compile in no time; its index is whatever is bound."""
+    return index_of(x, 0)
+
+
+index_of = formulas.index
+
+
 def test_a_helper_that_numba_has_compiled_is_followed():
     """Two helpers of one name: the machine code of the first must not be taken for the second's."""
     for sign in (1.0, -1.0):
@@ -171,12 +181,10 @@ def test_a_helper_that_numba_has_compiled_is_followed():
         def signed(x, sign=sign):
             return sign * x
 
-        @sb.index_policy(name="signed")
-        def index(arm, t):
-            return signed(arm.mean)
+        def index(x, t):
+            return signed(x)
 
-        trace = sb.trace(index(), sb.Tape([[1.0] * 20, [2.0] * 20]), horizon=20)
-        assert trace.choices[-1] == (1 if sign > 0 else 0)
+        assert specialise(kernel, {formulas.index: index})(2.5) == sign * 2.5
 
 
 def test_a_false_promise_is_found_out():
@@ -315,19 +323,30 @@ def test_a_state_of_a_policy_that_is_not_defined_here_is_explained():
         sb.Agent.from_json(with_checksum(json.loads(state)))
 
 
-def test_an_index_that_reads_past_the_end_of_a_table_is_an_error():
-    @sb.index_policy(name="short table")
-    def index(arm, t, table):
-        return arm.mean + table[int(arm.pulls)]
+@sb.index_policy(name="fails")
+def fails(arm, t, table, limit):
+    if arm.pulls >= limit:
+        raise ValueError("too many pulls")
+    return arm.mean + table[int(arm.pulls)]
 
-    policy = index(table=[1.0, 2.0, 3.0])
-    with pytest.raises(sb.InvalidInputError, match="past the end of a table"):
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        (fails(table=[1.0, 2.0, 3.0], limit=9.0), "fails reads past the end of a table"),
+        (fails(table=[0.0] * 9, limit=3.0), "fails raised ValueError: too many pulls"),
+    ],
+)
+def test_an_index_that_fails_is_named(policy, told):
+    with pytest.raises(sb.InvalidInputError, match=told):
         sb.simulate(policy, [sb.Uniform(0, 1), sb.Uniform(0, 2)], horizon=50, runs=2)
     agent = policy.agent(arms=2)
     for arm in (0, 1, 0, 0):
         agent.tell(arm, 0.5)
-    with pytest.raises(sb.InvalidInputError, match="past the end of a table"):
+    before = agent.to_json()
+    with pytest.raises(sb.InvalidInputError, match=told):
         agent.ask()
+    assert agent.to_json() == before
 
 
 def test_a_statement_that_cannot_be_compiled_is_shown():

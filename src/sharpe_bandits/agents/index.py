@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.compiler import specialise
-from ..engine.families.index import IndexFamily, check_index, kept_by, past_the_end, policy_bindings
+from ..engine.families.index import IndexFamily, check_index, index_failed, kept_by, policy_bindings
 from ..errors import InvalidInputError
 from ..kernels import formulas, index_play, round_by_round
 from ..kernels.statistics import FIRSTS, PAIRS, STATISTICS, Sums, anchor_of
@@ -120,8 +120,8 @@ class IndexAgent(Agent):
         rounds, sums = self._seen(under_way)
         try:
             choice = choose(t, rounds, sums, under_way, self._rule.least_pilot, last, self._kept)
-        except IndexError:
-            raise past_the_end(self.policy) from None
+        except Exception as error:
+            raise index_failed(self.policy, error) from None
         if choice < 0:
             i = -1 - choice
             mean, variance = self._estimate(i)

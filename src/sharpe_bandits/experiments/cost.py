@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 from ..engine.spec import BATCHES
+from ..simulation import bytes_per_run, machine_memory
 from .description import BadDescription, Case
 
 #: Days on one core, at most.
@@ -17,7 +16,7 @@ def check_cost(cases: list[Case], runs: int, checkpoints: int) -> None:
     """Raise if an experiment takes years, or more memory than the machine has; says what it would take."""
     rounds = runs * sum(len(case.policies) * case.horizon for case in cases)
     nanoseconds = runs * sum(len(case.policies) * case.horizon * (_ROUND + case.environment.K) for case in cases)
-    needed, there = sum(_bytes(case, runs, checkpoints) for case in cases), _memory()
+    needed, there = sum(_bytes(case, runs, checkpoints) for case in cases), machine_memory()
     days = nanoseconds // (86_400 * 10**9)
     if days <= LONGEST and needed <= there:
         return
@@ -40,17 +39,9 @@ def _bytes(case: Case, runs: int, checkpoints: int) -> int:
     """Memory for the results of a case: pulls per run, and per batch of runs at every checkpoint."""
     batches = runs if case.environment.varies else min(runs, BATCHES)
     kept = min(checkpoints, case.horizon) + len(case.environment.switches)
-    per_policy = runs * (8 * case.environment.K + 24) + 8 * batches * kept * case.environment.K
+    per_policy = runs * bytes_per_run(case.environment.K) + 8 * batches * kept * case.environment.K
     written = 8 * case.horizon * case.environment.K if case.environment.pregenerated else 0
     return len(case.policies) * per_policy + written
-
-
-def _memory() -> int:
-    """Bytes of memory that this machine has."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # a system that does not tell
-        return 2**40
 
 
 def _short(number: int) -> str:

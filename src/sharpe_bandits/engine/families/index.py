@@ -11,7 +11,7 @@ import numpy as np
 from ...arms.bandit import stack
 from ...arms.uniform import Constant
 from ...call_tree import mentions, spreads_nan, substituted
-from ...errors import InvalidInputError
+from ...errors import InvalidInputError, SharpeBanditsError
 from ...kernels import delayed, formulas, holdings, index_play, round_by_round, statistics
 from ...kernels.game import Game
 from ...kernels.rewards import ArmTable
@@ -153,8 +153,8 @@ def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
             kernel(game, memory, late, rewards, *arguments)
         else:
             kernel(game, rewards, tables_for(spec.horizon), *arguments)
-    except IndexError:
-        raise past_the_end(policy) from None
+    except Exception as error:
+        raise index_failed(policy, error) from None
     if out.status[0] == index_play.NOT_A_NUMBER:
         run, arm, t, pulls = (int(v) for v in out.status[1:5])
         check_record(spec, arm, pulls)
@@ -174,11 +174,18 @@ def _late(spec: Spec) -> delayed.Late:
     return delayed.Late(fixed, stack([[drawn.draws()]]), spec.batch_rounds, counted)
 
 
-def past_the_end(policy: Policy) -> InvalidInputError:
-    """The error for a user's index that reads what a table does not have."""
+def index_failed(policy: Policy, error: Exception) -> Exception:
+    """The error for a user's index that reads what a table does not have, or raises something."""
+    if isinstance(error, SharpeBanditsError):
+        return error
+    if isinstance(error, IndexError):
+        return InvalidInputError(
+            f"the index of {policy.name} reads past the end of a table; give tables an entry for all pulls or rounds "
+            "up to the horizon, or limit the place as in table[min(int(arm.pulls), table.size - 1)]"
+        )
     return InvalidInputError(
-        f"the index of {policy.name} reads past the end of a table; give tables an entry for all pulls or rounds up to "
-        "the horizon, or limit the place as in table[min(int(arm.pulls), table.size - 1)]"
+        f"the index of {policy.name} raised {type(error).__name__}: {error}; it must give a number for every record "
+        "(infinity is allowed)"
     )
 
 
