@@ -44,6 +44,7 @@ def scale_free(L: float) -> list[sb.Policy]:
         sb.ScaleFreeTS(L=L),
         sb.ScaleFreeTS(L=L, optimistic=True, name="W-TS, optimistic"),
         sb.ScaleFreeDirichlet(L=L),
+        sb.NPTS(L=L),
     ]
 
 
