@@ -1,4 +1,4 @@
-"""The C loop of loop.c, compiled into a folder of its own for as long as the benchmark runs."""
+"""The C loops of loop.c, compiled into a folder of their own for as long as the benchmark runs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+import sharpe_bandits as sb
+from sharpe_bandits.arms.bandit import as_environment
+from sharpe_bandits.kernels.rewards import BERNOULLI, QUANTILE, UNIFORM
+
 SOURCE = Path(__file__).with_name("loop.c")
-PLAIN = ("-O3",)
-#: For those who ask what the compiler could do with this machine's instructions; without contracted multiply-adds, so
-#: that the choices stay the same.
-NATIVE = ("-O3", "-march=native", "-ffp-contract=off")
+#: Without contracted multiply-adds, so that the choices stay the same.
+FLAGS = ("-O3", "-march=native", "-ffp-contract=off")
 
 
 def compiler() -> str | None:
@@ -32,50 +35,48 @@ def version() -> str:
     return subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
 
 
-class CLoop:
-    """The functions of loop.c on numpy arrays."""
+class _Game(ctypes.Structure):
+    """``game_t`` of loop.c."""
 
-    def __init__(self, flags: tuple[str, ...] = PLAIN) -> None:
+    _fields_ = [
+        ("seed", ctypes.c_uint64), ("runs", ctypes.c_int64), ("horizon", ctypes.c_int64), ("count", ctypes.c_int64),
+        ("pilot", ctypes.c_int64), ("coins", ctypes.c_int64), ("loc", ctypes.c_void_p), ("scale", ctypes.c_void_p),
+        ("pool", ctypes.c_void_p), ("start", ctypes.c_void_p), ("L", ctypes.c_double), ("c", ctypes.c_double),
+        ("window", ctypes.c_int64), ("discount", ctypes.c_double), ("final", ctypes.c_void_p),
+        ("choices", ctypes.c_void_p),
+    ]  # fmt: skip
+
+
+class CLoop:
+    """The functions of loop.c, given policies and arms of the library."""
+
+    def __init__(self) -> None:
         found = compiler()
         if found is None:
             raise RuntimeError("there is no C compiler (gcc or cc) on the path")
         with tempfile.TemporaryDirectory(prefix="sharpe-bandits-loop-") as folder:  # once loaded, the file may go
             library = Path(folder) / "loop.so"
-            subprocess.run([found, *flags, "-shared", "-fPIC", "-o", library, SOURCE, "-lm"], check=True)
+            subprocess.run([found, *FLAGS, "-shared", "-fPIC", "-o", library, SOURCE, "-lm"], check=True)
             self._loop = ctypes.CDLL(str(library))
-        self._loop.draw_and_add.restype = ctypes.c_double
 
-    def ucb_rssr(
-        self, low: np.ndarray, high: np.ndarray, L: float, horizon: int, runs: int, seed: int = 0, trace: bool = False
+    def play(
+        self, loop: str, policy: Any, bandit: sb.Bandit, horizon: int, runs: int, seed: int = 0, trace: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Final pulls (runs x arms) and, for a trace, choices (runs x horizon)."""
-        return self._play(self._loop.ucb_rssr, horizon, runs, seed, trace, [low, high - low], ctypes.c_double(L))
-
-    def ucb1(
-        self, probability: np.ndarray, horizon: int, runs: int, seed: int = 0, trace: bool = False
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Final pulls (runs x arms) and, for a trace, choices (runs x horizon)."""
-        return self._play(self._loop.ucb1, horizon, runs, seed, trace, [probability])
-
-    def draw_and_add(self, low: np.ndarray, high: np.ndarray, pulls: int, runs: int, seed: int = 0) -> float:
-        """The sum of ``pulls`` rewards of every arm in every run."""
-        arrays = [np.ascontiguousarray(low, float), np.ascontiguousarray(high - low, float)]
-        return self._loop.draw_and_add(
-            ctypes.c_uint64(seed), ctypes.c_int64(runs), ctypes.c_int64(pulls), ctypes.c_int64(low.size),
-            *(_pointer(a) for a in arrays),
-        )  # fmt: skip
-
-    def _play(self, function, horizon, runs, seed, trace, arrays, *more):  # type: ignore[no-untyped-def]
-        arrays = [np.ascontiguousarray(a, float) for a in arrays]
-        final = np.zeros((runs, arrays[0].size), np.int64)
+        """Final pulls (runs x arms) and, for a trace, choices (runs x horizon) of a loop, named as in loop.c."""
+        table = as_environment(bandit).table(seed, 0, 1)
+        kinds = set(table.kind.ravel().tolist())
+        assert kinds in ({UNIFORM}, {BERNOULLI}, {QUANTILE}), "the C loops do not draw from these arms"
+        arms = table.kind.shape[1]
+        loc, scale, start = table.loc[0].copy(), table.scale[0].copy(), table.start[0].copy()
+        final = np.zeros((runs, arms), np.int64)
         choices = np.zeros((runs, horizon) if trace else (0, 0), np.int32)
-        function(
-            ctypes.c_uint64(seed), ctypes.c_int64(0), ctypes.c_int64(runs), ctypes.c_int64(horizon),
-            ctypes.c_int64(arrays[0].size), *(_pointer(a) for a in arrays), *more, _pointer(final),
-            _pointer(choices) if trace else None,
+        window, discount = getattr(policy, "memory", (0, 1.0))
+        game = _Game(
+            seed, runs, horizon, arms, policy.pilot(horizon, arms) if hasattr(policy, "pilot") else 0,
+            kinds == {BERNOULLI}, loc.ctypes.data, scale.ctypes.data,
+            table.pool.ctypes.data if kinds == {QUANTILE} else None, start.ctypes.data, getattr(policy, "L", 0.0),
+            getattr(policy, "c", 0.0), min(window, horizon), discount, final.ctypes.data,
+            choices.ctypes.data if trace else None,
         )  # fmt: skip
+        getattr(self._loop, loop)(ctypes.byref(game))
         return final, choices
-
-
-def _pointer(array: np.ndarray) -> ctypes.c_void_p:
-    return array.ctypes.data_as(ctypes.c_void_p)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .measure import ALL_CORES, C_LOOP, OURS
+from .measure import ALL_CORES, C_LOOP, C_TUNED, OURS
 from .report import number
 
 #: Okabe & Ito's colours, told apart by colour-blind readers.
@@ -55,12 +55,13 @@ def _lines(axes: Any, found: dict[str, Any]) -> None:
     rssr = growth["by arms"]["UCB-RSSR"]["ns"]
     thompson = growth["by arms"]["Modified-MVTS"]["ns"]
     axes.plot(growth["arms"], rssr, "o-", color=BLUE, label="UCB-RSSR, sharpe-bandits")
-    loop = [
-        (work["arms"], next(row["ns"] for row in work["rows"] if row["engine"] == C_LOOP))
-        for work in found["rssr"]
-        if not work["copies"]
-    ]
-    axes.plot(*zip(*loop, strict=True), "s--", color=ORANGE, label="UCB-RSSR, C loop")
+    for engine, marker in ((C_LOOP, "s--"), (C_TUNED, "d:")):
+        loop = [
+            (work["arms"], next(row["ns"] for row in work["rows"] if row["engine"] == engine))
+            for work in found["paths"]
+            if work["what"] == f"UCB-RSSR, K = {work['arms']}"
+        ]
+        axes.plot(*zip(*loop, strict=True), marker, color=ORANGE, label=f"UCB-RSSR, {engine}")
     axes.plot(growth["arms"], thompson, "^-", color=GREEN, label="Modified-MVTS, sharpe-bandits")
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")

@@ -11,7 +11,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,11 +26,12 @@ from .timing import Contender, Timing, take_turns
 
 OURS = "sharpe-bandits"
 ALL_CORES = "sharpe-bandits, all cores"
-C_LOOP = "C loop"
+C_LOOP = "C loop, literal"
+C_TUNED = "C loop, tuned"
 NUMPY = "NumPy over runs"
 PYTHON = "plain Python"
 GENERATOR = "Numba over numpy's generator"
-DRAWS = "C loop, draws alone"
+DRAWS = "C, bare draws, vectorised"
 OWN = "user's own, nondecreasing=True"
 OWN_UNDECLARED = "user's own, undeclared"
 
@@ -51,11 +53,14 @@ def contender(
 
 
 def rows(timings: dict[str, Timing], reference: str = OURS) -> list[dict[str, Any]]:
-    """Nanoseconds per step and how many times slower than the reference, one row per engine."""
+    """Nanoseconds per step and how many times slower than the reference, with an interval, one row per engine."""
     return [
-        {"engine": name, "ns": timing.best, "ratio": timing.over(timings[reference])}
+        {
+            "engine": name, "ns": timing.median, "ratio": timing.over(timings[reference]),
+            "interval": timing.interval(timings[reference]),
+        }
         for name, timing in timings.items()
-    ]
+    ]  # fmt: skip
 
 
 def estimate(values: np.ndarray) -> dict[str, float]:
@@ -78,7 +83,7 @@ def plain_ucb1(sizes: Sizes, loop: CLoop, with_peers: bool, say: Say) -> dict[st
     engines = [
         contender(sb.UCB1(), bandit, n, many),
         contender(sb.UCB1(), bandit, n, many, ALL_CORES, machine.cores()),
-        Contender(C_LOOP, n * many, lambda: loop.ucb1(settings.PROBABILITIES, n, many)),
+        _in_c(loop, "ucb1", C_LOOP, sb.UCB1(), bandit, n, many),
         Contender(
             NUMPY,
             n * slow,
@@ -98,27 +103,29 @@ def plain_ucb1(sizes: Sizes, loop: CLoop, with_peers: bool, say: Say) -> dict[st
     table = rows(timings)
     study = ours(sb.UCB1(), bandit, n, 10 * many, machine.cores())
     truth = estimate(settings.regret(study["UCB1"].final))
-    final, _ = loop.ucb1(settings.PROBABILITIES, n, many)
+    final, _ = loop.play("ucb1", sb.UCB1(), bandit, n, many)
     samples = {OURS: truth, ALL_CORES: truth, C_LOOP: estimate(settings.regret(final))}
     samples |= {name: estimate(settings.regret(np.array(seen))) for name, seen in pulls.items()}
     for row in table:
         row |= {"policy": "UCB1", "regret": samples[row["engine"]], "distance": distance(samples[row["engine"]], truth)}
     for peer in peers.PEERS if with_peers else ():
         say(f"  {peer.name}")
-        table.append(_peer(peer, sizes, truth))
+        table.append(_peer(peer, sizes, truth, table[0]["ns"]))
     same = bool((final == study["UCB1"].final[:many]).all())
     return {"rows": table, "horizon": n, "same pulls as C": same, "runs compared": many}
 
 
-def _peer(peer: peers.Peer, sizes: Sizes, truth: dict[str, float]) -> dict[str, Any]:
-    """A peer's row: it is timed between two timings of the library, so that the ratio is one of neighbours in time."""
-    work = contender(sb.UCB1(), settings.bernoulli_arms(), sizes.horizon, sizes.runs(sizes.fast))
+def _in_c(loop: CLoop, form: str, name: str, policy: Any, bandit: sb.Bandit, horizon: int, runs: int) -> Contender:
+    """A C loop on a work, as something to time."""
+    return Contender(name, horizon * runs, lambda: loop.play(form, policy, bandit, horizon, runs))
+
+
+def _peer(peer: peers.Peer, sizes: Sizes, truth: dict[str, float], own: float) -> dict[str, Any]:
+    """A peer's row beside the library's own nanoseconds per step."""
     row: dict[str, Any] = {"engine": peer.name, "policy": peer.policy}
     try:
         peers.environment(peer)
-        before = take_turns([work], 2)[OURS].best
         result = peers.play(peer, settings.PROBABILITIES.tolist(), sizes.horizon, sizes.peer_seconds)
-        after = take_turns([work], 2)[OURS].best
     except peers.PeerFailed as failure:
         return row | {"failed": str(failure)}
     sample = estimate(settings.regret(np.array(result["pulls"])))
@@ -126,66 +133,95 @@ def _peer(peer: peers.Peer, sizes: Sizes, truth: dict[str, float]) -> dict[str, 
     return row | {
         "version": result["version"],
         "ns": nanoseconds,
-        "ratio": nanoseconds / (0.5 * (before + after)),
+        "ratio": nanoseconds / own,
         "peak": result["peak"],
         "regret": sample,
         "distance": distance(sample, truth) if peer.policy == "UCB1" else None,
     }
 
 
-def same_choices(
-    loop: CLoop, arms: int, horizon: int, runs: int, traced: int = 2, copies: bool = False
-) -> dict[str, Any]:
-    """Whether the C loop and the library make the same choices in UCB-RSSR: final pulls of all runs, every choice of
-    some."""
-    low, high = settings.ends(arms, copies)
-    policy, bandit = sb.UCBRSSR(L=settings.L), settings.uniform_arms(arms, copies)
-    final, _ = loop.ucb_rssr(low, high, settings.L, horizon, runs)
-    agree = (final == ours(policy, bandit, horizon, runs)["UCB-RSSR"].final).all(axis=1)
-    traced = min(traced, runs)
-    _, choices = loop.ucb_rssr(low, high, settings.L, horizon, traced, trace=True)
-    step_by_step = all(
-        np.array_equal(choices[run], sb.trace(policy, bandit, horizon=horizon, run=run).choices)
-        for run in range(traced)
-    )
-    return {"runs": runs, "same": int(agree.sum()), "traced": traced, "traced same": step_by_step}
+@dataclass(frozen=True)
+class Path:
+    """A path through the library that exists in C at the same formula.
+
+    ``form``: the name of the loop in loop.c, which has a tuned form, ``form_tuned``, too unless ``tuned`` is False.
+    ``targets``: times faster than the literal and than the tuned loop.
+    """
+
+    what: str
+    form: str
+    policy: Any
+    bandit: sb.Bandit
+    horizon: int
+    runs: int
+    c_runs: int
+    feedback: Literal["bandit", "full"] = "bandit"
+    tuned: bool = True
+    targets: tuple[float, float] = (1.5, 1.5)
+
+    def study(self, runs: int) -> sb.Study:
+        """What a user types."""
+        return sb.simulate(
+            self.policy, self.bandit, horizon=self.horizon, runs=runs, workers=1, seed=0, feedback=self.feedback,
+            progress=False,
+        )  # fmt: skip
 
 
-def ucb_rssr(
-    sizes: Sizes, loop: CLoop, native: CLoop | None, arms: int, others: bool = False, copies: bool = False
-) -> dict[str, Any]:
-    """(b) UCB-RSSR on uniform arms against the C loop, and against NumPy and plain Python if asked."""
-    n = sizes.horizon
-    low, high = settings.ends(arms, copies)
-    runs = sizes.runs(sizes.fast if arms <= 10 else 32 * sizes.fast // arms)
-    c_runs = max(1, min(runs, sizes.runs(sizes.fast // (2 * arms))))
+def paths(sizes: Sizes) -> list[Path]:
+    """Every path of the library that a C loop plays, too."""
+    n, ten, found = sizes.horizon, settings.uniform_arms(10), []
+    for k, copies in ((2, False), (10, False), (64, False), (64, True), (200, False), (1000, False)):
+        if 2 * k >= n:
+            continue
+        runs = sizes.runs(sizes.fast if k <= 10 else 32 * sizes.fast // k)
+        c_runs = max(1, min(runs, sizes.runs(sizes.fast // (4 * k))))
+        name = f"UCB-RSSR, K = {k}" + (", the ten arms in copies" if copies else "")
+        targets = (5.0, 2.0) if k in (10, 64) else (1.5, 1.5)
+        arms = settings.uniform_arms(k, copies)
+        found.append(Path(name, "ucb_rssr", sb.UCBRSSR(L=settings.L), arms, n, runs, c_runs, targets=targets))
+    same = sb.Bandit([sb.Uniform(0.0, 1.0)] * 10)
+    some, few = sizes.runs(sizes.middling), sizes.runs(sizes.middling // 8)
+    gammas = sb.Bandit([sb.TruncatedGamma(2.0 + 0.1 * i, 1.0, 0.0, 8.0) for i in range(10)])
+    one = max(1_000_000 * sizes.horizon // settings.HORIZON, sizes.horizon)
+    rounds, draws = sizes.budget, settings.uniform_arms(settings.BUDGET_ARMS)
+    halved = sizes.runs(16 * sizes.fast, rounds)
+    return [
+        *found,
+        Path("UCB-RSSR, K = 10, all arms equal", "ucb_rssr", sb.UCBRSSR(L=settings.L), same, n, some, few),
+        Path("UCB-RSSR, K = 10, truncated gamma arms", "ucb_rssr", sb.UCBRSSR(L=settings.L), gammas, n, some, few),
+        Path("SF-UCB, K = 10", "sf_ucb", sb.ScaleFreeUCB(L=settings.L), ten, n, some, few),
+        Path("SF-IMED, K = 10", "sf_imed", sb.ScaleFreeIMED(L=settings.L), ten, n, some, few),
+        Path("Modified-MVTS, K = 10", "mvts", sb.ModifiedMVTS(L=1.0), ten, n, some, few),
+        Path("Modified-MVTS, authors' form, K = 10", "mvts_authors", sb.ModifiedMVTS(L=1.0, form="authors"), ten, n,
+             some, few),
+        Path("SF-UCB with a window of 1,000, K = 10", "sf_ucb", sb.SlidingWindowUCB(L=settings.L), ten, n, few, few),
+        Path("SF-UCB with a discount of 0.999, K = 10", "sf_ucb", sb.DiscountedUCB(L=settings.L), ten, n, few, few),
+        Path("SF-UCB, full feedback, K = 10", "sf_ucb_full", sb.ScaleFreeUCB(L=settings.L), ten, n, few, few, "full"),
+        Path("SF-UCB, one run of 1e6 rounds", "sf_ucb", sb.ScaleFreeUCB(L=settings.L), ten, one, 1, 1),
+        Path("SF-IMED, one run of 1e6 rounds", "sf_imed", sb.ScaleFreeIMED(L=settings.L), ten, one, 1, 1),
+        Path("SHSR, K = 64, per round", "shsr", sb.SHSR(L=settings.HALVING_L), draws, rounds, halved,
+             sizes.runs(sizes.middling, rounds), tuned=False),
+    ]  # fmt: skip
+
+
+def against_c(path: Path, loop: CLoop, repetitions: int) -> dict[str, Any]:
+    """(b) One path against its C loops, and whether they made the same pulls and, in one run, the same choices."""
     engines = [
-        contender(sb.UCBRSSR(L=settings.L), settings.uniform_arms(arms, copies), n, runs),
-        Contender(C_LOOP, n * c_runs, lambda: loop.ucb_rssr(low, high, settings.L, n, c_runs)),
+        Contender(OURS, path.horizon * path.runs, lambda: path.study(path.runs)),
+        _in_c(loop, path.form, C_LOOP, path.policy, path.bandit, path.horizon, path.c_runs),
     ]
-    if native is not None:
-        engines.append(
-            Contender(f"{C_LOOP}, -march=native", n * c_runs, lambda: native.ucb_rssr(low, high, settings.L, n, c_runs))
-        )
-    if others:
-        slow, slowest = sizes.runs(sizes.slow * 5), sizes.runs(sizes.slowest)
-        engines += [
-            Contender(
-                NUMPY,
-                n * slow,
-                lambda: vectorised.ucb_rssr(low, high, settings.L, n, slow, np.random.default_rng(1)),
-            ),
-            Contender(
-                PYTHON,
-                n * slowest,
-                lambda: [
-                    plain.ucb_rssr(low.tolist(), high.tolist(), settings.L, n, random.Random(1)) for _ in range(slowest)
-                ],
-            ),
-        ]
-    table = rows(take_turns(engines, sizes.repetitions))
-    agreement = same_choices(loop, arms, n, c_runs, copies=copies)
-    return {"arms": arms, "copies": copies, "horizon": n, "rows": table, "choices": agreement}
+    if path.tuned:
+        engines.append(_in_c(loop, path.form + "_tuned", C_TUNED, path.policy, path.bandit, path.horizon, path.c_runs))
+    table = rows(take_turns(engines, repetitions))
+    ours_final = path.study(path.c_runs)[path.policy.name].final
+    same = {}
+    for form in (path.form, *([path.form + "_tuned"] if path.tuned else [])):
+        final, _ = loop.play(form, path.policy, path.bandit, path.horizon, path.c_runs)
+        same[form] = int((final == ours_final).all(axis=1).sum())
+    return {
+        "what": path.what, "arms": path.bandit.K, "horizon": path.horizon, "rows": table, "runs": path.c_runs,
+        "same": same, "targets": path.targets,
+    }  # fmt: skip
 
 
 def thompson(sizes: Sizes) -> dict[str, Any]:
@@ -215,17 +251,20 @@ def thompson(sizes: Sizes) -> dict[str, Any]:
 
 
 def halving(sizes: Sizes, loop: CLoop) -> dict[str, Any]:
-    """(d) Sequential halving on 64 arms against a C loop that draws as many rewards and adds them up."""
-    arms, n, runs = settings.BUDGET_ARMS, sizes.budget, sizes.runs(4 * sizes.fast, sizes.budget)
-    low, high = settings.ends(arms)
+    """(d) Sequential halving on 64 arms against a C loop that draws as many rewards, vectorised, and adds them up."""
+    arms = settings.BUDGET_ARMS
     policy, bandit = sb.SHSR(L=settings.HALVING_L), settings.uniform_arms(arms)
-    pulls = int(ours(policy, bandit, n, 1)["SHSR"].final.sum())
-    each = pulls // arms
-    engines = [
-        Contender(OURS, pulls * runs, lambda: ours(policy, bandit, n, runs)),
-        Contender(DRAWS, each * arms * runs, lambda: loop.draw_and_add(low, high, each, runs)),
-    ]
-    return {"arms": arms, "horizon": n, "rows": rows(take_turns(engines, sizes.repetitions), DRAWS)}
+    found = []
+    for n in (sizes.budget, 10 * sizes.budget):
+        runs, c_runs = sizes.runs(16 * sizes.fast, n), sizes.runs(2 * sizes.fast, n)
+        pulls = int(ours(policy, bandit, n, 1)["SHSR"].final.sum())
+        drawn = int(loop.play("bare_draws", policy, bandit, n, 1)[0].sum())
+        engines = [
+            Contender(OURS, pulls * runs, lambda n=n, runs=runs: ours(policy, bandit, n, runs)),
+            Contender(DRAWS, drawn * c_runs, lambda n=n, runs=c_runs: loop.play("bare_draws", policy, bandit, n, runs)),
+        ]
+        found.append({"arms": arms, "horizon": n, "rows": rows(take_turns(engines, sizes.repetitions), DRAWS)})
+    return {"arms": arms, "works": found}
 
 
 @sb.index_policy(name="my UCB-RSSR", nondecreasing=True, objective=sb.RSSR(settings.L))
@@ -280,16 +319,16 @@ def growth(sizes: Sizes) -> dict[str, Any]:
             runs = sizes.runs(rounds if name == "SHSR" else max(8 * rounds // (8 + k), 16 * length), length)
             engines.append(contender(policy, settings.uniform_arms(k), length, runs, str(k)))
         timings = take_turns(engines, repetitions)
-        cost = [timings[str(k)].best for k in sizes.growth_arms]
+        cost = [timings[str(k)].median for k in sizes.growth_arms]
         by_arms[name] = {"ns": cost, "exponent": exponent([float(k) for k in sizes.growth_arms], cost)}
     ten = settings.uniform_arms(10)
     policy = sb.UCBRSSR(L=settings.L)
     engines = [contender(policy, ten, h, sizes.runs(sizes.fast, h), str(h)) for h in sizes.growth_horizons]
     timings = take_turns(engines, repetitions)
-    by_horizon = [timings[str(h)].best for h in sizes.growth_horizons]
+    by_horizon = [timings[str(h)].median for h in sizes.growth_horizons]
     engines = [contender(policy, ten, n, r, str(r)) for r in sizes.growth_runs]
     timings = take_turns(engines, repetitions)
-    by_runs = [timings[str(r)].best for r in sizes.growth_runs]
+    by_runs = [timings[str(r)].median for r in sizes.growth_runs]
     cores = machine.cores()
     mvts = sb.ModifiedMVTS(L=1.0)
     runs, mvts_runs = sizes.runs(8 * sizes.fast), sizes.runs(4 * sizes.middling)
@@ -382,15 +421,14 @@ def _beside(what: str, rounds: int, mine: np.ndarray, theirs: np.ndarray) -> dic
 def everything(sizes: Sizes, with_peers: bool, say: Say) -> dict[str, Any]:
     """All works; plain data, as JSON would have it."""
     began = time.perf_counter()
-    loop, native = CLoop(), _native()
+    loop = CLoop()
     found: dict[str, Any] = {"machine": machine.description()}
     say("(a) plain UCB1")
     found["ucb1"] = plain_ucb1(sizes, loop, with_peers, say)
-    for k in (2, 10, 64, 1000):
-        if 2 * k < sizes.horizon:
-            say(f"(b) UCB-RSSR, {k} arms")
-            found.setdefault("rssr", []).append(ucb_rssr(sizes, loop, native, k, others=k == 10))
-    found["rssr"].append(ucb_rssr(sizes, loop, native, 64, copies=True))
+    found["paths"] = []
+    for path in paths(sizes):
+        say(f"(b) {path.what}")
+        found["paths"].append(against_c(path, loop, sizes.repetitions))
     say("(c) Thompson sampling")
     found["thompson"] = thompson(sizes)
     say("(d) sequential halving")
@@ -410,23 +448,14 @@ def everything(sizes: Sizes, with_peers: bool, say: Say) -> dict[str, Any]:
 
 
 def quick(sizes: Sizes, say: Say) -> dict[str, Any]:
-    """The library and the C loop alone."""
+    """The library and the C loops alone."""
     loop = CLoop()
-    found: dict[str, Any] = {"rssr": []}
-    for k in (10, 64):
-        say(f"(b) UCB-RSSR, {k} arms")
-        found["rssr"].append(ucb_rssr(sizes, loop, None, k))
+    found: dict[str, Any] = {"paths": []}
+    for path in paths(sizes):
+        say(f"(b) {path.what}")
+        found["paths"].append(against_c(path, loop, sizes.repetitions))
     say("(d) sequential halving")
     found["halving"] = halving(sizes, loop)
     say("(e) a user's own policy")
     found["own"] = own_policy(sizes)
     return found
-
-
-def _native() -> CLoop | None:
-    from . import c_loop
-
-    try:
-        return CLoop(c_loop.NATIVE)
-    except subprocess.CalledProcessError:  # a compiler that does not know the flag
-        return None

@@ -6,6 +6,7 @@ several threads by the clock on the wall.
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -20,13 +21,25 @@ class Timing:
     nanoseconds: tuple[float, ...]
 
     @property
-    def best(self) -> float:
-        """The least disturbed repetition."""
-        return min(self.nanoseconds)
+    def median(self) -> float:
+        """What is printed: disturbances on either side do not move it."""
+        return statistics.median(self.nanoseconds)
 
     def over(self, other: Timing) -> float:
-        """How many times slower than another: the median of the ratios of repetitions that stood side by side."""
-        return statistics.median(a / b for a, b in zip(self.nanoseconds, other.nanoseconds, strict=True))
+        """How many times slower than another, by the times that are printed."""
+        return self.median / other.median
+
+    def interval(self, other: Timing) -> tuple[float, float]:
+        """The same with at least 95% confidence: order statistics of the ratios of repetitions that stood side by side.
+
+        With fewer than six repetitions no such interval exists; the smallest and the largest ratio are given.
+        """
+        ratios = sorted(a / b for a, b in zip(self.nanoseconds, other.nanoseconds, strict=True))
+        n, cut = len(ratios), 0
+        while 2.0 * sum(math.comb(n, j) for j in range(cut + 1)) / 2.0**n <= 0.05:
+            cut += 1
+        cut = max(cut - 1, 0)
+        return ratios[cut], ratios[n - 1 - cut]
 
 
 @dataclass(frozen=True)

@@ -95,8 +95,8 @@ def _root_mean_variance(mean: Any, variance: Any, rho: float) -> Any:
 
 def influence_variance(variance: Any, third: Any, fourth: Any, by_mean: Any, by_variance: Any, scale: Any) -> Any:
     """W: the variance of one reward's influence on a root, from moments and the root's gradient times sqrt(scale)."""
-    linear = by_mean * by_mean * variance / scale + 2.0 * by_mean * by_variance * third / scale
-    return linear + by_variance * by_variance * (fourth - variance * variance) / scale
+    linear = by_mean * (by_mean * variance + 2.0 * by_variance * third)
+    return (linear + by_variance * by_variance * (fourth - variance * variance)) / scale
 
 
 @dataclass(frozen=True, repr=False)

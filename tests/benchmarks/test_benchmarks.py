@@ -10,13 +10,23 @@ from benchmarks import c_loop
 pytestmark = pytest.mark.skipif(c_loop.compiler() is None, reason="no C compiler here; the benchmark needs one")
 
 
-@pytest.mark.parametrize("arms", [2, 10, 64])
-def test_the_c_loop_makes_the_same_choices(arms):
-    from benchmarks.measure import same_choices
+def test_the_c_loops_make_the_same_choices():
+    """Every path, literal and tuned, in C and in the library: two programs that share no line."""
+    import numpy as np
+    from benchmarks.measure import paths
 
-    found = same_choices(c_loop.CLoop(), arms, horizon=2000, runs=4)
-    assert found["same"] == found["runs"] == 4
-    assert found["traced same"]
+    import sharpe_bandits as sb
+
+    loop = c_loop.CLoop()
+    for path in paths(TINY):
+        forms = (path.form, path.form + "_tuned") if path.tuned else (path.form,)
+        for form in forms:
+            final, choices = loop.play(form, path.policy, path.bandit, path.horizon, 1, trace=path.form != "shsr")
+            traced = sb.trace(path.policy, path.bandit, horizon=path.horizon, feedback=path.feedback).choices
+            pulls = np.bincount(traced[traced >= 0], minlength=path.bandit.K)
+            np.testing.assert_array_equal(final[0], pulls, err_msg=f"{path.what}: {form}")
+            if path.form != "shsr":
+                np.testing.assert_array_equal(choices[0], traced, err_msg=f"{path.what}: {form}")
 
 
 def test_quick_prints_ratios_and_writes_nothing(capsys, tmp_path):

@@ -43,6 +43,7 @@ LAZY = [
     sb.ModifiedGRAUCB(L=1.0, form="authors", name="Modified-GRA-UCB authors"),
     sb.UCB1(),
     sb.MVLCB(rho=1.0),
+    sb.ScaleFreeUCB(L=0.5),
     sb.RoundRobin(),
     greedy_sharpe(L=1.0),
 ]
@@ -88,6 +89,31 @@ def test_the_same_choices_run_by_run(policy, name):
     np.testing.assert_array_equal(lazy.recommended, brute.recommended)
     np.testing.assert_array_equal(lazy.reward_mean, brute.reward_mean)
     np.testing.assert_array_equal(lazy.reward_variance, brute.reward_variance)
+
+
+@pytest.mark.parametrize("policy", [sb.ScaleFreeIMED(L=0.5), sb.ModifiedMVTS(L=1.0), sb.ScaleFreeDirichlet(L=0.5),
+                                    sb.UCBRSSR(L=0.75)], ids=lambda policy: policy.name)  # fmt: skip
+@pytest.mark.parametrize("name", ["uniform", "coins", "constant", "negative"])
+def test_arms_abreast_make_the_choices_of_runs_abreast(policy, name):
+    """Few long runs are played one by one, arms abreast: every choice and every result is the same."""
+    one, brute = (
+        run_chunk(spec(policy, BANDITS[name], kernel, runs=3), 0, 3, trace=True)
+        for kernel in ("one by one", "side by side")
+    )
+    for field in ("choices", "rewards", "pulls", "halfway", "final", "recommended", "reward_mean", "reward_variance"):
+        np.testing.assert_array_equal(getattr(one, field), getattr(brute, field), err_msg=field)
+
+
+def test_few_long_runs_are_played_arms_abreast(monkeypatch):
+    from sharpe_bandits.engine.families import index
+
+    played = []
+    original = index._play
+    monkeypatch.setattr(index, "_play", lambda spec, *rest: played.append(rest[2]) or original(spec, *rest))
+    long, short = (spec(sb.ScaleFreeIMED(L=0.5), BANDITS["equal"], "auto", runs=1, horizon=n) for n in (300_000, 300))
+    run_chunk(long, 0, 1)
+    run_chunk(short, 0, 1)
+    assert played == [long.kernels.rounds, short.kernels.side_by_side]
 
 
 def test_policies_for_which_negative_means_matter_fall_back():

@@ -24,6 +24,11 @@ def _modulo():
         yield
 
 
+def test_log1p_is_that_of_numpy():
+    x = np.concatenate([[0.0, 1e300], np.exp(np.random.default_rng(3).uniform(-700.0, 690.0, 20_000))])
+    np.testing.assert_allclose([streams.log1p(v) for v in x], np.log1p(x), rtol=1e-15)
+
+
 def test_mix64_is_splitmix64():
     """First five outputs for the seed 1234567, as listed by Rosetta Code, "Pseudo-random numbers/Splitmix64"."""
     state = np.uint64(1234567)

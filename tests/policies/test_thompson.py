@@ -68,10 +68,10 @@ def test_mvts_is_made_of_the_two_draws(rho):
 
 
 def test_authors_draw_is_pareto():
-    """u ~ Pareto(1/2 + s, max(1/2, largest reward)); recovered from the index (u/2)^2 / (L + u^2/12)."""
-    L = 0.7
-    index = sample(thompson.modified_authors, L)
-    u = np.sqrt(index * L / (0.25 - index / 12.0))
+    """u ~ Pareto(1/2 + s, max(1/2, largest reward)); the index is ln u, which orders arms as (u/2)^2 / (L + u^2/12)."""
+    u = np.exp(sample(thompson.modified_authors, 0.7))
+    order = np.argsort(u)
+    assert (np.diff((0.5 * u[order]) ** 2 / (0.7 + u[order] ** 2 / 12.0)) >= 0.0).all()
     assert fits(u, scipy.stats.pareto(4.5, scale=5.0).cdf)
     assert u.min() >= 5.0
 

@@ -27,7 +27,7 @@ from .interruption import check_stop
 FORMAT = 4
 #: Standard errors come from at most this many batches of runs (one run each, up to here).
 BATCHES = 256
-Kernel = Literal["auto", "lazy", "side by side"]
+Kernel = Literal["auto", "lazy", "side by side", "one by one"]
 Feedback = Literal["bandit", "full"]
 
 
@@ -50,7 +50,7 @@ class Spec:
     source : Source, optional
         where the bits of rewards come from, "splitmix" or "philox"
     kernel : Kernel, optional
-        "auto", or "lazy" or "side by side" to force one
+        "auto", or "lazy", "side by side" or "one by one" to force one
     feedback : Feedback, optional
         "bandit": the reward of the arm played is seen; "full": the rewards of all arms are
     delay : int | Arm, optional

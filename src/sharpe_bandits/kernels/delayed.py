@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .formulas import by_round, kept_cells, take
-from .game import keep_pulls
-from .index_play import NOT_A_NUMBER, UnderWay, choose
+from .game import NOT_A_NUMBER, keep_pulls
+from .index_play import UnderWay, choose
 from .rewards import ArmTable, fill, recorded
 from .round_by_round import ROWS, SUM1, SUM2, WEIGHT, add, forget, remembered
 from .statistics import anchor_of, best_estimate, summary

@@ -111,6 +111,9 @@ def place(quota, size, p, due):
 def missing(quota, size, within, out):
     """Pulls of each arm alive that are still due after the first ``within`` rounds of a phase, but not all of it."""
     low, high = 0, quota[:size].max()
+    if quota[:size].min() == high:
+        high -= within // size
+        low = high - 1
     while high - low > 1:  # after these rounds no arm has more due than ``high``, and some have that
         middle = (low + high) // 2
         rounds = 0
@@ -248,7 +251,8 @@ def play_phases(game, phases, rewards, goal, out):
         for phase in range(phases.pulls.size):
             quota = phases.pulls[phase]
             for k in range(lanes):
-                count[:] = done[k]
+                for i in range(count_arms):
+                    count[i] = done[k, i]
                 sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
                 share(sums, alive[k], size, quota, looked, goal, quotas[k])
                 for p in range(size):
@@ -312,8 +316,10 @@ def play_phases(game, phases, rewards, goal, out):
             while check < checkpoints.size and checkpoints[check] < end:
                 for k in range(lanes):
                     cell = (first + block + k) // batch - first_batch
-                    missing(quotas[k], size, checkpoints[check] - t, short)
-                    so_far[:] = done[k]
+                    if k == 0 or not alike:
+                        missing(quotas[k], size, checkpoints[check] - t, short)
+                    for i in range(count_arms):
+                        so_far[i] = done[k, i]
                     for p in range(size):
                         so_far[alive[k, p]] -= short[p]
                     keep_pulls(so_far, out.pulls[cell, check], check == out.halfway_check, out.halfway[block + k])

@@ -6,6 +6,12 @@ import numpy as np
 
 #: Runs abreast in a kernel that plays several at once.
 LANES = 16
+#: Rewards drawn ahead of need, per arm.
+AHEAD = 16
+#: A status: an index was not a number; the run, arm, round and the arm's pulls follow.
+NOT_A_NUMBER = 1
+#: Place in a status of how often the lazy kernel looked at all arms.
+TURNS = 5
 
 
 class Game(NamedTuple):
@@ -48,5 +54,11 @@ def keep_pulls(counts, pulls, is_halfway, halfway):
     """
     for i in range(counts.size):
         pulls[i] += counts[i]
-        if is_halfway:
+    if is_halfway:
+        for i in range(counts.size):
             halfway[i] = counts[i]
+
+
+def pilot_counts(t, arm, arms):
+    """Pulls of an arm after ``t`` rounds of round robin."""
+    return t // arms + (1 if arm < t % arms else 0)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .streams import FAR, REWARDS, SPLITMIX, fold, near_quantile, normal_quantile, reward_bits, stream_key, unit
+from .streams import FAR, REWARDS, SPLITMIX, U64, fold, near_quantile, normal_quantile, reward_bits, stream_key, unit
 
 #: Kinds of arm a kernel can draw from; the parameters of each are columns of :class:`ArmTable`.
 UNIFORM = 0  # loc + scale * u
@@ -27,6 +27,7 @@ OCTAVES, CELLS = 52, 64
 SIDE = OCTAVES * CELLS * 4
 
 _EXPONENT, _CELL = np.uint64(52), np.uint64(46)
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 _CELL_MASK, _FRACTION_MASK = np.uint64(CELLS - 1), np.uint64((1 << 46) - 1)
 
 
@@ -104,14 +105,13 @@ def fill(arms, row, arm, source, key, first, out):
     elif kind == QUANTILE:
         for j in range(out.size):
             u = out[j]
-            side = 1 if u >= 0.5 else 0
-            out[j] = 1.0 - u if u >= 0.5 else u
-            bits = out.view(np.uint64)[j]
+            bits = np.float64(min(u, 1.0 - u)).view(U64)
             octave = 1021 - np.int64(bits >> _EXPONENT)
             cell = np.int64((bits >> _CELL) & _CELL_MASK)
-            f = np.float64(bits & _FRACTION_MASK) * 1.4210854715202004e-14
-            c = start + side * SIDE + (octave * CELLS + cell) * 4
-            out[j] = loc + scale * (((pool[c + 3] * f + pool[c + 2]) * f + pool[c + 1]) * f + pool[c])
+            f = np.float64(np.int64(bits & _FRACTION_MASK)) * 1.4210854715202004e-14
+            c = U64((start + SIDE if u >= 0.5 else start) + (octave * CELLS + cell) * 4)  # never counted from the end
+            c0, c1, c2, c3 = pool[c], pool[c + _ONE], pool[c + _TWO], pool[c + _THREE]
+            out[j] = loc + scale * (((c3 * f + c2) * f + c1) * f + c0)
     elif kind == EMPIRICAL:
         for j in range(out.size):
             out[j] = pool[start + np.int64(out[j] * size)]

@@ -6,16 +6,35 @@ pulls in every formula, and what is remembered of all arms together that of roun
 upper-confidence bound policies for switching bandit problems", 2011.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import by_round, kept_cells, take
-from .game import keep_pulls
-from .index_play import NOT_A_NUMBER, UnderWay, choose
+from .formulas import by_round, index, index_at_once, keeps_lead, keeps_powers, kept_cells, score, take
+from .game import AHEAD, LANES, NOT_A_NUMBER, keep_pulls
+from .index_play import ROUNDING
 from .rewards import fill, recorded
-from .statistics import Sums, anchor_of, best_estimate, summary
-from .streams import REWARDS, fold, stream_key
+from .side_by_side import (
+    ANCHOR,
+    BEST_ROWS,
+    FOURTH,
+    KEY,
+    LAST,
+    LEAD,
+    MEAN,
+    PULLS,
+    ROOT,
+    ROUND_KEY,
+    SECOND,
+    STREAM,
+    THIRD,
+    VARIANCE,
+    arm_of,
+)
+from .side_by_side import ROWS as ALL_ROWS
+from .statistics import Sums, anchor_of, best_estimate, higher_moments, pooled, radius, radius_at, summary
+from .streams import POLICY, REWARDS, fold, stream_key
 
 #: Rows of ``memory[row, arm]``: the weight of what is remembered, and weighted sums of powers of (x - anchor).
 WEIGHT, SUM1, SUM2, SUM3, SUM4, ROWS = range(6)
@@ -107,21 +126,86 @@ def remembered(t, memory, rule, anchor, under_way):
     return rounds, Sums(memory[WEIGHT], memory[SUM1], memory[SUM2], memory[SUM3], memory[SUM4], anchor)
 
 
-def round_by_round(game, rule, full, rewards, arguments, goal, out):
-    """Play runs; ``rule``: a :class:`Memory`; ``full``: the rewards of all arms are seen in every round."""
+def settle(state, b, k):
+    """Work out the moments of an arm from what is remembered of it."""
+    pulls, sum1, sum2 = state[b, PULLS, k], state[b, SUM1, k], state[b, SUM2, k]
+    inverse = 1.0 / pulls
+    less = 1.0 / (pulls - 1.0) if pulls > 1.0 else 0.0
+    state[b, MEAN, k], state[b, VARIANCE, k], state[b, SECOND, k] = summary(
+        state[b, ANCHOR, k], sum1, sum2, inverse, less
+    )
+    if keeps_powers():
+        sum3, sum4 = state[b, SUM3, k], state[b, SUM4, k]
+        state[b, THIRD, k], state[b, FOURTH, k] = higher_moments(sum1, sum2, sum3, sum4, inverse)
+    state[b, ROOT, k] = 1.0 / math.sqrt(pulls)
+
+
+def settle_all(state):
+    """:func:`settle` every arm."""
+    for b in range(state.shape[0]):
+        for k in range(LANES):
+            settle(state, b, k)
+
+
+def forget_abreast(state, count, ring, who, t, window, discount):
+    """:func:`forget`, for ``count`` arms abreast. Where one reward per round is seen, ``who`` has the arms of the
+    window's rounds and ``ring`` one column, otherwise one per arm.
+    """
+    if discount < 1.0:
+        for b in range(state.shape[0]):
+            for row in range(SUM4 + 1):
+                for k in range(LANES):
+                    state[b, row, k] *= discount
+        if t % REBASE == 0:
+            for i in range(count):
+                rebase(state[i // LANES], state[i // LANES, ANCHOR], i % LANES)
+            for i in range(count, state.shape[0] * LANES):  # lanes without an arm do not fade away
+                state[i // LANES, PULLS, i % LANES] = 1.0
+    if window == 0 or t < window:
+        return
+    slot, columns = t % window, ring.shape[1]
+    for column in range(columns):
+        i = column if columns > 1 else who[slot]
+        add(state[i // LANES], i % LANES, ring[slot, column], -1.0)
+        settle(state, i // LANES, i % LANES)
+    if slot == 0:  # once per window the sums are made anew, so that rounding cannot pile up
+        shifts = np.zeros(count)
+        for i in range(count):
+            memory = state[i // LANES]
+            shifts[i] = rebase(memory, memory[ANCHOR], i % LANES)
+            memory[: SUM4 + 1, i % LANES] = 0.0
+        for s in range(1, window):
+            for column in range(columns):
+                i = column if columns > 1 else who[s]
+                ring[s, column] -= shifts[i]
+                add(state[i // LANES], i % LANES, ring[s, column], 1.0)
+        settle_all(state)
+
+
+def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
+    """Play runs one after the other, arms abreast; ``rule``: a :class:`Memory`; ``full``: the rewards of all arms are
+    seen in every round.
+
+    ``state`` is that of :mod:`~sharpe_bandits.kernels.side_by_side`, with arms where that has runs: arm i is in
+    ``state[i // LANES, :, i % LANES]``. Lanes past the last arm are never played.
+    """
     first, runs, horizon, pilot = game
     arms, row_step, source, seed = rewards
     window, discount = rule.window, rule.discount
+    forgets = window > 0 or discount < 1.0
     checkpoints, batch, status = out.checkpoints, out.batch, out.status
     count_arms = out.final.shape[1]
-    memory = np.zeros((ROWS, count_arms))
-    ring = np.zeros((max(window, 1), count_arms))
-    kept = np.zeros((count_arms, kept_cells(), 1))
-    anchor, last, indices = np.zeros(count_arms), np.zeros(count_arms), np.zeros(count_arms)
+    blocks = -(-count_arms // LANES)
+    state = np.zeros((blocks, ALL_ROWS + kept_cells(), LANES))
+    keys = state.view(np.uint64)  # the same memory
+    best = np.zeros((BEST_ROWS, LANES))
+    round_keys = best.view(np.uint64)
+    ring, who = np.zeros((max(window, 1), count_arms if full else 1)), np.zeros(max(window, 1), np.int32)
+    indices, pulls = np.zeros((blocks, LANES)), np.zeros(count_arms)
+    every, weights = indices.ravel()[:count_arms], state[:, PULLS]
     mean, variance = np.zeros(count_arms), np.zeros(count_arms)
-    nothing, active = np.zeros(count_arms), np.ones(count_arms, np.bool_)  # no pulls under way; all arms may be played
+    buffer, paid = np.zeros((count_arms, AHEAD)), np.zeros((blocks, LANES))
     seen = np.zeros(count_arms, np.int64)  # rewards of an arm so far
-    drawn = np.zeros(1)
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot if full else pilot * count_arms
@@ -129,12 +213,16 @@ def round_by_round(game, rule, full, rewards, arguments, goal, out):
         run = first + r
         row = r * row_step
         cell = run // batch - first_batch
-        run_key = stream_key(seed, REWARDS, run)
-        memory[:, :] = 0.0
-        ring[:, :] = np.nan
+        run_key, policy_key = stream_key(seed, REWARDS, run), stream_key(seed, POLICY, run)
+        state[:] = 0.0
+        state[:, LAST] = end_of_pilot
+        for i in range(count_arms, blocks * LANES):  # lanes without an arm: no matter what, as long as it is a number
+            state[i // LANES, PULLS, i % LANES] = 1.0
+            settle(state, i // LANES, i % LANES)
+        for i in range(count_arms):
+            keys[i // LANES, STREAM, i % LANES] = fold(run_key, i)
+            keys[i // LANES, KEY, i % LANES] = fold(policy_key, i)
         seen[:] = 0
-        last[:] = end_of_pilot
-        kept[:] = 0.0
         base, total1, total2 = 0.0, 0.0, 0.0
         check = 0
         for t in range(horizon):
@@ -142,48 +230,80 @@ def round_by_round(game, rule, full, rewards, arguments, goal, out):
             if t >= end_of_pilot:
                 if out.stop[0] != 0:
                     return
-                under_way = UnderWay(nothing, active, 0.0, t)
-                rounds, sums = remembered(t, memory, rule, anchor, under_way)
-                a = choose(t, rounds, sums, under_way, rule.least, last, kept, seed, run, arguments, indices)
-                if a < 0:
-                    status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, -1 - a, t
-                    status[4] = seen[-1 - a]
-                    return
-            forget(memory, ring, anchor, t, window, discount)
-            for i in range(count_arms):
-                if not (full or i == a):
-                    continue
+                fewest, rounds = math.inf, 0.0
+                if forgets:  # an arm of which too little is remembered comes first
+                    for i in range(count_arms):
+                        weight = weights[i // LANES, i % LANES]
+                        rounds += weight
+                        if weight < fewest:
+                            a, fewest = i, weight
+                radius_t = radius(rounds) if discount < 1.0 else radius_at(tables, min(t, window) if window > 0 else t)
+                if fewest >= rule.least - ROUNDING:
+                    round_keys[ROUND_KEY, :] = fold(policy_key, count_arms + t)
+                    if keeps_lead():
+                        for b in range(blocks):
+                            for k in range(LANES):
+                                arm = arm_of(state, keys, best, round_keys, b, k, t, radius_t)
+                                indices[b, k] = score(arm, t, *arguments)
+                        best[LEAD, :] = every.max()
+                    for b in range(blocks):
+                        for k in range(LANES):
+                            arm = arm_of(state, keys, best, round_keys, b, k, t, radius_t)
+                            indices[b, k] = index_at_once(arm, t, *arguments)
+                    top, fewest, a = -math.inf, math.inf, 0
+                    for i in range(count_arms):
+                        v = every[i]
+                        if v != v:
+                            arm = arm_of(state, keys, best, round_keys, i // LANES, i % LANES, t, radius_t)
+                            v = index(arm, t, *arguments)
+                            if v != v:
+                                status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, i, t, seen[i]
+                                return
+                        if v > top or (v == top == math.inf and weights[i // LANES, i % LANES] < fewest):
+                            a, top, fewest = i, v, weights[i // LANES, i % LANES]
+            forget_abreast(state, count_arms, ring, who, t, window, discount)
+            for i in range(0 if full else a, count_arms if full else a + 1):
+                b, k = i // LANES, i % LANES
                 if by_round():
                     x = recorded(arms, row, i, t)
                 else:
-                    fill(arms, row, i, source, fold(run_key, i), seen[i], drawn)
-                    x = drawn[0]
+                    if seen[i] % AHEAD == 0:
+                        fill(arms, row, i, source, keys[b, STREAM, k], seen[i], buffer[i])
+                    x = buffer[i, seen[i] % AHEAD]
                 if seen[i] == 0:
-                    anchor[i] = anchor_of(x)
-                d = x - anchor[i]
+                    state[b, ANCHOR, k] = anchor_of(x)
                 seen[i] += 1
-                take(kept, i, 0, 0, np.float64(seen[i]), x, d)
-                add(memory, i, d, 1.0)
+                paid[b, k] = x
+                d = x - state[b, ANCHOR, k]
+                take(state, b, ALL_ROWS, k, np.float64(seen[i]), x, d)
+                add(state[b], k, d, 1.0)
+                state[b, LAST, k] = max(t + 1, end_of_pilot)
                 if window > 0:
-                    ring[t % window, i] = d
-                last[i] = max(t + 1, end_of_pilot)
-                if i == a:
-                    if t == 0:
-                        base = x
-                    total1 += x - base
-                    total2 += (x - base) * (x - base)
-                    out.final[r, a] += 1
-                    if traced:
-                        out.choices[r, t] = a
-                        out.rewards[r, t] = x
+                    ring[t % window, i if full else 0] = d
+            if full or discount < 1.0:
+                settle_all(state)
+            else:
+                settle(state, a // LANES, a % LANES)
+                who[t % who.size] = a
+            x = paid[a // LANES, a % LANES]
+            if t == 0:
+                base = x
+            total1 += x - base
+            total2 += (x - base) * (x - base)
+            out.final[r, a] += 1
+            if traced:
+                out.choices[r, t] = a
+                out.rewards[r, t] = x
             if t + 1 == checkpoints[check]:
                 keep_pulls(out.final[r], out.pulls[cell, check], check == out.halfway_check, out.halfway[r])
                 check += 1
         for i in range(count_arms):
-            weight = memory[WEIGHT, i]
-            less = 1.0 / (weight - 1.0) if weight > 1.0 else 0.0
-            mean[i], variance[i], _ = summary(anchor[i], memory[SUM1, i], memory[SUM2, i], 1.0 / weight, less)
+            b, k = i // LANES, i % LANES
+            pulls[i], mean[i], variance[i] = state[b, PULLS, k], state[b, MEAN, k], state[b, VARIANCE, k]
         out.recommended[r, 0] = best_estimate(mean, variance, count_arms, goal)
-        out.reward_mean[r], out.reward_variance[r], _ = summary(
-            base, total1, total2, 1.0 / horizon, 1.0 / (horizon - 1.0)
-        )
+        if forgets or full:
+            out.reward_mean[r], out.reward_variance[r], _ = summary(
+                base, total1, total2, 1.0 / horizon, 1.0 / (horizon - 1.0)
+            )
+        else:
+            out.reward_mean[r], out.reward_variance[r] = pooled(pulls, mean, variance, count_arms)

@@ -117,6 +117,12 @@ def expm1(x):
     return power * low + (power - 1.0)
 
 
+def log1p(x):
+    """ln(1 + x) for x from 0 to 1e300, to two units in the last place and without a branch."""
+    u = 1.0 + x
+    return log(u) + (x - (u - 1.0)) / u
+
+
 def near_quantile(u):
     """:func:`normal_quantile` without a branch; wrong within FAR of 0 or 1."""
     q = u - 0.5

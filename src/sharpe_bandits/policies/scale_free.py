@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 from ..errors import InvalidInputError, shown
 from ..kernels.statistics import ROUNDING, ArmRecord
-from ..kernels.streams import expm1, normal
+from ..kernels.streams import expm1, log, log1p, normal
 from ..objectives import RSSR, Objective, check_objective, influence_variance
 from ..validation import finite, inside, positive, whole
 from .base import IndexPolicy, Policy
@@ -34,6 +34,8 @@ FLOOR = 0.25
 LONGEST_WINDOW = 10**6
 #: Exponents are cut here: e^_LARGEST is far beyond any ratio.
 _LARGEST = 200.0
+#: And ratios here: their logarithm is finite.
+_LARGEST_RATIO = 1e300
 
 
 def paid_alike(arm: ArmRecord) -> bool:
@@ -66,9 +68,9 @@ def spread_of(root: Callable[..., Any]) -> Callable[..., Any]:
         share = arm.pulls / (arm.pulls + PRIOR)
         third = share * arm.third
         fourth = share * arm.fourth + (1.0 - share) * 3.0 * v * v
-        estimated = influence_variance(v, third, fourth, by_mean, by_variance, scale)
-        shaped_normal = by_mean * by_mean * v / scale + 2.0 * by_variance * by_variance * v * v / scale
-        stable = shaped_normal if alike else max(estimated, FLOOR * shaped_normal)
+        estimated = influence_variance(v, third, fourth, by_mean, by_variance, 1.0)
+        shaped_normal = by_mean * by_mean * v + 2.0 * by_variance * by_variance * v * v
+        stable = (shaped_normal if alike else max(estimated, FLOOR * shaped_normal)) / scale
         return unseen if alike and unseen > 0.0 else stable
 
     return _named(spread, root)
@@ -96,21 +98,32 @@ def effective_pulls(arm: ArmRecord) -> float:
     return max(3.0, arm.pulls * (1.0 - r) / (1.0 + r))
 
 
+def of_all_arms(arm: ArmRecord) -> float:
+    """The largest variance of any arm."""
+    return arm.lead
+
+
+def of_itself(arm: ArmRecord) -> float:
+    """The arm's own variance, where the objective itself says what has not been seen."""
+    return arm.variance
+
+
 @lru_cache
-def upper_bound_of(root: Callable[..., Any], counted: Callable[..., Any]) -> Callable[..., Any]:
-    """The index of SF-UCB for the objective of this root; ``counted``: how pulls are counted."""
+def upper_bound_of(
+    root: Callable[..., Any], counted: Callable[..., Any], largest: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The index of SF-UCB for the objective of this root; ``counted``: how pulls are counted; ``largest``: the variance
+    that stands for that of an arm that has paid the same every time.
+    """
     estimate, spread = estimate_of(root), spread_of(root)
 
     def upper_bound(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float, c: float) -> float:
         # The distance whose divergence is c ln N; epsilon^2 is 2 ln N / s.
         exponent = c * arm.epsilon * arm.epsilon * arm.pulls / (counted(arm) - 2.0)
-        if exponent < 0.01:  # most rounds: the series is exact to 1e-12 and far cheaper
-            grown = exponent * (1.0 + exponent * (0.5 + exponent * (1.0 / 6.0 + exponent / 24.0)))
-        else:
-            grown = math.expm1(min(exponent, _LARGEST))
-        return estimate(arm, goal) + math.sqrt(spread(arm, goal, unseen, arm.lead) * grown)
+        grown = expm1(min(exponent, _LARGEST))
+        return estimate(arm, goal) + math.sqrt(spread(arm, goal, unseen, largest(arm)) * grown)
 
-    return _named(upper_bound, root, counted)
+    return _named(upper_bound, root, counted, largest)
 
 
 @lru_cache
@@ -125,7 +138,7 @@ def imed_of(root: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[...,
         ratio = square / spread(arm, goal, unseen, arm.variance) if square > 0.0 else 0.0
         if unseen == 0.0 and square > 0.0 and paid_alike(arm):
             ratio = 1.0
-        return -(0.5 * (arm.pulls - 2.0) * math.log1p(ratio) + math.log(arm.pulls))
+        return -(0.5 * (arm.pulls - 2.0) * log1p(min(ratio, _LARGEST_RATIO)) + log(arm.pulls))
 
     def score(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float) -> float:
         return estimate(arm, goal)
@@ -282,7 +295,11 @@ class ScaleFreeUCB(_AnyObjective):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return upper_bound_of(self.goal.root, effective_pulls if self.dependent else all_pulls)
+        counted = effective_pulls if self.dependent else all_pulls
+        return upper_bound_of(self.goal.root, counted, of_itself if self.score is None else of_all_arms)
+
+    def nondecreasing(self, lowest: float) -> bool:
+        return self.score is None and not self.dependent  # h and W stand still, and the width grows with N
 
 
 @dataclass(frozen=True)

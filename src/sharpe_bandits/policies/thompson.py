@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from ..kernels.statistics import ArmRecord
-from ..kernels.streams import BESIDE_GAMMA, gamma, normal, uniform
+from ..kernels.streams import BESIDE_GAMMA, gamma, log, normal, uniform
 from ..objectives import RSSR, Mean, MeanVariance, Objective, SharpeLike
 from ..validation import not_negative, one_of, positive
 from .base import PAPER, IndexPolicy
@@ -58,10 +58,8 @@ def modified_repaired(arm: ArmRecord, t: int, L: float) -> float:
 
 
 def modified_authors(arm: ArmRecord, t: int, L: float) -> float:
-    shape = 0.5 + arm.pulls
-    upper = max(0.5, arm.maximum) * uniform(arm.key, 0) ** (-1.0 / shape)
-    half = 0.5 * upper
-    return half * half / (L + upper * upper / 12.0)
+    """ln u of the upper end u drawn: it grows with u, as (u/2)^2/(L + u^2/12) does, and takes no power."""
+    return log(max(0.5, arm.maximum)) - log(uniform(arm.key, 0)) / (0.5 + arm.pulls)
 
 
 def srts(arm: ArmRecord, t: int, L: float, rho: float) -> float:
@@ -201,7 +199,8 @@ class ModifiedMVTS(IndexPolicy):
     ``form="printed"`` is eq. 5 as it stands, :math:`\theta^2 / (L + \sqrt{1/\tau})`, which tends to
     :math:`\mu^2/(L+\sigma)` and so may settle on another arm than RSSR's best. ``form="repaired"`` is
     :math:`\theta^2 / (L + 1/\tau)`. ``form="authors"`` is the released code for uniform arms: a Pareto posterior of the
-    upper end, :math:`u \sim \mathrm{Pareto}(1/2 + s, \max(1/2, \max x))`, index :math:`(u/2)^2/(L + u^2/12)`.
+    upper end, :math:`u \sim \mathrm{Pareto}(1/2 + s, \max(1/2, \max x))`, index :math:`(u/2)^2/(L + u^2/12)`;
+    since that grows with u, arms are compared by :math:`\ln u`, whatever L is.
 
     Examples
     --------

@@ -12,8 +12,8 @@ from ...arms.bandit import stack
 from ...arms.uniform import Constant
 from ...call_tree import mentions, spreads_nan, substituted
 from ...errors import InvalidInputError, SharpeBanditsError
-from ...kernels import delayed, formulas, holdings, index_play, round_by_round, statistics
-from ...kernels.game import Game
+from ...kernels import delayed, formulas, holdings, lazy, round_by_round, side_by_side, statistics
+from ...kernels.game import AHEAD, LANES, NOT_A_NUMBER, TURNS, Game
 from ...kernels.rewards import ArmTable
 from ...kernels.statistics import MAX_TABLE, STATISTICS, Keeping, keeping
 from ...kernels.streams import gamma, gamma_at_once, normal, uniform
@@ -28,9 +28,15 @@ if TYPE_CHECKING:
 #: The first runs of a chunk show whether being lazy pays. In units of what it costs to look at one arm side by side: a
 #: change of lead costs the lazy kernel TURN_COST + K, a round costs the other kernel ROUND_COST + K.
 PROBE, TURN_COST, ROUND_COST = 8, 90, 3
+#: Few runs are played arms abreast, not runs abreast, if they look at so many arms in so many rounds that it is worth
+#: compiling a kernel of its own.
+LONG = 2**20
 
 #: Fields of an arm's record that the lazy kernel does not keep.
-_NOT_LAZY = {"key", "round_key", "lead", *(field for statistic in STATISTICS for field in statistic.fields)}
+_NOT_LAZY = {
+    "key", "round_key", "lead",
+    *(field for statistic in STATISTICS if statistic.cells or statistic.random for field in statistic.fields),
+}  # fmt: skip
 #: Fields of an arm's record that differ from run to run even if rewards do not.
 _RANDOM = {"key", "round_key", *(field for statistic in STATISTICS if statistic.random for field in statistic.fields)}
 
@@ -61,35 +67,36 @@ class IndexFamily(Family):
             formulas.by_round: formulas.answer(spec.environment.clock == "rounds"),
             **policy_bindings(policy, spec.horizon),
         }
-        if policy.memory != EVERYTHING or spec.feedback == "full" or spec.is_late:
-            if spec.kernel != "auto":
-                raise InvalidInputError(
-                    f"the {spec.kernel} kernel does not play policies that forget, full feedback, or late rewards"
-                )
-            if spec.is_late:
-                return Kernels(rounds=specialise(delayed.delayed, bindings))
-            return Kernels(rounds=specialise(round_by_round.round_by_round, bindings))
-        lazy = specialise(index_play.lazy, bindings) if is_lazy(spec) else None
+        if spec.is_late:
+            _check_auto(spec)
+            return Kernels(rounds=specialise(delayed.delayed, bindings))
+        quick = specialise(lazy.lazy, bindings) if is_lazy(spec) else None
         bindings[formulas.index_at_once] = at_once(policy.formula)
-        return Kernels(lazy=lazy, side_by_side=specialise(index_play.side_by_side, bindings))
+        rounds = specialise(round_by_round.round_by_round, bindings)
+        if policy.memory != EVERYTHING or spec.feedback == "full":
+            _check_auto(spec)
+            return Kernels(rounds)
+        return Kernels(rounds, quick, specialise(side_by_side.side_by_side, bindings))
 
     def play(self, spec: Spec, chunk: Chunk) -> None:
         table = rewards_of(spec, chunk.first, chunk.runs)
-        rounds, lazy, side_by_side = spec.kernels
-        runs = chunk.runs
-        if rounds is not None:
+        rounds, quick, brute = spec.kernels
+        runs, arms = chunk.runs, spec.environment.K
+        if brute is None or spec.kernel == "one by one":
             _play(spec, chunk, table, rounds, 0, runs)
         else:
             probe = runs if spec.kernel == "lazy" else min(runs, PROBE)
             played, turns = 0, 0
-            if lazy is not None:
-                turns = _play(spec, chunk, table, lazy, 0, probe)
+            if quick is not None:
+                turns = _play(spec, chunk, table, quick, 0, probe)
                 played = probe
-            # The two make the same choices, so that which of them plays is a matter of speed alone.
+            # All make the same choices, so that which of them plays is a matter of speed alone.
             if played < runs:
-                arms = spec.environment.K
-                pays = lazy is not None and turns * (TURN_COST + arms) < played * spec.horizon * (ROUND_COST + arms)
-                _play(spec, chunk, table, lazy if pays else side_by_side, played, runs)
+                left = runs - played
+                pays = quick is not None and turns * (TURN_COST + arms) < played * spec.horizon * (ROUND_COST + arms)
+                few = spec.horizon * arms >= LONG and 2 * left < LANES  # runs abreast cost as much as LANES of them
+                slow = rounds if few and spec.kernel == "auto" else brute
+                _play(spec, chunk, table, quick if pays else slow, played, runs)
         if spec.policy.goal is None:
             chunk.recommended[:, 0] = chunk.final.argmax(axis=1)
 
@@ -125,7 +132,7 @@ def _policy(spec: Spec) -> IndexPolicy:
 
 def table_size(horizon: int) -> int:
     """Entries that a table by rounds or pulls needs for a game: kernels look some rounds ahead."""
-    return horizon + 2 + index_play.AHEAD
+    return horizon + 2 + AHEAD
 
 
 def tables_for(horizon: int) -> statistics.Tables:
@@ -149,13 +156,15 @@ def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
         if kernel is spec.kernels.rounds:
             window, discount = policy.memory
             memory = round_by_round.Memory(min(window, spec.horizon), discount, policy.least_pilot)
-            late = _late(spec) if spec.is_late else spec.feedback == "full"
-            kernel(game, memory, late, rewards, *arguments)
+            if spec.is_late:
+                kernel(game, memory, _late(spec), rewards, *arguments)
+            else:
+                kernel(game, memory, spec.feedback == "full", rewards, tables_for(spec.horizon), *arguments)
         else:
             kernel(game, rewards, tables_for(spec.horizon), *arguments)
     except Exception as error:
         raise index_failed(policy, error) from None
-    if out.status[0] == index_play.NOT_A_NUMBER:
+    if out.status[0] == NOT_A_NUMBER:
         run, arm, t, pulls = (int(v) for v in out.status[1:5])
         check_record(spec, arm, pulls)
         raise InvalidInputError(
@@ -163,7 +172,14 @@ def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
             "it must be a number for every record (infinity is allowed); if rewards are beyond 1e75, "
             "fourth powers overflow: scale them down"
         )
-    return int(out.status[index_play.TURNS])
+    return int(out.status[TURNS])
+
+
+def _check_auto(spec: Spec) -> None:
+    if spec.kernel != "auto":
+        raise InvalidInputError(
+            f"the {spec.kernel} kernel does not play policies that forget, full feedback, or late rewards"
+        )
 
 
 def _late(spec: Spec) -> delayed.Late:
@@ -216,13 +232,13 @@ def is_lazy(spec: Spec) -> bool:
     """Whether the lazy kernel plays this spec."""
     policy = _policy(spec)
     possible = not (_NOT_LAZY & mentions(policy.formula)) and policy.nondecreasing(spec.environment.lowest)
-    possible = possible and spec.environment.clock == "pulls"
+    possible = possible and spec.environment.clock == "pulls" and policy.memory == EVERYTHING
     if spec.kernel == "lazy" and not possible:
         raise InvalidInputError(
             f"{policy.name} cannot be played by the lazy kernel here: its index may fall as rounds pass, or rewards "
             "are counted by rounds"
         )
-    return possible and spec.kernel != "side by side"
+    return possible and spec.kernel in ("auto", "lazy")
 
 
 def check_index(policy: IndexPolicy, horizon: int, lowest: float) -> None:
@@ -233,7 +249,7 @@ def check_index(policy: IndexPolicy, horizon: int, lowest: float) -> None:
     check_formula(policy.formula, arguments, policy.name)
     if not policy.declared_nondecreasing:
         return
-    falls = specialise(index_play.first_decrease, {formulas.index: policy.formula})
+    falls = specialise(lazy.first_decrease, policy_bindings(policy, horizon))
     before, after, pulls, mean, variance = falls(arguments, lowest < 0)
     if before > 0:
         raise InvalidInputError(

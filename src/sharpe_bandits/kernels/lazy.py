@@ -1,0 +1,380 @@
+"""The kernel for an index that cannot fall as rounds pass while the arm's own record stands still.
+
+It bounds the rivals by their indices some rounds ahead and plays the leader for as long as its exact index stays above
+that bound. It makes the choices of :mod:`~sharpe_bandits.kernels.side_by_side`, run by run.
+"""
+
+import math
+
+import numpy as np
+
+from .formulas import extras, index, keeps_powers, long_game
+from .game import AHEAD, NOT_A_NUMBER, TURNS, keep_pulls, pilot_counts
+from .rewards import fill
+from .statistics import (
+    anchor_of,
+    best_estimate,
+    higher_moments,
+    inverse_at,
+    inverse_root_at,
+    pooled,
+    radius,
+    radius_at,
+    record,
+    summary,
+)
+from .streams import REWARDS, fold, stream_key, uniform
+
+WIDE = 8  # numbers in a vector
+SHORT = 4  # pulls of the leader looked at together where leads are short
+DRAWN = 64  # rewards drawn together, per arm
+SEEN = 32  # arms looked at one by one, at most, before their bounds are made anew
+INFLATION = 1e-12  # a bound is raised by this much, relatively, so that rounding cannot matter
+BEYOND = 1024  # confidence radii worked out together, past the end of their table
+#: What is kept of an arm: rows of ``state[row, arm]``. The last ones are kept where third and fourth moments are.
+PULLS, MEAN, VARIANCE, SECOND, ROOT, LAST, SUM1, SUM2, ANCHOR, SUM3, SUM4, THIRD, FOURTH, ROWS = range(14)
+#: What statistics keep that keep nothing.
+NOWHERE = np.zeros((0, 0, 0))
+#: Rows of ``ahead[row, pull]``.
+INDEX = 4
+
+
+def plain_arm(pulls, mean, variance, second, epsilon, last, third, fourth):
+    """An arm for an index that looks at moments alone: the only kind that is played lazily."""
+    nothing = np.uint64(0)
+    return record(
+        pulls=pulls, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=nothing,
+        round_key=nothing, lead=np.nan,
+        statistics=extras(NOWHERE, 0, 0, 0, pulls, 0.0, mean, variance, third, fourth, nothing),
+    )  # fmt: skip
+
+
+def still(state, i, radius_t):
+    """Arm ``i`` as it stands, in a round with this confidence radius."""
+    third, fourth = (state[THIRD, i], state[FOURTH, i]) if keeps_powers() else (np.nan, np.nan)
+    return plain_arm(
+        state[PULLS, i], state[MEAN, i], state[VARIANCE, i], state[SECOND, i], radius_t * state[ROOT, i],
+        state[LAST, i], third, fourth,
+    )  # fmt: skip
+
+
+def summarise(state, i, inverse, less):
+    """Work out the moments of arm ``i`` from its sums; 1/s and 1/(s-1) given."""
+    sum1, sum2 = state[SUM1, i], state[SUM2, i]
+    state[MEAN, i], state[VARIANCE, i], state[SECOND, i] = summary(state[ANCHOR, i], sum1, sum2, inverse, less)
+    if keeps_powers():
+        state[THIRD, i], state[FOURTH, i] = higher_moments(sum1, sum2, state[SUM3, i], state[SUM4, i], inverse)
+
+
+def first_decrease(arguments, negative):
+    """Search sample records for an index that falls as rounds pass; gives rounds (0: none), pulls, mean, variance.
+
+    ``negative``: whether means below 0 are to be tried too.
+    """
+    key = np.uint64(0x5EED)
+    for case in range(2000):
+        key = fold(key, case)
+        pulls = math.floor(math.exp(1.0 + 6.0 * uniform(key, 0)))
+        scale = math.exp(6.0 * uniform(key, 1) - 3.0)
+        mean = scale * (4.0 * uniform(key, 2) - (1.0 if negative else 0.0))
+        variance = scale * scale * uniform(key, 3)
+        second = mean * mean + variance
+        before = np.int64(pulls + math.floor(1000.0 * uniform(key, 4)))
+        top = -math.inf
+        at = before
+        for t in (before, before + 1, 2 * before, 10 * before, 1000 * before):
+            epsilon = radius(t) / math.sqrt(pulls)
+            third, fourth = scale * scale * scale * (uniform(key, 5) - 0.5), 3.0 * variance * variance
+            arm = plain_arm(np.float64(pulls), mean, variance, second, epsilon, np.float64(before), third, fourth)
+            v = index(arm, np.int64(t), *arguments)
+            if v < top - INFLATION * abs(top):
+                return at, np.int64(t), pulls, mean, variance
+            top = v
+            at = np.int64(t)
+    return np.int64(0), np.int64(0), 0.0, 0.0, 0.0
+
+
+def upper_bound(v):
+    """An index some rounds ahead as a bound until then; whatever comes of an index that is not a number, look at it."""
+    return v + INFLATION * abs(v) if v == v else math.inf
+
+
+def evaluate(t, radius_t, state, arguments, out):
+    """Indices of all arms of one run after ``t`` rounds, if their records stand still until then."""
+    for i in range(out.size):
+        out[i] = index(still(state, i, radius_t), t, *arguments)
+
+
+def comes_before(v, pulls, i, best, best_pulls, a):
+    """Whether arm ``i`` is to be played rather than ``a``: larger index, lower arm; among infinite ones fewer pulls."""
+    if v != best:
+        return v > best
+    if v == math.inf and pulls != best_pulls:
+        return pulls < best_pulls
+    return i < a
+
+
+def sort_by_bound(order, high, pulls):
+    """Sort arms by falling upper bound; infinite ones as they would be played. Quick where little has changed."""
+    for p in range(1, order.size):
+        i = order[p]
+        v, n = high[i], pulls[i]
+        q = p
+        while q > 0 and comes_before(v, n, i, high[order[q - 1]], pulls[order[q - 1]], order[q - 1]):
+            order[q] = order[q - 1]
+            q -= 1
+        order[q] = i
+
+
+def lead(width, drawn, state, a, t, s, horizon, radii, inverse, less, inverse_root, arguments, rival, ahead):
+    """How many of the next ``width`` pulls of the leader leave its exact index above ``rival``.
+
+    The slices given start at its next pull and the next round. Sums and index after each pull are left in ``ahead``;
+    what lies past the horizon means nothing.
+    """
+    base, sum1, sum2 = state[ANCHOR, a], state[SUM1, a], state[SUM2, a]
+    for j in range(width):
+        d = drawn[j] - base
+        sum1 += d
+        sum2 += d * d
+        ahead[0, j] = sum1
+        ahead[1, j] = sum2
+    if keeps_powers():
+        sum3, sum4 = state[SUM3, a], state[SUM4, a]
+        for j in range(width):
+            d = drawn[j] - base
+            sum3 += d * d * d
+            sum4 += d * d * d * d
+            ahead[2, j] = sum3
+            ahead[3, j] = sum4
+    first = width
+    for j in range(width):
+        mean, variance, second = summary(base, ahead[0, j], ahead[1, j], inverse[j], less[j])
+        third, fourth = np.nan, np.nan
+        if keeps_powers():
+            third, fourth = higher_moments(ahead[0, j], ahead[1, j], ahead[2, j], ahead[3, j], inverse[j])
+        played, u = np.float64(min(s + 1 + j, horizon)), min(t + 1 + j, horizon)
+        epsilon = radii[j] * inverse_root[j]
+        v = index(plain_arm(played, mean, variance, second, epsilon, np.float64(u), third, fourth), u, *arguments)
+        ahead[INDEX, j] = v
+        first = min(first, width if v > rival else j)
+    return first
+
+
+def lazy(game, rewards, tables, arguments, goal, out):
+    """Play runs one after the other. Same results as side by side.
+
+    An index lies between what it was when last looked at (``low``) and what it will be when the bounds expire
+    (``high``). The leader is played for as long as its exact index exceeds the upper bounds of all others. Then the
+    arms that can lead are looked at: those looked at since the bounds were made (``seen``), and as many more, in the
+    order of their upper bounds, as reach the best of them.
+    """
+    first, runs, horizon, pilot = game
+    arms, row_step, source, seed = rewards
+    checkpoints, batch, status = out.checkpoints, out.batch, out.status
+    # Tables by round from ``first_round`` on and by pulls from ``first_pull`` on: of all of them; or, where the game is
+    # longer than the tables given, of those just ahead, made anew as it goes on.
+    radii, inverse, inverse_root = tables
+    first_round, first_pull = 0, 0
+    if long_game():
+        radii, inverse, inverse_root = np.zeros(BEYOND + AHEAD), np.zeros(AHEAD + 1), np.zeros(AHEAD + 1)
+    count_arms = out.final.shape[1]
+    padded = -(-count_arms // WIDE) * WIDE  # whole vectors: the arms past the last are copies of the first
+    count = np.zeros(count_arms, np.int64)
+    state = np.zeros((ROWS, padded))
+    pulls, low, high = state[PULLS], np.zeros(padded), np.zeros(padded)
+    streams = np.zeros(count_arms, np.uint64)
+    buffer, drawn = np.zeros((count_arms, DRAWN)), np.zeros(count_arms, np.int64)
+    order, seen = np.zeros(count_arms, np.uint32), np.zeros(count_arms, np.uint32)
+    ahead = np.zeros((INDEX + 1, AHEAD))
+    traced = out.choices.shape[0] > 0
+    first_batch = first // batch
+    end_of_pilot = pilot * count_arms
+    inverses = inverse_at(tables, pilot), inverse_at(tables, pilot - 1)
+    for r in range(runs):
+        run = first + r
+        row = r * row_step
+        cell = run // batch - first_batch
+        run_key = stream_key(seed, REWARDS, run)
+        for i in range(count_arms):
+            streams[i] = fold(run_key, i)
+            state[SUM1:, i] = 0.0
+            for j in range(pilot):
+                if j % DRAWN == 0:
+                    if out.stop[0] != 0:
+                        return
+                    fill(arms, row, i, source, streams[i], j, buffer[i])
+                    drawn[i] = j
+                x = buffer[i, j % DRAWN]
+                if j == 0:
+                    state[ANCHOR, i] = anchor_of(x)
+                d = x - state[ANCHOR, i]
+                state[SUM1, i] += d
+                state[SUM2, i] += d * d
+                if keeps_powers():
+                    state[SUM3, i] += d * d * d
+                    state[SUM4, i] += d * d * d * d
+                if traced:
+                    out.choices[r, j * count_arms + i] = i
+                    out.rewards[r, j * count_arms + i] = x
+            low[i] = -math.inf
+            order[i] = i
+            summarise(state, i, *inverses)
+        pulls[:] = pilot
+        state[LAST] = end_of_pilot
+        state[ROOT] = inverse_root_at(tables, pilot)
+        for i in range(count_arms, padded):
+            for kept in range(ROWS):  # assigning a slice would compile numba's messages about shapes, too
+                state[kept, i] = state[kept, 0]
+        check = 0
+        while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
+            for i in range(count_arms):
+                count[i] = pilot_counts(checkpoints[check], i, count_arms)
+            keep_pulls(count, out.pulls[cell, check], check == out.halfway_check, out.halfway[r])
+            check += 1
+        count[:] = pilot
+        t = end_of_pilot
+        if long_game():
+            first_round = -radii.size  # none yet
+        stop = t  # where the upper bounds expire
+        gap = 4  # rounds from one set of upper bounds to the next
+        looks = 0  # at arms that did not lead
+        misled = False  # whether bounds have ended a lead that went on
+        size = 0  # of seen
+        latest = -1  # the arm played last, whose lower bound is its index
+        short = False  # leads of late
+        while t < horizon:
+            if out.stop[0] != 0:
+                return
+            fresh = t == stop
+            in_turn = False
+            a = -1
+            top, fewest = -math.inf, math.inf
+            status[TURNS] += 1
+            if fresh:
+                gap = max(gap // 2, 4) if misled or looks > count_arms // 4 + 4 else min(2 * gap, t // 8 + 8)
+                stop = min(t + gap, checkpoints[check])
+                looks, misled, size = 0, False, 0
+                evaluate(stop, radius_at(tables, stop), state, arguments, high)
+                infinite = False
+                for i in range(count_arms):
+                    high[i] = upper_bound(high[i])
+                    infinite |= high[i] == math.inf
+                if infinite:
+                    # Infinite arms are played in turn, the least played first, and they stay infinite until they are:
+                    # no need to look again, unless an arm that would come before them may join them.
+                    evaluate(t, radius_at(tables, t), state, arguments, low)
+                    for i in range(count_arms):
+                        if low[i] == math.inf and pulls[i] < fewest:
+                            a, fewest = i, pulls[i]
+                    in_turn = a >= 0
+                    for i in range(count_arms):
+                        if high[i] == math.inf and low[i] != math.inf and pulls[i] <= fewest:
+                            in_turn = False
+                if not in_turn:
+                    a = -1
+                    fewest = math.inf
+                    sort_by_bound(order, high, pulls)
+            rival = math.inf
+            if not in_turn:
+                radius_t = radius_at(tables, t)
+                floor = -math.inf
+                for p in range(size):
+                    floor = max(floor, low[seen[p]])
+                looks -= 1
+                for p in range(count_arms):
+                    if p < size:
+                        i = seen[p]
+                        if high[i] < floor:
+                            continue
+                    else:
+                        i = order[p]
+                        if a >= 0 and not comes_before(high[i], pulls[i], i, top, fewest, a):
+                            break
+                        seen[p] = i
+                        size = p + 1
+                    if low[i] < math.inf and i != latest:
+                        low[i] = index(still(state, i, radius_t), t, *arguments)
+                        looks += 1
+                    if low[i] != low[i]:
+                        status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, i, t, count[i]
+                        return
+                    if a < 0 or comes_before(low[i], pulls[i], i, top, fewest, a):
+                        a, top, fewest = np.int64(i), low[i], pulls[i]
+                if a == latest and not fresh and stop - t > 4:
+                    misled = True
+                    stop = t + (stop - t) // 2
+                    radius_stop = radius_at(tables, stop)
+                    for p in range(size):
+                        i = seen[p]
+                        high[i] = upper_bound(index(still(state, i, radius_stop), stop, *arguments))
+                rival = high[order[size]] if size < count_arms else -math.inf
+                for p in range(size):
+                    if seen[p] != a:
+                        rival = max(rival, high[seen[p]])
+            while True:
+                s = count[a]
+                started = t
+                leads = True
+                while leads and t < stop:
+                    if s + AHEAD > drawn[a] + DRAWN:
+                        fill(arms, row, a, source, streams[a], s, buffer[a])
+                        drawn[a] = s
+                    offset = s - drawn[a]
+                    if long_game():
+                        if t + 1 + AHEAD > first_round + radii.size:
+                            first_round = t + 1
+                            for j in range(radii.size):
+                                radii[j] = radius_at(tables, first_round + j)
+                        first_pull = s
+                        for j in range(inverse.size):
+                            inverse[j] = 1.0 / (s + j)
+                            inverse_root[j] = 1.0 / math.sqrt(s + j)
+                    u, v = t + 1 - first_round, s - first_pull
+                    x, e, n, w, q = (
+                        buffer[a, offset:], radii[u:], inverse[v + 1 :], inverse[v:], inverse_root[v + 1 :]
+                    )  # fmt: skip
+                    if short or rival == math.inf:
+                        most = 1 if rival == math.inf else min(SHORT, stop - t)
+                        played = lead(SHORT, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
+                    else:
+                        most = min(AHEAD, stop - t)
+                        played = lead(AHEAD, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
+                    leads = played >= most
+                    played = min(played + 1, most)  # the pull that cost the lead is played, too
+                    if traced:
+                        for j in range(played):
+                            out.choices[r, t + j] = a
+                            out.rewards[r, t + j] = buffer[a, offset + j]
+                    state[SUM1, a], state[SUM2, a] = ahead[0, played - 1], ahead[1, played - 1]
+                    if keeps_powers():
+                        state[SUM3, a], state[SUM4, a] = ahead[2, played - 1], ahead[3, played - 1]
+                    low[a] = ahead[INDEX, played - 1]
+                    s += played
+                    t += played
+                count[a] = s
+                pulls[a] = s
+                state[LAST, a] = t
+                state[ROOT, a] = inverse_root_at(tables, s)
+                summarise(state, a, inverse_at(tables, s), inverse_at(tables, s - 1))
+                latest = a
+                if not in_turn:
+                    break
+                a += 1
+                while a < count_arms and not (low[a] == math.inf and pulls[a] == fewest):
+                    a += 1
+                if a == count_arms or t == stop:
+                    break
+            short = t - started <= SHORT
+            if t == checkpoints[check]:
+                keep_pulls(count, out.pulls[cell, check], check == out.halfway_check, out.halfway[r])
+                check += 1
+            if in_turn or size > SEEN:  # so many seen that it pays to sort anew
+                stop = t
+            elif t < stop:
+                high[latest] = upper_bound(index(still(state, latest, radius_at(tables, stop)), stop, *arguments))
+        for i in range(count_arms):
+            out.final[r, i] = count[i]
+        mean, variance = state[MEAN], state[VARIANCE]
+        out.recommended[r, 0] = best_estimate(mean, variance, count_arms, goal)
+        out.reward_mean[r], out.reward_variance[r] = pooled(pulls, mean, variance, count_arms)

@@ -1,0 +1,203 @@
+"""The kernel that evaluates every index in every round, sixteen runs abreast. It serves any index and is the oracle."""
+
+import math
+
+import numpy as np
+
+from .formulas import by_round, extras, index, index_at_once, keeps_lead, keeps_powers, kept_cells, score, take
+from .game import AHEAD, LANES, NOT_A_NUMBER, keep_pulls, pilot_counts
+from .rewards import fill, recorded
+from .statistics import (
+    anchor_of,
+    best_estimate,
+    higher_moments,
+    inverse_at,
+    inverse_root_at,
+    pooled,
+    radius_at,
+    record,
+    summary,
+)
+from .streams import POLICY, REWARDS, fold, stream_key
+
+#: What is kept of an arm, for all lanes: rows of ``state[arm, row, lane]``. One array, so that the compiler sees at
+#: once that nothing overlaps, and one address serves all rows. What statistics keep comes after them. The first five
+#: are in the order of :mod:`~sharpe_bandits.kernels.round_by_round`, which sees ``state[i]`` as what is remembered.
+PULLS, SUM1, SUM2, SUM3, SUM4, ANCHOR, MEAN, VARIANCE, SECOND, THIRD, FOURTH, ROOT, LAST, KEY, STREAM, ROWS = range(16)
+#: Rows of ``best[row, lane]``.
+INDEX, TOP, FEWEST, ROUND_KEY, POLICY_KEY, LEAD, BEST_ROWS = range(7)
+
+
+def arm_of(state, keys, best, round_keys, i, k, t, radius_t):
+    """Arm ``i`` of the run in lane ``k`` after ``t`` rounds."""
+    third, fourth = (state[i, THIRD, k], state[i, FOURTH, k]) if keeps_powers() else (np.nan, np.nan)
+    pulls, mean, variance = state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k]
+    key = fold(keys[i, KEY, k], t)
+    return record(
+        pulls=pulls, mean=mean, variance=variance, second_moment=state[i, SECOND, k],
+        epsilon=radius_t * state[i, ROOT, k], last=state[i, LAST, k], key=key, round_key=round_keys[ROUND_KEY, k],
+        lead=best[LEAD, k],
+        statistics=extras(state, i, ROWS, k, pulls, state[i, ANCHOR, k], mean, variance, third, fourth, key),
+    )  # fmt: skip
+
+
+def side_by_side(game, rewards, tables, arguments, goal, out):
+    """Play runs, LANES abreast, evaluating every index in every round."""
+    first, runs, horizon, pilot = game
+    arms, row_step, source, seed = rewards
+    checkpoints, batch, status = out.checkpoints, out.batch, out.status
+    count_arms = out.final.shape[1]
+    state = np.zeros((count_arms, ROWS + kept_cells(), LANES))
+    keys = state.view(np.uint64)  # the same memory
+    best = np.zeros((BEST_ROWS, LANES))
+    round_keys = best.view(np.uint64)
+    count = np.zeros((count_arms, LANES), np.uint32)
+    buffer = np.zeros((count_arms, LANES, AHEAD))
+    choice = np.zeros(LANES, np.uint32)
+    traced = out.choices.shape[0] > 0
+    first_batch = first // batch
+    end_of_pilot = pilot * count_arms
+    inverses = inverse_at(tables, pilot), inverse_at(tables, pilot - 1)
+    for block in range(0, runs, LANES):
+        lanes = min(LANES, runs - block)
+        for k in range(LANES):
+            run = first + block + min(k, lanes - 1)  # lanes past the last run repeat it; their results are not kept
+            row = (block + min(k, lanes - 1)) * row_step
+            run_key = stream_key(seed, REWARDS, run)
+            policy_key = stream_key(seed, POLICY, run)
+            round_keys[POLICY_KEY, k] = policy_key
+            for i in range(count_arms):
+                stream = fold(run_key, i)
+                keys[i, STREAM, k] = stream
+                keys[i, KEY, k] = fold(policy_key, i)
+                sum1, sum2, sum3, sum4 = 0.0, 0.0, 0.0, 0.0
+                anchor = 0.0
+                state[i, ROWS:, k] = 0.0
+                for j in range(pilot):
+                    if j % AHEAD == 0:
+                        if out.stop[0] != 0:
+                            return
+                        fill(arms, row, i, source, stream, j, buffer[i, k])
+                    x = buffer[i, k, j % AHEAD]
+                    if by_round():
+                        x = recorded(arms, row, i, j * count_arms + i)
+                    if j == 0:
+                        anchor = anchor_of(x)
+                    d = x - anchor
+                    sum1 += d
+                    sum2 += d * d
+                    sum3 += d * d * d
+                    sum4 += d * d * d * d
+                    take(state, i, ROWS, k, np.float64(j + 1), x, d)
+                    if traced and k < lanes:
+                        out.choices[block + k, j * count_arms + i] = i
+                        out.rewards[block + k, j * count_arms + i] = x
+                if pilot % AHEAD == 0:
+                    fill(arms, row, i, source, stream, pilot, buffer[i, k])
+                state[i, PULLS, k] = pilot
+                state[i, LAST, k] = end_of_pilot
+                state[i, ROOT, k] = inverse_root_at(tables, pilot)
+                state[i, SUM1, k], state[i, SUM2, k], state[i, ANCHOR, k] = sum1, sum2, anchor
+                state[i, MEAN, k], state[i, VARIANCE, k], state[i, SECOND, k] = summary(anchor, sum1, sum2, *inverses)
+                if keeps_powers():
+                    state[i, SUM3, k], state[i, SUM4, k] = sum3, sum4
+                    state[i, THIRD, k], state[i, FOURTH, k] = higher_moments(sum1, sum2, sum3, sum4, inverses[0])
+        check = 0
+        while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
+            for k in range(lanes):
+                cell = (first + block + k) // batch - first_batch
+                for i in range(count_arms):
+                    count[i, k] = pilot_counts(checkpoints[check], i, count_arms)
+                keep_pulls(count[:, k], out.pulls[cell, check], check == out.halfway_check, out.halfway[block + k])
+            check += 1
+        count[:] = pilot
+        for t in range(end_of_pilot, horizon):
+            if out.stop[0] != 0:
+                return
+            radius_t = radius_at(tables, t)
+            for k in range(LANES):
+                best[TOP, k] = -math.inf
+                best[FEWEST, k] = math.inf
+                choice[k] = 0
+                round_keys[ROUND_KEY, k] = fold(round_keys[POLICY_KEY, k], count_arms + t)
+            if keeps_lead():
+                for k in range(LANES):
+                    best[LEAD, k] = -math.inf
+                for i in range(count_arms):
+                    for k in range(LANES):
+                        v = score(arm_of(state, keys, best, round_keys, i, k, t, radius_t), t, *arguments)
+                        best[LEAD, k] = v if v > best[LEAD, k] else best[LEAD, k]
+            for i in range(count_arms):
+                unsettled = False
+                for k in range(LANES):
+                    arm = arm_of(state, keys, best, round_keys, i, k, t, radius_t)
+                    v = index_at_once(arm, t, *arguments)
+                    unsettled |= v != v
+                    best[INDEX, k] = v
+                    top, fewest = best[TOP, k], best[FEWEST, k]
+                    better = v > top or (v == top and v == math.inf and arm.pulls < fewest)
+                    best[TOP, k] = v if better else top
+                    best[FEWEST, k] = arm.pulls if better else fewest
+                    choice[k] = i if better else choice[k]
+                if unsettled:
+                    for k in range(LANES):
+                        v = best[INDEX, k]
+                        if v != v:
+                            arm = arm_of(state, keys, best, round_keys, i, k, t, radius_t)
+                            v = index(arm, t, *arguments)
+                            if v != v:
+                                run = first + block + min(k, lanes - 1)
+                                status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, i, t
+                                status[4] = count[i, k]
+                                return
+                            top, fewest = best[TOP, k], best[FEWEST, k]
+                            if v > top or (v == top and v == math.inf and arm.pulls < fewest):
+                                best[TOP, k] = v
+                                best[FEWEST, k] = arm.pulls
+                                choice[k] = i
+            for k in range(LANES):
+                a = choice[k]
+                s = count[a, k]
+                x = buffer[a, k, s & (AHEAD - 1)]
+                if by_round():
+                    x = recorded(arms, (block + min(k, lanes - 1)) * row_step, a, t)
+                s = s + 1
+                anchor = state[a, ANCHOR, k]
+                d = x - anchor
+                sum1 = state[a, SUM1, k] + d
+                sum2 = state[a, SUM2, k] + d * d
+                state[a, SUM1, k] = sum1
+                state[a, SUM2, k] = sum2
+                count[a, k] = s
+                state[a, PULLS, k] = s
+                state[a, LAST, k] = t + 1
+                inverse = inverse_at(tables, s)
+                state[a, ROOT, k] = inverse_root_at(tables, s)
+                state[a, MEAN, k], state[a, VARIANCE, k], state[a, SECOND, k] = summary(
+                    anchor, sum1, sum2, inverse, inverse_at(tables, s - 1)
+                )
+                take(state, a, ROWS, k, np.float64(s), x, d)
+                if keeps_powers():
+                    sum3 = state[a, SUM3, k] + d * d * d
+                    sum4 = state[a, SUM4, k] + d * d * d * d
+                    state[a, SUM3, k], state[a, SUM4, k] = sum3, sum4
+                    state[a, THIRD, k], state[a, FOURTH, k] = higher_moments(sum1, sum2, sum3, sum4, inverse)
+                if traced and k < lanes:
+                    out.choices[block + k, t] = a
+                    out.rewards[block + k, t] = x
+                if s & (AHEAD - 1) == 0 and not by_round():
+                    row = (block + min(k, lanes - 1)) * row_step
+                    fill(arms, row, a, source, keys[a, STREAM, k], s, buffer[a, k])
+            if t + 1 == checkpoints[check]:
+                for k in range(lanes):
+                    cell = (first + block + k) // batch - first_batch
+                    keep_pulls(count[:, k], out.pulls[cell, check], check == out.halfway_check, out.halfway[block + k])
+                check += 1
+        for k in range(lanes):
+            for i in range(count_arms):
+                out.final[block + k, i] = count[i, k]
+            mean, variance = state[:, MEAN, k], state[:, VARIANCE, k]
+            out.recommended[block + k, 0] = best_estimate(mean, variance, count_arms, goal)
+            out.reward_mean[block + k], out.reward_variance[block + k] = pooled(
+                state[:, PULLS, k], mean, variance, count_arms
+            )
