@@ -86,7 +86,7 @@ class Sizes:
 
 
 FULL = Sizes()
-QUICK = Sizes(repetitions=5, fast=4_000_000, middling=1_000_000)
+QUICK = Sizes(fast=4_000_000, middling=1_000_000)
 #: For the tests: everything runs, nothing is measured.
 TINY = Sizes(
     horizon=400, budget=2_000, repetitions=2, fast=6_400, middling=6_400, slow=800, slowest=400, peer_seconds=0.1,

@@ -332,7 +332,7 @@ def trace(
     run : int, optional
         which run
     kernel : Kernel, optional
-        "auto", or "lazy" or "side by side" to force one of the two (they make the same choices)
+        "auto", or "lazy", "side by side" or "one by one" to force one of them (all make the same choices)
 
     Examples
     --------

@@ -89,9 +89,10 @@ if hasattr(first, "values"):
 """
 LONG = {
     "lazy": ("sb.simulate(sb.UCBRSSR(L=1.0), EQUAL, horizon=n, runs=2)", MAX_TABLE),
-    "side by side": ("sb.simulate(sb.ScaleFreeUCB(L=1.0), EQUAL, horizon=n, runs=2)", MAX_TABLE),
+    "side by side": ("sb.simulate(sb.ScaleFreeIMED(L=1.0), EQUAL, horizon=n, runs=16)", MAX_TABLE),
+    "one by one": ("sb.simulate(sb.ScaleFreeIMED(L=1.0), EQUAL, horizon=n, runs=2)", MAX_TABLE),
     "a long pilot": ("sb.simulate(sb.UCB1(pilot_fraction=0.99), EQUAL, horizon=n, runs=2)", MAX_TABLE),
-    "forgets": ("sb.simulate(sb.DiscountedUCB(L=1.0), EQUAL, horizon=n, runs=2)", 5000),
+    "forgets": ("sb.simulate(sb.DiscountedUCB(L=1.0), EQUAL, horizon=n, runs=2)", MAX_TABLE),
     "phases": ("sb.simulate(sb.SHSR(L=1.0), EQUAL, horizon=n, runs=2)", 5000),
     "phases, one by one": ("sb.simulate(sb.SHSR(L=1.0), EQUAL, horizon=n, runs=2, source='philox')", 5000),
     "fixed confidence": ("sb.identify(sb.LUCB(L=1.0), EQUAL, max_budget=n, runs=2)", 5000),

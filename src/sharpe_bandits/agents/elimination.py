@@ -134,7 +134,9 @@ class EliminationAgent(Agent):
         return i
 
     def _choose(self) -> int:
-        return max(self._alive, key=lambda i: (self._due[i] - self._pending[i], -i))
+        left = self._due - self._pending
+        i = int(left.argmax())  # of arms that tie the lowest
+        return i if left[i] > 0 else self._alive[0]  # arms that were dropped have none left
 
     def _takes(self, i: int) -> bool:
         return not self._over and bool(self._due[i] > 0)
@@ -153,7 +155,7 @@ class EliminationAgent(Agent):
         self._now1[i] += d
         self._now2[i] += d * d
         self._due[i] -= 1
-        while not self._over and not any(self._due[j] > 0 for j in self._alive):
+        while not self._over and not self._due.any():
             self._end_phase()
 
     def prepare(self) -> None:
