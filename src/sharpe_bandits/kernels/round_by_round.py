@@ -41,6 +41,8 @@ WEIGHT, SUM1, SUM2, SUM3, SUM4, ROWS = range(6)
 #: A mean is far off its anchor if the square of their distance is so many variances. With a discount that is looked at
 #: every so many rounds.
 FAR_OFF, REBASE = 1e4, 64
+#: Pulls of lanes without an arm, which are looked at and never played: enough for any formula.
+SPARE = 64.0
 
 
 class Memory(NamedTuple):
@@ -156,11 +158,11 @@ def forget_abreast(state, count, ring, who, t, window, discount):
             for row in range(SUM4 + 1):
                 for k in range(LANES):
                     state[b, row, k] *= discount
+        for i in range(count, state.shape[0] * LANES):  # these do not fade away
+            state[i // LANES, PULLS, i % LANES] = SPARE
         if t % REBASE == 0:
             for i in range(count):
                 rebase(state[i // LANES], state[i // LANES, ANCHOR], i % LANES)
-            for i in range(count, state.shape[0] * LANES):  # lanes without an arm do not fade away
-                state[i // LANES, PULLS, i % LANES] = 1.0
     if window == 0 or t < window:
         return
     slot, columns = t % window, ring.shape[1]
@@ -216,8 +218,8 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
         run_key, policy_key = stream_key(seed, REWARDS, run), stream_key(seed, POLICY, run)
         state[:] = 0.0
         state[:, LAST] = end_of_pilot
-        for i in range(count_arms, blocks * LANES):  # lanes without an arm: no matter what, as long as it is a number
-            state[i // LANES, PULLS, i % LANES] = 1.0
+        for i in range(count_arms, blocks * LANES):
+            state[i // LANES, PULLS, i % LANES] = SPARE
             settle(state, i // LANES, i % LANES)
         for i in range(count_arms):
             keys[i // LANES, STREAM, i % LANES] = fold(run_key, i)
