@@ -67,7 +67,13 @@ html_theme_options = {
     "header_links_before_dropdown": 7,
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "secondary_sidebar_items": {"**": ["page-toc"], "tutorials/**": [], "comparison": []},
+    "secondary_sidebar_items": {
+        "*": ["page-toc"],
+        "api/*": ["page-toc"],
+        "_generated/*": ["page-toc"],
+        "tutorials/*": [],
+        "comparison": [],
+    },
     "footer_start": ["copyright"],
     "footer_end": [],
 }

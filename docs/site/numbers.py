@@ -32,19 +32,22 @@ Row = tuple[str, tuple[str, ...], tuple[str, ...]]
 def rows(text: str) -> Iterator[Row]:
     """Rows of the tables in a text, Markdown or drawn: heading of their table, cells in words, cells."""
     heading: tuple[str, ...] = ()
-    previous: tuple[str, ...] = ()
-    for line in text.splitlines():
-        markdown = line.lstrip().startswith("|")
-        cells = line.strip().strip("|").split("|") if markdown else re.split(r" {2,}", line.strip())
-        found = tuple(cell.strip().replace("`", "") for cell in cells)
-        if len(found) < 2:
-            previous = ()
-            continue
-        if all(cell and set(cell) <= set("-:─━┄ ") for cell in found):
-            heading = previous
-        elif any(NUMBER.search(cell) for cell in found[1:]):
+    lines = [_cells(line) for line in text.splitlines()]
+    for found, following in zip(lines, [*lines[1:], ()], strict=True):
+        if _rule(following):
+            heading = found
+        elif len(found) > 1 and not _rule(found) and any(NUMBER.search(cell) for cell in found[1:]):
             yield found[0], heading, found
-        previous = found
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    markdown = line.lstrip().startswith("|")
+    cells = line.strip().strip("|").split("|") if markdown else re.split(r" {2,}", line.strip())
+    return tuple(cell.strip().replace("`", "") for cell in cells)
+
+
+def _rule(cells: tuple[str, ...]) -> bool:
+    return bool(cells) and all(cell and set(cell) <= set("-:─━┄ ") for cell in cells) and any(len(c) > 2 for c in cells)
 
 
 def key(row: Row) -> tuple[Any, ...]:
@@ -61,9 +64,12 @@ def differences(page: str, printed: str, ignored: tuple[str, ...] = ()) -> tuple
     moved, compared = [], 0
     for row in rows(printed):
         candidates = known.get(key(row), [])
-        if not candidates:  # the page may word a heading or leave out a column
-            loose = [r for r in rows(page) if r[0] == row[0] and len(r[2]) == len(row[2])]
-            candidates = [r for r in loose if not r[1] or not row[1] or len(r[1]) == len(row[1])]
+        if not candidates:  # the page may word a heading otherwise, or leave out the last columns
+            candidates = [r for r in rows(page) if r[0] == row[0] and 1 < len(r[2]) <= len(row[2])]
+            if candidates:
+                most = max(len(r[2]) for r in candidates)
+                candidates = [r for r in candidates if len(r[2]) == most]
+                row = (row[0], row[1], row[2][:most])
         if not candidates:
             moved.append(f"  not on the page: {' | '.join(row[2])}")
             continue
