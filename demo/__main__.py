@@ -21,7 +21,7 @@ WORKERS = 4
 CAMPAIGNS = {
     "desks": (
         sb.ScaleFreeUCB(L=1e-5),
-        {"momentum": (0.0011, 0.01), "carry": (0.0006, 0.006), "value": (0.0003, 0.009), "cash": (0.0001, 0.002)},
+        {"momentum": (0.004, 0.01), "carry": (0.0006, 0.006), "value": (0.0003, 0.009), "cash": (0.0001, 0.002)},
         {"lease": "20 seconds", "explore": 0.1},
         0.1,
     ),
