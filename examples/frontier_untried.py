@@ -31,7 +31,7 @@ HORIZON = 10_000
 BINS = 128
 WIDTH, KLINF, TILTED, EDGEWORTH, RETEST = range(5)
 NAMES = ["SF-UCB", "exact empirical KLinf", "exponential tilting", "Edgeworth", "retests, budgeted error"]
-LEVELS = (0.3, 0.5, 0.7)
+LEVELS = {WIDTH: (0.5, 0.3, 0.7), KLINF: (0.5,), TILTED: (0.4,), EDGEWORTH: (0.5, 0.7), RETEST: (0.3,)}
 
 
 @nb.njit(cache=True)
@@ -279,7 +279,7 @@ if __name__ == "__main__":
         rewards = rewards_of(bandit, number)
         gaps = sb.RSSR(L, signed=True).gaps(bandit.means[None], bandit.variances[None])[0]
         for mode, name in enumerate(NAMES):
-            for c in LEVELS:
+            for c in LEVELS[mode]:
                 pulls = np.zeros((RUNS, 2, len(gaps)), np.int64)
                 play(rewards, L, mode, c, pulls)
                 late = pulls[:, 1] - pulls[:, 0]
