@@ -231,19 +231,7 @@ class Ranking(Shown):
                 f" The best column of half of the blocks of rows is below the median in the other half in "
                 f"{self.pbo:.0%} of all ways to halve them (probability of backtest overfitting)."
             )
-        return said + self._leader_in_words()
-
-    def _leader_in_words(self) -> str:
-        """Whether the column that looks best is probably best, and since when."""
-        if self.leader is None:
-            return ""
-        if not self.leader.probably_best:
-            return f" {self.leader.arm} cannot be told apart from {self.leader.rival} by a test that may be repeated."
-        heavy = " (its tails are so heavy that this may be wrong more often)" if self.leader.heavy_tailed else ""
-        return (
-            f" {self.leader.arm} has been probably best since {self.leader.since}, but for an error of "
-            f"{self.leader.alpha:.0%} at all times together{heavy}."
-        )
+        return said
 
     def settings(self) -> dict[str, str]:
         """What every number depends on, in words."""
