@@ -36,8 +36,10 @@ class Goal:
             return "not measured: see its row"
         if self.met:
             return "met"
+        if self.interval and min(self.interval) <= self.target <= max(self.interval):
+            return "undecided: the interval holds the target"
         short = self.target / self.measured if self.least else self.measured / self.target
-        return f"missed by a factor of {short:.2f}" if short > 1.0 else "undecided: the machine was too noisy"
+        return f"missed by a factor of {short:.2f}"
 
 
 def of_row(what: str, target: float, work: dict[str, Any], engine: str, least: bool = True, limit: str = "") -> Goal:

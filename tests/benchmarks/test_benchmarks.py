@@ -59,3 +59,15 @@ def test_a_goal_that_could_not_be_measured_is_said_to_be_so():
     assert first.verdict == "met"
     assert not second.met
     assert second.verdict == "not measured: see its row"
+
+
+def test_a_goal_is_met_only_by_its_whole_interval():
+    """Seven ratios: with 95% confidence their median lies between the least and the largest of them."""
+    from benchmarks.goals import Goal
+    from benchmarks.timing import Timing
+
+    ours, other = Timing("ours", (1.0,) * 7), Timing("other", (4.0, 1.9, 2.5, 3.0, 2.2, 2.6, 2.4))
+    assert other.over(ours) == 2.5
+    assert other.interval(ours) == (1.9, 4.0)
+    verdicts = [Goal("", target, 2.5, interval=(1.9, 4.0)).verdict for target in (1.5, 2.0, 5.0)]
+    assert verdicts == ["met", "undecided: the interval holds the target", "missed by a factor of 2.00"]

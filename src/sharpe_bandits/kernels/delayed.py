@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import by_round, kept_cells, take
+from .formulas import by_round, kept_cells
 from .game import NOT_A_NUMBER, keep_pulls
 from .index_play import UnderWay, choose
 from .rewards import ArmTable, fill, recorded
-from .round_by_round import ROWS, SUM1, SUM2, WEIGHT, add, forget, remembered
-from .statistics import anchor_of, best_estimate, summary
+from .round_by_round import ROWS, SUM1, SUM2, WEIGHT, forget, remembered, take_in
+from .statistics import best_estimate, summary
 from .streams import REWARDS, fold, stream_key
 
 #: Stream of random delays.
@@ -37,20 +37,6 @@ class Late(NamedTuple):
     drawn: ArmTable
     batch: int
     counted: float
-
-
-def take_in(i, x, told, memory, ring, anchor, seen, kept, last, rule, end_of_pilot):
-    """Take in a reward of arm ``i``, after ``told`` others."""
-    forget(memory, ring, anchor, told, rule.window, rule.discount)
-    if seen[i] == 0:
-        anchor[i] = anchor_of(x)
-    d = x - anchor[i]
-    seen[i] += 1
-    take(kept, i, 0, 0, np.float64(seen[i]), x, d)
-    add(memory, i, d, 1.0)
-    if rule.window > 0:
-        ring[told % rule.window, i] = d
-    last[i] = max(told + 1, end_of_pilot)
 
 
 def delayed(game, rule, late, rewards, arguments, goal, out):
@@ -100,7 +86,10 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
                     u = head[due]
                     while u >= 0:
                         pending[played[u]] -= 1.0
-                        take_in(played[u], paid[u], told, memory, ring, anchor, seen, kept, last, rule, end_of_pilot)
+                        forget(memory, ring, anchor, told, rule.window, rule.discount)
+                        take_in(
+                            played[u], paid[u], told, memory, ring, anchor, seen, kept, last, rule.window, end_of_pilot
+                        )
                         told += 1
                         u = following[u]
                     due += 1
@@ -150,7 +139,8 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
         while due <= horizon:  # what is recommended rests on all rewards, those that come in after the last round too
             u = head[due]
             while u >= 0:
-                take_in(played[u], paid[u], told, memory, ring, anchor, seen, kept, last, rule, end_of_pilot)
+                forget(memory, ring, anchor, told, rule.window, rule.discount)
+                take_in(played[u], paid[u], told, memory, ring, anchor, seen, kept, last, rule.window, end_of_pilot)
                 told += 1
                 u = following[u]
             due += 1

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import kept_cells, take
+from .formulas import kept_cells
 from .index_play import UnderWay, decide
-from .round_by_round import ROWS, WEIGHT, add, forget, remembered
-from .statistics import anchor_of
+from .round_by_round import ROWS, WEIGHT, forget, remembered, take_in
 
 
 class Terms(NamedTuple):
@@ -120,13 +119,5 @@ def hold(values, costs, terms, rule, pilot, seed, run, arguments, held):
             x = values[t, i]
             if x != x or not (terms.full or t < terms.warm or chosen[i]):
                 continue
-            if seen[i] == 0:
-                anchor[i] = anchor_of(x)
-            d = x - anchor[i]
-            seen[i] += 1
-            take(kept, i, 0, 0, np.float64(seen[i]), x, d)
-            add(memory, i, d, 1.0)
-            if window > 0:
-                ring[t % window, i] = d
-            last[i] = max(t + 1, end_of_pilot)
+            take_in(i, x, t, memory, ring, anchor, seen, kept, last, window, end_of_pilot)
     return -1

@@ -111,6 +111,19 @@ def add(memory, i, d, weight):
     memory[SUM4, i] += weight * d * d * d * d
 
 
+def take_in(i, x, t, memory, ring, anchor, seen, kept, last, window, end_of_pilot):
+    """Take in a reward of arm ``i`` in round ``t`` (counted from 0)."""
+    if seen[i] == 0:
+        anchor[i] = anchor_of(x)
+    d = x - anchor[i]
+    seen[i] += 1
+    take(kept, i, 0, 0, np.float64(seen[i]), x, d)
+    add(memory, i, d, 1.0)
+    if window > 0:
+        ring[t % window, i] = d
+    last[i] = max(t + 1, end_of_pilot)
+
+
 def remembered_rounds(memory, t, window, discount):
     """What stands for the number of rounds in a policy's formula."""
     if window > 0:
