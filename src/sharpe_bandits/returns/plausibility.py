@@ -110,11 +110,12 @@ def _refuse_times(table: Table) -> None:
 
 def time_of(values: np.ndarray) -> str | None:
     """What measure of time numbers are that rise, or fall, from row to row; None if they are none."""
-    if len(values) < 4 or not np.isfinite(values).all():
-        return None
-    steps = np.diff(values)
-    if not ((steps > 0).all() or (steps < 0).all()):
-        return None
+    for some in (values[:100], values):  # a few tell most columns
+        if len(some) < 4 or not np.isfinite(some).all():
+            return None
+        steps = np.diff(some)
+        if not ((steps > 0).all() or (steps < 0).all()):
+            return None
     low, high, steps = float(values.min()), float(values.max()), np.abs(steps)
     for what, (least, most) in _SINCE_1970.items():
         if least <= low and high <= most:
@@ -218,11 +219,9 @@ def remarks(table: Table, kind: str, periods_per_year: float, prices: np.ndarray
     prices : numpy.ndarray | None
         that the returns were made from, if they were
     """
-    with np.errstate(divide="ignore"):
-        logs = np.log1p(table.values)
-    found = _frequency(table, periods_per_year) + _jumps(table, logs) + _still(table)
+    found = _frequency(table, periods_per_year) + _jumps(table) + _still(table)
     if prices is not None:
-        found += _like_volumes(table, prices, logs)
+        found += _like_volumes(table, prices)
     named = [name for name in table.names if kind == "returns" and _LOGARITHM.search(name)]
     if named:
         found.append(
@@ -263,37 +262,50 @@ def _frequency(table: Table, periods_per_year: float) -> list[str]:
     return found
 
 
-def _jumps(table: Table, logs: np.ndarray) -> list[str]:
+def _logarithms(values: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        return np.log1p(values)
+
+
+def _jumps(table: Table) -> list[str]:
     """Remarks on a price that is out by a factor, and on splits that prices are not adjusted for; the first of each."""
-    size = np.abs(logs)
-    moved = np.where(size > 0, size, np.nan)
-    with np.errstate(invalid="ignore"):
-        spread = 1.4826 * np.nanmedian(moved, axis=0)
-    far = size > _FAR * spread
-    if not far.any():
-        return []
-    undone = np.zeros_like(far)
-    undone[:-1] = (size[:-1] > _SPIKE) & (np.abs(logs[:-1] + logs[1:]) < size[:-1] / 5)
-    undone[1:] |= undone[:-1].copy()
-    away = np.min([np.abs(size - math.log(k)) for k in _SPLITS], axis=0)
-    split = away < np.minimum(_MOVES * spread, _NEAR)
+    undone, split, other = [], [], []  # places (row, column)
+    for column in range(len(table.names)):
+        logs = _logarithms(table.values[:, column])
+        size = np.abs(logs)
+        moved = size[size > 0]
+        spread = 1.4826 * float(np.median(moved)) if len(moved) else math.inf
+        for row in np.flatnonzero(size > _FAR * spread).tolist():
+            place = (row, column)
+            if any(_undone(logs[first : first + 2]) for first in (row - 1, row) if 0 <= first < len(logs) - 1):
+                undone.append(place)
+            elif min(abs(size[row] - math.log(k)) for k in _SPLITS) < min(_MOVES * spread, _NEAR):
+                split.append(place)
+            elif size[row] > _JUMP:
+                other.append(place)
     found = []
-    for which, words in (
-        (far & undone, "a move that the next row undoes; correct the price if it is out"),
-        (far & ~undone & split, "what a split does to prices that are not adjusted for it; take adjusted prices"),
-        (far & ~undone & ~split & (size > _JUMP), "hardly a return; correct it if it is out"),
+    for places, words in (
+        (undone, "a move that the next row undoes; correct the price if it is out"),
+        (split, "what a split does to prices that are not adjusted for it; take adjusted prices"),
+        (other, "hardly a return; correct it if it is out"),
     ):
-        if which.any():
-            row, column = (int(k) for k in np.argwhere(which)[0])
-            more = f", one of {which.sum()}" if which.sum() > 1 else ""
+        if places:
+            row, column = min(places)
+            more = f", one of {len(places)}" if len(places) > 1 else ""
             found.append(f"{table.where(row, column)}: a return of {table.values[row, column]:+,.1%} is {words}{more}")
     return found
+
+
+def _undone(pair: np.ndarray) -> bool:
+    """Whether the second of two moves undoes the first, which is large."""
+    return bool(abs(pair[0]) > _SPIKE and abs(pair[0] + pair[1]) < abs(pair[0]) / 5)
 
 
 def _still(table: Table) -> list[str]:
     """Remarks on columns that do not change for long at the end, or at the beginning, of their own history."""
     found = []
-    for number in np.flatnonzero((np.abs(table.values) < 1e-14).sum(axis=0) >= _STILL).tolist():
+    zeros = ((table.values < 1e-14) & (table.values > -1e-14)).sum(axis=0)
+    for number in np.flatnonzero(zeros >= _STILL).tolist():
         own = np.flatnonzero(~np.isnan(table.values[:, number]))
         zero = np.abs(table.values[own, number]) < 1e-14
         rows = len(own)
@@ -312,12 +324,15 @@ def _still(table: Table) -> list[str]:
     return found[:3] + ([f"{len(found) - 3} more columns do not change for long"] if len(found) > 3 else [])
 
 
-def _like_volumes(table: Table, prices: np.ndarray, logs: np.ndarray) -> list[str]:
+def _like_volumes(table: Table, prices: np.ndarray) -> list[str]:
     """Remarks on columns of whole numbers that vary as volumes do."""
     found = []
     for number, name in enumerate(table.names):
-        x = logs[:, number]
-        if len(x) < 20 or (prices[:, number] % 1 != 0).any() or np.median(np.abs(x)) < _LIVELY:
+        own = prices[:, number]
+        if len(own) < 21 or (own[:100] % 1 != 0).any() or (own % 1 != 0).any():
+            continue
+        x = _logarithms(table.values[:, number])
+        if np.median(np.abs(x)) < _LIVELY:
             continue
         x = x - x.mean()
         if x[1:] @ x[:-1] < _UNDONE * (x @ x):

@@ -6,8 +6,11 @@ Nothing is judged here. Columns keep the types of their source, and every row kn
 from __future__ import annotations
 
 import codecs
+import contextlib
 import io
+import itertools
 import json
+import math
 import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
@@ -48,6 +51,8 @@ class Layout:
         which of several numbers per asset, where columns have two lines of names
     pivot : Sequence[str] | None, optional
         the column of names and the one of numbers, where a table has a row per date and asset
+    plain_numbers : bool, optional
+        whether numbers of a text file are written as Python writes them
     """
 
     separator: str = ","
@@ -56,6 +61,7 @@ class Layout:
     sheet: str | None = None
     field: str | None = None
     pivot: Sequence[str] | None = None
+    plain_numbers: bool = True
 
     def __post_init__(self) -> None:
         sign = self.separator
@@ -423,8 +429,10 @@ def _csv(path: Path, layout: Layout) -> Source:
             f"{_pass_separator(other)}"
         )
     plain = [f"f{position}" for position in range(len(names))]  # names as given may not be different ones
-    try:
-        table = csv.read_csv(
+
+    def read(numbers: Sequence[str] = ()) -> Any:
+        types = {name: pa.float64() if name in numbers else pa.large_string() for name in plain}
+        return csv.read_csv(
             path,
             csv.ReadOptions(
                 column_names=plain,
@@ -435,10 +443,19 @@ def _csv(path: Path, layout: Layout) -> Source:
             ),
             # in a file of one column an empty line is a value that is missing
             csv.ParseOptions(delimiter=separator, newlines_in_values=True, ignore_empty_lines=len(names) > 1),
-            csv.ConvertOptions(column_types=dict.fromkeys(plain, pa.large_string()), strings_can_be_null=False),
+            csv.ConvertOptions(column_types=types, null_values=MISSING_WORDS, strings_can_be_null=False),
         )
+
+    first = next(records, (0, []))[1]
+    table = None
+    if layout.plain_numbers and layout.field is None and layout.pivot is None and len(first) == len(names):
+        # text is needed only where something is wrong, to say what
+        with contextlib.suppress(pa.ArrowInvalid, OSError):
+            table = read([name for name, cell in zip(plain, first, strict=True) if _fractional(cell)])
+    try:
+        table = read() if table is None else table
     except (pa.ArrowInvalid, OSError) as error:
-        for line, cells in records:
+        for line, cells in itertools.islice(_records(path, layout), 1, None):
             if len(cells) != len(names):
                 begin = line - 1
                 sign = next((sign for sign in ";\t|" if sign != separator and sign in "".join(cells)), None)
@@ -471,16 +488,27 @@ def _pass_separator(sign: str) -> str:
     return f"Pass separator={sign!r} (--separator {'tab' if sign == chr(9) else repr(sign)})"
 
 
+def _fractional(cell: str) -> bool:
+    """Whether a cell holds a number with a fraction; digits alone may be a date, and are looked at as text."""
+    try:
+        return not cell.strip().isdecimal() and math.isfinite(float(cell))
+    except ValueError:
+        return False
+
+
 def _trimmed(table: Any) -> list[Any]:
-    """The columns of a table of text without blanks around values, and without words for values that are missing."""
+    """The columns of a table, text without blanks around values and without words for values that are missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    pieces = [piece for column in table.columns for piece in column.chunks]
-    trimmed = pc.utf8_trim_whitespace(pa.concat_arrays(pieces) if pieces else pa.array([], pa.large_string()))
-    absent = pc.is_in(trimmed, value_set=pa.array(MISSING_WORDS, pa.large_string()))
-    cells = pc.if_else(absent, pa.scalar(None, pa.large_string()), trimmed)
-    return [cells.slice(place * table.num_rows, table.num_rows) for place in range(table.num_columns)]
+    words, columns = pa.array(MISSING_WORDS, pa.large_string()), []
+    for column in table.columns:
+        cells = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+        if pa.types.is_large_string(cells.type):
+            cells = pc.utf8_trim_whitespace(cells)
+            cells = pc.if_else(pc.is_in(cells, value_set=words), pa.scalar(None, pa.large_string()), cells)
+        columns.append(cells)
+    return columns
 
 
 def _records(path: Path, layout: Layout, empty: bool = False) -> Any:

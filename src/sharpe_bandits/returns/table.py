@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -271,7 +272,7 @@ def read_returns(
             "give risk_free_series= or benchmark=, not both: returns are judged against one of them"
         )
     written = notation.Notation(decimal, thousands, currency, scale == 0.01)
-    layout = sources.Layout(separator, encoding, skip_rows, sheet, field, pivot)
+    layout = sources.Layout(separator, encoding, skip_rows, sheet, field, pivot, written.plain)
     found = sources.find(source, names, layout)
     found = sources.pivoted(found, layout, dates_of.column_of(found, date, date_format), duplicates)
     against = benchmark if risk_free_series is None else risk_free_series
@@ -582,7 +583,8 @@ def _date_rows(draft: _Draft, missing: str, timezones: str) -> None:
     if draft.dates is None:
         return
     undated = np.isnat(draft.dates)
-    known = list(dict.fromkeys(zone for zone, lost in zip(draft.zones, undated, strict=True) if not lost))
+    zones = itertools.compress(draft.zones, (~undated).tolist()) if undated.any() else draft.zones
+    known = list(dict.fromkeys(zones))
     if len(known) > 1:
         _one_zone(draft, known, undated, timezones)
     elif known and known[0] not in (None, "UTC"):
@@ -727,9 +729,10 @@ def _make_returns(draft: _Draft) -> None:
     spans = int((gaps[:-1] & ~np.isnan(values)).sum())
     if spans:
         draft.notes.append(f"{_count(spans, 'return')} {'span' if spans > 1 else 'spans'} a gap in prices")
-    draft.keep(np.arange(len(draft.values)) > 0)
-    draft.values = values
-    draft.keep(~np.isnan(values).all(axis=1))
+    draft.values, draft.rows = values, draft.rows[1:]
+    draft.dates = None if draft.dates is None else draft.dates[1:]
+    if gaps.any():
+        draft.keep(~np.isnan(values).all(axis=1))
 
 
 def _rescale(draft: _Draft, scale: float | None, kind: str) -> None:
