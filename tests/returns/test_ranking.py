@@ -228,7 +228,7 @@ def test_it_is_saved(ranked, tmp_path):
     ):
         assert words in drawing
     page = (folder / "ranking.html").read_text()
-    assert f"{ranked['good'].annual_sharpe:.1f}</td>" in page
+    assert f"{ranked['good'].annual_sharpe:.2f}</td>" in page
     assert "252 periods a year" in page
     assert "http://" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
         "http://creativecommons.org", ""

@@ -420,3 +420,48 @@ def test_real_prices(tmp_path):
         assert found.span == "5,030 returns, 1999-01-05 to 2018-12-31"
         assert found.values[:, 0] == pytest.approx(wanted, abs=1e-15)
         assert found.notes == ()
+
+
+# --- numbers of a file are read at once, and looked at as text where something is wrong -------------------------------
+
+
+def long_csv(change=None):
+    x = 100 * np.exp(np.cumsum(np.random.default_rng(3).normal(0, 0.01, (3000, 2)), axis=0))
+    days = np.datetime64("2010-01-01") + np.arange(3000)
+    lines = [f"{day},{a!r},{b!r}" for day, (a, b) in zip(days, x.tolist(), strict=True)]
+    if change is not None:
+        lines[2900] = change(lines[2900])
+    return "date,A,B\n" + "\n".join(lines) + "\n", x
+
+
+def test_numbers_read_at_once_are_those_of_text(tmp_path):
+    text, x = long_csv()
+    found = prices(written(tmp_path, text), periods_per_year=365)
+    assert np.array_equal(found.values, x[1:] / x[:-1] - 1)
+    # where amounts may have a sign, all is read as text first
+    slowly = prices(tmp_path / "table.csv", periods_per_year=365, currency="$")
+    assert np.array_equal(found.values, slowly.values)
+    assert np.array_equal(found.dates, slowly.dates)
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        (lambda line: line.replace(",", ",x", 1), ("column 'A', line 2902 (2017-12-10)", "'x", "not a number")),
+        (lambda line: line.rsplit(",", 1)[0] + ",", ("column 'B', line 2902 (2017-12-10) has no value",)),
+        (lambda line: line.rsplit(",", 1)[0] + ",NA", ("column 'B', line 2902 (2017-12-10) has no value",)),
+        (lambda line: line.rsplit(",", 1)[0] + ",inf", ("column 'B', line 2902 (2017-12-10)", "inf is not finite")),
+        (lambda line: line + ",1", ("line 2902", "has 4 values, the header has 3 names")),
+        (
+            lambda line: line.replace("2017-12-10", "2017-02-30"),
+            ("column 'date', line 2902", "'2017-02-30' is no date"),
+        ),
+        (
+            lambda line: line.replace("2017-12-10", "10.12.2017"),
+            ("column 'date', line 2902", "'10.12.2017' is no date"),
+        ),
+    ],
+)
+def test_what_is_wrong_far_down_is_named_with_its_line(change, parts, tmp_path):
+    with pytest.raises(sb.InvalidInputError, match=says(*parts)):
+        prices(written(tmp_path, long_csv(change)[0]), periods_per_year=365)

@@ -18,7 +18,8 @@ from ..errors import InvalidInputError
 from ..objectives import RSSR, Objective, Sharpe, usual_regulariser
 from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SequentialHalving, SuccessiveRejects, SuRSR, UniformSampling
-from ..returns.ranking import LEAST_FOR_BLOCKS, block_length, check_block, resampled_rows, table_of
+from ..returns.resampling import LEAST_FOR_BLOCKS, block_length, check_block, resampled_rows
+from ..returns.table import table_of
 from ..validation import finite, one_of, positive, whole
 
 OBJECTIVES = ("rssr", "sharpe")

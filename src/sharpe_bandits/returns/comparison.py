@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,21 +30,9 @@ from ..display import Findings, Shown, Table
 from ..errors import InvalidInputError, unknown
 from ..validation import inside, whole
 from . import statistics
-from .ranking import (
-    CSCV_BLOCKS,
-    SHOWN,
-    arch_bootstrap,
-    block_length,
-    check_block,
-    false_discovery_rates,
-    resampled_counts,
-    resampled_moments,
-    table_of,
-)
-from .table import Returns
-
-if TYPE_CHECKING:
-    pass
+from .ranking import CSCV_BLOCKS, SHOWN, false_discovery_rates
+from .resampling import arch_bootstrap, block_length, check_block, resampled_counts, resampled_moments
+from .table import Returns, table_of
 
 #: Every pair is compared up to so many columns; more are compared with the first alone.
 ALL_PAIRS = 15
@@ -155,8 +143,8 @@ class Comparison(Shown):
             )
             than = f"than that of {self.against}" if self.against else "than 0"
             said += (
-                f" That no column has a Sharpe ratio larger {than} has a p-value of {self.superior['consistent']:.3f} "
-                "(superior predictive ability)."
+                f" That no column has a Sharpe ratio larger {than} has a p-value of "
+                f"{self._resampled(self.superior['consistent'])} (superior predictive ability)."
             )
         else:
             said += (
@@ -185,16 +173,21 @@ class Comparison(Shown):
         """What is shown, as text; ``most`` rows each."""
         pairs = [
             [
-                f"{d.first} − {d.second}", f"{d.annual_difference:+.2f}", f"{d.annual_se:.2f}", f"{d.p:.3f}",
-                f"{d.p_bootstrap:.3f}", f"{d.fdr:.3f}", f"{d.rows:,}",
+                f"{d.first} − {d.second}", f"{d.annual_difference:+z.2f}", f"{d.annual_se:.2f}", f"{d.p:.3f}",
+                self._resampled(d.p_bootstrap), f"{d.fdr:.3f}", f"{d.rows:,}",
             ]
             for d in self.differences[:most]
         ]  # fmt: skip
         heads = ["", "annualised difference", "s.e.", "p", "p bootstrap", "FDR", "rows"]
         order = sorted(self.confidence_set.items(), key=lambda item: -item[1])
-        kept = [[name, f"{p:.3f}", "yes" if name in set(self.included) else "no"] for name, p in order[:most]]
+        kept = [[name, self._resampled(p), "yes" if name in set(self.included) else "no"] for name, p in order[:most]]
         shown: list[console.Cells] = [(heads, pairs)]
         return shown + ([(["", "p", "in the model confidence set"], kept)] if kept else [])
+
+    def _resampled(self, p: float) -> str:
+        """A p-value by resamples, to the digit that another seed leaves alone."""
+        error = max(math.sqrt(p * (1 - p) / self.replications), 1 / self.replications)
+        return f"{p:.{console.decimals(error, least=2, most=3 if p < 0.5 else 2)}f}"
 
     @property
     def table(self) -> Table:

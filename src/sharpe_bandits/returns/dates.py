@@ -163,7 +163,7 @@ def _of_one_form(column: Any) -> np.ndarray | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not (isinstance(column, pa.Array) and (pa.types.is_large_string(column.type) or pa.types.is_string(column.type))):
+    if not isinstance(column, pa.Array) or column.type not in (pa.string(), pa.large_string()):
         return None
     if not pc.all(pc.match_substring_regex(column, _ISO), min_count=0).as_py():
         return None

@@ -20,9 +20,10 @@ from ..objectives import usual_regulariser
 from ..policies.base import Policy
 from ..validation import one_of, whole
 from . import statistics
+from .cleaning import CONSTANT
 from .decisions import Held, check_every, compounded, drifting, one_at_a_time, starts, weighted
-from .ranking import block_length, check_block, resampled_rows
-from .table import CONSTANT, Returns
+from .resampling import block_length, check_block, resampled_rows
+from .table import Returns
 
 POLICY, BENCHMARK = "policy", "benchmark"
 EQUAL, BEST, LEADER = "equal weight", "best in hindsight", "follow the leader"

@@ -1,16 +1,6 @@
 """Columns of returns ranked by Sharpe ratio or RSSR, with what is needed not to over-believe the first.
 
-Intervals are from the stationary bootstrap [1], which resamples blocks of rows, of random length, from all columns at
-once: dependence over time and between columns stays. Its mean block length is chosen for the influence function of the
-Sharpe ratio [2, 3]: the median of the columns, since the largest of many is that of the noisiest. Needs arch (the extra
-``data``).
-
-References
-----------
-.. [1] D. N. Politis and J. P. Romano (1994). The stationary bootstrap. J. American Statistical Association 89(428).
-.. [2] D. N. Politis and H. White (2004). Automatic block-length selection for the dependent bootstrap. Econometric
-       Reviews 23(1).
-.. [3] A. Patton, D. N. Politis and H. White (2009). Correction to [2]. Econometric Reviews 28(4).
+Intervals are from the stationary bootstrap of all columns at once (:mod:`.resampling`).
 """
 
 from __future__ import annotations
@@ -19,30 +9,24 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import console
 from ..confidence_sequences import Leader, confidence_sequence, leader_of_columns
 from ..display import Findings, Shown, Table
-from ..errors import InvalidInputError, require, unknown
+from ..errors import InvalidInputError, unknown
 from ..metrics import wilson
 from ..objectives import RSSR, usual_regulariser
-from ..validation import inside, one_of, positive, real, whole
+from ..validation import inside, one_of, positive, whole
 from . import dates as dates_of
 from . import statistics
-from .table import Returns, read_returns
+from .resampling import block_length, check_block, resampled_counts, resampled_moments
+from .table import Returns, table_of
 
-if TYPE_CHECKING:
-    pass
-
-#: Fewer returns do not say how long blocks should be.
-LEAST_FOR_BLOCKS = 20
 #: Columns shown on a screen, at most, and blocks of rows for the probability of backtest overfitting.
 SHOWN, CSCV_BLOCKS = 30, 16
-#: Resamples computed at a time.
-_BATCH = 100
 #: A resample whose variance is so small a part of the column's does not vary.
 _FLAT = 1e-12
 
@@ -280,13 +264,17 @@ class Ranking(Shown):
     def tables(self, most: int | None = None) -> list[console.Cells]:
         """What is shown, as text: tables of ratios, of what to believe of them, and of the rest; ``most`` rows each."""
         interval = f"{100 * self.confidence:g}% interval"
+        hurdle = self.returns.hurdle
+        what = "" if hurdle is None else "active " if hurdle.kind == "benchmark" else "excess "
         shown = self.columns[:most]
         d = console.decimals(float(statistics.annualised(self.sharpe_error, self.periods_per_year)), least=1)
-        first = console.decimals(100 * max(math.sqrt(c.best * (1 - c.best) / self.replications) for c in self.columns))
+        n = self.replications
+        chance = max(math.sqrt(c.best * (1 - c.best) / n) for c in self.columns)
+        first = console.decimals(100 * max(chance, 1 / n), most=1)  # resamples that all agree say no more than one
         ratios = [
             [
-                c.name, f"{c.annual_sharpe:.{d}f}", f"[{c.annual_sharpe_low:.{d}f}, {c.annual_sharpe_high:.{d}f}]",
-                f"{c.annual_se_hac:.{d}f}", f"{c.annual_se:.{d}f}", f"{c.annual_sharpe_lo:.{d}f}",
+                c.name, f"{c.annual_sharpe:z.2f}", f"[{c.annual_sharpe_low:z.{d}f}, {c.annual_sharpe_high:z.{d}f}]",
+                f"{c.annual_se_hac:.2f}", f"{c.annual_se:.2f}", f"{c.annual_sharpe_lo:z.2f}",
                 f"{c.best:.{first}%}",
             ]
             for c in shown
@@ -302,7 +290,7 @@ class Ranking(Shown):
         others = [
             [
                 c.name, f"{c.annual_mean:.2%}", f"{c.annual_volatility:.2%}", f"{c.drawdown:.1%}", f"{c.sharpe:.4f}",
-                f"{c.rssr:.3g}", f"[{c.rssr_low:.{e}f}, {c.rssr_high:.{e}f}]",
+                f"{c.rssr:.3g}", f"[{c.rssr_low:z.{e}f}, {c.rssr_high:z.{e}f}]",
             ]
             for c in shown
         ]  # fmt: skip
@@ -311,7 +299,8 @@ class Ranking(Shown):
             (["", "PSR", "PSR robust", "DSR", "DSR robust", "FDR", "returns", f"needed for {self.confidence:.0%}",
               "more"], believed),
             (
-                ["", "annualised mean", "annualised volatility", "max drawdown", "Sharpe per period", "RSSR", interval],
+                ["", f"annualised {what}mean", f"annualised {what}volatility", "max drawdown", "Sharpe per period",
+                 "RSSR", interval],
                 others,
             ),
         ]  # fmt: skip
@@ -358,24 +347,6 @@ def _more(column: Ranked) -> str:
     if column.more_years is None:
         return "never"
     return f"{column.more_years:.1f} more years" if column.more_years else "enough"
-
-
-def table_of(source: Any, reading: dict[str, Any]) -> Returns:
-    """The returns given, or those that :func:`read_returns` makes of another table with these options."""
-    if isinstance(source, Returns):
-        if reading:
-            raise InvalidInputError(
-                f"{', '.join(reading)} {'is' if len(reading) == 1 else 'are'} for reading a table, and these returns "
-                "are read already; pass them to read_returns"
-            )
-        return source
-    lacking = [name for name in ("kind", "periods_per_year") if name not in reading]
-    if lacking:
-        raise InvalidInputError(
-            f"returns must come from read_returns, got {type(source).__name__}; or pass {' and '.join(lacking)} with "
-            "the table, as in rank(frame, kind='returns', periods_per_year=252)"
-        )
-    return read_returns(source, **reading)
 
 
 def rank(
@@ -553,66 +524,6 @@ def _quantile_error(values: np.ndarray, end: float) -> float:
 
 def _confidence(p: float) -> str:
     return "over 99.9%" if p > 0.999 else f"{p:.1%}"
-
-
-def arch_bootstrap() -> Any:
-    """The bootstrap of arch, if that is installed."""
-    require("arch", "ranking", "data")
-    from arch import bootstrap
-
-    return bootstrap
-
-
-def check_block(block: float, rows: int) -> float:
-    """``block`` as a float, if it is a mean block length for so many rows."""
-    if not 1 <= real(block) <= rows:
-        raise InvalidInputError(f"block, the mean length of a block, must be from 1 to the {rows} rows, got {block!r}")
-    return float(block)
-
-
-def block_length(x: np.ndarray, risk_free_per_period: float = 0.0) -> float:
-    """Mean block length for all columns at once: the median of those that suit each [2, 3]."""
-    bootstrap = arch_bootstrap()
-    shortest = int((~np.isnan(x)).sum(axis=0).min())
-    if shortest < LEAST_FOR_BLOCKS:
-        raise InvalidInputError(
-            f"{shortest} returns are too few to choose the block length from (at least {LEAST_FOR_BLOCKS}); "
-            "pass block= (--block), 1 if returns are independent"
-        )
-
-    def best(own: np.ndarray) -> Any:
-        return bootstrap.optimal_block_length(statistics.influence(own, risk_free_per_period))["stationary"]
-
-    return float(np.clip(np.nanmedian(statistics.by_column(best, x)), 1, len(x)))
-
-
-def resampled_rows(generator: np.random.Generator, rows: int, length: int, block: float) -> np.ndarray:
-    """Rows of one resample of the stationary bootstrap, ``length`` of them, from so many that wrap round at the end."""
-    begins = generator.random(length) < 1 / block
-    begins[0] = True
-    at = np.flatnonzero(begins)
-    starts = generator.integers(rows, size=len(at))
-    return np.asarray((np.repeat(starts - at, np.diff(np.append(at, length))) + np.arange(length)) % rows)
-
-
-def resampled_counts(rows: int, block: float, replications: int, seed: int) -> Iterator[np.ndarray]:
-    """How often each row is in resamples of the stationary bootstrap (resamples, rows), a batch of them at a time."""
-    draws = arch_bootstrap().StationaryBootstrap(block, np.arange(rows), seed=seed).bootstrap(replications)
-    for start in range(0, replications, _BATCH):
-        size = min(_BATCH, replications - start)
-        yield np.array([np.bincount(next(draws)[0][0], minlength=rows) for _ in range(size)], float)
-
-
-def resampled_moments(x: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means and unbiased variances of resamples (rows) of every column, over the rows in which it has a value."""
-    there = ~np.isnan(x)
-    centre = np.nanmean(x, axis=0)
-    away = np.where(there, x - centre, 0.0)
-    n = counts @ there if not there.all() else float(len(x))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        means = counts @ away / n
-        variances = (counts @ away**2 / n - means**2) * n / (n - 1)
-    return centre + means, np.nan_to_num(variances)
 
 
 def _resamples(returns: Returns, block: float, replications: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -47,10 +47,7 @@ from .playing import (
     paths_through,
     play,
 )
-from .ranking import table_of
-
-if TYPE_CHECKING:
-    pass
+from .table import table_of
 
 #: A difference is called one only beyond so many standard errors.
 CLEAR = 2.0
@@ -290,13 +287,14 @@ class Replay(Shown):
         """What is shown, as text: ratios, wealth and trade, and shares of time; each with its heads and rows."""
         ratios, others = [], []
         # the last digit shown is one that other seeds leave alone
-        d = console.decimals(max(p.sd_over_runs["annual_sharpe"] for p in self.policies) / self.runs**0.5, least=1)
+        widest = max(p.sd_over_runs["annual_sharpe"] for p in self.policies)
         for p in self.players:
             own = p.name == EQUAL
+            d = console.decimals(widest / self.runs**0.5, least=1) if p.runs > 1 else 2
             ratios.append([
-                p.name, f"{p.annual_sharpe:.{d}f}", _band(p, "annual_sharpe", f".{d}f"), f"{p.annual_se_hac:.{d}f}",
-                f"{p.annual_se:.{d}f}", "" if own else f"{p.annual_difference:+.{d}f}",
-                "" if own else _band(p, "annual_difference", f"+.{d}f"),
+                p.name, f"{p.annual_sharpe:z.{d}f}", _band(p, "annual_sharpe", f"z.{d}f"), f"{p.annual_se_hac:.{d}f}",
+                f"{p.annual_se:.{d}f}", "" if own else f"{p.annual_difference:+z.{d}f}",
+                "" if own else _band(p, "annual_difference", f"+z.{d}f"),
                 "" if own else f"{p.annual_difference_se:.{d}f}",
             ])  # fmt: skip
             others.append([

@@ -446,7 +446,7 @@ def _csv(path: Path, layout: Layout) -> Source:
             csv.ConvertOptions(column_types=types, null_values=MISSING_WORDS, strings_can_be_null=False),
         )
 
-    first = next(records, (0, []))[1]
+    first: list[str] = next(records, (0, []))[1]
     table = None
     if layout.plain_numbers and layout.field is None and layout.pivot is None and len(first) == len(names):
         # text is needed only where something is wrong, to say what

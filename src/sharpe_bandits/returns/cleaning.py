@@ -1,0 +1,244 @@
+"""From a table of numbers to returns: every doubt is an error that names its place and the option that settles it."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from ..errors import InvalidInputError, listed, shown
+from .draft import Draft, counted, passing
+
+#: Returns that differ by no more than this do not vary: prices that grow evenly give ones that differ in the last bits.
+CONSTANT = 1e-14
+#: Larger returns are refused: powers of them are not to exceed the largest number.
+_LARGEST = 1e9
+#: Columns that a note on gaps names.
+_NAMED = 5
+#: Returns needed for a mean and a variance that say anything.
+LEAST_ROWS = 3
+
+
+def date_rows(draft: Draft, missing: str, timezones: str) -> None:
+    """Every row has a date, and all dates are of one zone."""
+    if draft.dates is None:
+        return
+    undated = np.isnat(draft.dates)
+    zones = itertools.compress(draft.zones, (~undated).tolist()) if undated.any() else draft.zones
+    known = list(dict.fromkeys(zones))
+    if len(known) > 1:
+        _one_zone(draft, known, undated, timezones)
+    elif known and known[0] not in (None, "UTC"):
+        draft.notes.append(f"dates are in UTC; the table had them in {known[0]}")
+    if undated.any():
+        if missing != "drop":
+            first = int(undated.argmax())
+            raise InvalidInputError(
+                f"{draft.where(first)} has no date ({counted(int(undated.sum()), 'row')} in all); "
+                f"pass {passing('missing', 'drop')} to leave such rows out"
+            )
+        draft.notes.append(f"dropped {counted(int(undated.sum()), 'row')} without a date")
+        draft.keep(~undated)
+
+
+def _one_zone(draft: Draft, known: list[str | None], undated: np.ndarray, timezones: str) -> None:
+    words = [zone or "no time zone" for zone in known]
+    if timezones == "error":
+        odd = next(r for r, zone in enumerate(draft.zones) if zone != known[0] and not undated[r])
+        raise InvalidInputError(
+            f"dates are of several time zones: {draft.where(odd)} is of {words[1]}, those before of {words[0]}; "
+            f"pass {passing('timezones', 'utc')} to have all in UTC (dates without a zone are taken to be so already)"
+        )
+    aside = ", those without one taken to be so already" if None in known else ""
+    draft.notes.append(f"dates of several time zones ({', '.join(words)}) are in UTC{aside}")
+
+
+def order_rows(draft: Draft, unsorted: str) -> None:
+    if draft.dates is None or len(draft.dates) < 2:
+        return
+    back = np.diff(draft.dates) < np.timedelta64(0)
+    if not back.any():
+        return
+    first = int(back.argmax()) + 1
+    if unsorted == "error":
+        whole = "; the newest come first" if (np.diff(draft.dates) <= np.timedelta64(0)).all() else ""
+        raise InvalidInputError(
+            f"dates are not in order: {draft.where(first)} comes after {draft.where(first - 1)}{whole}; "
+            f"pass {passing('unsorted', 'sort')}"
+        )
+    draft.notes.append(f"sorted by date ({draft.where(first)} came after {draft.where(first - 1)})")
+    draft.keep(np.argsort(draft.dates, kind="stable"))
+
+
+def single_rows(draft: Draft, duplicates: str) -> None:
+    if draft.dates is None or len(draft.dates) < 2:
+        return
+    same = np.diff(draft.dates) == np.timedelta64(0)
+    if not same.any():
+        return
+    first = int(same.argmax())
+    if duplicates == "error":
+        raise InvalidInputError(
+            f"{draft.where(first)} and {draft.where(first + 1)} have the same date "
+            f"({counted(int(same.sum()), 'row')} too many in all); pass {passing('duplicates', 'first')} or "
+            f"{passing('duplicates', 'last')}"
+        )
+    surplus = np.append(same, False) if duplicates == "last" else np.insert(same, 0, False)
+    draft.notes.append(f"kept the {duplicates} row of each date: {counted(int(surplus.sum()), 'row')} dropped")
+    draft.keep(~surplus)
+
+
+def _first(bad: np.ndarray) -> tuple[int, int]:
+    row, column = np.unravel_index(int(bad.argmax()), bad.shape)
+    return int(row), int(column)
+
+
+def check_finite(draft: Draft) -> None:
+    infinite = np.isinf(draft.values)
+    if infinite.any():
+        row, column = _first(infinite)
+        raise InvalidInputError(f"{draft.where(row, column)}: {draft.values[row, column]} is not finite; correct it")
+
+
+def close_gaps(draft: Draft, missing: str, kind: str) -> None:
+    gaps = np.isnan(draft.values)
+    if not gaps.any():
+        return
+    row, column = _first(gaps)
+    number = counted(int(gaps.sum()), "value")
+    lost = gaps.any(axis=1)
+    if missing == "error":
+        filled = "the last price before" if kind == "prices" else "a return of 0"
+        raise InvalidInputError(
+            f"{draft.where(row, column)} has no value ({number} missing in {counted(int(lost.sum()), 'row')} and "
+            f"{counted(int(gaps.any(axis=0).sum()), 'column')}: {_lacking(draft, gaps)}); pass "
+            f"{passing('missing', 'keep')} to have every column on its own history, {passing('missing', 'drop')} to "
+            f"leave such rows out, or {passing('missing', 'fill')} for {filled}"
+        )
+    if missing == "drop":
+        draft.notes.append(
+            f"dropped {lost.sum():,} of {counted(len(gaps), 'row')}: {number} missing ({_lacking(draft, gaps)})"
+        )
+        draft.keep(~lost)
+        return
+    if missing == "keep":
+        draft.notes.append(f"every column has a history of its own: {number} missing ({_lacking(draft, gaps)})")
+        draft.keep(~gaps.all(axis=1))
+        return
+    if kind != "prices":
+        draft.values[gaps] = 0.0
+        draft.notes.append(f"filled {number.replace('value', 'missing return')} with 0")
+        return
+    if gaps[0].any():
+        column = int(gaps[0].argmax())
+        raise InvalidInputError(
+            f"{draft.where(0, column)} has no price and none before to fill it with; pass {passing('missing', 'keep')} "
+            f"or {passing('missing', 'drop')}, or choose other columns= (--columns)"
+        )
+    last = np.maximum.accumulate(np.where(gaps, 0, np.arange(len(gaps))[:, None]), axis=0)
+    draft.values = np.take_along_axis(draft.values, last, axis=0)
+    draft.notes.append(f"filled {number.replace('value', 'missing price')} with the last price before")
+
+
+def _lacking(draft: Draft, gaps: np.ndarray) -> str:
+    """Which columns lack values, how many, and how many rows each costs alone."""
+    lacks, alone = gaps.sum(axis=0), gaps[gaps.sum(axis=1) == 1].sum(axis=0)
+    most = [k for k in np.argsort(-lacks, kind="stable") if lacks[k]]
+    words = [
+        f"{shown(draft.names[k])} lacks {lacks[k]:,}" + (f", {alone[k]:,} of them alone" if alone[k] else "")
+        for k in most[:_NAMED]
+    ]
+    more = [f"and {len(most) - _NAMED} more columns"] if len(most) > _NAMED else []
+    return "; ".join(words + more)
+
+
+def make_returns(draft: Draft) -> None:
+    low = draft.values <= 0
+    if low.any():
+        row, column = _first(low)
+        raise InvalidInputError(
+            f"{draft.where(row, column)}: a price must be above 0, got {draft.values[row, column]:g}; correct it, "
+            "choose other columns= (--columns), or say kind='returns' (--kind returns) if these are returns"
+        )
+    before = draft.values[:-1]
+    gaps = np.isnan(draft.values)
+    if gaps.any():  # the last price that there is
+        held = np.maximum.accumulate(np.where(gaps, 0, np.arange(len(gaps))[:, None]), axis=0)
+        before = np.take_along_axis(draft.values, held, axis=0)[:-1]
+    with np.errstate(over="ignore"):  # looked at below
+        values = draft.values[1:] / before - 1
+    spans = int((gaps[:-1] & ~np.isnan(values)).sum())
+    if spans:
+        draft.notes.append(f"{counted(spans, 'return')} {'span' if spans > 1 else 'spans'} a gap in prices")
+    draft.values, draft.rows = values, draft.rows[1:]
+    draft.dates = None if draft.dates is None else draft.dates[1:]
+    if gaps.any():
+        draft.keep(~np.isnan(values).all(axis=1))
+
+
+def rescale(draft: Draft, scale: float | None, kind: str) -> None:
+    if scale is not None and scale != 1:
+        with np.errstate(over="ignore"):  # looked at below
+            draft.values = draft.values * scale
+        draft.notes.append(f"multiplied returns by {scale:g}")
+    if kind == "log-returns":
+        with np.errstate(over="ignore"):  # looked at below
+            draft.values = np.expm1(draft.values)
+        draft.notes.append("made simple returns of logarithmic ones")
+    lost = draft.values < -1
+    large = lost if scale is not None else np.abs(draft.values) > 1
+    if not large.any():
+        return
+    row, column = _first(lost if lost.any() else large)
+    value = draft.values[row, column]
+    what = "a loss of more than 100%" if value < -1 else "a gain of more than 100%"
+    remedy = "if returns are in per cent pass scale=0.01 (--percent)" if scale is None else "choose another scale="
+    remedy += ", if they are logarithmic kind='log-returns' (--kind log-returns)" if value < -1 else ""
+    accept = "" if lost.any() or scale is not None else "; if it is true pass scale=1 (--scale 1)"
+    prices = "; if these are prices say kind='prices' (--kind prices)" if scale is None else ""
+    raise InvalidInputError(f"{draft.where(row, column)}: a return of {value:g} is {what}; {remedy}{accept}{prices}")
+
+
+def check_moderate(draft: Draft) -> None:
+    """No return is so large that its square, or the sum of all squares, is beyond the largest number."""
+    large = ~(np.abs(draft.values) <= _LARGEST) & ~np.isnan(draft.values)
+    if large.any():
+        row, column = _first(large)
+        raise InvalidInputError(
+            f"{draft.where(row, column)}: a return of {draft.values[row, column]:g} is too large to be true or to be "
+            "computed with; correct it, or choose other columns= (--columns)"
+        )
+
+
+def check_enough(draft: Draft, kind: str) -> None:
+    counts = (~np.isnan(draft.values)).sum(axis=0)
+    short = int(counts.argmin())
+    number = int(counts[short])
+    if number >= LEAST_ROWS:
+        return
+    if number < len(draft.values):
+        raise InvalidInputError(
+            f"column {shown(draft.names[short])} has {counted(number, 'return')}, and at least {LEAST_ROWS} are "
+            "needed; leave it out with columns= (--columns)"
+        )
+    needed = f"{LEAST_ROWS + 1} prices" if kind == "prices" else f"{LEAST_ROWS} returns"
+    done = f" (on the way: {'; '.join(draft.notes)})" if draft.notes else ""
+    raise InvalidInputError(f"at least {needed} are needed, there is enough for {counted(number, 'return')}{done}")
+
+
+def check_variation(draft: Draft, constant: str) -> None:
+    still = np.nanmax(draft.values, axis=0) - np.nanmin(draft.values, axis=0) <= CONSTANT
+    if not still.any():
+        return
+    first = int(still.argmax())
+    if constant == "error" or still.all():
+        remedy = f"; pass {passing('constant', 'drop')}" if not still.all() else ""
+        value = np.nanmin(draft.values[:, first])
+        raise InvalidInputError(
+            f"column {shown(draft.names[first])} does not vary: its return is {value:g} from {draft.where(0)} to "
+            f"{draft.where(len(draft.values) - 1)}, so it has no Sharpe ratio{remedy}"
+        )
+    dropped = [name for name, flat in zip(draft.names, still, strict=True) if flat]
+    draft.notes.append(f"dropped {listed(dropped)}, which do{'es' * (len(dropped) == 1)} not vary")
+    draft.names = [name for name, flat in zip(draft.names, still, strict=True) if not flat]
+    draft.values = np.ascontiguousarray(draft.values[:, ~still])

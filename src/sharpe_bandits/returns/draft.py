@@ -1,0 +1,236 @@
+"""A table on its way in: which columns and dates it has, as numbers; what cannot be read is an error with its place."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInputError, listed, shown, unknown
+from ..names import check_column
+from ..validation import is_number
+from . import dates as dates_of
+from . import notation, sources
+
+#: Text that people write for dates: 01/02/2020, 2020-1-5, 2-Jan-20, Jan 2, 2020; and for numbers: 0,004, 1,234.5, 1.5%.
+_LIKE_A_DATE = re.compile(r"\d+[/.-]\d+[/.-]\d+|\d+[ -][A-Za-z]{3}|[A-Za-z]{3,9}\.? \d")
+_LIKE_A_NUMBER = re.compile(r"[-+(]?[$€£]?\s?\d[\d,. ]*\s?%?\)?")
+
+
+@dataclass
+class Draft:
+    """The table on its way: ``rows`` are those of the source that are left, so that an error can name them."""
+
+    names: list[str]
+    values: np.ndarray
+    dates: np.ndarray | None
+    zones: list[str | None]
+    rows: np.ndarray
+    place: Callable[[int], str]
+    notes: list[str] = field(default_factory=list)
+
+    def keep(self, which: np.ndarray) -> None:
+        self.values, self.rows = self.values[which], self.rows[which]
+        self.dates = None if self.dates is None else self.dates[which]
+
+    def where(self, row: int, column: int | None = None) -> str:
+        """``column 'A', line 5 (2020-01-07)``."""
+        name = "" if column is None else f"column {shown(self.names[column])}, "
+        date = "" if self.dates is None or np.isnat(self.dates[row]) else f" ({dates_of.in_words(self.dates[row])})"
+        return f"{name}{self.place(int(self.rows[row]))}{date}"
+
+
+def passing(option: str, value: str) -> str:
+    return f"{option}={value!r} (--{option} {value})"
+
+
+def counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def drafted(
+    source: sources.Source,
+    date: str | None,
+    date_format: str | None,
+    columns: Sequence[str] | None,
+    written: notation.Notation,
+    apart: str | None = None,
+) -> Draft:
+    dated = dates_of.column_of(source, date, date_format)
+    notes = []
+    if source.index is not None and source.index != dated:
+        notes.append(f"left out the index {shown(source.names[source.index])}, which is not the column of dates")
+    if source.text and columns is None:
+        _refuse_data_as_names(source)
+    there = [p for p, name in enumerate(source.names) if p not in (dated, source.index) and name != apart]
+    chosen = there if columns is None else _positions(source, columns, there)
+    if not chosen:
+        raise InvalidInputError(f"there is no column of numbers; the columns are {listed(source.names, '-')}")
+    unnamed = next((p for p in chosen if not source.names[p]), None)
+    if unnamed is not None:
+        raise InvalidInputError(
+            f"column {unnamed + 1} has no name; name it, choose others with columns= (--columns), or pass skip_rows= "
+            "(--skip-rows) if the names stand further down"
+        )
+    named = [source.names[p] for p in [*chosen, *([] if dated is None else [dated])]]
+    times = Counter(named if columns is None else source.names)
+    twice = next((name for name in named if times[name] > 1), None)
+    if twice is not None:
+        raise InvalidInputError(
+            f"two columns are called {shown(twice)}; give one of them another name{_two_lines(source, twice)}"
+        )
+    if dated is None and columns is None:
+        dates_of.refuse_digits(source.names[chosen[0]], source.columns[chosen[0]], source.place)
+    names = [check_column(source.names[p]) for p in chosen]
+    length = len(source.columns[chosen[0]])
+    moments: np.ndarray | None = None
+    zones: list[str | None] = []
+    if dated is not None:
+        moments, zones = dates_of.read(source.names[dated], source.columns[dated], source.place, date_format)
+    draft = Draft(names, np.empty((length, len(names))), moments, zones, np.arange(length), source.place, notes)
+    for number, position in enumerate(chosen):
+        try:
+            draft.values[:, number] = _numbers(draft, number, source.columns[position], source.text, written)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{error}{_long_form(source, dated, position)}") from None
+    return draft
+
+
+def _two_lines(source: sources.Source, name: str) -> str:
+    """A hint at ``field=`` where a file seems to have two lines of names."""
+    firsts = [sources.plain_values(column[:1]) for column in source.columns[1:]]
+    names = [first[0] for first in firsts if first]
+    if source.index is None and names and all(isinstance(n, str) and not _is_datum(n) for n in names):
+        return f", or pass field={name!r} (--field {shown(name)}) if the line below names the assets"
+    return ""
+
+
+def _long_form(source: sources.Source, dated: int | None, text: int) -> str:
+    """A hint at ``pivot=`` where dates repeat beside a column of text."""
+    if dated is None:
+        return ""
+    dates = sources.plain_values(source.columns[dated])
+    if 2 * len(set(map(shown, dates))) > len(dates):
+        return ""
+    value = next((p for p in range(len(source.names) - 1, -1, -1) if p not in (dated, text)), None)
+    if value is None:
+        return ""
+    name, number = source.names[text], source.names[value]
+    return (
+        f"; dates repeat: if the table has a row per date and {name!r}, pass pivot=({name!r}, {number!r}) (--pivot "
+        f"{shown(name)} {shown(number)})"
+    )
+
+
+def _positions(source: sources.Source, columns: Sequence[str], there: list[int]) -> list[int]:
+    """Where the columns of these names stand."""
+    at = {name: position for position, name in reversed(list(enumerate(source.names)))}
+    allowed, chosen = set(there), []
+    for name in columns:
+        if not isinstance(name, str) or name not in at:
+            raise unknown("column", name, [source.names[p] for p in there])
+        if at[name] not in allowed:
+            raise InvalidInputError(f"column {shown(name)} is the one of dates, and cannot be one of returns too")
+        chosen.append(at[name])
+    if len(set(chosen)) < len(chosen):
+        raise InvalidInputError(f"columns must be different ones, got {shown(columns)}")
+    return chosen
+
+
+def _refuse_data_as_names(source: sources.Source) -> None:
+    """Raise if the first line of a file holds numbers and dates only, so that it seems to be data."""
+    named = [name for name in source.names if name]
+    if named and all(map(_is_datum, named)):
+        raise InvalidInputError(
+            f"the first line seems to hold data and not the names of columns: {listed(named[:3])}; write a line with a "
+            "name per column above it, or choose with columns= (--columns) if these are names"
+        )
+
+
+def _is_datum(name: str) -> bool:
+    number = _number(name, True)
+    return dates_of.as_datetime(name) is not None or (number is not None and math.isfinite(number))
+
+
+def _numbers(draft: Draft, number: int, column: Any, text: bool, written: notation.Notation) -> np.ndarray:
+    """A column as floats, not a number where a value is missing."""
+    import pyarrow as pa
+
+    if not written.plain and (text or (isinstance(column, list) or not pa.types.is_primitive(column.type))):
+        things = [thing for thing in sources.plain_values(column) if not dates_of.absent(thing)]
+        if things and all(isinstance(thing, str) for thing in things):
+            things = [None if dates_of.absent(thing) else thing for thing in sources.plain_values(column)]
+            values, bad = written.numbers(pa.array(things, pa.large_string()))
+            if bad is not None:
+                raise InvalidInputError(f"{draft.where(bad, number)}: {_misread(things[bad], written)}")
+            return values
+    if isinstance(column, pa.Array):
+        kind = column.type
+        if pa.types.is_null(kind):
+            return np.full(len(column), np.nan)
+        numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        if numeric or text:
+            try:
+                return np.asarray(column.cast(pa.float64(), safe=not numeric).to_numpy(zero_copy_only=False), float)
+            except pa.ArrowException:
+                pass  # found one by one below
+        column = sources.plain_values(column)
+    values = np.full(len(column), np.nan)
+    for row, thing in enumerate(column):
+        if dates_of.absent(thing):
+            continue
+        value = _number(thing, text)
+        if value is None:
+            raise InvalidInputError(f"{draft.where(row, number)}: {_no_number(draft.names[number], thing, column)}")
+        values[row] = value
+    return values
+
+
+def _number(thing: Any, text: bool) -> float | None:
+    # Python alone would read 1_000
+    if is_number(thing) or isinstance(thing, Decimal) or (text and isinstance(thing, str) and "_" not in thing):
+        try:
+            return float(thing)
+        except Exception:  # numbers of another's making may fail in any way
+            return None
+    return None
+
+
+def _misread(thing: str, written: notation.Notation) -> str:
+    """What is wrong with a number that is not written as was said."""
+    said = f"decimal={written.decimal!r}, thousands={written.thousands!r}, currency={written.currency!r}"
+    if written.percent and "%" not in thing:
+        said += ", where other values of the column have a per cent sign"
+    fits = notation.remedy(thing)
+    return f"{shown(thing)} is no number with {said}; correct it{f', or pass {fits}' if fits else ''}"
+
+
+def _no_number(name: str, thing: Any, column: Any) -> str:
+    other = "columns= (--columns)"
+    if is_number(thing):
+        return f"{shown(thing)} is a number that cannot be computed with; correct it, or choose with {other}"
+    if dates_of.as_datetime(thing) is not None:
+        return (
+            f"{shown(thing)} is a date, not a number; pass date={shown(name)} (--date) if it dates the rows, or "
+            f"choose with {other}"
+        )
+    if isinstance(thing, str) and _LIKE_A_DATE.match(thing.strip()):
+        form = dates_of.remedy(column)
+        read = f"pass date={shown(name)} (--date) and {form}" if form else "write it as 2020-01-31"
+        return f"{shown(thing)} is not a number; if it is a date {read}, so that it need not be guessed"
+    fits = notation.remedy(thing) if isinstance(thing, str) and len(thing) < 100 else None
+    if fits is not None:
+        return f"{shown(thing)} is text, not a plain number; pass {fits}"
+    if isinstance(thing, str) and len(thing) < 100 and _LIKE_A_NUMBER.fullmatch(thing.strip()):
+        return (
+            f"{shown(thing)} is text, not a number; write it with a point before its decimals and nothing else, as "
+            "1234.5"
+        )
+    text = "text, " if isinstance(thing, str) else ""
+    return f"{shown(thing)} is {text}not a number; correct it, or choose with {other}"

@@ -1,0 +1,89 @@
+"""Rows drawn again in blocks: the stationary bootstrap [1], and how long its blocks should be.
+
+Blocks of rows, of random length, are drawn from all columns at once: dependence over time and between columns stays.
+Their mean length is chosen for the influence function of the Sharpe ratio [2, 3]: the median of the columns, since the
+largest of many is that of the noisiest. Needs arch (the extra ``data``).
+
+References
+----------
+.. [1] D. N. Politis and J. P. Romano (1994). The stationary bootstrap. J. American Statistical Association 89(428).
+.. [2] D. N. Politis and H. White (2004). Automatic block-length selection for the dependent bootstrap. Econometric
+       Reviews 23(1).
+.. [3] A. Patton, D. N. Politis and H. White (2009). Correction to [2]. Econometric Reviews 28(4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInputError, require
+from ..validation import real
+from . import statistics
+
+#: Fewer returns do not say how long blocks should be.
+LEAST_FOR_BLOCKS = 20
+#: Resamples computed at a time.
+_BATCH = 100
+
+
+def arch_bootstrap() -> Any:
+    """The bootstrap of arch, if that is installed."""
+    require("arch", "ranking", "data")
+    from arch import bootstrap
+
+    return bootstrap
+
+
+def check_block(block: float, rows: int) -> float:
+    """``block`` as a float, if it is a mean block length for so many rows."""
+    if not 1 <= real(block) <= rows:
+        raise InvalidInputError(f"block, the mean length of a block, must be from 1 to the {rows} rows, got {block!r}")
+    return float(block)
+
+
+def block_length(x: np.ndarray, risk_free_per_period: float = 0.0) -> float:
+    """Mean block length for all columns at once: the median of those that suit each [2, 3]."""
+    bootstrap = arch_bootstrap()
+    shortest = int((~np.isnan(x)).sum(axis=0).min())
+    if shortest < LEAST_FOR_BLOCKS:
+        raise InvalidInputError(
+            f"{shortest} returns are too few to choose the block length from (at least {LEAST_FOR_BLOCKS}); "
+            "pass block= (--block), 1 if returns are independent"
+        )
+
+    def best(own: np.ndarray) -> Any:
+        return bootstrap.optimal_block_length(statistics.influence(own, risk_free_per_period))["stationary"]
+
+    return float(np.clip(np.nanmedian(statistics.by_column(best, x)), 1, len(x)))
+
+
+def resampled_rows(generator: np.random.Generator, rows: int, length: int, block: float) -> np.ndarray:
+    """Rows of one resample of the stationary bootstrap, ``length`` of them, from so many that wrap round at the end."""
+    begins = generator.random(length) < 1 / block
+    begins[0] = True
+    at = np.flatnonzero(begins)
+    starts = generator.integers(rows, size=len(at))
+    return np.asarray((np.repeat(starts - at, np.diff(np.append(at, length))) + np.arange(length)) % rows)
+
+
+def resampled_counts(rows: int, block: float, replications: int, seed: int) -> Iterator[np.ndarray]:
+    """How often each row is in resamples of the stationary bootstrap (resamples, rows), a batch of them at a time."""
+    draws = arch_bootstrap().StationaryBootstrap(block, np.arange(rows), seed=seed).bootstrap(replications)
+    for start in range(0, replications, _BATCH):
+        size = min(_BATCH, replications - start)
+        yield np.array([np.bincount(next(draws)[0][0], minlength=rows) for _ in range(size)], float)
+
+
+def resampled_moments(x: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means and unbiased variances of resamples (rows) of every column, over the rows in which it has a value."""
+    there = ~np.isnan(x)
+    centre = np.nanmean(x, axis=0)
+    away = np.where(there, x - centre, 0.0)
+    n = counts @ there if not there.all() else float(len(x))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = counts @ away / n
+        variances = (counts @ away**2 / n - means**2) * n / (n - 1)
+    return centre + means, np.nan_to_num(variances)
