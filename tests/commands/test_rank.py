@@ -50,7 +50,7 @@ def test_it_prints_and_saves_what_the_library_computes(file, capsys):
     for text in (
         f"{slow.annual_sharpe:.1f}", f"[{slow.annual_sharpe_low:.1f}, {slow.annual_sharpe_high:.1f}]", "90% interval",
         "7 (5 not given, taken to be independent)", "scatter by 0.80 (as given)",
-        "0.02 a year, 0.001652 per period", "12 periods a year", "L = 0.0001", "blocks of 2 rows", "seed 5",
+        "0.02 annual, 0.001652 per period", "12 periods per year", "L = 0.0001", "blocks of 2 rows", "seed 5",
         "multiplied returns by 0.01", "dropped 1 of 40 rows: 1 value missing", "saved: out/ranking.html",
     ):  # fmt: skip
         assert text in words
@@ -72,7 +72,7 @@ def test_without_a_folder_nothing_is_written(file, capsys):
         (("--separator", ","), "--separator ';'"),
         (("--date", "note"), "column 'note', line 2: 'x' is no date"),
         (("--risk-free", "nan"), "risk_free must be a finite number, got nan"),
-        (("--risk-free", "2"), "risk_free is an annual rate, and 2.0 would be 200% a year; 0.02 is 2%"),
+        (("--risk-free", "2"), "risk_free is an annual rate, and 2.0 would be 200% per year; 0.02 is 2%"),
         (("--risk-free-per-period", "0.1"), "if it is the annual rate pass risk_free=0.1"),
         (("--periods-per-year", "-1"), "periods_per_year must be a finite number above 0, got -1.0"),
         (("--replications", "1"), "replications must be a whole number at least 2, got 1"),

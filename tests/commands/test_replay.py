@@ -56,8 +56,8 @@ def test_it_prints_and_saves_what_the_library_computes(file, capsys):
     for player in found.players:
         assert player.name in words
         assert any(f"{player.annual_sharpe:.{d}f}" in words for d in (1, 2))
-    for text in ("0.001 of wealth per switch", "L 2e-05", "0.02 a year", "of the 400 rows, then holds", "seed 3",
-                 "5 of each policy on the recorded rows", "252 periods a year", "wrong tool",
+    for text in ("0.001 of wealth per switch", "L 2e-05", "0.02 annual", "of the 400 rows, then holds", "seed 3",
+                 "5 of each policy on the recorded rows", "252 periods per year", "wrong tool",
                  "saved: mine/replay.html"):  # fmt: skip
         assert text in words
 

@@ -41,7 +41,7 @@ def test_csv_and_json_hold_every_number_exactly(played, folder):
             assert float(found[player.name, metric, ""]["value"]) == getattr(player, metric) == plain[metric]
         for name in played.names:
             assert float(found[player.name, "share", name]["value"]) == player.shares[name] == plain["shares"][name]
-    assert data["convention"] == "simple returns per period, 0.01 = 1%; 252 periods a year"
+    assert data["convention"] == "simple returns per period, 0.01 = 1%; 252 periods per year"
     assert data["warning"] == played.warning
 
 
@@ -64,7 +64,7 @@ def test_without_dates_rows_are_counted(tmp_path):
 
 def test_conventions_stand_beside_every_figure(played, folder):
     words = [
-        "252 periods a year",
+        "252 periods per year",
         "Sharpe ratio × √252",
         "0.01 = 1%",
         "cost: 0.0005 of wealth per switch",

@@ -121,7 +121,7 @@ def test_rows_a_year_are_measured(freq, per_year, seen):
         assert remarks == ()
     else:
         (remark,) = remarks
-        assert f"periods_per_year={per_year}, but by its dates the table has {seen} rows a year; pass" in remark
+        assert f"periods_per_year={per_year}, but by its dates the table has {seen} rows per year; pass" in remark
 
 
 def test_holes_do_not_count_as_a_frequency():

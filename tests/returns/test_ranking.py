@@ -149,7 +149,7 @@ def test_a_risk_free_rate(daily):
     x = daily.values[:, 0]
     assert found["good"].sharpe == pytest.approx((x.mean() - 0.001) / x.std(ddof=1))
     assert found["good"].rssr == pytest.approx((x.mean() - 0.001) ** 2 / (1e-4 + x.var(ddof=1)))
-    assert found.settings()["risk-free rate"] == f"{1.001**252 - 1:.4g} a year, 0.001 per period"
+    assert found.settings()["risk-free rate"] == f"{1.001**252 - 1:.4g} annual, 0.001 per period"
 
 
 def test_ranked_by_rssr():
@@ -189,7 +189,7 @@ def test_it_prints_itself_with_scale_and_convention(ranked):
     assert f"[{good.annual_sharpe_low:.1f}, {good.annual_sharpe_high:.1f}]" in text
     assert f"{good.annual_sharpe_low:.2f}" not in text
     for words in (
-        "simple returns per period, 0.01 = 1%; 252 periods a year", "mean × 252, volatility and Sharpe ratio × √252",
+        "simple returns per period, 0.01 = 1%; 252 periods per year", "mean × 252, volatility and Sharpe ratio × √252",
         f"L = {ranked.L:.4g} (variance per period)", "95%, stationary bootstrap: 1,000 resamples", "250 returns",
         "good has the largest Sharpe ratio", "the expected maximum of 3 trials without skill is",
     ):  # fmt: skip
@@ -222,14 +222,14 @@ def test_it_is_saved(ranked, tmp_path):
     drawing = (folder / "ranking.svg").read_text()
     for words in (
         "annualised Sharpe ratio",
-        "252 periods a year",
+        "252 periods per year",
         "expected maximum of 3 trials without skill",
         "good",
     ):
         assert words in drawing
     page = (folder / "ranking.html").read_text()
     assert f"{ranked['good'].annual_sharpe:.2f}</td>" in page
-    assert "252 periods a year" in page
+    assert "252 periods per year" in page
     assert "http://" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
         "http://creativecommons.org", ""
     )  # names of vocabularies, which no browser asks for

@@ -306,11 +306,11 @@ def test_a_rate_is_annual_or_per_period():
 @pytest.mark.parametrize(
     ("rates", "words"),
     [
-        ((2.0, None, 252), "risk_free is an annual rate, and 2.0 would be 200% a year; 0.02 is 2%"),
-        ((-1.0, None, 252), "would be -100% a year"),
+        ((2.0, None, 252), "risk_free is an annual rate, and 2.0 would be 200% per year; 0.02 is 2%"),
+        ((-1.0, None, 252), "would be -100% per year"),
         ((math.inf, None, 252), "risk_free must be a finite number, got inf"),
-        ((0.0, 0.02, 252), r"risk_free_per_period=0.02 would be 1.46e\+04% a year .* pass risk_free=0.02"),
-        ((0.0, 0.06, 12), "risk_free_per_period=0.06 would be 101% a year"),
+        ((0.0, 0.02, 252), r"risk_free_per_period=0.02 would be 1.46e\+04% per year .* pass risk_free=0.02"),
+        ((0.0, 0.06, 12), "risk_free_per_period=0.06 would be 101% per year"),
         ((0.0, -1.0, 12), "risk_free_per_period=-1.0 would be"),
         ((0.0, math.nan, 12), "risk_free_per_period must be a finite number, got nan"),
         ((0.02, 0.0001, 252), "give risk_free=0.02, the annual rate, or risk_free_per_period=0.0001, not both"),

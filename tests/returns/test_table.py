@@ -235,7 +235,7 @@ def test_dates_at_another_frequency_are_remarked_on():
     monthly = pd.DataFrame({"A": A}, index=pd.date_range("2020-01-01", periods=4, freq="MS"))
     assert prices(monthly, periods_per_year=12).remarks == ()
     (remark,) = prices(monthly).remarks
-    assert remark.startswith("periods_per_year=252, but by its dates the table has 12.2 rows a year; pass")
+    assert remark.startswith("periods_per_year=252, but by its dates the table has 12.2 rows per year; pass")
 
 
 # --- values ---------------------------------------------------------------------------------------------------------
@@ -401,7 +401,7 @@ def test_a_gain_of_more_than_everything_is_accepted_when_it_is_meant():
 def test_in_words():
     found = prices(frame())
     assert found.span == "3 returns, 2020-01-03 to 2020-01-07"
-    assert found.convention == "simple returns per period, 0.01 = 1%; 252 periods a year"
+    assert found.convention == "simple returns per period, 0.01 = 1%; 252 periods per year"
     assert repr(found) == f"Returns(A, B: {found.span}; {found.convention})"
     assert len(found) == 3
     assert prices({"A": A}).span == "3 returns"

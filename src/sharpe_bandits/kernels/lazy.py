@@ -95,7 +95,7 @@ def first_decrease(arguments, negative):
 
 
 def upper_bound(v):
-    """An index some rounds ahead as a bound until then; whatever comes of an index that is not a number, look at it."""
+    """An index some rounds ahead as a bound until then; infinite if it is not a number: the arm is then looked at."""
     return v + INFLATION * abs(v) if v == v else math.inf
 
 

@@ -250,7 +250,7 @@ def _frequency(table: Table, periods_per_year: float) -> list[str]:
     found = []
     if not 1 / odd < seen / periods_per_year < odd:
         found.append(
-            f"periods_per_year={periods_per_year:g}, but by its dates the table has {seen:.3g} rows a year; pass "
+            f"periods_per_year={periods_per_year:g}, but by its dates the table has {seen:.3g} rows per year; pass "
             f"periods_per_year={seen:.0f} (--periods-per-year), or leave out days without trading"
         )
     longest = int(days.argmax())

@@ -57,7 +57,7 @@ class Player:
     annual_mean, annual_volatility : float
         of its returns, times the periods in a year, and times their root
     sharpe, se, se_hac : float
-        Sharpe ratio per period; its standard errors, if returns were independent, and in spite of autocorrelation;
+        Sharpe ratio per period; its standard errors, if returns were independent, and robust to autocorrelation (HAC);
         ``annual_...``: times the root of periods in a year. The errors are those of a single run
     annual_difference, annual_difference_se : float
         annualised Sharpe ratio minus that of equal weight, and its standard error, which allows for both holding the

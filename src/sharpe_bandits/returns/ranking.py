@@ -54,15 +54,15 @@ class Ranked:
     annual_sharpe_lo : float
         annualised Sharpe ratio that allows for autocorrelation (Lo's)
     se, se_hac : float
-        its standard errors, if returns were independent, and in spite of autocorrelation
+        its standard errors, if returns were independent, and robust to autocorrelation (HAC)
     rssr, rssr_low, rssr_high : float
         signed RSSR and its bootstrap interval
     psr : float
         probabilistic Sharpe ratio, the confidence that the Sharpe ratio is above 0
     dsr : float
-        deflated Sharpe ratio, the same in spite of so many trials
+        deflated Sharpe ratio: the PSR corrected for so many trials
     psr_hac, dsr_hac : float
-        the two in spite of autocorrelation, by ``se_hac`` instead of ``se``
+        the two, robust to autocorrelation: by ``se_hac`` instead of ``se``
     fdr : float
         smallest false discovery rate at which the column counts among those with a Sharpe ratio above 0 (Benjamini and
         Hochberg's adjusted p-value of 1 - psr_hac)
@@ -236,7 +236,7 @@ class Ranking(Shown):
         """What is taken off returns, in words."""
         if self.returns.hurdle is not None:
             return {"judged": self.returns.hurdle.words}
-        return {"risk-free rate": f"{self.risk_free:.4g} a year, {self.risk_free_per_period:.4g} per period"}
+        return {"risk-free rate": f"{self.risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"}
 
     def _trials(self) -> str:
         """What the deflated Sharpe ratio takes the trials to be, in words."""

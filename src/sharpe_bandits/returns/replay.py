@@ -195,7 +195,7 @@ class Replay(Shown):
             "data": f"{self.span}{', made from prices' * (self.source == 'prices')}; {len(self.names)} columns",
             "scale": self.convention,
             "annualised": f"mean and turnover × {q:g}, volatility and Sharpe ratio × √{q:g}; total is compounded",
-            "risk-free rate": self.hurdle or f"{self.risk_free:.4g} a year, {self.risk_free_per_period:.4g} per period",
+            "risk-free rate": self.hurdle or f"{self.risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period",
             "seen": f"{seen} ({self.feedback} feedback)",
             "decisions": self._decisions(),
             "cost": self._cost(),

@@ -120,7 +120,7 @@ def rolling_sharpe(x: Any, window: int) -> np.ndarray:
 def annualised(sharpe: Any, periods_per_year: float, autocorrelations: Sequence[float] = ()) -> Any:
     """Sharpe ratio of a year of returns that are summed up: times the root of the periods in a year.
 
-    Given the autocorrelations of returns at lags 1, 2, ..., times q / sqrt(q + 2 Σ (q − k) ρ_k), q periods a year [1].
+    Given the autocorrelations of returns, lags 1, 2, ..., times q / sqrt(q + 2 Σ (q − k) ρ_k), q periods per year [1].
     """
     q = positive("periods_per_year", periods_per_year)
     rho = np.asarray(autocorrelations, float)
@@ -221,7 +221,7 @@ def risk_free_rate(risk_free: float, risk_free_per_period: float | None, periods
         annual = finite("risk_free", risk_free)
         if not -LARGEST_RATE < annual <= LARGEST_RATE:
             raise InvalidInputError(
-                f"risk_free is an annual rate, and {risk_free!r} would be {100 * annual:g}% a year; 0.02 is 2%"
+                f"risk_free is an annual rate, and {risk_free!r} would be {100 * annual:g}% per year; 0.02 is 2%"
             )
         return per_period(annual, periods_per_year)
     if risk_free != 0:
@@ -232,8 +232,8 @@ def risk_free_rate(risk_free: float, risk_free_per_period: float | None, periods
     q = positive("periods_per_year", periods_per_year)
     if not -LARGEST_RATE < rate <= LARGEST_RATE or abs(math.log1p(rate)) * q > math.log1p(LARGEST_RATE):
         raise InvalidInputError(
-            f"risk_free_per_period={risk_free_per_period!r} would be {_percent(rate, q)} a year with {q:g} periods; if "
-            f"it is the annual rate pass risk_free={risk_free_per_period!r}"
+            f"risk_free_per_period={risk_free_per_period!r} would be {_percent(rate, q)} per year with {q:g} periods; "
+            f"if it is the annual rate pass risk_free={risk_free_per_period!r}"
         )
     return rate
 
@@ -249,7 +249,7 @@ def per_year(rate: float, periods_per_year: float) -> float:
 
 
 def wealth(x: Any) -> np.ndarray:
-    """What 1 has become after each row, everything being invested again."""
+    """Growth of 1 after each row, returns reinvested."""
     return np.cumprod(1 + _series(x, least=1), axis=0)
 
 

@@ -63,7 +63,7 @@ class Returns:
     kind : str
         what the source held, "prices", "returns" or "log-returns"
     notes : tuple[str, ...], optional
-        what was dropped, filled, sorted on the way in, in words
+        what was dropped, filled or sorted on reading, in words
     remarks : tuple[str, ...], optional
         what may be a mistake in the table, each with its remedy; shown on top of every result
     hurdle : Hurdle | None, optional
@@ -104,7 +104,7 @@ class Returns:
     @property
     def convention(self) -> str:
         """Scale of the returns and how they are annualised, in words; stands beside every figure."""
-        return f"simple returns per period, 0.01 = 1%; {self.periods_per_year:g} periods a year"
+        return f"simple returns per period, 0.01 = 1%; {self.periods_per_year:g} periods per year"
 
     @property
     def span(self) -> str:
@@ -331,7 +331,7 @@ def _rates(series: Draft, quote: str, periods_per_year: float) -> np.ndarray:
     yearly = np.nanmax(np.abs(rates)) * periods_per_year
     if yearly > LARGEST_RATE:
         raise InvalidInputError(
-            f"rates of {series.names[0]!r} would be up to {yearly:.0%} a year as {quote!r}; pass risk_free_quote= "
+            f"rates of {series.names[0]!r} would be up to {yearly:.0%} per year as {quote!r}; pass risk_free_quote= "
             f"(--risk-free-quote) with another of {', '.join(QUOTES)}"
         )
     return rates

@@ -197,7 +197,7 @@
       }
       body.replaceChildren(...rows);
       sort($("#arms"));
-      const unit = view.periods_per_year ? `annualised with ${number(view.periods_per_year)} rewards a year` : "per reward";
+      const unit = view.periods_per_year ? `annualised with ${number(view.periods_per_year)} rewards per year` : "per reward";
       const watchable = view.intervals === "at all times";
       figure("intervals").querySelector("figcaption").firstChild.textContent = `Sharpe ratio, ${unit}, with 95% intervals ${watchable ? "that hold at all times" : "at this moment (fixed-time)"}`;
       const heavy = view.arms.filter((a) => a.heavy_tailed).map((a) => a.arm);
