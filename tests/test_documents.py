@@ -98,7 +98,7 @@ def test_links_between_pages_lead_somewhere():
     """Files that exist, and headings that are there."""
     for page in PAGES:
         for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
-            if re.match(r"[a-z]+:", target):
+            if re.match(r"[a-z]+:|_generated/", target):  # elsewhere; made with the site, which checks these
                 continue
             path, _, anchor = target.partition("#")
             file = (page.parent / path).resolve() if path else page
