@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import select
 import signal
 import traceback
 from collections.abc import Callable, Iterator
@@ -39,6 +40,10 @@ class Child:
                 yield pickle.load(self._receive)
             except (EOFError, pickle.UnpicklingError):
                 return
+
+    def wait_for_first(self, seconds: float = 60.0) -> None:
+        """Wait until it has sent something."""
+        select.select([self._receive], [], [], seconds)
 
     def answer(self) -> Any:
         """Its answer."""

@@ -65,6 +65,8 @@ def kill_clients(name: str, target: str, kills: int) -> list[str]:
         for _ in range(min(_EACH, kills - done)):
             running = [Child(lambda: None, client(target, campaign.name, f"{done}-{i}")) for i in range(3)]
             for child in running:
+                if random.random() < 0.75:  # else it may be killed while it begins
+                    child.wait_for_first()
                 time.sleep(random.uniform(0.0, _LONGEST))
                 child.kill()
             for child in running:
@@ -93,10 +95,15 @@ def kill_server(server: Server, kills: int) -> list[str]:
         ]
         for listener in listeners:
             listener.start()
-        time.sleep(random.uniform(0.1, 0.6))
+        for child in running:
+            child.wait_for_first()
+        time.sleep(random.uniform(0.0, 0.6))
         server.kill()
+        before = len(said) + sum(map(len, heard))
         server.start()
-        time.sleep(0.3)
+        deadline = time.monotonic() + 60
+        while len(said) + sum(map(len, heard)) < before + 4 and time.monotonic() < deadline:
+            time.sleep(0.01)  # the clients go on
         for child in running:
             child.kill()
         for child, listener in zip(running, listeners, strict=True):
