@@ -12,8 +12,10 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.arms.bandit import as_environment
 from sharpe_bandits.engine.compiler import specialise
+from sharpe_bandits.engine.families import family_of
 from sharpe_bandits.engine.spec import Spec, is_lazy
 from sharpe_bandits.kernels import formulas
+from sharpe_bandits.kernels.holdings import Terms
 from sharpe_bandits.kernels.streams import normal
 from tests import twin
 from tests.catalogue import greedy_sharpe
@@ -347,6 +349,12 @@ def test_an_index_that_fails_is_named(policy, told):
     with pytest.raises(sb.InvalidInputError, match=told):
         agent.ask()
     assert agent.to_json() == before
+
+
+def test_an_index_that_fails_in_a_replay_is_named():
+    policy = fails(table=[0.0] * 9, limit=3.0)
+    with pytest.raises(sb.InvalidInputError, match="fails raised ValueError: too many pulls"):
+        family_of(policy).hold(policy, TAPE.T, np.zeros(3), Terms(1, 0, False, False), 1, 0, 0)
 
 
 def test_a_statement_that_cannot_be_compiled_is_shown():

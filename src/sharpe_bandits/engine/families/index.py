@@ -109,10 +109,13 @@ class IndexFamily(Family):
         memory = round_by_round.Memory(min(window, rounds), discount, policy.least_pilot)
         held = np.full((rounds, places), -1, np.int64)
         kernel = specialise(holdings.hold, policy_bindings(policy, rounds))
-        odd = kernel(
-            np.ascontiguousarray(values), costs, terms, memory, policy.pilot(rounds, arms), np.uint64(seed), run,
-            policy.arguments(rounds), held,
-        )  # fmt: skip
+        try:
+            odd = kernel(
+                np.ascontiguousarray(values), costs, terms, memory, policy.pilot(rounds, arms), np.uint64(seed), run,
+                policy.arguments(rounds), held,
+            )  # fmt: skip
+        except Exception as error:
+            raise index_failed(policy, error) from None
         if odd >= 0:
             raise InvalidInputError(f"the index of {policy.name} is not a number for arm {odd} in run {run}")
         return held
