@@ -140,16 +140,13 @@ def modified_mvts_repaired(L):
     return lambda record, played, draws: theta(record, draws) ** 2 / (L + 1 / tau(record, draws))
 
 
-def modified_mvts_authors(L):
-    def index(record, played, draws):
-        a, b = 0.5, 0.5
-        for x in record.rewards:
-            a += 1
-            b = max(b, x)
-        u = b * draws.uniform() ** (-1 / a)  # Pareto(a, scale b) by inversion
-        return (u / 2) ** 2 / (L + u**2 / 12)
-
-    return index
+def modified_mvts_authors(record, played, draws):
+    """The logarithm of u: the index of the released code, (u/2)^2 / (L + u^2/12), grows with u for every L > 0."""
+    a, b = 0.5, 0.5
+    for x in record.rewards:
+        a += 1
+        b = max(b, x)
+    return math.log(b * draws.uniform() ** (-1 / a))  # Pareto(a, scale b) by inversion
 
 
 def normal_gamma_ts(L):
@@ -223,7 +220,7 @@ GOLDEN = [
     (sb.MVTS(rho=1.5), mvts(1.5), mean_variance(1.5)),
     (sb.ModifiedMVTS(L=0.5), modified_mvts_printed(0.5), rssr(0.5)),
     (sb.ModifiedMVTS(L=0.5, form="repaired", name="M-MVTS repaired"), modified_mvts_repaired(0.5), rssr(0.5)),
-    (sb.ModifiedMVTS(L=0.5, form="authors", name="M-MVTS authors"), modified_mvts_authors(0.5), rssr(0.5)),
+    (sb.ModifiedMVTS(L=0.5, form="authors", name="M-MVTS authors"), modified_mvts_authors, rssr(0.5)),
     (sb.NormalGammaTS(L=0.5), normal_gamma_ts(0.5), rssr(0.5)),
     (
         sb.SRTS(L=0.8, rho=1.3),

@@ -165,7 +165,7 @@ def policy_from_dict(data: dict[str, Any]) -> Policy:
     --------
     >>> import sharpe_bandits as sb
     >>> sb.policy_from_dict(sb.UCBRSSR(L=0.5).to_dict())
-    UCBRSSR(name='UCB-RSSR', pilot_fraction=None, pilot_pulls=None, L=0.5, risk_free=0.0, undefined_width='infinite')
+    UCBRSSR(L=0.5)
     """
     return from_plain("policy", Policy.kinds, data)
 

@@ -516,6 +516,16 @@ class NPTS(_AnyObjective):
     not fall with the horizon. :class:`ScaleFreeDirichlet` mends that in part.
 
     Parameters are those of :class:`ScaleFreeUCB` but for c.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.NPTS(L=1e-5).agent(arms=["A", "B", "C"])
+    >>> agent.ask()
+    'A'
+    >>> agent.tell("A", 0.3)
+    >>> agent.ask()
+    'B'
     """
 
     title: ClassVar[str] = "ρ-NPTS"

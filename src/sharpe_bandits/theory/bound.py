@@ -50,7 +50,7 @@ class Bound:
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> bound = sb.theory.shsr_error(bandit, L=0.1, n=100)
+    >>> bound = sb.theory.shsr_error(bandit, L=0.1, budget=100)
     >>> bound.vacuous, bound.form, bound.kind
     (True, 'repaired', 'probability')
     """

@@ -34,7 +34,7 @@ def variance_concentration(
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> round(sb.theory.variance_concentration(0.2, n=100, upper=1.0).value, 6)
+    >>> round(sb.theory.variance_concentration(0.2, pulls=100, upper=1.0).value, 6)
     0.000671
     """
     epsilon, pulls, low, high = _checked(epsilon, pulls, lower, upper)
@@ -58,7 +58,7 @@ def sr_like_concentration(
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> round(sb.theory.sr_like_concentration(0.2, n=100, upper=1.0).value, 6)
+    >>> round(sb.theory.sr_like_concentration(0.2, pulls=100, upper=1.0).value, 6)
     0.001342
     """
     epsilon, pulls, low, high = _checked(epsilon, pulls, lower, upper)
@@ -84,7 +84,7 @@ def rssr_concentration(
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> round(sb.theory.rssr_concentration(0.2, n=100, upper=1.0).value, 6)
+    >>> round(sb.theory.rssr_concentration(0.2, pulls=100, upper=1.0).value, 6)
     0.001342
     """
     epsilon, pulls, low, high = _checked(epsilon, pulls, lower, upper)
@@ -106,7 +106,7 @@ def concentration(
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> round(sb.theory.concentration("variance", epsilon=0.2, n=100, upper=1.0).value, 6)
+    >>> round(sb.theory.concentration("variance", epsilon=0.2, pulls=100, upper=1.0).value, 6)
     0.000671
     """
     by_name: dict[str, Callable[..., Bound]] = {
@@ -125,8 +125,8 @@ def radius(
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> epsilon = sb.theory.radius(level=0.05, n=1_000, upper=1.0)
-    >>> round(sb.theory.variance_concentration(epsilon, n=1_000, upper=1.0).value, 6)
+    >>> epsilon = sb.theory.radius(level=0.05, pulls=1_000, upper=1.0)
+    >>> round(sb.theory.variance_concentration(epsilon, pulls=1_000, upper=1.0).value, 6)
     0.05
     """
     inside("level", level)

@@ -60,7 +60,7 @@ class Coverage:
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> options = dict(n=50, L=0.1, epsilon=0.2, samples=500, statistics=["variance"])
+    >>> options = dict(pulls=50, L=0.1, epsilon=0.2, samples=500, statistics=["variance"])
     >>> found = sb.theory.coverage(bandit, **options)[0]
     >>> found.statistic, found.samples, found.verdict
     ('variance', 500, 'holds')
@@ -122,7 +122,7 @@ def coverage(
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> options = dict(n=50, L=0.1, epsilon=0.2, samples=500, statistics=["variance"])
+    >>> options = dict(pulls=50, L=0.1, epsilon=0.2, samples=500, statistics=["variance"])
     >>> found = sb.theory.coverage(bandit, **options)[0]
     >>> found.statistic, found.samples, found.verdict
     ('variance', 500, 'holds')
@@ -184,7 +184,7 @@ def order_coverage(
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> arm, phase, found = sb.theory.order_coverage(bandit, n=50, samples=500)[0]
+    >>> arm, phase, found = sb.theory.order_coverage(bandit, pulls=50, samples=500)[0]
     >>> found.samples
     500
     """

@@ -123,7 +123,7 @@ def shvv_phase_error(bandit: Any, budget: int, phase: int, form: str = "repaired
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> sb.theory.shvv_phase_error(bandit, n=1_000_000, phase=0).value < 0.05
+    >>> sb.theory.shvv_phase_error(bandit, budget=1_000_000, phase=0).value < 0.05
     True
     """
     budget = whole("budget", budget, 1)
@@ -283,7 +283,7 @@ def shvv_error(bandit: Any, budget: int, form: str = "repaired", *, keep_samples
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> sb.theory.shvv_error(bandit, n=1_000_000).value < 0.05
+    >>> sb.theory.shvv_error(bandit, budget=1_000_000).value < 0.05
     True
     """
     budget = whole("budget", budget, 1)
@@ -332,7 +332,7 @@ def shsr_error(
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> bound = sb.theory.shsr_error(bandit, L=0.1, n=1_000_000)
+    >>> bound = sb.theory.shsr_error(bandit, L=0.1, budget=1_000_000)
     >>> bound.vacuous, bound.value < 0.05
     (False, True)
     """
@@ -370,7 +370,7 @@ def sursr_error(bandit: Any, L: float, budget: int, form: str = "repaired", *, r
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> sb.theory.sursr_error(bandit, L=0.1, n=1_000_000).value < 0.05
+    >>> sb.theory.sursr_error(bandit, L=0.1, budget=1_000_000).value < 0.05
     True
     """
     arm, L, budget = _arguments(bandit, L, budget, form, risk_free)

@@ -59,7 +59,7 @@ def ucb_vv_regret(bandit: Any, horizon: int, form: str = "repaired", *, pilot: i
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-    >>> sb.theory.ucb_vv_regret(bandit, n=10_000).kind
+    >>> sb.theory.ucb_vv_regret(bandit, horizon=10_000).kind
     'regret'
     """
     horizon, pilot = whole("horizon", horizon, 1), whole("pilot", pilot, 2)
@@ -139,7 +139,7 @@ def ucb_rssr_regret(
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-    >>> sb.theory.ucb_rssr_regret(bandit, L=0.5, n=10_000, form="printed").kind
+    >>> sb.theory.ucb_rssr_regret(bandit, L=0.5, horizon=10_000, form="printed").kind
     'regret'
     """
     arm, L, horizon, pilot = _arguments(bandit, L, horizon, form, pilot, risk_free, (*FORMS, "appendix"))
@@ -187,7 +187,7 @@ def ucb_sr_like_regret(
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-    >>> sb.theory.ucb_sr_like_regret(bandit, L=0.5, n=10_000, form="printed").kind
+    >>> sb.theory.ucb_sr_like_regret(bandit, L=0.5, horizon=10_000, form="printed").kind
     'regret'
     """
     arm, L, horizon, pilot = _arguments(bandit, L, horizon, form, pilot, risk_free)
