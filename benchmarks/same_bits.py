@@ -41,7 +41,7 @@ PROCESSORS = {
 }
 POLICIES = [
     sb.UCBRSSR(L=0.5), sb.GRAUCB(), sb.UCB1(), sb.ModifiedMVTS(L=1.0), sb.ScaleFreeTS(L=0.5), sb.DiscountedUCB(L=0.5),
-    sb.SHSR(L=0.5),
+    sb.ScaleFreeUCB(L=0.5), sb.ScaleFreeIMED(L=0.5), sb.SHSR(L=0.5),
 ]  # fmt: skip
 BANDITS = {
     "uniform": [sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.Uniform(0, 6)],
