@@ -168,6 +168,25 @@ def test_spreadsheets(tmp_path):
     assert "column 'A', row 4 of the sheet" in suggested(path, skip_rows=1, sheet="prices")
 
 
+def test_names_below_a_preamble(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    lines = [["from the desk"], [], ["in", "USD"], ["date", "A", "B"], *map(list, zip(DATES, A, B, strict=True))]
+    book = openpyxl.Workbook()
+    for line in lines:
+        book.active.append(line)
+    path = tmp_path / "book.xlsx"
+    book.save(path)
+    for skipped in (0, 1, 2):
+        said = suggested(path, skip_rows=skipped)
+        assert "pass skip_rows=3 (--skip-rows 3) if the names are in row 4 of the sheet" in said
+    np.testing.assert_allclose(read(path, skip_rows=3).values, expected(), rtol=1e-12)
+    text = [",".join(str(cell) for cell in [*line, "", "", ""][: max(3, len(line))]) for line in lines]
+    path = csv(tmp_path, text)
+    assert "pass skip_rows=3 (--skip-rows 3) if the names are in line 4" in suggested(path)
+    assert "pass skip_rows=3 (--skip-rows 3) if the names are in the line above" in suggested(path, skip_rows=4)
+    np.testing.assert_allclose(read(path, skip_rows=3).values, expected(), rtol=1e-12)
+
+
 def test_long_tables(tmp_path):
     rows = [f"{d},{name},{p}" for d, a, b in zip(DATES, A, B, strict=True) for name, p in (("A", a), ("B", b))]
     path = csv(tmp_path, ["date,ticker,close", *rows])

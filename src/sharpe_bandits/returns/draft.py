@@ -18,6 +18,8 @@ from ..validation import is_number
 from . import dates as dates_of
 from . import notation, sources
 
+#: Rows that are searched for the names of columns, at most.
+_PREAMBLE = 50
 #: Text that people write for dates: 01/02/2020, 2020-1-5, 2-Jan-20, Jan 2, 2020; and for numbers: 0,004, 1,234.5, 1.5%.
 _LIKE_A_DATE = re.compile(r"\d+[/.-]\d+[/.-]\d+|\d+[ -][A-Za-z]{3}|[A-Za-z]{3,9}\.? \d")
 _LIKE_A_NUMBER = re.compile(r"[-+(]?[$€£]?\s?\d[\d,. ]*\s?%?\)?")
@@ -75,8 +77,7 @@ def drafted(
     unnamed = next((p for p in chosen if not source.names[p]), None)
     if unnamed is not None:
         raise InvalidInputError(
-            f"column {unnamed + 1} has no name; name it, choose others with columns= (--columns), or pass skip_rows= "
-            "(--skip-rows) if the names stand further down"
+            f"column {unnamed + 1} has no name; name it, choose others with columns= (--columns){_names_below(source)}"
         )
     named = [source.names[p] for p in [*chosen, *([] if dated is None else [dated])]]
     times = Counter(named if columns is None else source.names)
@@ -143,13 +144,30 @@ def _positions(source: sources.Source, columns: Sequence[str], there: list[int])
     return chosen
 
 
+def _names_below(source: sources.Source) -> str:
+    """The remedy if the names stand further down: in the first row of text without an empty cell but the first."""
+    if source.skipped is None:
+        return ""
+    for row in range(min(_PREAMBLE, len(source.columns[0]))):
+        cells = [sources.plain_values(column[row : row + 1])[0] for column in source.columns[1:]]
+        skip = source.skipped + row + 1
+        counted_so = str(skip + 1) in source.place(row).split()  # lines that are empty are not rows of the table
+        if counted_so and all(isinstance(cell, str) and cell.strip() and not _is_datum(cell) for cell in cells):
+            return f", or pass skip_rows={skip} (--skip-rows {skip}) if the names are in {source.place(row)}"
+    return ", or pass skip_rows= (--skip-rows) if the names stand further down"
+
+
 def _refuse_data_as_names(source: sources.Source) -> None:
     """Raise if the first line of a file holds numbers and dates only, so that it seems to be data."""
     named = [name for name in source.names if name]
     if named and all(map(_is_datum, named)):
+        remedy = "write a line with a name per column above it"
+        if source.skipped:
+            fewer = source.skipped - 1
+            remedy = f"pass skip_rows={fewer} (--skip-rows {fewer}) if the names are in the line above"
         raise InvalidInputError(
-            f"the first line seems to hold data and not the names of columns: {listed(named[:3])}; write a line with a "
-            "name per column above it, or choose with columns= (--columns) if these are names"
+            f"the first line seems to hold data and not the names of columns: {listed(named[:3])}; {remedy}, "
+            "or choose with columns= (--columns) if these are names"
         )
 
 

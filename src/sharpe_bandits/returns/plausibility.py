@@ -33,6 +33,8 @@ _SERIALS = (20_000, 80_000)
 _STEPS = {*range(1, 11), *range(28, 32), *range(89, 93), *range(181, 185), 365, 366}
 #: Years with their fraction; steps of dates of one table are at most so many times the usual one.
 _YEARS, _UNEVEN = (1850, 2150), 8
+#: Columns that are listed as a value to pass, at most.
+_FEW = 10
 #: Dates that are looked at to tell their order, at most.
 _LOOKED_AT = 200
 _VOLUME = re.compile(r"(.*[ _.-])?volume|vol|turnover|(.*[ _.-])?open[ _.-]?interest", re.IGNORECASE)
@@ -104,8 +106,14 @@ def _refuse_times(table: Table) -> None:
             raise InvalidInputError(
                 f"column {name!r} seems to hold {what} ({table.where(0)}: {first:.10g}, {table.where(1)}: "
                 f"{second:.10g}), no prices or returns; {remedy}, or pass columns= (--columns) with the columns that "
-                "are meant"
+                f"are meant{_others(table.names, name)}"
             )
+
+
+def _others(names: list[str], name: str) -> str:
+    """All other columns as the value to pass, if they are few."""
+    others = [other for other in names if other != name]
+    return f": columns={others!r}" if 0 < len(others) <= _FEW else ""
 
 
 def time_of(values: np.ndarray) -> str | None:

@@ -103,6 +103,8 @@ class Source:
         which column is the index of a frame, if one is
     text : bool, optional
         whether columns hold the text of a file, numbers included
+    skipped : int | None, optional
+        rows above the names that were skipped; None where there is nothing to skip
     """
 
     names: list[str]
@@ -110,6 +112,7 @@ class Source:
     place: Callable[[int], str]
     index: int | None = None
     text: bool = False
+    skipped: int | None = None
 
 
 def find(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
@@ -398,7 +401,9 @@ def _spreadsheet(path: Path, layout: Layout) -> Source:
     width = max(k + 1 for line in cells for k, cell in enumerate(line) if cell is not None)
     names = ["" if cell is None else str(cell).strip() for cell in cells[0][:width]]
     columns = [[line[k] for line in cells[1:]] for k in range(width)]
-    return Source(names, columns, lambda row: f"row {row + 2 + layout.skip_rows} of the sheet")
+    return Source(
+        names, columns, lambda row: f"row {row + 2 + layout.skip_rows} of the sheet", skipped=layout.skip_rows
+    )
 
 
 def _parquet(path: Path) -> Source:
@@ -481,7 +486,7 @@ def _csv(path: Path, layout: Layout) -> Source:
         while held and not columns[0][held - 1].is_valid:
             held -= 1
         columns = [columns[0][:held]]
-    return Source(names, columns, place, text=True)
+    return Source(names, columns, place, text=True, skipped=layout.skip_rows)
 
 
 def _pass_separator(sign: str) -> str:
