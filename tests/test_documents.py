@@ -14,11 +14,23 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
+from sharpe_bandits.arms.bandit import Environment
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 #: A block of Python, and what it prints, indented, right after it.
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n((?:(?: {4}[^\n]*)?\n)+))?", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(autouse=True)
+def kinds():
+    """Arms, objectives and policies that a page defines are forgotten after it: other tests look at the library's own."""
+    registries = [sb.Arm.kinds, sb.Objective.kinds, sb.Policy.kinds, Environment.kinds]
+    before = [dict(registry) for registry in registries]
+    yield
+    for registry, entries in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(entries)
 
 
 def blocks(page):

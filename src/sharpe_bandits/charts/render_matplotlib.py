@@ -91,9 +91,10 @@ def pictures(figure: Figure | Heatmap) -> dict[str, bytes]:
 
 @contextmanager
 def _style() -> Iterator[None]:
-    import matplotlib
+    from matplotlib.style import context
 
-    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+    # from the defaults on, whatever other libraries have set for the whole process: the same data give the same figure
+    with context(["default", STYLE]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # names may be in any script
         yield
 
