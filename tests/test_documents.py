@@ -24,7 +24,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n((?:(?: {4}[^\n]*)?\n)+))?", re
 
 @pytest.fixture(autouse=True)
 def kinds():
-    """Arms, objectives and policies that a page defines are forgotten after it: other tests look at the library's own."""
+    """What a page defines is forgotten after it: other tests look at the library's own arms and objectives."""
     registries = [sb.Arm.kinds, sb.Objective.kinds, sb.Policy.kinds, Environment.kinds]
     before = [dict(registry) for registry in registries]
     yield
