@@ -147,6 +147,8 @@ def test_which_arm_leads_how_surely_and_what_another_policy_would_have_earned(pa
     page.wait_for_url("**/explores")
     until(page, "document.querySelector('#lead').textContent.includes('Probably best since')")
     assert "good leads" in page.inner_text("#lead")
+    assert "may be acted on" in page.inner_text("#lead")
+    assert "normal approximation" not in page.inner_text("#lead")
     assert "hold at all times" in page.inner_text("figure[data-chart=intervals] figcaption")
     assert "confidence sequences" in page.inner_text("#interval-note")
     until(page, "document.querySelector('#plan').textContent.includes('rewards a day')")
@@ -160,6 +162,24 @@ def test_which_arm_leads_how_surely_and_what_another_policy_would_have_earned(pa
     page.goto(page.base + "/campaign/desks")
     page.wait_for_selector("#evaluate-not")
     assert "explore = 0" in page.inner_text("#evaluate-not")
+
+
+def test_a_leader_that_is_not_told_apart_is_not_made_to_look_sure(page, store):
+    """Arms whose normal approximation is all but sure while confidence sequences are not: these come first."""
+    campaign = store.campaign("close", policy=sb.RoundRobin(sb.Mean()), arms=["good", "bad"])
+    rewards = {"good": [1.0, -0.2] * 8, "bad": [-0.6, 0.6] * 8}
+    campaign.tell_many({decision: rewards[decision.arm].pop() for decision in campaign.ask(count=32)})
+    assert not campaign.status().leader.probably_best
+    sign_in(page, READER, "/campaign/close")
+    page.wait_for_selector("#lead .weaker")
+    said = page.inner_text("#lead")
+    assert said.startswith("good leads. It is not told apart from bad yet (95% confidence, at all times together): too")
+    assert re.search(r"too early to act on\.\s+Weaker, and for a single look .* best with probability 9\d\.\d%\.$", said)
+    page.goto(page.base + "/")
+    until(page, "document.querySelectorAll('#campaigns td.spark svg').length === 2")
+    row = page.locator("#campaigns tbody tr[data-name=close] td").all_inner_texts()
+    assert row[:2] == ["good", "not yet"]
+    assert row[2].startswith("9")
 
 
 def test_without_a_mouse_and_in_another_time_zone(browser, served, store):

@@ -108,6 +108,7 @@ const Charts = (() => {
     if (!all.length) { svg.append(el("text", { x: W / 2, y: H / 2, "text-anchor": "middle" }, "nothing yet")); return; }
     let low = Math.min(...all), high = Math.max(...all);
     if (low > 0 && low < 0.6 * high) low = 0;
+    if (low === high && low > 0) low = 0;
     if (low === high) { low -= Math.abs(low) * 0.1 || 1; high += Math.abs(high) * 0.1 || 1; }
     const y = yAxis(svg, low, high, format), x = timeAxis(svg, series);
     if (halves) {
@@ -132,7 +133,7 @@ const Charts = (() => {
   function bars(figure, label, series, columns, names) {
     const svg = frame(figure, label);
     const total = columns[0].map((_, i) => columns.reduce((sum, c) => sum + c[i], 0));
-    const y = yAxis(svg, 0, Math.max(1, ...total), number), x = timeAxis(svg, series);
+    const y = yAxis(svg, 0, Math.max(1, ...total), (count) => (Number.isInteger(count) ? number(count) : "")), x = timeAxis(svg, series);
     const base = total.map(() => 0);
     columns.forEach((column, k) => {
       let path = "";

@@ -57,7 +57,12 @@
   }
 
   const withInterval = (row, value, interval) => estimate(row, value, between(value, interval));
-  const pace = (daily) => (daily === null ? "–" : `${number(daily.mean)} ± ${Number(daily.se.toPrecision(2)).toLocaleString("en")}`);
+  /* No more digits than the standard error has: two of its own. */
+  function pace(daily) {
+    if (daily === null) return "–";
+    const unit = 10 ** (Math.floor(Math.log10(daily.se || 1)) - 1), shown = (x) => Number((Math.round(x / unit) * unit).toPrecision(12)).toLocaleString("en", { maximumFractionDigits: 6 });
+    return `${shown(daily.mean)} ± ${shown(daily.se)}`;
+  }
   const percent = (share) => (share === null ? "–" : share >= 0.9995 ? "> 99.9%" : share < 0.0005 ? "< 0.1%" : `${(100 * share).toFixed(1)}%`);
 
   function timeCell(row, iso, kind = "") {
@@ -156,16 +161,15 @@
         link.href = `/campaign/${encodeURIComponent(c.name)}`;
         link.textContent = c.name;
         head.append(link);
-        cell(row, c.policy.split(":")[0]);
-        const spark = cell(row, "", "spark");
-        if (c.problem) cell(row, c.problem, "overdue").colSpan = 7;
+        if (c.problem) cell(row, c.problem, "overdue").colSpan = 9;
         else {
-          Charts.spark(spark, c.spark);
+          cell(row, c.best === null ? "not known yet" : [c.best].flat().join(", ") + (c.done ? " (finished)" : ""));
+          cell(row, separated(c) ? `yes, since ${new Date(c.leader_since).toLocaleString()}` : c.intervals !== "at all times" ? "cannot be: arms may drift" : c.done ? "no" : "not yet");
+          cell(row, percent(c.best_probability), "n").dataset.value = c.best_probability ?? "";
+          cell(row, c.policy.split(":")[0]);
+          Charts.spark(cell(row, "", "spark"), c.spark);
           cell(row, pace(c.decisions_per_day), "n").dataset.value = c.decisions_per_day?.mean ?? "";
           for (const key of ["decisions", "pending", "expired"]) cell(row, c[key].toLocaleString("en"), "n");
-          cell(row, c.best === null ? "not known yet" : [c.best].flat().join(", ") + (c.done ? " (finished)" : ""));
-          cell(row, percent(c.best_probability), "n").dataset.value = c.best_probability ?? "";
-          cell(row, separated(c) ? `yes, since ${new Date(c.leader_since).toLocaleString()}` : "not yet");
         }
         if (rows.has(c.name)) rows.get(c.name).replaceWith(row); else table.tBodies[0].append(row);
       }
@@ -214,7 +218,7 @@
       const s = { ...view.series, count: view.series.reward.length }, per = `one bar is ${span(s.width)}`;
       figure("choices").querySelector("figcaption").firstChild.textContent = `Who was played when: decisions (${per})`;
       Charts.bars(figure("choices"), "Decisions over time, by arm", s, s.asked, s.arms);
-      figure("value").querySelector("figcaption").firstChild.textContent = `Estimated ${view.objective_name} per reward, from all rewards so far (from the tenth on)`;
+      figure("value").querySelector("figcaption").firstChild.textContent = `Estimated ${view.objective_name} per reward, from the tenth on; its intervals as of now are in the table above`;
       Charts.lines(figure("value"), "Estimated value over time, by arm", s, s.value, s.arms.slice(0, s.value.length));
       const errors = s.reward.map((v, i) => (s.reward_error[i] === null ? null : 1.96 * s.reward_error[i]));
       Charts.lines(figure("reward"), "Mean reward over time, with 95% intervals", s, [s.reward], ["mean reward"], number, errors);
@@ -233,11 +237,20 @@
       if (view.best === null) { box.textContent = "No arm leads yet: too few rewards were told."; return; }
       const strong = document.createElement("strong"), arm = view.arms.find((a) => a.arm === best[0]);
       strong.textContent = best.join(", ");
-      const words = [view.done ? " is what the finished campaign recommends." : " leads."];
-      if (separated(view)) words.push(`Probably best since ${new Date(view.leader_since).toLocaleString()}: ahead of all other arms with 95% confidence, at all times together.`);
-      else if (view.intervals === "at all times" && best.length === 1) words.push(`Not told apart from ${view.leader.arm === best[0] ? view.leader.rival : view.leader.arm} yet (95% confidence, at all times together).`);
-      if (best.length === 1 && arm.best_probability !== null) words.push(`Probability of being best at this moment: ${percent(arm.best_probability)} (normal approximation).`);
-      box.replaceChildren(strong, document.createTextNode(words.join(" ")));
+      /* First what may be acted on; the normal approximation, which is for one look only, comes after it and is called weaker. */
+      const words = [view.done ? " is what the finished campaign recommends." : " leads."], one = best.length === 1, watchable = view.intervals === "at all times";
+      if (separated(view)) words.push(`Probably best since ${new Date(view.leader_since).toLocaleString()}: ahead of all other arms with 95% confidence, at all times together. ${view.arms.some((a) => a.heavy_tailed) ? "Rewards have heavy tails, for which this is not promised." : "This may be acted on."}`);
+      else if (watchable && one) {
+        const rival = view.leader.arm === best[0] ? view.leader.rival : view.leader.arm;
+        words.push(`It is not told apart from ${rival}${view.done ? "" : " yet"} (95% confidence, at all times together)${view.done ? "." : ": too early to act on."}`);
+      } else if (one) words.push("Arms may drift under this policy: no interval holds at all times.");
+      box.replaceChildren(strong, words.join(" "));
+      if (one && !separated(view) && arm.best_probability !== null) {
+        const weaker = document.createElement("span");
+        weaker.className = "weaker soft";
+        weaker.textContent = `Weaker, and for a single look at this moment only: by the normal approximation, it is best with probability ${percent(arm.best_probability)}.`;
+        box.append(" ", weaker);
+      }
     }
 
     function waiting(view) {
