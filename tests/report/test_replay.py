@@ -113,3 +113,18 @@ def test_ruin_can_be_drawn(tmp_path):
     played.save(tmp_path)
     ((chart,),) = report.wealth(played).charts
     assert 0 < chart.decades("y") < 3
+
+
+def test_settings_of_other_libraries_change_no_figure(tmp_path):
+    """quantstats sets sizes for the whole process, with which figures collapsed."""
+    import matplotlib
+
+    x = np.random.default_rng(3).normal(0.01, 0.05, (40, 2))
+    played = sb.replay(sb.read_returns(x, kind="returns", periods_per_year=12, names=["a", "b"]), "SF-UCB")
+    played.save(tmp_path / "before")
+    with matplotlib.rc_context({"font.size": 40, "xtick.labelsize": 40, "xtick.major.size": 40, "axes.labelpad": 40}):
+        played.save(tmp_path / "after")
+    figures = sorted(path.relative_to(tmp_path / "before") for path in (tmp_path / "before").rglob("*.svg"))
+    assert figures
+    for figure in figures:
+        assert (tmp_path / "after" / figure).read_bytes() == (tmp_path / "before" / figure).read_bytes()
