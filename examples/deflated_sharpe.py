@@ -46,7 +46,7 @@ def passed(case: tuple[int, int, float, int], samples: int) -> np.ndarray:
 
 
 def main(samples: int = 1000) -> None:
-    print("| tried | given | correlation | rows | effective trials | PSR | DSR, spread of those given | DSR |")
+    print("| tried | given | correlation | rows | effective trials | PSR | DSR, variance of those given | DSR |")
     print("|---:|---:|---:|---:|---:|---:|---:|---:|")
     for case in CASES:
         tried, given, correlation, rows = case

@@ -49,7 +49,7 @@ def main(runs: int = 40) -> None:
 
 def error(player: Any, key: str) -> float:
     """Standard error over runs."""
-    return player.spread[key] / player.runs**0.5
+    return player.sd_over_runs[key] / player.runs**0.5
 
 
 if __name__ == "__main__":

@@ -223,6 +223,27 @@ def test_calls_are_refused_with_a_remedy(make, parts):
         make()
 
 
+@pytest.mark.parametrize(
+    ("call", "parts"),
+    [
+        (
+            lambda: sb.simulate(sb.UCB1(), PAIR, horizon=10, objective=sb.Mean()),
+            ("simulate takes no objective=", "study.regret(RSSR(L=0.5))"),
+        ),
+        (lambda: sb.simulate(sb.UCB1(), PAIR, budget=10), ("simulate takes no budget=", "pass horizon=")),
+        (lambda: sb.identify(sb.LUCB(L=0.5), PAIR, horizon=10), ("identify takes no horizon=", "max_budget")),
+        (lambda: sb.trace(sb.UCB1(), PAIR, horizon=10, runs=3), ("trace takes no runs=", "pass run=")),
+        (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=10, run=3), ("no argument of simulate", "'run'", "mean 'runs'?")),
+        (lambda: sb.rank(None, replication=9), ("no argument of rank is called 'replication'", "'replications'?")),
+        (lambda: sb.replay(None, perods_per_year=9), ("no argument of replay", "did you mean 'periods_per_year'?")),
+        (lambda: sb.read_returns(None, kinds="prices"), ("no argument of read_returns", "did you mean 'kind'?")),
+    ],
+)
+def test_arguments_that_a_function_does_not_have_are_refused_with_a_remedy(call, parts):
+    with pytest.raises(sb.SharpeBanditsError, match=says(*parts)):
+        call()
+
+
 def test_a_study_too_large_for_memory_says_what_to_do():
     bandit = sb.RandomBandit(64, lambda g: sb.UniformArms(np.zeros(64), np.ones(64)))
     with pytest.raises(sb.InvalidInputError, match=says("100000000 runs", "GiB", "checkpoints=[10000]")):

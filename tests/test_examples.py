@@ -1,5 +1,7 @@
 """Examples on real data run, and print what the documentation shows."""
 
+import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +9,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_examples_import_what_there_is(path):
+    """Most examples run for minutes: that the names they import exist is seen at once."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sharpe_bandits"):
+            module = importlib.import_module(node.module)
+            for alias in node.names:
+                if not hasattr(module, alias.name):
+                    importlib.import_module(f"{node.module}.{alias.name}")
 
 
 def test_the_worked_example_prints_what_the_docs_show(tmp_path):

@@ -200,7 +200,7 @@ def test_phases_drawn_directly_recommend_as_the_engine_does(policy, budget):
     assert chi2_contingency(table).pvalue > 1e-4
 
 
-def test_rewards_that_are_not_normal_or_shared_out_by_spread_are_drawn_one_by_one():
+def test_rewards_that_are_not_normal_or_shared_out_by_influence_variance_are_drawn_one_by_one():
     arms = UNEVEN.bandit.arms
     assert not drawn_directly([sb.VarianceAwareHalving(UNEVEN.objective)], arms)
     assert not drawn_directly(UNEVEN.policies(), [*arms, sb.AR1(0.0, 1.0, 0.5)])

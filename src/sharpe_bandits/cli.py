@@ -169,9 +169,14 @@ def _print_verdicts(verdicts: list[Any]) -> None:
         cells = [f"[{colours[of_id[p].verdict]}]{of_id[p].verdict}[/]" if p in of_id else "" for p in profiles]
         table.add_row(id, next(iter(of_id.values())).says, *cells)
     console.show(table)
-    counts = [f"{sum(v.verdict == name for v in verdicts)} {word}" for name, word in
-              (("holds", "hold"), ("fails", "fail"), ("undecided", "are undecided"))]  # fmt: skip
-    print(f"{len(verdicts)} claims judged: {', '.join(counts)}")
+    print(counted([v.verdict for v in verdicts]))
+
+
+def counted(verdicts: list[str]) -> str:
+    """How many claims hold, fail or are undecided, in words."""
+    words = {"holds": ("holds", "hold"), "fails": ("fails", "fail"), "undecided": ("is undecided", "are undecided")}
+    counts = [f"{verdicts.count(name)} {forms[verdicts.count(name) != 1]}" for name, forms in words.items()]
+    return f"{len(verdicts)} {'claim' if len(verdicts) == 1 else 'claims'} judged: {', '.join(counts)}"
 
 
 def _print_results(found: Reproduction) -> None:

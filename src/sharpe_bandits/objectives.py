@@ -137,7 +137,7 @@ class Objective:
         return root
 
     @property
-    def unseen_spread(self) -> float | None:
+    def unseen_influence_variance(self) -> float | None:
         """The W that covers what an arm that has paid the same s times may yet turn out to be; None: no W does.
 
         With a probability exp(-b) an event of probability b/s has not been seen in s pulls. Whatever the arm pays then,
@@ -235,7 +235,7 @@ class RSSR(_SharpeFamily):
         return kept * np.abs(kept)
 
     @property
-    def unseen_spread(self) -> float | None:
+    def unseen_influence_variance(self) -> float | None:
         return 0.5
 
 
@@ -259,7 +259,7 @@ class Sharpe(_SharpeFamily):
         return _root_sharpe
 
     @property
-    def unseen_spread(self) -> float | None:
+    def unseen_influence_variance(self) -> float | None:
         return 0.5
 
 
@@ -283,7 +283,7 @@ class SharpeLike(_SharpeFamily):
         return _root_sharpe_like
 
     @property
-    def unseen_spread(self) -> float | None:
+    def unseen_influence_variance(self) -> float | None:
         return 0.125 / self.L
 
 

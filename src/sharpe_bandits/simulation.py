@@ -20,7 +20,7 @@ from .executors import Advance, Engine, Store, Task, engine_of, on_threads
 from .policies.base import Policy, Setting, check_policy
 from .results import Metric, PolicyResult, merge
 from .study import Study
-from .validation import is_whole, one_of, whole
+from .validation import check_keywords, is_whole, one_of, whole
 
 LARGEST_SEED = 2**64 - 1
 LARGEST_HORIZON = 10**9
@@ -33,8 +33,14 @@ _RANKED_BY: dict[Setting, Metric] = {
     "fixed budget": "error",
     "fixed confidence": "stopping time",
 }
+#: Where an objective belongs.
+_OBJECTIVE = (
+    "policies are given theirs, as in ScaleFreeUCB(objective=...), and results are judged by any objective afterwards, "
+    "as in study.regret(RSSR(L=0.5))"
+)
 
 
+@check_keywords(objective=_OBJECTIVE, budget="the budget of a policy with phases is the horizon; pass horizon=")
 def simulate(
     policies: Policy | Iterable[Policy],
     bandit: Any,
@@ -221,6 +227,11 @@ def run_specs(
     return results
 
 
+@check_keywords(
+    objective=_OBJECTIVE,
+    horizon="policies stop by themselves, at the latest after max_budget rounds",
+    delta="the accepted probability of error is a parameter of policies, as in LUCB(L=0.5, delta=0.05)",
+)
 def identify(
     policies: Policy | Iterable[Policy],
     bandit: Any,
@@ -308,6 +319,7 @@ class Trace:
         return len(self.choices)
 
 
+@check_keywords(objective=_OBJECTIVE, runs="a trace is of one run: pass run= for another one than the first")
 def trace(
     policy: Policy,
     bandit: Any,

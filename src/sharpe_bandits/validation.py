@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import numbers
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from .errors import InvalidInputError, shown
+from .errors import InvalidInputError, shown, unknown
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound=str)
 
 
 def is_number(value: Any) -> bool:
@@ -81,7 +88,7 @@ def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
     return number
 
 
-def one_of(name: str, value: Any, choices: tuple[str, ...]) -> str:
+def one_of(name: str, value: S, choices: tuple[S, ...]) -> S:
     """``value``, if it is one of ``choices``."""
     if not isinstance(value, str) or value not in choices:
         raise InvalidInputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shown(value)}")
@@ -96,3 +103,32 @@ def interval(low: Any, high: Any) -> tuple[float, float]:
             f"low must be less than high, got low={low!r} and high={high!r}; swap them or widen the range"
         )
     return low, high
+
+
+def check_keywords(
+    also: Callable[..., Any] | None = None, **elsewhere: str
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A function that refuses keyword arguments it does not have with a remedy, where Python has a bare TypeError.
+
+    Parameters
+    ----------
+    also : Callable[..., Any] | None, optional
+        the function that keyword arguments are passed on to
+    **elsewhere : str
+        where arguments belong that people look for here, by name
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        known = [name for takes in (function, also) if takes for name in inspect.signature(takes).parameters]
+
+        @functools.wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            for name in kwargs.keys() - known:
+                if name in elsewhere:
+                    raise InvalidInputError(f"{function.__name__} takes no {name}=: {elsewhere[name]}")
+                raise unknown(f"argument of {function.__name__}", name, known)
+            return function(*args, **kwargs)
+
+        return checked
+
+    return decorate

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import sharpe_bandits as sb
 from sharpe_bandits.kernels import statistics, streams
-from sharpe_bandits.policies.scale_free import effective_pulls, spread_of
+from sharpe_bandits.policies.scale_free import effective_pulls, influence_variance_of
 
 L, R = 0.8, 0.1
 POLICIES = [sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.ScaleFreeDirichlet, sb.NPTS]
@@ -41,7 +41,7 @@ def h(x):
     return (mean - R) / math.sqrt(L + variance)
 
 
-def spread(x):
+def influence_variance(x):
     """The variance of the influence function, its moments drawn towards normal ones with the weight of ten pulls."""
     mean, v, third, fourth = moments(x)
     s, d = len(x), L + v
@@ -54,12 +54,16 @@ def spread(x):
 
 
 def ucb(past, t, run_key):
-    return [h(x) + math.sqrt(spread(x) * (math.exp(2 * 0.5 * math.log(t) / (len(x) - 2)) - 1)) for x in past]
+    return [
+        h(x) + math.sqrt(influence_variance(x) * (math.exp(2 * 0.5 * math.log(t) / (len(x) - 2)) - 1)) for x in past
+    ]
 
 
 def imed(past, t, run_key):
     lead = max(h(x) for x in past)
-    return [-((len(x) - 2) / 2 * math.log(1 + (lead - h(x)) ** 2 / spread(x)) + math.log(len(x))) for x in past]
+    return [
+        -((len(x) - 2) / 2 * math.log(1 + (lead - h(x)) ** 2 / influence_variance(x)) + math.log(len(x))) for x in past
+    ]
 
 
 def draw_key(run_key, arm, t):
@@ -70,7 +74,7 @@ def thompson(past, t, run_key, optimistic=False):
     found = []
     for arm, x in enumerate(past):
         z = streams.normal(draw_key(run_key, arm, t), 0)
-        away = math.sqrt(spread(x) * (math.exp(z * z / (len(x) - 2)) - 1))
+        away = math.sqrt(influence_variance(x) * (math.exp(z * z / (len(x) - 2)) - 1))
         found.append(h(x) + (away if z > 0 else 0.0 if optimistic else -away))
     return found
 
@@ -147,13 +151,13 @@ def test_a_mean_that_dwarfs_the_variance_does_no_harm(policy, tape):
     assert (plain.choices == shifted.choices).mean() > 0.99
 
 
-def test_spread_is_the_variance_of_the_estimate():
+def test_influence_variance_is_the_variance_of_the_estimate():
     # s times the variance of h over many samples tends to W: an independent check of the influence function.
     rng = np.random.default_rng(0)
     samples = rng.gamma(2.0, 1.0, (4000, 2000)) - 1.0
     ratios = (samples.mean(axis=1) - R) / np.sqrt(L + samples.var(axis=1, ddof=1))
     measured = 2000 * ratios.var(ddof=1)
-    formula = spread_of(sb.RSSR(L, R, signed=True).root)
+    formula = influence_variance_of(sb.RSSR(L, R, signed=True).root)
 
     # Gamma(2) has variance 2, third central moment 4, fourth 24.
     arm = statistics.ArmRecord(

@@ -280,8 +280,8 @@ def test_variance_aware_halving_makes_estimates_equally_certain():
     """In the second half of a phase pulls go to where they make pulls proportional to the variance of the influence."""
     objective, formula = OBJECTIVES["RSSR"]
     generator = np.random.default_rng(2)
-    spreads = [0.2, 0.5, 1.0, 1.5]
-    tape = generator.normal(1.0, np.array(spreads)[:, None], size=(4, 800))
+    sds = [0.2, 0.5, 1.0, 1.5]
+    tape = generator.normal(1.0, np.array(sds)[:, None], size=(4, 800))
     policy = sb.VarianceAwareHalving(objective, m=2)
     trace = sb.trace(policy, sb.Tape(tape), horizon=800)
     ((first, all_four), (second, two)) = policy.phases(800, 4)
@@ -295,7 +295,7 @@ def test_variance_aware_halving_makes_estimates_equally_certain():
         expected[np.argmax(weights / expected)] += 1
     assert len(trace) == 800
     assert np.abs(pulls - expected).max() <= 1
-    assert len(set(pulls)) == 4  # the spreads differ, and so do the pulls
+    assert len(set(pulls)) == 4  # the standard deviations differ, and so do the pulls
     assert trace.choices[400:].tolist() == _turns(dict(enumerate(pulls - 100)))
 
 
@@ -311,8 +311,8 @@ def test_arms_that_have_not_varied_are_played_all_the_same():
     assert sorted(pulls.tolist()[1:]) == [6, 6, 18]
 
 
-def test_the_spread_is_that_of_the_estimate():
-    """For rewards of any law, pulls times the variance of the estimated RSSR tends to the spread."""
+def test_the_influence_variance_is_that_of_the_estimate():
+    """For rewards of any law, pulls times the variance of the estimated RSSR tends to the influence variance."""
     generator = np.random.default_rng(4)
     rewards = generator.gamma(2.0, 0.5, size=(4000, 400))
     mean, variance = rewards.mean(axis=1), rewards.var(axis=1, ddof=1)
@@ -321,14 +321,14 @@ def test_the_spread_is_that_of_the_estimate():
     from sharpe_bandits.kernels import formulas
 
     objective = sb.RSSR(L=0.1)
-    spread = specialise(elimination.spread, {formulas.value: objective.formula})
+    compiled = specialise(elimination.influence_variance, {formulas.value: objective.formula})
     x = generator.gamma(2.0, 0.5, size=1_000_000) - 0.7
     sums = [float((x**power).sum()) for power in (1, 2, 3, 4)]
-    found = spread(float(x.size), *sums, 0.7, objective.arguments())
+    found = compiled(float(x.size), *sums, 0.7, objective.arguments())
     assert found == pytest.approx(measured, rel=0.1)
     exact = influence_variance(lambda m, v: m**2 / (0.1 + v), (x + 0.7).tolist())
     assert found == pytest.approx(exact, rel=1e-4)
-    scaled = spread(float(x.size), *(s * 1e3**p for p, s in enumerate(sums, 1)), 700.0, (0.1e6, 0.0))
+    scaled = compiled(float(x.size), *(s * 1e3**p for p, s in enumerate(sums, 1)), 700.0, (0.1e6, 0.0))
     assert scaled == pytest.approx(found, rel=1e-9)  # RSSR has no unit if L is scaled too
 
 

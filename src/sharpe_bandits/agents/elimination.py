@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -50,7 +50,9 @@ class EliminationAgent(Agent):
         self._decide = specialise(elimination.end_phase, bindings)
         self._share = specialise(policy.share, {formulas.value: goal.formula})
 
-    def error_bound(self, *, gap: float, form: str = "printed", lower: float = 0.0, upper: float = 1.0) -> list[float]:
+    def error_bound(
+        self, *, gap: float, form: Literal["printed", "repaired"] = "printed", lower: float = 0.0, upper: float = 1.0
+    ) -> list[float]:
         """The paper's bound on the probability of error "on the fly", a term per phase played; their sum is the bound.
 
         From a guess of the smallest gap in RSSR and the estimates of each phase: see
@@ -61,8 +63,8 @@ class EliminationAgent(Agent):
         ----------
         gap : float
             guess of the smallest gap; a larger guess gives a smaller bound
-        form : str, optional
-            "printed" or "repaired"
+        form : Literal['printed', 'repaired'], optional
+            as the paper has it, or with its slips set right
         lower, upper : float, optional
             rewards lie between them (repaired form)
         """
@@ -250,7 +252,8 @@ class EliminationAgent(Agent):
         """Raise if the phases so far do not lead to these pulls.
 
         All that was played or is due belongs to the phases up to this one; the arms that are played have equal shares
-        of it, unless pulls are shared out by spread; those decided in a phase have what it gave up to its end.
+        of it, unless pulls are shared out by influence variance; those decided in a phase have what it gave up to its
+        end.
         """
         sizes = [len(self.arms), *(stay for _, stay in self._phases)]  # arms that are played in a phase
         expected = 0 if self._over else sizes[self._phase]

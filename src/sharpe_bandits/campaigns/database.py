@@ -15,7 +15,7 @@ from collections import namedtuple
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
@@ -26,6 +26,8 @@ from . import schema
 
 T = TypeVar("T")
 
+#: How SQLite writes: all of it before a commit is acknowledged, or soon after.
+Synchronous = Literal["FULL", "NORMAL"]
 #: Who finds the database locked tries again after a random time, in seconds: SQLite's own wait is unfair.
 _RETRY = (0.0005, 0.004)
 #: A connection to a server that is lost is tried again so often, in seconds.
@@ -96,9 +98,10 @@ class Database:
     create : whether a store is made where there is none
     """
 
-    def __init__(self, target: str | os.PathLike[str], timeout: float, synchronous: str, create: bool) -> None:
+    def __init__(self, target: str | os.PathLike[str], timeout: float, synchronous: Synchronous, create: bool) -> None:
         self.timeout = positive("timeout", timeout)
-        self.synchronous = one_of("synchronous", synchronous, ("FULL", "NORMAL"))
+        one_of("synchronous", synchronous, get_args(Synchronous))
+        self.synchronous = synchronous
         text = os.fspath(target) if isinstance(target, (str, os.PathLike)) else target
         if not isinstance(text, str) or not text or "\0" in text or text == ":memory:":
             raise InvalidInputError(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal, get_args
 
 #: What may become of a decision.
-PENDING, REWARDED, EXPIRED, CANCELLED = "pending", "rewarded", "expired", "cancelled"
+State = Literal["pending", "rewarded", "expired", "cancelled"]
+PENDING, REWARDED, EXPIRED, CANCELLED = get_args(State)
 #: Keys that the library gives to decisions without one begin with this, which no user's key can.
 AUTOMATIC = "\n"
 
@@ -36,7 +37,7 @@ class Decision:
     probability: float
     key: str | None
     worker: str | None
-    state: str
+    state: State
     reward: float | None
     told: datetime | None
 

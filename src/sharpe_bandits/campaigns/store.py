@@ -17,7 +17,7 @@ from ..validation import finite, real, whole
 from . import lease as leases
 from .answers import Entry
 from .campaign import Campaign
-from .database import Database
+from .database import Database, Synchronous
 from .decisions import moment
 from .ledger import Ledger, Settings
 from .schema import campaigns, snapshots
@@ -58,7 +58,7 @@ class Store:
         target: str | os.PathLike[str],
         *,
         timeout: float = 30.0,
-        synchronous: str = "FULL",
+        synchronous: Synchronous = "FULL",
         create: bool = True,
     ) -> None:
         self._database = Database(target, timeout, synchronous, create)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from .. import console
-from ..returns.table import KINDS, MISSING, QUOTES, Returns, read_returns
+from ..returns.options import Constant, Duplicates, Kind, Missing, Quote, TimeZones, Unsorted
+from ..returns.table import Returns, read_returns
 
 #: Options that say how a table is read.
 READING = (
@@ -25,7 +26,7 @@ def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:
         data.add_argument("--table", dest="file", type=Path, metavar="FILE", help=content)
     else:
         parser.add_argument("file", type=Path, help=content)
-    data.add_argument("--kind", choices=KINDS, required=not optional, help="what the numbers are")
+    data.add_argument("--kind", choices=get_args(Kind), required=not optional, help="what the numbers are")
     data.add_argument("--periods-per-year", type=float, required=not optional, metavar="N", help="rows in a year: 252 "
                       "trading days, 12 months")  # fmt: skip
     data.add_argument("--date", metavar="COLUMN", help="the column of dates (the first, if it holds dates)")
@@ -33,17 +34,17 @@ def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     scale = data.add_mutually_exclusive_group()
     scale.add_argument("--percent", dest="scale", action="store_const", const=0.01, help="returns are in per cent")
     scale.add_argument("--scale", type=float, metavar="X", help="multiply returns; 1 accepts gains above 100%%")
-    data.add_argument("--missing", choices=MISSING, default="error", help="gaps: drop the rows; fill with the last "
-                      "price or a return of 0; keep them, every column on its own history")  # fmt: skip
-    data.add_argument("--duplicates", choices=("error", "first", "last"), default="error", help="rows of one date")
-    data.add_argument("--unsorted", choices=("error", "sort"), default="error", help="dates that are not in order")
-    data.add_argument("--timezones", choices=("error", "utc"), default="error", help="dates of several time zones")
-    data.add_argument("--constant", choices=("error", "drop"), default="error", help="columns that do not vary")
+    data.add_argument("--missing", choices=get_args(Missing), default="error", help="gaps: drop the rows; fill with "
+                      "the last price or a return of 0; keep them, every column on its own history")  # fmt: skip
+    data.add_argument("--duplicates", choices=get_args(Duplicates), default="error", help="rows of one date")
+    data.add_argument("--unsorted", choices=get_args(Unsorted), default="error", help="dates that are not in order")
+    data.add_argument("--timezones", choices=get_args(TimeZones), default="error", help="dates of several time zones")
+    data.add_argument("--constant", choices=get_args(Constant), default="error", help="columns that do not vary")
     less = data.add_mutually_exclusive_group()
     less.add_argument("--risk-free-series", metavar="COLUMN", help="risk-free rates by row: a column, or another file")
     less.add_argument("--benchmark", metavar="COLUMN", help="judge returns less those of a benchmark: a column, or "
                       "another file of the same kind")  # fmt: skip
-    data.add_argument("--risk-free-quote", choices=QUOTES, default="per-period", help="what these rates are "
+    data.add_argument("--risk-free-quote", choices=get_args(Quote), default="per-period", help="what these rates are "
                       "(per-period)")  # fmt: skip
     form = parser.add_argument_group("how the file is written")
     form.add_argument(

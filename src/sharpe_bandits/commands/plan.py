@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from ..errors import InvalidInputError
+from ..planning.problem import Criterion
 from . import cluster
 from . import options as data
 
@@ -31,7 +32,7 @@ def add(commands: Any) -> None:
     plan.add_argument("--bootstrap", action="store_true", help="let methods that see one arm at a time play on rows of "
                       "the table too, drawn again in blocks; on normal rewards with its moments otherwise")  # fmt: skip
     plan.add_argument("--block", type=float, help="mean length of blocks in rows (chosen from the data)")
-    plan.add_argument("--objective", choices=("rssr", "sharpe"), default="rssr", help="what makes an arm best (rssr)")
+    plan.add_argument("--objective", choices=get_args(Criterion), default="rssr", help="what makes an arm best (rssr)")
     plan.add_argument("--L", type=float, help="regulariser (of RSSR: a tenth of the smallest variance per period)")
     asked = plan.add_mutually_exclusive_group()
     asked.add_argument("--error", type=float, help="accepted probability of a wrong choice (0.05)")

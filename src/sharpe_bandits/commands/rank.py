@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from ..returns.ranking import RankedBy
 from . import options as data
 
 
@@ -13,7 +14,7 @@ def add(commands: Any) -> None:
     """The command's parser."""
     rank = commands.add_parser("rank", help="rank strategies, funds or assets by their recorded returns")
     data.add(rank)
-    rank.add_argument("--by", choices=("sharpe", "rssr"), default="sharpe", help="what decides (sharpe)")
+    rank.add_argument("--by", choices=get_args(RankedBy), default="sharpe", help="what decides (sharpe)")
     rank.add_argument("--L", type=float, help="regulariser of RSSR, in the unit of variance per period (a tenth of the "
                       "smallest variance of a column)")  # fmt: skip
     data.add_risk_free(rank)

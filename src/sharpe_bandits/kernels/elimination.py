@@ -1,8 +1,8 @@
 """The kernel of policies that play in phases and decide on arms between them: halving, rejects, accepts and rejects.
 
 A phase is a number of pulls for every arm still undecided, in round robin, and how many arms stay undecided after it. A
-policy that allocates by spread has phases in which the same total is shared out unequally. In a phase the arm with the
-most pulls due is played next, which is round robin where all have the same.
+policy that allocates by influence variance has phases in which the same total is shared out unequally. In a phase the
+arm with the most pulls due is played next, which is round robin where all have the same.
 """
 
 import math
@@ -41,7 +41,7 @@ def estimate(count, sum1, sum2, anchor, goal):
     return value(mean, variance, *goal)
 
 
-def spread(count, sum1, sum2, sum3, sum4, anchor, goal):
+def influence_variance(count, sum1, sum2, sum3, sum4, anchor, goal):
     """Variance of an arm's estimated objective, times its pulls: that of the influence function.
 
     A reward x moves the estimate of f(mean, variance) by f_m (x - mean) + f_v ((x - mean)^2 - variance).
@@ -63,9 +63,9 @@ def share_equally(sums, alive, size, pulls, looked, goal, quota):
     quota[:size] = pulls
 
 
-def share_by_spread(sums, alive, size, pulls, looked, goal, quota):
+def share_by_influence_variance(sums, alive, size, pulls, looked, goal, quota):
     """After a look at all arms, share pulls so that all of an arm's pulls are, as nearly as that can be, in proportion
-    to its spread: estimates are then equally certain. Arms with more than their part get none.
+    to its influence variance: estimates are then equally certain. Arms with more than their part get none.
     """
     quota[:size] = pulls
     if not looked:
@@ -74,8 +74,10 @@ def share_by_spread(sums, alive, size, pulls, looked, goal, quota):
     weights = np.empty(size)
     for p in range(size):
         a = alive[p]
-        weights[p] = spread(count[a], sums.sum1[a], sums.sum2[a], sums.sum3[a], sums.sum4[a], sums.anchor[a], goal)
-    if not 0.0 < weights.sum() < math.inf:  # nothing is known of the spreads
+        weights[p] = influence_variance(
+            count[a], sums.sum1[a], sums.sum2[a], sums.sum3[a], sums.sum4[a], sums.anchor[a], goal
+        )
+    if not 0.0 < weights.sum() < math.inf:  # nothing is known of them
         weights[:] = 1.0
     open_ = np.ones(size, np.bool_)
     level, settled = 0.0, False
@@ -213,7 +215,7 @@ def play_phases(game, phases, rewards, goal, out):
     so_far = np.zeros(count_arms, np.int64)  # pulls of the arms of one run at a checkpoint
     done = np.zeros(shape, np.int64)  # pulls of an arm in the whole run
     sum1, sum2, all1, all2, anchor = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    sum3, sum4 = np.zeros(shape), np.zeros(shape)  # kept where pulls are shared out by spread
+    sum3, sum4 = np.zeros(shape), np.zeros(shape)  # kept where pulls are shared out by influence variance
     streams = np.zeros(shape, np.uint64)
     count, pulls, mean, variance = (
         np.zeros(count_arms),

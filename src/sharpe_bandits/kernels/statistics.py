@@ -319,8 +319,8 @@ def reweighted(firsts, anchor, pulls, mean, variance, third, fourth, key):
             first += w * d
             second += w * d * d
         a = first / weight
-        spread = max(0.0, second / weight - a * a)
-        return anchor + a, spread * (pulls + 1.0) / (pulls - 1.0)
+        biased = max(0.0, second / weight - a * a)
+        return anchor + a, biased * (pulls + 1.0) / (pulls - 1.0)
     z = normal(key, 0)
     root = math.sqrt(variance)
     slope = third / root if variance > 0.0 else 0.0

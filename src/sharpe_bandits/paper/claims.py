@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,9 +14,12 @@ from ..metrics import Estimate, mean_of
 from ..objectives import Objective
 from ..results import Compared, PolicyResult
 from ..study import Study
+from ..theory.bound import Judgement
 
 CONFIDENCE = 0.99
-HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
+HOLDS: Final = "holds"
+FAILS: Final = "fails"
+UNDECIDED: Final = "undecided"
 
 _SIDE = re.compile(r"^\s*(?:(?P<factor>[\d.]+)\s*\*\s*)?(?P<policy>[^@]+?)\s*@\s*(?P<case>[^@]+?)\s*$")
 
@@ -29,7 +32,7 @@ class Evidence:
     left: float
     right: float
     difference: Estimate
-    verdict: str
+    verdict: Judgement
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Verdict:
     panel: str
     profile: str
     says: str
-    verdict: str
+    verdict: Judgement
     evidence: tuple[Evidence, ...]
     why: str = ""
 
@@ -90,14 +93,14 @@ def _judge(claim: Claim, result: PanelResult) -> Verdict:
     return Verdict(claim.id, result.panel.id, result.panel.profile, claim.says, verdict, evidence, claim.why)
 
 
-def together(verdicts: list[str]) -> str:
+def together(verdicts: list[Judgement]) -> Judgement:
     """A claim holds if all its parts do, and fails if any of them does."""
     if FAILS in verdicts:
         return FAILS
     return UNDECIDED if UNDECIDED in verdicts else HOLDS
 
 
-def below_zero(difference: Estimate) -> str:
+def below_zero(difference: Estimate) -> Judgement:
     """The verdict on "this difference is below zero"."""
     if difference.high < 0:
         return HOLDS
@@ -164,7 +167,7 @@ def _same(value: Any, text: str) -> bool:
         return False
 
 
-def _rank(verdict: str) -> int:
+def _rank(verdict: Judgement) -> int:
     return (HOLDS, UNDECIDED, FAILS).index(verdict)
 
 

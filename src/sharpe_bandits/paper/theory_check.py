@@ -21,6 +21,7 @@ from ..policies.elimination import SHVV
 from ..results import PolicyResult
 from ..simulation import simulate
 from ..study import Study
+from ..theory.bound import Form, Judgement
 from .claims import CONFIDENCE, FAILS, HOLDS, UNDECIDED, Evidence, Verdict, together
 
 #: What each inequality promises in the coverage panel, and how many samples are drawn.
@@ -90,7 +91,9 @@ def examine(results: list[PanelResult], runs: int, seed: int) -> Findings:
     return findings
 
 
-def _verdict(f: PanelResult, what: str, says: str, verdict: str, evidence: list[Evidence], why: str = "") -> Verdict:
+def _verdict(
+    f: PanelResult, what: str, says: str, verdict: Judgement, evidence: list[Evidence], why: str = ""
+) -> Verdict:
     return Verdict(f"{f.panel.id}.{what}", f.panel.id, f.panel.profile, says, verdict, tuple(evidence), why)
 
 
@@ -176,13 +179,13 @@ def _lower_bound(case: Case) -> float | None:
     return float(found.constant) if np.isfinite(found.constant) else None
 
 
-def _within(measured: Estimate, bound: float) -> str:
+def _within(measured: Estimate, bound: float) -> Judgement:
     if measured.high <= bound:
         return HOLDS
     return FAILS if measured.low > bound else UNDECIDED
 
 
-def _bound_rows(f: PanelResult, case: Case, study: Study, policy: Any, form: str) -> list[dict[str, Any]]:
+def _bound_rows(f: PanelResult, case: Case, study: Study, policy: Any, form: Form) -> list[dict[str, Any]]:
     """A bound as tidy rows, at the times where it says something."""
     times = study.checkpoints if f.panel.metric == "regret" else study.checkpoints[-1:]
     rows = []
@@ -220,7 +223,7 @@ def _growth(f: PanelResult, findings: Findings, table: Table) -> None:
         curves = totals / result.batch_sizes[:, None]
         found = theory.growth(result.checkpoints, curves, start=start, confidence=CONFIDENCE)
         part, power = found.linear_part, found.exponent
-        verdict = UNDECIDED
+        verdict: Judgement = UNDECIDED
         if part.high < LITTLE and power.high < 0.1:
             verdict = HOLDS
         elif part.low > LITTLE:
@@ -265,7 +268,7 @@ def _same_arm(f: PanelResult, runs: int, seed: int, findings: Findings) -> None:
                 )
         elif apart.any():
             differs.append(f"{case.label}: they differ in {apart.mean():.1%} of the runs")
-    verdict = FAILS if differs else HOLDS
+    verdict: Judgement = FAILS if differs else HOLDS
     why = f"A matter of arithmetic, not of chance: squaring the mean gives it more weight. {'; '.join(differs)}."
     findings.verdicts.append(
         _verdict(f, "arm", "The arm with the best RSSR is the arm with the best SR", verdict, [], why)
@@ -313,7 +316,7 @@ def _coverage(f: PanelResult, seed: int, findings: Findings) -> None:
 
 
 #: What was measured of a lemma: its kind, where, what it promises, the rate, and the verdict.
-Measured = tuple[str, str, float, Estimate, str]
+Measured = tuple[str, str, float, Estimate, Judgement]
 
 
 def _orders(bandit: Bandit, case: Case, seed: int) -> Iterator[Measured]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -22,7 +22,8 @@ from ..returns.resampling import LEAST_FOR_BLOCKS, block_length, check_block, re
 from ..returns.table import table_of
 from ..validation import finite, one_of, positive, whole
 
-OBJECTIVES = ("rssr", "sharpe")
+#: What makes an arm best.
+Criterion = Literal["rssr", "sharpe"]
 #: The regulariser of the Sharpe ratio, if none is given, as a part of the smallest standard deviation: so small that it
 #: changes no order (:class:`Sharpe` wants one above 0).
 SHARPE_PART = 1e-9
@@ -82,7 +83,7 @@ class BestArmProblem:
         *,
         volatility: float | Sequence[float] = VOLATILITY,
         periods_per_year: float = PERIODS,
-        objective: str = "rssr",
+        objective: Criterion = "rssr",
         L: float | None = None,
     ) -> BestArmProblem:
         """One arm with an annualised Sharpe ratio of ``best_sharpe``, the others with ``gap`` less."""
@@ -101,7 +102,7 @@ class BestArmProblem:
         *,
         volatility: float | Sequence[float] = VOLATILITY,
         periods_per_year: float = PERIODS,
-        objective: str = "rssr",
+        objective: Criterion = "rssr",
         L: float | None = None,
     ) -> BestArmProblem:
         """Arms with these annualised Sharpe ratios and volatilities (one volatility for all, or one each).
@@ -132,7 +133,7 @@ class BestArmProblem:
         block: float | None = None,
         risk_free: float = 0.0,
         risk_free_per_period: float | None = None,
-        objective: str = "rssr",
+        objective: Criterion = "rssr",
         L: float | None = None,
         **reading: Any,
     ) -> BestArmProblem:
@@ -156,7 +157,7 @@ class BestArmProblem:
             annual rate, 0.02 for 2%, taken off every return
         risk_free_per_period : float | None, optional
             the rate per period, instead of the annual one
-        objective : str, optional
+        objective : Criterion, optional
             "rssr" or "sharpe"
         L : float | None, optional
             regulariser
@@ -201,12 +202,12 @@ class BestArmProblem:
         arms: Sequence[Arm],
         names: Sequence[str],
         periods: float,
-        objective: str,
+        objective: Criterion,
         L: float | None,
         rewards: str,
         jointly: bool = False,
     ) -> BestArmProblem:
-        one_of("objective", objective, OBJECTIVES)
+        one_of("objective", objective, get_args(Criterion))
         smallest = min(arm.variance for arm in arms)
         goal: Objective
         if objective == "rssr":

@@ -28,7 +28,7 @@ from ..executors import Engine, engine_of
 from ..metrics import Estimate
 from ..policies.base import EliminationPolicy, Policy, check_policy
 from ..simulation import LARGEST_HORIZON, LARGEST_SEED, simulate
-from ..validation import inside, real, whole
+from ..validation import check_keywords, inside, real, whole
 from .crossing import Line, fit
 from .needs import ASKED, BRACKET, CONFIDENCE, CURVE, EVERY_ARM, FIT, STAGES, VERIFY, Need, Plan, Point
 from .phases import drawn_directly, recommended
@@ -47,6 +47,7 @@ LEAST_PERIODS = 4
 TURNS = 4
 
 
+@check_keywords(objective="it belongs to the problem, as in BestArmProblem.from_gap(..., objective=...)")
 def plan(
     problem: BestArmProblem,
     *,

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..kernels.elimination import accept_or_drop, share_by_spread
+from ..kernels.elimination import accept_or_drop, share_by_influence_variance
 from ..objectives import RSSR, Objective, Variance, check_objective
 from ..validation import finite, positive, whole
 from .base import PAPER, EliminationPolicy
@@ -124,9 +124,9 @@ class SequentialHalving(_Halving, _OnObjective):
 @dataclass(frozen=True)
 class VarianceAwareHalving(_OnObjective, _TopM):
     r"""Sequential halving that plays arms more whose estimates are less certain: half of a phase's pulls are shared
-    alike, the other half so that an arm's pulls are in proportion to the spread of its estimate.
+    alike, the other half so that an arm's pulls are in proportion to its influence variance.
 
-    The spread is the variance of the influence of a reward x on the estimated objective f(mean, variance),
+    That is the variance of the influence of a reward x on the estimated objective f(mean, variance),
     :math:`f_\mu (x-\mu) + f_{\sigma^2} ((x-\mu)^2 - \sigma^2)`, from all rewards of the arm so far. Divided by the
     pulls it is the variance of the estimate, which the second half makes equal as far as that can be. Phases and budget
     are those of :class:`SequentialHalving`; rewards of earlier phases count.
@@ -148,7 +148,7 @@ class VarianceAwareHalving(_OnObjective, _TopM):
         "after Lalitha, Kalantari, Ma, Deoras & Kveton, Fixed-Budget Best-Arm Identification with Heterogeneous Reward "
         "Variances, 2023, whose SHAdaVar equalises the errors of estimated means"
     )
-    share = staticmethod(share_by_spread)
+    share = staticmethod(share_by_influence_variance)
 
     @property
     def keeps_samples(self) -> bool:

@@ -9,14 +9,14 @@ from ..kernels.statistics import ArmRecord
 from ..objectives import RSSR, Objective
 from ..validation import finite, positive
 from .base import StoppingPolicy
-from .scale_free import estimate_of, paid_alike, spread_of
+from .scale_free import estimate_of, influence_variance_of, paid_alike
 
 #: Variances are known to a share of sqrt(kurtosis / s) after s pulls: W is taken to be larger by this times the square.
 _DOUBT = 4.0
 
 
 _SIGNED = RSSR(1.0, signed=True)
-estimate, spread = estimate_of(_SIGNED.root), spread_of(_SIGNED.root)
+estimate, w_of = estimate_of(_SIGNED.root), influence_variance_of(_SIGNED.root)
 
 
 def root(arm: ArmRecord, L: float, risk_free: float) -> float:
@@ -24,7 +24,7 @@ def root(arm: ArmRecord, L: float, risk_free: float) -> float:
 
 
 def noise(arm: ArmRecord, L: float, risk_free: float) -> float:
-    w: float = spread(arm, (L, risk_free), 0.5, 0.0)
+    w: float = w_of(arm, (L, risk_free), 0.5, 0.0)
     v = arm.variance
     if paid_alike(arm):
         return w

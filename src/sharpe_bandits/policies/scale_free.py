@@ -55,13 +55,13 @@ def estimate_of(root: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @lru_cache
-def spread_of(root: Callable[..., Any]) -> Callable[..., Any]:
+def influence_variance_of(root: Callable[..., Any]) -> Callable[..., Any]:
     """W: the variance of one pull's influence on h, estimated and stabilised, for the objective of this root.
 
     ``unseen`` is W for an arm that has paid the same every time; where it is 0, the variance ``largest`` says it.
     """
 
-    def spread(arm: ArmRecord, goal: tuple[float, ...], unseen: float, largest: float) -> float:
+    def stable_influence_variance(arm: ArmRecord, goal: tuple[float, ...], unseen: float, largest: float) -> float:
         alike = paid_alike(arm)
         v = largest if alike else arm.variance
         _, by_mean, by_variance, scale = root(arm.mean, v, *goal)
@@ -73,7 +73,7 @@ def spread_of(root: Callable[..., Any]) -> Callable[..., Any]:
         stable = (shaped_normal if alike else max(estimated, FLOOR * shaped_normal)) / scale
         return unseen if alike and unseen > 0.0 else stable
 
-    return _named(spread, root)
+    return _named(stable_influence_variance, root)
 
 
 def _named(function: Any, *parts: Callable[..., Any]) -> Callable[..., Any]:
@@ -115,13 +115,13 @@ def upper_bound_of(
     """The index of SF-UCB for the objective of this root; ``counted``: how pulls are counted; ``largest``: the variance
     that stands for that of an arm that has paid the same every time.
     """
-    estimate, spread = estimate_of(root), spread_of(root)
+    estimate, w_of = estimate_of(root), influence_variance_of(root)
 
     def upper_bound(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float, c: float) -> float:
         # The distance whose divergence is c ln N; epsilon^2 is 2 ln N / s.
         exponent = c * arm.epsilon * arm.epsilon * arm.pulls / (counted(arm) - 2.0)
         grown = expm1(min(exponent, _LARGEST))
-        return estimate(arm, goal) + math.sqrt(spread(arm, goal, unseen, largest(arm)) * grown)
+        return estimate(arm, goal) + math.sqrt(w_of(arm, goal, unseen, largest(arm)) * grown)
 
     return _named(upper_bound, root, counted, largest)
 
@@ -129,13 +129,13 @@ def upper_bound_of(
 @lru_cache
 def imed_of(root: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The index of SF-IMED and its score for the objective of this root."""
-    estimate, spread = estimate_of(root), spread_of(root)
+    estimate, w_of = estimate_of(root), influence_variance_of(root)
 
     def imed(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float) -> float:
         behind = arm.lead - estimate(arm, goal)
         square = behind * behind
-        # The leader itself is not behind; written so that an arm without any spread does not divide 0 by 0.
-        ratio = square / spread(arm, goal, unseen, arm.variance) if square > 0.0 else 0.0
+        # The leader itself is not behind; written so that an arm with W = 0 does not divide 0 by 0.
+        ratio = square / w_of(arm, goal, unseen, arm.variance) if square > 0.0 else 0.0
         if unseen == 0.0 and square > 0.0 and paid_alike(arm):
             ratio = 1.0
         return -(0.5 * (arm.pulls - 2.0) * log1p(min(ratio, _LARGEST_RATIO)) + log(arm.pulls))
@@ -149,12 +149,12 @@ def imed_of(root: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[...,
 @lru_cache
 def sampled_of(root: Callable[..., Any]) -> Callable[..., Any]:
     """The index of W-TS for the objective of this root."""
-    estimate, spread = estimate_of(root), spread_of(root)
+    estimate, w_of = estimate_of(root), influence_variance_of(root)
 
     def sampled(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float, optimistic: float) -> float:
         z = normal(arm.key, 0)
         # The distance whose divergence is z^2 / 2.
-        away = math.sqrt(spread(arm, goal, unseen, arm.lead) * expm1(min(z * z / (arm.pulls - 2.0), _LARGEST)))
+        away = math.sqrt(w_of(arm, goal, unseen, arm.lead) * expm1(min(z * z / (arm.pulls - 2.0), _LARGEST)))
         below = 0.0 if optimistic > 0.0 else -away
         return estimate(arm, goal) + (away if z > 0.0 else below)
 
@@ -230,13 +230,13 @@ class _AnyObjective(_ScaleFree):
 
     @property
     def score(self) -> Callable[..., Any] | None:
-        return largest_variance if self.goal.unseen_spread is None else None
+        return largest_variance if self.goal.unseen_influence_variance is None else None
 
     def argument(self, name: str, horizon: int) -> Any:
         if name == "goal":
             return self.goal.arguments()
         if name == "unseen":
-            return float(self.goal.unseen_spread or 0.0)
+            return float(self.goal.unseen_influence_variance or 0.0)
         return super().argument(name, horizon)
 
 

@@ -61,15 +61,15 @@ class _UCBSharpe(IndexPolicy):
     def reward_warning(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:
         if any(pulls < ENOUGH for _, pulls, _, _ in arms):
             return super().reward_warning(arms, horizon)
-        spread = self.L + max(variance for _, _, _, variance in arms)
+        d = self.L + max(variance for _, _, _, variance in arms)
         end = LONG_LIFE if horizon is None else horizon
-        needed = 18.0 * math.log(end) / spread**2  # pulls s for which spread > 3 sqrt(2 ln N / s)
+        needed = 18.0 * math.log(end) / d**2  # pulls s for which d > 3 sqrt(2 ln N / s)
         if needed * len(arms) <= end:
             return super().reward_warning(arms, horizon)
         fate = "arms are played in rotation" if self.undefined_width == "infinite" else "choices mean nothing"
         return (
             f"{self.name} needs about {needed:.1g} pulls of every arm before its confidence width is defined on "
-            f"rewards of this scale (L plus variance is {spread:.2g}); until then {fate}. Use ScaleFreeUCB(L=...), "
+            f"rewards of this scale (L plus variance is {d:.2g}); until then {fate}. Use ScaleFreeUCB(L=...), "
             "which works at any scale"
         )
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import InvalidInputError, listed, shown
 from .draft import Draft, counted, passing
+from .options import Constant, Duplicates, Kind, Missing, TimeZones, Unsorted
 
 #: Returns that differ by no more than this do not vary: prices that grow evenly give ones that differ in the last bits.
 CONSTANT = 1e-14
@@ -19,7 +20,7 @@ _NAMED = 5
 LEAST_ROWS = 3
 
 
-def date_rows(draft: Draft, missing: str, timezones: str) -> None:
+def date_rows(draft: Draft, missing: Missing, timezones: TimeZones) -> None:
     """Every row has a date, and all dates are of one zone."""
     if draft.dates is None:
         return
@@ -41,7 +42,7 @@ def date_rows(draft: Draft, missing: str, timezones: str) -> None:
         draft.keep(~undated)
 
 
-def _one_zone(draft: Draft, known: list[str | None], undated: np.ndarray, timezones: str) -> None:
+def _one_zone(draft: Draft, known: list[str | None], undated: np.ndarray, timezones: TimeZones) -> None:
     words = [zone or "no time zone" for zone in known]
     if timezones == "error":
         odd = next(r for r, zone in enumerate(draft.zones) if zone != known[0] and not undated[r])
@@ -53,7 +54,7 @@ def _one_zone(draft: Draft, known: list[str | None], undated: np.ndarray, timezo
     draft.notes.append(f"dates of several time zones ({', '.join(words)}) are in UTC{aside}")
 
 
-def order_rows(draft: Draft, unsorted: str) -> None:
+def order_rows(draft: Draft, unsorted: Unsorted) -> None:
     if draft.dates is None or len(draft.dates) < 2:
         return
     back = np.diff(draft.dates) < np.timedelta64(0)
@@ -70,7 +71,7 @@ def order_rows(draft: Draft, unsorted: str) -> None:
     draft.keep(np.argsort(draft.dates, kind="stable"))
 
 
-def single_rows(draft: Draft, duplicates: str) -> None:
+def single_rows(draft: Draft, duplicates: Duplicates) -> None:
     if draft.dates is None or len(draft.dates) < 2:
         return
     same = np.diff(draft.dates) == np.timedelta64(0)
@@ -100,7 +101,7 @@ def check_finite(draft: Draft) -> None:
         raise InvalidInputError(f"{draft.where(row, column)}: {draft.values[row, column]} is not finite; correct it")
 
 
-def close_gaps(draft: Draft, missing: str, kind: str) -> None:
+def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
     gaps = np.isnan(draft.values)
     if not gaps.any():
         return
@@ -176,7 +177,7 @@ def make_returns(draft: Draft) -> None:
         draft.keep(~np.isnan(values).all(axis=1))
 
 
-def rescale(draft: Draft, scale: float | None, kind: str) -> None:
+def rescale(draft: Draft, scale: float | None, kind: Kind) -> None:
     if scale is not None and scale != 1:
         with np.errstate(over="ignore"):  # looked at below
             draft.values = draft.values * scale
@@ -210,7 +211,7 @@ def check_moderate(draft: Draft) -> None:
         )
 
 
-def check_enough(draft: Draft, kind: str) -> None:
+def check_enough(draft: Draft, kind: Kind) -> None:
     counts = (~np.isnan(draft.values)).sum(axis=0)
     short = int(counts.argmin())
     number = int(counts[short])
@@ -226,7 +227,7 @@ def check_enough(draft: Draft, kind: str) -> None:
     raise InvalidInputError(f"at least {needed} are needed, there is enough for {counted(number, 'return')}{done}")
 
 
-def check_variation(draft: Draft, constant: str) -> None:
+def check_variation(draft: Draft, constant: Constant) -> None:
     still = np.nanmax(draft.values, axis=0) - np.nanmin(draft.values, axis=0) <= CONSTANT
     if not still.any():
         return

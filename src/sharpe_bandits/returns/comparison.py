@@ -28,11 +28,11 @@ import numpy as np
 from .. import console
 from ..display import Findings, Shown, Table
 from ..errors import InvalidInputError, unknown
-from ..validation import inside, whole
+from ..validation import check_keywords, inside, whole
 from . import statistics
 from .ranking import CSCV_BLOCKS, SHOWN, false_discovery_rates
 from .resampling import arch_bootstrap, block_length, check_block, resampled_counts, resampled_moments
-from .table import Returns, table_of
+from .table import Returns, read_returns, table_of
 
 #: Every pair is compared up to so many columns; more are compared with the first alone.
 ALL_PAIRS = 15
@@ -213,6 +213,7 @@ class Comparison(Shown):
         return Findings(self.remarks, self.tables(SHOWN), self.summary, self.settings())
 
 
+@check_keywords(read_returns)
 def compare(
     source: Any,
     *,

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import InvalidInputError
 from . import dates as dates_of
+from .options import Kind
 from .sources import Source
 
 #: Values of ``date_format`` by what numbers count.
@@ -70,7 +71,7 @@ class Table(Protocol):
         """Words for a row, and for a column if it is given."""
 
 
-def refuse(source: Source, table: Table, kind: str, chosen: bool) -> None:
+def refuse(source: Source, table: Table, kind: Kind, chosen: bool) -> None:
     """Raise if columns are no prices or returns, or if rows run backwards; columns that were chosen are taken as meant.
 
     Parameters
@@ -79,7 +80,7 @@ def refuse(source: Source, table: Table, kind: str, chosen: bool) -> None:
         the table as it was found
     table : Table
         the numbers that were read from it
-    kind : str
+    kind : Kind
         "prices" or "returns"
     chosen : bool
         whether columns were chosen by name
@@ -213,14 +214,14 @@ def _direction(read: list[Any]) -> int | None:
     return 1 if min(steps) >= 0 else -1 if max(steps) <= 0 else 0
 
 
-def remarks(table: Table, kind: str, periods_per_year: float, prices: np.ndarray | None) -> list[str]:
+def remarks(table: Table, kind: Kind, periods_per_year: float, prices: np.ndarray | None) -> list[str]:
     """What may be a mistake in a table of returns, each with its remedy.
 
     Parameters
     ----------
     table : Table
         the returns
-    kind : str
+    kind : Kind
         what they were made from, "prices" or "returns"
     periods_per_year : float
         as it was given
@@ -282,12 +283,12 @@ def _jumps(table: Table) -> list[str]:
         logs = _logarithms(table.values[:, column])
         size = np.abs(logs)
         moved = size[size > 0]
-        spread = 1.4826 * float(np.median(moved)) if len(moved) else math.inf
-        for row in np.flatnonzero(size > _FAR * spread).tolist():
+        robust_sd = 1.4826 * float(np.median(moved)) if len(moved) else math.inf
+        for row in np.flatnonzero(size > _FAR * robust_sd).tolist():
             place = (row, column)
             if any(_undone(logs[first : first + 2]) for first in (row - 1, row) if 0 <= first < len(logs) - 1):
                 undone.append(place)
-            elif min(abs(size[row] - math.log(k)) for k in _SPLITS) < min(_MOVES * spread, _NEAR):
+            elif min(abs(size[row] - math.log(k)) for k in _SPLITS) < min(_MOVES * robust_sd, _NEAR):
                 split.append(place)
             elif size[row] > _JUMP:
                 other.append(place)

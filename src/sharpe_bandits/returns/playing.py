@@ -439,8 +439,8 @@ def follow_the_leader(x: np.ndarray, risk_free_per_period: float = 0.0, top: int
 def first_regulariser(paths: _TablePaths) -> float:
     """L from the first rounds alone: later ones are not known yet when policies begin to use it."""
     first = paths.recorded[: max(FIRST_ROWS, 2 * paths.K, paths.warm_rounds)]
-    spread = [column[~np.isnan(column)] for column in first.T]
-    varied = [column.var(ddof=1) for column in spread if len(column) > 1 and np.ptp(column) > CONSTANT]
+    seen = [column[~np.isnan(column)] for column in first.T]
+    varied = [column.var(ddof=1) for column in seen if len(column) > 1 and np.ptp(column) > CONSTANT]
     if not varied:
         raise InvalidInputError(
             f"no column varies in the first {len(first)} rows, from which L is estimated; pass L= (--L)"

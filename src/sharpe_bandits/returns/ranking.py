@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -19,12 +19,15 @@ from ..display import Findings, Shown, Table
 from ..errors import InvalidInputError, unknown
 from ..metrics import wilson
 from ..objectives import RSSR, usual_regulariser
-from ..validation import inside, one_of, positive, whole
+from ..validation import check_keywords, inside, one_of, positive, whole
 from . import dates as dates_of
 from . import statistics
+from .options import Kind
 from .resampling import block_length, check_block, resampled_counts, resampled_moments
-from .table import Returns, table_of
+from .table import Returns, read_returns, table_of
 
+#: What decides the order.
+RankedBy = Literal["sharpe", "rssr"]
 #: Columns shown on a screen, at most, and blocks of rows for the probability of backtest overfitting.
 SHOWN, CSCV_BLOCKS = 30, 16
 #: A resample whose variance is so small a part of the column's does not vary.
@@ -117,7 +120,7 @@ class Ranking(Shown):
     ----------
     columns : tuple[Ranked, ...]
         the best first
-    by : str
+    by : RankedBy
         what they are ranked by, "sharpe" or "rssr"
     L : float
         regulariser of RSSR, in the unit of variance per period
@@ -156,7 +159,7 @@ class Ranking(Shown):
     """
 
     columns: tuple[Ranked, ...]
-    by: str
+    by: RankedBy
     L: float
     risk_free: float
     risk_free_per_period: float
@@ -169,7 +172,7 @@ class Ranking(Shown):
     sharpe_error: float
     rssr_error: float
     periods_per_year: float
-    kind: str
+    kind: Kind
     span: str
     convention: str
     notes: tuple[str, ...]
@@ -349,13 +352,14 @@ def _more(column: Ranked) -> str:
     return f"{column.more_years:.1f} more years" if column.more_years else "enough"
 
 
+@check_keywords(read_returns)
 def rank(
     source: Any,
     *,
     L: float | None = None,
     risk_free: float = 0.0,
     risk_free_per_period: float | None = None,
-    by: str = "sharpe",
+    by: RankedBy = "sharpe",
     trials: int | None = None,
     trials_sd: float | None = None,
     confidence: float = 0.95,
@@ -376,7 +380,7 @@ def rank(
         annual rate, 0.02 for 2%
     risk_free_per_period : float | None, optional
         the rate per period, instead of the annual one
-    by : str, optional
+    by : RankedBy, optional
         "sharpe" or "rssr"
     trials : int | None, optional
         how many strategies were tried, those thrown away included; by default the columns, which are then taken to be
@@ -404,7 +408,7 @@ def rank(
     'A'
     """
     returns = table_of(source, reading)
-    one_of("by", by, ("sharpe", "rssr"))
+    one_of("by", by, get_args(RankedBy))
     rate = returns.rate(risk_free, risk_free_per_period)
     inside("confidence", confidence)
     least = math.ceil(round(2 / (1 - confidence), 6))  # one beyond each end

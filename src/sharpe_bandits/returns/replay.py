@@ -6,7 +6,7 @@ such period, and what it learns from is the return over it.
 
 Which column a policy tries first depends on their order, and much follows from that. So every policy is played many
 times, with the columns in another random order each time; and, if asked for, from other first rows, or on blocks of
-rows drawn again. The spread over these runs is shown beside every number.
+rows drawn again. The standard deviation over these runs is shown beside every number.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..kernels.holdings import Terms
 from ..objectives import RSSR
 from ..policies.base import Policy, check_policy
 from ..policies.by_name import policies_by_name
-from ..validation import one_of, positive, whole
+from ..validation import check_keywords, one_of, positive, whole
 from . import statistics
 from .dates import in_words
 from .decisions import costs_of
@@ -47,7 +47,7 @@ from .playing import (
     paths_through,
     play,
 )
-from .table import table_of
+from .table import read_returns, table_of
 
 #: A difference is called one only beyond so many standard errors.
 CLEAR = 2.0
@@ -365,6 +365,7 @@ class Replay(Shown):
         return Findings(self.remarks, self.tables(), words, {**self.rules(), **self.settings()})
 
 
+@check_keywords(read_returns)
 def replay(
     source: Any,
     policies: Policy | str | Iterable[Policy | str] | None = None,

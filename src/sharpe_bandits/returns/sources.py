@@ -22,6 +22,7 @@ import numpy as np
 
 from ..errors import InvalidInputError, SharpeBanditsError, listed, require, shown, unknown
 from ..validation import whole
+from .options import Duplicates
 
 #: What stands for a missing value in a CSV file, besides nothing at all.
 MISSING_WORDS = (
@@ -554,7 +555,7 @@ def _other_encoding(path: Path) -> str:
         return "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "cp1252"
 
 
-def pivoted(source: Source, layout: Layout, dated: int | None, duplicates: str) -> Source:
+def pivoted(source: Source, layout: Layout, dated: int | None, duplicates: Duplicates) -> Source:
     """A table with a row per date and a column per asset, from one with a row per date and asset."""
     import pyarrow as pa
 

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ..errors import InvalidInputError, listed, shown
-from ..validation import one_of, positive
+from ..validation import check_keywords, one_of, positive
 from . import cleaning, notation, plausibility, sources
 from . import dates as dates_of
 from .draft import Draft, counted, drafted, passing
+from .options import Constant, Duplicates, Kind, Missing, Quote, TimeZones, Unsorted
 from .statistics import LARGEST_RATE, per_period, risk_free_rate
-
-#: What the numbers of a table may be, and what becomes of gaps.
-KINDS = ("prices", "returns", "log-returns")
-MISSING = ("error", "drop", "fill", "keep")
-#: How a series of risk-free rates may be quoted.
-QUOTES = ("per-period", "annual", "per-period-percent", "annual-percent")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +23,16 @@ class Hurdle:
 
     Attributes
     ----------
-    name, kind : str
-        and whether it is a "risk-free rate" or a "benchmark"
+    name : str
+        of the series
+    kind : Literal['risk-free rate', 'benchmark']
+        what it is
     values : numpy.ndarray
         per period, one per row
     """
 
     name: str
-    kind: str
+    kind: Literal["risk-free rate", "benchmark"]
     values: np.ndarray
 
     @property
@@ -60,7 +57,7 @@ class Returns:
         one per row, in UTC where they had a time zone; None where the table has none
     periods_per_year : float
         by which everything is annualised
-    kind : str
+    kind : Kind
         what the source held, "prices", "returns" or "log-returns"
     notes : tuple[str, ...], optional
         what was dropped, filled or sorted on reading, in words
@@ -82,7 +79,7 @@ class Returns:
     values: np.ndarray
     dates: np.ndarray | None
     periods_per_year: float
-    kind: str
+    kind: Kind
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     hurdle: Hurdle | None = None
@@ -143,20 +140,21 @@ class Returns:
         return f"Returns({', '.join(self.names)}: {self.span}; {self.convention})"
 
 
+@check_keywords()
 def read_returns(
     source: Any,
     *,
-    kind: str,
+    kind: Kind,
     periods_per_year: float,
     date: str | None = None,
     columns: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     scale: float | None = None,
-    missing: str = "error",
-    duplicates: str = "error",
-    unsorted: str = "error",
-    timezones: str = "error",
-    constant: str = "error",
+    missing: Missing = "error",
+    duplicates: Duplicates = "error",
+    unsorted: Unsorted = "error",
+    timezones: TimeZones = "error",
+    constant: Constant = "error",
     separator: str = ",",
     encoding: str = "utf-8",
     skip_rows: int = 0,
@@ -168,7 +166,7 @@ def read_returns(
     thousands: str = "",
     currency: str = "",
     risk_free_series: Any = None,
-    risk_free_quote: str = "per-period",
+    risk_free_quote: Quote = "per-period",
     benchmark: Any = None,
 ) -> Returns:
     """Read returns, or prices and make returns of them. Nothing is guessed, dropped or filled unless asked for.
@@ -178,7 +176,7 @@ def read_returns(
     source : Any
         path of a CSV, Parquet or spreadsheet file, pandas or polars frame, Arrow table, dictionary of columns, 2-d
         array
-    kind : str
+    kind : Kind
         what the numbers are, "prices", "returns" (simple ones) or "log-returns"
     periods_per_year : float
         how many rows make a year: 252 for trading days, 12 for months
@@ -191,17 +189,17 @@ def read_returns(
     scale : float | None, optional
         what returns are multiplied by: 0.01 for per cent, with or without a sign. By default returns above 100% are
         refused, since they may be per cent; ``scale=1`` accepts them
-    missing : str, optional
+    missing : Missing, optional
         "error"; "drop" the rows with a gap; "fill" it with the last price before, or a return of 0; "keep" it, so that
         every column has a history of its own (the return after a gap in prices spans it)
-    duplicates : str, optional
+    duplicates : Duplicates, optional
         rows with the same date: "error", or keep the "first" or the "last"
-    unsorted : str, optional
+    unsorted : Unsorted, optional
         "error", or "sort" by date
-    timezones : str, optional
+    timezones : TimeZones, optional
         dates of several zones, or some with and some without: "error", or all in "utc" (those without one are taken to
         be so already)
-    constant : str, optional
+    constant : Constant, optional
         columns that do not vary, and have no Sharpe ratio: "error" or "drop"
     separator, encoding : str, optional
         of the values in a CSV file, and of its text
@@ -222,7 +220,7 @@ def read_returns(
         risk-free rates by row: the name of a column, or another table with a column of dates and one of rates (a file
         of the same type is read with the same options, any other table without them). Returns are judged less the rate
         of their row
-    risk_free_quote : str, optional
+    risk_free_quote : Quote, optional
         what those rates are, "per-period", "annual", or either in per cent: "per-period-percent", "annual-percent"
     benchmark : Any, optional
         instead, a benchmark of the same ``kind``: the name of a column, or another table. Returns are judged less its
@@ -234,14 +232,14 @@ def read_returns(
     >>> read_returns(prices, kind="prices", periods_per_year=252).values[0]
     array([0.02, 0.01])
     """
-    one_of("kind", kind, KINDS)
+    one_of("kind", kind, get_args(Kind))
     remedy = "252 for trading days, 52 for weeks, 12 for months"
     periods_per_year = positive("periods_per_year", periods_per_year, remedy)
-    one_of("missing", missing, MISSING)
-    one_of("duplicates", duplicates, ("error", "first", "last"))
-    one_of("unsorted", unsorted, ("error", "sort"))
-    one_of("timezones", timezones, ("error", "utc"))
-    one_of("constant", constant, ("error", "drop"))
+    one_of("missing", missing, get_args(Missing))
+    one_of("duplicates", duplicates, get_args(Duplicates))
+    one_of("unsorted", unsorted, get_args(Unsorted))
+    one_of("timezones", timezones, get_args(TimeZones))
+    one_of("constant", constant, get_args(Constant))
     if scale is not None:
         scale = positive("scale", scale, "0.01 for per cent")
         if kind == "prices" and scale != 1:
@@ -250,7 +248,7 @@ def read_returns(
         raise InvalidInputError(f"columns must be a list of names, got {shown(columns)}; pass [{shown(columns)}]")
 
     dates_of.check_form(date_format)
-    one_of("risk_free_quote", risk_free_quote, QUOTES)
+    one_of("risk_free_quote", risk_free_quote, get_args(Quote))
     if risk_free_series is not None and benchmark is not None:
         raise InvalidInputError(
             "give risk_free_series= or benchmark=, not both: returns are judged against one of them"
@@ -323,7 +321,7 @@ def table_of(source: Any, reading: dict[str, Any]) -> Returns:
     return read_returns(source, **reading)
 
 
-def _rates(series: Draft, quote: str, periods_per_year: float) -> np.ndarray:
+def _rates(series: Draft, quote: Quote, periods_per_year: float) -> np.ndarray:
     """Rates per period, from how they are quoted."""
     rates = series.values * (0.01 if quote.endswith("percent") else 1.0)
     if quote.startswith("annual"):
@@ -332,14 +330,14 @@ def _rates(series: Draft, quote: str, periods_per_year: float) -> np.ndarray:
     if yearly > LARGEST_RATE:
         raise InvalidInputError(
             f"rates of {series.names[0]!r} would be up to {yearly:.0%} per year as {quote!r}; pass risk_free_quote= "
-            f"(--risk-free-quote) with another of {', '.join(QUOTES)}"
+            f"(--risk-free-quote) with another of {', '.join(get_args(Quote))}"
         )
     return rates
 
 
-def _hurdle(draft: Draft, series: Draft, benchmark: bool, same_table: bool, missing: str) -> Hurdle:
+def _hurdle(draft: Draft, series: Draft, benchmark: bool, same_table: bool, missing: Missing) -> Hurdle:
     """The series in the rows of the returns: by date, or by row of the same table."""
-    what = "benchmark" if benchmark else "risk-free rate"
+    what: Literal["risk-free rate", "benchmark"] = "benchmark" if benchmark else "risk-free rate"
     if same_table:
         keys, wanted = series.rows, draft.rows
     elif draft.dates is None or series.dates is None:

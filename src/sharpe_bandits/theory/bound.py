@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,11 +18,15 @@ from ..validation import one_of
 #:
 #: printed : as the paper has it
 #: repaired : with the paper's slips set right
-#: appendix : (regret of UCB-RSSR alone, not among FORMS) the appendix's bound before it is loosened to the printed one
+#: appendix : (regret of UCB-RSSR alone) the appendix's bound before it is loosened to the printed one
 #: proved : every step of its proof holds for the policy as this library plays it. Only the regret of UCB-SR-like and
 #:     UCB-RSSR has a form of its own here: there the slips that can be set right do not save the printed argument.
 #:     Everywhere else the repaired form is proved, and the two are one.
-FORMS = ("printed", "repaired", "proved")
+Form = Literal["printed", "repaired", "appendix", "proved"]
+#: What a measurement says of a bound or of a claim.
+Judgement = Literal["holds", "fails", "undecided"]
+#: The forms that all bounds have.
+FORMS: tuple[Form, ...] = ("printed", "repaired", "proved")
 
 
 @dataclass(frozen=True)
@@ -35,14 +39,14 @@ class Bound:
         the bound; infinite where it is undefined
     vacuous : bool
         whether it says nothing: a probability of at least 1, a regret of at least n times the largest gap, or undefined
-    form : str
-        one of :data:`FORMS`
+    form : Form
+        how the statement is read
     source : str
         the statement it comes from, in plain words
     reason : str, optional
         why it is undefined, if it is
-    kind : str, optional
-        "probability" or "regret"
+    kind : Literal['probability', 'regret'], optional
+        what is bounded
     applies : bool, optional
         whether the bandit meets the assumptions that the statement makes (such as rewards in [0, 1])
 
@@ -57,29 +61,29 @@ class Bound:
 
     value: float
     vacuous: bool
-    form: str
+    form: Form
     source: str
     reason: str = ""
-    kind: str = "probability"
+    kind: Literal["probability", "regret"] = "probability"
     applies: bool = True
 
     def __float__(self) -> float:
         return self.value
 
 
-def check_form(form: Any) -> str:
+def check_form(form: Form) -> Form:
     """``form`` if it is one of :data:`FORMS`."""
     return one_of("form", form, FORMS)
 
 
-def probability(value: float, form: str, source: str, *, reason: str = "", applies: bool = True) -> Bound:
+def probability(value: float, form: Form, source: str, *, reason: str = "", applies: bool = True) -> Bound:
     """A bound on a probability."""
     if reason or math.isnan(value):
         return Bound(math.inf, True, form, source, reason or "the formula is not a number here", "probability", applies)
     return Bound(float(value), bool(value >= 1), form, source, "", "probability", applies)
 
 
-def regret(value: float, most: float, form: str, source: str, *, reason: str = "", applies: bool = True) -> Bound:
+def regret(value: float, most: float, form: Form, source: str, *, reason: str = "", applies: bool = True) -> Bound:
     """A bound on a regret that cannot exceed ``most`` anyway."""
     if reason or math.isnan(value):
         return Bound(math.inf, True, form, source, reason or "the formula is not a number here", "regret", applies)

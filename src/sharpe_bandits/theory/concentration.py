@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ..errors import InvalidInputError
 from ..validation import inside, one_of, positive, whole
-from .bound import Bound, check_form, probability
+from .bound import Bound, Form, check_form, probability
 
 #: Statistics with a concentration inequality.
-STATISTICS = ("variance", "sr_like", "rssr")
+Statistic = Literal["variance", "sr_like", "rssr"]
+STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 
 
 def variance_concentration(
-    epsilon: float, pulls: int, upper: float, form: str = "repaired", *, lower: float = 0.0
+    epsilon: float, pulls: int, upper: float, form: Form = "repaired", *, lower: float = 0.0
 ) -> Bound:
     r"""Lemma 1: a bound on :math:`P(|\bar V - \sigma^2| > \epsilon)` for n rewards in [lower, upper].
 
@@ -45,7 +46,7 @@ def variance_concentration(
 
 
 def sr_like_concentration(
-    epsilon: float, pulls: int, upper: float, form: str = "repaired", *, lower: float = 0.0
+    epsilon: float, pulls: int, upper: float, form: Form = "repaired", *, lower: float = 0.0
 ) -> Bound:
     r"""Theorem on SR-like: a bound on the probability that :math:`\bar X / D` strays by more than :func:`width`.
 
@@ -71,7 +72,7 @@ def sr_like_concentration(
 
 
 def rssr_concentration(
-    epsilon: float, pulls: int, upper: float, form: str = "repaired", *, lower: float = 0.0
+    epsilon: float, pulls: int, upper: float, form: Form = "repaired", *, lower: float = 0.0
 ) -> Bound:
     r"""Theorem on RSSR: a bound on the probability that :math:`\bar X^2 / D` strays by more than :func:`width`.
 
@@ -99,7 +100,7 @@ def rssr_concentration(
 
 
 def concentration(
-    statistic: str, epsilon: float, pulls: int, upper: float, form: str = "repaired", *, lower: float = 0.0
+    statistic: Statistic, epsilon: float, pulls: int, upper: float, form: Form = "repaired", *, lower: float = 0.0
 ) -> Bound:
     """The inequality of one of :data:`STATISTICS`.
 
@@ -118,7 +119,13 @@ def concentration(
 
 
 def radius(
-    level: float, pulls: int, upper: float, statistic: str = "variance", form: str = "repaired", *, lower: float = 0.0
+    level: float,
+    pulls: int,
+    upper: float,
+    statistic: Statistic = "variance",
+    form: Form = "repaired",
+    *,
+    lower: float = 0.0,
 ) -> float:
     """The epsilon for which an inequality promises ``level``: what to put in to get, say, 5% out.
 
@@ -148,12 +155,12 @@ def radius(
 
 
 def width(
-    statistic: str,
+    statistic: Statistic,
     epsilon: float,
     variance: Any,
     moment: Any,
     L: float | None = None,
-    form: str = "repaired",
+    form: Form = "repaired",
     *,
     pulls: float = math.inf,
 ) -> Any:
@@ -173,7 +180,7 @@ def width(
 
     Parameters
     ----------
-    statistic : str
+    statistic : Statistic
         "variance", "sr_like" or "rssr"
     epsilon : float
         radius for the mean (or second moment) and the variance
@@ -181,7 +188,7 @@ def width(
         of the sample, numbers or arrays; the moment is the mean for SR-like, the second one for RSSR
     L : float | None, optional
         regulariser (not needed for the variance)
-    form : str, optional
+    form : Form, optional
         "printed" or "repaired"
     pulls : float, optional
         size of the sample, for the last term of RSSR; left out, the first-order width

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from ..kernels.streams import SPLITMIX
 from ..metrics import Estimate, wilson
 from ..objectives import RSSR, SharpeLike
 from ..validation import one_of, positive, whole
-from .bound import check_form, independent
-from .concentration import STATISTICS, concentration, radius, width
+from .bound import Form, Judgement, check_form, independent
+from .concentration import STATISTICS, Statistic, concentration, radius, width
 from .identification import variance_order
 
 
@@ -32,9 +32,9 @@ class Coverage:
     ----------
     arm : int
         number of the arm in its bandit, 0 for a single one
-    statistic : str
-        "variance", "sr_like" or "rssr"; "order of variances" for Lemma 2
-    form : str
+    statistic : Statistic | Literal['order of variances']
+        what the inequality is about; the last for Lemma 2
+    form : Form
         "printed" or "repaired"
     pulls : int
         rewards per sample
@@ -52,7 +52,7 @@ class Coverage:
         what the inequality says the rate is at most
     vacuous : bool
         whether it promises nothing
-    verdict : str
+    verdict : Judgement
         "holds" if the whole interval is within the promise, "fails" if all of it is beyond, else "undecided" (as it
         must be if the promise is too small for so few samples to tell)
 
@@ -67,8 +67,8 @@ class Coverage:
     """
 
     arm: int
-    statistic: str
-    form: str
+    statistic: Statistic | Literal["order of variances"]
+    form: Form
     pulls: int
     epsilon: float
     samples: int
@@ -77,7 +77,7 @@ class Coverage:
     undefined: float
     promise: float
     vacuous: bool
-    verdict: str
+    verdict: Judgement
 
 
 def coverage(
@@ -88,8 +88,8 @@ def coverage(
     samples: int = 20_000,
     epsilon: float | None = None,
     level: float | None = None,
-    statistics: Iterable[str] = STATISTICS,
-    forms: Iterable[str] = ("printed", "repaired"),
+    statistics: Iterable[Statistic] = STATISTICS,
+    forms: Iterable[Form] = ("printed", "repaired"),
     seed: int = 0,
     confidence: float = 0.99,
 ) -> list[Coverage]:
@@ -109,9 +109,9 @@ def coverage(
         radius; the paper's :math:`\sqrt{2 \ln n / n}` if neither it nor ``level`` is given
     level : float | None, optional
         instead of epsilon, what each inequality shall promise; each then has the radius that it needs for that
-    statistics : Iterable[str], optional
-        some of "variance", "sr_like", "rssr"
-    forms : Iterable[str], optional
+    statistics : Iterable[Statistic], optional
+        which inequalities
+    forms : Iterable[Form], optional
         some of "printed", "repaired"
     seed : int, optional
         of the samples; the same for all statistics and forms, which see the same samples
@@ -216,7 +216,7 @@ def order_coverage(
     return found
 
 
-def _judged(rate: Estimate, promise: float) -> str:
+def _judged(rate: Estimate, promise: float) -> Judgement:
     return "holds" if rate.high <= promise else "fails" if rate.low > promise else "undecided"
 
 
@@ -229,7 +229,7 @@ def _arms(thing: Any) -> tuple[Arm, ...]:
 
 
 def _error(
-    statistic: str, arm: Arm, L: float | None, mean: np.ndarray, variance: np.ndarray, second: np.ndarray
+    statistic: Statistic, arm: Arm, L: float | None, mean: np.ndarray, variance: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """How far each sample's estimate is from the truth, and the moment that its width looks at."""
     if statistic == "variance":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from ..errors import InvalidInputError
 from ..metrics import Estimate, sample_mean, student
 from ..validation import inside, positive
 
+#: What growth may turn out to be.
+Law = Literal["logarithmic", "linear", "undecided"]
 #: Powers of t that are tried.
 _POWERS = np.arange(-40, 61) / 20
 
@@ -58,8 +60,8 @@ class Growth:
         c n / R(n) of the fit a + b ln t + c t: the share of the regret at the end, n, that grows in proportion to t
     difference : Estimate
         residual of the linear less that of the logarithmic fit; above 0, the logarithm fits better
-    verdict : str
-        "logarithmic", "linear" or "undecided"
+    verdict : Law
+        the law of growth, if one is sure
     reason : str
         what decided
     start, points : int
@@ -80,7 +82,7 @@ class Growth:
     exponent: Estimate
     linear_part: Estimate
     difference: Estimate
-    verdict: str
+    verdict: Law
     reason: str
     start: int
     points: int
@@ -222,7 +224,8 @@ def _exponent(x: np.ndarray, y: np.ndarray, confidence: float) -> Estimate:
     return _jackknife(_POWERS[top] + np.clip(shift, -1, 1) * (_POWERS[1] - _POWERS[0]), confidence)
 
 
-def _verdict(logarithmic: Fit, linear: Fit, difference: Estimate, tolerance: float) -> tuple[str, str]:
+def _verdict(logarithmic: Fit, linear: Fit, difference: Estimate, tolerance: float) -> tuple[Law, str]:
+    law: Law
     if difference.low > 0:
         law, fit, other = "logarithmic", logarithmic, "linear"
     elif difference.high < 0:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from ..objectives import RSSR, Variance
 from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SHVV, SuRSR
 from ..validation import finite, not_negative, one_of, positive, whole
-from .bound import Bound, Facts, check_form, facts, probability
+from .bound import Bound, Facts, Form, check_form, facts, probability
 from .concentration import rssr_concentration
 
 #: Thresholds between two arms' values that are tried; any of them gives a true bound, the best is taken.
@@ -56,7 +56,7 @@ def epsilon_of_gap(gap: float, D: float, second_moment: float) -> float:
     return gap * D**2 / (a + math.sqrt(a**2 + 4 * gap * D**2))
 
 
-def variance_order(bandit: Any, arm: int, pulls: int, form: str = "repaired") -> Bound:
+def variance_order(bandit: Any, arm: int, pulls: int, form: Form = "repaired") -> Bound:
     r"""Lemma 2: a bound on the probability that an arm has a larger sample variance than the arm of largest variance.
 
     .. math:: \text{printed: } \exp\Big(-\frac{(t-1)^2 \delta_i^2}{2 t}\Big), \qquad
@@ -74,8 +74,8 @@ def variance_order(bandit: Any, arm: int, pulls: int, form: str = "repaired") ->
         number of the arm i, counted from 0
     pulls : int
         t
-    form : str, optional
-        "printed", "repaired" or "proved" (the last two are one here)
+    form : Form, optional
+        "repaired" and "proved" are one here
 
     Examples
     --------
@@ -99,7 +99,7 @@ def variance_order(bandit: Any, arm: int, pulls: int, form: str = "repaired") ->
     return probability(value, form, source, reason=reason, applies=known.bounded)
 
 
-def shvv_phase_error(bandit: Any, budget: int, phase: int, form: str = "repaired") -> Bound:
+def shvv_phase_error(bandit: Any, budget: int, phase: int, form: Form = "repaired") -> Bound:
     r"""Lemma 3: a bound on the probability that the arm of largest variance goes in a phase of SHVV, n the budget.
 
     .. math:: \text{printed: } 3 \exp\Big(-\frac{(n - 4 i_k \log_2 K)^2\, \delta_{i_k}^2}{8\, n\, i_k \log_2 K}\Big),
@@ -116,8 +116,8 @@ def shvv_phase_error(bandit: Any, budget: int, phase: int, form: str = "repaired
         budget
     phase : int
         k, counted from 0
-    form : str, optional
-        "printed", "repaired" or "proved" (the last two are one here)
+    form : Form, optional
+        "repaired" and "proved" are one here
 
     Examples
     --------
@@ -149,7 +149,7 @@ def path_error(
     phases: Sequence[PlayedPhase],
     L: float,
     gap: float,
-    form: str = "printed",
+    form: Literal["printed", "repaired"] = "printed",
     *,
     lower: float = 0.0,
     upper: float = 1.0,
@@ -177,8 +177,8 @@ def path_error(
         of the policy
     gap : float
         guess of the smallest gap in RSSR; a larger guess gives a smaller bound
-    form : str, optional
-        "printed" or "repaired"
+    form : Literal['printed', 'repaired'], optional
+        as the paper has it, or with its slips set right
     lower, upper : float, optional
         rewards lie between them (repaired form)
 
@@ -254,7 +254,7 @@ def played_phases(policy: SHSR | SuRSR, budget: int, arms: int, choices: Any, re
     return found
 
 
-def shvv_error(bandit: Any, budget: int, form: str = "repaired", *, keep_samples: bool = False) -> Bound:
+def shvv_error(bandit: Any, budget: int, form: Form = "repaired", *, keep_samples: bool = False) -> Bound:
     r"""Theorem on the error of SHVV, n the budget.
 
     .. math:: \text{printed: } 3 \log_2 K \exp\Big(-\frac{(n - K \log_2 K)^2}{8 n \log_2 K \, H_2}\Big), \qquad
@@ -274,8 +274,8 @@ def shvv_error(bandit: Any, budget: int, form: str = "repaired", *, keep_samples
         arms with known moments
     budget : int
         budget
-    form : str, optional
-        "printed", "repaired" or "proved" (the last two are one here)
+    form : Form, optional
+        "repaired" and "proved" are one here
     keep_samples : bool, optional
         of the policy
 
@@ -305,7 +305,7 @@ def shvv_error(bandit: Any, budget: int, form: str = "repaired", *, keep_samples
 
 
 def shsr_error(
-    bandit: Any, L: float, budget: int, form: str = "repaired", *, keep_samples: bool = False, risk_free: float = 0.0
+    bandit: Any, L: float, budget: int, form: Form = "repaired", *, keep_samples: bool = False, risk_free: float = 0.0
 ) -> Bound:
     r"""Theorem on the error of SHSR, n the budget.
 
@@ -353,7 +353,7 @@ def shsr_error(
     return probability(value, form, source, applies=arm.unit and _power_of_two(k))
 
 
-def sursr_error(bandit: Any, L: float, budget: int, form: str = "repaired", *, risk_free: float = 0.0) -> Bound:
+def sursr_error(bandit: Any, L: float, budget: int, form: Form = "repaired", *, risk_free: float = 0.0) -> Bound:
     r"""Theorem on the error of SuRSR, n the budget.
 
     .. math:: \text{printed: } 2 \sum_{k=1}^{K-1} \exp(-2 t_k \epsilon^2(\Delta_2)), \qquad
@@ -453,7 +453,7 @@ def _rssr_beaten(arm: Facts, L: float) -> Beaten:
     return beaten
 
 
-def _halving(policy: SHVV | SHSR, arm: Facts, budget: int, form: str, source: str, beaten: Beaten) -> Bound:
+def _halving(policy: SHVV | SHSR, arm: Facts, budget: int, form: Form, source: str, beaten: Beaten) -> Bound:
     alive = len(arm.mean)
     reason = _not_played(policy, arm, budget, alive)
     if reason:

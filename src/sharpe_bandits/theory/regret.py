@@ -26,7 +26,7 @@ import numpy as np
 
 from ..objectives import RSSR, Objective, SharpeLike, Variance
 from ..validation import finite, one_of, positive, whole
-from .bound import FORMS, Bound, Facts, check_form, facts, regret
+from .bound import FORMS, Bound, Facts, Form, check_form, facts, regret
 
 #: The constant that counts what goes wrong by chance, as printed.
 _CHANCE = 1 + math.pi**2 / 3
@@ -34,7 +34,7 @@ _CHANCE = 1 + math.pi**2 / 3
 _EXACT_ROUNDS = 1_000_000
 
 
-def ucb_vv_regret(bandit: Any, horizon: int, form: str = "repaired", *, pilot: int = 2) -> Bound:
+def ucb_vv_regret(bandit: Any, horizon: int, form: Form = "repaired", *, pilot: int = 2) -> Bound:
     r"""Theorem on the regret of UCB-VV (appendix A), stated for rewards in [0, 1].
 
     .. math:: \text{printed: } 8 \sum_i \frac{\ln n}{\delta_i} + \Big(1 + \frac{\pi^2}{3}\Big) \sum_i \delta_i
@@ -50,7 +50,7 @@ def ucb_vv_regret(bandit: Any, horizon: int, form: str = "repaired", *, pilot: i
         arms with known moments
     horizon : int
         rounds
-    form : str, optional
+    form : Form, optional
         "printed", "repaired" or "proved" (the last two are one here)
     pilot : int, optional
         pulls per arm in the pilot
@@ -85,7 +85,7 @@ def ucb_vv_regret(bandit: Any, horizon: int, form: str = "repaired", *, pilot: i
 
 
 def ucb_rssr_regret(
-    bandit: Any, L: float, horizon: int, form: str = "repaired", *, pilot: int = 2, risk_free: float = 0.0
+    bandit: Any, L: float, horizon: int, form: Form = "repaired", *, pilot: int = 2, risk_free: float = 0.0
 ) -> Bound:
     r"""Theorem on the regret of UCB-RSSR.
 
@@ -130,7 +130,7 @@ def ucb_rssr_regret(
         of the policy
     horizon : int
         rounds
-    form : str, optional
+    form : Form, optional
         "printed", "appendix", "repaired" or "proved"
     pilot : int, optional
         pulls per arm in the pilot (proved form)
@@ -172,7 +172,7 @@ def ucb_rssr_regret(
 
 
 def ucb_sr_like_regret(
-    bandit: Any, L: float, horizon: int, form: str = "repaired", *, pilot: int = 2, risk_free: float = 0.0
+    bandit: Any, L: float, horizon: int, form: Form = "repaired", *, pilot: int = 2, risk_free: float = 0.0
 ) -> Bound:
     r"""Theorem on the regret of UCB-SR-like: as :func:`ucb_rssr_regret` with the gaps of SR-like.
 
@@ -237,7 +237,7 @@ def _arguments(
     return arm, positive("L", L), whole("horizon", horizon, 1), whole("pilot", pilot, 2)
 
 
-def _as_printed(arm: Facts, objective: Objective, L: float, horizon: int, form: str, source: str) -> Bound:
+def _as_printed(arm: Facts, objective: Objective, L: float, horizon: int, form: Form, source: str) -> Bound:
     gap = objective.gaps(arm.mean, arm.variance)
     worse = gap > 0
     delta = gap[worse]
