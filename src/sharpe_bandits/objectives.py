@@ -250,13 +250,8 @@ class Sharpe(_SharpeFamily):
     0.2999
     """
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return _sharpe
-
-    @property
-    def root(self) -> Callable[..., Any]:
-        return _root_sharpe
+    formula = staticmethod(_sharpe)
+    root = staticmethod(_root_sharpe)
 
     @property
     def unseen_influence_variance(self) -> float | None:
@@ -274,13 +269,8 @@ class SharpeLike(_SharpeFamily):
     1.0
     """
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return _sharpe_like
-
-    @property
-    def root(self) -> Callable[..., Any]:
-        return _root_sharpe_like
+    formula = staticmethod(_sharpe_like)
+    root = staticmethod(_root_sharpe_like)
 
     @property
     def unseen_influence_variance(self) -> float | None:
@@ -298,13 +288,8 @@ class Variance(Objective):
     [0.0, 0.75]
     """
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return _variance
-
-    @property
-    def root(self) -> Callable[..., Any]:
-        return _root_variance
+    formula = staticmethod(_variance)
+    root = staticmethod(_root_variance)
 
 
 @dataclass(frozen=True, repr=False)
@@ -323,13 +308,8 @@ class MeanVariance(Objective):
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", not_negative("rho", self.rho))
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return _mean_variance
-
-    @property
-    def root(self) -> Callable[..., Any]:
-        return _root_mean_variance
+    formula = staticmethod(_mean_variance)
+    root = staticmethod(_root_mean_variance)
 
 
 @dataclass(frozen=True, repr=False)
@@ -343,13 +323,8 @@ class Mean(Objective):
     [0.0, 0.3]
     """
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return _mean
-
-    @property
-    def root(self) -> Callable[..., Any]:
-        return _root_mean
+    formula = staticmethod(_mean)
+    root = staticmethod(_root_mean)
 
 
 del Objective.kinds["_SharpeFamily"]

@@ -1,7 +1,6 @@
 """Classical baselines: UCB1, MV-LCB, epsilon-greedy, round robin."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -39,12 +38,8 @@ class UCB1(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.UCB1().agent(arms=["A", "B", "C"])
-    >>> agent.ask()
+    >>> sb.UCB1().agent(arms=["A", "B", "C"]).ask()
     'A'
-    >>> agent.tell("A", 0.3)
-    >>> agent.ask()
-    'B'
     """
 
     title: ClassVar[str] = "UCB1"
@@ -57,9 +52,7 @@ class UCB1(IndexPolicy):
     def goal(self) -> Objective:
         return Mean()
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return ucb1
+    formula = staticmethod(ucb1)
 
     def nondecreasing(self, lowest: float) -> bool:
         return True
@@ -74,12 +67,8 @@ class MVLCB(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.MVLCB(rho=1.0).agent(arms=["A", "B", "C"], horizon=1_000)
-    >>> agent.ask()
+    >>> sb.MVLCB(rho=1.0).agent(arms=["A", "B", "C"], horizon=1_000).ask()
     'A'
-    >>> agent.tell("A", 0.3)
-    >>> agent.ask()
-    'B'
     """
 
     title: ClassVar[str] = "MV-LCB"
@@ -95,9 +84,7 @@ class MVLCB(IndexPolicy):
     def goal(self) -> Objective:
         return MeanVariance(self.rho)
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return mv_lcb
+    formula = staticmethod(mv_lcb)
 
     def argument(self, name: str, horizon: int) -> Any:
         return math.sqrt(math.log(horizon)) if name == "root_log" else super().argument(name, horizon)
@@ -131,9 +118,7 @@ class EpsilonGreedy(IndexPolicy):
     def goal(self) -> Objective:
         return self.objective
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return greedy
+    formula = staticmethod(greedy)
 
     def argument(self, name: str, horizon: int) -> Any:
         return self.objective.arguments() if name == "goal" else super().argument(name, horizon)
@@ -146,12 +131,8 @@ class RoundRobin(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.RoundRobin().agent(arms=["A", "B", "C"])
-    >>> agent.ask()
+    >>> sb.RoundRobin().agent(arms=["A", "B", "C"]).ask()
     'A'
-    >>> agent.tell("A", 0.3)
-    >>> agent.ask()
-    'B'
     """
 
     title: ClassVar[str] = "Round robin"
@@ -166,9 +147,7 @@ class RoundRobin(IndexPolicy):
     def goal(self) -> Objective:
         return self.objective
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return round_robin
+    formula = staticmethod(round_robin)
 
     def nondecreasing(self, lowest: float) -> bool:
         return True

@@ -1,8 +1,7 @@
 """Best-arm identification with fixed confidence: play until the best arm is known, and no longer."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..kernels.fixed_confidence import top_two
 from ..kernels.statistics import ArmRecord
@@ -85,13 +84,8 @@ class LUCB(StoppingPolicy):
     def goal(self) -> Objective:
         return RSSR(self.L, self.risk_free, signed=True)
 
-    @property
-    def estimate(self) -> Callable[..., Any]:
-        return root
-
-    @property
-    def noise(self) -> Callable[..., Any]:
-        return noise
+    estimate = staticmethod(root)
+    noise = staticmethod(noise)
 
     def arguments(self) -> tuple[float, ...]:
         return self.L, self.risk_free

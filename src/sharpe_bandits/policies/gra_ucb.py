@@ -90,12 +90,8 @@ class GRAUCB(_GRA):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.GRAUCB(rho=1.0).agent(arms=["A", "B", "C"])
-    >>> agent.ask()
+    >>> sb.GRAUCB(rho=1.0).agent(arms=["A", "B", "C"]).ask()
     'A'
-    >>> agent.tell("A", 0.3)
-    >>> agent.ask()
-    'B'
     """
 
     title: ClassVar[str] = "GRA-UCB"
@@ -111,9 +107,7 @@ class GRAUCB(_GRA):
     def goal(self) -> Objective:
         return MeanVariance(self.rho)
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return gra
+    formula = staticmethod(gra)
 
     def nondecreasing(self, lowest: float) -> bool:
         return True
@@ -134,12 +128,8 @@ class ModifiedGRAUCB(_GRA):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.ModifiedGRAUCB(L=0.5).agent(arms=["A", "B", "C"])
-    >>> agent.ask()
+    >>> sb.ModifiedGRAUCB(L=0.5).agent(arms=["A", "B", "C"]).ask()
     'A'
-    >>> agent.tell("A", 0.3)
-    >>> agent.ask()
-    'B'
     """
 
     title: ClassVar[str] = "Modified-GRA-UCB"

@@ -79,12 +79,8 @@ class ThompsonSampling(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.ThompsonSampling(variance=1.0).agent(arms=["A", "B", "C"])
-    >>> agent.ask()
+    >>> sb.ThompsonSampling(variance=1.0).agent(arms=["A", "B", "C"]).ask()
     'A'
-    >>> agent.tell("A", 0.3)
-    >>> agent.ask()
-    'B'
     """
 
     title: ClassVar[str] = "Thompson sampling"
@@ -100,9 +96,7 @@ class ThompsonSampling(IndexPolicy):
     def goal(self) -> Objective:
         return Mean()
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return gaussian
+    formula = staticmethod(gaussian)
 
 
 @dataclass(frozen=True)
@@ -112,12 +106,8 @@ class MTS(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.MTS().agent(arms=["A", "B", "C"])
-    >>> agent.ask()
+    >>> sb.MTS().agent(arms=["A", "B", "C"]).ask()
     'A'
-    >>> agent.tell("A", 0.3)
-    >>> agent.ask()
-    'B'
     """
 
     title: ClassVar[str] = "MTS"
@@ -128,9 +118,7 @@ class MTS(IndexPolicy):
     def goal(self) -> Objective:
         return Mean()
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return mts
+    formula = staticmethod(mts)
 
 
 @dataclass(frozen=True)
@@ -140,12 +128,8 @@ class VTS(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.VTS().agent(arms=["A", "B", "C"])
-    >>> agent.ask()
+    >>> sb.VTS().agent(arms=["A", "B", "C"]).ask()
     'A'
-    >>> agent.tell("A", 0.3)
-    >>> agent.ask()
-    'B'
     """
 
     title: ClassVar[str] = "VTS"
@@ -155,9 +139,7 @@ class VTS(IndexPolicy):
     def goal(self) -> Objective:
         return MeanVariance(0.0)
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return vts
+    formula = staticmethod(vts)
 
 
 @dataclass(frozen=True)
@@ -167,12 +149,8 @@ class MVTS(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.MVTS(rho=1.0).agent(arms=["A", "B", "C"])
-    >>> agent.ask()
+    >>> sb.MVTS(rho=1.0).agent(arms=["A", "B", "C"]).ask()
     'A'
-    >>> agent.tell("A", 0.3)
-    >>> agent.ask()
-    'B'
     """
 
     title: ClassVar[str] = "MVTS"
@@ -187,9 +165,7 @@ class MVTS(IndexPolicy):
     def goal(self) -> Objective:
         return MeanVariance(self.rho)
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return mvts
+    formula = staticmethod(mvts)
 
 
 @dataclass(frozen=True)
@@ -205,12 +181,8 @@ class ModifiedMVTS(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.ModifiedMVTS(L=0.5, form="repaired").agent(arms=["A", "B", "C"])
-    >>> agent.ask()
+    >>> sb.ModifiedMVTS(L=0.5, form="repaired").agent(arms=["A", "B", "C"]).ask()
     'A'
-    >>> agent.tell("A", 0.3)
-    >>> agent.ask()
-    'B'
     """
 
     title: ClassVar[str] = "Modified-MVTS"
@@ -242,12 +214,8 @@ class NormalGammaTS(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.NormalGammaTS(L=0.5).agent(arms=["A", "B", "C"])
-    >>> agent.ask()
+    >>> sb.NormalGammaTS(L=0.5).agent(arms=["A", "B", "C"]).ask()
     'A'
-    >>> agent.tell("A", 0.3)
-    >>> agent.ask()
-    'B'
     """
 
     title: ClassVar[str] = "NG-TS"
@@ -262,9 +230,7 @@ class NormalGammaTS(IndexPolicy):
     def goal(self) -> Objective:
         return RSSR(self.L)
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return normal_gamma
+    formula = staticmethod(normal_gamma)
 
 
 @dataclass(frozen=True)
@@ -278,12 +244,8 @@ class SRTS(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.SRTS(L=0.5).agent(arms=["A", "B", "C"])
-    >>> agent.ask()
+    >>> sb.SRTS(L=0.5).agent(arms=["A", "B", "C"]).ask()
     'A'
-    >>> agent.tell("A", 0.3)
-    >>> agent.ask()
-    'B'
     """
 
     title: ClassVar[str] = "SRTS"
@@ -302,6 +264,4 @@ class SRTS(IndexPolicy):
     def goal(self) -> Objective:
         return SharpeLike(self.L / self.rho)
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return srts
+    formula = staticmethod(srts)

@@ -40,12 +40,8 @@ class UUCB(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.UUCB(epsilon0=0.5).agent(arms=["A", "B", "C"])
-    >>> agent.ask()
+    >>> sb.UUCB(epsilon0=0.5).agent(arms=["A", "B", "C"]).ask()
     'A'
-    >>> agent.tell("A", 0.3)
-    >>> agent.ask()
-    'B'
     """
 
     title: ClassVar[str] = "U-UCB"

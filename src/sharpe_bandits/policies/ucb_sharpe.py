@@ -125,12 +125,8 @@ class UCBSRLike(_UCBSharpe):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.UCBSRLike(L=0.5).agent(arms=["A", "B", "C"])
-    >>> agent.ask()
+    >>> sb.UCBSRLike(L=0.5).agent(arms=["A", "B", "C"]).ask()
     'A'
-    >>> agent.tell("A", 0.3)
-    >>> agent.ask()
-    'B'
     """
 
     title: ClassVar[str] = "UCB-SR-like"
