@@ -61,7 +61,10 @@ class Crash:
         return path
 
     def __str__(self) -> str:
-        shown = repr(self.case)
+        try:
+            shown = repr(self.case)
+        except Exception as error:  # inputs may be hostile to being shown, too
+            shown = f"cannot be shown: {error!r}"
         return (
             f"{self.trouble}\ninput: {shown[:2000]}{'…' if len(shown) > 2000 else ''}\n"
             f"repeat it with: python -m fuzz --target {self.target} --seed {self.seed}"

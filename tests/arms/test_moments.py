@@ -263,6 +263,23 @@ def test_moments_beyond_the_largest_number(make):
             ask()
 
 
+@pytest.mark.parametrize("shapes", [(1e31, 1e67), (1e67, 1e31), (1e300, 1e300), (1.1e8, 1.1e8)])
+def test_a_beta_arm_that_is_as_good_as_normal(shapes):
+    with pytest.raises(sb.InvalidInputError, match=r"cannot be told from a normal.*give a Normal"):
+        sb.Beta(*shapes)
+    sb.Beta(1e8, 1e20).draws()
+
+
+def test_a_density_that_scipy_computes_too_roughly():
+    with pytest.raises(sb.InvalidInputError, match=r"integrates to 2\.\d*e\+09 instead of 1"):
+        sb.Scipy(scipy.stats.gamma(1e17)).moments()
+
+
+def test_quantiles_that_overflow():
+    with pytest.raises(sb.InvalidInputError, match="not finite inside"):
+        sb.Beta(5e-324, 7.0).draws()
+
+
 @pytest.mark.parametrize(
     ("frozen", "message"),
     [

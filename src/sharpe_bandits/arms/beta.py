@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..errors import InvalidInputError
 from ..kernels.rewards import QUANTILE
 from ..validation import positive
 from .base import Arm, Draws, Moments, quantile_table
+
+#: The smaller shape may be this large: beyond it the distribution is as good as normal, and its quantiles take minutes.
+LARGEST_SHAPE = 1e8
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,6 +31,11 @@ class Beta(Arm):
     def __post_init__(self) -> None:
         object.__setattr__(self, "a", positive("a", self.a))
         object.__setattr__(self, "b", positive("b", self.b))
+        if min(self.a, self.b) > LARGEST_SHAPE:
+            raise InvalidInputError(
+                f"Beta({self.a:g}, {self.b:g}): with both shapes above {LARGEST_SHAPE:g} it cannot be told from a "
+                "normal distribution; give a Normal of its mean and variance"
+            )
 
     def moments(self) -> Moments:
         a, b, n = self.a, self.b, self.a + self.b

@@ -106,7 +106,9 @@ class Scipy(Arm):
             if np.allclose(_standardised(given, given), _standardised(summed, given), rtol=1e-10, atol=1e-10):
                 return given
             cuts = self.frozen.ppf([0.0, 1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9]), self.frozen.isf([1e-3, 1e-6, 1e-12, 0.0])
-            return integrated_moments(lambda x: float(self.frozen.pdf(x)), np.unique(np.concatenate(cuts)))
+            return integrated_moments(
+                lambda x: float(self.frozen.pdf(x)), np.unique(np.concatenate(cuts)), normalised=True
+            )
 
     def _summed(self, mean: float) -> Moments:
         """Moments by Gauss's rule between quantiles, about ``mean``: quick, and exact where the density is smooth."""
