@@ -328,6 +328,38 @@ def test_a_log_that_was_changed_is_noticed(tmp_path):
     assert json.dumps(campaign.status().to_dict())
 
 
+def test_a_snapshot_of_an_older_format_is_made_anew_from_the_log(tmp_path):
+    """Without what older versions did not keep; a newer one, and one that is no snapshot, are refused."""
+    import sqlite3
+
+    path = tmp_path / "campaigns.db"
+    with sb.Store(path) as store:
+        campaign = make(store)
+        campaign.tell_many({d: pay(d) for d in campaign.ask(count=100)})
+        state = campaign.agent().to_json()
+
+    def rewrite(change):
+        connection = sqlite3.connect(path)
+        kept = json.loads(connection.execute("SELECT state FROM sharpe_bandits_snapshots").fetchone()[0])
+        connection.execute("UPDATE sharpe_bandits_snapshots SET state = ?", (json.dumps(change(kept)),))
+        connection.commit()
+        connection.close()
+
+    rewrite(lambda kept: {"seq": kept["seq"], "decisions": 0, "agent": "of another time"})
+    with sb.Store(path) as store:
+        campaign = make(store)
+        assert campaign.verify().ok
+        assert campaign.agent().to_json() == state
+        campaign.tell_many({d: pay(d) for d in campaign.ask(count=100)})
+        assert campaign.verify().ok
+    for change, said in ((lambda kept: {**kept, "format": 99}, "newer version"), (lambda kept: [], "damaged")):
+        rewrite(change)
+        with sb.Store(path) as store, pytest.raises(sb.UnreadableDataError, match=said):
+            make(store).ask()
+        with sb.Store(path) as store:
+            assert not make(store).verify().ok
+
+
 def test_errors_travel_between_processes():
     error = sb.WaitForRewardsError("wait", {"a": 3})
     again = pickle.loads(pickle.dumps(error))

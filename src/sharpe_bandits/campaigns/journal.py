@@ -43,7 +43,7 @@ class Journal:
         #: Length of the snapshot.
         self.snapshot_size = 0
         self._name = name
-        self._policy: Policy | None = policy
+        self._policy, self._prepared = policy, False
         self._ledger: Ledger | None = None
         #: The process that the state is of: after a fork it is read again.
         self._process = os.getpid()
@@ -92,7 +92,7 @@ class Journal:
             (row,) = self.do.kept(connection, {"of": self.campaign})
             added = None  # there is more, or something else
             if ledger is None or ledger.seq > seq or row.seq > ledger.seq:
-                ledger = Ledger.from_json(row.state)
+                ledger = Ledger.from_json(row.state, self.settings, self._policy)
             self.snapshot_size = len(row.state)
         if ledger.seq < seq:
             try:
@@ -148,9 +148,9 @@ class Journal:
 
     def _prepare(self) -> None:
         """Compile what the policy needs before the first transaction: others would have to wait for the compiler."""
-        if self._policy is not None:
+        if not self._prepared:
             Ledger.fresh(self.settings, self._policy).agent.prepare()
-            self._policy = None
+            self._prepared = True
 
     def reread(self, connection: sa.Connection, seq: int) -> Ledger:
         """The state after event number ``seq``, of which the transaction under way may change the only copy."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..agents import Agent
 from ..agents.base import plain
-from ..errors import InvalidInputError, SharpeBanditsError, UnreadableDataError
+from ..errors import InvalidInputError, SharpeBanditsError, UnreadableDataError, shown
 from ..files import from_json
 from ..policies.base import Policy, policy_from_dict
 
@@ -64,6 +64,10 @@ class Settings(NamedTuple):
         return policy_from_dict(self.policy)
 
 
+#: Of a snapshot. Raised whenever folding the same log gives a state with something else in it.
+SNAPSHOT_FORMAT = 2
+
+
 class Ledger:
     """The agent of a campaign and what is counted besides, after so many events of the log."""
 
@@ -111,15 +115,21 @@ class Ledger:
     def to_json(self) -> str:
         """The whole state as JSON."""
         counts = {name: getattr(self, name) for name in self._COUNTS}
-        return json.dumps({**counts, "agent": self.agent.to_json()})
+        return json.dumps({"format": SNAPSHOT_FORMAT, **counts, "agent": self.agent.to_json()})
 
     @classmethod
-    def from_json(cls, text: str) -> Ledger:
-        """The state that :meth:`to_json` gave."""
-        state = from_json(text, "the snapshot of the campaign")
+    def from_json(cls, text: str, settings: Settings, policy: Policy) -> Ledger:
+        """The state that :meth:`to_json` gave; that of an older format begins anew, and the log is to be folded."""
+        state = _parsed(text)
+        if state["format"] < SNAPSHOT_FORMAT:
+            return cls.fresh(settings, policy)
+        if state["format"] > SNAPSHOT_FORMAT:
+            raise UnreadableDataError(
+                f"the snapshot of the campaign has format {shown(state['format'])}, this version reads up to "
+                f"{SNAPSHOT_FORMAT}: it was written by a newer version of the library; upgrade this one to read it"
+            )
         try:
             ledger = cls(Agent.from_json(state["agent"]))
-            state.setdefault("lead_began", 0)  # of earlier versions
             for name in cls._COUNTS:
                 setattr(ledger, name, int(state[name]))
         except (KeyError, TypeError, ValueError) as error:
@@ -127,3 +137,15 @@ class Ledger:
                 raise
             raise UnreadableDataError(f"the snapshot of the campaign is damaged: {error}") from None
         return ledger
+
+    def agrees_with(self, text: str) -> bool:
+        """Whether a snapshot is this state. One of an older format is not looked at: the log is folded instead."""
+        return text == self.to_json() or _parsed(text)["format"] < SNAPSHOT_FORMAT
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """The content of a snapshot, with its format."""
+    state = from_json(text, "the snapshot of the campaign")
+    if not isinstance(state, dict) or type(state.setdefault("format", 1)) is not int:
+        raise UnreadableDataError("the snapshot of the campaign is damaged: it is not one; restore it from a copy")
+    return state

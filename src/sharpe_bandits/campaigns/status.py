@@ -31,7 +31,7 @@ class ArmStatus:
     arm : its name
     retired : whether it is not played any more
     pulls, pending : rewards told, and pulls under way
-    mean, mean_interval : of its rewards, with the 95% Student interval; None where there are too few
+    mean, mean_interval : of its rewards, with the 95% Student interval; None where there are too few, or all the same
     standard_deviation : of its rewards
     value, value_interval : of the policy's objective, with its 95% interval by the delta method
     """
@@ -153,7 +153,7 @@ def status_of(
                 pulls[arm],
                 pending[arm],
                 mean if weight > 0 else None,
-                _student(weight, mean, variance) if known else None,
+                _student(weight, mean, variance) if known and variance > 0 else None,
                 math.sqrt(variance) if known else None,
                 value,
                 interval,

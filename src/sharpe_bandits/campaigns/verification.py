@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ..errors import SharpeBanditsError
+from ..errors import SharpeBanditsError, UnreadableDataError
 from ..policies.base import Policy
 from . import ledger as log
 from .database import Database
@@ -50,7 +50,10 @@ def verify(
         if made is not None:
             _compare(connection, campaign, made, found)
 
-    database.read(work)
+    try:
+        database.read(work)
+    except UnreadableDataError as error:
+        found.add(str(error))
     return found
 
 
@@ -75,7 +78,7 @@ def _fold(
     # On a server, statements see different moments: what was added since the first one is left out.
     chosen = sa.select(events).where(events.c.campaign == campaign, events.c.seq <= row.events).order_by(events.c.seq)
     clock = row.created
-    if snapshot.seq == 0 and snapshot.state != ledger.to_json():
+    if snapshot.seq == 0 and not ledger.agrees_with(snapshot.state):
         found.add("the snapshot is not the state before the first event")
     for event in connection.execution_options(yield_per=5000).execute(chosen):
         try:
@@ -92,7 +95,7 @@ def _fold(
             found.add(f"event {event.seq} is earlier than the one before")
         clock = event.at
         found.events += 1
-        if ledger.seq == snapshot.seq and ledger.to_json() != snapshot.state:
+        if ledger.seq == snapshot.seq and not ledger.agrees_with(snapshot.state):
             found.add(f"the snapshot is not the state after event {snapshot.seq}")
     if ledger.seq != row.events:
         found.add(f"the log has {ledger.seq} events, the campaign {row.events}")

@@ -176,7 +176,8 @@ def _import(options: argparse.Namespace) -> int:
             if refused is not None:
                 wrong.append({"line": line, "error": str(refused)})
     done = len(pairs) - len(wrong)
-    text = "\n".join([f"{done:,} rewards recorded", *(f"line {item['line']}: {item['error']}" for item in wrong)])
+    summary = "1 reward is recorded" if done == 1 else f"{done:,} rewards are recorded"
+    text = "\n".join([summary, *(f"line {item['line']}: {item['error']}" for item in wrong)])
     _say(options, {"recorded": done, "refused": wrong}, text)
     return 1 if wrong else 0
 

@@ -193,6 +193,8 @@ class _ScaleFree(IndexPolicy):
     risk_free: float = 0.0
 
     def check(self) -> None:
+        if self.L is None:
+            raise InvalidInputError(f"{self.title} needs the regulariser L of RSSR: {type(self).__name__}(L=0.1)")
         self._set(L=positive("L", self.L), risk_free=finite("risk_free", self.risk_free))
 
     @property
