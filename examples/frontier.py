@@ -16,7 +16,7 @@ RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 100
 HORIZON, SEED, BANDITS = 10_000, 20_261, 20
 
 
-def spread(arm, L):
+def influence_variance(arm, L):
     """W of the signed root of RSSR, stabilised as in the library."""
     v, d = arm.variance, L + arm.variance
     if v <= 1e-15 * arm.mean * arm.mean:
@@ -31,7 +31,7 @@ def spread(arm, L):
 def upper(arm, L, log):
     """The distance whose divergence is ``log``."""
     exponent = min(2.0 * max(log, 0.0) / (arm.pulls - 2.0), 200.0)
-    return arm.mean / math.sqrt(L + arm.variance) + math.sqrt(spread(arm, L) * math.expm1(exponent))
+    return arm.mean / math.sqrt(L + arm.variance) + math.sqrt(influence_variance(arm, L) * math.expm1(exponent))
 
 
 @sb.index_policy(name="ln(N/s)")
@@ -60,7 +60,7 @@ def forced(arm, t, L):
 @sb.index_policy(name="wider where few pulls (c = 0.4, W (1 + 8/s))")
 def wider(arm, t, L):
     exponent = min(0.8 * math.log(t) / (arm.pulls - 2.0), 200.0)
-    w = spread(arm, L) * (1.0 + 8.0 / arm.pulls)
+    w = influence_variance(arm, L) * (1.0 + 8.0 / arm.pulls)
     return arm.mean / math.sqrt(L + arm.variance) + math.sqrt(w * math.expm1(exponent))
 
 
@@ -68,7 +68,7 @@ def wider(arm, t, L):
 def doubtful(arm, t, L):
     exponent = min(0.8 * math.log(t) / (arm.pulls - 2.0), 200.0)
     v = arm.variance
-    w = spread(arm, L) * (1.0 + (arm.fourth / (v * v) if v > 0.0 else 0.0) / arm.pulls)
+    w = influence_variance(arm, L) * (1.0 + (arm.fourth / (v * v) if v > 0.0 else 0.0) / arm.pulls)
     return arm.mean / math.sqrt(L + arm.variance) + math.sqrt(w * math.expm1(exponent))
 
 
@@ -76,7 +76,7 @@ def doubtful(arm, t, L):
 def bolder(arm, t, L):
     z = 1.2 * normal(arm.key, 0)
     h = arm.mean / math.sqrt(L + arm.variance)
-    away = math.sqrt(spread(arm, L) * math.expm1(min(z * z / (arm.pulls - 2.0), 200.0)))
+    away = math.sqrt(influence_variance(arm, L) * math.expm1(min(z * z / (arm.pulls - 2.0), 200.0)))
     return h + away if z > 0.0 else h
 
 
