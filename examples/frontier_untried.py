@@ -158,7 +158,7 @@ def exact_bound(x, s, mean, v, L, level, mode):
 
 
 @nb.njit(cache=True)
-def spread(s, mean, v, third, fourth, L):
+def influence_variance(s, mean, v, third, fourth, L):
     d = L + v
     share = s / (s + 10.0)
     x = mean / d
@@ -249,7 +249,7 @@ def play(rewards, L, mode, c, pulls):
             v[i] = (m2 + term) / (m - 1.0) if m > 1 else 0.0
             if m > 1:
                 root[i] = mean[i] / math.sqrt(L + v[i])
-                w[i] = spread(m, mean[i], v[i], third[i], fourth[i], L)
+                w[i] = influence_variance(m, mean[i], v[i], third[i], fourth[i], L)
         pulls[run, 1] = s
 
 
