@@ -18,7 +18,9 @@ import sharpe_bandits as sb
 from sharpe_bandits import files
 from sharpe_bandits import saved as module
 from sharpe_bandits.checksums import checksum
+from sharpe_bandits.saved import FORMAT
 from tests.catalogue import greedy_sharpe
+from tests.data.studies import numbers
 from tests.synthetic import case, finished, panel, wrong_plays
 
 A = sb.UCB1(name="A")
@@ -224,31 +226,33 @@ def test_a_manifest_cannot_name_files_outside_its_folder(study, saved):
 
 # --- earlier formats --------------------------------------------------------------------------------------------------
 
-FORMAT_3 = Path(__file__).parent / "data" / "study-format-3"
+DATA = Path(__file__).parent / "data"
+FORMAT_3 = DATA / "study-format-3"
+KEPT = {
+    f"{folder.name}, {name}": (folder / name, expected)
+    for folder in sorted(DATA.glob("study-format-*"))
+    for name, expected in json.loads((folder / "expected.json").read_text()).items()
+}
 
 
-@pytest.mark.parametrize("name", ["plain", "two-best", "random", "switching"])
-def test_studies_of_format_3_are_read(name):
+@pytest.mark.parametrize("what", KEPT)
+def test_studies_of_every_format_are_read(what):
     """Saved by the version that wrote that format, with the numbers that it computed from them."""
-    expected = json.loads((FORMAT_3 / "expected.json").read_text())[name]
-    found = sb.load(FORMAT_3 / name)
-    assert list(found) == list(expected)
-    objective = sb.RSSR(L=0.5)
-    for policy, numbers in expected.items():
-        curve, error = found[policy].regret(objective), found[policy].error(objective)
-        assert curve.mean.tolist() == numbers["regret"]
-        assert curve.se.tolist() == numbers["se"]
-        assert [error.mean, error.low, error.high] == numbers["error"]
-        assert found[policy].final.sum(axis=0).tolist() == numbers["final"]
-        assert found[policy].recommended.tolist() == numbers["recommended"]
-    assert found.summary(objective).rows
+    folder, expected = KEPT[what]
+    found = sb.load(folder)
+    assert {policy: numbers(result) for policy, result in found.items()} == expected
+    assert found.summary(sb.RSSR(L=0.5)).rows
+
+
+def test_studies_of_every_format_are_kept():
+    assert {path.name for path in DATA.glob("study-format-*")} == {f"study-format-{n}" for n in range(3, FORMAT + 1)}
 
 
 def test_a_study_of_an_earlier_format_is_saved_in_the_present_one(tmp_path):
     found = sb.load(shutil.copytree(FORMAT_3 / "plain", tmp_path / "copy"))
     found.save(tmp_path / "copy")
     manifest = json.loads((tmp_path / "copy" / "manifest.json").read_text())
-    assert manifest["format"] == 4
+    assert manifest["format"] == FORMAT
     assert "checksum" in manifest
     assert "seal" not in manifest
     assert_same(found, sb.load(tmp_path / "copy"))
