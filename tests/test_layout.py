@@ -1,9 +1,12 @@
 """Imports point one way, the package imports lightly, and what is public is what it should be."""
 
 import ast
+import inspect
 import json
+import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -249,7 +252,7 @@ def test_every_policy_arm_and_objective_is_public():
 
 
 def test_the_names_that_are_promised():
-    """The names in the issue are a contract."""
+    """Users rely on them."""
     promised = """
         Bandit Uniform Normal TruncatedNormal Gamma TruncatedGamma Beta Bernoulli Constant Empirical Tape RandomBandit
         UCBVV UCBSRLike UCBRSSR UUCB GRAUCB ModifiedGRAUCB MVTS ModifiedMVTS SHVV SHSR SuRSR UniformSampling
@@ -264,6 +267,38 @@ def test_the_names_that_are_promised():
 
 def test_modules_do_not_leak_into_the_public_names():
     assert not {"np", "annotations", "agents", "kernels", "engine"} & set(dir(sb))
+
+
+def documented(node):
+    """Names and what stands in their type slots in a docstring's sections of parameters and attributes."""
+    lines = inspect.cleandoc(ast.get_docstring(node) or "").splitlines()
+    section = ""
+    for line, below in pairwise([*lines, ""]):
+        if re.fullmatch("-{3,}", below):
+            section = line
+        elif section in ("Parameters", "Attributes") and (slot := re.fullmatch(r"([*\w, ]+) : (.+)", line)):
+            yield [name.strip(" *") for name in slot[1].split(",")], slot[2]
+
+
+def annotated(node):
+    """The annotations of a function's arguments, or of a class's fields and of what it is made with."""
+    if isinstance(node, ast.ClassDef):
+        found = {n.target.id: ast.unparse(n.annotation) for n in node.body if isinstance(n, ast.AnnAssign)}
+        made = [n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
+        return (annotated(made[0]) if made else {}) | found
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return {a.arg: ast.unparse(a.annotation) for a in arguments if a.annotation is not None}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_docstrings_have_types_in_their_type_slots(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            types = annotated(node)
+            for names, slot in documented(node):
+                for name in names:
+                    kind = types.get(name, "").replace('"', "'")
+                    assert kind in slot.replace("numpy.", "np."), f"{node.name}: {name} is {kind}, not {slot!r}"
 
 
 def test_nothing_prints():

@@ -91,7 +91,8 @@ class Engine:
     ----------
     workers : int
         how many there are at the moment
-    unit : what a worker is
+    unit : str
+        what a worker is
     machines : list[dict[str, str]]
         the kinds of machines that have computed chunks, if they may be others than this one
     """

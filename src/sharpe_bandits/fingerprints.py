@@ -63,14 +63,14 @@ def description(
 
     Parameters
     ----------
-    root : callable
-        A plain function.
-    bindings : mapping
-        Placeholder function -> formula.
-    say : callable
-        Text of a code object.
-    follow : callable
-        Whether a function that is called counts by what it does; otherwise by its name.
+    root : Callable[..., Any]
+        a plain function
+    bindings : Bindings
+        placeholder function -> formula
+    say : Callable[[Code], str]
+        text of a code object
+    follow : Callable[[Any], bool], optional
+        whether a function that is called counts by what it does; otherwise by its name
     """
     tree = call_tree(root, bindings)
     numbers = {function: number for number, function in enumerate(tree)}

@@ -22,7 +22,8 @@ def from_plain(what: str, kinds: Mapping[str, Any], data: Any, **more: Any) -> A
         classes by name
     data : Any
         what ``to_dict`` gave
-    **more : parameters that plain data cannot hold
+    **more : Any
+        parameters that plain data cannot hold
     """
     if not isinstance(data, Mapping):
         raise InvalidInputError(

@@ -36,10 +36,14 @@ class Activity:
 
     Attributes
     ----------
-    start, width : when the first interval begins (seconds since 1970), and how long each is
-    centre : what is subtracted from rewards before they are added up, so that squares lose no digits
-    seq : number of the last event counted
-    counts : "asked", "rewarded" (late ones included), "late", "expired", "cancelled"; "paid", all rewards, those by
+    start, width : float
+        when the first interval begins (seconds since 1970), and how long each is
+    centre : float, optional
+        what is subtracted from rewards before they are added up, so that squares lose no digits
+    seq : int, optional
+        number of the last event counted
+    counts : dict[str, np.ndarray], optional
+        "asked", "rewarded" (late ones included), "late", "expired", "cancelled"; "paid", all rewards, those by
         default included; "sum1" and "sum2" of these minus ``centre``
     """
 

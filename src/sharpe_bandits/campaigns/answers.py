@@ -25,11 +25,16 @@ class LogEntry:
 
     Attributes
     ----------
-    seq : its number in the log
-    kind : "asked", "rewarded", "rewarded late", "expired", "cancelled", "arm added", ...
-    time : when
-    decision, arm, reward : what it is about, where it is about one
-    key, worker : of the decision
+    seq : int
+        its number in the log
+    kind : str
+        "asked", "rewarded", "rewarded late", "expired", "cancelled", "arm added", ...
+    time : datetime
+        when
+    decision, arm, reward : int | None and Any and float | None
+        what it is about, where it is about one
+    key, worker : str | None
+        of the decision
     """
 
     seq: int
@@ -52,12 +57,18 @@ class Evaluation:
 
     Attributes
     ----------
-    policy : its name
-    rounds : decisions with rewards, which the estimates rest on
-    unrewarded : decisions without one, which are left out
-    earned : the mean reward of the campaign
-    inverse_propensity, doubly_robust : the mean reward of the other policy, estimated
-    effective_rounds : as many rounds of the other policy itself would tell as much
+    policy : str
+        its name
+    rounds : int
+        decisions with rewards, which the estimates rest on
+    unrewarded : int
+        decisions without one, which are left out
+    earned : Estimate
+        the mean reward of the campaign
+    inverse_propensity, doubly_robust : Estimate
+        the mean reward of the other policy, estimated
+    effective_rounds : float
+        as many rounds of the other policy itself would tell as much
     """
 
     policy: str

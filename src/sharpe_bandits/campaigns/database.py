@@ -92,10 +92,14 @@ class Database:
 
     Parameters
     ----------
-    target : path of an SQLite file, or a URL ``postgresql://...``
-    timeout : seconds to wait for a lock, or for a server to come back
-    synchronous : of SQLite; "FULL": what was acknowledged survives a power cut; "NORMAL": the last transactions may not
-    create : whether a store is made where there is none
+    target : str | os.PathLike[str]
+        path of an SQLite file, or a URL ``postgresql://...``
+    timeout : float
+        seconds to wait for a lock, or for a server to come back
+    synchronous : Synchronous
+        of SQLite; "FULL": what was acknowledged survives a power cut; "NORMAL": the last transactions may not
+    create : bool
+        whether a store is made where there is none
     """
 
     def __init__(self, target: str | os.PathLike[str], timeout: float, synchronous: Synchronous, create: bool) -> None:

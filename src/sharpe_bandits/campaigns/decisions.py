@@ -19,15 +19,24 @@ class Decision:
 
     Attributes
     ----------
-    number : of the decision in its campaign, from 1
-    arm : the arm to play
-    asked, expires : when it was made, and when its lease runs out (None: never); UTC
-    probability : with which the arm was chosen
-    key : idempotency key, if it was asked for with one
-    worker : who asked
-    state : "pending", "rewarded", "expired" or "cancelled"
-    reward : what was told, if it was
-    told : when
+    number : int
+        of the decision in its campaign, from 1
+    arm : Any
+        the arm to play
+    asked, expires : datetime and datetime | None
+        when it was made, and when its lease runs out (None: never); UTC
+    probability : float
+        with which the arm was chosen
+    key : str | None
+        idempotency key, if it was asked for with one
+    worker : str | None
+        who asked
+    state : State
+        "pending", "rewarded", "expired" or "cancelled"
+    reward : float | None
+        what was told, if it was
+    told : datetime | None
+        when
     """
 
     number: int

@@ -45,12 +45,16 @@ class CampaignInterface(ABC):
 
         Parameters
         ----------
-        count : how many decisions to make in one commit. Where the policy can hand out fewer for now, the list is
+        count : int | None, optional
+            how many decisions to make in one commit. Where the policy can hand out fewer for now, the list is
             shorter
-        key : idempotency key, of up to 200 characters: asking again with the same key gives the same decision,
+        key : str | None, optional
+            idempotency key, of up to 200 characters: asking again with the same key gives the same decision,
             whatever has become of it
-        keys : one key (or None) per decision, instead of ``count``
-        worker : who asks (host and process)
+        keys : Sequence[str | None] | None, optional
+            one key (or None) per decision, instead of ``count``
+        worker : str | None, optional
+            who asks (host and process)
 
         Raises
         ------
@@ -94,8 +98,10 @@ class CampaignInterface(ABC):
 
         Parameters
         ----------
-        rewards : decision (or number) -> reward
-        strict : if one of them is refused, refuse all of them and raise. Otherwise the others are recorded, and what
+        rewards : Mapping[Decision | int, float] | Iterable[tuple[Decision | int, float]]
+            decision (or number) -> reward
+        strict : bool, optional
+            if one of them is refused, refuse all of them and raise. Otherwise the others are recorded, and what
             was wrong with each (None: nothing) is given, in their order
         """
         pairs = list(rewards.items() if isinstance(rewards, Mapping) else rewards)
@@ -160,9 +166,12 @@ class CampaignInterface(ABC):
 
         Parameters
         ----------
-        last : only so many, the last ones
-        first : or those from this number on
-        count : and at most so many
+        last : int | None, optional
+            only so many, the last ones
+        first : int | None, optional
+            or those from this number on
+        count : int | None, optional
+            and at most so many
         """
 
     @abstractmethod
@@ -171,9 +180,12 @@ class CampaignInterface(ABC):
 
         Parameters
         ----------
-        before : only entries before the one of this number
-        count : at most so many
-        search : only entries in which this is found: the number of a decision, or part of a kind of event, of the name
+        before : int | None, optional
+            only entries before the one of this number
+        count : int, optional
+            at most so many
+        search : str, optional
+            only entries in which this is found: the number of a decision, or part of a kind of event, of the name
             of an arm, of a key or of a worker
         """
 
@@ -183,7 +195,8 @@ class CampaignInterface(ABC):
 
         Parameters
         ----------
-        choices : also ask the policy again, decision by decision, whether it chooses the arms that it chose (takes
+        choices : bool, optional
+            also ask the policy again, decision by decision, whether it chooses the arms that it chose (takes
             longer)
         """
 

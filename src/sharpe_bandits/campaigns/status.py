@@ -28,12 +28,18 @@ class ArmStatus:
 
     Attributes
     ----------
-    arm : its name
-    retired : whether it is not played any more
-    pulls, pending : rewards told, and pulls under way
-    mean, mean_interval : of its rewards, with the 95% Student interval; None where there are too few, or all the same
-    standard_deviation : of its rewards
-    value, value_interval : of the policy's objective, with its 95% interval by the delta method
+    arm : Any
+        its name
+    retired : bool
+        whether it is not played any more
+    pulls, pending : int
+        rewards told, and pulls under way
+    mean, mean_interval : float | None and tuple[float, float] | None
+        of its rewards, with the 95% Student interval; None where there are too few, or all the same
+    standard_deviation : float | None
+        of its rewards
+    value, value_interval : float | None and tuple[float, float] | None
+        of the policy's objective, with its 95% interval by the delta method
     """
 
     arm: Any
@@ -53,21 +59,34 @@ class Status:
 
     Attributes
     ----------
-    name, policy : of the campaign
-    objective : what the policy maximises, in words; None if it does not say
-    time : of the database
-    arms : an :class:`ArmStatus` each
-    decisions : handed out so far; of these ``rewards`` were told, ``pending`` are under way, the leases of ``expired``
+    name, policy : str
+        of the campaign
+    objective : str | None
+        what the policy maximises, in words; None if it does not say
+    time : datetime
+        of the database
+    arms : list[ArmStatus]
+        an :class:`ArmStatus` each
+    decisions : int
+        handed out so far; of these ``rewards`` were told, ``pending`` are under way, the leases of ``expired``
         ran out, and ``cancelled`` were taken back
-    unused : rewards that came when the policy had no use for them any more
-    horizon : the budget, if there is one; ``spent`` of it is handed out or told
-    best : the arm that is recommended (a list for several); None before there are enough rewards
-    leader : the arm that looks best of those not retired, whether it is probably best at all times at once, and since
+    unused : int
+        rewards that came when the policy had no use for them any more
+    horizon : int | None
+        the budget, if there is one; ``spent`` of it is handed out or told
+    best : Any
+        the arm that is recommended (a list for several); None before there are enough rewards
+    leader : Leader
+        the arm that looks best of those not retired, whether it is probably best at all times at once, and since
         which reward (see :meth:`sharpe_bandits.Agent.leader`)
-    leader_since : since when it has been probably best; None if it is not
-    done : whether the budget is spent, or the policy is sure
-    events : length of the log
-    reward_warning : what is wrong with rewards that the policy cannot handle, and the remedy; None if all is well
+    leader_since : datetime | None
+        since when it has been probably best; None if it is not
+    done : bool
+        whether the budget is spent, or the policy is sure
+    events : int
+        length of the log
+    reward_warning : str | None
+        what is wrong with rewards that the policy cannot handle, and the remedy; None if all is well
     """
 
     name: str

@@ -34,11 +34,15 @@ class Store:
 
     Parameters
     ----------
-    target : path of an SQLite file (made if it is not there) or a URL ``postgresql://user@host/database``
-    timeout : seconds to wait for other writers, or for a server to come back, before :class:`StoreError` is raised
-    synchronous : of SQLite. "FULL": what was acknowledged survives a power cut. "NORMAL" is many times faster and may
+    target : str | os.PathLike[str]
+        path of an SQLite file (made if it is not there) or a URL ``postgresql://user@host/database``
+    timeout : float, optional
+        seconds to wait for other writers, or for a server to come back, before :class:`StoreError` is raised
+    synchronous : Synchronous, optional
+        of SQLite. "FULL": what was acknowledged survives a power cut. "NORMAL" is many times faster and may
         lose the last transactions at a power cut (never at a crash of the program alone)
-    create : whether to make a store where there is none
+    create : bool, optional
+        whether to make a store where there is none
 
     Examples
     --------
@@ -114,15 +118,23 @@ class Store:
 
         Parameters
         ----------
-        name : of the campaign
-        policy : any policy of the library, or a user's own (it must be defined, unchanged, whenever it is opened)
-        arms : names of the arms, or their number
-        horizon : number of rounds, where the policy needs it or the campaign is to end
-        seed : of the policy's own randomness (0)
-        lease : how long a decision waits for its reward: "1 day", seconds, a timedelta; without one, for ever. One
+        name : str
+            of the campaign
+        policy : Policy | None, optional
+            any policy of the library, or a user's own (it must be defined, unchanged, whenever it is opened)
+        arms : int | Iterable[str] | None, optional
+            names of the arms, or their number
+        horizon : int | None, optional
+            number of rounds, where the policy needs it or the campaign is to end
+        seed : int | None, optional
+            of the policy's own randomness (0)
+        lease : str | float | timedelta | None, optional
+            how long a decision waits for its reward: "1 day", seconds, a timedelta; without one, for ever. One
             whose lease has run out is no longer under way; its reward is welcome all the same
-        default_reward : what a decision is taken to have paid when its lease runs out. Without one, nothing is assumed
-        explore : probability with which an arm is drawn uniformly instead of chosen by the policy (0). Other policies
+        default_reward : float | None, optional
+            what a decision is taken to have paid when its lease runs out. Without one, nothing is assumed
+        explore : float | None, optional
+            probability with which an arm is drawn uniformly instead of chosen by the policy (0). Other policies
             can then be evaluated from the log: see :meth:`Campaign.evaluate`
         """
         check_name("the name of a campaign", name)

@@ -14,8 +14,10 @@ class Verification:
 
     Attributes
     ----------
-    events, decisions : how many were checked
-    problems : what does not fit, in words; empty if all is well
+    events, decisions : int, optional
+        how many were checked
+    problems : list[str], optional
+        what does not fit, in words; empty if all is well
     """
 
     events: int = 0

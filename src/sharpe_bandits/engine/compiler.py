@@ -43,10 +43,10 @@ def specialise(kernel: Callable[..., Any], bindings: Bindings) -> Any:
 
     Parameters
     ----------
-    kernel : callable
-        A plain function of :mod:`sharpe_bandits.kernels`.
-    bindings : mapping
-        Placeholder function -> formula.
+    kernel : Callable[..., Any]
+        a plain function of :mod:`sharpe_bandits.kernels`.
+    bindings : Bindings
+        placeholder function -> formula
     """
     with _lock:
         while True:

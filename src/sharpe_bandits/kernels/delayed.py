@@ -27,10 +27,14 @@ class Late(NamedTuple):
 
     Attributes
     ----------
-    rounds : of delay; below 0: drawn from ``drawn``, cut to whole rounds of at least 0
-    drawn : a table of one arm, whose rewards are the delays
-    batch : rounds that are chosen before rewards come in
-    counted : whether pulls under way count in an arm's pulls, as 1 or 0
+    rounds : int
+        of delay; below 0: drawn from ``drawn``, cut to whole rounds of at least 0
+    drawn : ArmTable
+        a table of one arm, whose rewards are the delays
+    batch : int
+        rounds that are chosen before rewards come in
+    counted : float
+        whether pulls under way count in an arm's pulls, as 1 or 0
     """
 
     rounds: int

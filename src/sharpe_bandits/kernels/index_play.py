@@ -31,10 +31,14 @@ class UnderWay(NamedTuple):
 
     Attributes
     ----------
-    pulls : per arm, pulls under way
-    active : per arm, whether it may be played
-    counted : 1 if pulls under way count in an arm's pulls, its moments being those of the rewards told; 0 if not
-    number : of the decision, by which randomised policies draw
+    pulls : np.ndarray
+        per arm, pulls under way
+    active : np.ndarray
+        per arm, whether it may be played
+    counted : float
+        1 if pulls under way count in an arm's pulls, its moments being those of the rewards told; 0 if not
+    number : int
+        of the decision, by which randomised policies draw
     """
 
     pulls: np.ndarray

@@ -37,19 +37,31 @@ class ArmRecord(NamedTuple):
 
     Attributes
     ----------
-    pulls : how often the arm was played, s
-    mean : mean of its rewards
-    variance : unbiased sample variance of its rewards (0 for a single pull)
-    second_moment : mean of its squared rewards
-    epsilon : ``sqrt(2 ln t / s)``, the paper's confidence radius, free of charge
-    last : rounds played when the arm's statistics last changed (never before the end of the pilot)
-    key : random stream of this run, arm and round (see :mod:`sharpe_bandits.kernels.streams`)
-    round_key : random stream of this run and round, the same for every arm
-    lead : the largest score of any arm, where the policy has a score besides its index
-    maximum : its largest reward
-    third, fourth : third and fourth central moment of its rewards
+    pulls : float
+        how often the arm was played, s
+    mean : float
+        mean of its rewards
+    variance : float
+        unbiased sample variance of its rewards (0 for a single pull)
+    second_moment : float
+        mean of its squared rewards
+    epsilon : float
+        ``sqrt(2 ln t / s)``, the paper's confidence radius, free of charge
+    last : float
+        rounds played when the arm's statistics last changed (never before the end of the pilot)
+    key : int
+        random stream of this run, arm and round (see :mod:`sharpe_bandits.kernels.streams`)
+    round_key : int
+        random stream of this run and round, the same for every arm
+    lead : float, optional
+        the largest score of any arm, where the policy has a score besides its index
+    maximum : float, optional
+        its largest reward
+    third, fourth : float
+        third and fourth central moment of its rewards
     drawn_mean, drawn_variance : mean and variance of its rewards under random weights (see :func:`reweighted`)
-    autocovariance : of its rewards in the order in which it was played, at lag 1
+    autocovariance : float, optional
+        of its rewards in the order in which it was played, at lag 1
     """
 
     pulls: float
@@ -82,12 +94,18 @@ class Statistic(NamedTuple):
 
     Attributes
     ----------
-    fields : of :class:`ArmRecord` that it gives
-    values : ``values(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key)``, a tuple: the fields
-    cells : how many numbers it keeps
-    take : ``take(kept, i, at, k, pulls, x, d)`` after pull number ``pulls`` paid x, which is d above the anchor
-    powers : whether ``values`` looks at third and fourth moments, which take two more sums
-    random : whether it differs from run to run even if rewards do not
+    fields : tuple[str, ...]
+        of :class:`ArmRecord` that it gives
+    values : Callable[..., Any]
+        ``values(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key)``, a tuple: the fields
+    cells : int, optional
+        how many numbers it keeps
+    take : Callable[..., Any] | None, optional
+        ``take(kept, i, at, k, pulls, x, d)`` after pull number ``pulls`` paid x, which is d above the anchor
+    powers : bool, optional
+        whether ``values`` looks at third and fourth moments, which take two more sums
+    random : bool, optional
+        whether it differs from run to run even if rewards do not
     """
 
     fields: tuple[str, ...]

@@ -161,7 +161,8 @@ class BestArmProblem:
             "rssr" or "sharpe"
         L : float | None, optional
             regulariser
-        **reading : how a table is read; see :func:`read_returns`
+        **reading : Any
+            how a table is read; see :func:`read_returns`
         """
         returns = table_of(source, reading)
         _at_least_two(len(returns.names), "columns")

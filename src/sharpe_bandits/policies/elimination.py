@@ -104,10 +104,14 @@ class SequentialHalving(_Halving, _OnObjective):
 
     Parameters
     ----------
-    objective : what is estimated and compared
-    m : how many of the best arms are looked for
-    keep_samples : use an arm's rewards of earlier phases too (the paper starts afresh in each; keeping errs less)
-    spend_all : hand pulls that do not divide evenly on to the phases that follow, which matters for small budgets (as
+    objective : Objective
+        what is estimated and compared
+    m : int, optional
+        how many of the best arms are looked for
+    keep_samples : bool, optional
+        use an arm's rewards of earlier phases too (the paper starts afresh in each; keeping errs less)
+    spend_all : bool, optional
+        hand pulls that do not divide evenly on to the phases that follow, which matters for small budgets (as
         published they are not played)
 
     Examples
@@ -133,8 +137,10 @@ class VarianceAwareHalving(_OnObjective, _TopM):
 
     Parameters
     ----------
-    objective : what is estimated and compared
-    m : how many of the best arms are looked for
+    objective : Objective
+        what is estimated and compared
+    m : int, optional
+        how many of the best arms are looked for
 
     Examples
     --------
@@ -226,8 +232,10 @@ class SuccessiveAcceptsRejects(_Rejects, _OnObjective, _TopM):
 
     Parameters
     ----------
-    objective : what is estimated and compared
-    m : how many of the best arms are looked for
+    objective : Objective
+        what is estimated and compared
+    m : int, optional
+        how many of the best arms are looked for
 
     Examples
     --------

@@ -56,8 +56,10 @@ class LUCB(StoppingPolicy):
         regulariser, in units of the variance of rewards
     risk_free : float, optional
         rate subtracted from every reward
-    delta : probability of a wrong answer that is accepted
-    pilot_pulls : pulls of every arm before the first judgement
+    delta : float, optional
+        probability of a wrong answer that is accepted
+    pilot_pulls : int, optional
+        pulls of every arm before the first judgement
 
     Examples
     --------

@@ -252,9 +252,11 @@ class ScaleFreeUCB(_AnyObjective):
 
     Parameters
     ----------
-    L, risk_free : of signed RSSR: its regulariser, in units of the variance of rewards, and the rate that is
+    L, risk_free : float | None and float, optional
+        of signed RSSR: its regulariser, in units of the variance of rewards, and the rate that is
         subtracted from every reward
-    objective : instead of them, any objective
+    objective : Objective | None, optional
+        instead of them, any objective
     c : float, optional
         width of the confidence term; smaller explores less and locks in more often (1 is classical)
     dependent : bool, optional
@@ -327,7 +329,8 @@ class SlidingWindowUCB(_Forgetting):
 
     Parameters
     ----------
-    L, risk_free, c : as for :class:`ScaleFreeUCB`
+    L, risk_free, c : float | None and float, optional
+        as for :class:`ScaleFreeUCB`
     window : int, optional
         how many rounds are remembered, at most a million; about as long as arms stay the same, or a little less
 
@@ -364,7 +367,8 @@ class DiscountedUCB(_Forgetting):
 
     Parameters
     ----------
-    L, risk_free, c : as for :class:`ScaleFreeUCB`
+    L, risk_free, c : float | None and float, optional
+        as for :class:`ScaleFreeUCB`
     discount : float, optional
         gamma, between 0 and 1; about 1 / (1 - discount) rounds are remembered
 
@@ -431,7 +435,8 @@ class ScaleFreeTS(_AnyObjective):
 
     Parameters
     ----------
-    L, risk_free, objective : as for :class:`ScaleFreeUCB`
+    L, risk_free, objective : float | None and float and Objective | None, optional
+        as for :class:`ScaleFreeUCB`
     optimistic : bool, optional
         take :math:`\hat h` itself where z is below 0: less regret, somewhat more runs that lock in
 

@@ -86,9 +86,12 @@ class UCBRSSR(_UCBSharpe):
 
     Parameters
     ----------
-    L : regulariser
-    risk_free : rate subtracted from every reward
-    undefined_width : the index where D <= 3 epsilon: "infinite" (the least played such arm is played) or as "printed"
+    L : float
+        regulariser
+    risk_free : float, optional
+        rate subtracted from every reward
+    undefined_width : UndefinedWidth, optional
+        the index where D <= 3 epsilon: "infinite" (the least played such arm is played) or as "printed"
 
     Examples
     --------

@@ -241,7 +241,8 @@ def compare(
         of the model confidence set
     replications, block, seed : int and float | None, optional
         of the stationary bootstrap; the mean block length is by default chosen from the data
-    **reading : how a table is read; see :func:`read_returns`
+    **reading : Any
+        how a table is read; see :func:`read_returns`
 
     Examples
     --------

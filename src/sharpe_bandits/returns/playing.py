@@ -129,7 +129,8 @@ class _TablePaths(Environment):
 
     Attributes
     ----------
-    values, judged : (rows, columns) returns, and what policies learn from: the same less a hurdle. Not a number before
+    values, judged : numpy.ndarray
+        (rows, columns) returns, and what policies learn from: the same less a hurdle. Not a number before
         the first and after the last return of a column
     seed : int
         of rows and orders
@@ -137,9 +138,12 @@ class _TablePaths(Environment):
         rows of a run
     block : float | None
         mean length of blocks that are drawn again; None if they are not
-    every, begins : when policies decide, and the first row of each round
-    warm, warm_rounds : rows of the warm-up, and rounds
-    varied : whether runs are played on other rows than the recorded ones, all of them and in order
+    every, begins : Any and numpy.ndarray
+        when policies decide, and the first row of each round
+    warm, warm_rounds : int
+        rows of the warm-up, and rounds
+    varied : bool
+        whether runs are played on other rows than the recorded ones, all of them and in order
     """
 
     varies = True

@@ -144,7 +144,7 @@ class Ranking(Shown):
         what was ranked
     sharpe_error, rssr_error : float
         standard errors of the ends of the intervals that the resamples leave, the largest
-    periods_per_year, kind, span, convention, notes, remarks : float and str and tuple[str, ...]
+    periods_per_year, kind, span, convention, notes, remarks : float and Kind and str and tuple[str, ...]
         of the returns, see :class:`Returns`
 
     Examples
@@ -393,7 +393,8 @@ def rank(
         of the bootstrap
     block : float | None, optional
         mean block length in rows; by default chosen from the data
-    **reading : how a table is read, such as ``kind="prices", periods_per_year=252``; see :func:`read_returns`
+    **reading : Any
+        how a table is read, such as ``kind="prices", periods_per_year=252``; see :func:`read_returns`
 
     Columns of unequal histories are ranked on their own ones; a resample has the same rows for all.
 

@@ -435,7 +435,8 @@ def replay(
         bootstrap) of ``block`` rows on average, by default chosen as for :func:`rank`
     length, block : int | None and float | None, optional
         see ``paths``
-    **reading : how a table is read; see :func:`read_returns`
+    **reading : Any
+        how a table is read; see :func:`read_returns`
 
     Examples
     --------

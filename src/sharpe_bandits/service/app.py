@@ -37,11 +37,16 @@ def create_app(
 
     Parameters
     ----------
-    store : campaigns; closed when the service ends
-    tokens : who may read and write
-    hosts : names under which the service may be called
-    rate : requests a second per token
-    group : operations in one commit, at most
+    store : Store
+        campaigns; closed when the service ends
+    tokens : Iterable[Token]
+        who may read and write
+    hosts : Iterable[str], optional
+        names under which the service may be called
+    rate : float, optional
+        requests a second per token
+    group : int, optional
+        operations in one commit, at most
     """
     desk = Desk(store, group)
 

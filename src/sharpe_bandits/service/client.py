@@ -48,9 +48,12 @@ def connect(url: str, *, token: str, timeout: float = 30.0) -> Service:
 
     Parameters
     ----------
-    url : such as "http://127.0.0.1:8000"
-    token : what the service printed, or what its file of tokens holds
-    timeout : seconds to wait for an answer, and to go on trying
+    url : str
+        such as "http://127.0.0.1:8000"
+    token : str
+        what the service printed, or what its file of tokens holds
+    timeout : float, optional
+        seconds to wait for an answer, and to go on trying
 
     Examples
     --------

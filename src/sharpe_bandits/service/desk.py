@@ -29,8 +29,10 @@ class Desk:
 
     Parameters
     ----------
-    store : the store
-    group : operations in one commit, at most
+    store : Store
+        the store
+    group : int, optional
+        operations in one commit, at most
     """
 
     def __init__(self, store: Store, group: int = 256) -> None:

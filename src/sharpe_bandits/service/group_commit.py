@@ -20,10 +20,14 @@ class GroupCommit:
 
     Parameters
     ----------
-    campaign : the campaign; operations use it and no other
-    threads : where commits run
-    turn : held during a commit; campaigns of one SQLite file share it, since only one of them can write
-    largest : operations in one commit, at most
+    campaign : Campaign
+        the campaign; operations use it and no other
+    threads : Executor
+        where commits run
+    turn : asyncio.Lock
+        held during a commit; campaigns of one SQLite file share it, since only one of them can write
+    largest : int
+        operations in one commit, at most
     """
 
     def __init__(self, campaign: Campaign, threads: Executor, turn: asyncio.Lock, largest: int) -> None:

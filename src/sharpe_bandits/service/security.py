@@ -132,9 +132,12 @@ class Guard:
 
     Parameters
     ----------
-    tokens : who may do what
-    hosts : names under which the service may be called, without ports
-    rate : requests a second per token; as many again may come at once
+    tokens : Iterable[Token]
+        who may do what
+    hosts : Iterable[str]
+        names under which the service may be called, without ports
+    rate : float
+        requests a second per token; as many again may come at once
     """
 
     def __init__(self, tokens: Iterable[Token], hosts: Iterable[str], rate: float) -> None:

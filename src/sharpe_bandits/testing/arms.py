@@ -26,8 +26,10 @@ class ArmContract:
 
     Attributes
     ----------
-    batches : samples are so many batches of 1,000 rewards in a row, whose means give standard errors
-    seed : of the samples
+    batches : int
+        samples are so many batches of 1,000 rewards in a row, whose means give standard errors
+    seed : int
+        of the samples
     """
 
     batches = 500

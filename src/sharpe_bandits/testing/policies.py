@@ -33,7 +33,8 @@ class PolicyContract:
 
     Attributes
     ----------
-    arms, horizon, seed : the game that is played, on recorded rewards; the horizon is longer where the policy needs it
+    arms, horizon, seed : int
+        the game that is played, on recorded rewards; the horizon is longer where the policy needs it
     """
 
     arms = 3
