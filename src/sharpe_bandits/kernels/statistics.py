@@ -57,9 +57,10 @@ class ArmRecord(NamedTuple):
         the largest score of any arm, where the policy has a score besides its index
     maximum : float, optional
         its largest reward
-    third, fourth : float
+    third, fourth : float, optional
         third and fourth central moment of its rewards
-    drawn_mean, drawn_variance : mean and variance of its rewards under random weights (see :func:`reweighted`)
+    drawn_mean, drawn_variance : float, optional
+        mean and variance of its rewards under random weights (see :func:`reweighted`)
     autocovariance : float, optional
         of its rewards in the order in which it was played, at lag 1
     """
