@@ -81,8 +81,8 @@ class Environment:
     def check_horizon(self, horizon: int) -> None:
         """Raise if a game of so many rounds cannot be played."""
 
-    def check_pulls(self, most: np.ndarray, policy: str) -> None:
-        """Raise if a record is shorter than the pulls it was asked for (``most``: per arm, over runs)."""
+    def check_pulls(self, max_pulls: np.ndarray, policy: str) -> None:
+        """Raise if a record is shorter than the pulls it was asked for (``max_pulls``: per arm, over runs)."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which :func:`bandit_from_dict` makes the same environment."""
@@ -375,9 +375,9 @@ class Tape(Environment):
                 f"the tape has {self.length} rounds, fewer than the horizon of {horizon}; shorten the horizon"
             )
 
-    def check_pulls(self, most: np.ndarray, policy: str) -> None:
-        if self.clock == "pulls" and (most > self.length).any():
-            arm = int(np.argmax(most > self.length))
+    def check_pulls(self, max_pulls: np.ndarray, policy: str) -> None:
+        if self.clock == "pulls" and (max_pulls > self.length).any():
+            arm = int(np.argmax(max_pulls > self.length))
             raise InvalidInputError(
                 f"{policy} pulled arm {arm} more often than the tape has rewards for it ({self.length}); "
                 "shorten the horizon or lengthen the tape"

@@ -29,7 +29,7 @@ from . import ledger as log
 from .activity import Activity, activity
 from .answers import LogEntry
 from .database import Database
-from .decisions import AUTOMATIC, CANCELLED, EXPIRED, PENDING, REWARDED, Decision, from_row, moment
+from .decisions import AUTOMATIC, CANCELLED, EXPIRED, PENDING, REWARDED, Decision, from_row, utc_time
 from .interface import MAX_BATCH, CampaignInterface, number_of
 from .journal import Change, Journal
 from .ledger import Ledger, Settings
@@ -197,8 +197,8 @@ class Campaign(CampaignInterface):
             overdue = connection.scalar(late) if row.next_expiry is not None and row.next_expiry <= now else 0
             began = sa.select(events.c.at).where(events.c.campaign == self._id, events.c.seq == ledger.lead_began)
             at = connection.scalar(began) if ledger.lead_began else None
-            since = None if at is None else moment(at)
-            return status_of(self.name, self._settings, ledger, moment(now), int(overdue or 0), since)
+            since = None if at is None else utc_time(at)
+            return status_of(self.name, self._settings, ledger, utc_time(now), int(overdue or 0), since)
 
         return self._journal.look_with(look)
 

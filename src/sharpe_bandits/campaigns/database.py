@@ -316,12 +316,12 @@ class Database:
         return f"unnest({', '.join(f'%({name})s::{kind}[]' for name, kind in kinds.items())})"
 
     def seconds(self) -> sa.ColumnElement[float]:
-        """The database's clock, in seconds since 1970. A file has that of the process: see :meth:`moment`."""
+        """The database's clock, in seconds since 1970. A file has that of the process: see :meth:`now_argument`."""
         if self.is_sqlite:
             return sa.bindparam("now", type_=sa.Float)
         return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Float(53))
 
-    def moment(self) -> dict[str, float]:
+    def now_argument(self) -> dict[str, float]:
         """What a statement with :meth:`seconds` is executed with."""
         return {"now": time.time()} if self.is_sqlite else {}
 

@@ -61,14 +61,14 @@ def from_row(row: Any, arms: list[Any]) -> Decision:
     return Decision(
         row.number,
         arms[row.arm],
-        moment(row.asked),
-        None if row.expires is None else moment(row.expires),
+        utc_time(row.asked),
+        None if row.expires is None else utc_time(row.expires),
         row.probability,
         given_key(row.key),
         row.worker,
         row.state,
         row.reward,
-        None if row.told is None else moment(row.told),
+        None if row.told is None else utc_time(row.told),
     )
 
 
@@ -77,6 +77,6 @@ def given_key(key: str | None) -> str | None:
     return None if key is None or key.startswith(AUTOMATIC) else key
 
 
-def moment(seconds: float) -> datetime:
+def utc_time(seconds: float) -> datetime:
     """A time of the database."""
     return datetime.fromtimestamp(seconds, UTC)

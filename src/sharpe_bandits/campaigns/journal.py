@@ -17,7 +17,7 @@ from ..errors import SharpeBanditsError, StoreError
 from ..policies.base import Policy
 from . import ledger as log
 from .database import Database, Prepared
-from .decisions import EXPIRED, PENDING, moment
+from .decisions import EXPIRED, PENDING, utc_time
 from .ledger import Event, Ledger, Settings
 from .schema import decisions
 from .statements import ASKED_COLUMNS, statements_of
@@ -58,7 +58,7 @@ class Journal:
         """The same, with a connection, and with the campaign's row and the time ``now`` in it."""
 
         def read(connection: sa.Connection) -> T:
-            row = self._existing(self.do.read(connection, {"of": self.campaign, **self.database.moment()}))
+            row = self._existing(self.do.read(connection, {"of": self.campaign, **self.database.now_argument()}))
             return work(self.caught_up(connection, row.events), connection, row)
 
         with self.lock:  # threads share the state
@@ -117,7 +117,7 @@ class Journal:
         committed: list[Ledger] = []
 
         def transaction(connection: sa.Connection) -> T:
-            locked = self.do.lock.send(connection, {"of": self.campaign, **self.database.moment()})
+            locked = self.do.lock.send(connection, {"of": self.campaign, **self.database.now_argument()})
             # Sent together with it, and answered when the lock is held: what others have added meanwhile.
             known = self._ledger.seq if self._ledger is not None and self._process == os.getpid() else _NEVER
             span = {"after": known, "upto": known + _SNAPSHOT_EVENTS}
@@ -170,8 +170,8 @@ class Change:
         self.ledger = ledger
         if row.now < row.clock - CLOCK_TOLERANCE and not accept_clock:
             raise StoreError(
-                f"the clock says {moment(row.now):%Y-%m-%d %H:%M:%S} UTC, but the last event was at "
-                f"{moment(row.clock):%Y-%m-%d %H:%M:%S} UTC; nothing was recorded: set the clock right, or if it was "
+                f"the clock says {utc_time(row.now):%Y-%m-%d %H:%M:%S} UTC, but the last event was at "
+                f"{utc_time(row.clock):%Y-%m-%d %H:%M:%S} UTC; nothing was recorded: set the clock right, or if it was "
                 "wrong before, call campaign.accept_clock()"
             )
         #: Time of this transaction.

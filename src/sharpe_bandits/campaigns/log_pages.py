@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from .answers import LogEntry
 from .database import Database
-from .decisions import given_key, moment
+from .decisions import given_key, utc_time
 from .ledger import KINDS
 from .schema import decisions, events
 
@@ -32,7 +32,7 @@ def log_page(
         LogEntry(
             row.seq,
             KINDS[row.kind],
-            moment(row.at),
+            utc_time(row.at),
             row.number,
             row.name if row.arm is None else arms[row.arm],
             row.reward,

@@ -18,7 +18,7 @@ from . import lease as leases
 from .answers import Entry
 from .campaign import Campaign
 from .database import Database, Synchronous
-from .decisions import moment
+from .decisions import utc_time
 from .ledger import Ledger, Settings
 from .schema import campaigns, snapshots
 
@@ -89,7 +89,7 @@ class Store:
         """All campaigns, by name."""
         rows = self._database.read(lambda connection: connection.execute(sa.select(campaigns)).all())
         entries = [
-            Entry(row.name, Settings.from_json(row.settings).policy.get("name", ""), moment(row.created), row.events)
+            Entry(row.name, Settings.from_json(row.settings).policy.get("name", ""), utc_time(row.created), row.events)
             for row in rows
         ]
         return sorted(entries, key=lambda entry: entry.name)
@@ -191,7 +191,7 @@ class Store:
                 connection.execute(sa.text(f"LOCK TABLE {campaigns.name} IN SHARE ROW EXCLUSIVE MODE"))
             if connection.execute(sa.select(campaigns.c.id).where(campaigns.c.name == name)).first():
                 return  # another process was faster
-            now = connection.execute(sa.select(self._database.seconds()), self._database.moment()).scalar_one()
+            now = connection.execute(sa.select(self._database.seconds()), self._database.now_argument()).scalar_one()
             row = {"name": name, "settings": described, "created": now, "events": 0, "clock": now}
             number = connection.execute(campaigns.insert().returning(campaigns.c.id), row).scalar_one()
             connection.execute(snapshots.insert(), {"campaign": number, "seq": 0, "state": ledger.to_json()})

@@ -259,33 +259,33 @@ def _ask(plays: list[tuple[_Play, list[Any], int]], budget: int | Sequence[int],
             play(methods, n, runs, ASKED)
 
 
-def _bracket(play: _Play, methods: list[Any], target: float, runs: int, least: int, most: int) -> None:
+def _bracket(play: _Play, methods: list[Any], target: float, runs: int, min_budget: int, max_budget: int) -> None:
     """Double the budget until every method errs less than the target beyond doubt, or the largest budget is reached."""
-    budget, left = least, list(methods)
+    budget, left = min_budget, list(methods)
     while left:
         found = play(left, budget, runs, BRACKET)
         left = [method for method, point in zip(left, found, strict=True) if point.error.high >= target]
-        if budget == most:
+        if budget == max_budget:
             return
-        budget = min(2 * budget, most)
+        budget = min(2 * budget, max_budget)
 
 
-def _search(play: _Play, player: _Method, target: float, runs: int, least: int, most: int) -> Need:
+def _search(play: _Play, player: _Method, target: float, runs: int, min_budget: int, max_budget: int) -> Need:
     """Narrow down the budget of one method, and check it."""
     name, rough = player.name, play.of(player.name, BRACKET)
-    smallest = Estimate(least, 0.0, least, least)
+    smallest = Estimate(min_budget, 0.0, min_budget, min_budget)
     if len(rough) == 1 and rough[0].error.high < target:
-        return Need(name, smallest, None, play([player], least, runs, VERIFY)[0])
+        return Need(name, smallest, None, play([player], min_budget, runs, VERIFY)[0])
     end = rough[-4:]
     guess = _crossing(end, target)
-    if guess > most:  # before giving up, the end is looked at with all runs
-        there = play([player], most, runs, FIT)[0]
+    if guess > max_budget:  # before giving up, the end is looked at with all runs
+        there = play([player], max_budget, runs, FIT)[0]
         guess = _crossing([*end, there], target)
-        if guess > most:
+        if guess > max_budget:
             return Need(name, None, None, there)
     for turn in range(1, TURNS + 1):
-        guess = min(max(guess, least), most)
-        for n in sorted({min(max(math.ceil(guess * f), least), most) for f in GRID}):
+        guess = min(max(guess, min_budget), max_budget)
+        for n in sorted({min(max(math.ceil(guess * f), min_budget), max_budget) for f in GRID}):
             play([player], n, runs, FIT, turn)
         counted = [*end, *play.of(name, FIT)]
         near = [p for p in counted if guess / REACH <= p.budget <= guess * REACH]
@@ -299,10 +299,10 @@ def _search(play: _Play, player: _Method, target: float, runs: int, least: int, 
         if guess * GRID[0] <= rounds.mean <= guess * GRID[-1]:
             break
         guess = rounds.mean
-    if safe < least:
-        return Need(name, smallest, None, play([player], least, runs, VERIFY)[0])
+    if safe < min_budget:
+        return Need(name, smallest, None, play([player], min_budget, runs, VERIFY)[0])
     budget, turn = safe, 0
-    while budget <= most:
+    while budget <= max_budget:
         check = play([player], math.ceil(budget), runs, VERIFY, turn)[0]
         if check.error.mean <= target:
             return Need(name, rounds, line, check)
@@ -312,7 +312,7 @@ def _search(play: _Play, player: _Method, target: float, runs: int, least: int, 
         if again is not None:
             line, rounds = again, again.crossing(target, CONFIDENCE)
             budget = max(again.safe(target, CONFIDENCE), budget)
-    return Need(name, None, line, play([player], most, runs, VERIFY, turn)[0])
+    return Need(name, None, line, play([player], max_budget, runs, VERIFY, turn)[0])
 
 
 def _line(points: Sequence[Point]) -> Line | None:

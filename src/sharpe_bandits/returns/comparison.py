@@ -169,18 +169,20 @@ class Comparison(Shown):
             **({"data preparation": "; ".join(self.returns.notes)} if self.returns.notes else {}),
         }
 
-    def tables(self, most: int | None = None) -> list[console.Cells]:
-        """What is shown, as text; ``most`` rows each."""
+    def tables(self, max_rows: int | None = None) -> list[console.Cells]:
+        """What is shown, as text; ``max_rows`` rows each."""
         pairs = [
             [
                 f"{d.first} − {d.second}", f"{d.annual_difference:+z.2f}", f"{d.annual_se:.2f}", f"{d.p:.3f}",
                 self._resampled(d.p_bootstrap), f"{d.fdr:.3f}", f"{d.rows:,}",
             ]
-            for d in self.differences[:most]
+            for d in self.differences[:max_rows]
         ]  # fmt: skip
         heads = ["", "annualised difference", "s.e.", "p", "p bootstrap", "FDR", "rows"]
         order = sorted(self.confidence_set.items(), key=lambda item: -item[1])
-        kept = [[name, self._resampled(p), "yes" if name in set(self.included) else "no"] for name, p in order[:most]]
+        kept = [
+            [name, self._resampled(p), "yes" if name in set(self.included) else "no"] for name, p in order[:max_rows]
+        ]
         shown: list[console.Cells] = [(heads, pairs)]
         return shown + ([(["", "p", "in the model confidence set"], kept)] if kept else [])
 

@@ -264,12 +264,12 @@ class Ranking(Shown):
             f"{annual['variance']:.2f} ({source})"
         )
 
-    def tables(self, most: int | None = None) -> list[console.Cells]:
-        """What is shown, as text: tables of ratios, of what to believe of them, and of the rest; ``most`` rows each."""
+    def tables(self, max_rows: int | None = None) -> list[console.Cells]:
+        """Tables of ratios, of what to believe of them, and of the rest, as text; ``max_rows`` rows each."""
         interval = f"{100 * self.confidence:g}% interval"
         hurdle = self.returns.hurdle
         what = "" if hurdle is None else "active " if hurdle.kind == "benchmark" else "excess "
-        shown = self.columns[:most]
+        shown = self.columns[:max_rows]
         d = console.decimals(float(statistics.annualised(self.sharpe_error, self.periods_per_year)), least=1)
         n = self.replications
         chance = max(math.sqrt(c.best * (1 - c.best) / n) for c in self.columns)

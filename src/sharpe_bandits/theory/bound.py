@@ -83,11 +83,11 @@ def probability(value: float, form: Form, source: str, *, reason: str = "", appl
     return Bound(float(value), bool(value >= 1), form, source, "", "probability", applies)
 
 
-def regret(value: float, most: float, form: Form, source: str, *, reason: str = "", applies: bool = True) -> Bound:
-    """A bound on a regret that cannot exceed ``most`` anyway."""
+def regret(value: float, trivial: float, form: Form, source: str, *, reason: str = "", applies: bool = True) -> Bound:
+    """A bound on a regret that cannot exceed ``trivial`` anyway."""
     if reason or math.isnan(value):
         return Bound(math.inf, True, form, source, reason or "the formula is not a number here", "regret", applies)
-    return Bound(float(value), bool(value >= most), form, source, "", "regret", applies)
+    return Bound(float(value), bool(value >= trivial), form, source, "", "regret", applies)
 
 
 class Facts(NamedTuple):
@@ -128,7 +128,7 @@ class Facts(NamedTuple):
 
 
 def independent(arms: Iterable[Arm]) -> None:
-    """Raise if an arm has a memory: all theory here is about independent rewards."""
+    """Raise if an arm is serially dependent: all theory here is about independent rewards."""
     for arm in arms:
         if arm.serially_dependent:
             raise InvalidInputError(

@@ -67,13 +67,13 @@ def ucb_vv_regret(bandit: Any, horizon: int, form: Form = "repaired", *, pilot: 
     arm = facts(bandit)
     gap = Variance().gaps(arm.mean, arm.variance)
     source = "Theorem on the regret of UCB-VV (appendix A)"
-    most = horizon * float(gap.max())
+    trivial = horizon * float(gap.max())
     if form == "printed":
         worse = gap[gap > 0]
         value = float(np.sum(8 * math.log(horizon) / worse + _CHANCE * worse))
-        return regret(value, most, form, source, reason=_unbounded(arm), applies=arm.unit)
+        return regret(value, trivial, form, source, reason=_unbounded(arm), applies=arm.unit)
     if not arm.bounded:
-        return regret(math.nan, most, form, source, reason=_unbounded(arm), applies=False)
+        return regret(math.nan, trivial, form, source, reason=_unbounded(arm), applies=False)
     with np.errstate(divide="ignore"):
         exponents = [(float(q),) for q in 4 / arm.width[gap == 0] ** 4]
     tail = _chance(exponents, horizon, pilot, len(gap))
@@ -81,7 +81,7 @@ def ucb_vv_regret(bandit: Any, horizon: int, form: Form = "repaired", *, pilot: 
     for i in np.flatnonzero(gap):
         enough = math.floor(2 * (1 + arm.width[i] ** 2 / 2) ** 2 * math.log(horizon) / gap[i] ** 2) + 1
         value += float(gap[i]) * (max(pilot, enough) + 1 + tail)
-    return regret(value, most, form, source)
+    return regret(value, trivial, form, source)
 
 
 def ucb_rssr_regret(
@@ -150,9 +150,9 @@ def ucb_rssr_regret(
     if form != "proved":
         return _as_printed(arm, objective, L, horizon, form, source)
     gap = objective.gaps(arm.mean, arm.variance)
-    most = horizon * float(gap.max())
+    trivial = horizon * float(gap.max())
     if not arm.bounded:
-        return regret(math.nan, most, form, source, reason=_unbounded(arm), applies=False)
+        return regret(math.nan, trivial, form, source, reason=_unbounded(arm), applies=False)
     target = float(objective.value(arm.mean, arm.variance).max())
     best = gap == 0
     with np.errstate(divide="ignore"):
@@ -168,7 +168,7 @@ def ucb_rssr_regret(
         index = partial(_rssr_index, mean=mean, d=d, m2=m2, a=a, b=b, c=c)
         enough = _enough(index, target, d / (c + 3), horizon)
         value += float(gap[i]) * (max(pilot, enough) + (3 if arm.low[i] >= 0 else 4) + tail)
-    return regret(value, most, form, source)
+    return regret(value, trivial, form, source)
 
 
 def ucb_sr_like_regret(
@@ -196,12 +196,12 @@ def ucb_sr_like_regret(
     if form != "proved":
         return _as_printed(arm, objective, L, horizon, form, source)
     gap = objective.gaps(arm.mean, arm.variance)
-    most = horizon * float(gap.max())
+    trivial = horizon * float(gap.max())
     reason = _unbounded(arm)
     if not reason and (arm.low < 0).any():
         reason = f"excess rewards can be negative (down to {float(arm.low.min())!r}), where optimism is not proved"
     if reason:
-        return regret(math.nan, most, form, source, reason=reason, applies=False)
+        return regret(math.nan, trivial, form, source, reason=reason, applies=False)
     target = float(objective.value(arm.mean, arm.variance).max())
     best = gap == 0
     with np.errstate(divide="ignore"):
@@ -214,7 +214,7 @@ def ucb_sr_like_regret(
 
         index = partial(_sr_like_index, mean=mean, d=d, a=a, c=c)
         value += float(gap[i]) * (max(pilot, _enough(index, target, d / (c + 3), horizon)) + 2 + tail)
-    return regret(value, most, form, source)
+    return regret(value, trivial, form, source)
 
 
 def _rssr_index(e: float, mean: float, d: float, m2: float, a: float, b: float, c: float) -> float:
