@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 import sharpe_bandits as sb
-from sharpe_bandits.arms.bandit import Environment
+from sharpe_bandits.arms.environment import Environment
 from sharpe_bandits.objectives import Objective
 
 

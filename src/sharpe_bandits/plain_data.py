@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from .errors import InvalidInputError, shown, unknown
 
 
@@ -37,3 +39,12 @@ def from_plain(what: str, kinds: Mapping[str, Any], data: Any, **more: Any) -> A
         return kinds[kind].from_dict(values)
     except TypeError as error:  # too many, too few, or of a kind that cannot be compared
         raise InvalidInputError(f"these are not the parameters of {kind}: {error}") from None
+
+
+def plain(data: Any) -> Any:
+    """The same with arrays as lists."""
+    if isinstance(data, dict):
+        return {key: plain(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple, np.ndarray)):
+        return [plain(value) for value in (data.tolist() if isinstance(data, np.ndarray) else data)]
+    return data.item() if isinstance(data, np.generic) else data

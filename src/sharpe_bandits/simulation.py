@@ -12,7 +12,8 @@ from typing import Any, get_args
 
 import numpy as np
 
-from .arms.bandit import Environment, as_arm, as_environment
+from .arms.bandit import as_environment
+from .arms.environment import Environment, as_arm
 from .display import html_table
 from .engine.spec import Chunk, Feedback, Kernel, Source, Spec, prepare, run_chunk
 from .errors import InvalidInputError, shown

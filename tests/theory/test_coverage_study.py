@@ -7,7 +7,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits import theory
-from sharpe_bandits.arms.bandit import stack
+from sharpe_bandits.arms.environment import stack
 from sharpe_bandits.engine.compiler import specialise
 from sharpe_bandits.kernels.coverage import sample_moments
 

@@ -23,12 +23,14 @@ from ..errors import (
     shown,
     unknown,
 )
-from ..kernels.statistics import Sums, anchor_of, higher_moments, summary
+from ..kernels.statistics import Sums, anchor_of, higher_moments
 from ..names import check_name
 from ..objectives import Objective
+from ..plain_data import plain
 from ..policies.base import ENOUGH, Policy, policy_from_dict
 from ..validation import is_number, real, whole
 from . import state as states
+from .record import check_record, mean_and_variance, moments_of
 from .state import damaged
 
 #: An agent has at most so many arms and plays at most so many rounds.
@@ -190,7 +192,7 @@ class Agent:
         """
         with self._lock:
             sums = self._sums()
-            return {arm: _moments(*(float(row[i]) for row in sums)) for i, arm in enumerate(self.arms)}
+            return {arm: moments_of(*(float(row[i]) for row in sums)) for i, arm in enumerate(self.arms)}
 
     def _sums(self) -> Sums:
         """What estimates rest on."""
@@ -522,35 +524,13 @@ class Agent:
             if values.shape != (k,) or values.dtype.kind not in "iuf":
                 raise damaged(f"{column} must be {k} numbers")
             setattr(self, f"_{column}", values.astype(float))
-        pulls, played = self._pulls, self._pulls > 0
+        pulls = self._pulls
         if (pulls < 0).any() or (pulls != np.floor(pulls)).any() or pulls.sum() != self.t:
             raise damaged(f"its arms have {pulls.sum():g} pulls in {self.t} rounds")
         if self.horizon is not None and self.t > self.horizon:
             raise damaged(f"{self.t} rounds played of {self.horizon}")
         self._restore_pending(state)
-        sums = np.array([self._sum1, self._sum2, self._sum3, self._sum4])
-        rests = [*sums, self._anchor, self._last, np.where(self._maximum == -math.inf, 0.0, 1.0)]
-        if any((row[~played] != 0).any() for row in rests) or not np.isfinite(self._maximum[played]).all():
-            raise damaged("an arm that was never played has rewards, or one that was has none")
-        order = np.argsort(self._last[played])
-        last = self._last[played][order]
-        whole_and_distinct = (last == np.floor(last)).all() and (np.diff(last) > 0).all()
-        # Up to the last pull of an arm, there were the pulls of all arms that have not been played since.
-        if not whole_and_distinct or (np.cumsum(pulls[played][order]) > last).any() or (self.t and last[-1] != self.t):
-            raise damaged("the rounds in which arms were last played do not fit their pulls")
-        anchor, top = self._anchor[played], self._maximum[played] - self._anchor[played]
-        check_sums(pulls[played], sums[:, played], "rewards")
-        rounding = (_slack(pulls[played]) - 1) * np.sqrt(pulls[played] * self._sum2[played]) + TINY * pulls[played]
-        once = pulls[played] == 1
-        d = sums[0, played][once]
-        if (
-            any(anchor_of(a) != a for a in anchor.tolist())  # else a first reward would have had another anchor
-            or (self._sum1[played] > pulls[played] * top + rounding).any()
-            or (np.abs(top) > np.sqrt(self._sum2[played]) * _slack(pulls[played]) + TINY).any()
-            or (top[once] != d).any()
-            or (sums[1:, played][:, once] != [d * d, d * d * d, d * d * d * d]).any()
-        ):
-            raise damaged("the largest reward of an arm does not fit its sums")
+        check_record(Agent._sums(self), self._last, self._maximum, self.t)  # rewards that were forgotten included
 
     def _restore_pending(self, state: dict[str, Any]) -> None:
         k = len(self.arms)
@@ -569,34 +549,6 @@ class Agent:
             self._leading = whole("arm", arm, 0, k - 1), whole("the round since when it leads", since, 1, self.t)
             if self._leading[0] in retired:
                 raise damaged("an arm that was retired leads")
-
-
-#: Powers of small numbers vanish; sums of them are then off by no more than this.
-TINY = 1e-150
-
-
-def _slack(weight: Any) -> Any:
-    """1, and what rounding may add to it in so many steps."""
-    return 1 + 1e-12 + 1e-15 * weight
-
-
-def check_sums(weight: Any, sums: Any, what: str, slack: Any = (0.0, 0.0, 0.0, 0.0)) -> None:
-    """Raise if no numbers of this total weight have these sums of first to fourth powers (Cauchy and Schwarz).
-
-    ``slack`` is how far each sum may be off besides.
-    """
-    s1, s2, s3, s4 = sums
-    d1, d2, d3, d4 = slack
-    slack, tiny = _slack(weight), TINY * (1 + np.asarray(weight))
-    if (
-        not np.isfinite(np.asarray(sums)).all()
-        or (s2 < -d2).any()
-        or (s4 < -d4).any()
-        or (np.abs(s1) - d1 > np.sqrt(weight) * np.sqrt(np.maximum(s2 + d2, 0)) * slack + tiny).any()
-        or (s2 - d2 > np.sqrt(weight) * np.sqrt(np.maximum(s4 + d4, 0)) * slack + tiny).any()
-        or (np.abs(s3) - d3 > np.sqrt(np.maximum(s2 + d2, 0)) * np.sqrt(np.maximum(s4 + d4, 0)) * slack + tiny).any()
-    ):
-        raise damaged(f"no {what} have these sums")
 
 
 def _restored(text: str | bytes, policy: Policy | None) -> Agent:
@@ -643,33 +595,5 @@ def check_arms(arms: int | Iterable[str]) -> list[str] | int:
     return [check_name("the name of an arm", name) for name in names]
 
 
-def mean_and_variance(pulls: float, anchor: float, sum1: float, sum2: float) -> tuple[float, float]:
-    """From sums about an anchor; not a number where there are too few pulls."""
-    if pulls == 0:
-        return math.nan, math.nan
-    less = 1.0 / (pulls - 1.0) if pulls > 1 else math.nan
-    mean, variance, _ = summary(anchor, sum1, sum2, 1.0 / pulls, less)
-    return float(mean), float(variance) if pulls > 1 else math.nan
-
-
-def _moments(
-    pulls: float, sum1: float, sum2: float, sum3: float, sum4: float, anchor: float
-) -> tuple[float, float, float, float, float]:
-    mean, variance = mean_and_variance(pulls, anchor, sum1, sum2)
-    if not pulls > 1:
-        return pulls, mean, variance, math.nan, math.nan
-    third, fourth = higher_moments(sum1, sum2, sum3, sum4, 1.0 / pulls)
-    return pulls, mean, variance, float(third), float(fourth)
-
-
 def _wholes(values: list[Any]) -> list[Any]:
     return [int(value) if isinstance(value, float) and value.is_integer() else value for value in values]
-
-
-def plain(data: Any) -> Any:
-    """The same with arrays as lists."""
-    if isinstance(data, dict):
-        return {key: plain(value) for key, value in data.items()}
-    if isinstance(data, (list, tuple, np.ndarray)):
-        return [plain(value) for value in (data.tolist() if isinstance(data, np.ndarray) else data)]
-    return data.item() if isinstance(data, np.generic) else data

@@ -15,7 +15,8 @@ from ..kernels.statistics import Sums, summary
 from ..objectives import RSSR, Mean
 from ..policies.base import EliminationPolicy
 from ..validation import whole
-from .base import TINY, Agent
+from .base import Agent
+from .record import TINY
 from .state import damaged
 
 #: Agents of more arms keep nothing for a bound on the error.

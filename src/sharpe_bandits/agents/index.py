@@ -18,7 +18,8 @@ from ..kernels.statistics import FIRSTS, PAIRS, STATISTICS, Sums, anchor_of
 from ..objectives import Mean
 from ..policies.base import EVERYTHING, IndexPolicy
 from ..validation import whole
-from .base import TINY, Agent, check_sums, mean_and_variance
+from .base import Agent
+from .record import TINY, check_sums, mean_and_variance
 from .state import damaged
 
 #: Draws by which probabilities of choices are estimated: their standard errors are at most 0.031.

@@ -1,16 +1,13 @@
 """Arms (reward distributions) and bandits (sets of arms)."""
 
 from .bandit import Bandit as Bandit
-from .bandit import RandomBandit as RandomBandit
 from .bandit import SwitchingBandit as SwitchingBandit
-from .bandit import Tape as Tape
-from .bandit import UniformArms as UniformArms
-from .bandit import bandit_from_dict as bandit_from_dict
 from .bandit import bootstrap as bootstrap
 from .base import arm_from_dict as arm_from_dict
 from .beta import Beta as Beta
 from .discrete import Bernoulli as Bernoulli
 from .discrete import Empirical as Empirical
+from .environment import bandit_from_dict as bandit_from_dict
 from .gamma import Gamma as Gamma
 from .gamma import TruncatedGamma as TruncatedGamma
 from .normal import Normal as Normal
@@ -18,6 +15,9 @@ from .normal import TruncatedNormal as TruncatedNormal
 from .processes import AR1 as AR1
 from .processes import GARCH as GARCH
 from .processes import BlockBootstrap as BlockBootstrap
+from .random_bandit import RandomBandit as RandomBandit
+from .random_bandit import UniformArms as UniformArms
 from .scipy_arm import Scipy as Scipy
+from .tape import Tape as Tape
 from .uniform import Constant as Constant
 from .uniform import Uniform as Uniform

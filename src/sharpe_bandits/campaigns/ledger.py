@@ -6,9 +6,9 @@ import json
 from typing import Any, NamedTuple
 
 from ..agents import Agent
-from ..agents.base import plain
 from ..errors import InvalidInputError, SharpeBanditsError, UnreadableDataError, shown
 from ..files import from_json
+from ..plain_data import plain
 from ..policies.base import Policy, policy_from_dict
 
 #: Kinds of events by their number in the log; new ones come at the end. "late": after the lease ran out.

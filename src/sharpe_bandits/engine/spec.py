@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..arms.bandit import Environment
 from ..arms.base import Arm
+from ..arms.environment import Environment
 from ..policies.base import Policy
 from .families import family_of
 from .families.base import Family

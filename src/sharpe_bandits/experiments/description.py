@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arms import Bandit, RandomBandit, SwitchingBandit, Uniform, UniformArms
-from ..arms.bandit import Environment, as_arm
+from ..arms.environment import Environment, as_arm
 from ..engine.spec import Spec, prepare
 from ..errors import InvalidInputError, SharpeBanditsError, shown, unknown
 from ..names import check_name

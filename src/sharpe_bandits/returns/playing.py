@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..arms.bandit import Environment, stack
 from ..arms.base import Draws
+from ..arms.environment import Environment, stack
 from ..engine.families import family_of
 from ..engine.spec import Feedback, Spec, prepare, run_chunk
 from ..errors import InvalidInputError

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from ..agents import Agent
-from ..agents.base import check_arms, plain
+from ..agents.base import check_arms
 from ..campaigns.answers import Entry, Evaluation, LogEntry
 from ..campaigns.decisions import Decision
 from ..campaigns.interface import CampaignInterface, number_of
@@ -23,6 +23,7 @@ from ..campaigns.verified import Verification
 from ..confidence_sequences import Leader
 from ..errors import InvalidInputError, SharpeBanditsError, StoreError, shown
 from ..metrics import Estimate
+from ..plain_data import plain
 from ..policies.base import Policy, check_policy, policy_from_dict
 from ..validation import positive, whole
 from .problems import error_of

@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..arms.bandit import Bandit, as_arm, stack
+from ..arms.bandit import Bandit
 from ..arms.base import Arm
+from ..arms.environment import as_arm, stack
 from ..engine.compiler import specialise
 from ..errors import InvalidInputError
 from ..kernels.coverage import sample_moments

@@ -51,8 +51,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arms import Bernoulli, Beta, Constant, Empirical, Gamma, Normal, Scipy, TruncatedGamma, TruncatedNormal, Uniform
-from ..arms.bandit import Bandit, as_arm, as_environment
+from ..arms.bandit import Bandit, as_environment
 from ..arms.base import Arm
+from ..arms.environment import as_arm
 from ..errors import InvalidInputError
 from ..objectives import RSSR, TIE
 from ..validation import finite, real

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...arms.bandit import stack
+from ...arms.environment import stack
 from ...arms.uniform import Constant
 from ...call_tree import mentions, spreads_nan, substituted
 from ...errors import InvalidInputError, SharpeBanditsError

@@ -1,0 +1,136 @@
+"""What policies play on, and arms as arrays for kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ..display import html_table
+from ..errors import InvalidInputError, shown
+from ..kernels.rewards import ArmTable
+from ..plain_data import from_plain
+from .base import Arm, Draws
+from .scipy_arm import Scipy, is_frozen
+
+#: What an arm's rewards are counted by: its own pulls, or the rounds of the game, whoever is played.
+Clock = Literal["pulls", "rounds"]
+
+
+class Environment:
+    """What policies play on: K arms whose rewards are a function of (seed, run, arm, pull or round)."""
+
+    #: Every kind of environment by its class name.
+    kinds: ClassVar[dict[str, type[Environment]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not cls.__name__.startswith("_"):
+            Environment.kinds[cls.__name__] = cls
+
+    #: Number of arms.
+    K: int
+
+    #: Whether each run has arms of its own.
+    varies = False
+    #: What rewards are counted by, a :data:`Clock`.
+    clock = "pulls"
+    #: Whether the rewards of a run must be written out before it is played: they depend on those before.
+    pregenerated = False
+    #: Whether all arms draw the same random numbers.
+    jointly = False
+    #: Rounds after which the arms change, for good or until the next one.
+    switches: tuple[int, ...] = ()
+
+    def table(self, seed: int, first: int, runs: int) -> ArmTable:
+        """The arms of these runs as arrays for a kernel: one row for all, or a row per run."""
+        raise AssertionError(f"{type(self).__name__} gives no table")
+
+    def pieces(self, seed: int, first: int, runs: int, rounds: int) -> list[tuple[int, int, ArmTable]]:
+        """The stretches of a game within which the arms stay the same: first round, end, arms."""
+        return [(0, rounds, self.table(seed, first, runs))]
+
+    def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
+        """True means and variances: a row for all; if arms vary, a row per run; with switches, a row per stretch."""
+        raise AssertionError(f"{type(self).__name__} gives no truth")
+
+    @property
+    def sort(self) -> str:
+        """What its arms are, in a word or two."""
+        raise AssertionError(f"{type(self).__name__} does not say what its arms are")
+
+    @property
+    def lowest(self) -> float:
+        """No reward is below this."""
+        return -np.inf
+
+    def check_horizon(self, horizon: int) -> None:
+        """Raise if a game of so many rounds cannot be played."""
+
+    def check_pulls(self, max_pulls: np.ndarray, policy: str) -> None:
+        """Raise if a record is shorter than the pulls it was asked for (``max_pulls``: per arm, over runs)."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data from which :func:`bandit_from_dict` makes the same environment."""
+        raise AssertionError(f"{type(self).__name__} gives no description")
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Environment:
+        """The environment described by plain data, its kind already taken off."""
+        return cls(**data)
+
+    def _repr_html_(self) -> str:
+        return html_table(("bandit", "arms", "kind"), [(repr(self), self.K, self.sort)])
+
+
+def bandit_from_dict(data: dict[str, Any], *, draw: Callable[[np.random.Generator], Any] | None = None) -> Environment:
+    """The bandit described by plain data (see :meth:`Environment.to_dict`).
+
+    Parameters
+    ----------
+    data : dict[str, Any]
+        what ``to_dict`` gave
+    draw : Callable[[numpy.random.Generator], Any] | None, optional
+        the function by which a :class:`RandomBandit` draws its arms, which is no plain data
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> data = sb.Bandit([sb.Uniform(0, 1), sb.Bernoulli(0.4)]).to_dict()
+    >>> sb.bandit_from_dict(data)
+    Bandit([Uniform(0, 1), Bernoulli(0.4)])
+    """
+    return from_plain("bandit", Environment.kinds, data, **({} if draw is None else {"draw": draw}))
+
+
+def as_arm(thing: Any) -> Arm:
+    """``thing`` if it is an arm, or the arm of a frozen scipy.stats distribution."""
+    if isinstance(thing, Arm):
+        return thing
+    if is_frozen(thing):
+        return Scipy(thing)
+    raise InvalidInputError(
+        f"an arm such as Uniform(0, 1) or a frozen scipy.stats distribution is needed, got {shown(thing)}"
+    )
+
+
+def stack(rows: list[list[Draws]]) -> ArmTable:
+    """Rows of draws as one :class:`ArmTable`; pools that are the same object are kept once."""
+    shape = (len(rows), len(rows[0]))
+    kind, start, size = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    loc, scale = np.zeros(shape), np.zeros(shape)
+    pools: list[Any] = [np.zeros(1)]
+    places: dict[int, int] = {}
+    end = 1
+    for r, row in enumerate(rows):
+        for i, draws in enumerate(row):
+            kind[r, i], loc[r, i], scale[r, i], size[r, i] = draws.kind, draws.loc, draws.scale, draws.size
+            if len(draws.pool) == 0:
+                continue
+            if id(draws.pool) not in places:
+                places[id(draws.pool)] = end
+                pools.append(np.asarray(draws.pool, float))
+                end += len(draws.pool)
+            start[r, i] = places[id(draws.pool)]
+    return ArmTable(kind, loc, scale, start, size, np.concatenate(pools))

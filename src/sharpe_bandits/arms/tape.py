@@ -1,0 +1,75 @@
+"""Recorded rewards as a bandit."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+
+from ..errors import InvalidInputError
+from ..kernels.rewards import TAPE, ArmTable
+from ..validation import one_of
+from .base import Draws
+from .discrete import numbers
+from .environment import Clock, Environment, stack
+
+
+class Tape(Environment):
+    """Recorded rewards, the same in every run.
+
+    Parameters
+    ----------
+    rewards : Any
+        one row per arm
+    clock : Clock, optional
+        "pulls": ``rewards[arm, j]`` is what the j-th pull of ``arm`` pays (j from 0). "rounds": it is what ``arm`` pays
+        if it is played in round j, as in a table of returns
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> tape = sb.Tape([[0.1, 0.2], [0.3, 0.0], [0.2, 0.1]])
+    >>> tape
+    Tape(3 arms, 2 pulls each)
+    """
+
+    def __init__(self, rewards: Any, clock: Clock = "pulls") -> None:
+        self.rewards = numbers("rewards", rewards, 2).copy()
+        self.clock = one_of("clock", clock, get_args(Clock))
+        self.K, self.length = self.rewards.shape
+        if self.K < 2:
+            raise InvalidInputError(f"a tape needs at least 2 arms (rows), got {self.K}")
+
+    def __repr__(self) -> str:
+        return f"Tape({self.K} arms, {self.length} pulls each)"
+
+    @property
+    def sort(self) -> str:
+        return "recorded"
+
+    @property
+    def lowest(self) -> float:
+        return float(self.rewards.min())
+
+    def table(self, seed: int, first: int, runs: int) -> ArmTable:
+        return stack([[Draws(TAPE, size=self.length, pool=row) for row in self.rewards]])
+
+    def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
+        return self.rewards.mean(axis=1)[None, :], self.rewards.var(axis=1)[None, :]
+
+    def check_horizon(self, horizon: int) -> None:
+        if self.clock == "rounds" and horizon > self.length:
+            raise InvalidInputError(
+                f"the tape has {self.length} rounds, fewer than the horizon of {horizon}; shorten the horizon"
+            )
+
+    def check_pulls(self, max_pulls: np.ndarray, policy: str) -> None:
+        if self.clock == "pulls" and (max_pulls > self.length).any():
+            arm = int(np.argmax(max_pulls > self.length))
+            raise InvalidInputError(
+                f"{policy} pulled arm {arm} more often than the tape has rewards for it ({self.length}); "
+                "shorten the horizon or lengthen the tape"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"bandit": "Tape", "rewards": self.rewards.tolist(), "clock": self.clock}
