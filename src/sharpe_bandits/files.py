@@ -10,6 +10,7 @@ import os
 import platform
 import re
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -45,6 +46,12 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise
 
 
+def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files by their names in a folder, each there whole or not at all."""
+    for name, content in files.items():
+        write_atomically(folder / name, content)
+
+
 def sweep(folder: Path) -> None:
     """Remove temporary files whose process died before it could rename them."""
     for path in folder.glob(".*.new"):
@@ -70,9 +77,9 @@ def _is_stale(path: Path, host: str | None, process: str | None) -> bool:
     return False
 
 
-def to_json(thing: Any) -> bytes:
+def to_json(thing: Any, allow_nan: bool = True) -> bytes:
     """Plain data, numpy's numbers and arrays among it, as JSON text that people can read."""
-    return (json.dumps(thing, indent=1, ensure_ascii=False, default=_plain) + "\n").encode()
+    return (json.dumps(thing, indent=1, ensure_ascii=False, default=_plain, allow_nan=allow_nan) + "\n").encode()
 
 
 def _plain(thing: Any) -> Any:

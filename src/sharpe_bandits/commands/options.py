@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from inspect import signature
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,12 +11,8 @@ from .. import console
 from ..returns.options import Constant, Duplicates, Kind, Missing, Quote, TimeZones, Unsorted
 from ..returns.table import Returns, read_returns
 
-#: Options that say how a table is read.
-READING = (
-    "kind", "periods_per_year", "date", "columns", "scale", "missing", "duplicates", "unsorted", "timezones",
-    "constant", "separator", "encoding", "skip_rows", "sheet", "field", "pivot", "date_format", "decimal", "thousands",
-    "currency", "risk_free_series", "risk_free_quote", "benchmark",
-)  # fmt: skip
+#: Options that say how a table is read, with what they are unless given.
+READING = {k: p.default for k, p in signature(read_returns).parameters.items() if k not in ("source", "names")}
 
 
 def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:

@@ -94,13 +94,9 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
             raise InvalidInputError(f"a table needs {' and '.join(lacking)}, since neither is guessed")
         returns = data.read(options)
         return BestArmProblem.from_returns(returns, **data.given(options, "bootstrap", "block"), **goal)
-    _unused(
-        options, "with --table", kind=None, date=None, columns=None, scale=None, missing="error", duplicates="error",
-        unsorted="error", timezones="error", constant="error", separator=",", encoding="utf-8", skip_rows=0, sheet=None,
-        field=None, pivot=None, date_format=None, decimal=".", thousands="", currency="", risk_free_series=None,
-        risk_free_quote="per-period", benchmark=None, risk_free=0.0, risk_free_per_period=None, bootstrap=False,
-        block=None,
-    )  # fmt: skip
+    reading = {name: default for name, default in data.READING.items() if name != "periods_per_year"}
+    reading |= {"kind": None, "risk_free": 0.0, "risk_free_per_period": None, "bootstrap": False, "block": None}
+    _unused(options, "with --table", **reading)
     volatility = options.volatility or [VOLATILITY]
     goal["volatility"] = volatility[0] if len(volatility) == 1 else volatility
     goal["periods_per_year"] = PERIODS if options.periods_per_year is None else options.periods_per_year

@@ -21,7 +21,7 @@ from ..policies.elimination import SHVV
 from ..results import PolicyResult
 from ..simulation import simulate
 from ..study import Study
-from ..theory.bound import Form, Judgement
+from ..theory.bound import Form, Judgement, within
 from .claims import CONFIDENCE, FAILS, HOLDS, UNDECIDED, Evidence, Verdict, together
 
 #: What each inequality promises in the coverage panel, and how many samples are drawn.
@@ -114,7 +114,7 @@ def _bounds(f: PanelResult, findings: Findings, table: Table) -> None:
             for bound in theory.bounds_for(policy, case.environment, case.horizon):
                 if bound.kind != ("probability" if panel.metric == "error" else "regret"):
                     continue
-                verdict = _within(measured, bound.value)
+                verdict = within(measured, bound.value)
                 shown = "vacuous" if bound.vacuous else verdict
                 table.rows.append(
                     [
@@ -177,12 +177,6 @@ def _lower_bound(case: Case) -> float | None:
     except InvalidInputError:
         return None  # a density that it cannot integrate is no reason to lose a user's experiment
     return float(found.constant) if np.isfinite(found.constant) else None
-
-
-def _within(measured: Estimate, bound: float) -> Judgement:
-    if measured.high <= bound:
-        return HOLDS
-    return FAILS if measured.low > bound else UNDECIDED
 
 
 def _bound_rows(f: PanelResult, case: Case, study: Study, policy: Any, form: Form) -> list[dict[str, Any]]:
@@ -341,4 +335,4 @@ def _phases(bandit: Bandit, case: Case, seed: int) -> Iterator[Measured]:
         for form in ("printed", "repaired"):
             promise = theory.shvv_phase_error(four, case.horizon, phase, form).value
             place = f"phase {phase + 1} of {len(upto)}, {case.label}"
-            yield f"phases of SHVV, {form}", place, promise, rate, _within(rate, promise)
+            yield f"phases of SHVV, {form}", place, promise, rate, within(rate, promise)

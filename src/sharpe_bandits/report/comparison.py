@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from ..files import write_atomically
+from ..files import to_json, write_all
 from ..returns.comparison import Comparison
 from .document import document
 
@@ -23,14 +22,12 @@ _REFERENCES = (
 
 def save(comparison: Comparison, folder: Path) -> None:
     """Write all files of a comparison; nothing is written if one of them cannot be made."""
-    text = json.dumps(comparison.to_dict(), indent=1, ensure_ascii=False)
     files = {
         "comparison.csv": comparison.table.to_csv(),
-        "comparison.json": f"{text}\n".encode(),
+        "comparison.json": to_json(comparison.to_dict()),
         "comparison.html": page(comparison).encode(),
     }
-    for name, content in files.items():
-        write_atomically(folder / name, content)
+    write_all(folder, files)
 
 
 def page(comparison: Comparison) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 from ..charts.description import Axis, Chart, Dash, Figure, Rule, Series, look
 from ..charts.render_matplotlib import pictures
 from ..display import Table
-from ..files import write_atomically
+from ..files import to_json, write_all
 from ..planning.needs import VERIFY, Plan, Point
 from ..planning.words import answer, heads, lines, remarks, title
 from .document import document
@@ -115,7 +114,6 @@ def save(plan: Plan, folder: Path) -> None:
     """Write the plan as table, plain data, figure and page."""
     files = {f"plan.{kind}": picture for kind, picture in pictures(figure(plan)).items()}
     files["plan.csv"] = Table.of(plan.rows()).to_csv()
-    files["plan.json"] = (json.dumps(plan.to_dict(), indent=1, ensure_ascii=False) + "\n").encode()
+    files["plan.json"] = to_json(plan.to_dict())
     files["plan.html"] = page(plan).encode()
-    for name, content in files.items():
-        write_atomically(folder / name, content)
+    write_all(folder, files)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from ..charts.description import PALETTE, Axis, Chart, Figure, Rule, Series
 from ..charts.render_matplotlib import pictures
 from ..display import Table
-from ..files import write_atomically
+from ..files import to_json, write_all
 from ..names import printable, shorten
 from ..returns import statistics
 from ..returns.ranking import Ranking
@@ -48,12 +47,11 @@ def save(ranking: Ranking, folder: Path) -> None:
             ["column", *names], [[n, *row] for n, row in zip(names, matrix, strict=True)]
         ).to_csv(),
         **{f"curves.{kind}": picture for kind, picture in paths.items()},
-        "ranking.json": (json.dumps(ranking.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
+        "ranking.json": to_json(ranking.to_dict(), allow_nan=False),
         **{f"ranking.{kind}": picture for kind, picture in drawn.items()},
         "ranking.html": page(ranking, drawn["svg"].decode(), paths["svg"].decode()).encode(),
     }
-    for name, content in files.items():
-        write_atomically(folder / name, content)
+    write_all(folder, files)
 
 
 def figure(ranking: Ranking) -> Figure:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from ..charts.description import DASHES, PALETTE, Axis, Chart, Dash, Figure, Hea
 from ..charts.render_matplotlib import pictures
 from ..display import Table
 from ..errors import InvalidInputError, require
-from ..files import write_atomically
+from ..files import to_json, write_all
 from ..names import printable, shorten
 from ..returns.dates import in_words
 from ..returns.playing import BEST, EQUAL, LEADER, Player
@@ -50,12 +49,11 @@ def save(replay: Replay, folder: Path) -> None:
         "log.csv": _log(replay).to_csv(),
         "replay.csv": Table.of(replay.rows()).to_csv(),
         "wealth.csv": Table.of(_paths(replay)).to_csv(),
-        "replay.json": (json.dumps(replay.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
+        "replay.json": to_json(replay.to_dict(), allow_nan=False),
         **{f"{name}.{kind}": data for name, kinds in drawn.items() for kind, data in kinds.items()},
         "replay.html": page(replay, drawn["timeline"]["svg"].decode()).encode(),
     }
-    for name, content in files.items():
-        write_atomically(folder / name, content)
+    write_all(folder, files)
 
 
 def _log(replay: Replay) -> Table:

@@ -12,6 +12,7 @@ import numpy as np
 from ..arms.bandit import Bandit, as_environment
 from ..arms.base import Arm
 from ..errors import InvalidInputError
+from ..metrics import Estimate
 from ..validation import one_of
 
 #: How a bound can be read.
@@ -74,6 +75,11 @@ class Bound:
 def check_form(form: Form) -> Form:
     """``form`` if it is one of :data:`FORMS`."""
     return one_of("form", form, FORMS)
+
+
+def within(measured: Estimate, bound: float) -> Judgement:
+    """Whether a measured mean is surely within a bound."""
+    return "holds" if measured.high <= bound else "fails" if measured.low > bound else "undecided"
 
 
 def probability(value: float, form: Form, source: str, *, reason: str = "", applies: bool = True) -> Bound:

@@ -20,7 +20,7 @@ from ..kernels.streams import SPLITMIX
 from ..metrics import Estimate, wilson
 from ..objectives import RSSR, SharpeLike
 from ..validation import one_of, positive, whole
-from .bound import Form, Judgement, check_form, independent
+from .bound import Form, Judgement, check_form, independent, within
 from .concentration import STATISTICS, Statistic, concentration, radius, width
 from .identification import variance_order
 
@@ -129,8 +129,7 @@ def coverage(
     ('variance', 500, 'holds')
     """
     arms = _arms(bandit)
-    independent(arms)
-    pulls, samples, seed = whole("pulls", pulls, 2), whole("samples", samples, 1), whole("seed", seed, 0, 2**64 - 1)
+    pulls = whole("pulls", pulls, 2)
     kinds = [one_of("statistic", s, STATISTICS) for s in statistics]
     readings = [check_form(form) for form in forms]
     if epsilon is not None and level is not None:
@@ -138,12 +137,8 @@ def coverage(
     if L is None and {"sr_like", "rssr"} & set(kinds):
         raise InvalidInputError("the Sharpe statistics need the regulariser L; pass L=... or statistics=['variance']")
     given = math.sqrt(2 * math.log(pulls) / pulls) if epsilon is None else positive("epsilon", epsilon)
-    table = stack([[arm.draws() for arm in arms]])
-    kernel = specialise(sample_moments, {})
     found = []
-    for i, arm in enumerate(arms):
-        mean, variance, second = np.empty(samples), np.empty(samples), np.empty(samples)
-        kernel(table, i, SPLITMIX, np.uint64(seed), pulls, mean, variance, second)
+    for i, (arm, (mean, variance, second)) in enumerate(zip(arms, _drawn(arms, pulls, samples, seed), strict=True)):
         low, high = arm.support
         for kind in kinds:
             error, moment = _error(kind, arm, L, mean, variance, second)
@@ -153,24 +148,14 @@ def coverage(
                 violations = int((error > widths).sum())
                 bound = concentration(kind, e, pulls, high, form, lower=low)
                 rate = wilson(violations, samples, confidence)
-                verdict = _judged(rate, bound.value)
+                verdict = within(rate, bound.value)
                 undefined = float(np.isinf(widths).mean())
                 found.append(
                     Coverage(
-                        i,
-                        kind,
-                        form,
-                        pulls,
-                        e,
-                        samples,
-                        violations,
-                        rate,
-                        undefined,
-                        bound.value,
-                        bound.vacuous,
+                        i, kind, form, pulls, e, samples, violations, rate, undefined, bound.value, bound.vacuous,
                         verdict,
                     )
-                )
+                )  # fmt: skip
     return found
 
 
@@ -190,15 +175,8 @@ def order_coverage(
     500
     """
     arms = _arms(bandit)
-    independent(arms)
-    pulls, samples, seed = whole("pulls", pulls, 2), whole("samples", samples, 1), whole("seed", seed, 0, 2**64 - 1)
-    table = stack([[arm.draws() for arm in arms]])
-    kernel = specialise(sample_moments, {})
-    drawn = []
-    for i in range(len(arms)):
-        mean, variance, second = np.empty(samples), np.empty(samples), np.empty(samples)
-        kernel(table, i, SPLITMIX, np.uint64(seed), pulls, mean, variance, second)
-        drawn.append(variance)
+    pulls = whole("pulls", pulls, 2)
+    drawn = [variance for _, variance, _ in _drawn(arms, pulls, samples, seed)]
     found = []
     for a, b in permutations(range(len(arms)), 2):
         if not arms[a].variance > arms[b].variance:
@@ -207,7 +185,7 @@ def order_coverage(
         rate = wilson(violations, samples, confidence)
         for form in ("printed", "repaired"):
             bound = variance_order(Bandit([arms[a], arms[b]]), 1, pulls, form)
-            verdict = _judged(rate, bound.value)
+            verdict = within(rate, bound.value)
             found.append(
                 (a, b, Coverage(
                     b, "order of variances", form, pulls, 0.0, samples, violations, rate, 0.0, bound.value,
@@ -217,16 +195,24 @@ def order_coverage(
     return found
 
 
-def _judged(rate: Estimate, promise: float) -> Judgement:
-    return "holds" if rate.high <= promise else "fails" if rate.low > promise else "undecided"
-
-
 def _arms(thing: Any) -> tuple[Arm, ...]:
     if isinstance(thing, Bandit):
         return thing.arms
     if isinstance(thing, (list, tuple)):
         return tuple(as_arm(arm) for arm in thing)
     return (as_arm(thing),)
+
+
+def _drawn(arms: tuple[Arm, ...], pulls: int, samples: int, seed: int) -> list[np.ndarray]:
+    """Of each arm: mean, variance and second moment of many samples."""
+    independent(arms)
+    samples, seed = whole("samples", samples, 1), whole("seed", seed, 0, 2**64 - 1)
+    table = stack([[arm.draws() for arm in arms]])
+    kernel = specialise(sample_moments, {})
+    moments = [np.empty((3, samples)) for _ in arms]
+    for i, of_arm in enumerate(moments):
+        kernel(table, i, SPLITMIX, np.uint64(seed), pulls, *of_arm)
+    return moments
 
 
 def _error(
