@@ -204,7 +204,7 @@ def test_arms_that_tie_cost_nothing():
 
 def test_long_horizons_do_not_sum_every_round():
     # beyond a million rounds an integral takes over; it must not be below the sum
-    from sharpe_bandits.theory.regret import _chance, _rest
+    from sharpe_bandits.theory.regret_bounds import _chance, _rest
 
     for q in (1.5, 2.0, 3.0):
         exact = sum(N ** (1 - q) for N in range(1000, 5000))

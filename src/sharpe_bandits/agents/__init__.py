@@ -7,8 +7,8 @@ policies draw from streams that are functions of (seed, round, arm), so there is
 from ..policies.base import AGENTS
 from .base import Agent as Agent
 from .elimination import EliminationAgent
+from .fixed_confidence import FixedConfidenceAgent
 from .index import index_agent
-from .stopping import StoppingAgent
 
 # A family of policies is a line here.
-AGENTS |= {"index": index_agent, "phases": EliminationAgent, "fixed confidence": StoppingAgent}
+AGENTS |= {"index": index_agent, "phases": EliminationAgent, "fixed confidence": FixedConfidenceAgent}

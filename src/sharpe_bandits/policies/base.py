@@ -320,7 +320,7 @@ class EliminationPolicy(Policy):
 
 
 @dataclass(frozen=True)
-class StoppingPolicy(Policy):
+class FixedConfidencePolicy(Policy):
     """Plays until it is sure which arm is best, but for an error of probability ``delta``; then it stops.
 
     Subclasses give two plain functions of an arm's record (:class:`sharpe_bandits.kernels.statistics.ArmRecord`) and of

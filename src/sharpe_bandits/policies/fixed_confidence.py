@@ -7,7 +7,7 @@ from ..kernels.fixed_confidence import top_two
 from ..kernels.statistics import ArmRecord
 from ..objectives import RSSR, Objective
 from ..validation import finite, positive
-from .base import StoppingPolicy
+from .base import FixedConfidencePolicy
 from .scale_free import estimate_of, influence_variance_of, paid_alike
 
 #: Variances are known to a share of sqrt(kurtosis / s) after s pulls: W is taken to be larger by this times the square.
@@ -31,7 +31,7 @@ def noise(arm: ArmRecord, L: float, risk_free: float) -> float:
 
 
 @dataclass(frozen=True)
-class LUCB(StoppingPolicy):
+class LUCB(FixedConfidencePolicy):
     r"""SF-LUCB: plays the arm of best :math:`h = (\bar X - r)/\sqrt{L + \bar V}` and its challenger in turn, until the
     bound of their difference excludes 0.
 

@@ -22,7 +22,7 @@ from ..objectives import RSSR, SharpeLike
 from ..validation import one_of, positive, whole
 from .bound import Form, Judgement, check_form, independent, within
 from .concentration import STATISTICS, Statistic, concentration, radius, width
-from .identification import variance_order
+from .error_bounds import variance_order
 
 
 @dataclass(frozen=True)

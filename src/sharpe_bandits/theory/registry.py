@@ -12,8 +12,8 @@ from ..policies.elimination import SHSR, SHVV, SuRSR
 from ..policies.ucb_sharpe import UCBRSSR, UCBSRLike
 from ..policies.ucb_vv import UCBVV
 from .bound import Bound
-from .identification import shsr_error, shvv_error, sursr_error
-from .regret import ucb_rssr_regret, ucb_sr_like_regret, ucb_vv_regret
+from .error_bounds import shsr_error, shvv_error, sursr_error
+from .regret_bounds import ucb_rssr_regret, ucb_sr_like_regret, ucb_vv_regret
 
 
 def _ucb_vv(policy: Any, bandit: Bandit, rounds: int, horizon: int) -> list[Bound]:

@@ -9,7 +9,7 @@ from ...errors import InvalidInputError
 from ...kernels import fixed_confidence, formulas
 from ...kernels.game import Game
 from ...kernels.statistics import keeping
-from ...policies.base import StoppingPolicy
+from ...policies.base import FixedConfidencePolicy
 from ..compiler import specialise
 from .base import Family, check_record, outputs_of, rewards_of, source_of
 
@@ -42,12 +42,12 @@ class FixedConfidenceFamily(Family):
         policy.check_horizon(spec.horizon, environment.K)
 
     def kernels(self, spec: Spec) -> Any:
-        assert isinstance(spec.policy, StoppingPolicy)
-        return specialise(fixed_confidence.identify, stopping_bindings(spec.policy))
+        assert isinstance(spec.policy, FixedConfidencePolicy)
+        return specialise(fixed_confidence.identify, fixed_confidence_bindings(spec.policy))
 
     def play(self, spec: Spec, chunk: Chunk) -> None:
         policy = spec.policy
-        assert isinstance(policy, StoppingPolicy)
+        assert isinstance(policy, FixedConfidencePolicy)
         out = outputs_of(spec, chunk)
         spec.kernels(
             Game(chunk.first, chunk.runs, spec.horizon, policy.pilot_pulls),
@@ -66,7 +66,7 @@ class FixedConfidenceFamily(Family):
         return 16
 
 
-def stopping_bindings(policy: StoppingPolicy) -> dict[Any, Any]:
+def fixed_confidence_bindings(policy: FixedConfidencePolicy) -> dict[Any, Any]:
     """What a kernel's placeholders stand for when it plays a policy that stops by itself."""
     read = mentions(policy.estimate) | mentions(policy.noise)
     functions = {formulas.estimate: policy.estimate, formulas.noise: policy.noise, formulas.turns: policy.turns}

@@ -8,24 +8,26 @@ from typing import Any
 import numpy as np
 
 from ..engine.compiler import specialise
-from ..engine.families.fixed_confidence import stopping_bindings
+from ..engine.families.fixed_confidence import fixed_confidence_bindings
 from ..kernels import fixed_confidence, formulas
 from ..kernels.statistics import Sums
-from ..policies.base import StoppingPolicy
+from ..policies.base import FixedConfidencePolicy
 from ..validation import whole
 from .base import Agent
 from .state import damaged
 
 
-class StoppingAgent(Agent):
+class FixedConfidenceAgent(Agent):
     """An agent that stops by itself: after the pilot it asks for the best arm and its challenger in turn."""
 
-    def __init__(self, policy: StoppingPolicy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:
+    def __init__(
+        self, policy: FixedConfidencePolicy, arms: int | Iterable[str], horizon: int | None, seed: int
+    ) -> None:
         super().__init__(policy, arms, horizon, seed)
         self._rule = policy
         #: Arms still to be played before the next judgement; empty in the pilot, and once it is sure.
         self._pair: list[int] = []
-        bindings = stopping_bindings(policy)
+        bindings = fixed_confidence_bindings(policy)
         self._decide = specialise(fixed_confidence.decide, bindings)
         self._kept = np.zeros((len(self.arms), bindings[formulas.kept_cells](), 1))
 
