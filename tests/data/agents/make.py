@@ -1,7 +1,7 @@
 """Save states of agents of all kinds, with what they go on to do: ``python -m tests.data.agents.make``.
 
 Run once for each new format of states, by the version of the library that brings it; the files stay as they are. They
-are read by tests/test_agents.py.
+are read by tests/agents/test_state.py.
 """
 
 import json

@@ -1,0 +1,31 @@
+"""Policies and rewards that tests of agents share."""
+
+import numpy as np
+
+import sharpe_bandits as sb
+from tests.catalogue import greedy_sharpe
+
+REWARDS = np.random.default_rng(30).gamma([[2.0], [3.0], [2.5], [2.2]], 0.6, size=(4, 200))
+
+
+#: Policies of every flavour, deterministic and randomised, with phases and without.
+POLICIES = [
+    sb.UCBRSSR(L=0.8),
+    sb.MVTS(rho=1.5),
+    sb.EpsilonGreedy(sb.RSSR(L=0.8), epsilon=0.3),
+    sb.ModifiedGRAUCB(L=0.8, form="authors"),
+    sb.ModifiedMVTS(L=0.8, form="authors"),
+    sb.ScaleFreeDirichlet(L=0.8),
+    sb.ScaleFreeIMED(L=0.8),
+    sb.SHSR(L=0.5),
+    sb.SHSR(L=0.5, keep_samples=True),
+    sb.SuRSR(L=0.5),
+    sb.UniformSampling(sb.RSSR(L=0.5)),
+    greedy_sharpe(L=1.0),
+]
+
+
+def step(agent):
+    arm = agent.ask()
+    agent.tell(arm, REWARDS[arm, agent.pulls[arm]])
+    return arm
