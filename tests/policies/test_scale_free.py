@@ -295,7 +295,9 @@ def test_effective_pulls_of_an_autocorrelated_arm():
     assert found == pytest.approx(by_hand, rel=1e-9)
     arm = statistics.ArmRecord(2000.0, mean, x.var(ddof=1), 0.0, 0.0, 0.0, 0, 0, autocovariance=found)
     r = by_hand / x.var(ddof=1)
+    r = (2000 * r + 1) / 1997  # of 2,000 rewards, without the bias of the estimate
     assert effective_pulls(arm) == pytest.approx(2000 * (1 - r) / (1 + r))
+    assert effective_pulls(arm._replace(pulls=3.0)) == 3
     assert 550 < effective_pulls(arm) < 800
     assert effective_pulls(arm._replace(autocovariance=-1.0)) == 2000
 

@@ -93,9 +93,16 @@ def all_pulls(arm: ArmRecord) -> float:
 
 
 def effective_pulls(arm: ArmRecord) -> float:
-    """So many independent rewards say as much about the mean as the arm's rewards do, at least as many as a pilot."""
-    r = min(max(arm.autocovariance / arm.variance, 0.0), 0.99) if arm.variance > 0.0 else 0.0
-    return max(3.0, arm.pulls * (1.0 - r) / (1.0 + r))
+    """So many independent rewards say as much about the mean as the arm's rewards do, at least as many as a pilot.
+
+    The correlation of s rewards is too low by about (1 + 3r)/s (Kendall, 1954), which is allowed for.
+    """
+    s = arm.pulls
+    if s <= 3.0:
+        return 3.0
+    r = (s * arm.autocovariance / arm.variance + 1.0) / (s - 3.0) if arm.variance > 0.0 else 0.0
+    r = min(max(r, 0.0), 0.99)
+    return max(3.0, s * (1.0 - r) / (1.0 + r))
 
 
 def of_all_arms(arm: ArmRecord) -> float:
@@ -260,9 +267,9 @@ class ScaleFreeUCB(_AnyObjective):
     c : float, optional
         width of the confidence term; smaller explores less and locks in more often (1 is classical)
     dependent : bool, optional
-        count pulls as s (1 - r)/(1 + r), r the autocorrelation of an arm's rewards from pull to pull, if it is above 0.
-        For autocorrelated arms that wait until they are played (``clock="pulls"``). Not for arms that go on in every
-        round: there it makes things worse
+        count pulls as s (1 - r)/(1 + r), r the autocorrelation of an arm's rewards from pull to pull, corrected for few
+        pulls, if it is above 0. For autocorrelated arms that wait until they are played (``clock="pulls"``). Not for
+        arms that go on in every round: there it makes things worse
 
     Examples
     --------
