@@ -44,7 +44,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 tests: $(STAMP)
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # The package as a user without extras has it, in an environment of its own.
 bare: pyproject.toml
@@ -53,7 +53,7 @@ bare: pyproject.toml
 	$(VENV)-bare/bin/python tests/bare_install.py
 
 test-long: $(STAMP)
-	$(BIN)/pytest -n 2 --dist loadfile --hypothesis-profile long
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --hypothesis-profile long
 
 MINUTES ?= 2
 fuzz: $(STAMP)
@@ -100,7 +100,7 @@ docs-numbers: $(STAMP)
 	$(BIN)/python docs/site/numbers.py $(if $(PAGE),--page $(PAGE)) $(if $(QUICK),--quick)
 
 coverage: $(STAMP)
-	$(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=term:skip-covered --cov-report=xml:out/coverage.xml
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=term:skip-covered --cov-report=xml:out/coverage.xml
 
 # A release: built twice from the same sources (archive, then wheel from the archive), checked, and tried in empty environments.
 RELEASE := $(VENV)-release

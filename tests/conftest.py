@@ -4,6 +4,7 @@ import gc
 import os
 import shutil
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -13,6 +14,24 @@ from hypothesis import settings
 settings.register_profile("quick", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("long", deadline=None, max_examples=300, print_blob=True)
 settings.load_profile("quick")  # --hypothesis-profile chooses another
+
+
+#: Files that take longest, those first: processes that share the tests then end at about the same time. Neighbours
+#: compile different kernels.
+LONGEST = (
+    "policies/test_contract.py", "report/test_browser.py", "engine/test_kernels_agree.py", "test_documents.py",
+    "engine/test_clocks.py", "benchmarks/test_benchmarks.py", "engine/test_chunks.py", "test_executors.py",
+    "engine/test_delayed.py", "test_reproduction.py", "test_fingerprints.py", "engine/test_long_games.py",
+    "policies/test_custom.py", "report/test_hostile_names.py", "campaigns/test_campaign.py", "engine/test_cache.py",
+    "commands/test_replay.py", "policies/test_golden.py", "policies/test_scale_free.py", "test_fuzz.py",
+    "commands/test_cluster.py", "policies/test_custom_pickles.py", "test_examples.py", "campaigns/test_torture.py",
+)  # fmt: skip
+TESTS = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    place = {TESTS / name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path, len(place)))
 
 
 def pytest_configure(config: pytest.Config) -> None:

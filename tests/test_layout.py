@@ -15,6 +15,7 @@ import sharpe_bandits as sb
 from sharpe_bandits.arms.base import Arm
 from sharpe_bandits.objectives import Objective
 from sharpe_bandits.policies.base import Policy
+from tests.conftest import LONGEST, TESTS
 
 ROOT = Path(sb.__file__).parent
 
@@ -299,6 +300,11 @@ def test_docstrings_have_types_in_their_type_slots(path):
                 for name in names:
                     kind = types.get(name, "").replace('"', "'")
                     assert kind in slot.replace("numpy.", "np."), f"{node.name}: {name} is {kind}, not {slot!r}"
+
+
+def test_the_longest_tests_are_there():
+    """They are run first; a file that was renamed would not be."""
+    assert [name for name in LONGEST if not (TESTS / name).is_file()] == []
 
 
 def test_nothing_prints():
