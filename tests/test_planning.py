@@ -1,6 +1,7 @@
 """Planning: the budget that is needed, against closed forms and twins in plain numpy; bad input; files."""
 
 import csv
+import html
 import json
 import math
 import re
@@ -83,7 +84,18 @@ def test_arms_from_a_table():
     drawn_again = sb.BestArmProblem.from_returns(returns, bootstrap=True)
     assert drawn_again.bandit.arms[1].values == (-0.01, 0.02, 0.0, 0.01)
     assert drawn_again.sharpes[1] == pytest.approx(math.sqrt(4) * 0.005 / math.sqrt(0.00005 * 2.5))
-    assert "tends to be too large" in normal.conventions()[0]
+    assert "tends to be too large" in normal.conventions()[2]
+
+
+def test_a_problem_from_a_table_shows_itself_in_a_line():
+    g = np.random.default_rng(0)
+    x = g.normal(0, 0.01, (1000, 50))
+    problem = sb.BestArmProblem.from_returns(
+        x, names=[f"s{k}" for k in range(50)], kind="returns", periods_per_year=252
+    )
+    best = f"s{np.argmax(x.mean(axis=0) / x.std(axis=0))}"
+    assert repr(problem).startswith(f"<BestArmProblem: 50 arms, the best by RSSR {best} (")
+    assert repr(problem).endswith("); 252 periods per year, estimated from 1,000 rows>")
 
 
 def test_what_was_done_to_a_table_is_told():
@@ -134,6 +146,15 @@ def test_scatter_beyond_chance_widens_the_interval():
     smooth = fit(budgets, [1100, 600, 230], runs)
     rough = fit(budgets, [900, 900, 200], runs)
     assert rough.crossing(0.05).se > 3 * smooth.crossing(0.05).se
+
+
+def test_a_budget_at_which_no_wrong_run_is_to_be_expected_says_nothing_of_the_scatter():
+    """Pearson's statistic of a count that is 0 where a millionth of a run is expected would be of any size."""
+    budgets, runs = [700, 1000, 1400], [40_000] * 3
+    line = fit(budgets, [4400, 2400, 920], runs)
+    far = fit([*budgets, 20_000], [4400, 2400, 920, 0], [*runs, 40_000])
+    assert far.crossing(0.05).se == pytest.approx(line.crossing(0.05).se, rel=0.1)
+    assert far.safe(0.05) == pytest.approx(line.safe(0.05), rel=0.02)
 
 
 def test_no_line_without_a_fall():
@@ -264,9 +285,19 @@ def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_head
     plan = sb.plan(problem, budget=500, runs=200)
     assert plan.asked[0].policy == EVERY_ARM
     text = " ".join(str(plan).split())
-    assert text.startswith("Probability of missing the best of 2 arms: A (3); arms as estimated from the table")
-    assert "where every arm is seen, rows of the table drawn again in blocks of 4 on average, the same for all" in text
-    assert "where one is, normal with the table's moments, independent over time" in text
+    assumed = (
+        "Assumed: the table's Sharpe ratios are the true ones; where every arm is seen, the table's 2,520 rows, drawn "
+        "again in blocks of 4 on average, which keeps autocorrelation, the same for all arms, so that their "
+        "correlation counts; where one is seen at a time, independent normal rewards."
+    )
+    assert text.startswith(f"Probability of missing the best of 2 arms: A (3). {assumed} method budget")
+    page = drawn.page(plan)
+    assert f'<p class="lead">{html.escape(assumed)}</p>'.replace("&#x27;", "&#39;") in page
+    assert page.index("Assumed:") < page.index("<table")
+    one_by_one = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=1, bootstrap=True)
+    assert one_by_one.rewards == (
+        "the table's 2,520 rows, drawn again one by one, the same for all arms, so that their correlation counts"
+    )
     assert words.answer(plan).startswith("If the best arm is A (3)")
     jointly = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=4, bootstrap=True)
     assert jointly.bandit.jointly
@@ -276,9 +307,9 @@ def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_head
 def test_a_doubt_about_the_table_stands_in_the_plan():
     returns = exact([3.0, 0.5], 0.5)
     doubted = sb.Returns(returns.names, returns.values, None, 252.0, "returns", (), ("it looks odd",))
-    assert words.remarks(sb.plan(sb.BestArmProblem.from_returns(doubted), budget=100, runs=50))[0] == (
-        "Check: it looks odd."
-    )
+    plan = sb.plan(sb.BestArmProblem.from_returns(doubted), budget=100, runs=50)
+    assert str(plan).startswith("Check: it looks odd.\n")
+    assert drawn.page(plan).index("Check: it looks odd.") < drawn.page(plan).index("Assumed:")
 
 
 # --- the budget that is needed ----------------------------------------------------------------------------------------
@@ -334,6 +365,44 @@ def test_a_plan(plan):
     assert plan["SuRSR"].rounds.high < uniform.low
     with pytest.raises(sb.UnknownNameError, match="SuRSR"):
         plan["SuSR"]
+
+
+def wrong_one_by_one(need, problem, runs, seed):
+    """Wrong runs with the recommended budget, rewards drawn one by one: by the engine, or by numpy if all are seen."""
+    if need.policy != EVERY_ARM:
+        (policy,) = (policy for policy in problem.policies() if policy.name == need.policy)
+        study = sb.simulate(policy, problem.bandit, horizon=need.recommended, runs=runs, seed=seed)
+        return int((study[policy.name].recommended[:, 0] != 0).sum())
+    g, wrong = np.random.default_rng(seed), 0
+    means = [arm.mean for arm in problem.bandit.arms]
+    sds = [math.sqrt(arm.variance) for arm in problem.bandit.arms]
+    for _ in range(runs // 1000):
+        x = g.normal(means, sds, (1000, need.recommended, problem.K))
+        m, v = x.mean(axis=1), x.var(axis=1, ddof=1)
+        wrong += int(((m * np.abs(m) / (problem.objective.L + v)).argmax(axis=1) != 0).sum())
+    return wrong
+
+
+def test_the_recommended_budget_is_at_or_below_the_target(plan):
+    """Rewards drawn one by one with another seed, many times more runs: even the upper 95% limit is below 0.05."""
+    for need in plan.needs:
+        runs = 60_000 if need.policy == EVERY_ARM else 150_000
+        error = wrong_one_by_one(need, EASY, runs, seed=100) / runs
+        assert error + 1.96 * math.sqrt(error * (1 - error) / runs) <= 0.05
+        assert error > 0.04  # and not by far
+    shown = [int(line[1].replace(",", "")) for line in words.lines(plan)]
+    assert all(budget >= need.recommended for budget, need in zip(shown, plan.needs, strict=True))
+
+
+def test_a_small_error_against_the_closed_form():
+    """Two arms, 0.001: where no run of the first, rough budgets is wrong, the line must not go astray."""
+    a, b = 0.5, 0.3
+    problem = sb.BestArmProblem.from_sharpes([a, b], periods_per_year=1, objective="sharpe")
+    plan = sb.plan(problem, error=0.001, policies=[sb.UniformSampling(problem.objective)])
+    variance = (2 + (a**2 + b**2) / 2) * (ndtri(0.001) / (a - b)) ** 2
+    assert plan["Uniform sampling"].rounds.mean == pytest.approx(2 * variance, rel=0.06)
+    assert plan[EVERY_ARM].rounds.mean == pytest.approx(variance, rel=0.06)
+    assert all(need.recommended < 1.1 * need.rounds.mean for need in plan.needs)
 
 
 def test_no_runs_serve_twice(plan):
@@ -399,6 +468,11 @@ def test_a_target_in_reach_of_every_budget():
         (lambda: sb.BestArmProblem.from_returns(table(A=[0.1, 0.2, 0.3])), ("at least 2 arms, got 1 columns",)),
         (lambda: sb.plan(EASY, error=0.5), ("between 0 and 0.5, got 0.5",)),
         (lambda: sb.plan(EASY, error=0), ("between 0 and 0.5, got 0",)),
+        (
+            lambda: sb.plan(EASY, error=1e-300),
+            ("an error of 1e-300 is too small", "pass error=0.0001 (--error 0.0001)"),
+        ),
+        (lambda: sb.plan(EASY, error=0.001, runs=300), ("300 runs cannot show", "pass runs=4000 (--runs 4000)")),
         (lambda: sb.plan(EASY, error="0.1"), ("between 0 and 0.5, got '0.1'",)),
         (lambda: sb.plan(EASY, error=0.1, budget=100), ("a target error (0.1) or a budget (100), not both",)),
         (lambda: sb.plan(EASY, budget=3), ("budget must be a whole number from 16", "got 3")),
@@ -478,7 +552,7 @@ def test_the_command_with_a_table(tmp_path, capsys):
     sharpe = math.sqrt(12) * values[:, 0].mean() / values[:, 0].std()
     assert kept["problem"]["names"] == ["A", "B"]
     assert kept["problem"]["sharpes"][0] == pytest.approx(sharpe)
-    assert "rows of the table drawn again in blocks of" in " ".join(capsys.readouterr().out.split())
+    assert "the table's 60 rows, drawn again" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,14 @@ def results(
     facts = Table.grid(padding=(0, 2))
     for what, words in settings.items():
         facts.add_row(Text(what, style="dim"), Text(words))
-    doubts = [Text(f"Check: {text}.", style="bold") for text in remarks]
-    return Group(*doubts, *drawn, Text(summary + "\n"), facts)
+    return Group(*doubts(remarks), *drawn, Text(summary + "\n"), facts)
+
+
+def doubts(remarks: Iterable[str]) -> list[RenderableType]:
+    """What may be a mistake, a line each; stands on top."""
+    from rich.text import Text
+
+    return [Text(f"Check: {text}.", style="bold") for text in remarks]
 
 
 def show(thing: Any) -> None:

@@ -7,6 +7,7 @@ import inspect
 import math
 import numbers
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -77,6 +78,11 @@ def inside(name: str, value: Any) -> float:
     if not 0 < number < 1:
         raise InvalidInputError(f"{name} must lie strictly between 0 and 1, got {shown(value)}")
     return number
+
+
+def complement(probability: float) -> float:
+    """1 less a probability, in the decimals that it is written with: 0.05 of 0.95, not 0.050000000000000044."""
+    return float(1 - Decimal(repr(float(probability))))
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None) -> int:

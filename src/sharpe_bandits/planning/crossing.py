@@ -109,9 +109,11 @@ def fit(budgets: Sequence[int], wrong: Sequence[int], runs: Sequence[int]) -> Li
     if not fitted[1] > 0:
         return None
     mean = ndtr(score)
-    freedom = len(size) - 2
-    scatter = float((size * (share - mean) ** 2 / (mean * (1 - mean))).sum())
-    widening = max(1.0, scatter / freedom) if freedom else 1.0
+    # Pearson's statistic says nothing of a budget at which not one wrong run, or right one, is to be expected.
+    told = size * np.minimum(mean, 1 - mean) >= 1
+    freedom = int(told.sum()) - 2
+    scatter = float((size * (share - mean) ** 2 / (mean * (1 - mean)))[told].sum())
+    widening = max(1.0, scatter / freedom) if freedom > 0 else 1.0
     low, high = int(min(budgets)), int(max(budgets))
     return Line(float(fitted[0]), float(fitted[1]), widening * np.linalg.inv(information), low, high)
 

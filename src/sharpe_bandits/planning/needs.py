@@ -208,11 +208,13 @@ class Plan(Shown):
 
         from . import words
 
-        table = console.Numbers(words.heads(self), words.lines(self), words.title(self))
-        return Group(table, *(Text(text) for text in words.remarks(self)))
+        headline = f"{words.title(self)}. {words.assumed(self)}"
+        table = console.Numbers(words.heads(self), words.lines(self), headline)
+        doubts = console.doubts(self.problem.remarks)
+        return Group(*doubts, table, *(Text(text) for text in words.remarks(self)))
 
     def findings(self) -> Findings:
         from . import words
 
-        said = "\n\n".join([f"{words.title(self)}.", *words.remarks(self)])
-        return Findings((), [(words.heads(self), words.lines(self))], said, {})
+        said = "\n\n".join([f"{words.title(self)}. {words.assumed(self)}", *words.remarks(self)])
+        return Findings(self.problem.remarks, [(words.heads(self), words.lines(self))], said, {})

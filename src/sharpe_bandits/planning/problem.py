@@ -28,11 +28,13 @@ Criterion = Literal["rssr", "sharpe"]
 #: changes no order (:class:`Sharpe` wants one above 0).
 SHARPE_PART = 1e-9
 VOLATILITY, PERIODS = 0.15, 252.0
+#: Said of every problem whose arms come from a table.
+_ESTIMATES = "Sharpe ratios are estimates from the table; the largest of several tends to be too large."
 #: Resamples of a table computed at a time.
 _ABREAST = 100
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BestArmProblem:
     """Arms, one of which has the best Sharpe ratio.
 
@@ -47,7 +49,7 @@ class BestArmProblem:
     objective : Objective
         what "best" means
     rewards : str
-        how rewards are drawn, in words
+        how rewards are drawn, in words; stands in the headline of a plan
     table : numpy.ndarray | None, optional
         (rows, columns) excess returns that the arms were estimated from, if they were
     block : float | None, optional
@@ -122,7 +124,7 @@ class BestArmProblem:
         yearly = [positive(f"volatility of arm {k + 1}", v) for k, v in enumerate(volatilities.tolist())]
         arms = [Normal(s * v / periods, v * v / periods) for s, v in zip(given.tolist(), yearly, strict=True)]
         names = [f"arm {k + 1}" for k in range(len(arms))]
-        return cls._of(arms, names, periods, objective, L, "normal, independent")
+        return cls._of(arms, names, periods, objective, L, "normal rewards, independent over time and between arms")
 
     @classmethod
     def from_returns(
@@ -190,11 +192,9 @@ class BestArmProblem:
             arms: Sequence[Arm] = resampled(excess, block=block if together else None, jointly=together).arms
         else:
             arms = [Normal(float(column.mean()), float(column.var(ddof=1))) for column in excess.T]
-        how = f"rows of the table drawn again in blocks of {block:.3g} on average, the same for all arms"
-        one = how if bootstrap else "normal with the table's moments, independent over time"
-        seen = f"where every arm is seen, {how}; where one is, {one}" if not bootstrap else how
-        warning = "Sharpe ratios are estimates from the table; the largest of several tends to be too large"
-        problem = cls._of(arms, returns.names, periods, objective, L, f"{seen}. {warning}", bootstrap and block > 1)
+        problem = cls._of(
+            arms, returns.names, periods, objective, L, _drawn(rows, block, bootstrap), bootstrap and block > 1
+        )
         return replace(problem, table=excess, block=block, notes=returns.notes, remarks=returns.remarks)
 
     @classmethod
@@ -222,6 +222,13 @@ class BestArmProblem:
                 "best; give different Sharpe ratios"
             )
         return problem
+
+    def __repr__(self) -> str:
+        source = "" if self.table is None else f", estimated from {len(self.table):,} rows"
+        return (
+            f"<BestArmProblem: {self.K} arms, the best by {self.objective_name} {self.best_in_words}; "
+            f"{self.periods_per_year:g} periods per year{source}>"
+        )
 
     @property
     def K(self) -> int:
@@ -307,9 +314,10 @@ class BestArmProblem:
         formula = "m·|m| / (L + v)" if isinstance(goal, RSSR) else "m / (L + √v)"
         return [
             f"{self.K} arms with annualised Sharpe ratios of {_listed(self.sharpes)}, annualised volatility {stated}, "
-            f"{self.periods_per_year:g} periods per year. Rewards are returns per period: {self.rewards}.",
+            f"{self.periods_per_year:g} periods per year. A reward is the return of one period.",
             f"Best is the arm with the largest {self.objective_name} {formula} of mean m and variance v per period, "
             f"L = {goal.L:.4g}. {self._order()}",
+            *([_ESTIMATES] if self.table is not None else []),
             "A round is one period in which the reward of one arm, the one chosen, is seen.",
             *([f"On reading the table: {'; '.join(self.notes)}."] if self.notes else []),
         ]
@@ -345,6 +353,15 @@ class BestArmProblem:
             "block": self.block,
             "best": [self.names[k] for k in self.best],
         }
+
+
+def _drawn(rows: int, block: float, bootstrap: bool) -> str:
+    """How the rewards of a table are drawn, in words."""
+    form = f"in blocks of {block:.3g} on average, which keeps autocorrelation" if block > 1 else "one by one"
+    every = f"the table's {rows:,} rows, drawn again {form}, the same for all arms, so that their correlation counts"
+    if bootstrap:
+        return every
+    return f"where every arm is seen, {every}; where one is seen at a time, independent normal rewards"
 
 
 def _periods(value: float) -> float:

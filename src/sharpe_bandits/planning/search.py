@@ -23,12 +23,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..errors import InvalidInputError
+from ..errors import InvalidInputError, shown
 from ..executors import Engine, engine_of
 from ..metrics import Estimate
 from ..policies.base import EliminationPolicy, Policy, check_policy
 from ..simulation import LARGEST_HORIZON, LARGEST_SEED, simulate
-from ..validation import check_keywords, inside, real, whole
+from ..validation import check_keywords, real, whole
 from .crossing import Line, fit
 from .needs import ASKED, BRACKET, CONFIDENCE, CURVE, EVERY_ARM, FIT, STAGES, VERIFY, Need, Plan, Point
 from .phases import drawn_directly, recommended
@@ -41,6 +41,10 @@ ASKED_RUNS = 4000
 DIRECT, SIMULATED, ROUGH = 0.02, 0.06, 0.13
 #: Budgets near the target, relative to the first guess; and how far from it a count still tells of the line.
 GRID, REACH = (1 / math.sqrt(2), 1.0, math.sqrt(2)), 2.5
+#: The smallest error planned for: the runs that show one grow as its inverse, half a million for this one.
+LEAST_ERROR = 1e-4
+#: Runs without a wrong one show an error below this number of wrong ones in as many (Wilson's upper limit is 3.84).
+NONE_WRONG = 4
 #: Periods in which every arm is seen, at least.
 LEAST_PERIODS = 4
 #: How often the budgets near the target are moved, at most, if the line crosses it outside of them.
@@ -71,7 +75,7 @@ def plan(
     problem : BestArmProblem
         the arms, from :meth:`BestArmProblem.from_gap` and the like
     error : float | None, optional
-        target, above 0 and below 0.5; 0.05 if no budget is given either
+        target, from 0.0001 to below 0.5; 0.05 if no budget is given either
     budget : int | Sequence[int] | None, optional
         rounds, one number or several, instead of a target
     policies : EliminationPolicy | Iterable[EliminationPolicy] | None, optional
@@ -126,10 +130,17 @@ def plan(
             f"max_budget is {max_budget}, but these policies need at least {least} rounds for {problem.K} arms"
         )
     given = None if runs is None else whole("runs", runs, 100)
+    least_runs = math.ceil(NONE_WRONG / target)
+    if given is not None and given < least_runs:
+        raise InvalidInputError(
+            f"{given} runs cannot show an error below {target:g}, even if none of them is wrong; pass "
+            f"runs={least_runs} (--runs {least_runs}) or more"
+        )
     needs: list[Need] = []
     for play, methods, smallest in plays:
         count = given or _enough(target, DIRECT if play.direct(methods) else SIMULATED)
-        _bracket(play, methods, target, min(count, _enough(target, ROUGH)), smallest, max_budget)
+        rough = min(count, max(_enough(target, ROUGH), least_runs))
+        _bracket(play, methods, target, rough, smallest, max_budget)
         needs += [_search(play, method, target, count, smallest, max_budget) for method in methods]
     return Plan(problem, target, tuple(needs), tuple(points), seed, max(need.check.runs for need in needs), max_budget)
 
@@ -146,11 +157,17 @@ def _enough(target: float, precision: float) -> int:
 
 
 def _target(error: float) -> float:
-    if not 0 < real(error) < 0.5:
+    target = real(error)
+    if not 0 < target < 0.5:
         raise InvalidInputError(
-            f"error, the accepted probability of a wrong choice, must lie between 0 and 0.5, got {error!r}"
+            f"error, the accepted probability of a wrong choice, must lie between 0 and 0.5, got {shown(error)}"
         )
-    return inside("error", error)
+    if target < LEAST_ERROR:
+        raise InvalidInputError(
+            f"an error of {target:g} is too small to be simulated, since it takes many times 1/error runs to see it; "
+            f"pass error={LEAST_ERROR:g} (--error {LEAST_ERROR:g}) or more"
+        )
+    return target
 
 
 def _players(

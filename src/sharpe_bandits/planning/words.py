@@ -9,30 +9,36 @@ from .needs import EVERY_ARM, Need, Plan, Point
 
 
 def title(plan: Plan) -> str:
-    """What the plan is about, and what it assumes in a few words."""
+    """What the plan is about, and the best arm."""
     problem = plan.problem
     what = (
         f"Probability of missing the best of {problem.K} arms"
         if plan.target is None
         else f"Budget needed to find the best of {problem.K} arms with error probability {plan.target:g}"
     )
-    arms = "arms as estimated from the table" if problem.table is not None else "normal, independent rewards"
-    return f"{what}: {problem.best_in_words}; {arms}"
+    return f"{what}: {problem.best_in_words}"
+
+
+def assumed(plan: Plan) -> str:
+    """How rewards are taken to be drawn, in a sentence; stands above all numbers."""
+    problem = plan.problem
+    estimates = "the table's Sharpe ratios are the true ones; " if problem.table is not None else ""
+    return f"Assumed: {estimates}{problem.rewards}."
 
 
 def answer(plan: Plan) -> str:
     """The plan in a sentence or two."""
-    assumed = f"If the best arm is {plan.problem.best_in_words} and the others are as assumed: "
+    condition = f"If the best arm is {plan.problem.best_in_words} and the others are as assumed: "
     if plan.target is None:
         last = [p for p in plan.asked if p.budget == plan.asked[-1].budget]
         errors = ", ".join(f"{p.policy} {p.error.mean:.2g}" for p in last)
         years = _years(plan.years(last[0].budget))
-        return f"{assumed}error probability with a budget of {last[0].budget:,} rounds ({years} years): {errors}."
+        return f"{condition}error probability with a budget of {last[0].budget:,} rounds ({years} years): {errors}."
     found = [need for need in plan.needs if need.rounds is not None]
     if not found:
-        return f"{assumed}no method is sure to err less than {plan.target:g} within {plan.max_budget:,} rounds."
+        return f"{condition}no method is sure to err less than {plan.target:g} within {plan.max_budget:,} rounds."
     told = ", ".join(f"{n.policy} {_budget(n)} ({_years(plan.years(n.check.budget))} years)" for n in found)
-    return f"{assumed}budget needed for an error probability below {plan.target:g}, in rounds: {told}."
+    return f"{condition}budget needed for an error probability below {plan.target:g}, in rounds: {told}."
 
 
 def heads(plan: Plan) -> list[str]:
@@ -89,9 +95,9 @@ def _error(point: Point) -> list[str]:
 
 
 def remarks(plan: Plan) -> list[str]:
-    """What is doubtful, what was assumed, and what the numbers do and do not mean."""
+    """What was assumed, and what the numbers do and do not mean."""
     problem = plan.problem
-    said = [f"Check: {text}." for text in problem.remarks] + problem.conventions()
+    said = problem.conventions()
     independent = "" if problem.table is not None else (
         " Arms are simulated as independent; seen together, positively correlated ones are told apart sooner."
     )  # fmt: skip

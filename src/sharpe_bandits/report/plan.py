@@ -14,7 +14,7 @@ from ..charts.render_matplotlib import pictures
 from ..display import Table
 from ..files import to_json, write_all
 from ..planning.needs import VERIFY, Plan, Point
-from ..planning.words import answer, heads, lines, remarks, title
+from ..planning.words import answer, assumed, heads, lines, remarks, title
 from .document import document
 
 _SPAN = 500  # budgets smaller than the largest by more than this are not drawn
@@ -32,7 +32,7 @@ def figure(plan: Plan) -> Figure:
         name="error",
         height=420,
     )
-    caption = " ".join(plan.problem.conventions()[:2])
+    caption = " ".join([assumed(plan), *plan.problem.conventions()[:2]])
     return Figure(title=title(plan), charts=[[chart]], size=(6.4, 4.2), caption=caption)
 
 
@@ -105,8 +105,8 @@ def page(plan: Plan) -> str:
          f"{p.error.low:.4g} to {p.error.high:.4g}"] for p in plan.points
     ]  # fmt: skip
     return document(
-        "plan.html", {"plan": figure(plan)}, title=title(plan), answer=answer(plan), heads=heads(plan),
-        lines=lines(plan), remarks=remarks(plan), points=points, plan=plan,
+        "plan.html", {"plan": figure(plan)}, title=title(plan), assumed=assumed(plan), answer=answer(plan),
+        heads=heads(plan), lines=lines(plan), remarks=remarks(plan), points=points, plan=plan,
     )  # fmt: skip
 
 

@@ -99,7 +99,8 @@ def drafted(
         try:
             draft.values[:, number] = _numbers(draft, number, source.columns[position], source.text, written)
         except InvalidInputError as error:
-            raise InvalidInputError(f"{error}{_long_form(source, dated, position)}") from None
+            hint = _long_form(source, dated, position) or _names_in_text(source)
+            raise InvalidInputError(f"{error}{hint}") from None
     return draft
 
 
@@ -149,12 +150,33 @@ def _names_below(source: sources.Source) -> str:
     if source.skipped is None:
         return ""
     for row in range(min(_PREAMBLE, len(source.columns[0]))):
-        cells = [sources.plain_values(column[row : row + 1])[0] for column in source.columns[1:]]
-        skip = source.skipped + row + 1
-        counted_so = str(skip + 1) in source.place(row).split()  # lines that are empty are not rows of the table
-        if counted_so and all(isinstance(cell, str) and cell.strip() and not _is_datum(cell) for cell in cells):
-            return f", or pass skip_rows={skip} (--skip-rows {skip}) if the names are in {source.place(row)}"
+        if all(_is_name(cell) for cell in _cells(source, row)[1:]):
+            return f", or {_pass_names_in(source, row)}"
     return ", or pass skip_rows= (--skip-rows) if the names stand further down"
+
+
+def _names_in_text(source: sources.Source) -> str:
+    """The same remedy where the first row of data holds names in all its columns, as a preamble of full lines does."""
+    if source.skipped is None or len(source.columns) < 2:
+        return ""
+    rows = range(min(_PREAMBLE, len(source.columns[0])))
+    row = next((row for row in rows if all(map(_is_name, _cells(source, row)))), None)
+    return "" if row is None else f"; or {_pass_names_in(source, row)}"
+
+
+def _cells(source: sources.Source, row: int) -> list[Any]:
+    return [sources.plain_values(column[row : row + 1])[0] for column in source.columns]
+
+
+def _is_name(cell: Any) -> bool:
+    return isinstance(cell, str) and bool(cell.strip()) and not _is_datum(cell)
+
+
+def _pass_names_in(source: sources.Source, row: int) -> str:
+    """The option that takes this row for the names; lines that are empty are no rows, but are skipped like others."""
+    place = source.place(row)
+    skip = next(int(word) for word in place.split() if word.isdecimal()) - 1
+    return f"pass skip_rows={skip} (--skip-rows {skip}) if the names are in {place}"
 
 
 def _refuse_data_as_names(source: sources.Source) -> None:

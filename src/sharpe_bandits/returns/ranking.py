@@ -19,7 +19,7 @@ from ..display import Findings, Shown, Table
 from ..errors import InvalidInputError, unknown
 from ..metrics import wilson
 from ..objectives import RSSR, usual_regulariser
-from ..validation import check_keywords, inside, one_of, positive, whole
+from ..validation import check_keywords, complement, inside, one_of, positive, whole
 from . import dates as dates_of
 from . import statistics
 from .options import Kind
@@ -456,7 +456,7 @@ def rank(
     for key in ("sharpe", "sharpe_low", "sharpe_high", "se", "se_hac"):
         numbers[f"annual_{key}"] = statistics.annualised(numbers[key], q)
     shares = [wilson(int(count), replications, confidence) for count in first]
-    alpha = 1 - confidence
+    alpha = complement(confidence)
     watched = [_watch(column[~np.isnan(column)], rate, alpha, x.shape[1], q) for column in x.T]
     records = [_track_record(column[~np.isnan(column)], rate, confidence) for column in x.T]
     order = np.argsort(-np.asarray(numbers[by]), kind="stable")

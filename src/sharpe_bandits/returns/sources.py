@@ -13,6 +13,7 @@ import json
 import math
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,13 +23,14 @@ import numpy as np
 
 from ..errors import InvalidInputError, SharpeBanditsError, listed, require, shown, unknown
 from ..validation import whole
-from .options import Duplicates
 
 #: What stands for a missing value in a CSV file, besides nothing at all.
 MISSING_WORDS = (
     "", "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "-NaN", "-nan", "NULL", "Null", "null", "None", "none", "<NA>",
     "#N/A", "#N/A N/A", "#NA", "NaT", ".",
 )  # fmt: skip
+#: Lines of a file that are looked at to see where its table begins.
+_BEGINNING = 100
 _CSV = (".csv", ".txt", ".tsv", ".gz", ".bz2", ".zst")
 _PARQUET = (".parquet", ".pq")
 _SPREADSHEET = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -463,14 +465,15 @@ def _csv(path: Path, layout: Layout) -> Source:
     except (pa.ArrowInvalid, OSError) as error:
         for line, cells in itertools.islice(_records(path, layout), 1, None):
             if len(cells) != len(names):
-                begin = line - 1
                 sign = next((sign for sign in ";\t|" if sign != separator and sign in "".join(cells)), None)
-                hint = f"; if the table begins there pass skip_rows={begin} (--skip-rows {begin})"
                 if sign is not None:
                     hint = f"; is it separated by {sign!r}? {_pass_separator(sign)}"
+                else:
+                    begin = _first_of_most(path, layout) - 1
+                    hint = f"; if the table begins in line {begin + 1} pass skip_rows={begin} (--skip-rows {begin})"
                 raise InvalidInputError(
-                    f"line {line} of {str(path)!r} has {len(cells)} values, the header has {len(names)} names"
-                    f"{hint * (len(cells) > len(names))}"
+                    f"line {line} of {str(path)!r} has {len(cells)} values, the header has {len(names)} "
+                    f"name{'s' * (len(names) > 1)}{hint * (len(cells) > len(names))}"
                 ) from None
         raise InvalidInputError(f"{str(path)!r} cannot be read as CSV ({brief(error)})") from None
 
@@ -488,6 +491,14 @@ def _csv(path: Path, layout: Layout) -> Source:
             held -= 1
         columns = [columns[0][:held]]
     return Source(names, columns, place, text=True, skipped=layout.skip_rows)
+
+
+def _first_of_most(path: Path, layout: Layout) -> int:
+    """The first line of as many values as most lines of a file's beginning have, none of them empty if there is one."""
+    start = list(itertools.islice(_records(path, layout), _BEGINNING))
+    width, _ = Counter(len(cells) for _, cells in start).most_common(1)[0]
+    wide = [(line, cells) for line, cells in start if len(cells) == width]
+    return next((line for line, cells in wide if all(cell.strip() for cell in cells[1:])), wide[0][0])
 
 
 def _pass_separator(sign: str) -> str:
@@ -553,44 +564,3 @@ def _other_encoding(path: Path) -> str:
     """What a text file that is not in UTF-8 is most often in."""
     with path.open("rb") as file:
         return "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "cp1252"
-
-
-def pivoted(source: Source, layout: Layout, dated: int | None, duplicates: Duplicates) -> Source:
-    """A table with a row per date and a column per asset, from one with a row per date and asset."""
-    import pyarrow as pa
-
-    if layout.pivot is None:
-        return source
-    for name in layout.pivot:
-        if name not in source.names:
-            raise unknown("column", name, source.names)
-    if dated is None:
-        raise InvalidInputError("pivot needs a column of dates; pass date= (--date) with its name")
-    dates, assets, numbers = (
-        plain_values(source.columns[k]) for k in (dated, *(source.names.index(name) for name in layout.pivot))
-    )
-    begins: dict[Any, int] = {}
-    for at, date in enumerate(dates):
-        begins.setdefault(date, at)
-    rows_of, origin = {date: row for row, date in enumerate(begins)}, list(begins.values())
-    wide: dict[str, list[Any]] = {str(a): [None] * len(rows_of) for a in dict.fromkeys(assets) if a is not None}
-    first: dict[tuple[int, str], int] = {}
-    for at, (date, asset, number) in enumerate(zip(dates, assets, numbers, strict=True)):
-        if asset is None:
-            raise InvalidInputError(f"column {layout.pivot[0]!r}, {source.place(at)} has no name; correct it")
-        row, name = rows_of[date], str(asset)
-        before = first.setdefault((row, name), at)
-        if before != at and duplicates == "error":
-            raise InvalidInputError(
-                f"{source.place(before)} and {source.place(at)} have the same date and {layout.pivot[0]}, {name!r}; "
-                "pass duplicates='first' (--duplicates first) or duplicates='last' (--duplicates last)"
-            )
-        if before == at or duplicates == "last":
-            wide[name][row] = number
-    texts = pa.large_string() if source.text else None
-    columns = [pa.array(values, texts) if source.text else values for values in wide.values()]
-    label = source.columns[dated]
-    moments = label.take(pa.array(origin)) if hasattr(label, "take") else [label[at] for at in origin]
-    return Source(
-        [source.names[dated], *wide], [moments, *columns], lambda row: source.place(origin[row]), None, source.text
-    )

@@ -232,8 +232,8 @@ def risk_free_rate(risk_free: float, risk_free_per_period: float | None, periods
     q = positive("periods_per_year", periods_per_year)
     if not -LARGEST_RATE < rate <= LARGEST_RATE or abs(math.log1p(rate)) * q > math.log1p(LARGEST_RATE):
         raise InvalidInputError(
-            f"risk_free_per_period={risk_free_per_period!r} would be {_percent(rate, q)} per year with {q:g} periods; "
-            f"if it is the annual rate pass risk_free={risk_free_per_period!r}"
+            f"a rate of {risk_free_per_period!r} per period would be {_percent(rate, q)} per year with {q:g} periods; "
+            f"if it is the annual rate pass risk_free={risk_free_per_period!r} (--risk-free {risk_free_per_period!r})"
         )
     return rate
 

@@ -14,6 +14,7 @@ from . import cleaning, notation, plausibility, sources
 from . import dates as dates_of
 from .draft import Draft, counted, drafted, passing
 from .options import Constant, Duplicates, Kind, Missing, Quote, TimeZones, Unsorted
+from .pivoting import pivoted
 from .statistics import LARGEST_RATE, per_period, risk_free_rate
 
 
@@ -256,7 +257,7 @@ def read_returns(
     written = notation.Notation(decimal, thousands, currency, scale == 0.01)
     layout = sources.Layout(separator, encoding, skip_rows, sheet, field, pivot, written.plain)
     found = sources.find(source, names, layout)
-    found = sources.pivoted(found, layout, dates_of.column_of(found, date, date_format), duplicates)
+    found = pivoted(found, layout, dates_of.column_of(found, date, date_format), duplicates)
     against = benchmark if risk_free_series is None else risk_free_series
     apart = against if isinstance(against, str) and against in found.names else None
     draft = drafted(found, date, date_format, None if columns is None else list(columns), written, apart)

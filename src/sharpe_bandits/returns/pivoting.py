@@ -1,0 +1,50 @@
+"""Tables that have a row per date and asset, made into ones with a row per date and a column per asset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import InvalidInputError, unknown
+from .options import Duplicates
+from .sources import Layout, Source, plain_values
+
+
+def pivoted(source: Source, layout: Layout, dated: int | None, duplicates: Duplicates) -> Source:
+    """A table with a row per date and a column per asset, from one with a row per date and asset."""
+    import pyarrow as pa
+
+    if layout.pivot is None:
+        return source
+    for name in layout.pivot:
+        if name not in source.names:
+            raise unknown("column", name, source.names)
+    if dated is None:
+        raise InvalidInputError("pivot needs a column of dates; pass date= (--date) with its name")
+    dates, assets, numbers = (
+        plain_values(source.columns[k]) for k in (dated, *(source.names.index(name) for name in layout.pivot))
+    )
+    begins: dict[Any, int] = {}
+    for at, date in enumerate(dates):
+        begins.setdefault(date, at)
+    rows_of, origin = {date: row for row, date in enumerate(begins)}, list(begins.values())
+    wide: dict[str, list[Any]] = {str(a): [None] * len(rows_of) for a in dict.fromkeys(assets) if a is not None}
+    first: dict[tuple[int, str], int] = {}
+    for at, (date, asset, number) in enumerate(zip(dates, assets, numbers, strict=True)):
+        if asset is None:
+            raise InvalidInputError(f"column {layout.pivot[0]!r}, {source.place(at)} has no name; correct it")
+        row, name = rows_of[date], str(asset)
+        before = first.setdefault((row, name), at)
+        if before != at and duplicates == "error":
+            raise InvalidInputError(
+                f"{source.place(before)} and {source.place(at)} have the same date and {layout.pivot[0]}, {name!r}; "
+                "pass duplicates='first' (--duplicates first) or duplicates='last' (--duplicates last)"
+            )
+        if before == at or duplicates == "last":
+            wide[name][row] = number
+    texts = pa.large_string() if source.text else None
+    columns = [pa.array(values, texts) if source.text else values for values in wide.values()]
+    label = source.columns[dated]
+    moments = label.take(pa.array(origin)) if hasattr(label, "take") else [label[at] for at in origin]
+    return Source(
+        [source.names[dated], *wide], [moments, *columns], lambda row: source.place(origin[row]), None, source.text
+    )
