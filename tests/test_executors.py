@@ -478,7 +478,7 @@ def test_what_is_no_executor_is_refused():
     for wrong in (3, "processes", object()):
         with pytest.raises(sb.InvalidInputError, match=r"executor must be a concurrent\.futures\.Executor"):
             study(executor=wrong)
-    with pytest.raises(sb.InvalidInputError, match="gave 3, which is no executor"):
+    with pytest.raises(sb.InvalidInputError, match="gave 3, which is not an executor"):
         study(executor=lambda: 3)
     with pytest.raises(sb.InvalidInputError, match="give one of the two"), ThreadPoolExecutor(1) as pool:
         study(executor=pool, workers=2)

@@ -348,7 +348,7 @@ class _Pool:
 def _made(make: Callable[[], Any]) -> Executor:
     made = make()
     if not isinstance(made, Executor):
-        raise InvalidInputError(f"the function passed as executor gave {shown(made)}, which is no executor")
+        raise InvalidInputError(f"the function passed as executor gave {shown(made)}, which is not an executor")
     return made
 
 

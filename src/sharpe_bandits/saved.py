@@ -212,7 +212,7 @@ def _study(folder: Path, manifest: dict[str, Any]) -> tuple[dict[str, PolicyResu
     for entry in manifest["policies"]:
         name, runs = entry["name"], read(entry["runs"])
         count = len(runs["run"])
-        _must(isinstance(name, str) and name not in results, f"{name!r} is no name of its own")
+        _must(isinstance(name, str) and name not in results, f"{name!r} is not a name of its own")
         _must(isinstance(entry["policy"], dict), f"{name!r} is not described")
         _must(np.array_equal(runs["run"], np.arange(count)) and count > 0, f"the runs of {name!r} are not in order")
         _must(
@@ -244,7 +244,9 @@ def _study(folder: Path, manifest: dict[str, Any]) -> tuple[dict[str, PolicyResu
             truth["variance"].astype(float).reshape(rows, arms),
             tuple(switches),
         )
-        _must(result.final.dtype.kind == result.recommended.dtype.kind == "i", f"{name!r} has runs that are no numbers")
+        _must(
+            result.final.dtype.kind == result.recommended.dtype.kind == "i", f"{name!r} has runs that are not numbers"
+        )
         if result.halfway is not None:
             _must(
                 result.halfway.dtype.kind == "i" and result.halfway.min() >= 0, f"{name!r} has impossible pulls halfway"
@@ -279,7 +281,10 @@ def _columns(folder: Path, name: Any, digests: dict[str, str]) -> dict[str, np.n
     """The columns of a data file that is what its manifest says."""
     import pyarrow.parquet as pq
 
-    _must(isinstance(name, str) and _DATA.fullmatch(name) is not None, f"{str(name)[:60]!r} is no name of a data file")
+    _must(
+        isinstance(name, str) and _DATA.fullmatch(name) is not None,
+        f"{str(name)[:60]!r} is not the name of a data file",
+    )
     path = folder / name
     content = path.read_bytes()
     if hashlib.sha256(content).hexdigest() != digests.get(name):

@@ -280,7 +280,7 @@ HOSTILE = {
     "a key twice": '{"kind": "sharpe-bandits agent", "kind": "sharpe-bandits agent", "format": 5}',
     "empty": "",
     "null": "null",
-    "bytes that are no text": b"\xff\xfe\x00",
+    "bytes that are not text": b"\xff\xfe\x00",
     "no text at all": 7,
 }
 

@@ -70,7 +70,7 @@ def test_without_a_folder_nothing_is_written(file, capsys):
         (("--unsorted", "error"), "the newest come first; pass unsorted='sort' (--unsorted sort)"),
         (("--columns", "slow", "quick"), "no column is called 'quick'"),
         (("--separator", ","), "--separator ';'"),
-        (("--date", "note"), "column 'note', line 2: 'x' is no date"),
+        (("--date", "note"), "column 'note', line 2: 'x' is not a date"),
         (("--risk-free", "nan"), "risk_free must be a finite number, got nan"),
         (("--risk-free", "2"), "risk_free is an annual rate, and 2.0 would be 200% per year; 0.02 is 2%"),
         (("--risk-free-per-period", "0.1"), "if it is the annual rate pass risk_free=0.1"),

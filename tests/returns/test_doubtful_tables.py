@@ -1,4 +1,4 @@
-"""Tables that look harmless: numbers that are no prices, values that are not there, files that are damaged."""
+"""Tables that look harmless: numbers that are not prices, values that are not there, files that are damaged."""
 
 import gzip
 

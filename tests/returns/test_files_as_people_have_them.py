@@ -81,7 +81,7 @@ def test_numbers_as_people_write_them(text, options, value):
 def test_what_is_not_written_as_was_said_is_refused(text):
     said = suggested({"A": ["1,5", "1,6", text or "x", "1,7"]}, kind="returns", decimal=",", scale=0.5)
     assert "row 3 of 4" in said
-    assert "is no number with decimal=','" in said
+    assert "is not a number with decimal=','" in said
 
 
 def test_a_number_that_may_be_either_is_not_guessed():
@@ -108,7 +108,7 @@ def test_dates_that_may_be_either_are_not_guessed():
     found = read({"when": days, "A": [1, 2, 1.5, 3]}, date_format="%d/%m/%Y")
     assert str(found.dates[0])[:10] == "2020-02-02"
     said = suggested({"when": ["31/01/2020", *days], "A": [1, 2, 1.5, 3, 2]}, date_format="%m/%d/%Y")
-    assert "'31/01/2020' is no date of the form '%m/%d/%Y'; pass date_format='%d/%m/%Y'" in said
+    assert "'31/01/2020' is not a date of the form '%m/%d/%Y'; pass date_format='%d/%m/%Y'" in said
 
 
 @pytest.mark.parametrize(

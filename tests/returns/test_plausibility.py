@@ -24,7 +24,7 @@ def read(frame, **options):
     return sb.read_returns(frame, **{"kind": "prices", "periods_per_year": 252, **options})
 
 
-# --- time that is no date ---------------------------------------------------------------------------------------------
+# --- time that is not a date ------------------------------------------------------------------------------------------
 
 SECONDS = (DAYS - pd.Timestamp("1970-01-01")) // pd.Timedelta("1s")
 TIMES = {
@@ -187,7 +187,7 @@ def test_a_column_that_seldom_changes_is_not_flat():
 def test_volumes_by_their_name(name):
     frame = prices()
     frame[name] = np.random.default_rng(2).integers(10**6, 10**7, ROWS)
-    with pytest.raises(sb.InvalidInputError, match=f"column '{name}' seems to hold volumes, no prices; pass columns="):
+    with pytest.raises(sb.InvalidInputError, match=f"column '{name}' seems to hold volumes, not prices; pass columns="):
         read(frame)
     assert read(frame, columns=["A", "B"]).remarks == ()
 

@@ -293,7 +293,7 @@ BAD_CSV = {
         "column 'A' does not vary: its return is 0 from line 3 (2020-01-03) to line 5 (2020-01-07)",
         "constant='drop' (--constant drop)")),
     "guessed date": (CSV.replace("2020-01-02", "01/02/2020"), ("line 2: '01/02/2020' is not a number", "2020-01-31")),
-    "later date": (CSV.replace("2020-01-06", "6 Jan"), ("column 'date', line 4: '6 Jan' is no date", "2020-01-31")),
+    "later date": (CSV.replace("2020-01-06", "6 Jan"), ("column 'date', line 4: '6 Jan' is not a date", "2020-01-31")),
     "one name twice": (CSV.replace("A,B", "A,A"), ("two columns are called 'A'",)),
     "no name": (CSV.replace("A,B", "A,"), ("column 3 has no name", "columns= (--columns)")),
     "short": ("A\n1\n2\n3\n", ("at least 4 prices are needed, there is enough for 2 returns",)),
@@ -322,9 +322,9 @@ def test_other_files_are_refused(tmp_path):
         sb.InvalidInputError, match=says("must be a CSV file (.csv", "a Parquet file (.parquet", "spreadsheet")
     ):
         prices(written(tmp_path, CSV, "table.doc"))
-    with pytest.raises(sb.InvalidInputError, match="is no spreadsheet, or a damaged one"):
+    with pytest.raises(sb.InvalidInputError, match="is not a spreadsheet, or is damaged"):
         prices(written(tmp_path, CSV, "table.xlsx"))
-    with pytest.raises(sb.InvalidInputError, match="no Parquet file, or a damaged one"):
+    with pytest.raises(sb.InvalidInputError, match="is not a Parquet file, or is damaged"):
         prices(written(tmp_path, CSV, "table.parquet"))
     path = tmp_path / "latin.csv"
     path.write_bytes("date,Größe\n2020-01-02,1\n".encode("latin-1"))
@@ -454,11 +454,11 @@ def test_numbers_read_at_once_are_those_of_text(tmp_path):
         (lambda line: line + ",1", ("line 2902", "has 4 values, the header has 3 names")),
         (
             lambda line: line.replace("2017-12-10", "2017-02-30"),
-            ("column 'date', line 2902", "'2017-02-30' is no date"),
+            ("column 'date', line 2902", "'2017-02-30' is not a date"),
         ),
         (
             lambda line: line.replace("2017-12-10", "10.12.2017"),
-            ("column 'date', line 2902", "'10.12.2017' is no date"),
+            ("column 'date', line 2902", "'10.12.2017' is not a date"),
         ),
     ],
 )

@@ -92,7 +92,7 @@ def bandit_from_dict(data: dict[str, Any], *, draw: Callable[[np.random.Generato
     data : dict[str, Any]
         what ``to_dict`` gave
     draw : Callable[[numpy.random.Generator], Any] | None, optional
-        the function by which a :class:`RandomBandit` draws its arms, which is no plain data
+        the function by which a :class:`RandomBandit` draws its arms, which is not plain data
 
     Examples
     --------

@@ -150,7 +150,7 @@ class RandomBandit(Environment):
     def from_dict(cls, data: dict[str, Any]) -> RandomBandit:
         if "draw" not in data:
             raise InvalidInputError(
-                f"{data.get('name')!r} is a RandomBandit, whose arms are drawn by a function, which is no plain data: "
+                f"{data.get('name')!r} is a RandomBandit, whose arms are drawn by a function, which is not plain data: "
                 "pass it, as in bandit_from_dict(data, draw=...)"
             )
         if data.get("lowest") is None:

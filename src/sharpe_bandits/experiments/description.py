@@ -299,7 +299,7 @@ def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -
         draw(np.random.default_rng(0))  # what is wrong with it is reported now
     except BadDescription:
         raise
-    except (InvalidInputError, ValueError, TypeError) as error:  # of values that are no numbers, or too many
+    except (InvalidInputError, ValueError, TypeError) as error:  # of values that are not numbers, or too many
         raise BadDescription(f"low and high must be a number or an expression each: {error}", *place) from None
     text = f"Uniform({entry['low']}, {entry['high']})"
     words = set(re.findall(r"\w+", text))

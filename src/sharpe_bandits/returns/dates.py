@@ -74,7 +74,7 @@ def by_form(thing: Any, form: str) -> datetime.datetime | None:
     """A date of text in this form; None if it is none."""
     try:
         return datetime.datetime.strptime(thing.strip(), form)
-    except Exception:  # what is no text, or in another form; regular expressions of forms fail in ways of their own
+    except Exception:  # what is not text, or in another form; regular expressions of forms fail in ways of their own
         return None
 
 
@@ -109,8 +109,8 @@ def refuse_digits(name: str, column: Any, place: Callable[[int], str]) -> None:
             counted = "date_format='excel' (--date-format excel)"
             remedy = f"date={shown(name)} (--date) and {counted} if it counts days as a spreadsheet does, or "
         raise InvalidInputError(
-            f"column {shown(name)} seems to hold {what} ({place(0)}: {texts[0]}, {place(1)}: {texts[1]}), no prices or "
-            f"returns; pass {remedy}columns= (--columns) with the columns that are meant"
+            f"column {shown(name)} seems to hold {what} ({place(0)}: {texts[0]}, {place(1)}: {texts[1]}), not prices "
+            f"or returns; pass {remedy}columns= (--columns) with the columns that are meant"
         )
 
 
@@ -124,7 +124,7 @@ def read(
         return _read_form(name, column, place, form)
     if isinstance(column, pa.Array) and pa.types.is_temporal(column.type):
         if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
-            raise InvalidInputError(f"column {shown(name)} holds times of type {column.type}, which are no dates")
+            raise InvalidInputError(f"column {shown(name)} holds times of type {column.type}, which are not dates")
         zone = getattr(column.type, "tz", None)
         unit = "ns" if getattr(column.type, "unit", "") == "ns" else "us"
         # seconds first, in which no date of any type is too large to be counted
@@ -149,8 +149,8 @@ def read(
             if found is None:
                 other = remedy(column)
                 raise InvalidInputError(
-                    f"column {shown(name)}, {place(row)}: {shown(thing)} is no date of the years 1 to 9999; dates are "
-                    "written as 2020-01-31 or 2020-01-31T16:00:00-05:00 (other forms would have to be guessed"
+                    f"column {shown(name)}, {place(row)}: {shown(thing)} is not a date of the years 1 to 9999; dates "
+                    "are written as 2020-01-31 or 2020-01-31T16:00:00-05:00 (other forms would have to be guessed"
                     f"{f': pass {other}' if other else ''})"
                 )
             values[row], zone = found
@@ -197,7 +197,7 @@ def _read_form(name: str, column: Any, place: Callable[[int], str], form: str) -
         if np.isnat(values[row]):
             other = remedy(column)
             raise InvalidInputError(
-                f"column {shown(name)}, {place(row)}: {shown(thing)} is no date of the form {form!r}"
+                f"column {shown(name)}, {place(row)}: {shown(thing)} is not a date of the form {form!r}"
                 f"{f'; pass {other}' if other else '; correct it, or pass another date_format= (--date-format)'}"
             )
     return values, zones
@@ -236,13 +236,13 @@ def _holds_dates(column: Any) -> bool:
 
 
 def as_datetime(thing: Any) -> tuple[np.datetime64, str | None] | None:
-    """One date, in UTC where it has a zone, and that zone; None if it is no date."""
+    """One date, in UTC where it has a zone, and that zone; None if it is not a date."""
     try:
         found = _parsed(thing)
         if found is None or found.tzinfo is None:
             return None if found is None else (np.datetime64(found, "us"), None)
         return np.datetime64(found.astimezone(datetime.UTC).replace(tzinfo=None), "us"), str(found.tzinfo)
-    except Exception:  # text that is no date, one beyond the calendar, and whatever zones of another's making do
+    except Exception:  # text that is not a date, one beyond the calendar, and whatever zones of another's making do
         return None
 
 

@@ -248,7 +248,7 @@ def _misread(thing: str, written: notation.Notation) -> str:
     if written.percent and "%" not in thing:
         said += ", where other values of the column have a per cent sign"
     fits = notation.remedy(thing)
-    return f"{shown(thing)} is no number with {said}; correct it{f', or pass {fits}' if fits else ''}"
+    return f"{shown(thing)} is not a number with {said}; correct it{f', or pass {fits}' if fits else ''}"
 
 
 def _no_number(name: str, thing: Any, column: Any) -> str:

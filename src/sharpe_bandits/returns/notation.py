@@ -66,7 +66,7 @@ class Notation:
         return rf"^[-+]?{sign}\s?[-+]?({groups}\d*)({point}\d*)?([eE][-+]?\d+)?\s?{sign}{end}$"
 
     def numbers(self, text: Any) -> tuple[np.ndarray, int | None]:
-        """Text (an Arrow array, null where a value is missing) as floats; and the first row that is no number."""
+        """Text (an Arrow array, null where a value is missing) as floats; and the first row that is not a number."""
         import pyarrow as pa
         import pyarrow.compute as pc
 

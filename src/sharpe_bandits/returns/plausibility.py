@@ -72,7 +72,7 @@ class Table(Protocol):
 
 
 def refuse(source: Source, table: Table, kind: Kind, chosen: bool) -> None:
-    """Raise if columns are no prices or returns, or if rows run backwards; columns that were chosen are taken as meant.
+    """Raise if columns are not prices or returns, or if rows run backwards; columns that were chosen are meant.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def _refuse_times(table: Table) -> None:
             remedy = f"pass {dated} if it dates the rows" if form else "write dates as 2020-01-31"
             raise InvalidInputError(
                 f"column {name!r} seems to hold {what} ({table.where(0)}: {first:.10g}, {table.where(1)}: "
-                f"{second:.10g}), no prices or returns; {remedy}, or pass columns= (--columns) with the columns that "
+                f"{second:.10g}), not prices or returns; {remedy}, or pass columns= (--columns) with the columns that "
                 f"are meant{_others(table.names, name)}"
             )
 
@@ -139,7 +139,7 @@ def _refuse_volumes(names: list[str]) -> None:
     remedy = "pass columns= (--columns) with the columns of prices"
     volume = next((name for name in names if _VOLUME.fullmatch(name.strip())), None)
     if volume is not None:
-        raise InvalidInputError(f"column {volume!r} seems to hold volumes, no prices; {remedy}")
+        raise InvalidInputError(f"column {volume!r} seems to hold volumes, not prices; {remedy}")
     if {name.strip().lower() for name in names} >= _BAR:
         close = next(name for name in names if name.strip().lower() == "close")
         raise InvalidInputError(
@@ -171,7 +171,7 @@ def _named_form(column: Any) -> str:
 
 
 def _order(column: Any) -> int | None:
-    """1 if dates are in order, -1 if they run backwards, 0 if neither; None if these are no dates."""
+    """1 if dates are in order, -1 if they run backwards, 0 if neither; None if these are not dates."""
     rows = np.unique(np.linspace(0, len(column) - 1, min(len(column), _LOOKED_AT)).astype(int))
     things = [column[int(row)] for row in rows]
     things = [thing.as_py() if hasattr(thing, "as_py") else thing for thing in things]

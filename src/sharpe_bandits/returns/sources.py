@@ -358,7 +358,7 @@ def _file(path: Path, layout: Layout) -> Source:
             f"spreadsheet ({', '.join(_SPREADSHEET)})"
         )
     if layout.sheet is not None:
-        raise InvalidInputError(f"sheet={layout.sheet!r} is for spreadsheets; {str(path)!r} is none: leave it out")
+        raise InvalidInputError(f"sheet={layout.sheet!r} is for spreadsheets; {str(path)!r} is not one: leave it out")
     return _by_field(_csv(path, layout), layout.field)
 
 
@@ -394,7 +394,7 @@ def _spreadsheet(path: Path, layout: Layout) -> Source:
             raise unknown("sheet", layout.sheet, sheets)
         lines = book.get_sheet_by_name(layout.sheet or sheets[0]).to_python(skip_empty_area=False)
     except (CalamineError, OSError) as error:
-        raise InvalidInputError(f"{str(path)!r} is no spreadsheet, or a damaged one ({brief(error)})") from None
+        raise InvalidInputError(f"{str(path)!r} is not a spreadsheet, or is damaged ({brief(error)})") from None
     cells = [[None if cell == "" else cell for cell in line] for line in lines]
     cells = cells[layout.skip_rows :]
     while cells and not any(cell is not None for cell in cells[-1]):
@@ -416,7 +416,7 @@ def _parquet(path: Path) -> Source:
     try:
         return _arrow(pq.read_table(path))
     except (pa.ArrowException, OSError, MemoryError) as error:
-        raise InvalidInputError(f"{str(path)!r} is no Parquet file, or a damaged one ({brief(error)})") from None
+        raise InvalidInputError(f"{str(path)!r} is not a Parquet file, or is damaged ({brief(error)})") from None
 
 
 def _csv(path: Path, layout: Layout) -> Source:

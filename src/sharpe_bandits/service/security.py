@@ -292,7 +292,7 @@ def _host(text: str) -> Any:
     """A Host header in its parts; None if it is none."""
     try:
         parts = urlsplit(f"//{text}")
-        parts.port  # noqa: B018  raises if it is no number
+        parts.port  # noqa: B018  raises if it is not a number
     except ValueError:
         return None
     return None if parts.path or parts.query or parts.fragment or parts.username is not None else parts

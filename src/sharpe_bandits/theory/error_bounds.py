@@ -165,7 +165,7 @@ def path_error(
     repaired width (:func:`width`) at half the gap, :math:`P = 2 \times` what :func:`rssr_concentration` gives for it
     bounds the probability that one arm is ahead of the best, and a phase of halving has 3 P, phase k of rejects k P.
 
-    It is no bound in the strict sense in either form, as the root depends on the estimates whose errors it bounds;
+    It is not a bound in the strict sense in either form, as the root depends on the estimates whose errors it bounds;
     ``docs/error-bounds.md`` has how often it holds.
 
     Parameters
