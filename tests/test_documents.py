@@ -3,6 +3,7 @@
 import contextlib
 import doctest
 import importlib
+import inspect
 import io
 import pkgutil
 import re
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
+from sharpe_bandits import testing
 from sharpe_bandits.arms.environment import Environment
 
 ROOT = Path(__file__).parent.parent
@@ -101,9 +103,23 @@ def test_examples_in_docstrings_hold(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
-@pytest.mark.parametrize("name", [name for name in dir(sb) if not name.startswith("_")])
-def test_every_public_name_has_an_example(name):
-    assert ">>> " in (getattr(sb, name).__doc__ or ""), f"sb.{name} has no example in its docstring"
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        (module, name)
+        for module in (sb, testing)
+        for name, found in inspect.getmembers(module)
+        if name[0] != "_" and not inspect.ismodule(found)
+    ],
+)
+def test_every_public_name_has_an_example(module, name):
+    assert ">>> " in (getattr(module, name).__doc__ or ""), f"{module.__name__}.{name} has no example in its docstring"
+
+
+def test_tables_have_rows():
+    for page in PAGES:
+        headings = re.findall(r"^(\|.*)\n\|[-:| ]+\|\n(?!\|)", page.read_text("utf-8"), re.MULTILINE)
+        assert not headings, f"{page.name}: nothing below {headings}"
 
 
 def test_links_between_pages_lead_somewhere():
@@ -119,3 +135,13 @@ def test_links_between_pages_lead_somewhere():
                 headings = re.findall(r"^#+ (.*)$", file.read_text("utf-8"), re.MULTILINE)
                 anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
                 assert anchor in anchors, f"{page.name}: {target}"
+
+
+def test_the_comparison_shows_what_the_benchmark_measured():
+    measured = (ROOT / "benchmarks" / "RESULTS.md").read_text("utf-8").partition("## (a)")[2].partition("## (b)")[0]
+    shown = (
+        (ROOT / "docs" / "comparison.md").read_text("utf-8").partition("simulating plain UCB1")[2].partition("##")[0]
+    )
+    of_engines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in measured.splitlines() if line[:1] == "|"]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in shown.splitlines() if line[:1] == "|"]
+    assert rows[2:] == [[cells[k] for k in (0, 1, 2, 4)] for cells in of_engines[2:]]

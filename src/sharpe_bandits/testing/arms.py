@@ -30,6 +30,14 @@ class ArmContract:
         samples are so many batches of 1,000 rewards in a row, whose means give standard errors
     seed : int
         of the samples
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> from sharpe_bandits.testing import ArmContract
+    >>> class TestUniform(ArmContract):
+    ...     batches = 100
+    >>> TestUniform().test_it_says_what_it_is(sb.Uniform(0, 1))
     """
 
     batches = 500
@@ -89,5 +97,12 @@ class ArmContract:
 
 
 def check_arm(arm: Arm) -> None:
-    """Draw from an arm and save it; AssertionError says what is wrong. See :class:`ArmContract`."""
+    """Draw from an arm and save it; AssertionError says what is wrong. See :class:`ArmContract`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> from sharpe_bandits.testing import check_arm
+    >>> check_arm(sb.Uniform(0, 1))
+    """
     run_all(ArmContract(), arm)

@@ -35,6 +35,15 @@ class PolicyContract:
     ----------
     arms, horizon, seed : int
         the game that is played, on recorded rewards; the horizon is longer where the policy needs it
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> from sharpe_bandits.testing import PolicyContract
+    >>> class TestMyPolicy(PolicyContract):
+    ...     arms = 5
+    >>> TestMyPolicy().least(sb.SHSR(L=1.0))
+    30
     """
 
     arms = 3
@@ -231,5 +240,12 @@ class PolicyContract:
 
 
 def check_policy(policy: Policy) -> None:
-    """Play, save and abuse a policy; AssertionError says what it does wrong. See :class:`PolicyContract`."""
+    """Play, save and abuse a policy; AssertionError says what it does wrong. See :class:`PolicyContract`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> from sharpe_bandits.testing import check_policy
+    >>> check_policy(sb.UCB1())
+    """
     run_all(PolicyContract(), policy)
