@@ -53,7 +53,7 @@ def specialise(kernel: Callable[..., Any], bindings: Bindings) -> Any:
             digest = _digest(kernel, bindings)
             if (kernel.__name__, digest) in _compiled:
                 return _compiled[kernel.__name__, digest]
-            entry = _Translation(bindings, digest).entry(kernel)
+            entry = _Translation(bindings, digest, []).entry(kernel)
             # The translation has copied every value; unless one has changed meanwhile, the digest is of these copies.
             if _digest(kernel, bindings) == digest:
                 _compiled[kernel.__name__, digest] = entry
@@ -73,7 +73,7 @@ def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what:
     if checked in _sound:
         return
     try:
-        dispatcher = _Translation({}, checked[0]).callee(formula)
+        dispatcher = _shared(formula, [])
         dispatcher.compile(signature)
         result = dispatcher.overloads[signature].signature.return_type
     except (numba.core.errors.NumbaError, numba.core.errors.UnsupportedBytecodeError) as error:
@@ -111,11 +111,13 @@ def _is_reason(text: str) -> bool:
 class _Translation:
     """One pass over a call tree: every plain function in it becomes a compiled one that calls compiled ones."""
 
-    def __init__(self, bindings: Bindings, label: str) -> None:
+    def __init__(self, bindings: Bindings, label: str, under_way: list[Callable[..., Any]]) -> None:
         self.bindings = bindings
         #: Part of the name of everything compiled. The linker goes by names: machine code from the cache must not be
         #: joined to a function of the same name that was bound differently.
         self.label = label
+        #: Functions whose callees are being translated, in this pass and those that led to it.
+        self.under_way = under_way
         self.done: dict[Callable[..., Any], Any] = {}
 
     def entry(self, kernel: Callable[..., Any]) -> Any:
@@ -127,24 +129,32 @@ class _Translation:
         return dispatcher
 
     def callee(self, function: Callable[..., Any]) -> Any:
-        import numba
-
         function = self.bindings.get(function, function)
-        if self.bindings and self.bindings.keys().isdisjoint(call_tree(function)):
-            return _shared(function)
-        if function in self.done and self.done[function] is None:
+        if function in self.under_way:
             raise CompilationError(f"{function.__name__} calls itself, which cannot be compiled here; write a loop")
         if function not in self.done:
-            self.done[function] = None  # under way
-            # A loop over runs or pulls becomes vector instructions only if all that it calls is inlined. Nothing in
-            # Python calls a callee, and wrappers for that would take a fifth of the time to compile. In a user's
-            # function a place past the end of an array is an error, not whatever lies in memory.
-            unwrapped: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-            short = len(function.__code__.co_code) < _SHORT
-            checked = not is_own(function)
-            compiled = numba.njit(nogil=True, error_model="numpy", forceinline=short, boundscheck=checked, **unwrapped)
-            self.done[function] = compiled(self._rebound(function))
+            unbound = self.bindings.keys().isdisjoint(call_tree(function))
+            self.done[function] = _shared(function, self.under_way) if unbound else self.compiled(function)
         return self.done[function]
+
+    def compiled(self, function: Callable[..., Any]) -> Any:
+        import numba
+
+        from .callees import CalleeCompiler
+
+        # A loop over runs or pulls becomes vector instructions only if all that it calls is inlined. Nothing in Python
+        # calls a callee: it needs no wrapper. In a user's function a place past the end of an array is an error, not
+        # whatever lies in memory.
+        compiler = numba.njit(
+            nogil=True, error_model="numpy", forceinline=len(function.__code__.co_code) < _SHORT,
+            boundscheck=not is_own(function), no_cpython_wrapper=True, no_cfunc_wrapper=True,
+            pipeline_class=CalleeCompiler,
+        )  # fmt: skip
+        self.under_way.append(function)
+        try:
+            return compiler(self._rebound(function))
+        finally:
+            self.under_way.pop()
 
     def _rebound(self, function: Callable[..., Any]) -> Function:
         return rebuilt(function, self._converted, f"{function.__name__}_{self.label}")
@@ -167,12 +177,12 @@ class _Translation:
         return thing
 
 
-def _shared(function: Callable[..., Any]) -> Any:
-    """A function that no binding touches, compiled once for all kernels that call it."""
+def _shared(function: Callable[..., Any], under_way: list[Callable[..., Any]]) -> Any:
+    """A function that no binding touches, compiled once for all that call it."""
     digest = _digest(function, {})
     with _lock:
         if digest not in _callees:
-            _callees[digest] = _Translation({}, digest).callee(function)
+            _callees[digest] = _Translation({}, digest, under_way).compiled(function)
         return _callees[digest]
 
 

@@ -248,7 +248,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
                 return
             fresh = t == stop
             in_turn = False
-            a = -1
+            a = np.int64(-1)  # a plain -1 is a type of its own, for which all that takes an arm is compiled again
             top, fewest = -math.inf, math.inf
             status[TURNS] += 1
             if fresh:
@@ -272,7 +272,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
                         if high[i] == math.inf and low[i] != math.inf and pulls[i] <= fewest:
                             in_turn = False
                 if not in_turn:
-                    a = -1
+                    a = np.int64(-1)
                     fewest = math.inf
                     sort_by_bound(order, high, pulls)
             rival = math.inf

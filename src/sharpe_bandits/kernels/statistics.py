@@ -364,14 +364,12 @@ class Tables(NamedTuple):
 
 def tables(size):
     """Tables of ``size`` entries."""
-    radii = np.zeros(size)
-    inverse = np.zeros(size)
-    root = np.zeros(size)
-    for s in range(1, size):
-        radii[s] = radius(s)
-        inverse[s] = 1.0 / s
-        root[s] = 1.0 / math.sqrt(s)
-    return Tables(radii, inverse, root)
+    places = np.maximum(np.arange(size), 1)  # not 0, which has no inverse
+    # Python's logarithm is that of compiled code, numpy's is another to the last bit.
+    radii = np.sqrt(2.0 * np.fromiter(map(math.log, places.tolist()), float, size))
+    inverse, inverse_root = 1.0 / places, 1.0 / np.sqrt(places)
+    inverse[0] = inverse_root[0] = 0.0
+    return Tables(radii, inverse, inverse_root)
 
 
 def radius_at(tables, rounds):

@@ -145,7 +145,7 @@ def tables_for(horizon: int) -> statistics.Tables:
 
 @lru_cache(maxsize=4)
 def _tables(size: int) -> statistics.Tables:
-    return specialise(statistics.tables, {})(size)
+    return statistics.tables(size)
 
 
 def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, end: int) -> int:
