@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import _dynfunc
+from numba import _dynfunc  # type: ignore[attr-defined]
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
@@ -21,7 +21,7 @@ class _Library(JITCodeLibrary):
 
     def _finalize_final_module(self) -> None:
         """Nothing is handed to the processor."""
-        self._finalize_dynamic_globals()
+        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
         self._finalized = True
 
 
@@ -32,8 +32,8 @@ class CalleeCompiler(Compiler):
         """Compile a function for the types given."""
         context = self.state.targetctx
         self.state.flags.no_compile = True
-        self.state.library = _Library(context.codegen(), func.__qualname__)
-        result = super().compile_extra(func)
+        self.state.library = _Library(context.codegen(), func.__qualname__)  # type: ignore[no-untyped-call]
+        result = super().compile_extra(func)  # type: ignore[no-untyped-call]
         # Numba knows compiled functions by an object of this kind. There is nothing at the address that it calls.
         handle = _dynfunc.make_function(
             result.fndesc.lookup_module(), func.__name__, "", 0, result.environment, (result.library,)

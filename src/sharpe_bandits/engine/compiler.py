@@ -145,10 +145,10 @@ class _Translation:
         # A loop over runs or pulls becomes vector instructions only if all that it calls is inlined. Nothing in Python
         # calls a callee: it needs no wrapper. In a user's function a place past the end of an array is an error, not
         # whatever lies in memory.
+        unwrapped: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         compiler = numba.njit(
             nogil=True, error_model="numpy", forceinline=len(function.__code__.co_code) < _SHORT,
-            boundscheck=not is_own(function), no_cpython_wrapper=True, no_cfunc_wrapper=True,
-            pipeline_class=CalleeCompiler,
+            boundscheck=not is_own(function), pipeline_class=CalleeCompiler, **unwrapped,
         )  # fmt: skip
         self.under_way.append(function)
         try:
