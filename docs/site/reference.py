@@ -14,7 +14,7 @@ from sharpe_bandits import theory
 
 #: Headings of the API page, with the modules whose public names stand under them.
 GROUPS = {
-    "Simulate": ("simulation", "study", "results", "metrics"),
+    "Simulate": ("simulation", "study", "results", "metrics", "paper"),
     "Bandits and arms": ("arms",),
     "Objectives": ("objectives",),
     "Policies": ("policies",),

@@ -64,7 +64,7 @@ __version__ = _version("sharpe-bandits")
 
 
 def __getattr__(name: str) -> _Any:
-    """``theory``, ``Store`` and ``connect`` are imported when first asked for: importing the package stays light."""
+    """Some names are imported when first asked for: importing the package stays light."""
     from importlib import import_module
 
     if name == "theory":
@@ -75,6 +75,8 @@ def __getattr__(name: str) -> _Any:
         for library in ("sqlalchemy", "alembic"):
             require(library, "a store of campaigns", "live")
         return import_module(".campaigns", __name__).Store
+    if name == "panels":
+        return import_module(".paper.panels", __name__).panels
     if name == "connect":
         return import_module(".service.client", __name__).connect
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -82,4 +84,4 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     named = [name for name, thing in globals().items() if not name.startswith("_") and not isinstance(thing, _Module)]
-    return [*named, "Store", "connect"]
+    return [*named, "Store", "connect", "panels"]

@@ -69,6 +69,9 @@ class Panel:
     long_cases: tuple[Case, ...] = ()
     cites: str = ""
 
+    def __repr__(self) -> str:
+        return f"<panel {self.key}: {self.title}; {len(self.cases)} cases>"
+
     @property
     def key(self) -> str:
         """Name for files and links: ``R3-paper``."""

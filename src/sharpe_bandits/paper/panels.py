@@ -23,7 +23,30 @@ def descriptions() -> dict[str, dict[str, Any]]:
 
 
 def panels(ids: list[str] | None = None, profile: str | None = None) -> list[Panel]:
-    """The panels of these ids (default: all) under a profile (default: both)."""
+    """Experiments of the paper, for playing other policies on them.
+
+    Parameters
+    ----------
+    ids : list[str] | None, optional
+        such as ["R1", "B3"]; all by default
+    profile : str | None, optional
+        "paper" (what it prints) or "authors" (what their figures show); both by default
+
+    Returns
+    -------
+    list[Panel]
+        each with its ``cases``, and these with ``environment``, ``policies``, ``objective``, ``horizon`` and ``L``
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> (panel,) = sb.panels(["R1"], profile="paper")
+    >>> case = panel.cases[0]
+    >>> panel.title, case.label, case.horizon, [policy.name for policy in case.policies]
+    ('Two uniform arms, gap below 0.1', 'L = 1', 10000, ['UCB-RSSR', 'U-UCB'])
+    >>> rivals = [sb.UCB1(), *case.policies]
+    >>> study = sb.simulate(rivals, case.environment, horizon=200, runs=4, seed=1)
+    """
     chosen = list(descriptions()) if not ids else [_known(id) for id in ids]
     wanted = PROFILES if profile is None else (one_of("profile", profile, PROFILES),)
     found = []
