@@ -77,9 +77,13 @@ def answer(data: Any, status: int = 200) -> Response:
     return JSONResponse(finite(data), status)
 
 
-def quick_answer(data: Any) -> Response:
+class QuickAnswer(Response):
     """The same for data whose numbers are all finite, in a tenth of the time."""
-    return Response(to_json(data), media_type="application/json")
+
+    def __init__(self, data: Any) -> None:
+        self.status_code, self.background, self.body = 200, None, to_json(data)
+        length = b"%d" % len(self.body)
+        self.raw_headers = [(b"content-length", length), (b"content-type", b"application/json")]
 
 
 async def read(call: Callable[[], Any]) -> Any:
@@ -141,7 +145,7 @@ async def ask(request: Request, name: str, body: Ask) -> Response:
     worker = body.worker or request.scope["token"].name
     made = await commits.do(lambda: commits.campaign.ask(key=body.key, keys=body.keys, count=body.count, worker=worker))
     listed = made if isinstance(made, list) else [made]
-    return quick_answer({"decisions": [decision.to_dict() for decision in listed], "next": None})
+    return QuickAnswer({"decisions": [decision.to_dict() for decision in listed], "next": None})
 
 
 @router.get("/campaigns/{name}/decisions", summary="History, page by page", response_model=Decisions)
@@ -220,7 +224,7 @@ async def tell(request: Request, name: str, body: Tell) -> Response:
         for place, error in enumerate(wrong)
         if error is not None
     ]
-    return quick_answer({"recorded": len(pairs) - len(refused), "refused": refused})
+    return QuickAnswer({"recorded": len(pairs) - len(refused), "refused": refused})
 
 
 @router.post("/campaigns/{name}/arms", summary="Add an arm")

@@ -52,7 +52,11 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+#: Headers of a request that decide, and may come once.
+_ONCE = (b"host", b"origin", b"authorization", b"cookie", b"content-length")
 _HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+#: Why a body is not waited for any longer.
+_TOO_SLOW = "too slow"
 #: Characters of a token, at least.
 _SHORTEST = 32
 
@@ -222,15 +226,15 @@ class Gate:
     def _admit(self, scope: Any) -> Token | None:
         """The token of a request that may pass; raises if it may not."""
         headers = dict(scope["headers"])
-        names = [name for name, _ in scope["headers"]]
-        if any(names.count(name) > 1 for name in (b"host", b"origin", b"authorization", b"cookie", b"content-length")):
-            raise _DeniedError(400, "bad-request", "a header that may come once came twice")
+        if len(headers) < len(scope["headers"]):
+            names = [name for name, _ in scope["headers"]]
+            if any(names.count(name) > 1 for name in _ONCE):
+                raise _DeniedError(400, "bad-request", "a header that may come once came twice")
         raw = scope.get("raw_path") or scope["path"].encode()
         if len(raw) + len(scope["query_string"]) > LONGEST_PATH or not raw.isascii():
             raise _DeniedError(414, "too-long", f"path and query must have at most {LONGEST_PATH} ASCII characters")
         scope["raw_path"] = raw
-        host = _host(headers.get(b"host", b"").decode("latin-1"))
-        if host is None or host.hostname not in self._guard.hosts:
+        if _host(headers.get(b"host", b"").decode("latin-1")) not in self._guard.hosts:
             raise _DeniedError(
                 421,
                 "unknown-host",
@@ -288,14 +292,18 @@ class Gate:
 
 
 @lru_cache(1024)
-def _host(text: str) -> Any:
-    """A Host header in its parts; None if it is none."""
+def _host(text: str) -> str | None:
+    """The name in a Host header; None if there is none."""
     try:
         parts = urlsplit(f"//{text}")
         parts.port  # noqa: B018  raises if it is not a number
     except ValueError:
         return None
-    return None if parts.path or parts.query or parts.fragment or parts.username is not None else parts
+    return None if parts.path or parts.query or parts.fragment or parts.username is not None else parts.hostname
+
+
+def _too_large() -> _DeniedError:
+    return _DeniedError(413, "too-large", f"a body must have at most {LARGEST_BODY:,} bytes; send several")
 
 
 async def _body(scope: Any, receive: Any) -> Any:
@@ -303,23 +311,29 @@ async def _body(scope: Any, receive: Any) -> Any:
     headers = dict(scope["headers"])
     if b"content-length" not in headers and b"transfer-encoding" not in headers:
         return receive
-    too_large = _DeniedError(413, "too-large", f"a body must have at most {LARGEST_BODY:,} bytes; send several")
     length = headers.get(b"content-length", b"0")
     if not length.isdigit() or int(length) > LARGEST_BODY:
-        raise too_large
+        raise _too_large()
     body, more = b"", True
+    task: Any = asyncio.current_task()
+    # As asyncio.timeout does it, in a quarter of the time.
+    late = asyncio.get_running_loop().call_later(SLOWEST_BODY, task.cancel, _TOO_SLOW)
     try:
-        async with asyncio.timeout(SLOWEST_BODY):
-            while more:
-                message = await receive()
-                if message["type"] != "http.request":
-                    break
-                body += message.get("body", b"")
-                more = message.get("more_body", False)
-                if len(body) > LARGEST_BODY:
-                    raise too_large
-    except TimeoutError:
+        while more:
+            message = await receive()
+            if message["type"] != "http.request":
+                raise _DeniedError(400, "bad-request", "the connection was closed before all of the body had arrived")
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            if len(body) > LARGEST_BODY:
+                raise _too_large()
+    except asyncio.CancelledError as cancelled:
+        if cancelled.args != (_TOO_SLOW,):
+            raise
+        task.uncancel()
         raise _DeniedError(408, "too-slow", f"the body took more than {SLOWEST_BODY:g} seconds to arrive") from None
+    finally:
+        late.cancel()
     given = False
 
     async def again() -> Any:
