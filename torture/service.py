@@ -1,8 +1,10 @@
 """The service under load, and killed: ``python -m torture.service [--seconds 8] [--clients 64] [--kills 50]``.
 
-Measures on loopback, in one run: operations a second with one commit per request and with group commit; the slowest 1%
-at half of that load, each request timed from the moment it was due; and, with ``kill -9`` at random moments, how many
-acknowledged decisions and rewards are not in the store afterwards (there must be none).
+Measures on loopback, in one run: what a bare commit costs; operations a second with one commit per request and with
+group commit; the slowest 1% at half of that load, each request timed from the moment it was due; requests of 64
+decisions or rewards each; and, with ``kill -9`` at random moments, how many acknowledged decisions and rewards are not
+in the store afterwards (there must be none). ``--slower 3`` makes every commit, a bare one too, wait for 3 ms more: it
+emulates a slower disk.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import os
 import random
 import re
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,18 +28,32 @@ from typing import Any
 import uvloop
 
 import sharpe_bandits as sb
+from sharpe_bandits.campaigns import Campaign
+
+from .load import bare
 
 TOKEN = "t" * 40
 ARMS = [f"arm {k}" for k in range(10)]
 _NUMBER = re.compile(rb'"number":(\d+)')
 
 
-def serve(path: str, group: int) -> int:
-    """Run a service until told to stop, with so many operations in one commit at most."""
+def serve(path: str, group: int, slower: float) -> int:
+    """Run a service until told to stop, with so many operations in one commit at most, which waits ``slower`` ms."""
     from sharpe_bandits.service.app import create_app
     from sharpe_bandits.service.security import WRITE, Token
     from sharpe_bandits.service.server import run
 
+    if slower:
+        together: Any = Campaign.together
+
+        def waits(campaign: Campaign, operations: Any, *, executed: Any, **more: Any) -> Any:
+            def before_the_commit() -> None:
+                executed()
+                time.sleep(slower / 1000)
+
+            return together(campaign, operations, executed=before_the_commit, **more)
+
+        Campaign.together = waits  # type: ignore[method-assign]
     app = create_app(sb.Store(path), [Token.of("load", WRITE, TOKEN)], rate=1e6, group=group)
     return run(app, "127.0.0.1", 0, lambda address: print(address, flush=True))
 
@@ -44,8 +61,9 @@ def serve(path: str, group: int) -> int:
 class Server:
     """A service in a process of its own."""
 
-    def __init__(self, path: Path, group: int = 256) -> None:
+    def __init__(self, path: Path, group: int = 256, slower: float = 0.0) -> None:
         command = [sys.executable, "-m", "torture.service", "--serve", str(path), "--group", str(group)]
+        command += ["--slower", str(slower)]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         self.port = int(self._process.stdout.readline().rpartition(":")[2])
@@ -84,15 +102,17 @@ _LENGTH = re.compile(rb"content-length: (\d+)")
 class _Client(asyncio.Protocol):
     """Asks and tells in turn, on one connection; as little work as possible, since the service needs the processor.
 
-    With a pause, one pair is due every so many seconds, whether the last was slow or not.
+    With a pause, one pair is due every so many seconds, whether the last was slow or not. With a batch, every request
+    is for so many decisions or rewards.
     """
 
-    def __init__(self, load: Load, name: str, until: float, pause: float) -> None:
-        self._load, self._name, self._until, self._pause = load, name, until, pause
+    def __init__(self, load: Load, name: str, until: float, pause: float, batch: int) -> None:
+        self._load, self._name, self._until, self._pause, self._batch = load, name, until, pause, batch
         self._loop = asyncio.get_running_loop()
         self.done = self._loop.create_future()
         self._due = time.perf_counter() + random.random() * pause
-        self._turn, self._number, self._received = 0, 0, b""
+        self._turn, self._received = 0, b""
+        self._open: dict[int, float] = {}
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
@@ -115,16 +135,15 @@ class _Client(asyncio.Protocol):
         now = time.perf_counter()
         self._load.latencies.append(now - self._begin)
         self._begin = now
-        if self._number:
-            self._load.told[self._number] = self._reward
-            self._number = 0
+        if self._open:
+            self._load.told.update(self._open)
+            self._open = {}
             self._later()
         else:
-            self._number = int(_NUMBER.search(received)[1])  # type: ignore[index]
-            self._load.asked[f"{self._name}-{self._turn}"] = self._number
-            self._turn += 1
-            self._reward = random.random()
-            self._send(_TELL, f'{{"rewards":[{{"decision":{self._number},"reward":{self._reward!r}}}]}}')
+            self._open = {int(number): random.random() for number in _NUMBER.findall(received)}
+            self._load.asked.update(zip(self._keys, self._open, strict=True))
+            told = ",".join(f'{{"decision":{number},"reward":{reward!r}}}' for number, reward in self._open.items())
+            self._send(_TELL, f'{{"rewards":[{told}]}}')
 
     def _later(self) -> None:
         """Ask when it is due."""
@@ -139,16 +158,19 @@ class _Client(asyncio.Protocol):
     def _ask(self) -> None:
         self._begin = self._due if self._pause else time.perf_counter()
         self._due += self._pause
-        self._send(_ASK, f'{{"key":"{self._name}-{self._turn}"}}')
+        self._keys = [f"{self._name}-{self._turn + i}" for i in range(self._batch)]
+        self._turn += self._batch
+        keys = '","'.join(self._keys)
+        self._send(_ASK, f'{{"key":"{keys}"}}' if self._batch == 1 else f'{{"keys":["{keys}"]}}')
 
     def _send(self, head: str, body: str) -> None:
         self._transport.write(f"{head}{len(body)}\r\n\r\n{body}".encode())
 
 
-async def _clients(port: int, clients: int, seconds: float, rate: float, name: str, load: Load) -> None:
+async def _clients(port: int, clients: int, seconds: float, rate: float, name: str, load: Load, batch: int) -> None:
     until = time.perf_counter() + seconds
     pause = 2 * clients / rate if rate else 0.0
-    made = [_Client(load, f"{name}-{k}", until, pause) for k in range(clients)]
+    made = [_Client(load, f"{name}-{k}", until, pause, batch) for k in range(clients)]
     loop = asyncio.get_running_loop()
     for client in made:
         try:
@@ -159,12 +181,18 @@ async def _clients(port: int, clients: int, seconds: float, rate: float, name: s
 
 
 def drive(
-    port: int, clients: int, seconds: float, rate: float = 0.0, name: str = "a", load: Load | None = None
+    port: int,
+    clients: int,
+    seconds: float,
+    rate: float = 0.0,
+    name: str = "a",
+    load: Load | None = None,
+    batch: int = 1,
 ) -> Load:
-    """Clients for so many seconds, as fast as they can or at a rate of operations a second."""
+    """Clients for so many seconds, as fast as they can or at a rate of requests a second."""
     load = load or Load()
     # In a thread of its own: whoever calls may have an event loop running, as tests with a browser do.
-    run = threading.Thread(target=uvloop.run, args=(_clients(port, clients, seconds, rate, name, load),))
+    run = threading.Thread(target=uvloop.run, args=(_clients(port, clients, seconds, rate, name, load, batch),))
     run.start()
     run.join()
     return load
@@ -178,12 +206,24 @@ def fresh(folder: str, name: str) -> Path:
     return path
 
 
-def throughput(clients: int, seconds: float) -> dict[str, float]:
+def bare_commit(path: Path, slower: float) -> float:
+    """The median cost in milliseconds of a durable commit of one row that nobody else competes for."""
+    commit, taken = bare(str(path)), []
+    for _ in range(200):
+        begin = time.perf_counter()
+        commit()
+        time.sleep(slower / 1000)
+        taken.append(time.perf_counter() - begin)
+    return 1000 * statistics.median(taken)
+
+
+def throughput(clients: int, seconds: float, slower: float = 0.0) -> dict[str, float]:
     """Operations a second alone and together, and the slowest 1% at half of that load, in milliseconds."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
+        found["bare"] = bare_commit(Path(folder) / "bare.db", slower)
         for name, group in (("alone", 1), ("together", 256)):
-            server = Server(fresh(folder, f"{name}.db"), group)
+            server = Server(fresh(folder, f"{name}.db"), group, slower)
             drive(server.port, clients, 1.0, name="warm")
             load = drive(server.port, clients, seconds)
             assert not load.wrong, load.wrong[0]
@@ -194,6 +234,9 @@ def throughput(clients: int, seconds: float) -> dict[str, float]:
                 found["half"] = len(latencies) / seconds
                 found["median"] = 1000 * latencies[len(latencies) // 2]
                 found["slowest 1%"] = 1000 * latencies[int(0.99 * len(latencies))]
+                many = drive(server.port, 4, seconds, name="batch", batch=64)
+                assert not many.wrong, many.wrong[0]
+                found["batch"] = (len(many.asked) + len(many.told)) / seconds
             server.stop()
     return found
 
@@ -249,13 +292,16 @@ def main() -> int:
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--requests", type=int, default=0, help="also watch memory over so many requests")
+    parser.add_argument("--slower", type=float, default=0.0, help="milliseconds that every commit waits: a slower disk")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     parser.add_argument("--group", type=int, default=256, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        return serve(options.serve, options.group)
+        return serve(options.serve, options.group, options.slower)
     if options.seconds:
-        found = throughput(options.clients, options.seconds)
+        found = throughput(options.clients, options.seconds, options.slower)
+        emulated = f", of which {options.slower:g} ms are emulated" if options.slower else ""
+        print(f"a bare commit: {found['bare']:.2f} ms{emulated}; load average {os.getloadavg()[0]:.1f}")
         print(
             f"{options.clients} clients, operations a second: one commit each {found['alone']:,.0f}, group commit "
             f"{found['together']:,.0f}: {found['together'] / found['alone']:.1f} times as many"
@@ -264,6 +310,7 @@ def main() -> int:
             f"at {found['half']:,.0f} operations a second: median {found['median']:.1f} ms, slowest 1% "
             f"{found['slowest 1%']:.1f} ms"
         )
+        print(f"4 clients, 64 decisions or rewards in a request: {found['batch']:,.0f} of them a second")
     if options.kills:
         asked, told, lost = killed(options.kills, options.clients)
         print(f"{options.kills} kills: {asked:,} decisions and {told:,} rewards acknowledged, {lost} lost")

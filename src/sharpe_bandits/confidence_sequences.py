@@ -348,9 +348,8 @@ def moments_so_far(x: np.ndarray, autocorrelated: bool = False) -> tuple[Moments
     a, b, c, e = (np.cumsum(d**k, axis=0) / n for k in (1, 2, 3, 4))
     alike = np.maximum.accumulate(x, axis=0) == np.minimum.accumulate(x, axis=0)
     biased = np.where(alike, 0.0, np.maximum(b - a * a, 0.0))
-    third, fourth = c - a * (3 * b - 2 * a * a), e - a * (4 * c - a * (6 * b - 3 * a * a))
     pulls = np.broadcast_to(n, x.shape).astype(np.int64)
-    moments = Moments(pulls, centre + a, biased * n / np.maximum(n - 1, 1), third, np.maximum(fourth, 0.0))
+    moments = Moments(pulls, centre + a, biased * n / np.maximum(n - 1, 1), *about_the_mean(a, b, c, e))
     if not autocorrelated:
         return moments, 1.0
     products = np.zeros_like(d)
@@ -358,6 +357,12 @@ def moments_so_far(x: np.ndarray, autocorrelated: bool = False) -> tuple[Moments
     with np.errstate(divide="ignore", invalid="ignore"):
         r = np.where(biased > 0, (products / n - a * a) / biased, 0.0)
     return moments, dependence(r)
+
+
+def about_the_mean(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Third and fourth central moment from the means of the first four powers of deviations from any point."""
+    third, fourth = c - a * (3 * b - 2 * a * a), d - a * (4 * c - a * (6 * b - 3 * a * a))
+    return third, np.maximum(fourth, 0.0)
 
 
 def dependence(autocorrelation: Any) -> Any:

@@ -366,8 +366,9 @@ def test_errors_travel_between_processes():
     assert (str(again), again.arms, again.count) == ("wait", {"a": 3}, 3)
 
 
-def test_operations_in_one_commit_are_what_they_are_one_by_one(store, tmp_path):
-    """The same operations on a store of their own, each its own transaction."""
+@pytest.mark.parametrize("ahead", [{}, {"keys": ["a", "b", "unused"], "numbers": [1, 2, 3, 99]}])
+def test_operations_in_one_commit_are_what_they_are_one_by_one(store, tmp_path, ahead):
+    """The same operations on a store of their own, each its own transaction; whether looked up ahead or not."""
 
     def operations(campaign):
         return [
@@ -406,7 +407,10 @@ def test_operations_in_one_commit_are_what_they_are_one_by_one(store, tmp_path):
         twin = make(other)
         expected = [plain(alone(operation)) for operation in operations(twin)]
         events = twin.status().events
-    assert plain(together.together(operations(together))) == expected
+    executed = []
+    found = together.together(operations(together), **ahead, executed=lambda: executed.append(together._journal.agent))
+    assert executed == [None], "called once, before the state is that of the store"
+    assert plain(found) == expected
     assert sum(isinstance(found, tuple) and isinstance(found[0], type) for found in expected) == 6
     assert together.status().events == events
     assert together.verify(choices=True).ok
@@ -461,13 +465,16 @@ def test_activity_counts_what_the_log_has(store, clock):
     known, anew = campaign.activity(known), campaign.activity()
     rows = campaign.history().to_pylist()
     for found in (known, anew):
-        n, mean, variance = found.estimates()
+        n, mean, variance, third, fourth = found.moments()
         for k, arm in enumerate(ARMS):
             rewards = [row["reward"] for row in rows if row["arm"] == arm and row["reward"] is not None]
             assert found.counts["asked"][:, k].sum() == sum(row["arm"] == arm for row in rows)
             assert n[-1, k] == len(rewards)
             assert mean[-1, k] == pytest.approx(np.mean(rewards))
             assert variance[-1, k] == pytest.approx(np.var(rewards, ddof=1))
+            deviations = np.array(rewards) - np.mean(rewards)
+            assert third[-1, k] == pytest.approx(np.mean(deviations**3), abs=1e-12)
+            assert fourth[-1, k] == pytest.approx(np.mean(deviations**4))
         assert found.counts["cancelled"].sum() == 1
         assert len(found.times) <= 240
         first = found.start + found.width

@@ -3,6 +3,7 @@
 import inspect
 import io
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow.csv
 import pyarrow.parquet
@@ -174,10 +175,10 @@ def test_requests_that_arrive_together_are_committed_together(store):
         commits, count = opened.commits, 0
         inner = commits.campaign.together
 
-        def counted(operations):
+        def counted(operations, **more):
             nonlocal count
             count += 1
-            return inner(operations)
+            return inner(operations, **more)
 
         commits.campaign.together = counted
         made = await asyncio.gather(*(commits.do(lambda k=k: commits.campaign.ask(key=f"k{k}")) for k in range(200)))
@@ -186,7 +187,8 @@ def test_requests_that_arrive_together_are_committed_together(store):
         await desk.close()
         return made, count
 
-    made, count = asyncio.run(main())
+    with ThreadPoolExecutor(1) as thread:  # a browser of another test may have left a loop running in this one
+        made, count = thread.submit(asyncio.run, main()).result()
     assert sorted(decision.number for decision in made) == list(range(1, 201))
     assert count < 10
     assert campaign.status().decisions == 201, "a bug in one operation does not touch the others"
@@ -387,5 +389,36 @@ def test_the_view_has_intervals_that_may_be_watched(http, store):
     assert view["leader"]["arm"] == status.best == ARMS[0]
     assert sum(arm["best_probability"] for arm in view["arms"]) == pytest.approx(1)
     assert sum(map(sum, view["series"]["asked"])) == 600
+    series = view["series"]
+    for k, name in enumerate(series["arms"]):
+        (arm,) = (one for one in view["arms"] if one["arm"] == name)
+        band = [series[end][k][-1] for end in ("value_low", "value_high")]
+        assert band == (pytest.approx(arm["value_interval"]) if arm["value_interval"] else [None, None])
     assert view["rewards_per_day"]["se"] == pytest.approx(view["rewards_per_day"]["mean"] / 600**0.5)
     assert http.get("/api/overview").json()["campaigns"][0]["best"] == status.best
+
+
+def test_bands_of_policies_that_forget_are_fixed_time(http, store):
+    """Of the mean: 1.96 standard errors on either side, of all rewards of the arm."""
+    import numpy as np
+
+    campaign = store.campaign("drifts", policy=sb.DiscountedUCB(objective=sb.Mean(), discount=0.99), arms=ARMS)
+    generator = np.random.default_rng(1)
+    campaign.tell_many({decision: generator.normal() for decision in campaign.ask(count=90)})
+    view = http.get("/api/campaigns/drifts/view").json()
+    assert view["intervals"] == "fixed-time"
+    rewards = [row["reward"] for row in campaign.history().to_pylist() if row["arm"] == view["series"]["arms"][0]]
+    half = 1.959964 * np.std(rewards, ddof=1) / len(rewards) ** 0.5
+    band = [view["series"][end][0][-1] for end in ("value_low", "value_high")]
+    assert band == pytest.approx([np.mean(rewards) - half, np.mean(rewards) + half], rel=1e-5)
+
+
+def test_one_damaged_campaign_does_not_keep_others_from_being_warmed(app, store):
+    from sharpe_bandits.service.dashboard import warm
+
+    for name in ("a", "z"):
+        store.campaign(name, policy=POLICY, arms=ARMS).ask()
+    with store._database.engine.connect() as connection:
+        connection.exec_driver_sql("UPDATE sharpe_bandits_campaigns SET settings = '{' WHERE name = 'desks'")
+    warm(app.app)
+    assert sorted(app.app.state.views) == ["a", "z"]

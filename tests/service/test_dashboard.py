@@ -195,13 +195,21 @@ def test_without_a_mouse_and_in_another_time_zone(browser, served, store):
     page.keyboard.press("ArrowLeft")
     said = page.locator("figure[data-chart=choices] .under")
     assert said.get_attribute("aria-live") == "polite"
-    assert ":" in said.inner_text()
+    read = said.inner_text()
+    assert ": " in read
+    # What is read, and the focus, stay when the page is drawn anew.
+    campaign.ask()
+    until(page, "document.querySelector('[data-fact=decisions]').textContent === '10'")
+    assert said.inner_text().partition(": ")[0] == read.partition(": ")[0]
+    assert page.evaluate("document.activeElement.closest('figure').dataset.chart") == "choices"
+    page.keyboard.press("ArrowRight")
     assert "Decisions" in page.get_attribute("figure[data-chart=choices] svg", "aria-label")
     page.focus("#arms thead th:nth-child(2) button")
     page.keyboard.press("Enter")
     assert page.get_attribute("#arms thead th:nth-child(2)", "aria-sort") == "descending"
-    told = campaign.decision(9).told.astimezone(zoneinfo.ZoneInfo("Asia/Tokyo"))
-    assert page.inner_text("#log tbody tr:first-child time") == f"{told:%d/%m/%Y, %H:%M:%S}"
+    asked = campaign.decision(10).asked.astimezone(zoneinfo.ZoneInfo("Asia/Tokyo"))
+    until(page, "document.querySelectorAll('#log tbody tr').length === 19")
+    assert page.inner_text("#log tbody tr:first-child time") == f"{asked:%d/%m/%Y, %H:%M:%S}"
     context.close()
 
 
@@ -241,13 +249,15 @@ def test_every_view_fits(browser, served, store, width, scheme):
     context.close()
 
 
-def test_a_damaged_store_says_so(page, store, served):
+def test_a_damaged_campaign_says_so_and_does_not_hide_others(page, store, served):
     page.expected = (500,)
-    campaign = store.campaign("desks")
-    campaign.ask()
+    store.campaign("broken", policy=sb.ScaleFreeUCB(L=1e-4), arms=2).ask()
     with store._database.engine.connect() as connection:
-        connection.exec_driver_sql("UPDATE sharpe_bandits_snapshots SET state = '{'")
-        connection.exec_driver_sql("UPDATE sharpe_bandits_campaigns SET settings = '{' WHERE name = 'desks'")
+        connection.exec_driver_sql("UPDATE sharpe_bandits_campaigns SET settings = '{' WHERE name = 'broken'")
     sign_in(page, READER)
+    until(page, "document.querySelectorAll('#campaigns td.spark svg').length === 1")
+    assert "description of the campaign" in page.inner_text("#campaigns tr[data-name=broken]")
+    page.click("#campaigns a:has-text('broken')")
+    page.wait_for_url("**/broken")
     assert "Unreadable data" in page.inner_text("h1")
     assert "description of the campaign" in page.inner_text("[role=alert]")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
+from ..confidence_sequences import Moments, about_the_mean
 from . import ledger as log
 from .database import Database
 from .schema import campaigns, events
@@ -27,7 +28,7 @@ _KINDS = {
     "cancelled": (log.CANCELLED, log.CANCELLED_LATE),
 }
 #: Rewards, those by default included: how many, and sums of their powers.
-_SUMS = ("paid", "sum1", "sum2")
+_SUMS = ("paid", "sum1", "sum2", "sum3", "sum4")
 
 
 @dataclass
@@ -44,7 +45,7 @@ class Activity:
         number of the last event counted
     counts : dict[str, np.ndarray], optional
         "asked", "rewarded" (late ones included), "late", "expired", "cancelled"; "paid", all rewards, those by
-        default included; "sum1" and "sum2" of these minus ``centre``
+        default included; "sum1" to "sum4": powers of these minus ``centre``
     """
 
     start: float
@@ -58,12 +59,13 @@ class Activity:
         """Ends of the intervals, in seconds since 1970."""
         return self.start + self.width * np.arange(1, len(self.counts["asked"]) + 1)
 
-    def estimates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of all rewards up to the end of each interval, per arm: how many, mean, unbiased variance."""
-        n, s1, s2 = (np.cumsum(self.counts[name], axis=0) for name in _SUMS)
+    def moments(self) -> Moments:
+        """Of all rewards up to the end of each interval, per arm."""
+        n, s1, s2, s3, s4 = (np.cumsum(self.counts[name], axis=0) for name in _SUMS)
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = s1 / n
-            return n, self.centre + mean, np.where(n > 1, np.maximum(s2 - n * mean * mean, 0.0) / (n - 1), np.nan)
+            variance = np.where(n > 1, np.maximum(s2 - n * mean * mean, 0.0) / (n - 1), np.nan)
+            return Moments(n, self.centre + mean, variance, *about_the_mean(mean, s2 / n, s3 / n, s4 / n))
 
     def _fit(self, until: float, arms: int) -> None:
         """Make room for a time and for arms."""
@@ -78,8 +80,9 @@ class Activity:
             self.counts[name] = np.pad(values, ((0, grow[0]), (0, grow[1])))
 
     def _take(self, rows: list[Any]) -> None:
-        for interval, arm, kind, count, *paid in rows:
-            place = int(interval), int(arm)
+        for key, count, *paid in rows:
+            cell, kind = divmod(int(key), len(log.KINDS))
+            place = divmod(cell, ARMS + 1)
             for name, kinds in _KINDS.items():
                 if kind in kinds:
                     self.counts[name][place] += count
@@ -95,15 +98,24 @@ def activity(database: Database, campaign: int, arms: int, centre: float, known:
         made = known if known is not None and known.seq <= row.events else Activity(row.created, centre=centre)
         made._fit(max(row.clock, row.created), arms)
         place = (events.c.at - made.start) / made.width
-        interval = sa.cast(place if database.is_sqlite else sa.func.floor(place), sa.Integer)
+        interval = sa.cast(place if database.is_sqlite else sa.func.floor(place), sa.BigInteger)
         arm = sa.case((events.c.arm < ARMS, events.c.arm), else_=ARMS)
         d = events.c.reward - made.centre
-        paid = sa.func.count(events.c.reward), sa.func.sum(d), sa.func.sum(d * d)
-        chosen = (
-            sa.select(interval, arm, events.c.kind, sa.func.count(), *paid)
+        # One key, and each power once: SQLite sorts and computes so much faster. A limit keeps it from undoing that.
+        rows = (
+            sa.select(
+                ((interval * (ARMS + 1) + arm) * len(log.KINDS) + events.c.kind).label("place"),
+                d.label("d"),
+                (d * d).label("square"),
+            )
             .where(events.c.campaign == campaign, events.c.seq > made.seq, events.c.seq <= row.events)
             .where(events.c.arm.is_not(None), events.c.at >= made.start)
-            .group_by(sa.literal_column("1"), sa.literal_column("2"), events.c.kind)
+            .limit(-1 if database.is_sqlite else None)
+            .subquery()
+        )
+        powers = rows.c.d, rows.c.square, rows.c.d * rows.c.square, rows.c.square * rows.c.square
+        chosen = sa.select(rows.c.place, sa.func.count(), sa.func.count(rows.c.d), *map(sa.func.sum, powers)).group_by(
+            rows.c.place
         )
         return row, list(connection.execute(chosen)), made
 

@@ -105,13 +105,30 @@ class Campaign(CampaignInterface):
         if warning is not None:
             warnings.warn(f"campaign {self.name!r}: {warning}", RewardWarning, stacklevel=3)
 
-    def together(self, operations: Sequence[Callable[[], Any]]) -> list[Any]:
+    def together(
+        self,
+        operations: Sequence[Callable[[], Any]],
+        *,
+        keys: Iterable[str] = (),
+        numbers: Iterable[int] = (),
+        executed: Callable[[], None] | None = None,
+    ) -> list[Any]:
         """Many operations in one commit, each as if it were alone: what each gives, or the error of this library that
         it raises.
 
         An operation is a call without arguments that uses this campaign, such as ``lambda: campaign.ask(key="a")``. It
         may be called again if a connection is lost. An operation that fails leaves nothing behind, and does not touch
         the others.
+
+        Parameters
+        ----------
+        operations : list of callable
+            What to do, in this order.
+        keys, numbers : iterable of str, iterable of int
+            Of decisions that operations will look for: they are found in one statement each. Others are found one by
+            one.
+        executed : callable, optional
+            Called when all is done but the commit.
         """
 
         def attempt(operation: Callable[[], Any]) -> Any:
@@ -123,9 +140,11 @@ class Campaign(CampaignInterface):
                 return error
 
         def work(change: Change) -> list[Any]:
+            change.look_up(keys, "key")
+            change.look_up(numbers, "number")
             return self._journal.part(change, lambda: [attempt(operation) for operation in operations])
 
-        return self._journal.write(work)
+        return self._journal.write(work, executed=executed)
 
     def cancel(self, decision: Decision | int) -> None:
         number = number_of(decision)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -107,11 +107,16 @@ class Journal:
         return ledger
 
     def write(
-        self, work: Callable[[Change], T], ahead: tuple[Prepared, Any] | None = None, accept_clock: bool = False
+        self,
+        work: Callable[[Change], T],
+        ahead: tuple[Prepared, Any] | None = None,
+        accept_clock: bool = False,
+        executed: Callable[[], None] | None = None,
     ) -> T:
         """Do ``work`` on the state after the last event, alone, and commit what it adds.
 
-        ``ahead``: the statement that finds the decision that it will ask for, and which one.
+        ``ahead``: the statement that finds the decision that it will ask for, and which one. ``executed`` is called
+        when all is done but the commit.
         """
 
         committed: list[Ledger] = []
@@ -126,7 +131,8 @@ class Journal:
             row = self._existing(self.do.lock.rows(locked))
             ledger = self.caught_up(connection, row.events, self.do.since.rows(added))
             change = Change(self, connection, row, ledger, accept_clock)
-            change.ahead = None if ahead is None else ahead[0].rows(wanted)
+            if ahead is not None:
+                change.found([ahead[1]], ahead[0].rows(wanted))
             self._ledger = None  # until what is added to it is committed
             try:
                 found = work(change)
@@ -136,6 +142,8 @@ class Journal:
                     self._ledger = ledger
                 raise
             committed.append(change.ledger)
+            if executed is not None:
+                executed()
             return found
 
         with self.lock:
@@ -181,8 +189,8 @@ class Change:
         #: Rows of decisions that this transaction makes, by number and by key.
         self._made: dict[Any, Any] = {}
         self._next_expiry: float | None = row.next_expiry
-        #: The decision that is asked for, if it was looked up already: a list of none or one.
-        self.ahead: list[Any] | None = None
+        #: Rows that were looked up, by number or by key; None where there is none.
+        self._known: dict[Any, Any] = {}
         #: Whether the state may have been changed.
         self.touched = False
         #: Decisions that have come to something: number -> state and reward.
@@ -231,23 +239,29 @@ class Change:
 
     def rows(self, numbers: list[int]) -> dict[int, Any]:
         """Decisions by number."""
-        return {row.number: row for row in self._rows(numbers, self._do.by_number, decisions.c.number)}
+        return {row.number: row for row in self._rows(numbers, "number")}
 
     def rows_by_key(self, keys: list[str]) -> list[Any]:
         """Decisions by key."""
-        return self._rows(keys, self._do.by_key, decisions.c.key)
+        return self._rows(keys, "key")
 
-    def _rows(self, wanted: list[Any], one: Prepared, column: sa.Column[Any]) -> list[Any]:
+    def look_up(self, wanted: Iterable[Any], column: str) -> None:
+        """Find decisions by their number or key, for what asks for them next."""
+        missing = [which for which in dict.fromkeys(wanted) if which not in self._made and which not in self._known]
+        if missing:
+            self.found(missing, self._do.decisions(self._connection, self._journal.campaign, column, missing))
+
+    def found(self, wanted: list[Any], rows: list[Any]) -> None:
+        """Take in the rows that were found for ``wanted``, by number or by key."""
+        self._known.update(dict.fromkeys(wanted))
+        for row in rows:
+            self._known[row.number] = self._known[row.key] = row
+
+    def _rows(self, wanted: list[Any], column: str) -> list[Any]:
         """Decisions as they are after what this transaction has done so far."""
-        of = self._journal.campaign
-        found = [self._made[which] for which in wanted if which in self._made]
-        if self.ahead is not None:
-            found += self.ahead
-        elif len(wanted) > 1:
-            found += self._select(sa.select(decisions).where(decisions.c.campaign == of, column.in_(wanted)))
-        elif not found:
-            found += one(self._connection, {"of": of, "which": wanted[0]})
-        return [self._settled(row) for row in found] if self.settled else found
+        self.look_up(wanted, column)
+        found = [self._made.get(which) or self._known.get(which) for which in wanted]
+        return [self._settled(row) for row in found if row is not None]
 
     def _settled(self, row: Any) -> Any:
         if row.number not in self.settled:

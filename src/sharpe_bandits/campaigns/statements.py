@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from .database import Database
+from .database import Database, Prepared
 from .ledger import Event
 from .schema import campaigns, decisions, events, snapshots
 
@@ -39,6 +39,9 @@ class Statements:
         self.lock = self.read if database.is_sqlite else compiled(row.with_for_update(of=campaigns))
         self.by_number = compiled(sa.select(decisions).where(one, decisions.c.number == which))
         self.by_key = compiled(sa.select(decisions).where(one, decisions.c.key == which))
+        #: The same for many, by column and by how many.
+        self._by_many: dict[tuple[str, int], Prepared] = {}
+        self._compiled, self._one = compiled, one
         self.kept = compiled(sa.select(snapshots).where(snapshots.c.campaign == of))
         self.since = compiled(
             sa.select(*(events.c[name] for name in Event._fields))
@@ -50,6 +53,19 @@ class Statements:
         self.settle = database.changes(decisions, ["campaign", "number"], ["state", "reward", "told"])
         self.advance = compiled(_all(campaigns.update().where(campaigns.c.id == of), "events", "clock", "next_expiry"))
         self.snapshot = compiled(_all(snapshots.update().where(snapshots.c.campaign == of), "seq", "state"))
+
+    def decisions(self, connection: sa.Connection, campaign: int, column: str, wanted: list[Any]) -> list[Any]:
+        """Decisions of a campaign by number or by key."""
+        if len(wanted) == 1:
+            single = self.by_key if column == "key" else self.by_number
+            return single(connection, {"of": campaign, "which": wanted[0]})
+        size = 1 << (len(wanted) - 1).bit_length()  # few sizes, so that statements are compiled once
+        names = [f"which{i}" for i in range(size)]
+        if (column, size) not in self._by_many:
+            listed = decisions.c[column].in_([sa.bindparam(name) for name in names])
+            self._by_many[column, size] = self._compiled(sa.select(decisions).where(self._one, listed))
+        filled = [*wanted, *[wanted[-1]] * (size - len(wanted))]
+        return self._by_many[column, size](connection, {"of": campaign, **dict(zip(names, filled, strict=True))})
 
 
 def _all(statement: Any, *columns: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..agents.base import check_arms
-from ..errors import ConflictError, InvalidInputError, shown, unknown
+from ..errors import ConflictError, InvalidInputError, UnreadableDataError, shown, unknown
 from ..names import check_name
 from ..policies.base import Policy, check_policy
 from ..validation import finite, real, whole
@@ -88,10 +88,7 @@ class Store:
     def campaigns(self) -> list[Entry]:
         """All campaigns, by name."""
         rows = self._database.read(lambda connection: connection.execute(sa.select(campaigns)).all())
-        entries = [
-            Entry(row.name, Settings.from_json(row.settings).policy.get("name", ""), utc_time(row.created), row.events)
-            for row in rows
-        ]
+        entries = [Entry(row.name, _policy_name(row.settings), utc_time(row.created), row.events) for row in rows]
         return sorted(entries, key=lambda entry: entry.name)
 
     def upgrade(self) -> tuple[str | None, str]:
@@ -213,3 +210,11 @@ def _check_same(name: str, given: dict[str, Any], settings: Settings, campaign: 
                 f"the campaign {name!r} was made with {key}={shown(kept)}, not {shown(value)}; nothing was changed: "
                 f"open it without {key}=, or give a new campaign another name"
             )
+
+
+def _policy_name(settings: str) -> str:
+    """The name of a campaign's policy, or that its description is damaged: the others are listed all the same."""
+    try:
+        return str(Settings.from_json(settings).policy.get("name", ""))
+    except UnreadableDataError:
+        return "(damaged)"

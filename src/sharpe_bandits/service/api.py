@@ -15,6 +15,7 @@ from pydantic_core import to_json
 
 from ..errors import InvalidInputError, SharpeBanditsError, UnreadableDataError
 from ..files import from_json
+from ..names import check_name
 from ..policies.base import Policy, policy_from_dict
 from ..policies.by_name import policies_by_name
 from . import exports
@@ -143,7 +144,11 @@ async def ask(request: Request, name: str, body: Ask) -> Response:
     """One decision, or several; with a key that was used before, the same decision again."""
     commits = (await campaign_of(request, name)).commits
     worker = body.worker or request.scope["token"].name
-    made = await commits.do(lambda: commits.campaign.ask(key=body.key, keys=body.keys, count=body.count, worker=worker))
+    if body.key is not None:
+        check_name("an idempotency key", body.key)  # it is looked for before anything else
+    made = await commits.do(
+        lambda: commits.campaign.ask(key=body.key, keys=body.keys, count=body.count, worker=worker), key=body.key
+    )
     listed = made if isinstance(made, list) else [made]
     return QuickAnswer({"decisions": [decision.to_dict() for decision in listed], "next": None})
 
@@ -218,7 +223,8 @@ async def tell(request: Request, name: str, body: Tell) -> Response:
     """In one commit. The same reward again changes nothing; another one for the same decision is a conflict."""
     commits = (await campaign_of(request, name)).commits
     pairs = [(one.decision, one.reward) for one in body.rewards]
-    wrong = await commits.do(lambda: commits.campaign.tell_many(pairs, strict=body.strict))
+    number = pairs[0][0] if len(pairs) == 1 else None
+    wrong = await commits.do(lambda: commits.campaign.tell_many(pairs, strict=body.strict), number=number)
     refused = [
         {"place": place, "decision": pairs[place][0], "problem": problem_of(error)}
         for place, error in enumerate(wrong)

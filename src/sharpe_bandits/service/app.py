@@ -21,6 +21,8 @@ from .problems import MEDIA_TYPE, RETRY_AFTER, problem, problem_of
 from .security import Gate, Guard, Token
 from .shortcut import Application
 
+#: Seconds, at most, for which the service adds up logs before it listens.
+WARMING = 5.0
 #: Requests a second per token.
 RATE = 2000.0
 
@@ -53,6 +55,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         warming = asyncio.create_task(asyncio.to_thread(dashboard.warm, app))  # so that first views are quick
+        await asyncio.wait([warming], timeout=WARMING)
         yield
         await desk.close()
         await warming

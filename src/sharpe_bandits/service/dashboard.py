@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -57,13 +58,12 @@ def problem_page(request: Request, problem: dict[str, Any]) -> Response:
 def warm(app: FastAPI) -> None:
     """Add up the logs of all campaigns, so that nobody waits for it."""
     desk = app.state.desk
-    try:
+    with suppress(SharpeBanditsError):  # whoever looks will be told
         for entry in desk.store.campaigns():
             if desk.closing.is_set():
                 return
-            view_of(app, desk.opened(entry.name)).summary()
-    except SharpeBanditsError:  # whoever looks will be told
-        return
+            with suppress(SharpeBanditsError):  # one that cannot be read; the others can
+                view_of(app, desk.opened(entry.name)).summary()
 
 
 def add(app: FastAPI) -> None:

@@ -11,6 +11,8 @@ from ..campaigns import Campaign, Store
 from ..errors import StoreError
 from .group_commit import GroupCommit
 
+#: Seconds per operation that statements of a file may take while the event loop stands still.
+_ASIDE = 0.0002
 #: Seconds between looks at the store while somebody watches.
 LOOK = 1.0
 #: Streams at the same time, at most.
@@ -59,8 +61,8 @@ class Desk:
         """The same, from a thread."""
         with self._opening:
             if name not in self._opened:
-                turn = self._turn if self.store.is_file else asyncio.Lock()
-                commits = GroupCommit(self.store.campaign(name), self._threads, turn, self._group)
+                turn, aside = (self._turn, _ASIDE) if self.store.is_file else (asyncio.Lock(), 0.0)
+                commits = GroupCommit(self.store.campaign(name), self._threads, turn, self._group, aside)
                 self._opened[name] = Opened(commits, self.store.campaign(name))
             return self._opened[name]
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import Executor
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..campaigns import Campaign
 from ..errors import SharpeBanditsError, StoreError
 
 #: Operations that wait for one campaign, at most.
 LONGEST_QUEUE = 10_000
+
+
+class _Waiting(NamedTuple):
+    operation: Callable[[], Any]
+    key: str | None
+    number: int | None
+    done: asyncio.Future[Any]
 
 
 class GroupCommit:
@@ -28,20 +36,28 @@ class GroupCommit:
         held during a commit; campaigns of one SQLite file share it, since only one of them can write
     largest : int
         operations in one commit, at most
+    aside : float
+        seconds per operation for which the event loop stands still at most while the statements of a commit run. Two
+        threads that hand the interpreter to each other at every statement need half as much time again
     """
 
-    def __init__(self, campaign: Campaign, threads: Executor, turn: asyncio.Lock, largest: int) -> None:
+    def __init__(
+        self, campaign: Campaign, threads: Executor, turn: asyncio.Lock, largest: int, aside: float = 0.0
+    ) -> None:
         self.campaign = campaign
-        self._threads, self._turn, self._largest = threads, turn, largest
-        self._waiting: list[tuple[Callable[[], Any], asyncio.Future[Any]]] = []
+        self._threads, self._turn, self._largest, self._aside = threads, turn, largest, aside
+        self._waiting: list[_Waiting] = []
         self._task: asyncio.Task[None] | None = None
 
-    async def do(self, operation: Callable[[], Any]) -> Any:
-        """What an operation gives, once it is committed; raises what it raises."""
+    async def do(self, operation: Callable[[], Any], *, key: str | None = None, number: int | None = None) -> Any:
+        """What an operation gives, once it is committed; raises what it raises.
+
+        ``key`` or ``number``: of the decision that it looks for, if it is one.
+        """
         if len(self._waiting) >= LONGEST_QUEUE:
             raise StoreError(f"{LONGEST_QUEUE:,} operations are waiting; nothing was recorded: try again later")
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting.append((operation, done))
+        self._waiting.append(_Waiting(operation, key, number, done))
         if self._task is None:
             self._task = asyncio.create_task(self._commit_all())
         found = await done
@@ -61,19 +77,27 @@ class GroupCommit:
                 async with self._turn:
                     group = self._waiting[: self._largest]
                     del self._waiting[: self._largest]
-                    found = await loop.run_in_executor(self._threads, self._commit, [one for one, _ in group])
-                for (_, done), value in zip(group, found, strict=True):
-                    if not done.done():  # else its client has gone
-                        done.set_result(value)
+                    executed = threading.Event()
+                    running = loop.run_in_executor(self._threads, self._commit, group, executed)
+                    executed.wait(self._aside * len(group))
+                    found = await running
+                for one, value in zip(group, found, strict=True):
+                    if not one.done.done():  # else its client has gone
+                        one.done.set_result(value)
         finally:
             self._task = None
 
-    def _commit(self, operations: list[Callable[[], Any]]) -> list[Any]:
+    def _commit(self, group: list[_Waiting], executed: threading.Event) -> list[Any]:
+        keys = [one.key for one in group if one.key is not None]
+        numbers = [one.number for one in group if one.number is not None]
         try:
-            return self.campaign.together(operations)
+            operations = [one.operation for one in group]
+            return self.campaign.together(operations, keys=keys, numbers=numbers, executed=executed.set)
         except SharpeBanditsError as error:
-            return [error] * len(operations)
+            return [error] * len(group)
         except Exception as error:
-            if len(operations) == 1:
+            if len(group) == 1:
                 return [error]
-            return [self._commit([one])[0] for one in operations]  # one of them is at fault, the others are not
+            return [self._commit([one], executed)[0] for one in group]  # one of them is at fault, the others are not
+        finally:
+            executed.set()

@@ -13,7 +13,7 @@ from ..agents import Agent
 from ..campaigns import Campaign
 from ..campaigns.activity import ARMS, Activity
 from ..campaigns.status import CONFIDENCE, Status, objective_interval
-from ..confidence_sequences import Interval
+from ..confidence_sequences import Interval, Moments, intervals
 from ..objectives import Mean, Objective, Sharpe
 from ..validation import is_number
 from .outlook import outlook, per_day
@@ -88,7 +88,7 @@ class View:
             "decisions_per_day": daily["asked"] and asdict(daily["asked"]),
             "rewards_per_day": daily["rewarded"] and asdict(daily["rewarded"]),
             "can_evaluate": self.campaign.settings["explore"] > 0,
-            "series": _series(activity, status, goal),
+            "series": _series(activity, status, goal, watchable),
             "waiting": [decision.to_dict() for decision in self.campaign.pending(_LISTED)],
         }
 
@@ -164,15 +164,19 @@ def _best_probabilities(arms: list[dict[str, Any]], of: str, scale: float) -> li
     return chances
 
 
-def _series(activity: Activity, status: Status, goal: Objective | None) -> dict[str, Any]:
+def _series(activity: Activity, status: Status, goal: Objective | None, watchable: bool) -> dict[str, Any]:
     asked = activity.counts["asked"]
     pulls = asked.sum(axis=0)
     known = min(len(status.arms), ARMS)
     drawn = sorted(np.argsort(-pulls[:known], kind="stable")[:DRAWN].tolist())
-    n, mean, variance = (values[:, :known] for values in activity.estimates())
+    moments = Moments(*(values[:, :known] for values in activity.moments()))
+    objective = goal or Sharpe(_PART)
     with np.errstate(all="ignore"):
-        objective = goal or Sharpe(_PART)
-        value = np.where((n >= STEADY) & (variance > 0), objective.value(mean, variance), np.nan)
+        steady = (moments.pulls >= STEADY) & (moments.variance > 0)
+        value = np.where(steady, objective.value(moments.mean, moments.variance), np.nan)
+    ends = _bands(
+        Moments(*(values[:, drawn] for values in moments)), objective, len(status.arms) if watchable else None
+    )
     rest = asked.sum(axis=1) - asked[:, drawn].sum(axis=1)
     per_arm = [asked[:, k].tolist() for k in drawn]
     names = [str(status.arms[k].arm) for k in drawn]
@@ -190,6 +194,8 @@ def _series(activity: Activity, status: Status, goal: Objective | None) -> dict[
         "arms": names,
         "asked": per_arm,
         "value": [_numbers(value[:, k]) for k in drawn],
+        "value_low": [_numbers(low) for low in ends[0]],
+        "value_high": [_numbers(high) for high in ends[1]],
         "reward": _numbers(average),
         "reward_error": _numbers(error),
         "pending": _under_way(activity).tolist(),
@@ -199,6 +205,17 @@ def _series(activity: Activity, status: Status, goal: Objective | None) -> dict[
         "exploration": _numbers(_exploration(asked[:, :known], value)),
         "last": float(activity.start + activity.width * (active[-1] + 1)) if len(active) else None,
     }
+
+
+def _bands(moments: Moments, objective: Objective, arms: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the intervals of the arms that are drawn, a row each: of the confidence sequence for all ``arms`` of the
+    campaign together, as in the table of arms, or fixed-time."""
+    if arms is not None:
+        found = intervals(moments, objective, alpha=1 - CONFIDENCE, arms=arms)
+        return found.low.T, found.high.T
+    rows = [objective_interval(objective, *map(float, one))[1] for one in zip(*map(np.ravel, moments), strict=True)]
+    ends = np.array([row or (np.nan, np.nan) for row in rows]).reshape(*moments.pulls.shape, 2)
+    return ends[..., 0].T, ends[..., 1].T
 
 
 def _under_way(activity: Activity) -> np.ndarray:

@@ -35,11 +35,18 @@ const Charts = (() => {
     return new Date(seconds * 1000).toLocaleString(undefined, options);
   }
 
+  /* Above the line that says what is read, which stays where it is when a figure is drawn anew. */
+  const place = (figure, node) => figure.insertBefore(node, figure.querySelector(".under"));
+  /* Times that are read, by figure. */
+  const readings = new WeakMap();
+
   function frame(figure, label, height = H) {
-    figure.querySelectorAll("svg.chart, .legend, .under").forEach((old) => old.remove());
+    const before = figure.querySelector("svg.chart"), focused = before !== null && before === document.activeElement;
+    figure.querySelectorAll("svg.chart, .legend").forEach((old) => old.remove());
     W = Math.max(280, Math.min(1120, figure.clientWidth - 26));
     const svg = el("svg", { viewBox: `0 0 ${W} ${height}`, class: "chart", role: "img", "aria-label": label, tabindex: "0" });
-    figure.append(svg);
+    place(figure, svg);
+    if (focused) svg.focus({ preventScroll: true });
     if (!figure.querySelector(".save")) saves(figure);
     return svg;
   }
@@ -72,50 +79,64 @@ const Charts = (() => {
       item.append(mark, document.createTextNode(name));
       list.append(item);
     });
-    figure.append(list);
+    place(figure, list);
   }
 
   /* A rule that follows the pointer or the arrow keys, and a line of text that says what is there. */
   function reader(figure, svg, series, x, describe) {
-    const wide = W, under = document.createElement("p");
+    const wide = W, under = figure.querySelector(".under") || document.createElement("p");
     under.className = "under";
-    figure.append(under);
+    if (!under.isConnected) figure.append(under);
     const rule = el("path", { class: "rule", visibility: "hidden" });
     svg.append(rule);
-    let place = series.count - 1;
+    let read = series.count - 1;
     const show = (i) => {
-      place = Math.max(0, Math.min(series.count - 1, i));
-      rule.setAttribute("d", `M${x(place + 0.5)} ${TOP}V${H - BOTTOM}`);
+      read = Math.max(0, Math.min(series.count - 1, i));
+      readings.set(figure, series.start + series.width * (read + 0.5));
+      rule.setAttribute("d", `M${x(read + 0.5)} ${TOP}V${H - BOTTOM}`);
       rule.setAttribute("visibility", "visible");
-      under.textContent = `${when(series.start + series.width * place, series.width)}: ${describe(place)}`;
+      const text = `${when(series.start + series.width * read, series.width)}: ${describe(read)}`;
+      if (under.textContent !== text) under.textContent = text;
     };
     svg.addEventListener("pointermove", (event) => {
       const box = svg.getBoundingClientRect();
       show(Math.floor((((event.clientX - box.left) / box.width) * wide - LEFT) / (wide - LEFT - RIGHT) * series.count));
     });
-    svg.addEventListener("pointerleave", () => { rule.setAttribute("visibility", "hidden"); under.textContent = ""; });
+    svg.addEventListener("pointerleave", () => { rule.setAttribute("visibility", "hidden"); under.textContent = ""; readings.delete(figure); });
     svg.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (step) { event.preventDefault(); under.setAttribute("aria-live", "polite"); show(place + step); }
+      if (step) { event.preventDefault(); under.setAttribute("aria-live", "polite"); show(read + step); }
     });
+    if (readings.has(figure)) show(Math.floor((readings.get(figure) - series.start) / series.width));
   }
 
-  /* `halves`: half widths of the intervals of the first column. */
-  function lines(figure, label, series, columns, names, format = number, halves = null) {
-    const svg = frame(figure, label);
-    const ends = halves ? columns[0].flatMap((v, i) => (v === null || halves[i] === null ? [] : [v - halves[i], v + halves[i]])) : [];
-    const all = [...columns.flat().filter((v) => v !== null), ...ends];
+  /* `bands`: of each column the lower and the upper ends of its intervals; null where there is none. Early intervals may
+     be very wide: they may triple the height of the figure, and are cut off at its edge. */
+  function lines(figure, label, series, columns, names, format = number, bands = []) {
+    const svg = frame(figure, label), there = (v) => v !== null;
+    const all = columns.flat().filter(there), ends = bands.flat(2).filter(there);
     if (!all.length) { svg.append(el("text", { x: W / 2, y: H / 2, "text-anchor": "middle" }, "nothing yet")); return; }
     let low = Math.min(...all), high = Math.max(...all);
+    const room = high > low ? high - low : Infinity;
+    if (ends.length) [low, high] = [Math.max(low - room, Math.min(low, ...ends)), Math.min(high + room, Math.max(high, ...ends))];
     if (low > 0 && low < 0.6 * high) low = 0;
     if (low === high && low > 0) low = 0;
     if (low === high) { low -= Math.abs(low) * 0.1 || 1; high += Math.abs(high) * 0.1 || 1; }
     const y = yAxis(svg, low, high, format), x = timeAxis(svg, series);
-    if (halves) {
+    const inside = (v) => y(Math.max(low, Math.min(high, v))).toFixed(1);
+    bands.forEach(([lows, highs], k) => {
       let path = "";
-      columns[0].forEach((v, i) => { if (v !== null && halves[i] !== null) path += `M${x(i + 0.5).toFixed(1)} ${y(v - halves[i]).toFixed(1)}V${y(v + halves[i]).toFixed(1)}`; });
-      svg.append(el("path", { d: path, class: "stroke range s0" }));
-    }
+      for (let i = 0; i < series.count; i++) {
+        if (!there(lows[i]) || !there(columns[k][i])) continue;
+        let j = i;
+        while (j + 1 < series.count && there(lows[j + 1]) && there(columns[k][j + 1])) j++;
+        const at = (m) => x(m + 0.5).toFixed(1), run = [...Array(j - i + 1).keys()].map((m) => i + m);
+        if (i === j) path += `M${x(i + 0.35).toFixed(1)} ${inside(lows[i])}V${inside(highs[i])}H${x(i + 0.65).toFixed(1)}V${inside(lows[i])}Z`;
+        else path += `M${run.map((m) => `${at(m)} ${inside(lows[m])}`).join("L")}L${run.reverse().map((m) => `${at(m)} ${inside(highs[m])}`).join("L")}Z`;
+        i = j;
+      }
+      svg.append(el("path", { d: path, class: `band fill s${Math.min(k, 8)}` }));
+    });
     columns.forEach((column, k) => {
       let path = "", open = false;
       column.forEach((v, i) => {
@@ -127,7 +148,8 @@ const Charts = (() => {
       svg.append(el("path", { d: path, class: `line stroke s${Math.min(k, 8)}` }));
     });
     if (names.length > 1) legend(figure, names);
-    reader(figure, svg, series, x, (i) => columns.map((c, k) => `${names[k]} ${format(c[i])}${halves && halves[i] !== null ? ` ± ${number(halves[i])}` : ""}`).join(", "));
+    const doubt = (k, i) => (bands[k] && there(columns[k][i]) && there(bands[k][0][i]) ? ` (${format(bands[k][0][i])} to ${format(bands[k][1][i])})` : "");
+    reader(figure, svg, series, x, (i) => columns.map((c, k) => `${names[k]} ${format(c[i])}${doubt(k, i)}`).join(", "));
   }
 
   function bars(figure, label, series, columns, names) {
@@ -188,7 +210,7 @@ const Charts = (() => {
     const from = [svg, ...svg.querySelectorAll("*")], to = [copy, ...copy.querySelectorAll("*")];
     from.forEach((node, i) => {
       const style = getComputedStyle(node);
-      for (const name of ["fill", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "font-size", "font-family"]) to[i].setAttribute(name, style.getPropertyValue(name));
+      for (const name of ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "font-size", "font-family"]) to[i].setAttribute(name, style.getPropertyValue(name));
       to[i].removeAttribute("class");
     });
     const box = svg.viewBox.baseVal, items = [...figure.querySelectorAll(".legend li")];

@@ -218,10 +218,11 @@
       const s = { ...view.series, count: view.series.reward.length }, per = `one bar is ${span(s.width)}`;
       figure("choices").querySelector("figcaption").firstChild.textContent = `Who was played when: decisions (${per})`;
       Charts.bars(figure("choices"), "Decisions over time, by arm", s, s.asked, s.arms);
-      figure("value").querySelector("figcaption").firstChild.textContent = `Estimated ${view.objective_name} per reward, from the tenth on; its intervals as of now are in the table above`;
-      Charts.lines(figure("value"), "Estimated value over time, by arm", s, s.value, s.arms.slice(0, s.value.length));
-      const errors = s.reward.map((v, i) => (s.reward_error[i] === null ? null : 1.96 * s.reward_error[i]));
-      Charts.lines(figure("reward"), "Mean reward over time, with 95% intervals", s, [s.reward], ["mean reward"], number, errors);
+      const kind = view.intervals === "at all times" ? "95% intervals that hold at all times" : "fixed-time 95% intervals";
+      figure("value").querySelector("figcaption").firstChild.textContent = `Estimated ${view.objective_name} per reward, from the tenth on, with ${kind}`;
+      Charts.lines(figure("value"), `Estimated value over time, by arm, with ${kind}`, s, s.value, s.arms.slice(0, s.value.length), number, s.value_low.map((low, k) => [low, s.value_high[k]]));
+      const end = (sign) => s.reward.map((v, i) => (v === null || s.reward_error[i] === null ? null : v + sign * 1.96 * s.reward_error[i]));
+      Charts.lines(figure("reward"), "Mean reward over time, with 95% intervals", s, [s.reward], ["mean reward"], number, [[end(-1), end(1)]]);
       Charts.lines(figure("exploration"), "Share of exploration over time", s, [s.exploration], ["exploration"], (v) => (v === null ? "–" : `${Math.round(100 * v)}%`));
       Charts.lines(figure("pending"), "Pulls under way over time", s, [s.pending], ["under way"]);
       Charts.bars(figure("lost"), "Expired, late and cancelled over time", s, [s.expired, s.late, s.cancelled], ["expired", "rewarded late", "cancelled"]);
