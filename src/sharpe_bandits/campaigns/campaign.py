@@ -122,13 +122,14 @@ class Campaign(CampaignInterface):
 
         Parameters
         ----------
-        operations : list of callable
-            What to do, in this order.
-        keys, numbers : iterable of str, iterable of int
-            Of decisions that operations will look for: they are found in one statement each. Others are found one by
-            one.
-        executed : callable, optional
-            Called when all is done but the commit.
+        operations : Sequence[Callable[[], Any]]
+            what to do, in this order
+        keys : Iterable[str], optional
+            of decisions that operations will look for: they are found in one statement, others one by one
+        numbers : Iterable[int], optional
+            the same by number
+        executed : Callable[[], None] | None, optional
+            called when all is done but the commit
         """
 
         def attempt(operation: Callable[[], Any]) -> Any:
