@@ -104,3 +104,33 @@ def test_drawing_leaves_the_settings_and_figures_of_others_alone():
     pictures(figure(["A"]))
     assert dict(matplotlib.rcParams) == before
     assert plt.get_fignums() == []
+
+
+#: The ends of an axis, and the numbers that a reader expects along it.
+LABELS = [
+    ((0.9, 1.3), ["0.9", "1", "1.1", "1.2", "1.3"]),
+    ((0.997, 1.004), ["0.998", "1", "1.002", "1.004"]),
+    ((700, 1400), ["800", "1,000", "1,200", "1,400"]),
+    ((0.6, 14), ["1", "2", "5", "10"]),
+    ((30, 9000), ["50", "100", "200", "500", "1,000", "2,000", "5,000"]),
+    ((0.5, 2_000_000), ["1", "10", "100", "1,000", "10,000", "100,000", "1,000,000"]),
+]
+
+
+def growth(low, high):
+    series = Series(name="a", colour="#0072B2", at=[1, 2, 3], mean=[low, (low * high) ** 0.5, high])
+    axis = Axis(scale="log", plain=True, limits={"log": (low, high)})
+    return Figure(title="", charts=[[Chart(series=[series], x=Axis(), y=axis)]], size=(6.4, 4.2))
+
+
+@pytest.mark.parametrize(("ends", "expected"), LABELS, ids=lambda value: str(value)[:20])
+def test_labels_of_a_logarithmic_axis_are_numbers_that_can_be_read(ends, expected):
+    """Never digits of a number alone, as in "1, 9, 8, 7", and enough of them on a short axis."""
+    drawn = render_matplotlib(growth(*ends))
+    drawn.canvas.draw()
+    (ax,) = drawn.axes
+    low, high = ax.get_ylim()
+    ticks = zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)
+    shown = [text.get_text() for at, text in ticks if low * (1 - 1e-9) <= at <= high * (1 + 1e-9)]
+    assert [text for text in shown if text] == expected
+    assert not any(text.get_text() for text in ax.get_yticklabels(minor=True))

@@ -4,9 +4,11 @@
 class Opened:
     """A report in a browser, with all that it asked for and all that went wrong."""
 
-    def __init__(self, browser, path, width=1200):
+    def __init__(self, browser, path, width=1200, scheme="light"):
         self.url = path.resolve().as_uri()
-        self.context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, reduced_motion="reduce", color_scheme=scheme
+        )
         self.context.set_offline(True)
         self.requests, self.problems = [], []
         self.context.route(lambda url: not url.startswith(("file:", "data:", "blob:")), lambda route: route.abort())
@@ -44,6 +46,11 @@ def names(chart):
 
 def entry(chart, name):
     return legend(chart).filter(has_text=name).first
+
+
+def labels(chart, which):
+    """The numbers along an axis, as they are shown from its beginning on."""
+    return chart.locator(f".{which}tick text").all_text_contents()
 
 
 def tops(page, id):

@@ -1,13 +1,16 @@
 """The report in a real browser that has no network: Chromium, driven by Playwright."""
 
+import io
 import json
+import re
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from sharpe_bandits.cli import main
 from sharpe_bandits.planning.needs import EVERY_ARM
-from tests.report.browsing import Opened, apart, entry, legend, names, settle, tops
+from tests.report.browsing import Opened, apart, entry, labels, legend, names, settle, tops
 
 SHOWN = "t => (t.visible ?? true) === true"
 
@@ -213,6 +216,51 @@ def test_the_page_of_a_plan(browser, planned):
     report.close()
 
 
+def test_labels_of_logarithmic_axes_are_numbers_that_rise(browser, planned):
+    """Never digits of a number alone, as in "1, 9, 8, 7"."""
+    report = Opened(browser, planned)
+    chart = report.chart("plan")
+    for which in ("x", "y"):
+        shown = [float(text.replace(",", "")) for text in labels(chart, which)]
+        assert len(shown) >= 4
+        assert shown == sorted(set(shown))
+        # every one is 1, 2 or 5 times a power of ten, and none is left out
+        assert all(
+            min(abs(value / (m * 10.0**k) - 1) for m in (1, 2, 5) for k in range(-4, 7)) < 1e-9 for value in shown
+        )
+        ratios = np.divide(shown[1:], shown[:-1])
+        assert np.all(np.isclose(ratios, 2) | np.isclose(ratios, 2.5))
+    report.close()
+
+
+def contrast(one, other):
+    """Contrast of two colours, as the accessibility guidelines define it: from 1 to 21."""
+
+    def luminance(colour):
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    dim, bright = sorted([luminance(one), luminance(other)])
+    return (bright + 0.05) / (dim + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_keeps_to_the_colours_that_its_reader_prefers(browser, planned, scheme):
+    report = Opened(browser, planned, scheme=scheme)
+    report.chart("plan")
+    colours = "e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]"
+    _, paper = report.page.locator("body").evaluate(colours)
+    assert (sum(map(int, re.findall(r"\d+", paper)[:3])) > 600) == (scheme == "light")
+    for what in ("body", "th >> nth=0", ".lead >> nth=0", ".files a >> nth=0", ".legend button >> nth=0"):
+        assert contrast(report.page.locator(what).evaluate(colours)[0], paper) >= 4.5
+    # charts are drawn on white, and turned over in the dark
+    picture = Image.open(io.BytesIO(report.page.locator(".chart").screenshot())).convert("RGB")
+    corner = picture.getpixel((4, 4))
+    assert contrast(f"rgb{corner}", paper) < 1.05
+    report.close()
+
+
 def test_a_policy_of_a_plan_is_toggled_with_its_line_and_its_bar(browser, planned):
     report = Opened(browser, planned)
     chart = report.chart("plan")
@@ -257,6 +305,9 @@ def test_the_page_of_a_replay(browser, tmp_path, monkeypatch):
         entry(chart, "W-TS").click()
         report.page.wait_for_function(f"c => ({visible})(c).every(v => v === true)", arg=chart.element_handle())
         assert chart.evaluate("c => c._fullLayout.yaxis.type") == "log"
+        steps = np.diff([float(text) for text in labels(chart, "y")])
+        assert len(steps) >= 2
+        assert steps == pytest.approx(steps[0])  # wealth spans less than one power of ten
         report.page.get_by_role("button", name="linear scale").click()
         assert chart.evaluate("c => c._fullLayout.yaxis.type") == "linear"
         assert "wrong tool" in report.page.locator(".note").last.inner_text()

@@ -112,7 +112,7 @@ def test_ruin_can_be_drawn(tmp_path):
     assert played["SF-UCB"].drawdown == 1
     played.save(tmp_path)
     ((chart,),) = report.wealth(played).charts
-    assert 0 < chart.decades("y") < 3
+    assert chart.ticks("y") in ("even", "parts")
 
 
 def test_settings_of_other_libraries_change_no_figure(tmp_path):

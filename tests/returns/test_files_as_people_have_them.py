@@ -168,6 +168,27 @@ def test_spreadsheets(tmp_path):
     assert "column 'A', row 4 of the sheet" in suggested(path, skip_rows=1, sheet="prices")
 
 
+@pytest.mark.parametrize(
+    ("preamble", "lines"),
+    [
+        ("Fund report\n\n", 2),
+        ("\nReport\n\n\n", 4),
+        ("Fund report\nSource: X, Y\n\n", 3),
+        ("Fund report,,\n,,\n\n", 3),
+        ("Fund report,,\nCurrency,USD,\n\n\n", 4),
+        ('"Fund\nreport",,\n\n', 3),
+        ("Fund report\n   \n", 2),
+        ("Fund report\n,,\n\n", 3),
+    ],
+)
+def test_a_preamble_with_empty_lines(preamble, lines, tmp_path):
+    """The error names the value to pass, and with it the file is read."""
+    rows = [f"{d},{a},{b}" for d, a, b in zip(DATES, A, B, strict=True)]
+    path = csv(tmp_path, [f"{preamble}date,A,B", *rows])
+    assert f"pass skip_rows={lines} (--skip-rows {lines})" in suggested(path)
+    np.testing.assert_allclose(read(path, skip_rows=lines).values, expected(), rtol=1e-12)
+
+
 def test_names_below_a_preamble(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     lines = [["from the desk"], [], ["in", "USD"], ["date", "A", "B"], *map(list, zip(DATES, A, B, strict=True))]

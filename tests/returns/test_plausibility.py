@@ -26,14 +26,24 @@ def read(frame, **options):
 
 # --- time that is not a date ------------------------------------------------------------------------------------------
 
-SECONDS = (DAYS - pd.Timestamp("1970-01-01")) // pd.Timedelta("1s")
-TIMES = {
-    "seconds since 1970": SECONDS,
-    "milliseconds since 1970": SECONDS * 1000,
-    "nanoseconds since 1970": SECONDS * 10**9,
-    "dates as a spreadsheet counts them": (DAYS - pd.Timestamp("1899-12-30")).days,
-    "years with their fraction": DAYS.year + (DAYS.day_of_year - 1) / 365.25,
-}
+#: Days of 2018 on which New York did not trade.
+HOLIDAYS = ["2018-01-01", "2018-01-15", "2018-02-19", "2018-03-30", "2018-05-28", "2018-07-04", "2018-09-03",
+            "2018-11-22", "2018-12-05", "2018-12-25"]  # fmt: skip
+
+
+def of_days(days):
+    """The days in forms that are no dates."""
+    seconds = (days - pd.Timestamp("1970-01-01")) // pd.Timedelta("1s")
+    return {
+        "seconds since 1970": seconds,
+        "milliseconds since 1970": seconds * 1000,
+        "nanoseconds since 1970": seconds * 10**9,
+        "dates as a spreadsheet counts them": (days - pd.Timestamp("1899-12-30")).days,
+        "years with their fraction": days.year + (days.day_of_year - 1) / 365.25,
+    }
+
+
+TIMES = of_days(DAYS)
 
 
 @pytest.mark.parametrize("what", TIMES)
@@ -53,6 +63,23 @@ def test_time_that_is_no_date_is_no_strategy(what, backwards, tmp_path):
         assert read(path, columns=["A", "B"]).names == ("A", "B")
 
 
+@pytest.mark.parametrize("what", TIMES)
+def test_what_time_would_be_ranked_as(what):
+    """A year of trading days steps by 1 day, or by 3 or 4 over weekends and holidays, of some 43,000: a Sharpe ratio of
+    √252 times mean over standard deviation of these steps, 26 to 27. Only who names the column gets that."""
+    days = pd.bdate_range("2018-01-01", "2018-12-31", freq="C", holidays=HOLIDAYS)
+    steps = np.diff(days.to_numpy()).astype("timedelta64[D]").astype(float)
+    by_hand = np.sqrt(252) * steps.mean() / steps.std(ddof=1)
+    assert by_hand == pytest.approx(26.7, abs=0.1)
+    frame = prices(2, len(days))
+    frame.insert(0, "when", np.asarray(of_days(days)[what], float))
+    with pytest.raises(sb.InvalidInputError, match="column 'when' seems to hold"):
+        sb.rank(frame, kind="prices", periods_per_year=252, replications=50)
+    named = sb.rank(frame, kind="prices", periods_per_year=252, replications=50, columns=["when", "A", "B"])
+    assert named.columns[0].name == "when"
+    assert named.columns[0].annual_sharpe == pytest.approx(by_hand, rel=0.02)
+
+
 @pytest.mark.parametrize("step", ["W", "MS", "QS", "YS"])
 def test_spreadsheet_dates_at_other_frequencies(step):
     days = pd.date_range("2000-01-01", periods=20, freq=step)
@@ -69,9 +96,34 @@ def test_prices_are_no_time():
 # --- rows that run backwards ------------------------------------------------------------------------------------------
 
 
+def rising(sharpe, volatility):
+    """Daily prices of a year whose annualised Sharpe ratio and volatility are exactly these."""
+    z = np.random.default_rng(0).normal(size=252)
+    z = (z - z.mean()) / z.std(ddof=1)
+    returns = volatility / np.sqrt(252) * (z + sharpe / np.sqrt(252))
+    return pd.DataFrame({"A": 100 * np.cumprod([1, *(1 + returns)]), "B": prices(1, 253)["A"]})
+
+
+def test_what_prices_would_be_backwards(tmp_path):
+    """Read backwards, a return r is 1/(1 + r) - 1, about r² - r: a Sharpe ratio S becomes the volatility less S. Prices
+    of +0.94 would be ranked at -0.65 with a volatility of 29%; they are refused, with columns= too."""
+    frame = rising(0.94, 0.29)
+    mirrored = sb.rank(frame[::-1], kind="prices", periods_per_year=252, replications=50)
+    assert mirrored["A"].annual_sharpe == pytest.approx(0.29 - 0.94, abs=0.01)
+    frame.insert(0, "Date", [day.strftime("%d/%m/%Y") for day in pd.bdate_range("2018-01-01", periods=253)])
+    path, turned = tmp_path / "prices.csv", tmp_path / "turned.csv"
+    frame.to_csv(path, index=False)
+    frame[::-1].to_csv(turned, index=False)
+    options = {"kind": "prices", "periods_per_year": 252, "replications": 50}
+    assert sb.rank(path, columns=["A", "B"], **options)["A"].annual_sharpe == pytest.approx(0.94)
+    with pytest.raises(sb.InvalidInputError, match="the newest come first: returns would run backwards"):
+        sb.rank(turned, columns=["A", "B"], **options)
+    read_as_said = sb.rank(turned, columns=["A", "B"], date_format="%d/%m/%Y", unsorted="sort", **options)
+    assert read_as_said["A"].annual_sharpe == pytest.approx(0.94)
+
+
 @pytest.mark.parametrize("form", ["%d/%m/%Y", "%m/%d/%Y", "%d-%b-%Y", "%b %d, %Y", "%Y%m%d"])
 def test_newest_first_in_a_form_that_is_not_read(form, tmp_path, capsys):
-    """Prices that rise by 0.94 a year, or fall by as much if they are read backwards."""
     frame = prices()
     frame.insert(0, "Date", [day.strftime(form) for day in DAYS])
     path, turned = tmp_path / "prices.csv", tmp_path / "turned.csv"

@@ -316,6 +316,19 @@ def test_a_pilot_that_takes_up_the_table_is_no_result():
     assert sb.replay(table(*g.normal(0, 0.01, (5, 250)), q=252), "SF-UCB", runs=2).remarks == ()
 
 
+def test_five_hundred_columns_leave_fifteen_hundred_rows_no_time():
+    """Three rows for each of 500 columns are 1,500 rows: every row is a trial, and nothing was chosen."""
+    x = np.random.default_rng(4).normal(0, 0.01, (500, 1500))
+    crowd = table(*x, names=[f"s{k}" for k in range(500)], q=252)
+    with pytest.raises(sb.InvalidInputError, match="500 columns are too many for 1,500 rows: SF-UCB would try all"):
+        sb.replay(crowd, "SF-UCB", runs=2)
+    held = sb.trace(sb.ScaleFreeUCB(L=1e-5), sb.Tape(x, clock="rounds"), horizon=1500).choices
+    assert np.bincount(held, minlength=500).tolist() == [3] * 500
+    played = sb.replay(crowd, ["SF-UCB", "RoundRobin"], runs=2)
+    assert [player.name for player in played.players] == ["Round robin", EQUAL, BEST, LEADER]
+    assert str(played).startswith("Check: SF-UCB would be at the end of the 1,500 rows")
+
+
 def test_the_default_regulariser_knows_nothing_of_later_rows(daily):
     """A calm second half would lower a variance that is taken from all rows."""
     calm = daily.values.copy()

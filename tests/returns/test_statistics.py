@@ -320,3 +320,28 @@ def test_a_rate_is_annual_or_per_period():
 def test_rates_that_cannot_be(rates, words):
     with pytest.raises(sb.InvalidInputError, match=words):
         statistics.risk_free_rate(*rates)
+
+
+def test_columns_that_resemble_one_another_are_deflated_too_little_not_too_much():
+    """The best of 20 without skill, by the published formula: it passes at 95% in 0.06% of cases if they are
+    independent, and in 4.9% if their correlation is 0.99, near the 5% of a single one."""
+    tried, rows, samples = 20, 1000, 400_000
+    gamma = np.euler_gamma
+    maximum = (1 - gamma) * scipy.special.ndtri(1 - 1 / tried) + gamma * scipy.special.ndtri(1 - 1 / (tried * math.e))
+    g, passed = np.random.default_rng(1), {}
+    for correlation in (0.0, 0.99):
+        count = 0
+        for _ in range(10):
+            shared, own = g.standard_normal((samples // 10, 1)), g.standard_normal((samples // 10, tried))
+            z = math.sqrt(correlation) * shared + math.sqrt(1 - correlation) * own  # Sharpe ratios times √rows
+            passes = z.max(axis=1) - z.std(axis=1, ddof=1) * maximum > scipy.special.ndtri(0.95)
+            count += int(passes.sum())
+            for case in np.concatenate([np.flatnonzero(passes)[:20], np.flatnonzero(~passes)[:20]]):
+                ratios = z[case] / math.sqrt(rows)
+                deflated = statistics.deflated_sharpe(
+                    ratios.max(), 1 / math.sqrt(rows), trials=tried, variance=ratios.var(ddof=1)
+                )
+                assert (deflated > 0.95) == passes[case]
+        passed[correlation] = count / samples
+    assert passed[0.0] == pytest.approx(0.0006, abs=0.00015)
+    assert passed[0.99] == pytest.approx(0.0485, abs=0.0015)

@@ -79,6 +79,10 @@ class Series:
     notes: Sequence[str] = ()
 
 
+#: Powers of ten that a logarithmic axis must span to have ticks at these alone, and at 1, 2 and 5 times each.
+_POWERS, _PARTS = 3, 0.8
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rule:
     """A reference line across the chart, at a value of one axis; a label is shown beside it or in the legend."""
@@ -161,8 +165,8 @@ class Chart:
         """Series with an entry in the legend: what was measured, then bounds."""
         return sorted((s for s in self.series if s.legend), key=lambda s: s.kind == "bound")
 
-    def decades(self, axis: Literal["x", "y"]) -> float:
-        """How many powers of ten the positive values along an axis span."""
+    def span(self, axis: Literal["x", "y"]) -> tuple[float, float] | None:
+        """The ends of the positive values along an axis; None if there are none."""
         shown = [s for s in self.series if not s.hidden]
         if (axis == "x") == self.across:
             found = [v for s in shown for values in (s.mean, s.low, s.high) for v in values]
@@ -171,8 +175,14 @@ class Chart:
         found = [float(v) for v in found if v > 0]
         low, high = (self.x if axis == "x" else self.y).ends
         if not found and (low is None or high is None):
-            return 0.0
-        return math.log10((max(found) if high is None else high) / (min(found) if low is None else low))
+            return None
+        return min(found) if low is None else low, max(found) if high is None else high
+
+    def ticks(self, axis: Literal["x", "y"]) -> Literal["powers", "parts", "even"]:
+        """Where a logarithmic axis of plain numbers has ticks: at powers of ten, 1, 2 and 5 times each, or evenly."""
+        low, high = self.span(axis) or (1.0, 1.0)
+        decades = math.log10(high / low)
+        return "powers" if decades > _POWERS else "parts" if decades > _PARTS or decades == 0 else "even"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -61,8 +61,6 @@ _ROOM = 0.97
 _ON_AXIS = {"x": 28, "y": 56}
 #: Columns and letters of a legend: the first that there is room for.
 _LEGENDS = ((3, 9.0), (2, 9.0), (2, 7.5), (1, 9.0))
-#: Up to so many powers of ten, a logarithmic axis has ticks at 1, 2 and 5 times each.
-_FINE = 3
 
 
 def render_matplotlib(figure: Figure | Heatmap) -> DrawnFigure:
@@ -200,7 +198,7 @@ def _axis(ax: Axes, chart: Chart, which: Literal["x", "y"]) -> None:
     if described.scale == "log":
         axis.set_minor_locator(ticker.NullLocator())
         if described.plain:
-            _plain_ticks(axis, chart.decades(which))
+            _plain_ticks(axis, chart.ticks(which))
     elif described.scale == "places":
         axis.set_ticks(range(len(described.places)), [_place(name, _ON_AXIS[which]) for name in described.places])
         if which == "y":
@@ -214,7 +212,7 @@ def _axis(ax: Axes, chart: Chart, which: Literal["x", "y"]) -> None:
         above = ax.secondary_xaxis("top", functions=(lambda n: np.divide(n, factor), lambda m: np.multiply(m, factor)))
         above.set_xlabel(plain_text(label))
         above.xaxis.set_minor_locator(ticker.NullLocator())
-        _plain_ticks(above.xaxis, chart.decades(which))
+        _plain_ticks(above.xaxis, chart.ticks(which))
     if described.beside:
         right = ax.twinx()  # in the margin
         right.set_ylim(ax.get_ylim())
@@ -223,10 +221,13 @@ def _axis(ax: Axes, chart: Chart, which: Literal["x", "y"]) -> None:
         right.grid(visible=False)
 
 
-def _plain_ticks(axis: Any, decades: float) -> None:
+def _plain_ticks(axis: Any, ticks: str) -> None:
     from matplotlib import ticker
 
-    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if decades <= _FINE else (1,)))
+    if ticks == "even":
+        axis.set_major_locator(ticker.MaxNLocator(6, steps=[1, 2, 5, 10]))
+    else:
+        axis.set_major_locator(ticker.LogLocator(subs=(1,) if ticks == "powers" else (1, 2, 5)))
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 

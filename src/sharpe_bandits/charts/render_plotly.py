@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,8 +30,6 @@ _LINE, _MARKER = 1.25, 1.75
 _WASH = "2b"
 _GRID = "#e6e9ee"
 _FONT = {"family": "system-ui, sans-serif", "size": 13}
-#: Up to so many powers of ten, a logarithmic axis has ticks at 1, 2 and 5 times each.
-_FINE = 3
 #: Room below the charts for each entry of the legend.
 _ENTRY = 24
 
@@ -164,14 +163,24 @@ def axis(chart: Chart, which: Literal["x", "y"], scale: Scale | None = None) -> 
         "rangemode": "tozero" if low == 0 else "normal", "tickformat": "",
     }  # fmt: skip
     if described.scale == "log":
-        fine = described.plain and chart.decades(which) <= _FINE
-        found |= {"dtick": "D2" if fine else 1, "tickformat": ",.3~r" if described.plain else ""}
+        found |= _plain_ticks(chart, which) if described.plain else {"dtick": 1}
         low, high = (None if end is None else float(np.log10(end)) for end in (low, high))
     if low is not None and high is not None:
         found["range"] = [low, high]
     if described.scale == "places":
         found |= _places(described, which)
     return found
+
+
+def _plain_ticks(chart: Chart, which: Literal["x", "y"]) -> dict[str, Any]:
+    """Plain numbers along a logarithmic axis."""
+    ticks, (low, high) = chart.ticks(which), chart.span(which) or (1.0, 1.0)
+    step: str | int = 1 if ticks == "powers" else "D2"
+    if ticks == "even":
+        least = (high - low) / 6
+        power = 10.0 ** math.floor(math.log10(least))
+        step = f"L{next(m * power for m in (1, 2, 5, 10) if m * power >= least):.12g}"
+    return {"dtick": step, "tickformat": ",.6~r"}
 
 
 def _places(described: Axis, which: str) -> dict[str, Any]:

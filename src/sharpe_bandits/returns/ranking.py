@@ -206,7 +206,7 @@ class Ranking(Shown):
         said = f"{first.name} has the largest {what}, and ranks first in {first.best:.0%} of the resamples."
         if self.trials > 1:
             said += (
-                f" Its annualised Sharpe ratio is {first.annual_sharpe:.2f}; the expected maximum of {self.trials} "
+                f" Its annualised Sharpe ratio is {first.annual_sharpe:z.2f}; the expected maximum of {self.trials} "
                 f"trials without skill is {self.annual_expected_maximum:.2f}. The probability that its true Sharpe "
                 f"ratio is above 0 is {_confidence(first.dsr)} after correcting for {self.trials} trials (deflated "
                 f"Sharpe ratio), and {_confidence(first.psr)} without the correction (probabilistic Sharpe ratio)."
@@ -292,7 +292,7 @@ class Ranking(Shown):
         e = console.decimals(self.rssr_error, most=12)
         others = [
             [
-                c.name, f"{c.annual_mean:.2%}", f"{c.annual_volatility:.2%}", f"{c.drawdown:.1%}", f"{c.sharpe:.4f}",
+                c.name, f"{c.annual_mean:z.2%}", f"{c.annual_volatility:.2%}", f"{c.drawdown:.1%}", f"{c.sharpe:z.4f}",
                 f"{c.rssr:.3g}", f"[{c.rssr_low:z.{e}f}, {c.rssr_high:z.{e}f}]",
             ]
             for c in shown

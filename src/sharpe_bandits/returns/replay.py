@@ -147,7 +147,9 @@ class Replay(Shown):
     def summary(self) -> str:
         """What to make of it, in a few sentences."""
         equal = self[EQUAL]
-        said = f"Equal weight had an annualised Sharpe ratio of {equal.annual_sharpe:.2f} ± {equal.annual_se_hac:.2f}. "
+        said = (
+            f"Equal weight had an annualised Sharpe ratio of {equal.annual_sharpe:z.2f} ± {equal.annual_se_hac:.2f}. "
+        )
         words = []
         for sign, word in ((1, "above"), (-1, "below")):
             clear = [p.name for p in self.policies if sign * p.annual_difference > CLEAR * _luck(p)]
@@ -158,13 +160,13 @@ class Replay(Shown):
         wide = max(self.policies, key=lambda p: p.sd_over_runs["annual_sharpe"])
         least, most = wide.band["annual_sharpe"]
         said += (
-            f" The same policy has other luck in every run: that of {wide.name} is from {least:.2f} to {most:.2f} in "
+            f" The same policy has other luck in every run: that of {wide.name} is from {least:z.2f} to {most:z.2f} in "
             "nine runs of ten."
         )
         places = "one column" if self.top == 1 else f"{self.top} columns"
         return (
             f"{said} A policy holds {places} at a time, equal weight all of them; the columns alone had Sharpe "
-            f"ratios from {low:.2f} to {high:.2f} (median {middle:.2f})."
+            f"ratios from {low:z.2f} to {high:z.2f} (median {middle:z.2f})."
         )
 
     @property
