@@ -89,7 +89,7 @@ if hasattr(first, "values"):
 """
 LONG = {
     "lazy": ("sb.simulate(sb.UCBRSSR(L=1.0), EQUAL, horizon=n, runs=2)", MAX_TABLE),
-    "side by side": ("sb.simulate(sb.ScaleFreeIMED(L=1.0), EQUAL, horizon=n, runs=16)", MAX_TABLE),
+    "side by side": ("sb.simulate(sb.ScaleFreeIMED(L=1.0), EQUAL, horizon=n, runs=8)", MAX_TABLE),
     "one by one": ("sb.simulate(sb.ScaleFreeIMED(L=1.0), EQUAL, horizon=n, runs=2)", MAX_TABLE),
     "a long pilot": ("sb.simulate(sb.UCB1(pilot_fraction=0.99), EQUAL, horizon=n, runs=2)", MAX_TABLE),
     "forgets": ("sb.simulate(sb.DiscountedUCB(L=1.0), EQUAL, horizon=n, runs=2)", MAX_TABLE),

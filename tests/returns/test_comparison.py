@@ -234,3 +234,17 @@ def test_a_series_of_rates_is_a_constant_rate_where_it_is_constant():
         frame, kind="returns", periods_per_year=252, benchmark="B", columns=["A"], block=1, replications=100
     )
     assert active.columns[0].sharpe == pytest.approx(statistics.sharpe(x[:, 0] - x[:, 1]), rel=1e-12)
+
+
+def test_columns_that_never_meet_have_no_difference(tmp_path):
+    table = np.random.default_rng(1).normal(0.001, 0.01, (400, 3))
+    table[:201, 1] = table[199:, 2] = np.nan
+    columns = dict(zip("abc", table.T, strict=True))
+    found = sb.compare(columns, kind="returns", periods_per_year=252, missing="keep", replications=100)
+    (apart,) = (d for d in found.differences if {d.first, d.second} == {"b", "c"})
+    assert (apart.rows, apart.p) == (0, 1.0)
+    assert next(row for row in found.tables()[0][1] if row[-1] == "0")[1:3] == ["–", "–"]
+    found.save(tmp_path)
+    text = (tmp_path / "comparison.json").read_text()
+    kept = json.loads(text, parse_constant=pytest.fail)  # NaN is no JSON
+    assert [d["annual_difference"] for d in kept["differences"] if d["rows"] == 0] == [None]

@@ -24,7 +24,7 @@ def save(comparison: Comparison, folder: Path) -> None:
     """Write all files of a comparison; nothing is written if one of them cannot be made."""
     files = {
         "comparison.csv": comparison.table.to_csv(),
-        "comparison.json": to_json(comparison.to_dict()),
+        "comparison.json": to_json(comparison.to_dict(), allow_nan=False),
         "comparison.html": page(comparison).encode(),
     }
     write_all(folder, files)

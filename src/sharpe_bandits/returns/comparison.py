@@ -173,7 +173,7 @@ class Comparison(Shown):
         """What is shown, as text; ``max_rows`` rows each."""
         pairs = [
             [
-                f"{d.first} − {d.second}", f"{d.annual_difference:+z.2f}", f"{d.annual_se:.2f}", f"{d.p:.3f}",
+                f"{d.first} − {d.second}", *self._or_dash(d), f"{d.p:.3f}",
                 self._resampled(d.p_bootstrap), f"{d.fdr:.3f}", f"{d.rows:,}",
             ]
             for d in self.differences[:max_rows]
@@ -185,6 +185,11 @@ class Comparison(Shown):
         ]
         shown: list[console.Cells] = [(heads, pairs)]
         return shown + ([(["", "p", "in the model confidence set"], kept)] if kept else [])
+
+    def _or_dash(self, d: Difference) -> tuple[str, str]:
+        """A difference and its standard error; too few rows that both columns have give none."""
+        known = not math.isnan(d.annual_difference)
+        return (f"{d.annual_difference:+z.2f}", f"{d.annual_se:.2f}") if known else ("–", "–")
 
     def _resampled(self, p: float) -> str:
         """A p-value by resamples, to the digit that another seed leaves alone."""
@@ -203,7 +208,8 @@ class Comparison(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Plain data, but for the returns."""
         words = {key: getattr(self, key) for key in self.__dataclass_fields__ if key != "returns"}
-        return {**words, "differences": [asdict(d) for d in self.differences], "summary": self.summary}
+        pairs = [{key: None if value != value else value for key, value in asdict(d).items()} for d in self.differences]
+        return {**words, "differences": pairs, "summary": self.summary}
 
     def save(self, folder: str | Path) -> None:
         """Write ``comparison.html``, ``.csv`` and ``.json``; needs the extra ``report``."""
