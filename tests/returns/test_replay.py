@@ -9,8 +9,8 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.engine.spec import is_random
 from sharpe_bandits.returns import statistics
+from sharpe_bandits.returns.players import usual_policies
 from sharpe_bandits.returns.playing import BEST, EQUAL, LEADER, NUMBERS, follow_the_leader
-from sharpe_bandits.returns.replay import usual_policies
 from sharpe_bandits.returns.resampling import resampled_rows
 
 A = [0.10, -0.10, 0.20, 0.00, -0.50, 0.10]

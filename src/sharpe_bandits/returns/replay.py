@@ -12,7 +12,7 @@ rows drawn again. The standard deviation over these runs is shown beside every n
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -22,20 +22,17 @@ import numpy as np
 from .. import console
 from ..display import Findings, Shown, Table
 from ..engine.spec import Feedback
-from ..errors import BudgetTooSmallError, InvalidInputError, unknown
+from ..errors import InvalidInputError, unknown
 from ..kernels.holdings import Terms
-from ..objectives import RSSR
-from ..policies.base import Policy, check_policy
-from ..policies.by_name import policies_by_name
+from ..policies.base import Policy
 from ..validation import check_keywords, one_of, positive, whole
 from . import statistics
 from .dates import in_words
 from .decisions import costs_of
+from .players import chosen_policies, past_their_pilot
 from .playing import (
     ALL,
-    BEST,
     EQUAL,
-    LEADER,
     NUMBERS,
     POLICY,
     Judge,
@@ -400,8 +397,9 @@ def replay(
     source : Any
         from :func:`read_returns`; or a file, frame or other table, with options of that function
     policies : Policy | str | Iterable[Policy | str] | None, optional
-        policies, or their names as in "SlidingWindowUCB:window=250,c=1"; by default those of :func:`usual_policies`.
-        RSSR is signed in a replay: by name it is made so, an object without it is refused
+        policies, or their names as in "SlidingWindowUCB:window=250,c=1"; by default SF-UCB, the same with
+        a window, W-TS, and UCB-RSSR with bandit feedback. RSSR is signed in a replay: by name it is made so, an object
+        without it is refused
     L : float | None, optional
         regulariser of policies given by name, in the unit of variance per round; by default a tenth of the smallest
         variance of a column in the first 20 rounds, or in the first two per column if these are more
@@ -472,12 +470,12 @@ def replay(
     rounds = drawn.rounds - drawn.warm_rounds
     given, budget = budget, rounds // 2 if budget is None else whole("budget", budget, 1, rounds)
     rate_of_round = (1 + rate) ** (drawn.length / drawn.rounds) - 1 if drawn.rounds < drawn.length else rate
-    chosen = _policies(policies, drawn.rounds, returns.names, L, rate_of_round, feedback)
+    chosen = chosen_policies(policies, drawn.rounds, returns.names, L, rate_of_round, feedback)
     if given is not None and not any(policy.setting == "fixed budget" for policy in chosen):
         raise InvalidInputError(
             f"budget={given!r} is for policies that explore and then hold, such as SHSR; there is none: leave it out"
         )
-    judged, remarks = (chosen, []) if warm_up else _past_their_pilot(chosen, rounds * top, columns)
+    judged, remarks = (chosen, []) if warm_up else past_their_pilot(chosen, rounds * top, columns)
     terms = Terms(hold, drawn.warm_rounds, feedback == "full", bool(cost_aware))
     plain = top == 1 and hold == 1 and not warm_up and not cost_aware and returns.complete
     table = Judge(returns, rate, costs, drawn)
@@ -499,45 +497,6 @@ def replay(
     )  # fmt: skip
 
 
-def _past_their_pilot(policies: list[Policy], rows: int, columns: int) -> tuple[list[Policy], list[str]]:
-    """The policies that come to choose, and remarks on those that do not, or only late: trying all columns takes long.
-
-    A policy that has not a row per column left after its pilot has chosen nothing.
-    """
-
-    def too_short(policy: Policy, horizon: int) -> bool:
-        try:
-            policy.check_horizon(horizon, columns)
-        except BudgetTooSmallError:
-            return True
-        return False
-
-    of_regret = [policy for policy in policies if policy.setting == "regret"]
-    never = [p for p in of_regret if not too_short(p, rows) and too_short(p, rows - columns)]
-    late = [p for p in of_regret if p not in never and not too_short(p, rows) and too_short(p, rows // 2)]
-    remedy = "give fewer columns with columns= (--columns), or more rows"
-    if len(never) == len(policies):
-        raise InvalidInputError(
-            f"{columns:,} columns are too many for {rows:,} rows: {_named(never)} would try all of them and be at the "
-            f"end of the table; {remedy}"
-        )
-    remarks = []
-    if never:
-        remarks.append(
-            f"{_named(never)} would be at the end of the {rows:,} rows when all {columns:,} columns have been tried "
-            f"often enough, and would have chosen none: left out; {remedy}"
-        )
-    if late:
-        remarks.append(
-            f"{_named(late)} spends more than half of the {rows:,} rows on trying all {columns:,} columns; {remedy}"
-        )
-    return [policy for policy in policies if policy not in never], remarks
-
-
-def _named(policies: Iterable[Policy]) -> str:
-    return ", ".join(policy.name for policy in policies)
-
-
 def _luck(player: Player) -> float:
     """Standard error of the difference from equal weight, the scatter of runs included."""
     return math.hypot(player.annual_difference_se, player.sd_over_runs["annual_difference"])
@@ -548,55 +507,3 @@ def _band(player: Player, key: str, form: str) -> str:
         return ""
     low, high = player.band[key]
     return f"{low:{form}} to {high:{form}}"
-
-
-def usual_policies(
-    rounds: int, columns: int, L: float, risk_free_per_round: float = 0.0, feedback: Feedback = "bandit"
-) -> list[Policy]:
-    """SF-UCB, the same with a window of a quarter of the rounds, W-TS; and UCB-RSSR as published.
-
-    The last is left out with full feedback: on returns its index is infinite for all columns alike, which makes it play
-    them in turn, or, where all have been seen as often, the first for ever.
-    """
-    window = max(rounds // 4, 6 * columns)
-    names = ["ScaleFreeUCB", f"SlidingWindowUCB:window={window}", "ScaleFreeTS"]
-    names += ["UCBRSSR"] if feedback == "bandit" else []
-    return policies_by_name(names, L=L, risk_free=risk_free_per_round)
-
-
-def _policies(
-    given: Any, rounds: int, columns: Sequence[str], L: float, rate: float, feedback: Feedback
-) -> list[Policy]:
-    if given is None:
-        return usual_policies(rounds, len(columns), L, rate, feedback)
-    listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    if not listed:
-        raise InvalidInputError("there is no policy to play; pass at least one, or None for the usual ones")
-    named = iter(policies_by_name([p for p in listed if isinstance(p, str)], L=L, risk_free=rate))
-    chosen = [next(named) if isinstance(p, str) else check_policy(p) for p in listed]
-    taken = {EQUAL, BEST, LEADER}
-    for policy in chosen:
-        if policy.name in taken:
-            raise InvalidInputError(f"two players are called {policy.name!r}; give the policy another name=")
-        taken.add(policy.name)
-        if policy.setting == "fixed confidence":
-            raise InvalidInputError(
-                f"{policy.name} stops when it is sure, which recorded returns do not let it be; play one that does "
-                "not stop, or SHSR, which explores for a given number of rows"
-            )
-        if policy.n_recommended > 1:
-            raise InvalidInputError(
-                f"{policy.name} looks for {policy.n_recommended} columns, but one is held at a time; pass m=1"
-            )
-        if _unsigned(policy):
-            raise InvalidInputError(
-                f"{policy.name} has an RSSR without its sign, which takes a column that loses steadily for a good one; "
-                "pass signed=True"
-            )
-    return chosen
-
-
-def _unsigned(policy: Policy) -> bool:
-    """Whether a policy that could keep the sign of RSSR does not."""
-    objective = getattr(policy, "objective", None)
-    return getattr(policy, "signed", True) is False or (isinstance(objective, RSSR) and not objective.signed)
