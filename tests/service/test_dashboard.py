@@ -257,6 +257,12 @@ def test_a_damaged_campaign_says_so_and_does_not_hide_others(page, store, served
     sign_in(page, READER)
     until(page, "document.querySelectorAll('#campaigns td.spark svg').length === 1")
     assert "description of the campaign" in page.inner_text("#campaigns tr[data-name=broken]")
+    page.click("#campaigns thead th:nth-child(8) button")
+    assert page.locator("#campaigns tbody th").all_inner_texts() == ["desks", "broken"]
+    page.focus("#campaigns a:has-text('desks')")
+    store.campaign("desks").ask()
+    until(page, "document.querySelector('#campaigns tr[data-name=desks] td:nth-child(8)').textContent === '1'")
+    assert page.evaluate("document.activeElement.textContent") == "desks", "the focus stays when rows are new"
     page.click("#campaigns a:has-text('broken')")
     page.wait_for_url("**/broken")
     assert "Unreadable data" in page.inner_text("h1")

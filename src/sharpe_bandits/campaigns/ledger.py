@@ -55,9 +55,11 @@ class Settings(NamedTuple):
     @classmethod
     def from_json(cls, text: str) -> Settings:
         try:
-            return cls(**from_json(text, "the description of the campaign"))
-        except TypeError as error:
-            raise UnreadableDataError(f"the description of the campaign is damaged: {error}") from None
+            return cls(**from_json(text, "it"))
+        except (TypeError, UnreadableDataError) as error:
+            raise UnreadableDataError(
+                f"the description of the campaign is damaged ({error}); restore the store from a copy"
+            ) from None
 
     def make_policy(self) -> Policy:
         """The policy; raises where a user's own has changed, or is not defined."""

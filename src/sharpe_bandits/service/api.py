@@ -211,7 +211,9 @@ def _small(number: int) -> int:
 
 
 @router.get("/campaigns/{name}/pending", summary="Decisions that wait for their reward", response_model=Decisions)
-async def pending(request: Request, name: str, count: int = Query(100, ge=1, le=10_000)) -> Response:
+async def pending(
+    request: Request, name: str, count: int = Query(100, ge=1, le=10_000, description="at most so many")
+) -> Response:
     """First those whose lease ends, or has ended, first."""
     opened = await campaign_of(request, name)
     found = await read(lambda: opened.reader.pending(count))
@@ -264,8 +266,12 @@ async def log(
 
 
 @router.get("/campaigns/{name}/verification", summary="Fold the log again and compare")
-async def verify(request: Request, name: str, choices: bool = False) -> Response:
-    """Takes time in proportion to the log; with choices=true also asks the policy again for every choice."""
+async def verify(
+    request: Request,
+    name: str,
+    choices: bool = Query(False, description="also ask the policy again for every choice"),
+) -> Response:
+    """Takes time in proportion to the log."""
     opened = await campaign_of(request, name)
     async with request.app.state.heavy:
         found = await read(lambda: opened.reader.verify(choices=choices))
@@ -349,8 +355,10 @@ async def overview(request: Request) -> Response:
 
 
 @router.get("/stream", summary="Server-sent events: which campaigns changed", response_class=_of_type(_EVENTS))
-async def stream(request: Request, campaign: str | None = Query(None, max_length=200)) -> Response:
-    """An event ``changed`` with names and numbers of events, at most once a second."""
+async def stream(
+    request: Request, campaign: str | None = Query(None, max_length=200, description="only this one")
+) -> Response:
+    """An event called changed, with names and numbers of events, at most once a second."""
     desk = desk_of(request)
     desk.check_room()
 

@@ -21,26 +21,35 @@ class _Body(BaseModel):
 class NewCampaign(_Body):
     """A campaign to make, or to check that it is there."""
 
-    name: Text
+    name: Text = Field(description="of the campaign; up to 200 characters")
     policy: Text | dict[str, Any] = Field(
         description="as on the command line, SF-UCB:L=1e-5,c=0.5, or as policy.to_dict() gives it"
     )
     L: Number | None = Field(None, description="regulariser of a policy given as text, where that has none")
     risk_free: Number = Field(0.0, description="per round, of a policy given as text")
-    arms: Annotated[list[Text], Field(min_length=2, max_length=10_000)] | Annotated[StrictInt, Field(ge=2, le=10_000)]
-    horizon: StrictInt | None = None
-    seed: Annotated[StrictInt, Field(ge=0)] | None = None
+    arms: (
+        Annotated[list[Text], Field(min_length=2, max_length=10_000)] | Annotated[StrictInt, Field(ge=2, le=10_000)]
+    ) = Field(description="a list of names, or how many")
+    horizon: StrictInt | None = Field(None, description="rounds, where the policy needs them or the campaign is to end")
+    seed: Annotated[StrictInt, Field(ge=0)] | None = Field(
+        None, description="of the policy's own randomness; 0 by default"
+    )
     lease: Text | Number | None = Field(None, description='"1 day", or seconds')
-    default_reward: Number | None = None
-    explore: Number | None = None
+    default_reward: Number | None = Field(None, description="of decisions whose lease runs out; none by default")
+    explore: Number | None = Field(
+        None,
+        description="share of decisions that go to an arm at random, for evaluation of other policies; 0 by default",
+    )
 
 
 class Ask(_Body):
     """A request for decisions: one, one per key, or ``count`` of them."""
 
     key: Text | None = Field(None, description="idempotency key: the same key gives the same decision")
-    keys: Annotated[list[Text | None], Field(min_length=1, max_length=10_000)] | None = None
-    count: Count | None = None
+    keys: Annotated[list[Text | None], Field(min_length=1, max_length=10_000)] | None = Field(
+        None, description="a decision per key; null for one without"
+    )
+    count: Count | None = Field(None, description="so many decisions, without keys")
     worker: Text | None = Field(None, description="who asks; by default the name of the token")
 
 
@@ -54,14 +63,16 @@ class Reward(_Body):
 class Tell(_Body):
     """Rewards, recorded in one commit: all or none, or with strict=false each on its own."""
 
-    rewards: Annotated[list[Reward], Field(min_length=1, max_length=10_000)]
-    strict: StrictBool = True
+    rewards: Annotated[list[Reward], Field(min_length=1, max_length=10_000)] = Field(
+        description='[{"decision": 1, "reward": 0.012}, ...]'
+    )
+    strict: StrictBool = Field(True, description="all or none (the default), or each on its own")
 
 
 class Arm(_Body):
     """An arm."""
 
-    arm: Text | StrictInt
+    arm: Text | StrictInt = Field(description="its name, or its number in a campaign whose arms have none")
 
 
 class DecisionModel(BaseModel):

@@ -34,8 +34,8 @@ def per_day(activity: Activity, now: float, kind: str) -> Estimate | None:
     return Estimate(pace, error, pace - 1.959964 * error, pace + 1.959964 * error)
 
 
-def outlook(campaign: Campaign, error: float) -> dict[str, Any]:
-    """The plan as plain data, with a sentence that says it."""
+def outlook(campaign: Campaign, recent: Estimate | None, error: float) -> dict[str, Any]:
+    """The plan as plain data, with a sentence that says it; ``recent``: rewards a day."""
     agent = campaign.agent()
     retired = set(agent.retired)
     active = {arm: moments for arm, moments in agent.moments().items() if arm not in retired}
@@ -43,7 +43,6 @@ def outlook(campaign: Campaign, error: float) -> dict[str, Any]:
         raise InvalidInputError(
             "a plan needs an estimate of every arm: at least two different rewards of each; tell more rewards first"
         )
-    recent = per_day(campaign.activity(), campaign.status().time.timestamp(), "rewarded")
     if recent is None:
         raise InvalidInputError("a plan needs a pace: no reward was told in the last seven days")
     pace = recent.mean
@@ -61,7 +60,7 @@ def outlook(campaign: Campaign, error: float) -> dict[str, Any]:
     sentence = (
         f"{policy.name} is not sure to err less than {error:.0%} within {_LARGEST:,} rounds on arms as estimated now."
         if days is None
-        else f"At {_rounded(pace)} ± {_rounded(recent.se)} rewards a day, {policy.name} takes {duration(days)} to find "
+        else f"At {_with_error(pace, recent.se)} rewards a day, {policy.name} takes {duration(days)} to find "
         f"the best arm with {error:.0%} error, on arms as estimated now: {need.recommended:,} rounds, at which it "
         f"erred in {need.check.error.mean:.1%} ± {need.check.error.se:.1%} of {need.check.runs:,} simulated campaigns. "
         f"{told:,} rewards were told so far."
@@ -80,8 +79,10 @@ def outlook(campaign: Campaign, error: float) -> dict[str, Any]:
     }
 
 
-def _rounded(x: float) -> str:
-    return f"{x:,.0f}" if x >= 100 else f"{x:.3g}"
+def _with_error(x: float, error: float) -> str:
+    """No more digits than two of the standard error."""
+    digits = 1 - math.floor(math.log10(error))
+    return " ± ".join(f"{round(value, digits):,.{max(digits, 0)}f}" for value in (x, error))
 
 
 def duration(days: float) -> str:

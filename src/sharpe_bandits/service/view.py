@@ -51,9 +51,13 @@ class View:
 
     def outlook(self, error: float) -> dict[str, Any]:
         """How long until the error is small; a simulation of some seconds, made again when the campaign has changed."""
-        key = error, self.campaign.status().events
+        status = self.campaign.status()
+        key = error, status.events
         if self._plan[0] != key:
-            self._plan = key, outlook(self.campaign, error)
+            with self._lock:
+                self._activity = self.campaign.activity(self._activity)
+                recent = per_day(self._activity, status.time.timestamp(), "rewarded")
+            self._plan = key, outlook(self.campaign, recent, error)
         return self._plan[1]
 
     def summary(self) -> dict[str, Any]:

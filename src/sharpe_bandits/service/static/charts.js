@@ -111,31 +111,31 @@ const Charts = (() => {
   }
 
   /* `bands`: of each column the lower and the upper ends of its intervals; null where there is none. Early intervals may
-     be very wide: they may triple the height of the figure, and are cut off at its edge. */
+     be very wide: what is wider than nine in ten is cut off at the edge of the figure. */
   function lines(figure, label, series, columns, names, format = number, bands = []) {
     const svg = frame(figure, label), there = (v) => v !== null;
-    const all = columns.flat().filter(there), ends = bands.flat(2).filter(there);
+    const all = columns.flat().filter(there), sorted = (side) => bands.flatMap((ends) => ends[side]).filter(there).sort((a, b) => a - b), lows = sorted(0), highs = sorted(1);
     if (!all.length) { svg.append(el("text", { x: W / 2, y: H / 2, "text-anchor": "middle" }, "nothing yet")); return; }
     let low = Math.min(...all), high = Math.max(...all);
-    const room = high > low ? high - low : Infinity;
-    if (ends.length) [low, high] = [Math.max(low - room, Math.min(low, ...ends)), Math.min(high + room, Math.max(high, ...ends))];
+    if (lows.length) [low, high] = [Math.min(low, lows[Math.floor(0.1 * lows.length)]), Math.max(high, highs[Math.ceil(0.9 * highs.length) - 1])];
     if (low > 0 && low < 0.6 * high) low = 0;
     if (low === high && low > 0) low = 0;
+    if (low === 0 && high === 0) high = 1;
     if (low === high) { low -= Math.abs(low) * 0.1 || 1; high += Math.abs(high) * 0.1 || 1; }
     const y = yAxis(svg, low, high, format), x = timeAxis(svg, series);
     const inside = (v) => y(Math.max(low, Math.min(high, v))).toFixed(1);
-    bands.forEach(([lows, highs], k) => {
+    bands.forEach(([from, to], k) => {
       let path = "";
       for (let i = 0; i < series.count; i++) {
-        if (!there(lows[i]) || !there(columns[k][i])) continue;
+        if (!there(from[i]) || !there(columns[k][i])) continue;
         let j = i;
-        while (j + 1 < series.count && there(lows[j + 1]) && there(columns[k][j + 1])) j++;
+        while (j + 1 < series.count && there(from[j + 1]) && there(columns[k][j + 1])) j++;
         const at = (m) => x(m + 0.5).toFixed(1), run = [...Array(j - i + 1).keys()].map((m) => i + m);
-        if (i === j) path += `M${x(i + 0.35).toFixed(1)} ${inside(lows[i])}V${inside(highs[i])}H${x(i + 0.65).toFixed(1)}V${inside(lows[i])}Z`;
-        else path += `M${run.map((m) => `${at(m)} ${inside(lows[m])}`).join("L")}L${run.reverse().map((m) => `${at(m)} ${inside(highs[m])}`).join("L")}Z`;
+        if (i === j) path += `M${x(i + 0.35).toFixed(1)} ${inside(from[i])}V${inside(to[i])}H${x(i + 0.65).toFixed(1)}V${inside(from[i])}Z`;
+        else path += `M${run.map((m) => `${at(m)} ${inside(from[m])}`).join("L")}L${run.reverse().map((m) => `${at(m)} ${inside(to[m])}`).join("L")}Z`;
         i = j;
       }
-      svg.append(el("path", { d: path, class: `band fill s${Math.min(k, 8)}` }));
+      svg.append(el("path", { d: path, class: `band ${bands.length > 3 ? "many " : ""}fill s${Math.min(k, 8)}` }));
     });
     columns.forEach((column, k) => {
       let path = "", open = false;

@@ -65,6 +65,15 @@
   }
   const percent = (share) => (share === null ? "–" : share >= 0.9995 ? "> 99.9%" : share < 0.0005 ? "< 0.1%" : `${(100 * share).toFixed(1)}%`);
 
+  /* New rows, sorted as the old ones were; the focus stays on what it was on, if that is still there. */
+  function renew(table, rows) {
+    const body = table.tBodies[0], name = (node) => node.getAttribute("aria-label") || node.textContent;
+    const focused = body.contains(document.activeElement) ? name(document.activeElement) : null;
+    body.replaceChildren(...rows);
+    sort(table);
+    if (focused !== null) [...body.querySelectorAll("a, button")].find((node) => name(node) === focused)?.focus({ preventScroll: true });
+  }
+
   function timeCell(row, iso, kind = "") {
     const made = cell(row, "", kind);
     made.dataset.value = iso ? Date.parse(iso) : "";
@@ -81,6 +90,7 @@
     const made = cell(row, ""), button = document.createElement("button");
     button.type = "button";
     button.textContent = words;
+    button.setAttribute("aria-label", question.split("?")[0]);
     button.addEventListener("click", async () => {
       if (!(await confirmed(question))) return;
       try { await api(path, body); say("Done."); after(); } catch (error) { complain(error); }
@@ -118,7 +128,7 @@
   function sort(table) {
     if (table.dataset.by === undefined) return;
     const k = Number(table.dataset.by), sign = table.tHead.rows[0].cells[k].getAttribute("aria-sort") === "ascending" ? 1 : -1;
-    const value = (row) => { const c = row.cells[k], v = c.dataset.value ?? c.textContent; return v === "" || v === "–" ? null : c.classList.contains("n") || c.dataset.value !== undefined ? Number(String(v).replace(/,/g, "")) : v; };
+    const value = (row) => { const c = row.cells[k]; if (!c) return null; const v = c.dataset.value ?? c.textContent; return v === "" || v === "–" ? null : c.classList.contains("n") || c.dataset.value !== undefined ? Number(String(v).replace(/,/g, "")) : v; };
     const rows = [...table.tBodies[0].rows].map((row) => [value(row), row]);
     rows.sort(([a], [b]) => (a === null) - (b === null) || sign * (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b))));
     table.tBodies[0].append(...rows.map(([, row]) => row));
@@ -154,8 +164,7 @@
     if (!table) return;
     follow("/api/stream", async () => {
       const { campaigns } = await api("/api/overview");
-      const rows = new Map([...table.tBodies[0].rows].map((row) => [row.dataset.name, row]));
-      for (const c of campaigns) {
+      renew(table, campaigns.map((c) => {
         const row = document.createElement("tr"), head = cell(row, "", "", true), link = document.createElement("a");
         row.dataset.name = c.name;
         link.href = `/campaign/${encodeURIComponent(c.name)}`;
@@ -171,9 +180,8 @@
           cell(row, pace(c.decisions_per_day), "n").dataset.value = c.decisions_per_day?.mean ?? "";
           for (const key of ["decisions", "pending", "expired"]) cell(row, c[key].toLocaleString("en"), "n");
         }
-        if (rows.has(c.name)) rows.get(c.name).replaceWith(row); else table.tBodies[0].append(row);
-      }
-      sort(table);
+        return row;
+      }));
     });
   }
 
@@ -184,7 +192,7 @@
     const figure = (id) => document.querySelector(`figure[data-chart="${id}"]`);
 
     function arms(view) {
-      const body = $("#arms").tBodies[0], rows = [];
+      const rows = [];
       for (const arm of view.arms.slice(0, 1000)) {
         const row = document.createElement("tr");
         cell(row, `${arm.arm}${arm.retired ? " (retired)" : ""}`, "", true);
@@ -199,8 +207,7 @@
         else action(row, "Retire", `Retire ${arm.arm}? It is not played any more; rewards of its decisions are still taken in. It cannot be brought back.`, `${base}/arms/retire`, { arm: arm.arm }, refresh);
         rows.push(row);
       }
-      body.replaceChildren(...rows);
-      sort($("#arms"));
+      renew($("#arms"), rows);
       const unit = view.periods_per_year ? `annualised with ${number(view.periods_per_year)} rewards per year` : "per reward";
       const watchable = view.intervals === "at all times";
       figure("intervals").querySelector("figcaption").firstChild.textContent = `Sharpe ratio, ${unit}, with 95% intervals ${watchable ? "that hold at all times" : "at this moment (fixed-time)"}`;
@@ -267,7 +274,7 @@
         action(row, "Cancel", `Cancel decision ${d.number} (${d.arm})? A reward told for it later is refused.`, `${base}/decisions/${d.number}/cancel`, {}, refresh);
         return row;
       });
-      $("#waiting").tBodies[0].replaceChildren(...rows);
+      renew($("#waiting"), rows);
       $("#waiting-none").hidden = rows.length > 0;
       $("#waiting").hidden = rows.length === 0;
       sort($("#waiting"));
@@ -362,6 +369,7 @@
       const body = { name: text("name"), policy: text("policy"), L: Number(text("L")), arms: text("arms").split("\n").map((arm) => arm.trim()).filter(Boolean) };
       if (text("horizon")) body.horizon = Number(text("horizon"));
       if (text("lease")) body.lease = text("lease");
+      if (text("explore")) body.explore = Number(text("explore"));
       if (!(await confirmed(`Make the campaign ${body.name} with ${body.arms.length} arms?`))) return;
       try { await api("/api/campaigns", body); location.href = `/campaign/${encodeURIComponent(body.name)}`; } catch (error) { complain(error); }
     });
