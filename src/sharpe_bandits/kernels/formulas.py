@@ -27,6 +27,18 @@ def score(arm, t, *parameters):
     raise AssertionError("a kernel ran without its policy's score bound")
 
 
+def index_parts(arm, *parameters):
+    """Parts of the index that depend on the arm's rewards alone, worked out when these change: ``arm.estimate``,
+    ``arm.influence_variance`` and ``arm.offset``.
+    """
+    raise AssertionError("a kernel ran without its policy's parts bound")
+
+
+def keeps_parts():
+    """Whether there are such parts; bound to :func:`yes` or :func:`no`."""
+    raise AssertionError("a kernel ran without its policy bound")
+
+
 def take(kept, i, at, k, pulls, x, d):
     """Keep what statistics need of a reward x, d above the anchor; see :mod:`sharpe_bandits.kernels.statistics`."""
     raise AssertionError("a kernel ran without its policy's statistics bound")
@@ -79,6 +91,11 @@ def answer(question):
 
 def take_nothing(kept, i, at, k, pulls, x, d):
     """Where no statistic keeps anything."""
+
+
+def no_parts(arm, *parameters):
+    """The parts of an index that has none."""
+    return 0.0, 0.0, 0.0
 
 
 def no_score(arm, t, *parameters):

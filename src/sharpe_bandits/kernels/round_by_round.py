@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import by_round, index, index_at_once, keeps_lead, keeps_powers, kept_cells, score, take
+from .formulas import by_round, index, index_at_once, keeps_lead, keeps_parts, keeps_powers, kept_cells, score, take
 from .game import AHEAD, LANES, NOT_A_NUMBER, keep_pulls
 from .index_play import ROUNDING
 from .rewards import fill, recorded
@@ -31,6 +31,8 @@ from .side_by_side import (
     THIRD,
     VARIANCE,
     arm_of,
+    keep_parts,
+    parts_of,
 )
 from .side_by_side import ROWS as ALL_ROWS
 from .statistics import Sums, anchor_of, best_estimate, higher_moments, pooled, radius, radius_at, summary
@@ -141,8 +143,8 @@ def remembered(t, memory, rule, anchor, under_way):
     return rounds, Sums(memory[WEIGHT], memory[SUM1], memory[SUM2], memory[SUM3], memory[SUM4], anchor)
 
 
-def settle(state, b, k):
-    """Work out the moments of an arm from what is remembered of it."""
+def settle(state, b, k, arguments):
+    """Work out the moments of an arm from what is remembered of it, and the parts of its index that are kept."""
     pulls, sum1, sum2 = state[b, PULLS, k], state[b, SUM1, k], state[b, SUM2, k]
     inverse = 1.0 / pulls
     less = 1.0 / (pulls - 1.0) if pulls > 1.0 else 0.0
@@ -153,18 +155,21 @@ def settle(state, b, k):
         sum3, sum4 = state[b, SUM3, k], state[b, SUM4, k]
         state[b, THIRD, k], state[b, FOURTH, k] = higher_moments(sum1, sum2, sum3, sum4, inverse)
     state[b, ROOT, k] = 1.0 / math.sqrt(pulls)
+    if keeps_parts():
+        keep_parts(state, b, k, parts_of(state, b, k, arguments))
 
 
-def settle_all(state):
+def settle_all(state, arguments):
     """:func:`settle` every arm."""
     for b in range(state.shape[0]):
         for k in range(LANES):
-            settle(state, b, k)
+            settle(state, b, k, arguments)
 
 
-def forget_abreast(state, count, ring, who, t, window, discount):
+def forget_abreast(state, count, ring, who, t, window, discount, arguments, played):
     """:func:`forget`, for ``count`` arms abreast. Where one reward per round is seen, ``who`` has the arms of the
-    window's rounds and ``ring`` one column, otherwise one per arm.
+    window's rounds and ``ring`` one column, otherwise one per arm. Arms about to be settled anew are not settled here:
+    the one ``played``, or all.
     """
     if discount < 1.0:
         for b in range(state.shape[0]):
@@ -182,7 +187,8 @@ def forget_abreast(state, count, ring, who, t, window, discount):
     for column in range(columns):
         i = column if columns > 1 else who[slot]
         add(state[i // LANES], i % LANES, ring[slot, column], -1.0)
-        settle(state, i // LANES, i % LANES)
+        if columns == 1 and i != played:
+            settle(state, i // LANES, i % LANES, arguments)
     if slot == 0:  # once per window the sums are made anew, so that rounding cannot pile up
         shifts = np.zeros(count)
         for i in range(count):
@@ -194,7 +200,7 @@ def forget_abreast(state, count, ring, who, t, window, discount):
                 i = column if columns > 1 else who[s]
                 ring[s, column] -= shifts[i]
                 add(state[i // LANES], i % LANES, ring[s, column], 1.0)
-        settle_all(state)
+        settle_all(state, arguments)
 
 
 def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
@@ -233,7 +239,7 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
         state[:, LAST] = end_of_pilot
         for i in range(count_arms, blocks * LANES):
             state[i // LANES, PULLS, i % LANES] = SPARE
-            settle(state, i // LANES, i % LANES)
+            settle(state, i // LANES, i % LANES, arguments)
         for i in range(count_arms):
             keys[i // LANES, STREAM, i % LANES] = fold(run_key, i)
             keys[i // LANES, KEY, i % LANES] = fold(policy_key, i)
@@ -260,7 +266,10 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                             for k in range(LANES):
                                 arm = arm_of(state, keys, best, round_keys, b, k, t, radius_t)
                                 indices[b, k] = score(arm, t, *arguments)
-                        best[LEAD, :] = every.max()
+                        lead = every[0]
+                        for i in range(1, count_arms):
+                            lead = every[i] if every[i] > lead else lead
+                        best[LEAD, :] = lead
                     for b in range(blocks):
                         for k in range(LANES):
                             arm = arm_of(state, keys, best, round_keys, b, k, t, radius_t)
@@ -276,7 +285,7 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                                 return
                         if v > top or (v == top == math.inf and weights[i // LANES, i % LANES] < fewest):
                             a, top, fewest = i, v, weights[i // LANES, i % LANES]
-            forget_abreast(state, count_arms, ring, who, t, window, discount)
+            forget_abreast(state, count_arms, ring, who, t, window, discount, arguments, a)
             for i in range(0 if full else a, count_arms if full else a + 1):
                 b, k = i // LANES, i % LANES
                 if by_round():
@@ -296,9 +305,9 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                 if window > 0:
                     ring[t % window, i if full else 0] = d
             if full or discount < 1.0:
-                settle_all(state)
+                settle_all(state, arguments)
             else:
-                settle(state, a // LANES, a % LANES)
+                settle(state, a // LANES, a % LANES, arguments)
                 who[t % who.size] = a
             x = paid[a // LANES, a % LANES]
             if t == 0:

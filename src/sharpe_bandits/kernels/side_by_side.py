@@ -4,7 +4,19 @@ import math
 
 import numpy as np
 
-from .formulas import by_round, extras, index, index_at_once, keeps_lead, keeps_powers, kept_cells, score, take
+from .formulas import (
+    by_round,
+    extras,
+    index,
+    index_at_once,
+    index_parts,
+    keeps_lead,
+    keeps_parts,
+    keeps_powers,
+    kept_cells,
+    score,
+    take,
+)
 from .game import AHEAD, LANES, NOT_A_NUMBER, keep_pulls, pilot_counts
 from .rewards import fill, recorded
 from .statistics import (
@@ -23,9 +35,11 @@ from .streams import POLICY, REWARDS, fold, stream_key
 #: What is kept of an arm, for all lanes: rows of ``state[arm, row, lane]``. One array, so that the compiler sees at
 #: once that nothing overlaps, and one address serves all rows. What statistics keep comes after them. The first five
 #: are in the order of :mod:`~sharpe_bandits.kernels.round_by_round`, which sees ``state[i]`` as what is remembered.
-PULLS, SUM1, SUM2, SUM3, SUM4, ANCHOR, MEAN, VARIANCE, SECOND, THIRD, FOURTH, ROOT, LAST, KEY, STREAM, ROWS = range(16)
+PULLS, SUM1, SUM2, SUM3, SUM4, ANCHOR, MEAN, VARIANCE, SECOND, THIRD, FOURTH, ROOT, LAST, KEY, STREAM = range(15)
+PARTS, ROWS = 15, 18
 #: Rows of ``best[row, lane]``.
 INDEX, TOP, FEWEST, ROUND_KEY, POLICY_KEY, LEAD, BEST_ROWS = range(7)
+NOTHING = np.uint64(0)
 
 
 def arm_of(state, keys, best, round_keys, i, k, t, radius_t):
@@ -38,7 +52,25 @@ def arm_of(state, keys, best, round_keys, i, k, t, radius_t):
         epsilon=radius_t * state[i, ROOT, k], last=state[i, LAST, k], key=key, round_key=round_keys[ROUND_KEY, k],
         lead=best[LEAD, k],
         statistics=extras(state, i, ROWS, k, pulls, state[i, ANCHOR, k], mean, variance, third, fourth, key),
+        parts=(state[i, PARTS, k], state[i, PARTS + 1, k], state[i, PARTS + 2, k]),
     )  # fmt: skip
+
+
+def parts_of(state, i, k, arguments):
+    """The parts of the index of arm ``i`` in lane ``k`` that depend on its rewards alone, three of them."""
+    third, fourth = (state[i, THIRD, k], state[i, FOURTH, k]) if keeps_powers() else (np.nan, np.nan)
+    pulls, mean, variance = state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k]
+    arm = record(
+        pulls=pulls, mean=mean, variance=variance, second_moment=state[i, SECOND, k], epsilon=np.nan,
+        last=state[i, LAST, k], key=NOTHING, round_key=NOTHING, lead=np.nan,
+        statistics=extras(state, i, ROWS, k, pulls, state[i, ANCHOR, k], mean, variance, third, fourth, NOTHING),
+    )  # fmt: skip
+    return index_parts(arm, *arguments)
+
+
+def keep_parts(state, i, k, parts):
+    """Keep them."""
+    state[i, PARTS, k], state[i, PARTS + 1, k], state[i, PARTS + 2, k] = parts
 
 
 def side_by_side(game, rewards, tables, arguments, goal, out):
@@ -102,6 +134,10 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                 if keeps_powers():
                     state[i, SUM3, k], state[i, SUM4, k] = sum3, sum4
                     state[i, THIRD, k], state[i, FOURTH, k] = higher_moments(sum1, sum2, sum3, sum4, inverses[0])
+        if keeps_parts():
+            for i in range(count_arms):
+                for k in range(LANES):
+                    keep_parts(state, i, k, parts_of(state, i, k, arguments))
         check = 0
         while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
             for k in range(lanes):
@@ -188,6 +224,11 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                 if s & (AHEAD - 1) == 0 and not by_round():
                     row = (block + min(k, lanes - 1)) * row_step
                     fill(arms, row, a, source, keys[a, STREAM, k], s, buffer[a, k])
+            if keeps_parts():
+                for k in range(LANES):
+                    best[INDEX, k], best[TOP, k], best[FEWEST, k] = parts_of(state, choice[k], k, arguments)
+                for k in range(LANES):
+                    keep_parts(state, choice[k], k, (best[INDEX, k], best[TOP, k], best[FEWEST, k]))
             if t + 1 == checkpoints[check]:
                 for k in range(lanes):
                     cell = (first + block + k) // batch - first_batch

@@ -33,7 +33,7 @@ MAX_TABLE = 2**20
 
 
 class ArmRecord(NamedTuple):
-    """What a policy's index may look at. After ``lead`` come the fields of :data:`STATISTICS`, in their order.
+    """What a policy's index may look at. After ``offset`` come the fields of :data:`STATISTICS`, in their order.
 
     Attributes
     ----------
@@ -55,6 +55,8 @@ class ArmRecord(NamedTuple):
         random stream of this run and round, the same for every arm
     lead : float, optional
         the largest score of any arm, where the policy has a score besides its index
+    estimate, influence_variance, offset : float, optional
+        parts of a built-in index, where a kernel keeps them; nothing for formulas of your own
     maximum : float, optional
         its largest reward
     third, fourth : float, optional
@@ -74,6 +76,9 @@ class ArmRecord(NamedTuple):
     key: int
     round_key: int
     lead: float = math.nan
+    estimate: float = math.nan
+    influence_variance: float = math.nan
+    offset: float = math.nan
     maximum: float = math.nan
     third: float = math.nan
     fourth: float = math.nan
@@ -259,9 +264,13 @@ def _named(function: Any, name: str) -> Callable[..., Any]:
     return function
 
 
-def record(pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, statistics):
-    """A record, its statistics given as a tuple in their order."""
-    return ArmRecord(pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, *statistics)
+#: The parts of an index where none are kept.
+NO_PARTS = (math.nan,) * 3
+
+
+def record(pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, statistics, parts=NO_PARTS):
+    """A record, its statistics and the parts of its index given as tuples in their order."""
+    return ArmRecord(pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, *parts, *statistics)
 
 
 class Sums(NamedTuple):

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from ..display import html_table, in_words
 from ..errors import BudgetTooSmallError, InvalidInputError, shown
@@ -33,6 +33,23 @@ AGENTS: dict[str, Callable[..., Agent]] = {}
 ENOUGH = 10
 #: The memory of a policy that forgets nothing: see :attr:`IndexPolicy.memory`.
 EVERYTHING = (0, 1.0)
+
+
+class Parts(NamedTuple):
+    """Parts of an index that depend on an arm's rewards alone: kernels work them out when a reward comes in, not in
+    every round.
+
+    Attributes
+    ----------
+    formula : callable
+        ``formula(arm, *arguments)`` gives three numbers: what will be ``arm.estimate``, ``arm.influence_variance`` and
+        ``arm.offset``
+    kept : dict
+        what stands for functions that the index calls once the parts are kept: they read them off the arm
+    """
+
+    formula: Callable[..., Any]
+    kept: dict[Callable[..., Any], Callable[..., Any]]
 
 
 @dataclass(frozen=True)
@@ -213,6 +230,11 @@ class IndexPolicy(Policy):
     @property
     def score(self) -> Callable[..., Any] | None:
         """A function like the formula whose largest value over all arms the index sees as ``arm.lead``, if it does."""
+        return None
+
+    @property
+    def parts(self) -> Parts | None:
+        """What of the formula and the score depends on an arm's rewards alone, if anything is to be kept."""
         return None
 
     @property

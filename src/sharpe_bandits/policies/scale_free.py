@@ -24,7 +24,7 @@ from ..kernels.statistics import ROUNDING, ArmRecord
 from ..kernels.streams import expm1, log, log1p, normal
 from ..objectives import RSSR, Objective, check_objective, influence_variance
 from ..validation import finite, inside, positive, whole
-from .base import IndexPolicy, Policy
+from .base import IndexPolicy, Parts, Policy
 
 #: Weight of the normal shape in the moments, in pulls.
 PRIOR = 10.0
@@ -80,6 +80,43 @@ def _named(function: Any, *parts: Callable[..., Any]) -> Callable[..., Any]:
     """A function made here under a name of its own: compiled functions are told apart by their names."""
     function.__name__ = function.__qualname__ = "_".join([function.__name__, *(part.__name__ for part in parts)])
     return function
+
+
+def log_pulls(arm: ArmRecord) -> float:
+    """ln s."""
+    return log(arm.pulls)
+
+
+def kept_estimate(arm: ArmRecord, *arguments: Any) -> float:
+    """h, where it is kept."""
+    return arm.estimate
+
+
+def kept_variance(arm: ArmRecord, *arguments: Any) -> float:
+    """W, where it is kept."""
+    return arm.influence_variance
+
+
+def kept_offset(arm: ArmRecord) -> float:
+    """ln s, where it is kept."""
+    return arm.offset
+
+
+def no_offset(arm: ArmRecord) -> float:
+    """Where nothing but h and W is kept."""
+    return 0.0
+
+
+@lru_cache
+def parts_of(root: Callable[..., Any], offset: Callable[..., Any]) -> Parts:
+    """h, W and an offset: the parts of an index for the objective of this root."""
+    estimate, influence_variance = estimate_of(root), influence_variance_of(root)
+
+    def parts(arm: ArmRecord, goal: tuple[float, ...], unseen: float, *rest: Any) -> tuple[float, float, float]:
+        return estimate(arm, goal), influence_variance(arm, goal, unseen, arm.variance), offset(arm)
+
+    kept = {estimate: kept_estimate, influence_variance: kept_variance, offset: kept_offset}
+    return Parts(_named(parts, root, offset), kept)
 
 
 def largest_variance(arm: ArmRecord, t: int, *arguments: Any) -> float:
@@ -145,7 +182,7 @@ def imed_of(root: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[...,
         ratio = square / w_of(arm, goal, unseen, arm.variance) if square > 0.0 else 0.0
         if unseen == 0.0 and square > 0.0 and paid_alike(arm):
             ratio = 1.0
-        return -(0.5 * (arm.pulls - 2.0) * log1p(min(ratio, _LARGEST_RATIO)) + log(arm.pulls))
+        return -(0.5 * (arm.pulls - 2.0) * log1p(min(ratio, _LARGEST_RATIO)) + log_pulls(arm))
 
     def score(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float) -> float:
         return estimate(arm, goal)
@@ -240,6 +277,12 @@ class _AnyObjective(_ScaleFree):
     @property
     def score(self) -> Callable[..., Any] | None:
         return largest_variance if self.goal.unseen_influence_variance is None else None
+
+    @property
+    def parts(self) -> Parts | None:
+        if self.score is largest_variance:  # W may take the variances of all arms
+            return None
+        return parts_of(self.goal.root, no_offset)
 
     def argument(self, name: str, horizon: int) -> Any:
         if name == "goal":
@@ -396,6 +439,10 @@ class DiscountedUCB(_Forgetting):
         self._set(discount=inside("discount", self.discount))
 
     @property
+    def parts(self) -> None:
+        return None  # every round changes what is known of every arm
+
+    @property
     def memory(self) -> tuple[int, float]:
         return 0, self.discount
 
@@ -431,6 +478,10 @@ class ScaleFreeIMED(_AnyObjective):
     @property
     def score(self) -> Callable[..., Any]:
         return imed_of(self.goal.root)[1]
+
+    @property
+    def parts(self) -> Parts:
+        return parts_of(self.goal.root, log_pulls)
 
 
 @dataclass(frozen=True)
@@ -525,4 +576,8 @@ class NPTS(_AnyObjective):
 
     @property
     def score(self) -> Callable[..., Any] | None:
+        return None
+
+    @property
+    def parts(self) -> Parts | None:
         return None

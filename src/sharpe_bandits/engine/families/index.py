@@ -18,7 +18,7 @@ from ...kernels.rewards import ArmTable
 from ...kernels.statistics import MAX_TABLE, STATISTICS, Keeping, keeping
 from ...kernels.streams import gamma, gamma_at_once, normal, uniform
 from ...objectives import Mean
-from ...policies.base import EVERYTHING, IndexPolicy, Policy
+from ...policies.base import EVERYTHING, IndexPolicy, Parts, Policy
 from ..compiler import check_formula, specialise
 from .base import Family, check_record, outputs_of, rewards_of, source_of
 
@@ -71,7 +71,7 @@ class IndexFamily(Family):
             _check_auto(spec)
             return Kernels(rounds=specialise(delayed.delayed, bindings))
         quick = specialise(lazy.lazy, bindings) if is_lazy(spec) else None
-        bindings[formulas.index_at_once] = at_once(policy.formula)
+        bindings |= _kept_parts(policy)
         rounds = specialise(round_by_round.round_by_round, bindings)
         if policy.memory != EVERYTHING or spec.feedback == "full":
             _check_auto(spec)
@@ -216,6 +216,17 @@ def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
         formulas.long_game: formulas.answer(horizon is None or table_size(horizon) > MAX_TABLE),
         formulas.keeps_lead: formulas.answer(policy.score is not None),
         **kept_by(policy).bindings,
+    }
+
+
+def _kept_parts(policy: IndexPolicy) -> dict[Any, Any]:
+    """What placeholders stand for in kernels that keep parts of an index, if it has any."""
+    parts = policy.parts or Parts(formulas.no_parts, {})
+    return {
+        formulas.index_at_once: at_once(substituted(policy.formula, parts.kept)),
+        formulas.score: substituted(policy.score or formulas.no_score, parts.kept),
+        formulas.keeps_parts: formulas.answer(policy.parts is not None),
+        formulas.index_parts: parts.formula,
     }
 
 
