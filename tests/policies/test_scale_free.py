@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sharpe_bandits as sb
+from sharpe_bandits.call_tree import mentions, substituted
 from sharpe_bandits.kernels import statistics, streams
 from sharpe_bandits.policies.scale_free import effective_pulls, influence_variance_of
 
@@ -324,3 +325,25 @@ def test_an_agent_that_counts_effective_pulls_continues_exactly():
         again.tell(arm, x)
     with pytest.raises(sb.InvalidInputError, match="forgets"):
         sb.SlidingWindowUCB(L=1.0, dependent=True)
+
+
+@pytest.mark.parametrize("objective", [sb.RSSR(0.5, 0.1, signed=True), sb.Sharpe(0.2), sb.MeanVariance(1.0)], ids=repr)
+@pytest.mark.parametrize("policy", [sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.SlidingWindowUCB])
+def test_an_index_of_kept_parts_is_the_index(policy, objective):
+    """What kernels keep of an arm leads to the index that the formula gives, to the last bit."""
+    played = policy(objective=objective)
+    if played.parts is None:
+        assert played.score is not None  # the variances of all arms matter
+        return
+    arguments = played.arguments(1000)
+    kept = substituted(played.formula, played.parts.kept)
+    assert not {"third", "fourth"} & mentions(kept)
+    for mean, variance, pulls in ((0.3, 0.2, 7.0), (-1.0, 4.0, 300.0), (0.4, 1e-17, 5.0)):
+        with np.errstate(over="ignore"):
+            arm = statistics.ArmRecord(
+                pulls, mean, variance, mean**2 + variance, 0.4, 10.0, np.uint64(3), np.uint64(4), 0.8,
+                third=0.1 * variance**1.5, fourth=3.1 * variance**2,
+            )  # fmt: skip
+            estimate, influence_variance, offset = played.parts.formula(arm, *arguments)
+            known = arm._replace(estimate=estimate, influence_variance=influence_variance, offset=offset)
+            assert kept(known, 1000, *arguments) == played.formula(arm, 1000, *arguments)

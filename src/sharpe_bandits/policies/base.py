@@ -41,10 +41,10 @@ class Parts(NamedTuple):
 
     Attributes
     ----------
-    formula : callable
+    formula : Callable[..., Any]
         ``formula(arm, *arguments)`` gives three numbers: what will be ``arm.estimate``, ``arm.influence_variance`` and
         ``arm.offset``
-    kept : dict
+    kept : dict[Callable[..., Any], Callable[..., Any]]
         what stands for functions that the index calls once the parts are kept: they read them off the arm
     """
 
