@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +49,12 @@ def of_row(what: str, target: float, work: dict[str, Any], engine: str, least: b
     return Goal(what, target, row["ratio"], least, limit=limit, interval=tuple(row["interval"]))
 
 
+def in_seconds(what: str, target: float, seconds: list[float], limit: str = "") -> Goal:
+    """A goal on seconds: their median, between the least and the largest."""
+    ends = (min(seconds), max(seconds))
+    return Goal(what, target, statistics.median(seconds), least=False, unit="s", limit=limit, interval=ends)
+
+
 def goals_of(found: dict[str, Any]) -> list[Goal]:
     """Every goal on which there are measurements."""
     goals = []
@@ -84,11 +91,11 @@ def goals_of(found: dict[str, Any]) -> list[Goal]:
         what = f"(g) peak memory over {_span(found['memory'])} more rounds: largest against smallest"
         goals.append(Goal(what, 1.2, max(sizes) / min(sizes), least=False))
     if "start" in found:
-        goals.append(Goal("(h) import", 0.5, found["start"]["import"], least=False, unit="s"))
-        goals.append(Goal("(h) first call, kernels on disk", 2.0, found["start"]["first call"], least=False, unit="s"))
-        ever = found["start"]["first call ever"]
-        limit = "typing and optimising the kernel and all that it calls"
-        goals.append(Goal("(h) first call, nothing on disk", 4.0, ever, least=False, unit="s", limit=limit))
+        goals.append(in_seconds("(h) import", 0.5, found["start"]["import"]))
+        goals.append(in_seconds("(h) first call, kernels on disk", 2.0, found["start"]["first call"]))
+        limit = "half is Numba's work in Python (types, lowering) on the kernel and all that it calls, half LLVM's"
+        for kind, seconds in found["start"]["first call ever"].items():
+            goals.append(in_seconds(f"(h) first call, nothing on disk, {kind}", 4.0, seconds, limit))
     return goals
 
 

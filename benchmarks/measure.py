@@ -23,6 +23,7 @@ from . import generator_loop, machine, peers, plain, settings, vectorised
 from .c_loop import CLoop
 from .settings import Sizes
 from .timing import Contender, Timing, take_turns
+from .tools import tools
 
 OURS = "sharpe-bandits"
 ALL_CORES = "sharpe-bandits, all cores"
@@ -359,13 +360,15 @@ print(peak())
 """
 
 _START = """
-import time
-began = time.perf_counter()
+import sys, time
 import sharpe_bandits as sb
-imported = time.perf_counter()
-sb.simulate(sb.UCBRSSR(L=0.5), [sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)], horizon=1000, runs=100, progress=False)
-print(imported - began, time.perf_counter() - imported)
+imported = time.process_time()
+policy = getattr(sb, sys.argv[1])(L=0.5)
+sb.simulate(policy, [sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)], horizon=1000, runs=100, progress=False)
+print(imported, time.process_time() - imported)
 """
+#: A policy of each kind of kernel.
+_KINDS = {"UCBRSSR": "lazy", "ScaleFreeIMED": "side by side", "SHSR": "in phases"}
 
 
 def _child(script: str, *arguments: object, **environment: str) -> list[float]:
@@ -384,13 +387,17 @@ def memory(sizes: Sizes) -> list[dict[str, Any]]:
     return [{"runs": r, "horizon": n, "MiB": _child(_MEMORY, r, n)[0]} for r, n in sizes.memory]
 
 
-def starting(sizes: Sizes) -> dict[str, float]:
+def starting(sizes: Sizes) -> dict[str, Any]:
     """(h) Seconds to import, to make the first call with kernels on disk, and to make it with nothing on disk."""
-    _child(_START)
-    warm = [_child(_START) for _ in range(max(2, sizes.repetitions // 2))]
-    with tempfile.TemporaryDirectory() as folder:
-        cold = _child(_START, SHARPE_BANDITS_CACHE=folder)
-    return {"import": min(w[0] for w in warm), "first call": min(w[1] for w in warm), "first call ever": cold[1]}
+    _child(_START, "UCBRSSR")
+    warm = [_child(_START, "UCBRSSR") for _ in range(sizes.repetitions)]
+    cold: dict[str, list[float]] = {kind: [] for kind in _KINDS.values()}
+    for _ in range(max(1, sizes.repetitions // 2)):
+        for policy, kind in _KINDS.items():
+            with tempfile.TemporaryDirectory() as folder:
+                cold[kind].append(_child(_START, policy, SHARPE_BANDITS_CACHE=folder)[1])
+    seconds = {"import": [w[0] for w in warm], "first call": [w[1] for w in warm], "first call ever": cold}
+    return seconds
 
 
 def twin(sizes: Sizes) -> list[dict[str, Any]]:
@@ -441,6 +448,8 @@ def everything(sizes: Sizes, with_peers: bool, say: Say) -> dict[str, Any]:
     found["memory"] = memory(sizes)
     say("(h) import and first call")
     found["start"] = starting(sizes)
+    say("(i) tools")
+    found["tools"] = tools(sizes)
     say("the twin")
     found["twin"] = twin(sizes)
     found["seconds"] = time.perf_counter() - began

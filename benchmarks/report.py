@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import Any
 
 from .goals import Goal, goals_of
@@ -154,6 +155,11 @@ def _growth(found: dict[str, Any]) -> list[str]:
     ]
 
 
+def _seconds(seconds: list[float]) -> str:
+    """Their median, with the least and the largest."""
+    return f"{statistics.median(seconds):.2f} [{min(seconds):.2f}, {max(seconds):.2f}]"
+
+
 def results(found: dict[str, Any], command: str = COMMAND) -> str:
     """The whole of RESULTS.md."""
     start = found["start"]
@@ -201,11 +207,24 @@ def results(found: dict[str, Any], command: str = COMMAND) -> str:
         *table(
             ["", "seconds"],
             [
-                ["import sharpe_bandits", f"{start['import']:.2f}"],
-                ["first simulate(), kernels compiled before", f"{start['first call']:.2f}"],
-                ["first simulate() ever, kernels compiled now", f"{start['first call ever']:.1f}"],
+                ["import sharpe_bandits", _seconds(start["import"])],
+                ["first simulate(), kernels compiled before", _seconds(start["first call"])],
+                *(
+                    [f"first simulate() ever, a policy played {kind}", _seconds(seconds)]
+                    for kind, seconds in start["first call ever"].items()
+                ),
             ],
         ),
+        "Of processor time: medians; in brackets the least and the largest.",
+        "",
+        "## (i) Tools",
+        "",
+        *table(
+            ["", "seconds"],
+            [[what, _seconds(seconds)] for what, seconds in found["tools"].items()],
+        ),
+        "On the wall, all cores; medians, in brackets the least and the largest.",
+        "",
         "## Trust: beside a plain-Python twin with random numbers of its own",
         "",
         *table(

@@ -77,6 +77,11 @@ class Sizes:
     growth_arms: tuple[int, ...] = (2, 4, 8, 16, 32, 64, 128, 256, 512)
     growth_horizons: tuple[int, ...] = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
     growth_runs: tuple[int, ...] = (100, 300, 1_000, 3_000)
+    #: Tables that tools are given, errors that are planned for, and how often each is done.
+    tool_rows: tuple[int, ...] = (250, 2_500, 25_000)
+    tool_columns: tuple[int, ...] = (5, 10, 20, 40)
+    plan_errors: tuple[float, ...] = (0.05,)
+    tool_repetitions: int = 3
     memory: tuple[tuple[int, int], ...] = ((100, 10_000), (1_000, 10_000), (10_000, 10_000), (1_000, 100_000))
 
     def runs(self, rounds: int, horizon: int | None = None) -> int:
@@ -91,5 +96,5 @@ QUICK = Sizes(fast=4_000_000, middling=1_000_000)
 TINY = Sizes(
     horizon=400, budget=2_000, repetitions=2, fast=6_400, middling=6_400, slow=800, slowest=400, peer_seconds=0.1,
     twin_runs=20, many_runs=320, growth_arms=(2, 4), growth_horizons=(400, 800), growth_runs=(16, 32),
-    memory=((16, 400), (32, 400)),
+    memory=((16, 400), (32, 400)), tool_rows=(250,), tool_columns=(), plan_errors=(0.3,), tool_repetitions=1,
 )  # fmt: skip

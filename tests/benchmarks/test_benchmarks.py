@@ -40,7 +40,7 @@ def test_quick_prints_ratios_and_writes_nothing(capsys, tmp_path):
 def test_the_whole_of_it_runs_without_peers_and_writes_its_page(tmp_path):
     assert main(["--no-peers", "--output", str(tmp_path)], sizes=TINY) == 0
     page = (tmp_path / "RESULTS.md").read_text("utf-8")
-    for part in "abcdefgh":  # the works of the benchmark, each with a section of its own
+    for part in "abcdefghi":  # the works of the benchmark, each with a section of its own
         assert f"({part})" in page
     assert {"png", "svg"} <= {path.suffix[1:] for path in tmp_path.iterdir()}
 

@@ -236,8 +236,12 @@ def play_phases(game, phases, rewards, goal, out):
             run_key = stream_key(seed, REWARDS, run)
             for i in range(count_arms):
                 streams[k, i] = fold(run_key, i)
-                fill(arms, row, i, source, streams[k, i], i if by_round() else 0, buffer[:1])
-                anchor[k, i] = anchor_of(buffer[0])
+                if source == SPLITMIX and arms.kind[row, i] == UNIFORM:
+                    x = uniform_reward(arms.loc[row, i], arms.scale[row, i], reward_bits(SPLITMIX, streams[k, i], 0))
+                else:
+                    fill(arms, row, i, source, streams[k, i], i if by_round() else 0, buffer[:1])
+                    x = buffer[0]
+                anchor[k, i] = anchor_of(x)
                 alive[k, i] = i
                 done[k, i] = 0
                 taken[k, i] = False
@@ -320,10 +324,14 @@ def play_phases(game, phases, rewards, goal, out):
                     cell = (first + block + k) // batch - first_batch
                     if k == 0 or not alike:
                         missing(quotas[k], size, checkpoints[check] - t, short)
-                    for i in range(count_arms):
-                        so_far[i] = done[k, i]
-                    for p in range(size):
-                        so_far[alive[k, p]] -= short[p]
+                    if size == count_arms:  # arms are where they were: a loop of vector instructions
+                        for i in range(count_arms):
+                            so_far[i] = done[k, i] - short[i]
+                    else:
+                        for i in range(count_arms):
+                            so_far[i] = done[k, i]
+                        for p in range(size):
+                            so_far[alive[k, p]] -= short[p]
                     keep_pulls(so_far, out.pulls[cell, check], check == out.halfway_check, out.halfway[block + k])
                 check += 1
             t = end
