@@ -256,19 +256,10 @@ def identify(
         one or several that stop by themselves, with different names
     bandit : Any
         a Bandit, Tape or RandomBandit, or a list of arms
-    runs : int, optional
-        independent repetitions
-    seed : int, optional
-        a non-negative whole number
     max_budget : int, optional
         rounds after which a run is given up
-    workers : int | None, optional
-        threads; None for all cores
-    executor : Any, optional
-        who computes chunks instead of threads: any ``concurrent.futures.Executor`` (processes, loky, MPI), a function
-        that makes one, or a Dask client
-    chunk : int | None, optional
-        runs per unit of work; None for a good default
+    runs, seed, workers, executor, chunk : int and int | None and Any, optional
+        as for :func:`simulate`
 
     Examples
     --------

@@ -87,12 +87,8 @@ def plan(
         larger budgets are not tried
     seed : int, optional
         a whole number from 0
-    workers : int | None, optional
-        threads; None for all cores
-    executor : Any, optional
-        who simulates instead of threads, as for :func:`sharpe_bandits.simulate`
-    progress : bool | None, optional
-        show a progress bar; None for "if standard error is a terminal"
+    workers, executor, progress : int | None and Any and bool | None, optional
+        as for :func:`sharpe_bandits.simulate`
     say : Callable[[str], None] | None, optional
         called with a line about every budget that was simulated
 

@@ -135,12 +135,7 @@ class VarianceAwareHalving(_OnObjective, _TopM):
     pulls it is the variance of the estimate, which the second half makes equal as far as that can be. Phases and budget
     are those of :class:`SequentialHalving`; rewards of earlier phases count.
 
-    Parameters
-    ----------
-    objective : Objective
-        what is estimated and compared
-    m : int, optional
-        how many of the best arms are looked for
+    Parameters are those of :class:`SequentialHalving`.
 
     Examples
     --------
@@ -230,12 +225,7 @@ class SuccessiveAcceptsRejects(_Rejects, _OnObjective, _TopM):
     With m' arms still to be accepted, the best is accepted if its lead over the (m'+1)-th exceeds the distance of the
     worst to the m'-th; otherwise the worst is rejected. With m = 1 this is successive rejects.
 
-    Parameters
-    ----------
-    objective : Objective
-        what is estimated and compared
-    m : int, optional
-        how many of the best arms are looked for
+    Parameters are those of :class:`SequentialHalving`.
 
     Examples
     --------

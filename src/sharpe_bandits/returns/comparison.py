@@ -243,14 +243,10 @@ def compare(
     against : str | None, optional
         the column that all others are compared with; by default all pairs are, or, of more than 15 columns, that of the
         largest Sharpe ratio and all others
-    risk_free, risk_free_per_period : float and float | None, optional
-        annual rate, or the rate per period instead
     confidence : float, optional
         of the model confidence set
-    replications, block, seed : int and float | None, optional
-        of the stationary bootstrap; the mean block length is by default chosen from the data
-    **reading : Any
-        how a table is read; see :func:`read_returns`
+    risk_free, risk_free_per_period, replications, block, seed, **reading : float and float | None and int and Any
+        as for :func:`rank`
 
     Examples
     --------

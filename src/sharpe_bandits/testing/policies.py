@@ -94,7 +94,8 @@ class PolicyContract:
         require(
             kind.title and kind.citation and kind.__doc__, f"{kind.__name__} needs a title, a citation and a docstring"
         )
-        require(policy.goal is None or isinstance(policy.goal, Objective), f"the goal {policy.goal!r} is no objective")
+        goal = policy.goal
+        require(goal is None or isinstance(goal, Objective), f"the goal {goal!r} is not an objective")
         renamed = policy_from_dict({**policy.to_dict(), "name": "another"})
         require(renamed.name == "another" and renamed != policy, f"{policy!r} cannot be renamed")
         refused_to_change = False

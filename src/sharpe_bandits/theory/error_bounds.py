@@ -70,10 +70,8 @@ def variance_order(bandit: Any, arm: int, pulls: int, form: Form = "repaired") -
     ----------
     bandit : Any
         arms with known moments
-    arm : int
-        number of the arm i, counted from 0
-    pulls : int
-        t
+    arm, pulls : int
+        number of the arm i, counted from 0, and t
     form : Form, optional
         "repaired" and "proved" are one here
 
@@ -110,14 +108,10 @@ def shvv_phase_error(bandit: Any, budget: int, phase: int, form: Form = "repaire
 
     Parameters
     ----------
-    bandit : Any
-        arms with known moments
-    budget : int
-        budget
+    bandit, budget, form : Any and int and Form
+        as for :func:`shvv_error`
     phase : int
         k, counted from 0
-    form : Form, optional
-        "repaired" and "proved" are one here
 
     Examples
     --------
@@ -215,11 +209,9 @@ class PlayedPhase(NamedTuple):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import sharpe_bandits as sb
-    >>> phase = sb.theory.PlayedPhase(100, True, variance=np.array([0.1]), second_moment=np.array([0.3]))
-    >>> [round(term, 3) for term in sb.theory.path_error([phase], L=0.1, gap=0.5)]
-    [5.746]
+    >>> sb.theory.PlayedPhase(100, True, variance=[0.1], second_moment=[0.3]).pulls
+    100
     """
 
     pulls: int
@@ -273,7 +265,7 @@ def shvv_error(bandit: Any, budget: int, form: Form = "repaired", *, keep_sample
     bandit : Any
         arms with known moments
     budget : int
-        budget
+        n
     form : Form, optional
         "repaired" and "proved" are one here
     keep_samples : bool, optional

@@ -51,7 +51,7 @@ def ucb_vv_regret(bandit: Any, horizon: int, form: Form = "repaired", *, pilot: 
     horizon : int
         rounds
     form : Form, optional
-        "printed", "repaired" or "proved" (the last two are one here)
+        "repaired" and "proved" are one here
     pilot : int, optional
         pulls per arm in the pilot
 
