@@ -16,15 +16,15 @@ settings.register_profile("long", deadline=None, max_examples=300, print_blob=Tr
 settings.load_profile("quick")  # --hypothesis-profile chooses another
 
 
-#: Files that take longest, those first: processes that share the tests then end at about the same time. Neighbours
-#: compile different kernels.
+#: Files that take longest, those first: processes that share the tests then end at about the same time. Those that
+#: compile the kernels of all policies are not neighbours: one finds what the other has compiled.
 LONGEST = (
-    "policies/test_contract.py", "report/test_browser.py", "engine/test_kernels_agree.py", "test_documents.py",
-    "engine/test_clocks.py", "benchmarks/test_benchmarks.py", "engine/test_chunks.py", "test_executors.py",
-    "engine/test_delayed.py", "test_reproduction.py", "test_fingerprints.py", "engine/test_long_games.py",
-    "policies/test_custom.py", "report/test_hostile_names.py", "campaigns/test_campaign.py", "engine/test_cache.py",
-    "commands/test_replay.py", "policies/test_golden.py", "policies/test_scale_free.py", "test_fuzz.py",
-    "commands/test_cluster.py", "policies/test_custom_pickles.py", "test_examples.py", "campaigns/test_torture.py",
+    "policies/test_contract.py", "report/test_browser.py", "test_documents.py", "test_executors.py",
+    "benchmarks/test_benchmarks.py", "engine/test_kernels_agree.py", "test_reproduction.py", "engine/test_clocks.py",
+    "test_fingerprints.py", "engine/test_chunks.py", "engine/test_long_games.py", "engine/test_delayed.py",
+    "report/test_hostile_names.py", "policies/test_custom.py", "engine/test_cache.py", "campaigns/test_campaign.py",
+    "commands/test_replay.py", "policies/test_golden.py", "test_fuzz.py", "policies/test_scale_free.py",
+    "commands/test_cluster.py", "test_examples.py", "campaigns/test_torture.py",
 )  # fmt: skip
 TESTS = Path(__file__).parent
 
