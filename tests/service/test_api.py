@@ -422,3 +422,9 @@ def test_one_damaged_campaign_does_not_keep_others_from_being_warmed(app, store)
         connection.exec_driver_sql("UPDATE sharpe_bandits_campaigns SET settings = '{' WHERE name = 'desks'")
     warm(app.app)
     assert sorted(app.app.state.views) == ["a", "z"]
+
+
+def test_a_body_that_is_not_called_json_is_refused_with_the_remedy(http):
+    answer = http.post("/api/campaigns", content='{"name": "a", "policy": "SF-UCB", "L": 1, "arms": 2}')
+    assert answer.status_code == 422
+    assert "send the header Content-Type: application/json" in answer.json()["detail"]

@@ -97,9 +97,11 @@ async def _library(request: Request, error: Any) -> Response:
     return _answer(content)
 
 
-async def _invalid(_: Request, error: Any) -> Response:
+async def _invalid(request: Request, error: Any) -> Response:
     """What a request holds is not what its schema says; values are shown by place, not repeated at length."""
     found = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:5]]
+    if request.method == "POST" and "json" not in request.headers.get("content-type", ""):
+        found.append("send the header Content-Type: application/json")
     return _answer(problem(422, "invalid-input", "invalid input", "; ".join(found)[:1000]))
 
 
