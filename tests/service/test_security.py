@@ -1,6 +1,7 @@
 """The gate: every route and method, without a token, with one for reading, from elsewhere; limits; tokens in files."""
 
 import json
+import socket
 import time
 
 import pytest
@@ -230,3 +231,20 @@ def test_no_problem_shows_a_token(http):
     answer = http.get("/api/campaigns/x", headers=bearer("secret-" * 6))
     assert "secret" not in answer.text
     assert "secret" not in json.dumps(dict(answer.headers))
+
+
+def test_a_body_that_is_slow_or_breaks_off_is_not_used(served, store, monkeypatch):
+    """What has arrived of it is an ask by itself: nothing may come of that."""
+    monkeypatch.setattr(security, "SLOWEST_BODY", 0.2)
+    head = f"POST /api/campaigns/desks/decisions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {WRITER}\r\n"
+    address = ("127.0.0.1", int(served.url.rpartition(":")[2]))
+    for framing in ("Content-Length: 9\r\n\r\n{}", "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"):
+        with socket.create_connection(address, 10) as connection:
+            connection.sendall((head + framing).encode())
+            assert connection.recv(4096).startswith(b"HTTP/1.1 408")
+        with socket.create_connection(address, 10) as connection:
+            connection.sendall((head + framing).encode())
+    with socket.create_connection(address, 10) as connection:
+        connection.sendall(f"{head}Content-Length: 2\r\n\r\n{{}}".encode())
+        assert connection.recv(4096).startswith(b"HTTP/1.1 200")
+    assert store.campaign("desks").status().decisions == 1

@@ -135,7 +135,7 @@ const Charts = (() => {
         else path += `M${run.map((m) => `${at(m)} ${inside(from[m])}`).join("L")}L${run.reverse().map((m) => `${at(m)} ${inside(to[m])}`).join("L")}Z`;
         i = j;
       }
-      svg.append(el("path", { d: path, class: `band ${bands.length > 3 ? "many " : ""}fill s${Math.min(k, 8)}` }));
+      svg.append(el("path", { d: path, class: `band ${bands.length > 4 ? "many " : ""}fill s${Math.min(k, 8)}` }));
     });
     columns.forEach((column, k) => {
       let path = "", open = false;
