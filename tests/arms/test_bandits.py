@@ -1,5 +1,8 @@
 """Sets of arms: fixed, recorded, and drawn anew in every run."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -106,3 +109,13 @@ def test_a_wrong_number_of_random_arms_is_refused():
     bandit = sb.RandomBandit(3, uniform_pair)
     with pytest.raises(sb.InvalidInputError, match="gave 2 arms in run 0, not 3"):
         sb.trace(sb.UCB1(), bandit, horizon=50)
+
+
+def test_a_random_bandit_pickles_whatever_draws_its_arms():
+    """Functions without a name, and what they close over, included."""
+    top = 2.0
+    bandit = sb.RandomBandit(2, lambda rng: [sb.Uniform(0, 1), sb.Uniform(0, rng.uniform(1, top))], lowest=0.0)
+    before = bandit.truth(seed=3, runs=4)
+    for again in (pickle.loads(pickle.dumps(bandit)), copy.deepcopy(bandit)):
+        np.testing.assert_array_equal(again.truth(seed=3, runs=4), before)
+        assert again.to_dict() == bandit.to_dict()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -158,7 +159,12 @@ class RandomBandit(Environment):
         return cls(**data)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_drawn": {}}
+        import cloudpickle  # functions of scripts and notebooks, and those without a name
+
+        return {**self.__dict__, "_drawn": {}, "draw": cloudpickle.dumps(self.draw)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, draw=pickle.loads(state["draw"]))
 
 
 def _listed(arms: UniformArms | list[Arm]) -> list[Arm]:
