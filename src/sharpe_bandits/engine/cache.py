@@ -16,6 +16,8 @@ import stat
 import tempfile
 import time
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +28,18 @@ MAX_BYTES, MAX_DAYS = 512 * 2**20, 90
 _DAY = 86400.0
 _warned: set[str] = set()
 _trimmed = False
+_at_miss: Callable[[], None] | None = None
+
+
+@contextmanager
+def call_at_miss(function: Callable[[], None]) -> Iterator[None]:
+    """Within the context, a function is called whenever a kernel is not in the cache and is about to be compiled."""
+    global _at_miss
+    before, _at_miss = _at_miss, function
+    try:
+        yield
+    finally:
+        _at_miss = before
 
 
 def cache_folder() -> Path:
@@ -116,6 +130,12 @@ class KernelCache:
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled kernel for these types; None if it is not there whole."""
+        found = self._loaded(signature, target_context)
+        if found is None and _at_miss is not None:
+            _at_miss()
+        return found
+
+    def _loaded(self, signature: Any, target_context: Any) -> Any:
         from numba.core.compiler import CompileResult
 
         path = self._path(signature, target_context.codegen())

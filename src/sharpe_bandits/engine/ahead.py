@@ -1,0 +1,70 @@
+"""Kernels of many specs compiled by two processes: this one from the first spec on, another one from the last.
+
+Compiling holds the interpreter, so that threads of one process do it one after the other. What the other process has
+compiled is found in the cache of kernels. It is a help alone: if it fails, this process compiles everything itself.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from .cache import call_at_miss, usable_folder
+from .spec import Spec, run_chunk
+
+#: Runs that the other process plays of each spec: enough for every kernel that many runs would take.
+_RUNS = 16
+_COMMAND = "from sharpe_bandits.engine.ahead import main; main()"
+
+
+@contextmanager
+def compiled_ahead(specs: Sequence[Spec], workers: int) -> Iterator[None]:
+    """Within the context, once a kernel is found to be missing, another process compiles those of the last specs."""
+    process: list[subprocess.Popen[bytes]] = []
+    lock = threading.Lock()
+
+    def start() -> None:
+        with lock:
+            if not process:
+                process.append(_started(specs))
+
+    if workers < 2 or len(specs) < 2 or usable_folder() is None:
+        yield
+        return
+    with call_at_miss(start):
+        try:
+            yield
+        finally:
+            for one in process:
+                one.terminate()
+                one.wait()
+
+
+def _started(specs: Sequence[Spec]) -> subprocess.Popen[bytes]:
+    import cloudpickle
+
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with tempfile.TemporaryFile() as given:
+        given.write(cloudpickle.dumps(list(specs)))
+        given.seek(0)
+        return subprocess.Popen(
+            [sys.executable, "-c", _COMMAND], stdin=given, env=environment, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+
+def main() -> None:
+    """What the other process does."""
+    import cloudpickle
+
+    asked_by = os.getppid()
+    for spec in reversed(cloudpickle.loads(sys.stdin.buffer.read())):
+        if os.getppid() != asked_by:  # it was killed
+            return
+        with suppress(Exception):  # the process that asked for it will say what is wrong
+            run_chunk(spec, 0, min(spec.runs, spec.chunk, _RUNS))
