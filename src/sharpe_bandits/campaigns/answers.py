@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from ..metrics import Estimate
 
@@ -19,6 +19,14 @@ class Entry:
     events: int
 
 
+#: What may happen in a campaign, in the order of the numbers that the log has; new ones come at the end. "late": after
+#: the lease ran out.
+EventKind = Literal[
+    "asked", "rewarded", "rewarded late", "expired", "cancelled", "cancelled late", "arm added", "arm retired",
+    "clock accepted",
+]  # fmt: skip
+
+
 @dataclass(frozen=True)
 class LogEntry:
     """An event of the log.
@@ -27,8 +35,8 @@ class LogEntry:
     ----------
     seq : int
         its number in the log
-    kind : str
-        "asked", "rewarded", "rewarded late", "expired", "cancelled", "arm added", ...
+    kind : EventKind
+        what happened
     time : datetime
         when
     decision, arm, reward : int | None and Any and float | None
@@ -38,7 +46,7 @@ class LogEntry:
     """
 
     seq: int
-    kind: str
+    kind: EventKind
     time: datetime
     decision: int | None
     arm: Any

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from ..agents import Agent
 from ..errors import InvalidInputError, SharpeBanditsError, UnreadableDataError, shown
 from ..files import from_json
 from ..plain_data import plain
 from ..policies.base import Policy, policy_from_dict
+from .answers import EventKind
 
-#: Kinds of events by their number in the log; new ones come at the end. "late": after the lease ran out.
-KINDS = (
-    "asked", "rewarded", "rewarded late", "expired", "cancelled", "cancelled late", "arm added", "arm retired",
-    "clock accepted",
-)  # fmt: skip
+#: Kinds of events by their number in the log.
+KINDS: tuple[EventKind, ...] = get_args(EventKind)
 ASKED, REWARDED, REWARDED_LATE, EXPIRED, CANCELLED, CANCELLED_LATE, ADDED, RETIRED, CLOCK = range(len(KINDS))
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import tomllib
 from functools import lru_cache
 from importlib import resources
-from typing import Any
+from typing import Any, Literal, get_args
 
 from ..errors import unknown
 from ..experiments.description import KEYS, cases
 from ..experiments.panel import CHECKPOINTS, Claim, Panel
 from ..validation import one_of
 
-PROFILES = ("paper", "authors")
+#: The printed text, or what the authors' released code does.
+Profile = Literal["paper", "authors"]
+PROFILES: tuple[Profile, ...] = get_args(Profile)
 _OWN_KEYS = ("compares", "note", "profiles", "claims", "max_runs", "long", "cites", *PROFILES)
 
 
@@ -22,14 +24,14 @@ def descriptions() -> dict[str, dict[str, Any]]:
     return tomllib.loads(resources.files(__package__).joinpath("panels.toml").read_text("utf-8"))
 
 
-def panels(ids: list[str] | None = None, profile: str | None = None) -> list[Panel]:
+def panels(ids: list[str] | None = None, profile: Profile | None = None) -> list[Panel]:
     """Experiments of the paper, for playing other policies on them.
 
     Parameters
     ----------
     ids : list[str] | None, optional
         such as ["R1", "B3"]; all by default
-    profile : str | None, optional
+    profile : Profile | None, optional
         "paper" (what it prints) or "authors" (what their figures show); both by default
 
     Returns
@@ -63,12 +65,12 @@ def _known(id: str) -> str:
     raise unknown("panel", id, descriptions())
 
 
-def _of_profile(checks: list[str] | dict[str, list[str]], profile: str) -> tuple[str, ...]:
+def _of_profile(checks: list[str] | dict[str, list[str]], profile: Profile) -> tuple[str, ...]:
     return tuple(checks[profile] if isinstance(checks, dict) else checks)
 
 
 @lru_cache(maxsize=64)
-def panel(id: str, profile: str) -> Panel:
+def panel(id: str, profile: Profile) -> Panel:
     """One panel under one profile."""
     raw = descriptions()[id]
     merged = {**raw, **raw.get(profile, {})}

@@ -25,7 +25,8 @@ from .decisions import Held, check_every, compounded, drifting, one_at_a_time, s
 from .resampling import block_length, check_block, resampled_rows
 from .table import Returns
 
-POLICY, BENCHMARK = "policy", "benchmark"
+#: What a player is.
+PlayerKind = Literal["policy", "benchmark"]
 EQUAL, BEST, LEADER = "equal weight", "best in hindsight", "follow the leader"
 #: In place of a column where all that are there are held.
 ALL = -2
@@ -46,8 +47,8 @@ class Player:
 
     Attributes
     ----------
-    name, kind : str
-        and whether it is a "policy" or a "benchmark"
+    name, kind : str and PlayerKind
+        and what it is
     rule : str
         what it does, in words
     runs : int
@@ -79,7 +80,7 @@ class Player:
     """
 
     name: str
-    kind: str
+    kind: PlayerKind
     rule: str
     runs: int
     total: float
@@ -300,7 +301,7 @@ class Judge:
         shares = {f"share of {n}": float(w) for n, w in zip(self.returns.names, held.shares, strict=True)}
         return {**{key: numbers[key] for key in NUMBERS}, **shares}, wealth
 
-    def player(self, name: str, kind: str, rule: str, runs: Sequence[Held]) -> Player:
+    def player(self, name: str, kind: PlayerKind, rule: str, runs: Sequence[Held]) -> Player:
         """A player from what it held in each run."""
         measured = [self.measure(name, run, held) for run, held in enumerate(runs)]
         numbers = {key: np.array([own[key] for own, _ in measured]) for key in measured[0][0]}
@@ -339,7 +340,7 @@ def held_by(policy: Policy, table: Judge, terms: Terms, top: int, runs: int) -> 
         cash = np.hstack([x, np.zeros((len(x), 1))])
         own = weighted(cash, drifting(targets, cash, begins), np.append(table.costs, 0.0), of_rows)
         held.append(replace(own, shares=own.shares[:-1]))
-    return table.player(policy.name, POLICY, policy.in_words(), held)
+    return table.player(policy.name, "policy", policy.in_words(), held)
 
 
 def play(policy: Policy, table: Judge, feedback: Feedback, runs: int, budget: int) -> Player:
@@ -369,7 +370,7 @@ def play(policy: Policy, table: Judge, feedback: Feedback, runs: int, budget: in
         rule += (
             f"; explores for {explored:,} of the {paths.rounds:,} {when}, then holds what it found: {often} of the runs"
         )
-    return table.player(policy.name, POLICY, rule, held)
+    return table.player(policy.name, "policy", rule, held)
 
 
 def benchmarks(table: Judge, runs: int, top: int) -> tuple[list[Player], list[str]]:
@@ -412,7 +413,7 @@ def benchmarks(table: Judge, runs: int, top: int) -> tuple[list[Player], list[st
     held[LEADER] = (
         led, f"{several} of largest Sharpe ratio so far, all returns being seen; equal weight until one has varied"
     )  # fmt: skip
-    return [table.player(name, BENCHMARK, rule, players) for name, (players, rule) in held.items()], remarks
+    return [table.player(name, "benchmark", rule, players) for name, (players, rule) in held.items()], remarks
 
 
 def follow_the_leader(x: np.ndarray, risk_free_per_period: float = 0.0, top: int = 1) -> np.ndarray:

@@ -34,7 +34,6 @@ from .playing import (
     ALL,
     EQUAL,
     NUMBERS,
-    POLICY,
     Judge,
     Paths,
     Player,
@@ -138,7 +137,7 @@ class Replay(Shown):
     @property
     def policies(self) -> tuple[Player, ...]:
         """The players that are policies."""
-        return tuple(player for player in self.players if player.kind == POLICY)
+        return tuple(player for player in self.players if player.kind == "policy")
 
     @property
     def summary(self) -> str:
