@@ -71,12 +71,15 @@ def test_where_rssr_and_sharpe_ratio_part():
     assert "not the same order of all others" in others.conventions()[1]
 
 
+A, B = [0.01, 0.03, 0.02, 0.06], [-0.01, 0.02, 0.0, 0.01]
+
+
 def table(**columns):
     return sb.read_returns(columns, kind="returns", periods_per_year=4)
 
 
 def test_arms_from_a_table():
-    returns = table(A=[0.01, 0.03, 0.02, 0.06], B=[-0.01, 0.02, 0.0, 0.01])
+    returns = table(A=A, B=B)
     normal = sb.BestArmProblem.from_returns(returns, risk_free_per_period=0.01)
     assert normal.names == ("A", "B")
     assert normal.bandit.arms[0].mean == pytest.approx(0.02)
@@ -452,7 +455,7 @@ def test_a_target_in_reach_of_every_budget():
 @pytest.mark.parametrize(
     ("make", "parts"),
     [
-        (lambda: sb.BestArmProblem.from_gap(1, 1.0, 0.3), ("arms must be a whole number at least 2, got 1",)),
+        (lambda: sb.BestArmProblem.from_gap(1, 1.0, 0.3), ("arms must be a whole number from 2 to 100000, got 1",)),
         (lambda: sb.BestArmProblem.from_gap(4, 1.0, 0.0), ("gap must be", "above 0, got 0.0", "fall short")),
         (lambda: sb.BestArmProblem.from_gap(4, 1.0, -0.3), ("gap must be", "got -0.3")),
         (lambda: sb.BestArmProblem.from_gap(4, math.nan, 0.3), ("best_sharpe must be a finite number, got nan",)),
@@ -481,6 +484,9 @@ def test_a_target_in_reach_of_every_budget():
         (lambda: sb.plan(EASY, max_budget=10), ("max_budget is 10", "at least 16 rounds for 4 arms")),
         (lambda: sb.plan(EASY, runs=10), ("runs must be a whole number at least 100, got 10",)),
         (lambda: sb.plan(EASY, seed=-1), ("seed must be", "got -1")),
+        (lambda: sb.plan(EASY, policies=3), ("a policy such as UCBRSSR(L=0.5) is needed, got 3",)),
+        (lambda: sb.BestArmProblem.from_gap(10**30, 1.0, 0.3), ("arms must be a whole number from 2 to 100000",)),
+        (lambda: sb.BestArmProblem.from_returns(table(A=A, B=B), bootstrap=1), ("bootstrap must be True or False",)),
         (lambda: sb.plan(EASY, policies=[]), ("no policy to plan for",)),
         (lambda: sb.plan(EASY, policies=[sb.UCB1()]), ("UCB1 does not look for one best arm",)),
         (lambda: sb.plan([1.0, 0.7]), ("BestArmProblem.from_gap", "[1.0, 0.7]")),

@@ -80,6 +80,13 @@ def inside(name: str, value: Any) -> float:
     return number
 
 
+def true_or_false(name: str, value: Any) -> bool:
+    """``value``, if it is a truth value."""
+    if not isinstance(value, bool):
+        raise InvalidInputError(f"{name} must be True or False, got {shown(value)}")
+    return value
+
+
 def complement(probability: float) -> float:
     """1 less a probability, in the decimals that it is written with: 0.05 of 0.95, not 0.050000000000000044."""
     return float(1 - Decimal(repr(float(probability))))

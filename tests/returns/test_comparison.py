@@ -171,6 +171,8 @@ class TestComparison:
         assert found.pbo < 0.01
         assert {d.first for d in found.differences[:4]} == {"S2"}
         assert "S2 (model confidence set)" in found.summary
+        with pytest.raises(sb.UnknownNameError, match="no column is called"):
+            sb.compare(table(x), block=1, replications=300, against=np.array([1, 2]))
         against = sb.compare(table(x), block=1, replications=300, against="S2")
         assert len(against.differences) == 4
         assert against.superior["consistent"] > 0.5

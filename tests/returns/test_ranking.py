@@ -256,7 +256,9 @@ def test_the_same_ranking_gives_the_same_files(ranked, tmp_path):
         ({"replications": 1}, "replications must be a whole number at least 2, got 1"),
         ({"block": 0}, "must be from 1 to the 250 rows, got 0"),
         ({"seed": -1}, "seed must be a whole number at least 0, got -1"),
-        ({"trials": 2}, "trials must be a whole number at least 3, got 2"),
+        ({"trials": 2}, "trials must be a whole number from 3 to 1000000000000, got 2"),
+        ({"trials": 10**30}, "trials must be a whole number from 3 to 1000000000000, got 1000"),
+        ({"trials_sd": 1e300}, r"trials_sd=1e\+300 is no standard deviation of annualised Sharpe ratios"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )

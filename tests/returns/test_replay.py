@@ -478,6 +478,8 @@ def test_numbers_come_as_plain_data(daily):
         ("SF-UCB", {"L": 0.0}, "L must be a finite number above 0, got 0.0"),
         ("SF-UCB", {"runs": 1}, "runs must be a whole number at least 2, got 1"),
         ("SF-UCB", {"feedback": "some"}, "feedback must be one of 'bandit', 'full', got 'some'"),
+        ("SF-UCB", {"cost_aware": "yes"}, "cost_aware must be True or False, got 'yes'"),
+        (3, {}, r"a policy such as UCBRSSR\(L=0.5\) is needed, got 3"),
         ("SF-UCB", {"risk_free": math.nan}, "risk_free must be a finite number"),
     ],
     ids=lambda value: "",

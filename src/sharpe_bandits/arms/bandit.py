@@ -13,7 +13,7 @@ from ..display import html_table
 from ..errors import InvalidInputError, shown
 from ..kernels.rewards import ArmTable
 from ..names import check_name
-from ..validation import one_of, whole
+from ..validation import one_of, true_or_false, whole
 from .base import Arm, arm_from_dict
 from .discrete import Empirical, numbers
 from .environment import Clock, Environment, as_arm, bandit_from_dict, stack
@@ -82,9 +82,7 @@ class Bandit(Environment):
             one_of("clock", clock, get_args(Clock)) if clock is not None else "rounds" if dependent else "pulls"
         )
         self.pregenerated = dependent or self.clock == "rounds"
-        if not isinstance(jointly, bool):
-            raise InvalidInputError(f"jointly must be True or False, got {shown(jointly)}")
-        self.jointly = jointly
+        self.jointly = true_or_false("jointly", jointly)
         blocks = {(len(arm.values), arm.block) for arm in self.arms if isinstance(arm, BlockBootstrap)}
         if jointly and not (all(isinstance(a, BlockBootstrap) for a in self.arms) and len(blocks) == 1):
             raise InvalidInputError(

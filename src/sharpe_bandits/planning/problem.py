@@ -20,7 +20,7 @@ from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SequentialHalving, SuccessiveRejects, SuRSR, UniformSampling
 from ..returns.resampling import LEAST_FOR_BLOCKS, block_length, check_block, resampled_rows
 from ..returns.table import table_of
-from ..validation import finite, one_of, positive, whole
+from ..validation import finite, one_of, positive, true_or_false, whole
 
 #: What makes an arm best.
 Criterion = Literal["rssr", "sharpe"]
@@ -28,6 +28,8 @@ Criterion = Literal["rssr", "sharpe"]
 #: changes no order (:class:`Sharpe` wants one above 0).
 SHARPE_PART = 1e-9
 VOLATILITY, PERIODS = 0.15, 252.0
+#: Arms that differ by a gap, at most.
+MOST_ARMS = 100_000
 #: Said of every problem whose arms come from a table.
 _ESTIMATES = "Sharpe ratios are estimates from the table; the largest of several tends to be too large."
 #: Resamples of a table computed at a time.
@@ -89,7 +91,7 @@ class BestArmProblem:
         L: float | None = None,
     ) -> BestArmProblem:
         """One arm with an annualised Sharpe ratio of ``best_sharpe``, the others with ``gap`` less."""
-        whole("arms", arms, 2)
+        whole("arms", arms, 2, MOST_ARMS)
         best = finite("best_sharpe", best_sharpe)
         positive("gap", gap, "it is how far the other arms fall short of the best, in Sharpe ratio per year")
         sharpes = [best] + [best - gap] * (arms - 1)
@@ -187,7 +189,7 @@ class BestArmProblem:
             block = check_block(block, rows)
         else:
             block = block_length(excess) if rows >= LEAST_FOR_BLOCKS else 1.0
-        if bootstrap:
+        if true_or_false("bootstrap", bootstrap):
             together = block > 1
             arms: Sequence[Arm] = resampled(excess, block=block if together else None, jointly=together).arms
         else:

@@ -26,7 +26,7 @@ import numpy as np
 from ..errors import InvalidInputError, shown
 from ..executors import Engine, engine_of
 from ..metrics import Estimate
-from ..policies.base import EliminationPolicy, Policy, check_policy
+from ..policies.base import EliminationPolicy, check_policy, listed
 from ..simulation import LARGEST_HORIZON, LARGEST_SEED, simulate
 from ..validation import check_keywords, real, whole
 from .crossing import Line, fit
@@ -171,7 +171,7 @@ def _players(
 ) -> list[EliminationPolicy]:
     if policies is None:
         return problem.policies()
-    players: list[EliminationPolicy] = [policies] if isinstance(policies, Policy) else list(policies)
+    players: list[EliminationPolicy] = listed(policies)
     for player in players:
         if check_policy(player).setting != "fixed budget" or player.n_recommended != 1:
             raise InvalidInputError(

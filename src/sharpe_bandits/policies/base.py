@@ -394,6 +394,16 @@ class FixedConfidencePolicy(Policy):
             )
 
 
+def listed(given: Any) -> list[Any]:
+    """One or several policies as a list; what is neither is left for :func:`check_policy` to refuse."""
+    if isinstance(given, (str, Policy)):
+        return [given]
+    try:
+        return list(given)
+    except TypeError:
+        return [given]
+
+
 def check_policy(thing: Any) -> Policy:
     """``thing`` if it is a policy."""
     if isinstance(thing, Policy):

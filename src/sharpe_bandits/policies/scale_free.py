@@ -23,7 +23,7 @@ from ..errors import InvalidInputError, shown
 from ..kernels.statistics import ROUNDING, ArmRecord
 from ..kernels.streams import expm1, log, log1p, normal
 from ..objectives import RSSR, Objective, check_objective, influence_variance
-from ..validation import finite, inside, positive, whole
+from ..validation import finite, inside, positive, true_or_false, whole
 from .base import IndexPolicy, Parts, Policy
 
 #: Weight of the normal shape in the moments, in pulls.
@@ -224,11 +224,6 @@ def redrawn_of(value: Callable[..., Any]) -> Callable[..., Any]:
     return _named(redrawn, value)
 
 
-def _true_or_false(name: str, value: Any) -> None:
-    if not isinstance(value, bool):
-        raise InvalidInputError(f"{name} must be True or False, got {shown(value)}")
-
-
 @dataclass(frozen=True)
 class _ScaleFree(IndexPolicy):
     least_pilot: ClassVar[int] = 3
@@ -330,7 +325,7 @@ class ScaleFreeUCB(_AnyObjective):
     def check(self) -> None:
         super().check()
         self._set(c=positive("c", self.c))
-        _true_or_false("dependent", self.dependent)
+        true_or_false("dependent", self.dependent)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Policy:
@@ -515,7 +510,7 @@ class ScaleFreeTS(_AnyObjective):
 
     def check(self) -> None:
         super().check()
-        _true_or_false("optimistic", self.optimistic)
+        true_or_false("optimistic", self.optimistic)
 
     @property
     def formula(self) -> Callable[..., Any]:

@@ -262,7 +262,7 @@ def compare(
     names = returns.names
     if len(names) < 2:
         raise InvalidInputError(f"a comparison needs two columns, and there is only {names[0]!r}")
-    if against is not None and against not in names:
+    if against is not None and not (isinstance(against, str) and against in names):
         raise unknown("column", against, names)
     rate = returns.rate(risk_free, risk_free_per_period)
     inside("confidence", confidence)

@@ -18,6 +18,8 @@ from ..validation import is_number
 from . import dates as dates_of
 from . import notation, sources
 
+#: What the numbers of a table with a row per date and asset are most often called, the likeliest first.
+_NUMBERS = ("adj close", "adj_close", "adjusted close", "close", "price", "return", "ret", "value")
 #: Rows that are searched for the names of columns, at most.
 _PREAMBLE = 50
 #: Text that people write for dates: 01/02/2020, 2020-1-5, 2-Jan-20, Jan 2, 2020; and for numbers: 0,004, 1,234.5, 1.5%.
@@ -120,10 +122,11 @@ def _long_form(source: sources.Source, dated: int | None, text: int) -> str:
     dates = sources.plain_values(source.columns[dated])
     if 2 * len(set(map(shown, dates))) > len(dates):
         return ""
-    value = next((p for p in range(len(source.names) - 1, -1, -1) if p not in (dated, text)), None)
-    if value is None:
+    others = [source.names[p] for p in reversed(range(len(source.names))) if p not in (dated, text)]
+    if not others:
         return ""
-    name, number = source.names[text], source.names[value]
+    priced = (other for usual in _NUMBERS for other in others if other.strip().lower() == usual)
+    name, number = source.names[text], next(priced, others[0])
     return (
         f"; dates repeat: if the table has a row per date and {name!r}, pass pivot=({name!r}, {number!r}) (--pivot "
         f"{shown(name)} {shown(number)})"
@@ -169,7 +172,10 @@ def _cells(source: sources.Source, row: int) -> list[Any]:
 
 
 def _is_name(cell: Any) -> bool:
-    return isinstance(cell, str) and bool(cell.strip()) and not _is_datum(cell)
+    """Whether a cell holds text that is neither a number nor a date, in whatever form."""
+    if not isinstance(cell, str) or not cell.strip() or _is_datum(cell) or notation.remedy(cell) is not None:
+        return False
+    return not (_LIKE_A_DATE.match(cell.strip()) or _LIKE_A_NUMBER.fullmatch(cell.strip()))
 
 
 def _pass_names_in(source: sources.Source, row: int) -> str:
@@ -208,7 +214,8 @@ def _numbers(draft: Draft, number: int, column: Any, text: bool, written: notati
             things = [None if dates_of.absent(thing) else thing for thing in sources.plain_values(column)]
             values, bad = written.numbers(pa.array(things, pa.large_string()))
             if bad is not None:
-                raise InvalidInputError(f"{draft.where(bad, number)}: {_misread(things[bad], written)}")
+                said = _undated(draft.names[number], things[bad], things) or _misread(things[bad], things, written)
+                raise InvalidInputError(f"{draft.where(bad, number)}: {said}")
             return values
     if isinstance(column, pa.Array):
         kind = column.type
@@ -242,10 +249,19 @@ def _number(thing: Any, text: bool) -> float | None:
     return None
 
 
-def _misread(thing: str, written: notation.Notation) -> str:
+def _undated(name: str, thing: Any, column: Any) -> str:
+    """The remedy for text that looks like a date; empty if it does not."""
+    if not (isinstance(thing, str) and _LIKE_A_DATE.match(thing.strip())):
+        return ""
+    form = dates_of.remedy(column)
+    read = f"pass date={shown(name)} (--date) and {form}" if form else "write it as 2020-01-31"
+    return f"{shown(thing)} is not a number; if it is a date {read}, so that it need not be guessed"
+
+
+def _misread(thing: str, column: list[Any], written: notation.Notation) -> str:
     """What is wrong with a number that is not written as was said."""
     said = f"decimal={written.decimal!r}, thousands={written.thousands!r}, currency={written.currency!r}"
-    if written.percent and "%" not in thing:
+    if written.percent and "%" not in thing and any(other is not None and "%" in other for other in column):
         said += ", where other values of the column have a per cent sign"
     fits = notation.remedy(thing)
     return f"{shown(thing)} is not a number with {said}; correct it{f', or pass {fits}' if fits else ''}"
@@ -260,10 +276,9 @@ def _no_number(name: str, thing: Any, column: Any) -> str:
             f"{shown(thing)} is a date, not a number; pass date={shown(name)} (--date) if it dates the rows, or "
             f"choose with {other}"
         )
-    if isinstance(thing, str) and _LIKE_A_DATE.match(thing.strip()):
-        form = dates_of.remedy(column)
-        read = f"pass date={shown(name)} (--date) and {form}" if form else "write it as 2020-01-31"
-        return f"{shown(thing)} is not a number; if it is a date {read}, so that it need not be guessed"
+    undated = _undated(name, thing, column)
+    if undated:
+        return undated
     fits = notation.remedy(thing) if isinstance(thing, str) and len(thing) < 100 else None
     if fits is not None:
         return f"{shown(thing)} is text, not a plain number; pass {fits}"

@@ -107,14 +107,13 @@ def _refuse_times(table: Table) -> None:
             raise InvalidInputError(
                 f"column {name!r} seems to hold {what} ({table.where(0)}: {first:.10g}, {table.where(1)}: "
                 f"{second:.10g}), not prices or returns; {remedy}, or pass columns= (--columns) with the columns that "
-                f"are meant{_others(table.names, name)}"
+                f"are meant{_value([other for other in table.names if other != name])}"
             )
 
 
-def _others(names: list[str], name: str) -> str:
-    """All other columns as the value to pass, if they are few."""
-    others = [other for other in names if other != name]
-    return f": columns={others!r}" if 0 < len(others) <= _FEW else ""
+def _value(columns: list[str]) -> str:
+    """Columns as the value to pass, if they are few."""
+    return f": columns={columns!r}" if 0 < len(columns) <= _FEW else ""
 
 
 def time_of(values: np.ndarray) -> str | None:
@@ -137,9 +136,10 @@ def time_of(values: np.ndarray) -> str | None:
 
 def _refuse_volumes(names: list[str]) -> None:
     remedy = "pass columns= (--columns) with the columns of prices"
-    volume = next((name for name in names if _VOLUME.fullmatch(name.strip())), None)
-    if volume is not None:
-        raise InvalidInputError(f"column {volume!r} seems to hold volumes, not prices; {remedy}")
+    volumes = [name for name in names if _VOLUME.fullmatch(name.strip())]
+    if volumes:
+        others = _value([name for name in names if name not in volumes])
+        raise InvalidInputError(f"column {volumes[0]!r} seems to hold volumes, not prices; {remedy}{others}")
     if {name.strip().lower() for name in names} >= _BAR:
         close = next(name for name in names if name.strip().lower() == "close")
         raise InvalidInputError(
@@ -300,7 +300,7 @@ def _jumps(table: Table) -> list[str]:
     ):
         if places:
             row, column = min(places)
-            more = f", one of {len(places)}" if len(places) > 1 else ""
+            more = f" (the first of {len(places)} such returns)" if len(places) > 1 else ""
             found.append(f"{table.where(row, column)}: a return of {table.values[row, column]:+,.1%} is {words}{more}")
     return found
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..engine.spec import Feedback
 from ..errors import BudgetTooSmallError, InvalidInputError
 from ..objectives import RSSR
-from ..policies.base import Policy, check_policy
+from ..policies.base import Policy, check_policy, listed
 from ..policies.by_name import policies_by_name
 from .playing import BEST, EQUAL, LEADER
 
@@ -32,11 +32,11 @@ def chosen_policies(
 ) -> list[Policy]:
     if given is None:
         return usual_policies(rounds, len(columns), L, rate, feedback)
-    listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    if not listed:
+    players = listed(given)
+    if not players:
         raise InvalidInputError("there is no policy to play; pass at least one, or None for the usual ones")
-    named = iter(policies_by_name([p for p in listed if isinstance(p, str)], L=L, risk_free=rate))
-    chosen = [next(named) if isinstance(p, str) else check_policy(p) for p in listed]
+    named = iter(policies_by_name([p for p in players if isinstance(p, str)], L=L, risk_free=rate))
+    chosen = [next(named) if isinstance(p, str) else check_policy(p) for p in players]
     taken = {EQUAL, BEST, LEADER}
     for policy in chosen:
         if policy.name in taken:

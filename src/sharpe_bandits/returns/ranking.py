@@ -30,6 +30,8 @@ from .table import Returns, read_returns, table_of
 RankedBy = Literal["sharpe", "rssr"]
 #: Columns shown on a screen, at most, and blocks of rows for the probability of backtest overfitting.
 SHOWN, CSCV_BLOCKS = 30, 16
+#: Standard deviation of annualised Sharpe ratios, at most.
+LARGEST_SHARPE = 1000
 #: A resample whose variance is so small a part of the column's does not vary.
 _FLAT = 1e-12
 
@@ -411,7 +413,7 @@ def rank(
     returns = table_of(source, reading)
     one_of("by", by, get_args(RankedBy))
     rate = returns.rate(risk_free, risk_free_per_period)
-    inside("confidence", confidence)
+    confidence = inside("confidence", confidence)
     least = math.ceil(round(2 / (1 - confidence), 6))  # one beyond each end
     if whole("replications", replications, 2) < least:
         raise InvalidInputError(
@@ -419,7 +421,12 @@ def rank(
         )
     whole("seed", seed, 0)
     x, q = returns.excess, returns.periods_per_year
-    known = None if trials_sd is None else positive("trials_sd", trials_sd) ** 2 / q
+    if trials_sd is not None and positive("trials_sd", trials_sd) > LARGEST_SHARPE:
+        raise InvalidInputError(
+            f"trials_sd={trials_sd!r} is no standard deviation of annualised Sharpe ratios, which is 0.5 or so; pass "
+            f"{LARGEST_SHARPE} at most"
+        )
+    known = None if trials_sd is None else float(trials_sd) ** 2 / q
     selection = statistics.selection(x, trials, known, rate)
 
     def each(estimate: Callable[..., Any], *more: Any) -> np.ndarray:

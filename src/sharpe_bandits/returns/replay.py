@@ -25,7 +25,7 @@ from ..engine.spec import Feedback
 from ..errors import InvalidInputError, unknown
 from ..kernels.holdings import Terms
 from ..policies.base import Policy
-from ..validation import check_keywords, one_of, positive, whole
+from ..validation import check_keywords, one_of, positive, true_or_false, whole
 from . import statistics
 from .dates import in_words
 from .decisions import costs_of
@@ -475,7 +475,7 @@ def replay(
             f"budget={given!r} is for policies that explore and then hold, such as SHSR; there is none: leave it out"
         )
     judged, remarks = (chosen, []) if warm_up else past_their_pilot(chosen, rounds * top, columns)
-    terms = Terms(hold, drawn.warm_rounds, feedback == "full", bool(cost_aware))
+    terms = Terms(hold, drawn.warm_rounds, feedback == "full", true_or_false("cost_aware", cost_aware))
     plain = top == 1 and hold == 1 and not warm_up and not cost_aware and returns.complete
     table = Judge(returns, rate, costs, drawn)
     found = [
@@ -490,7 +490,7 @@ def replay(
     return Replay(
         tuple(found + beside), feedback, L, statistics.per_year(rate, returns.periods_per_year), rate,
         float(costs[0]) if same else dict(zip(returns.names, costs.tolist(), strict=True)), drawn.every, hold, top,
-        warm_up, bool(cost_aware), budget, runs, seed, paths, drawn.length, drawn.block, returns.names, dates,
+        warm_up, cost_aware, budget, runs, seed, paths, drawn.length, drawn.block, returns.names, dates,
         tuple(map(float, own)), returns.periods_per_year, returns.kind, returns.span, returns.convention, returns.notes,
         (*returns.remarks, *remarks, *doubts), "" if returns.hurdle is None else returns.hurdle.words,
     )  # fmt: skip

@@ -36,6 +36,8 @@ from ..validation import finite, inside, not_negative, positive, whole
 
 #: Annual risk-free rates beyond this, or below its negative, are taken for a mistake.
 LARGEST_RATE = 1.0
+#: Strategies that may have been tried, at most: of more the expected maximum is not known to all digits.
+MOST_TRIALS = 10**12
 
 
 def sharpe(x: Any, risk_free_per_period: float = 0.0) -> Any:
@@ -373,7 +375,7 @@ def selection(
     x = x.reshape(len(x), -1)
     counts = (~np.isnan(x)).sum(axis=0)
     columns = x.shape[1]
-    trials = columns if trials is None else whole("trials", trials, columns)
+    trials = columns if trials is None else whole("trials", trials, columns, MOST_TRIALS)
     ratios = by_column(lambda own: sharpe(own, risk_free_per_period), x)
     given = float(np.var(ratios, ddof=1)) if columns > 1 else 0.0
     correlation = 0.0
