@@ -252,7 +252,7 @@ def test_files_and_page(daily, tmp_path):
     assert "<table>" in found._repr_html_()
 
 
-def test_a_tear_sheet(daily, tmp_path):
+def test_a_tear_sheet(daily, tmp_path, caplog):
     quantstats = pytest.importorskip("quantstats", reason="pip install 'sharpe-bandits[tearsheet]'")
     found = sb.replay(daily, ["SF-UCB"], runs=3)
     net = pd.Series(found["SF-UCB"].held.net, index=pd.DatetimeIndex(found.dates))
@@ -261,6 +261,7 @@ def test_a_tear_sheet(daily, tmp_path):
     assert quantstats.stats.sharpe(net, periods=252) == pytest.approx(own, rel=1e-9)
     assert quantstats.stats.max_drawdown(net) == pytest.approx(-found["SF-UCB"].drawdowns.max(), rel=1e-9)
     found.tear_sheet("SF-UCB", tmp_path / "sheet.html")
+    assert not [record for record in caplog.records if "font" in record.getMessage()]
     page = (tmp_path / "sheet.html").read_text()
     assert "SF-UCB, run of median total return" in page
     with pytest.raises(sb.InvalidInputError, match="needs the dates of rows"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import warnings
 from pathlib import Path
 from typing import Any
@@ -172,8 +174,12 @@ def tear_sheet(replay: Replay, name: str, path: Path, against: str | None) -> No
 
     path.parent.mkdir(parents=True, exist_ok=True)
     benchmark = None if against is None or against == name else returns(replay[against])
-    with warnings.catch_warnings():  # of that library, on what pandas will no longer do
-        warnings.simplefilter("ignore")
+    fonts = logging.getLogger("matplotlib.font_manager")
+    level = fonts.level
+    with warnings.catch_warnings(), contextlib.ExitStack() as after:
+        warnings.simplefilter("ignore")  # of that library, on what pandas will no longer do
+        after.callback(fonts.setLevel, level)
+        fonts.setLevel(logging.ERROR)  # it asks for fonts that few machines have, a line for each text
         quantstats.reports.html(
             returns(replay[name]), benchmark=benchmark, rf=replay.risk_free, output=str(path),
             periods_per_year=round(replay.periods_per_year), title=f"{name}, run of median total return",
