@@ -84,6 +84,21 @@ def test_a_person_s_path(page, store):
     assert download.value.path().read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_page_without_server_sent_events_looks_by_itself(browser, served, store):
+    """Where something between browser and service does not let streams through."""
+    campaign = store.campaign("desks")
+    context = browser.new_context()
+    page = context.new_page()
+    page.base = served.url
+    page.route("**/api/stream*", lambda route: route.abort())
+    sign_in(page, READER, "/campaign/desks")
+    page.wait_for_selector("figure[data-chart=lost] svg")
+    until(page, "document.querySelector('#live').textContent.includes('looking every five seconds')")
+    campaign.tell(campaign.ask(), 0.25)
+    until(page, "document.querySelector('[data-fact=rewards]').textContent === '1'")
+    context.close()
+
+
 def test_a_reader_cannot_write(page, store):
     page.expected = (403,)
     sign_in(page, READER)
