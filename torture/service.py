@@ -73,6 +73,11 @@ class Server:
         pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
+    def processor_time(self) -> float:
+        """Seconds of processor time so far."""
+        spent = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return sum(map(int, spent)) / os.sysconf("SC_CLK_TCK")
+
     def stop(self, how: int = signal.SIGTERM) -> None:
         """End it, by a signal."""
         self._process.send_signal(how)
@@ -225,9 +230,11 @@ def throughput(clients: int, seconds: float, slower: float = 0.0) -> dict[str, f
         for name, group in (("alone", 1), ("together", 256)):
             server = Server(fresh(folder, f"{name}.db"), group, slower)
             drive(server.port, clients, 1.0, name="warm")
+            before = server.processor_time()
             load = drive(server.port, clients, seconds)
             assert not load.wrong, load.wrong[0]
             found[name] = len(load.latencies) / seconds
+            found["processor"] = 1000 * (server.processor_time() - before) / len(load.latencies)
             if group > 1:
                 half = drive(server.port, clients, seconds, found[name] / 2, "half")
                 latencies = sorted(half.latencies)
@@ -304,7 +311,8 @@ def main() -> int:
         print(f"a bare commit: {found['bare']:.2f} ms{emulated}; load average {os.getloadavg()[0]:.1f}")
         print(
             f"{options.clients} clients, operations a second: one commit each {found['alone']:,.0f}, group commit "
-            f"{found['together']:,.0f}: {found['together'] / found['alone']:.1f} times as many"
+            f"{found['together']:,.0f}: {found['together'] / found['alone']:.1f} times as many, "
+            f"at {found['processor']:.3f} ms of processor time each"
         )
         print(
             f"at {found['half']:,.0f} operations a second: median {found['median']:.1f} ms, slowest 1% "
