@@ -137,7 +137,7 @@ def test_columns_that_are_not_chosen_need_no_names(tmp_path):
     """As a spreadsheet exports it: two empty columns to the right."""
     path = tmp_path / "export.csv"
     path.write_text("date,A,B,,\n" + "".join(f"2020-01-0{d},0.0{d},-0.01,,\n" for d in range(1, 7)), "utf-8")
-    with pytest.raises(sb.InvalidInputError, match="column 4 has no name; name it, choose others with columns="):
+    with pytest.raises(sb.InvalidInputError, match="column 4 has no name; name it, or choose others with columns="):
         sb.read_returns(path, kind="returns", periods_per_year=252, constant="drop")
     chosen = sb.read_returns(path, kind="returns", periods_per_year=252, columns=["A"])
     assert chosen.values[:, 0].tolist() == [0.01, 0.02, 0.03, 0.04, 0.05, 0.06]

@@ -189,6 +189,13 @@ def test_a_preamble_with_empty_lines(preamble, lines, tmp_path):
     np.testing.assert_allclose(read(path, skip_rows=lines).values, expected(), rtol=1e-12)
 
 
+def test_a_comma_at_the_end_of_every_line(tmp_path):
+    path = csv(tmp_path, ["date,A,B,", *(f"{d},{a},{b}," for d, a, b in zip(DATES, A, B, strict=True))])
+    said = suggested(path)
+    assert said == "column 4 has no name; name it, or choose others with columns=['A', 'B'] (--columns A B)"
+    np.testing.assert_allclose(read(path, columns=["A", "B"]).values, expected(), rtol=1e-12)
+
+
 def test_names_below_a_preamble(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     lines = [["from the desk"], [], ["in", "USD"], ["date", "A", "B"], *map(list, zip(DATES, A, B, strict=True))]

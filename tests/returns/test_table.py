@@ -295,7 +295,7 @@ BAD_CSV = {
     "guessed date": (CSV.replace("2020-01-02", "01/02/2020"), ("line 2: '01/02/2020' is not a number", "2020-01-31")),
     "later date": (CSV.replace("2020-01-06", "6 Jan"), ("column 'date', line 4: '6 Jan' is not a date", "2020-01-31")),
     "one name twice": (CSV.replace("A,B", "A,A"), ("two columns are called 'A'",)),
-    "no name": (CSV.replace("A,B", "A,"), ("column 3 has no name", "columns= (--columns)")),
+    "no name": (CSV.replace("A,B", "A,"), ("column 3 has no name", "columns=['A'] (--columns A)")),
     "short": ("A\n1\n2\n3\n", ("at least 4 prices are needed, there is enough for 2 returns",)),
     "header only": ("date,A\n", ("at least 4 prices",)),
     "only dates": ("date\n2020-01-02\n", ("no column of numbers; the columns are 'date'",)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from . import notation, sources
 
 #: What the numbers of a table with a row per date and asset are most often called, the likeliest first.
 _NUMBERS = ("adj close", "adj_close", "adjusted close", "close", "price", "return", "ret", "value")
+#: Columns that an error names as the value to pass, at most.
+_FEW = 12
 #: Rows that are searched for the names of columns, at most.
 _PREAMBLE = 50
 #: Text that people write for dates: 01/02/2020, 2020-1-5, 2-Jan-20, Jan 2, 2020; and for numbers: 0,004, 1,234.5, 1.5%.
@@ -79,7 +82,8 @@ def drafted(
     unnamed = next((p for p in chosen if not source.names[p]), None)
     if unnamed is not None:
         raise InvalidInputError(
-            f"column {unnamed + 1} has no name; name it, choose others with columns= (--columns){_names_below(source)}"
+            f"column {unnamed + 1} has no name; name it, or choose others with {_named(source, chosen)}"
+            f"{_names_below(source)}"
         )
     named = [source.names[p] for p in [*chosen, *([] if dated is None else [dated])]]
     times = Counter(named if columns is None else source.names)
@@ -148,6 +152,13 @@ def _positions(source: sources.Source, columns: Sequence[str], there: list[int])
     return chosen
 
 
+def _named(source: sources.Source, chosen: list[int]) -> str:
+    """The option that takes the columns that have a name, with its value if these are few."""
+    names = [source.names[p] for p in chosen if source.names[p]]
+    value = f"{names!r} (--columns {shlex.join(names)})" if 0 < len(names) <= _FEW else " (--columns)"
+    return f"columns={value}"
+
+
 def _names_below(source: sources.Source) -> str:
     """The remedy if the names stand further down: in the first row of text without an empty cell but the first."""
     if source.skipped is None:
@@ -155,7 +166,7 @@ def _names_below(source: sources.Source) -> str:
     for row in range(min(_PREAMBLE, len(source.columns[0]))):
         if all(_is_name(cell) for cell in _cells(source, row)[1:]):
             return f", or {_pass_names_in(source, row)}"
-    return ", or pass skip_rows= (--skip-rows) if the names stand further down"
+    return ""
 
 
 def _names_in_text(source: sources.Source) -> str:
