@@ -116,6 +116,20 @@ def test_few_long_runs_are_played_arms_abreast(monkeypatch):
     assert played == [long.kernels.rounds, short.kernels.side_by_side]
 
 
+def test_a_small_study_stays_with_the_lazy_kernel_where_that_does_not_pay(monkeypatch):
+    """Compiling another one would take longer; with more runs of the same it is compiled."""
+    from sharpe_bandits.engine.families import index
+
+    played = []
+    original = index._play
+    monkeypatch.setattr(index, "_play", lambda spec, *rest: played.append(rest[2]) or original(spec, *rest))
+    # Equal arms change the lead all the time. So many runs that the whole of them is more than SMALL, a few played.
+    small, large = (spec(LAZY[0], BANDITS["equal"], "auto", runs=n, horizon=400) for n in (20, 2000))
+    run_chunk(small, 0, 20)
+    run_chunk(large, 0, 20)
+    assert played == [small.kernels.lazy] * 2 + [large.kernels.lazy, large.kernels.side_by_side]
+
+
 def test_policies_for_which_negative_means_matter_fall_back():
     """SR-like and the printed GRA form may fall where means are negative; the others may not (docs/results.md)."""
     falling = {p.name for p in LAZY if not p.nondecreasing(-np.inf)}

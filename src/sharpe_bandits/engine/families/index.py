@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 #: The first runs of a chunk show whether being lazy pays. In units of what it costs to look at one arm side by side: a
 #: change of lead costs the lazy kernel TURN_COST + K, a round costs the other kernel ROUND_COST + K.
 PROBE, TURN_COST, ROUND_COST = 8, 90, 3
+#: In the same units: a spec of less work than this stays with the lazy kernel even where that does not pay, since
+#: compiling another one would take far longer.
+SMALL = 2**22
 #: Few runs are played arms abreast, not runs abreast, if they look at so many arms in so many rounds that it is worth
 #: compiling a kernel of its own.
 LONG = 2**20
@@ -93,7 +96,9 @@ class IndexFamily(Family):
             # All make the same choices, so that which of them plays is a matter of speed alone.
             if played < runs:
                 left = runs - played
-                pays = quick is not None and turns * (TURN_COST + arms) < played * spec.horizon * (ROUND_COST + arms)
+                round_cost = ROUND_COST + arms
+                pays = turns * (TURN_COST + arms) < played * spec.horizon * round_cost
+                pays = quick is not None and (pays or spec.runs * spec.horizon * round_cost < SMALL)
                 few = spec.horizon * arms >= LONG and 2 * left < LANES  # runs abreast cost as much as LANES of them
                 slow = rounds if few and spec.kernel == "auto" else brute
                 _play(spec, chunk, table, quick if pays else slow, played, runs)
