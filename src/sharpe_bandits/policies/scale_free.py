@@ -233,7 +233,10 @@ class _ScaleFree(IndexPolicy):
 
     def check(self) -> None:
         if self.L is None:
-            raise InvalidInputError(f"{self.title} needs the regulariser L of RSSR: {type(self).__name__}(L=0.1)")
+            raise InvalidInputError(
+                f"L must be a finite number above 0, got None; {self.title} needs the regulariser L of RSSR: "
+                f"{type(self).__name__}(L=0.1)"
+            )
         self._set(L=positive("L", self.L), risk_free=finite("risk_free", self.risk_free))
 
     @property
