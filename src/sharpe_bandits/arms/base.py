@@ -154,7 +154,7 @@ def integrated_moments(density: Callable[[float], float], points: np.ndarray, no
         # The full output comes without warnings; tests hold the moments of all arms to 1e-9.
         return float(
             sum(
-                quad(lambda x: function(x) * density(x), a, b, epsabs=small, epsrel=1e-12, limit=100, full_output=1)[0]
+                quad(lambda x: function(x) * density(x), a, b, epsabs=small, epsrel=1e-12, limit=50, full_output=1)[0]
                 for a, b in pairwise(points)
             )
         )
