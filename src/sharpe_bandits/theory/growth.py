@@ -194,7 +194,8 @@ def _jackknife(values: np.ndarray, confidence: float) -> Estimate:
 
 
 def _share(residual: np.ndarray, variation: np.ndarray, confidence: float) -> Estimate:
-    return _jackknife(residual / variation, confidence)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a curve that does not vary has no share to explain
+        return _jackknife(residual / variation, confidence)
 
 
 def _linear_part(x: np.ndarray, y: np.ndarray, confidence: float) -> Estimate:
