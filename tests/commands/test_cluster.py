@@ -56,7 +56,7 @@ def scheduler(tmp_path):
     file = tmp_path / "scheduler.json"
     processes = [started("distributed.cli.dask_scheduler", *QUIET, "--port", "0", "--scheduler-file", str(file))]
     try:
-        wait_until(file.exists)
+        wait_until(lambda: file.exists() and file.stat().st_size > 0)
         worker = ["--scheduler-file", str(file), "--no-nanny", "--nthreads", "1", "--local-directory", str(tmp_path)]
         processes.append(started("distributed.cli.dask_worker", *QUIET, *worker))
         yield processes[0], json.loads(file.read_text())["address"]
