@@ -244,7 +244,7 @@ def test_moments_beyond_the_largest_number_are_refused(arm):
 
 def test_a_gamma_interval_with_nothing_in_it_is_refused():
     with pytest.raises(sb.InvalidInputError, match="lies too far out"):
-        sb.TruncatedGamma(2, 2, 1e5, 1e6).moments()
+        _ = sb.TruncatedGamma(2, 2, 1e5, 1e6).mean
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_a_beta_arm_that_is_as_good_as_normal(shapes):
 
 def test_a_density_that_scipy_computes_too_roughly():
     with pytest.raises(sb.InvalidInputError, match=r"integrates to 2\.\d*e\+09 instead of 1"):
-        sb.Scipy(scipy.stats.gamma(1e17)).moments()
+        _ = sb.Scipy(scipy.stats.gamma(1e17)).mean
 
 
 def test_quantiles_that_overflow():

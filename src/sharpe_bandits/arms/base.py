@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidInputError
+from ..errors import InvalidInputError, SharpeBanditsError
 from ..kernels.rewards import CELLS, OCTAVES
 from ..plain_data import from_plain
 
@@ -63,6 +63,8 @@ class Arm:
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 found = Moments(*map(float, self.moments()))
+        except SharpeBanditsError:
+            raise
         except (TypeError, ValueError):
             raise InvalidInputError(
                 f"moments() of {type(self).__name__} must give four numbers: mean, variance, third and fourth central "
