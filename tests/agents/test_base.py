@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
+from sharpe_bandits.agents import state as states
 from sharpe_bandits.engine import compiler
 from sharpe_bandits.engine.families import FAMILIES
 from sharpe_bandits.policies.base import AGENTS
@@ -327,6 +328,59 @@ def test_threads_may_share_an_agent(policy):
         assert agent.pulls[arm] == len(rewards)
         assert mean == sum(rewards) * (1 / len(rewards))
         assert variance == pytest.approx(np.var(rewards, ddof=1), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "policy", [sb.SuRSR(L=0.5), sb.LUCB(L=0.5), sb.ScaleFreeUCB(L=0.5)], ids=lambda policy: policy.name
+)
+def test_a_state_is_written_with_the_lock_held(policy, monkeypatch):
+    """Other threads may tell while a state is being written: what is written must be of one moment."""
+    agent = policy.agent(arms=["a", "b", "c", "d"], horizon=200, seed=1)
+    write = states.write
+    held = []
+
+    def slow(content):
+        other = threading.Thread(target=lambda: held.append(not agent._lock.acquire(timeout=0.05)))
+        other.start()
+        other.join()
+        return write(content)
+
+    monkeypatch.setattr(states, "write", slow)
+    agent.to_json()
+    assert held == [True]
+
+
+def test_threads_may_look_while_arms_are_added():
+    agent, failures, added = sb.ScaleFreeUCB(L=0.5).agent(arms=["a", "b"], seed=1), [], threading.Event()
+    for reward in (1.0, 2.0, 4.0, 2.0, 1.0, 3.0):
+        agent.tell(agent.ask(), reward)
+    switch = sys.getswitchinterval()
+
+    def look():
+        try:
+            while not added.is_set():
+                assert set(agent.pulls) >= {"a", "b"} and len(agent.pending) >= 2
+                assert sum(agent.probabilities().values()) == 1.0
+                agent.intervals()
+                agent._repr_html_()
+                sb.Agent.from_json(agent.to_json())
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=look) for _ in range(4)]
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for number in range(60):
+            agent.add_arm(f"arm {number}")
+        added.set()
+        for thread in threads:
+            thread.join()
+    finally:
+        added.set()
+        sys.setswitchinterval(switch)
+    assert not failures
 
 
 def test_agents_pickle_and_copy_with_their_lock():

@@ -97,16 +97,16 @@ class Agent:
     def _repr_html_(self) -> str:
         """The arms as a table, for notebooks."""
         with self._lock:
-            pulls, found, head = self.pulls, self.estimates(), repr(self).strip("<>")
+            arms, pulls, found, head = list(self.arms), self.pulls, self.estimates(), repr(self).strip("<>")
         goal = self.policy.goal
         columns = ["arm", "pulls", "mean", "standard deviation", *([] if goal is None else [type(goal).__name__])]
         rows = []
-        for arm in self.arms[:_SHOWN]:
+        for arm in arms[:_SHOWN]:
             mean, variance = found[arm]
             numbers = [mean, math.sqrt(variance), *([] if goal is None else [float(goal.value(mean, variance))])]
             rows.append([arm, pulls[arm], *(None if math.isnan(x) else x for x in numbers)])
-        if len(self.arms) > _SHOWN:
-            rows.append([f"and {len(self.arms) - _SHOWN} more"])
+        if len(arms) > _SHOWN:
+            rows.append([f"and {len(arms) - _SHOWN} more"])
         return html_table(columns, rows, head)
 
     @property
@@ -119,8 +119,7 @@ class Agent:
     def pulls(self) -> dict[Any, int]:
         """How often each arm was played."""
         with self._lock:
-            counts = self._pulls.tolist()
-        return {arm: int(count) for arm, count in zip(self.arms, counts, strict=True)}
+            return self._by_arm(self._pulls.astype(int))
 
     def estimates(self) -> dict[Any, tuple[float, float]]:
         """Mean and unbiased variance of each arm's rewards (not a number where there are too few)."""
@@ -135,13 +134,12 @@ class Agent:
         ``objective`` is by default the policy's own, or the Sharpe ratio if it has none.
         """
         with self._lock:
-            moments = self._moments()
+            arms, moments = list(self.arms), self._moments()
         goal = self.policy.goal if objective is None else objective
-        found = intervals(moments, goal, alpha=alpha, arms=len(self.arms))
+        found = intervals(moments, goal, alpha=alpha, arms=len(arms))
         rows = zip(found.estimate.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
         return {
-            arm: Interval(*row, bool(heavy))
-            for arm, row, heavy in zip(self.arms, rows, found.heavy_tailed, strict=True)
+            arm: Interval(*row, bool(heavy)) for arm, row, heavy in zip(arms, rows, found.heavy_tailed, strict=True)
         }
 
     def leader(self, objective: Objective | None = None, *, alpha: float | None = None) -> Leader:
@@ -202,8 +200,7 @@ class Agent:
     def pending(self) -> dict[Any, int]:
         """How many pulls of each arm were asked for and have no reward yet."""
         with self._lock:
-            counts = self._pending.tolist()
-        return {arm: int(count) for arm, count in zip(self.arms, counts, strict=True)}
+            return self._by_arm(self._pending.astype(int))
 
     @property
     def retired(self) -> list[Any]:
@@ -226,8 +223,7 @@ class Agent:
         otherwise as often as in 256 independent draws (a standard error of at most 0.031).
         """
         with self._lock:
-            shares = self._shares(self._next())
-        return dict(zip(self.arms, shares.tolist(), strict=True))
+            return self._by_arm(self._shares(self._next()))
 
     def cancel(self, arm: Any) -> None:
         """Take back a pull of ``arm`` that was asked for and will not be played."""
@@ -454,6 +450,9 @@ class Agent:
     def _after(self, i: int, x: float, d: float) -> None:
         """Take note that arm i paid ``x``, which is ``d`` above its anchor."""
 
+    def _by_arm(self, values: np.ndarray) -> dict[Any, Any]:
+        return dict(zip(self.arms, values.tolist(), strict=True))
+
     def _index(self, arm: Any) -> int:
         try:
             return self._place[arm]
@@ -477,10 +476,9 @@ class Agent:
 
     def to_json(self) -> str:
         """The whole state as JSON; :meth:`from_json` continues exactly."""
-        with self._lock:
-            content = self._content()
         try:
-            return states.write(content)
+            with self._lock:  # until it is written: the content refers to what the agent goes on changing
+                return states.write(self._content())
         except ValueError as error:
             raise InvalidInputError(f"{self!r} cannot be saved: a parameter of its policy is not finite") from error
 
