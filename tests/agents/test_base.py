@@ -359,7 +359,8 @@ def test_threads_may_look_while_arms_are_added():
     def look():
         try:
             while not added.is_set():
-                assert set(agent.pulls) >= {"a", "b"} and len(agent.pending) >= 2
+                assert set(agent.pulls) >= {"a", "b"}
+                assert len(agent.pending) >= 2
                 assert sum(agent.probabilities().values()) == 1.0
                 agent.intervals()
                 agent._repr_html_()

@@ -110,6 +110,16 @@ def test_log_is_the_logarithm():
     np.testing.assert_allclose(ours, np.log(x), rtol=3e-16, atol=1e-300)
 
 
+def test_root_growth_is_the_root_of_growth():
+    x = np.concatenate([[1e-300, 1e-12], np.linspace(1e-3, 2.0, 4001), np.linspace(2.0, 600.0, 4001)])
+    with np.errstate(over="ignore"):  # 64-bit words wrap
+        ours = np.array([float(streams.root_growth(v)) for v in x])
+    np.testing.assert_allclose(ours, np.sqrt(np.expm1(x) / x), rtol=9e-16)
+    at_once = np.array([float(streams.root_growth_at_once(v)) for v in x])
+    np.testing.assert_array_equal(at_once, np.where(x <= 2.0, ours, np.nan))
+    assert streams.root_growth(0.0) == 1.0
+
+
 def draw(key, count, shape, uniforms, normals, pairs, gammas):
     """Draws of many streams, one number of each kind per stream (compiled in the test below)."""
     for i in range(count):
@@ -167,6 +177,8 @@ def test_compiled_draws_are_the_plain_ones():
 def test_normal_numbers_of_a_stream_are_independent():
     """All pairs among the first few numbers of a stream, the two of a Box-Muller pair included."""
     key = np.uint64(99)
+    assert streams.normal_pair(key, 7) == streams.normal_pair(key, 6)
+    assert streams.normal_pair(key, 6) == (streams.normal(key, 6), streams.normal(key, 7))
     drawn = np.array([[streams.normal(streams.fold(key, i), which) for which in range(4)] for i in range(5000)])
     for a in range(4):
         for b in range(a):

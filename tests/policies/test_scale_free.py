@@ -74,7 +74,7 @@ def draw_key(run_key, arm, t):
 def thompson(past, t, run_key, optimistic=False):
     found = []
     for arm, x in enumerate(past):
-        z = streams.normal(draw_key(run_key, arm, t), 0)
+        z = streams.normal(streams.fold(run_key, arm), t)
         away = math.sqrt(influence_variance(x) * (math.exp(z * z / (len(x) - 2)) - 1))
         found.append(h(x) + (away if z > 0 else 0.0 if optimistic else -away))
     return found
@@ -338,12 +338,12 @@ def test_an_index_of_kept_parts_is_the_index(policy, objective):
     arguments = played.arguments(1000)
     kept = substituted(played.formula, played.parts.kept)
     assert not {"third", "fourth"} & mentions(kept)
-    for mean, variance, pulls in ((0.3, 0.2, 7.0), (-1.0, 4.0, 300.0), (0.4, 1e-17, 5.0)):
+    for mean, variance, pulls, z in ((0.3, 0.2, 7.0, 3.5), (-1.0, 4.0, 300.0, -1.2), (0.4, 1e-17, 5.0, 0.3)):
         with np.errstate(over="ignore"):
             arm = statistics.ArmRecord(
                 pulls, mean, variance, mean**2 + variance, 0.4, 10.0, np.uint64(3), np.uint64(4), 0.8,
-                third=0.1 * variance**1.5, fourth=3.1 * variance**2,
+                standard_normal=z, third=0.1 * variance**1.5, fourth=3.1 * variance**2,
             )  # fmt: skip
-            estimate, influence_variance, offset = played.parts.formula(arm, *arguments)
-            known = arm._replace(estimate=estimate, influence_variance=influence_variance, offset=offset)
+            estimate, width, offset = played.parts.formula(arm, *arguments)
+            known = arm._replace(estimate=estimate, width=width, offset=offset)
             assert kept(known, 1000, *arguments) == played.formula(arm, 1000, *arguments)

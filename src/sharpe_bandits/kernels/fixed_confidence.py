@@ -32,7 +32,10 @@ RAN_OUT = 1  # status: a record has no more rewards; the run, arm and its pulls 
 def look(sums, kept, i, arguments):
     """What the sums of arm ``i`` say: its estimate, the square of its error, and the price of having looked always."""
     nothing = np.uint64(0)
-    arm = record_of(sums, kept, i, 0.0, epsilon=np.nan, last=np.nan, key=nothing, round_key=nothing, lead=np.nan)
+    arm = record_of(
+        sums, kept, i, 0.0, epsilon=np.nan, last=np.nan, key=nothing, round_key=nothing, lead=np.nan,
+        standard_normal=np.nan,
+    )  # fmt: skip
     pulls = sums.pulls[i]
     inverse = 1.0 / pulls
     error = noise(arm, *arguments) * (pulls + PRIOR) * inverse * inverse

@@ -29,7 +29,7 @@ def score(arm, t, *parameters):
 
 def index_parts(arm, *parameters):
     """Parts of the index that depend on the arm's rewards alone, worked out when these change: ``arm.estimate``,
-    ``arm.influence_variance`` and ``arm.offset``.
+    ``arm.width`` and ``arm.offset``.
     """
     raise AssertionError("a kernel ran without its policy's parts bound")
 
@@ -61,6 +61,11 @@ def keeps_powers():
 
 def keeps_lead():
     """Whether ``arm.lead`` is worked out; bound to :func:`yes` or :func:`no`."""
+    raise AssertionError("a kernel ran without its policy bound")
+
+
+def draws_normals():
+    """Whether ``arm.standard_normal`` is drawn; bound to :func:`yes` or :func:`no`."""
     raise AssertionError("a kernel ran without its policy bound")
 
 

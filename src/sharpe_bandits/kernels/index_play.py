@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import index, keeps_lead, score
+from .formulas import draws_normals, index, keeps_lead, score
 from .statistics import radius, record_of
-from .streams import POLICY, fold, stream_key
+from .streams import POLICY, fold, normal, stream_key
 
 ROUNDING = 1e-9  # weights of rewards may fall short of whole numbers by so much
 
@@ -70,8 +70,10 @@ def decide(t, rounds, sums, under_way, least, last, kept, seed, run, arguments, 
                 first = i
             more = under_way.counted * under_way.pulls[i]
             epsilon = radius(rounds) * (1.0 / math.sqrt(sums.pulls[i] + more))
-            key = fold(fold(policy_key, i), under_way.number)
-            arm = record_of(sums, kept, i, more, epsilon, last[i], key, round_key, lead)
+            arm_key = fold(policy_key, i)
+            key = fold(arm_key, under_way.number)
+            drawn = normal(arm_key, under_way.number) if draws_normals() else math.nan
+            arm = record_of(sums, kept, i, more, epsilon, last[i], key, round_key, lead, drawn)
             if scoring:
                 out[i] = score(arm, t, *arguments)
             else:

@@ -44,7 +44,7 @@ def plain_arm(pulls, mean, variance, second, epsilon, last, third, fourth):
     nothing = np.uint64(0)
     return record(
         pulls=pulls, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=nothing,
-        round_key=nothing, lead=np.nan,
+        round_key=nothing, lead=np.nan, standard_normal=np.nan,
         statistics=extras(NOWHERE, 0, 0, 0, pulls, 0.0, mean, variance, third, fourth, nothing),
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import by_round, index, index_at_once, keeps_lead, keeps_parts, keeps_powers, kept_cells, score, take
+from .formulas import by_round, draws_normals, index, index_at_once, keeps_lead, keeps_parts, keeps_powers, score, take
 from .game import AHEAD, LANES, NOT_A_NUMBER, keep_pulls
 from .index_play import ROUNDING
 from .rewards import fill, recorded
@@ -30,7 +30,9 @@ from .side_by_side import (
     STREAM,
     THIRD,
     VARIANCE,
+    all_rows,
     arm_of,
+    draw_normals,
     keep_parts,
     parts_of,
 )
@@ -217,7 +219,7 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
     checkpoints, batch, status = out.checkpoints, out.batch, out.status
     count_arms = out.final.shape[1]
     blocks = -(-count_arms // LANES)
-    state = np.zeros((blocks, ALL_ROWS + kept_cells(), LANES))
+    state = np.zeros((blocks, all_rows(), LANES))
     keys = state.view(np.uint64)  # the same memory
     best = np.zeros((BEST_ROWS, LANES))
     round_keys = best.view(np.uint64)
@@ -251,6 +253,8 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
             if t >= end_of_pilot:
                 if out.stop[0] != 0:
                     return
+                if draws_normals():
+                    draw_normals(state, keys, t, end_of_pilot)
                 fewest, rounds = math.inf, 0.0
                 if forgets:  # an arm of which too little is remembered comes first
                     for i in range(count_arms):

@@ -6,6 +6,7 @@ import numpy as np
 
 from .formulas import (
     by_round,
+    draws_normals,
     extras,
     index,
     index_at_once,
@@ -30,7 +31,7 @@ from .statistics import (
     record,
     summary,
 )
-from .streams import POLICY, REWARDS, fold, stream_key
+from .streams import POLICY, REWARDS, fold, normal_pair, stream_key
 
 #: What is kept of an arm, for all lanes: rows of ``state[arm, row, lane]``. One array, so that the compiler sees at
 #: once that nothing overlaps, and one address serves all rows. What statistics keep comes after them. The first five
@@ -38,7 +39,11 @@ from .streams import POLICY, REWARDS, fold, stream_key
 PULLS, SUM1, SUM2, SUM3, SUM4, ANCHOR, MEAN, VARIANCE, SECOND, THIRD, FOURTH, ROOT, LAST, KEY, STREAM = range(15)
 PARTS, ROWS = 15, 18
 #: Rows of ``best[row, lane]``.
-INDEX, TOP, FEWEST, ROUND_KEY, POLICY_KEY, LEAD, BEST_ROWS = range(7)
+ROUND_KEY, POLICY_KEY, LEAD, BEST_ROWS = range(4)
+#: Rows of ``running[i + 1, row, lane]``: the index of arm i and, of the arms up to it, the largest index, the fewest
+#: pulls of one whose index is infinite, and the arm chosen. A row per arm, since to read what was just written under a
+#: condition takes long.
+INDEX, TOP, FEWEST, CHOICE, RUNNING_ROWS = range(5)
 NOTHING = np.uint64(0)
 
 
@@ -47,10 +52,11 @@ def arm_of(state, keys, best, round_keys, i, k, t, radius_t):
     third, fourth = (state[i, THIRD, k], state[i, FOURTH, k]) if keeps_powers() else (np.nan, np.nan)
     pulls, mean, variance = state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k]
     key = fold(keys[i, KEY, k], t)
+    drawn = state[i, ROWS + kept_cells() + (t & 1), k] if draws_normals() else np.nan
     return record(
         pulls=pulls, mean=mean, variance=variance, second_moment=state[i, SECOND, k],
         epsilon=radius_t * state[i, ROOT, k], last=state[i, LAST, k], key=key, round_key=round_keys[ROUND_KEY, k],
-        lead=best[LEAD, k],
+        lead=best[LEAD, k], standard_normal=drawn,
         statistics=extras(state, i, ROWS, k, pulls, state[i, ANCHOR, k], mean, variance, third, fourth, key),
         parts=(state[i, PARTS, k], state[i, PARTS + 1, k], state[i, PARTS + 2, k]),
     )  # fmt: skip
@@ -62,7 +68,7 @@ def parts_of(state, i, k, arguments):
     pulls, mean, variance = state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k]
     arm = record(
         pulls=pulls, mean=mean, variance=variance, second_moment=state[i, SECOND, k], epsilon=np.nan,
-        last=state[i, LAST, k], key=NOTHING, round_key=NOTHING, lead=np.nan,
+        last=state[i, LAST, k], key=NOTHING, round_key=NOTHING, lead=np.nan, standard_normal=np.nan,
         statistics=extras(state, i, ROWS, k, pulls, state[i, ANCHOR, k], mean, variance, third, fourth, NOTHING),
     )  # fmt: skip
     return index_parts(arm, *arguments)
@@ -73,19 +79,51 @@ def keep_parts(state, i, k, parts):
     state[i, PARTS, k], state[i, PARTS + 1, k], state[i, PARTS + 2, k] = parts
 
 
+def compare(running, i, k, v, pulls):
+    """Compare the index ``v`` of arm ``i`` with those of the arms before it: the largest is chosen, ties go to the
+    lowest arm; among infinite ones the least played. Where ``v`` is not a number, nothing changes.
+    """
+    top, fewest, choice = running[i, TOP, k], running[i, FEWEST, k], running[i, CHOICE, k]
+    infinite = pulls if v == math.inf else math.inf
+    better = v > top or infinite < fewest
+    running[i + 1, INDEX, k] = v
+    running[i + 1, TOP, k] = v if v > top else top
+    running[i + 1, FEWEST, k] = infinite if infinite < fewest else fewest
+    running[i + 1, CHOICE, k] = np.float64(i) if better else choice
+
+
+def all_rows():
+    """Rows of ``state``: what statistics keep comes after the first ones, then two of normal draws."""
+    return ROWS + kept_cells() + (2 if draws_normals() else 0)
+
+
+def draw_normals(state, keys, t, begin):
+    """Draw the normal numbers of round ``t``, and with them those of the next one if ``t`` is even; ``begin``: the
+    first round that needs any.
+    """
+    if t & 1 and t > begin:
+        return
+    at = ROWS + kept_cells()
+    for i in range(state.shape[0]):
+        for k in range(state.shape[2]):  # LANES: were it a constant, the loop would be unrolled, not vectorised
+            state[i, at, k], state[i, at + 1, k] = normal_pair(keys[i, KEY, k], t)
+
+
 def side_by_side(game, rewards, tables, arguments, goal, out):
     """Play runs, LANES abreast, evaluating every index in every round."""
     first, runs, horizon, pilot = game
     arms, row_step, source, seed = rewards
     checkpoints, batch, status = out.checkpoints, out.batch, out.status
     count_arms = out.final.shape[1]
-    state = np.zeros((count_arms, ROWS + kept_cells(), LANES))
+    state = np.zeros((count_arms, all_rows(), LANES))
     keys = state.view(np.uint64)  # the same memory
     best = np.zeros((BEST_ROWS, LANES))
     round_keys = best.view(np.uint64)
     count = np.zeros((count_arms, LANES), np.uint32)
+    played = np.zeros((1, all_rows(), LANES))
+    running, chosen = np.zeros((count_arms + 1, RUNNING_ROWS, LANES)), np.zeros(LANES, np.uint32)
+    running[0, TOP], running[0, FEWEST] = -math.inf, math.inf
     buffer = np.zeros((count_arms, LANES, AHEAD))
-    choice = np.zeros(LANES, np.uint32)
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot * count_arms
@@ -151,10 +189,9 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
             if out.stop[0] != 0:
                 return
             radius_t = radius_at(tables, t)
+            if draws_normals():
+                draw_normals(state, keys, t, end_of_pilot)
             for k in range(LANES):
-                best[TOP, k] = -math.inf
-                best[FEWEST, k] = math.inf
-                choice[k] = 0
                 round_keys[ROUND_KEY, k] = fold(round_keys[POLICY_KEY, k], count_arms + t)
             if keeps_lead():
                 for k in range(LANES):
@@ -169,15 +206,10 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                     arm = arm_of(state, keys, best, round_keys, i, k, t, radius_t)
                     v = index_at_once(arm, t, *arguments)
                     unsettled |= v != v
-                    best[INDEX, k] = v
-                    top, fewest = best[TOP, k], best[FEWEST, k]
-                    better = v > top or (v == top and v == math.inf and arm.pulls < fewest)
-                    best[TOP, k] = v if better else top
-                    best[FEWEST, k] = arm.pulls if better else fewest
-                    choice[k] = i if better else choice[k]
+                    compare(running, i, k, v, arm.pulls)
                 if unsettled:
                     for k in range(LANES):
-                        v = best[INDEX, k]
+                        v = running[i + 1, INDEX, k]
                         if v != v:
                             arm = arm_of(state, keys, best, round_keys, i, k, t, radius_t)
                             v = index(arm, t, *arguments)
@@ -186,13 +218,11 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                                 status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, i, t
                                 status[4] = count[i, k]
                                 return
-                            top, fewest = best[TOP, k], best[FEWEST, k]
-                            if v > top or (v == top and v == math.inf and arm.pulls < fewest):
-                                best[TOP, k] = v
-                                best[FEWEST, k] = arm.pulls
-                                choice[k] = i
+                            compare(running, i, k, v, arm.pulls)
             for k in range(LANES):
-                a = choice[k]
+                chosen[k] = np.uint32(running[count_arms, CHOICE, k])
+            for k in range(LANES):
+                a = chosen[k]
                 s = count[a, k]
                 x = buffer[a, k, s & (AHEAD - 1)]
                 if by_round():
@@ -226,9 +256,13 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                     fill(arms, row, a, source, keys[a, STREAM, k], s, buffer[a, k])
             if keeps_parts():
                 for k in range(LANES):
-                    best[INDEX, k], best[TOP, k], best[FEWEST, k] = parts_of(state, choice[k], k, arguments)
+                    for row in (PULLS, MEAN, VARIANCE, SECOND, LAST, THIRD, FOURTH):
+                        played[0, row, k] = state[chosen[k], row, k]
+                for k in range(played.shape[2]):
+                    keep_parts(played, 0, k, parts_of(played, 0, k, arguments))
                 for k in range(LANES):
-                    keep_parts(state, choice[k], k, (best[INDEX, k], best[TOP, k], best[FEWEST, k]))
+                    for row in range(PARTS, PARTS + 3):
+                        state[chosen[k], row, k] = played[0, row, k]
             if t + 1 == checkpoints[check]:
                 for k in range(lanes):
                     cell = (first + block + k) // batch - first_batch

@@ -55,7 +55,9 @@ class ArmRecord(NamedTuple):
         random stream of this run and round, the same for every arm
     lead : float, optional
         the largest score of any arm, where the policy has a score besides its index
-    estimate, influence_variance, offset : float, optional
+    standard_normal : float, optional
+        a standard normal draw of this run, arm and round; in simulations it costs half of one from ``key``
+    estimate, width, offset : float, optional
         parts of a built-in index, where a kernel keeps them; nothing for formulas of your own
     maximum : float, optional
         its largest reward
@@ -76,8 +78,9 @@ class ArmRecord(NamedTuple):
     key: int
     round_key: int
     lead: float = math.nan
+    standard_normal: float = math.nan
     estimate: float = math.nan
-    influence_variance: float = math.nan
+    width: float = math.nan
     offset: float = math.nan
     maximum: float = math.nan
     third: float = math.nan
@@ -268,9 +271,13 @@ def _named(function: Any, name: str) -> Callable[..., Any]:
 NO_PARTS = (math.nan,) * 3
 
 
-def record(pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, statistics, parts=NO_PARTS):
+def record(
+    pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, standard_normal, statistics,
+    parts=NO_PARTS,
+):  # fmt: skip
     """A record, its statistics and the parts of its index given as tuples in their order."""
-    return ArmRecord(pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, *parts, *statistics)
+    known = pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, standard_normal
+    return ArmRecord(*known, *parts, *statistics)
 
 
 class Sums(NamedTuple):
@@ -287,7 +294,7 @@ class Sums(NamedTuple):
     anchor: np.ndarray
 
 
-def record_of(sums, kept, i, more, epsilon, last, key, round_key, lead):
+def record_of(sums, kept, i, more, epsilon, last, key, round_key, lead, standard_normal):
     """The record of arm ``i`` from sums; ``kept[i, cell, 0]``: what statistics keep besides.
 
     ``more`` is added to its pulls: those under way, of which nothing else is known.
@@ -301,7 +308,7 @@ def record_of(sums, kept, i, more, epsilon, last, key, round_key, lead):
         third, fourth = higher_moments(sums.sum1[i], sums.sum2[i], sums.sum3[i], sums.sum4[i], inverse)
     return record(
         pulls=pulls + more, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=key,
-        round_key=round_key, lead=lead,
+        round_key=round_key, lead=lead, standard_normal=standard_normal,
         statistics=extras(kept, i, 0, 0, pulls, anchor, mean, variance, third, fourth, key),
     )  # fmt: skip
 

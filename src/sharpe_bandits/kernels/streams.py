@@ -117,6 +117,26 @@ def expm1(x):
     return power * low + (power - 1.0)
 
 
+def root_growth(x):
+    """sqrt((e^x - 1) / x) for x from 0 to 700, to two units in the last place."""
+    return _root_growth_of_little(x) if x <= 2.0 else math.sqrt(expm1(x) / x)
+
+
+def root_growth_at_once(x):
+    """:func:`root_growth` without a branch, or not a number where x is above 2."""
+    return _root_growth_of_little(x) if x <= 2.0 else math.nan
+
+
+def _root_growth_of_little(x):
+    """A Chebyshev approximation on [0, 2], of degree 12: to 3e-17."""
+    z = x * x
+    even = 2.5657718522353856e-08 + z * (-2.727055099093193e-12 - z * 2.4755422530687398e-12)
+    even = 0.052083333333368266 + z * (0.0008572048627586851 + z * (5.7321416091766015e-06 + z * even))
+    odd = 4.561529466926273e-07 + z * (6.947283958332818e-11 + z * 3.6265703253533736e-11)
+    odd = 0.2499999999999987 + z * (0.007812499999653711 + z * (7.324218349648114e-05 + z * odd))
+    return 1.0 + (z * even + x * odd)
+
+
 def log1p(x):
     """ln(1 + x) for x from 0 to 1e300, to two units in the last place and without a branch."""
     u = 1.0 + x
@@ -162,10 +182,17 @@ def normal_quantile(u):
 
 
 def normal(key, which):
-    """Standard normal draw: the ``which``-th of the stream ``key`` (Box & Muller, 1958), without a branch.
+    """Standard normal draw: the ``which``-th of the stream ``key``.
 
-    Numbers 2j and 2j + 1 are the two coordinates of one pair: together they cost little more than one alone. They use
-    up the uniform numbers 2j and 2j + 1 of the stream.
+    Numbers 2j and 2j + 1 are those of one :func:`normal_pair`: together they cost little more than one alone.
+    """
+    even, odd = normal_pair(key, which)
+    return odd if U64(which) & _ONE else even
+
+
+def normal_pair(key, which):
+    """Standard normal draws 2j and 2j + 1 of the stream ``key``, ``which`` being one of them, without a branch (Box &
+    Muller, 1958). They use up the uniform numbers 2j and 2j + 1 of the stream.
     """
     pair = U64(which) & ~_ONE
     radius = math.sqrt(-2.0 * log(unit(mix64(key + (pair + _ONE) * GOLDEN))))
@@ -179,8 +206,8 @@ def normal(key, which):
     cosine = 4.16666666666666019037e-2 + z * (-1.38888888888741095749e-3 + z * (2.48015872894767294178e-5 + z * cosine))
     cosine = 1.0 - z * (0.5 - z * cosine)
     cosine = -cosine if word & _ONE else cosine
-    other = U64(which) & _ONE
-    return radius * (cosine if ((word >> _ONE) ^ other) & _ONE else sine)
+    crossed = (word >> _ONE) & _ONE
+    return radius * (cosine if crossed else sine), radius * (sine if crossed else cosine)
 
 
 #: The normal number of a stream that costs next to nothing where :func:`gamma` is drawn from the same stream.

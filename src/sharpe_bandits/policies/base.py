@@ -42,7 +42,7 @@ class Parts(NamedTuple):
     Attributes
     ----------
     formula : Callable[..., Any]
-        ``formula(arm, *arguments)`` gives three numbers: what will be ``arm.estimate``, ``arm.influence_variance`` and
+        ``formula(arm, *arguments)`` gives three numbers: what will be ``arm.estimate``, ``arm.width`` and
         ``arm.offset``
     kept : dict[Callable[..., Any], Callable[..., Any]]
         what stands for functions that the index calls once the parts are kept: they read them off the arm

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 from ..errors import InvalidInputError, shown
 from ..kernels.statistics import ROUNDING, ArmRecord
-from ..kernels.streams import expm1, log, log1p, normal
+from ..kernels.streams import expm1, log, log1p, normal, root_growth
 from ..objectives import RSSR, Objective, check_objective, influence_variance
 from ..validation import finite, inside, positive, true_or_false, whole
 from .base import IndexPolicy, Parts, Policy
@@ -92,13 +92,13 @@ def kept_estimate(arm: ArmRecord, *arguments: Any) -> float:
     return arm.estimate
 
 
-def kept_variance(arm: ArmRecord, *arguments: Any) -> float:
-    """W, where it is kept."""
-    return arm.influence_variance
+def kept_width(arm: ArmRecord, *arguments: Any) -> float:
+    """W, or what a width is made of it, where it is kept."""
+    return arm.width
 
 
 def kept_offset(arm: ArmRecord) -> float:
-    """ln s, where it is kept."""
+    """What else depends on pulls alone, where it is kept."""
     return arm.offset
 
 
@@ -108,15 +108,15 @@ def no_offset(arm: ArmRecord) -> float:
 
 
 @lru_cache
-def parts_of(root: Callable[..., Any], offset: Callable[..., Any]) -> Parts:
-    """h, W and an offset: the parts of an index for the objective of this root."""
-    estimate, influence_variance = estimate_of(root), influence_variance_of(root)
+def parts_of(root: Callable[..., Any], width: Callable[..., Any], offset: Callable[..., Any]) -> Parts:
+    """h, W or what a width is made of it, and an offset: the parts of an index for the objective of this root."""
+    estimate = estimate_of(root)
 
     def parts(arm: ArmRecord, goal: tuple[float, ...], unseen: float, *rest: Any) -> tuple[float, float, float]:
-        return estimate(arm, goal), influence_variance(arm, goal, unseen, arm.variance), offset(arm)
+        return estimate(arm, goal), width(arm, goal, unseen, arm.variance), offset(arm)
 
-    kept = {estimate: kept_estimate, influence_variance: kept_variance, offset: kept_offset}
-    return Parts(_named(parts, root, offset), kept)
+    kept = {estimate: kept_estimate, width: kept_width, offset: kept_offset}
+    return Parts(_named(parts, root, width, offset), kept)
 
 
 def largest_variance(arm: ArmRecord, t: int, *arguments: Any) -> float:
@@ -190,19 +190,35 @@ def imed_of(root: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[...,
     return _named(imed, root), _named(score, root)
 
 
+def per_degree(arm: ArmRecord) -> float:
+    """1 / (s - 2)."""
+    return 1.0 / (arm.pulls - 2.0)
+
+
 @lru_cache
-def sampled_of(root: Callable[..., Any]) -> Callable[..., Any]:
-    """The index of W-TS for the objective of this root."""
-    estimate, w_of = estimate_of(root), influence_variance_of(root)
+def spread_of(root: Callable[..., Any]) -> Callable[..., Any]:
+    """sqrt(W / (s - 2)), for the objective of this root."""
+    w_of = influence_variance_of(root)
+
+    def spread(arm: ArmRecord, goal: tuple[float, ...], unseen: float, largest: float) -> float:
+        return math.sqrt(w_of(arm, goal, unseen, largest) * per_degree(arm))
+
+    return _named(spread, root)
+
+
+@lru_cache
+def sampled_of(root: Callable[..., Any], largest: Callable[..., Any]) -> Callable[..., Any]:
+    """The index of W-TS for the objective of this root; ``largest``: as for SF-UCB."""
+    estimate, spread = estimate_of(root), spread_of(root)
 
     def sampled(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float, optimistic: float) -> float:
-        z = normal(arm.key, 0)
-        # The distance whose divergence is z^2 / 2.
-        away = math.sqrt(w_of(arm, goal, unseen, arm.lead) * expm1(min(z * z / (arm.pulls - 2.0), _LARGEST)))
-        below = 0.0 if optimistic > 0.0 else -away
-        return estimate(arm, goal) + (away if z > 0.0 else below)
+        z = arm.standard_normal
+        # The distance whose divergence is z^2 / 2: sqrt(W (e^x - 1)) with x = z^2 / (s - 2).
+        growth = root_growth(min(z * z * per_degree(arm), _LARGEST))
+        away = z * spread(arm, goal, unseen, largest(arm)) * growth
+        return estimate(arm, goal) + (max(away, 0.0) if optimistic > 0.0 else away)
 
-    return _named(sampled, root)
+    return _named(sampled, root, largest)
 
 
 def reweighted(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
@@ -280,7 +296,7 @@ class _AnyObjective(_ScaleFree):
     def parts(self) -> Parts | None:
         if self.score is largest_variance:  # W may take the variances of all arms
             return None
-        return parts_of(self.goal.root, no_offset)
+        return parts_of(self.goal.root, influence_variance_of(self.goal.root), no_offset)
 
     def argument(self, name: str, horizon: int) -> Any:
         if name == "goal":
@@ -479,7 +495,7 @@ class ScaleFreeIMED(_AnyObjective):
 
     @property
     def parts(self) -> Parts:
-        return parts_of(self.goal.root, log_pulls)
+        return parts_of(self.goal.root, influence_variance_of(self.goal.root), log_pulls)
 
 
 @dataclass(frozen=True)
@@ -517,7 +533,13 @@ class ScaleFreeTS(_AnyObjective):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return sampled_of(self.goal.root)
+        return sampled_of(self.goal.root, of_itself if self.score is None else of_all_arms)
+
+    @property
+    def parts(self) -> Parts | None:
+        if self.score is largest_variance:
+            return None
+        return parts_of(self.goal.root, spread_of(self.goal.root), per_degree)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ...kernels import delayed, formulas, holdings, lazy, round_by_round, side_b
 from ...kernels.game import AHEAD, LANES, NOT_A_NUMBER, TURNS, Game
 from ...kernels.rewards import ArmTable
 from ...kernels.statistics import MAX_TABLE, STATISTICS, Keeping, keeping
-from ...kernels.streams import gamma, gamma_at_once, normal, uniform
+from ...kernels.streams import gamma, gamma_at_once, normal, root_growth, root_growth_at_once, uniform
 from ...objectives import Mean
 from ...policies.base import EVERYTHING, IndexPolicy, Parts, Policy
 from ..compiler import check_formula, specialise
@@ -37,11 +37,14 @@ LONG = 2**20
 
 #: Fields of an arm's record that the lazy kernel does not keep.
 _NOT_LAZY = {
-    "key", "round_key", "lead",
+    "key", "round_key", "lead", "standard_normal",
     *(field for statistic in STATISTICS if statistic.cells or statistic.random for field in statistic.fields),
 }  # fmt: skip
 #: Fields of an arm's record that differ from run to run even if rewards do not.
-_RANDOM = {"key", "round_key", *(field for statistic in STATISTICS if statistic.random for field in statistic.fields)}
+_RANDOM = {
+    "key", "round_key", "standard_normal",
+    *(field for statistic in STATISTICS if statistic.random for field in statistic.fields),
+}  # fmt: skip
 
 
 class Kernels(NamedTuple):
@@ -220,6 +223,7 @@ def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
         formulas.score: policy.score or formulas.no_score,
         formulas.long_game: formulas.answer(horizon is None or table_size(horizon) > MAX_TABLE),
         formulas.keeps_lead: formulas.answer(policy.score is not None),
+        formulas.draws_normals: formulas.answer("standard_normal" in mentions(policy.formula)),
         **kept_by(policy).bindings,
     }
 
@@ -241,10 +245,12 @@ def kept_by(policy: IndexPolicy) -> Keeping:
 
 
 def at_once(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """A formula with rejection samplers that try but once, where that cannot go unnoticed; else the formula itself."""
+    """A formula whose rejection samplers try but once, where that cannot go unnoticed, and W-TS's with the growth of
+    little alone.
+    """
     if spreads_nan(formula, (gamma, normal, uniform), statistics.ArmRecord._fields):
         return substituted(formula, {gamma: gamma_at_once})
-    return formula
+    return substituted(formula, {root_growth: root_growth_at_once})
 
 
 def is_lazy(spec: Spec) -> bool:
