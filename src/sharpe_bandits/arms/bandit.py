@@ -17,14 +17,10 @@ from ..validation import one_of, true_or_false, whole
 from .base import Arm, arm_from_dict
 from .discrete import Empirical, numbers
 from .environment import Clock, Environment, as_arm, bandit_from_dict, stack
-from .gamma import TruncatedGamma
-from .normal import TruncatedNormal
 from .processes import BlockBootstrap
 
 #: Arms that a bandit lists when it shows itself, at most.
 _SHOWN = 50
-#: Parameters between these ends, if not 0, make no moment overflow.
-_MODERATE = 1e-50, 1e50
 
 
 class Bandit(Environment):
@@ -75,8 +71,7 @@ class Bandit(Environment):
         if len(self.names) != self.K or len(set(self.names)) != self.K:
             raise InvalidInputError(f"names must be {self.K} different names, got {shown(list(self.names))}")
         for arm in self.arms:
-            if not _is_moderate(arm):
-                assert np.isfinite(arm.mean)  # an arm that is asked for its moments raises where they overflow
+            arm.check_moments()
         dependent = any(arm.serially_dependent for arm in self.arms)
         self.clock = (
             one_of("clock", clock, get_args(Clock)) if clock is not None else "rounds" if dependent else "pulls"
@@ -301,11 +296,3 @@ def as_environment(thing: Any) -> Environment:
     if isinstance(thing, (list, tuple)):
         return Bandit(thing)
     raise InvalidInputError(f"a Bandit, Tape, RandomBandit or SwitchingBandit is needed, got {shown(thing)}")
-
-
-def _is_moderate(arm: Arm) -> bool:
-    """Whether an arm whose moments take scipy need not be asked for them yet: they do not overflow."""
-    if not isinstance(arm, (TruncatedGamma, TruncatedNormal)):
-        return False
-    low, high = _MODERATE
-    return all(value == 0 or low < abs(value) < high for value in arm.to_dict().values() if isinstance(value, float))

@@ -16,6 +16,9 @@ from ..errors import InvalidInputError, SharpeBanditsError
 from ..kernels.rewards import CELLS, OCTAVES
 from ..plain_data import from_plain
 
+#: Parameters between these ends, if not 0, make no moment overflow.
+_MODERATE = 1e-50, 1e50
+
 
 class Moments(NamedTuple):
     """Mean, variance, third and fourth central moment of a reward."""
@@ -53,6 +56,8 @@ class Arm:
     kinds: ClassVar[dict[str, type[Arm]]] = {}
     #: Whether a reward depends on those before it.
     serially_dependent: ClassVar[bool] = False
+    #: Whether moments are integrated, which takes scipy: a bandit then asks for them only if they may overflow.
+    integrates_moments: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -95,6 +100,13 @@ class Arm:
     def fourth_moment(self) -> float:
         """Fourth central moment of a reward."""
         return self._moments.fourth
+
+    def check_moments(self) -> None:
+        """Raise if moments are beyond the largest number."""
+        low, high = _MODERATE
+        numbers = [value for value in self.to_dict().values() if isinstance(value, float)]
+        if not (self.integrates_moments and all(value == 0 or low < abs(value) < high for value in numbers)):
+            assert math.isfinite(self.mean)
 
     def moments(self) -> Moments:
         """Mean, variance, third and fourth central moment, exact or integrated to 1e-9."""

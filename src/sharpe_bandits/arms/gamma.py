@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -56,6 +57,8 @@ class TruncatedGamma(Arm):
     >>> round(arm.mean, 4)
     0.9546
     """
+
+    integrates_moments: ClassVar[bool] = True
 
     shape: float
     scale: float
