@@ -12,7 +12,7 @@ import sharpe_bandits as sb
 from sharpe_bandits.kernels.streams import log1p, root_growth
 
 from .measure import contender
-from .settings import QUICK, L, Sizes, uniform_arms
+from .settings import FULL, L, Sizes, uniform_arms
 from .timing import take_turns
 
 
@@ -47,6 +47,6 @@ def floors(sizes: Sizes) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    for name, nanoseconds in floors(QUICK).items():
+    for name, nanoseconds in floors(FULL).items():
         print(f"{name:<40} {nanoseconds:6.1f} ns")
     sys.exit(0)
