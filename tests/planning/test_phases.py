@@ -1,0 +1,163 @@
+"""The error at a budget, against closed forms and twins in plain numpy."""
+
+import html
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+from scipy.stats import chi2_contingency
+
+import sharpe_bandits as sb
+from sharpe_bandits.planning import words
+from sharpe_bandits.planning.needs import EVERY_ARM
+from sharpe_bandits.planning.phases import drawn_directly, recommended
+from sharpe_bandits.report import plan as drawn
+from tests.planning.problems import EASY
+
+
+def test_two_arms_against_the_closed_form():
+    """e_n = Phi(-gap / s.e.): a Sharpe ratio S estimated from m normal rewards has variance (1 + S²/2)/m."""
+    a, b = 0.25, 0.15
+    problem = sb.BestArmProblem.from_sharpes([a, b], periods_per_year=1, objective="sharpe")
+    plan = sb.plan(problem, budget=[600, 1200], runs=20_000, seed=3)
+    for point in plan.asked:
+        if point.policy == "Uniform sampling":
+            se = math.sqrt((2 + (a * a + b * b) / 2) / (point.budget / 2))
+            assert point.error.mean == pytest.approx(ndtr(-(a - b) / se), abs=4 * point.error.se)
+        if point.policy == EVERY_ARM:
+            se = math.sqrt((2 + (a * a + b * b) / 2) / point.budget)
+            assert point.error.mean == pytest.approx(ndtr(-(a - b) / se), abs=4 * point.error.se)
+    assert [point.budget for point in plan.asked if point.policy == EVERY_ARM] == [600, 1200]
+
+
+def test_uniform_sampling_against_plain_numpy():
+    """Means are normal and sample variances chi-square, so that a twin need not draw the rewards."""
+    sharpes, volatility, n, L = np.array([0.5, 0.3, -0.4]), np.array([1.0, 2.0, 1.5]), 150, 0.05
+    problem = sb.BestArmProblem.from_sharpes(sharpes, volatility=list(volatility), periods_per_year=1, L=L)
+    m, rng = n // 3, np.random.default_rng(2)
+    mean = volatility * (sharpes + rng.normal(size=(200_000, 3)) / math.sqrt(m))
+    variance = volatility**2 * rng.chisquare(m - 1, (200_000, 3)) / (m - 1)
+    expected = np.mean((mean * np.abs(mean) / (L + variance)).argmax(axis=1) != problem.best[0])
+    found = sb.plan(problem, budget=n, runs=20_000, seed=4).asked[2]
+    assert found.policy == "Uniform sampling"
+    assert found.error.mean == pytest.approx(expected, abs=4 * found.error.se)
+
+
+UNEVEN = sb.BestArmProblem.from_sharpes([0.5, 0.3, -0.4, 0.2, 0.35], volatility=[1, 2, 1.5, 0.5, 1], periods_per_year=1)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        *UNEVEN.policies(),
+        sb.SHSR(UNEVEN.objective.L, signed=True, keep_samples=True, name="keeps"),
+        sb.SequentialHalving(sb.Sharpe(1e-9), spend_all=True),
+        sb.SuccessiveAcceptsRejects(UNEVEN.objective),
+    ],
+    ids=lambda policy: policy.name,
+)
+@pytest.mark.parametrize("budget", [60, 400])
+def test_phases_drawn_directly_recommend_as_the_engine_does(policy, budget):
+    """Rewards drawn one by one by the engine, and means and variances of phases: the same frequencies of every arm."""
+    runs = 20_000
+    assert drawn_directly([policy], UNEVEN.bandit.arms)
+    study = sb.simulate(policy, UNEVEN.bandit, horizon=budget, runs=runs, seed=5)[policy.name]
+    one_by_one = np.bincount(study.recommended[:, 0], minlength=UNEVEN.K)
+    (mean,), (variance,) = UNEVEN.bandit.truth(0, 1)
+    arms = recommended(policy, mean, variance, budget, runs, np.random.default_rng(6))
+    directly = np.bincount(arms, minlength=UNEVEN.K)
+    often = one_by_one + directly > 20
+    table = np.array([one_by_one[often], directly[often]])
+    assert chi2_contingency(table).pvalue > 1e-4
+
+
+def test_rewards_that_are_not_normal_or_shared_out_by_influence_variance_are_drawn_one_by_one():
+    arms = UNEVEN.bandit.arms
+    assert not drawn_directly([sb.VarianceAwareHalving(UNEVEN.objective)], arms)
+    assert not drawn_directly(UNEVEN.policies(), [*arms, sb.AR1(0.0, 1.0, 0.5)])
+
+
+def test_every_arm_seen_is_uniform_sampling_with_a_pull_of_each():
+    at_once = sb.plan(EASY, budget=100, runs=3000, seed=1).asked[3]
+    other = sb.plan(EASY, budget=400, runs=3000, seed=2).asked[2]
+    assert (at_once.policy, other.policy) == (EVERY_ARM, "Uniform sampling")
+    assert at_once.error.mean == pytest.approx(other.error.mean, abs=4 * math.hypot(at_once.error.se, other.error.se))
+
+
+def exact(sharpes, rho, rows=2520, q=252, phi=0.0):
+    """Two columns of 15% volatility whose own annualised Sharpe ratios and correlation are exactly these."""
+    noise = np.random.default_rng(0).normal(size=(rows, 2))
+    for row in range(1, rows):
+        noise[row] += phi * noise[row - 1]
+    noise -= noise.mean(axis=0)
+    noise = noise @ np.linalg.inv(np.linalg.cholesky(noise.T @ noise / (rows - 1))).T
+    x = noise @ np.linalg.cholesky([[1, rho], [rho, 1]]).T
+    x = 0.15 / math.sqrt(q) * (x + np.array(sharpes) / math.sqrt(q))
+    return sb.read_returns(x, names=["A", "B"], kind="returns", periods_per_year=q)
+
+
+def years_needed(a, b, rho, target=0.05, q=252):
+    """By the delta method: the variance of the difference of two Sharpe ratios of correlated normal returns."""
+    a, b = a / math.sqrt(q), b / math.sqrt(q)
+    variance = 2 * (1 - rho) + (a * a + b * b - 2 * a * b * rho * rho) / 2
+    return variance * (ndtri(target) / (a - b)) ** 2 / q
+
+
+def test_what_columns_share_cancels_where_all_are_seen():
+    """Sharpe ratios of 0.6 and 0.5 with a correlation of 0.89: 60 years, where independent columns take 541."""
+    assert (years_needed(0.6, 0.5, 0.89), years_needed(0.6, 0.5, 0)) == (pytest.approx(59.6, abs=0.1),
+                                                                         pytest.approx(541.4, abs=0.1))  # fmt: skip
+    errors = []
+    for rho in (0.89, 0.0):
+        problem = sb.BestArmProblem.from_returns(exact([0.6, 0.5], rho), objective="sharpe", block=1)
+        periods = round(252 * years_needed(0.6, 0.5, 0.89))
+        wrong = problem.wrong(periods, 2000, np.random.default_rng(1))
+        expected = ndtr(ndtri(0.05) * math.sqrt(years_needed(0.6, 0.5, 0.89) / years_needed(0.6, 0.5, rho)))
+        assert wrong / 2000 == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 2000))
+        errors.append(wrong / 2000)
+    assert errors[0] < 0.08 < 0.25 < errors[1]
+
+
+def test_blocks_keep_autocorrelation():
+    """Returns that follow a trend are harder to judge: an autocorrelation of 0.4 makes errors 1.5 times as large."""
+    returns = exact([2.0, 0.0], 0.0, phi=0.4)
+    scatter = {}
+    for block in (1, 30):
+        problem = sb.BestArmProblem.from_returns(returns, objective="sharpe", block=block)
+        means, variances = problem.estimates(252, 1500, np.random.default_rng(2))
+        scatter[block] = (means / np.sqrt(variances)).std(axis=0)
+    ratio = scatter[30] / scatter[1]
+    assert ratio == pytest.approx(math.sqrt((1 + 0.4) / (1 - 0.4)), rel=0.1)
+
+
+def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_headline():
+    problem = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=4)
+    plan = sb.plan(problem, budget=500, runs=200)
+    assert plan.asked[0].policy == EVERY_ARM
+    text = " ".join(str(plan).split())
+    assumed = (
+        "Assumed: the table's Sharpe ratios are the true ones; where every arm is seen, the table's 2,520 rows, drawn "
+        "again in blocks of 4 on average, which keeps autocorrelation, the same for all arms, so that their "
+        "correlation counts; where one is seen at a time, independent normal rewards."
+    )
+    assert text.startswith(f"Probability of missing the best of 2 arms: A (3). {assumed} method budget")
+    page = drawn.page(plan)
+    assert f'<p class="lead">{html.escape(assumed)}</p>'.replace("&#x27;", "&#39;") in page
+    assert page.index("Assumed:") < page.index("<table")
+    one_by_one = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=1, bootstrap=True)
+    assert one_by_one.rewards == (
+        "the table's 2,520 rows, drawn again one by one, the same for all arms, so that their correlation counts"
+    )
+    assert words.answer(plan).startswith("If the best arm is A (3)")
+    jointly = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=4, bootstrap=True)
+    assert jointly.bandit.jointly
+    assert {arm.block for arm in jointly.bandit.arms} == {4.0}
+
+
+def test_a_doubt_about_the_table_stands_in_the_plan():
+    returns = exact([3.0, 0.5], 0.5)
+    doubted = sb.Returns(returns.names, returns.values, None, 252.0, "returns", (), ("it looks odd",))
+    plan = sb.plan(sb.BestArmProblem.from_returns(doubted), budget=100, runs=50)
+    assert str(plan).startswith("Check: it looks odd.\n")
+    assert drawn.page(plan).index("Check: it looks odd.") < drawn.page(plan).index("Assumed:")

@@ -1,0 +1,130 @@
+"""Problems of best-arm identification, by hand; bad input."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from tests.planning.problems import EASY, A, B, says, table
+
+
+def test_moments_per_period():
+    """By hand: 16% a year is 1% per period with 256 of them; a Sharpe ratio of 0.8 a year is 0.05 per period."""
+    problem = sb.BestArmProblem.from_sharpes([0.8, -0.8], volatility=[0.16, 0.32], periods_per_year=256)
+    first, second = problem.bandit.arms
+    assert first.mean == pytest.approx(0.05 * 0.01)
+    assert first.variance == pytest.approx(1e-4)
+    assert second.mean == pytest.approx(-0.05 * 0.02)
+    assert second.variance == pytest.approx(4e-4)
+    assert problem.sharpes == pytest.approx([0.8, -0.8])
+    assert problem.volatilities == pytest.approx([0.16, 0.32])
+    assert problem.objective == sb.RSSR(1e-5, signed=True)  # a tenth of the smallest variance
+
+
+def test_a_gap_is_the_same_for_all_others():
+    problem = sb.BestArmProblem.from_gap(3, 1.0, 0.25, periods_per_year=12)
+    assert problem.sharpes == pytest.approx([1.0, 0.75, 0.75])
+    assert problem.best == (0,)
+    assert "annualised Sharpe ratios of 1, 0.75 ×2" in problem.conventions()[0]
+
+
+def test_an_arm_that_loses_is_never_best():
+    assert sb.BestArmProblem.from_sharpes([0.5, -3.0]).best == (0,)
+
+
+def test_where_rssr_and_sharpe_ratio_part():
+    """Signed RSSR over S² is 1/(1 + L/v): 1/1.1 at the smallest variance, 1/1.001 at a hundredfold one."""
+    sharpes, volatility = [1.0, 0.97], [0.01, 0.1]
+    assert 1.0 / 1.1 < 0.97**2 / 1.001
+    regularised = sb.BestArmProblem.from_sharpes(sharpes, volatility=volatility)
+    plain = sb.BestArmProblem.from_sharpes(sharpes, volatility=volatility, objective="sharpe")
+    assert regularised.best == (1,)
+    assert plain.best == (0,)
+    assert re.search(says("That is arm 2 (0.97)", "Sharpe ratio is that of arm 1 (1)"), regularised.conventions()[1])
+    assert "orders arms as the plain Sharpe ratio does" in plain.conventions()[1]
+    others = sb.BestArmProblem.from_sharpes([3.0, *sharpes], volatility=[0.1, *volatility])
+    assert "not the same order of all others" in others.conventions()[1]
+
+
+def test_arms_from_a_table():
+    returns = table(A=A, B=B)
+    normal = sb.BestArmProblem.from_returns(returns, risk_free_per_period=0.01)
+    assert normal.names == ("A", "B")
+    assert normal.bandit.arms[0].mean == pytest.approx(0.02)
+    assert normal.bandit.arms[0].variance == pytest.approx(0.0014 / 3)  # squares 4, 0, 1 and 9 of 0.01, about 0.03
+    drawn_again = sb.BestArmProblem.from_returns(returns, bootstrap=True)
+    assert drawn_again.bandit.arms[1].values == (-0.01, 0.02, 0.0, 0.01)
+    assert drawn_again.sharpes[1] == pytest.approx(math.sqrt(4) * 0.005 / math.sqrt(0.00005 * 2.5))
+    assert "tends to be too large" in normal.conventions()[2]
+
+
+def test_a_problem_from_a_table_shows_itself_in_a_line():
+    g = np.random.default_rng(0)
+    x = g.normal(0, 0.01, (1000, 50))
+    problem = sb.BestArmProblem.from_returns(
+        x, names=[f"s{k}" for k in range(50)], kind="returns", periods_per_year=252
+    )
+    best = f"s{np.argmax(x.mean(axis=0) / x.std(axis=0))}"
+    assert repr(problem).startswith(f"<BestArmProblem: 50 arms, the best by RSSR {best} (")
+    assert repr(problem).endswith("); 252 periods per year, estimated from 1,000 rows>")
+
+
+def test_what_was_done_to_a_table_is_told():
+    columns = {"A": [0.01, 0.03, None, 0.06], "B": [-0.01, 0.02, 0.0, 0.01]}
+    returns = sb.read_returns(columns, kind="returns", periods_per_year=4, missing="fill")
+    told = sb.BestArmProblem.from_returns(returns).conventions()[-1]
+    assert told == "On reading the table: filled 1 missing return with 0."
+
+
+@pytest.mark.parametrize(
+    ("make", "parts"),
+    [
+        (lambda: sb.BestArmProblem.from_gap(1, 1.0, 0.3), ("arms must be a whole number from 2 to 100000, got 1",)),
+        (lambda: sb.BestArmProblem.from_gap(4, 1.0, 0.0), ("gap must be", "above 0, got 0.0", "fall short")),
+        (lambda: sb.BestArmProblem.from_gap(4, 1.0, -0.3), ("gap must be", "got -0.3")),
+        (lambda: sb.BestArmProblem.from_gap(4, math.nan, 0.3), ("best_sharpe must be a finite number, got nan",)),
+        (lambda: sb.BestArmProblem.from_sharpes([1.0]), ("at least 2 arms, got 1 sharpes",)),
+        (lambda: sb.BestArmProblem.from_sharpes([1.0, math.inf]), ("sharpes must be finite", "position 1")),
+        (lambda: sb.BestArmProblem.from_sharpes([1.0, 1.0]), ("all 2 arms have the same RSSR",)),
+        (lambda: sb.BestArmProblem.from_sharpes([1, 0], volatility=0), ("volatility of arm 1", "above 0, got 0")),
+        (lambda: sb.BestArmProblem.from_sharpes([1, 0], volatility=[0.1, -1]), ("volatility of arm 2", "got -1")),
+        (lambda: sb.BestArmProblem.from_sharpes([1, 0], volatility=[1, 1, 1]), ("2 arms and 3 volatilities",)),
+        (lambda: sb.BestArmProblem.from_sharpes([1, 0], periods_per_year=0), ("periods_per_year", "252 for daily")),
+        (lambda: sb.BestArmProblem.from_sharpes([1, 0], objective="mean"), ("one of 'rssr', 'sharpe', got 'mean'",)),
+        (lambda: sb.BestArmProblem.from_sharpes([1, 0], L=-1.0), ("L must be", "got -1.0")),
+        (lambda: sb.BestArmProblem.from_returns(table(A=[0.1, 0.2, 0.3])), ("at least 2 arms, got 1 columns",)),
+        (lambda: sb.plan(EASY, error=0.5), ("between 0 and 0.5, got 0.5",)),
+        (lambda: sb.plan(EASY, error=0), ("between 0 and 0.5, got 0",)),
+        (
+            lambda: sb.plan(EASY, error=1e-300),
+            ("an error of 1e-300 is too small", "pass error=0.0001 (--error 0.0001)"),
+        ),
+        (lambda: sb.plan(EASY, error=0.001, runs=300), ("300 runs cannot show", "pass runs=4000 (--runs 4000)")),
+        (lambda: sb.plan(EASY, error="0.1"), ("between 0 and 0.5, got '0.1'",)),
+        (lambda: sb.plan(EASY, error=0.1, budget=100), ("a target error (0.1) or a budget (100), not both",)),
+        (lambda: sb.plan(EASY, budget=3), ("budget must be a whole number from 16", "got 3")),
+        (lambda: sb.plan(EASY, budget=[]), ("no budget",)),
+        (lambda: sb.plan(EASY, budget=100.5), ("budget must be a whole number", "100.5")),
+        (lambda: sb.plan(EASY, max_budget=10), ("max_budget is 10", "at least 16 rounds for 4 arms")),
+        (lambda: sb.plan(EASY, runs=10), ("runs must be a whole number at least 100, got 10",)),
+        (lambda: sb.plan(EASY, seed=-1), ("seed must be", "got -1")),
+        (lambda: sb.plan(EASY, policies=3), ("a policy such as UCBRSSR(L=0.5) is needed, got 3",)),
+        (lambda: sb.BestArmProblem.from_gap(10**30, 1.0, 0.3), ("arms must be a whole number from 2 to 100000",)),
+        (lambda: sb.BestArmProblem.from_returns(table(A=A, B=B), bootstrap=1), ("bootstrap must be True or False",)),
+        (lambda: sb.plan(EASY, policies=[]), ("no policy to plan for",)),
+        (lambda: sb.plan(EASY, policies=[sb.UCB1()]), ("UCB1 does not look for one best arm",)),
+        (lambda: sb.plan([1.0, 0.7]), ("BestArmProblem.from_gap", "[1.0, 0.7]")),
+    ],
+    ids=lambda value: "" if callable(value) else value[0][:30],
+)
+def test_bad_input(make, parts):
+    with pytest.raises(sb.InvalidInputError, match=says(*parts)):
+        make()
+
+
+def test_a_column_that_does_not_vary_is_named():
+    flat = sb.Returns(("A", "B"), np.column_stack([[0.1, 0.2, 0.3], [0.1, 0.1, 0.1]]), None, 252.0, "returns")
+    with pytest.raises(sb.InvalidInputError, match=says("column 'B' does not vary in its 3 rows", "leave it out")):
+        sb.BestArmProblem.from_returns(flat)

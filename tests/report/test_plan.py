@@ -1,0 +1,57 @@
+"""A plan as a figure and in words."""
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.charts import render_matplotlib
+from sharpe_bandits.metrics import Estimate
+from sharpe_bandits.planning import words
+from sharpe_bandits.planning.needs import EVERY_ARM, Need, Point
+from sharpe_bandits.report import plan as drawn
+from tests.planning.problems import EASY, easy_plan
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return easy_plan()
+
+
+def test_the_figure(plan):
+    figure = render_matplotlib(drawn.figure(plan))
+    (ax,) = figure.axes
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["SHSR", "SuRSR", "Uniform sampling", EVERY_ARM]
+    level = [line for line in ax.lines if list(line.get_ydata()) == [0.05, 0.05]]
+    ends = sorted(tuple(line.get_xdata()) for line in level)
+    needs = sorted((n.rounds.low, n.rounds.high) for n in plan.needs)
+    assert ends[0] == (0, 1)  # the target, across the axes
+    assert np.ravel(ends[1:]) == pytest.approx(np.ravel(needs), rel=1e-5)
+
+
+def test_a_budget_without_a_wrong_run_is_drawn_as_a_limit():
+    plan = sb.plan(EASY, budget=3000, runs=800, seed=1)
+    assert [point.wrong for point in plan.asked] == [0, 0, 0, 0]
+    ((chart,),) = drawn.figure(plan).charts
+    first = [series for series in chart.series if series.name == plan.policies[0]]
+    (never,) = (series for series in first if series.marker == "arrow down")
+    assert (never.at[-1], never.mean[-1]) == (3000, plan.asked[0].error.high)
+    assert not any(3000 in series.at for series in first if series is not never)
+
+
+def test_rounds_are_shown_to_the_digits_that_are_known():
+    rounds = Estimate(258_098.4, 6_300.0, 245_992.0, 270_799.0)
+    need = Need("SHSR", rounds, None, Point("SHSR", 270_001, 1900, 80, "verify"))
+    assert words._rounds(rounds) == ["258,000", "246,000 to 271,000"]
+    assert words._budget(need) == "271,000"  # rounded up
+    assert words._rounds(Estimate(278.4, 6.3, 266.2, 291.1)) == ["278", "266 to 291"]
+
+
+def test_a_plan_in_words(plan):
+    text = str(plan)
+    assert text.startswith("Budget needed to find the best of 4 arms with error probability 0.05")
+    assert words.answer(plan).startswith(
+        "If the best arm is arm 1 (8) and the others are as assumed: budget needed for an error probability below 0.05"
+    )
+    assert len(words.heads(plan)) == len(words.lines(plan)[0])
