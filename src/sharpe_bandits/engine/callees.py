@@ -1,42 +1,105 @@
-"""How functions that only compiled functions call are compiled: as far as is needed to link and inline them.
+"""How kernels and the functions that they call are compiled: Numba's compiler, less what they do not need.
 
-Numba optimises every function as a module of its own and turns it into machine code. What a kernel calls is linked into
-the kernel's module and optimised with it, so for a callee both would be work for nothing: an eighth of a first call.
+Numba optimises every function as a module of its own, with all that it calls, and turns it into machine code. What a
+kernel calls is linked into the kernel's module and optimised with it, so for a callee all this would be work for
+nothing. Of the steps before that, some serve only what functions of this package do without.
 """
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numba import _dynfunc  # type: ignore[attr-defined]
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.typed_passes import InlineOverloads, NopythonRewrites
+from numba.core.untyped_passes import InlineClosureLikes, WithLifting
+
+from ..call_tree import is_own
+
+#: Steps for nested functions, ``with``, whole-array expressions and overloads that ask to be inlined.
+_FOR_OTHERS = (InlineClosureLikes, WithLifting, InlineOverloads, NopythonRewrites)
 
 
-class _Library(JITCodeLibrary):
-    """Code to be linked into a caller's."""
+class _CalleeLibrary(JITCodeLibrary):
+    """Code to be linked into a kernel's."""
 
-    def _optimize_final_module(self) -> None:
-        """Left to the caller."""
-
-    def _finalize_final_module(self) -> None:
-        """Nothing is handed to the processor."""
+    def finalize(self) -> None:
+        """Nothing is linked, optimised or handed to the processor."""
         self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
         self._finalized = True
 
 
-class CalleeCompiler(Compiler):
-    """Numba's compiler, but for the machine code."""
+class _KernelLibrary(JITCodeLibrary):
+    """A kernel's code, with that of all functions it calls, and that they call."""
+
+    def finalize(self) -> None:
+        """Link everything once, callers first: what nothing calls yet is left out."""
+        found: dict[Any, None] = {}
+        _gather(self, found)
+        self._linking_libraries = list(reversed(found))
+        super().finalize()  # type: ignore[no-untyped-call]
+
+
+def _gather(library: Any, found: dict[Any, None]) -> None:
+    for linked in library._linking_libraries:
+        if linked not in found:
+            if isinstance(linked, _CalleeLibrary):
+                _gather(linked, found)
+            found[linked] = None
+
+
+class _Compiler(Compiler):
+    def define_pipelines(self) -> list[Any]:
+        """Numba's steps, of which functions of this package take those that they need."""
+        pipelines: list[Any] = super().define_pipelines()  # type: ignore[no-untyped-call]
+        if is_own(self.state.func_id.func):
+            for pipeline in pipelines:
+                pipeline.passes = [step for step in pipeline.passes if step[0] not in _FOR_OTHERS]
+        return pipelines
+
+
+class KernelCompiler(_Compiler):
+    """The compiler of kernels."""
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile a kernel, and all that it calls, for the types given."""
+        self.state.library = _KernelLibrary(self.state.targetctx.codegen(), func.__qualname__)  # type: ignore[no-untyped-call]
+        self.state.library.enable_object_caching()
+        with _uncollected():
+            return super().compile_extra(func)  # type: ignore[no-untyped-call]
+
+
+class CalleeCompiler(_Compiler):
+    """The compiler of functions that only compiled functions call: there is no machine code."""
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function for the types given."""
         context = self.state.targetctx
         self.state.flags.no_compile = True
-        self.state.library = _Library(context.codegen(), func.__qualname__)  # type: ignore[no-untyped-call]
+        self.state.library = _CalleeLibrary(context.codegen(), func.__qualname__)  # type: ignore[no-untyped-call]
         result = super().compile_extra(func)  # type: ignore[no-untyped-call]
+        returned = context.data_model_manager[result.signature.return_type]
+        if not self.state.flags.nrt and returned.contains_nrt_meminfo():
+            raise AssertionError(f"{func.__name__} gives an array, for which nobody counts references")
         # Numba knows compiled functions by an object of this kind. There is nothing at the address that it calls.
         handle = _dynfunc.make_function(
             result.fndesc.lookup_module(), func.__name__, "", 0, result.environment, (result.library,)
         )
         context.insert_user_function(handle, result.fndesc, [result.library])
         return result._replace(entry_point=handle)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without garbage collection, which would go through millions of living objects: a tenth of a first call."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()

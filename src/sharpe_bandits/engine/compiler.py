@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from ..call_tree import Bindings, Function, call_tree, is_followed, is_own, rebuilt, vectorised
+from ..call_tree import Bindings, Function, call_tree, is_followed, is_own, reads, rebuilt, vectorised
 from ..errors import CompilationError
 from ..fingerprints import byte_code, description
+from ..kernels import memory
 from .cache import KernelCache
 
 #: Part of every digest. Another one, and nothing that was compiled before is read again.
-_SALT = "sharpe-bandits kernels 2"
+_SALT = "sharpe-bandits kernels 3"
 #: Extensions of processors that compiled code may use, the widest vectors first.
 _EXTENSIONS = ("avx512f", "avx2", "avx", "fma", "sse4.2", "sve", "neon")
 #: Functions of less byte code than this are always inlined.
@@ -123,13 +124,23 @@ class _Translation:
     def entry(self, kernel: Callable[..., Any]) -> Any:
         import numba
 
-        dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(self._rebound(kernel))
+        from .callees import KernelCompiler
+
+        options: dict[str, Any] = {"no_cfunc_wrapper": True}
+        compiler: Any = numba.njit(nogil=True, error_model="numpy", pipeline_class=KernelCompiler, **options)
+        dispatcher = compiler(self._rebound(kernel))
         if not isinstance(dispatcher, Function):  # it is one where the compiler is switched off
             dispatcher._cache = KernelCache(kernel.__name__, self.label)
         return dispatcher
 
     def callee(self, function: Callable[..., Any]) -> Any:
+        import numba
+
         function = self.bindings.get(function, function)
+        if vars(memory).get(function.__name__) is function and not getattr(numba.core.config, "DISABLE_JIT", 0):
+            from .intrinsics import INTRINSICS
+
+            return INTRINSICS[function]
         if function in self.under_way:
             raise CompilationError(f"{function.__name__} calls itself, which cannot be compiled here; write a loop")
         if function not in self.done:
@@ -143,12 +154,15 @@ class _Translation:
         from .callees import CalleeCompiler
 
         # A loop over runs or pulls becomes vector instructions only if all that it calls is inlined. Nothing in Python
-        # calls a callee: it needs no wrapper. In a user's function a place past the end of an array is an error, not
-        # whatever lies in memory.
-        unwrapped: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        # calls a callee: it needs no wrapper. References to arrays are counted where arrays are made. In a user's
+        # function a place past the end of an array is an error, not whatever lies in memory.
+        own = is_own(function)
+        options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        allocates = any(thing is memory.zeros for thing in reads(function).values())
+        options["_nrt"] = not own or allocates or hasattr(function, "makes_arrays")
         compiler = numba.njit(
-            nogil=True, error_model="numpy", forceinline=len(function.__code__.co_code) < _SHORT,
-            boundscheck=not is_own(function), pipeline_class=CalleeCompiler, **unwrapped,
+            nogil=True, error_model="numpy", forceinline=len(function.__code__.co_code) < _SHORT, boundscheck=not own,
+            pipeline_class=CalleeCompiler, **options,
         )  # fmt: skip
         self.under_way.append(function)
         try:

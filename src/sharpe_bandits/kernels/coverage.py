@@ -1,7 +1,6 @@
 """The kernel of coverage studies: many samples of one arm, each summed up by its mean, variance and second moment."""
 
-import numpy as np
-
+from .memory import zeros
 from .rewards import fill
 from .statistics import anchor_of, summary
 from .streams import REWARDS, fold, stream_key
@@ -14,7 +13,7 @@ def sample_moments(arms, arm, source, seed, size, mean, variance, second):
 
     Sample r is what the first ``size`` pulls of the arm pay in run r of a simulation with that seed.
     """
-    buffer = np.zeros(AHEAD)
+    buffer = zeros(AHEAD)
     inverse, inverse_less = 1.0 / size, 1.0 / (size - 1.0)
     for r in range(mean.size):
         key = fold(stream_key(seed, REWARDS, r), arm)

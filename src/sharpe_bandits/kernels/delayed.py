@@ -13,6 +13,7 @@ import numpy as np
 from .formulas import by_round, kept_cells
 from .game import NOT_A_NUMBER, keep_pulls
 from .index_play import UnderWay, choose
+from .memory import zeros
 from .rewards import ArmTable, fill, recorded
 from .round_by_round import ROWS, SUM1, SUM2, WEIGHT, forget, remembered, take_in
 from .statistics import best_estimate, summary
@@ -49,23 +50,23 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
     arms, row_step, source, seed = rewards
     checkpoints, batch, status = out.checkpoints, out.batch, out.status
     count_arms = out.final.shape[1]
-    memory = np.zeros((ROWS, count_arms))
-    ring = np.zeros((max(rule.window, 1), count_arms))
-    kept = np.zeros((count_arms, kept_cells(), 1))
+    memory = zeros((ROWS, count_arms))
+    ring = zeros((max(rule.window, 1), count_arms))
+    kept = zeros((count_arms, kept_cells(), 1))
     anchor, last, lately, indices = (
-        np.zeros(count_arms),
-        np.zeros(count_arms),
-        np.zeros(count_arms),
-        np.zeros(count_arms),
+        zeros(count_arms),
+        zeros(count_arms),
+        zeros(count_arms),
+        zeros(count_arms),
     )
-    mean, variance = np.zeros(count_arms), np.zeros(count_arms)
-    pending, active = np.zeros(count_arms), np.ones(count_arms, np.bool_)
-    seen, asked = np.zeros(count_arms, np.int64), np.zeros(count_arms, np.int64)
-    drawn = np.zeros(1)
+    mean, variance = zeros(count_arms), zeros(count_arms)
+    pending, active = zeros(count_arms), zeros(count_arms, np.bool_)
+    seen, asked = zeros(count_arms, np.int64), zeros(count_arms, np.int64)
+    drawn = zeros(1)
     # Rounds whose rewards come in at the same time are a list: its first and last round, and the next after each.
-    paid, played = np.zeros(horizon), np.zeros(horizon, np.int32)
-    head, tail = np.full(horizon + 1, -1, np.int32), np.full(horizon + 1, -1, np.int32)
-    following = np.full(horizon, -1, np.int32)
+    paid, played = zeros(horizon), zeros(horizon, np.int32)
+    head, tail, following = zeros(horizon + 1, np.int32), zeros(horizon + 1, np.int32), zeros(horizon, np.int32)
+    active[:], head[:], tail[:], following[:] = True, -1, -1, -1
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot * count_arms

@@ -12,6 +12,7 @@ import numpy as np
 
 from .formulas import by_round, decide_on, keeps_powers, share, value
 from .game import LANES, keep_pulls
+from .memory import words, zeros
 from .rewards import UNIFORM, fill, recorded, uniform_reward
 from .statistics import Sums, anchor_of, higher_moments, pooled, summary
 from .streams import REWARDS, SPLITMIX, fold, reward_bits, stream_key
@@ -71,7 +72,7 @@ def share_by_influence_variance(sums, alive, size, pulls, looked, goal, quota):
     if not looked:
         return
     total, count = pulls * size, sums.pulls
-    weights = np.empty(size)
+    weights = zeros(size)
     for p in range(size):
         a = alive[p]
         weights[p] = influence_variance(
@@ -79,23 +80,23 @@ def share_by_influence_variance(sums, alive, size, pulls, looked, goal, quota):
         )
     if not 0.0 < weights.sum() < math.inf:  # nothing is known of them
         weights[:] = 1.0
-    open_ = np.ones(size, np.bool_)
+    done = zeros(size, np.bool_)  # arms with more than their part
     level, settled = 0.0, False
     while not settled:
         pulls, weight = float(total), 0.0
         for p in range(size):
-            if open_[p]:
+            if not done[p]:
                 pulls += count[alive[p]]
                 weight += weights[p]
         level = pulls / weight
         settled = True
         for p in range(size):
-            if open_[p] and level * weights[p] < count[alive[p]]:
-                open_[p] = False
+            if not done[p] and level * weights[p] < count[alive[p]]:
+                done[p] = True
                 settled = False
     upto, before = 0.0, 0
     for p in range(size):  # rounding the running total loses nothing
-        if open_[p]:
+        if not done[p]:
             upto += level * weights[p] - count[alive[p]]
         after = total if p == size - 1 else min(total, int(upto))
         quota[p] = after - before
@@ -112,8 +113,10 @@ def place(quota, size, p, due):
 
 def missing(quota, size, within, out):
     """Pulls of each arm alive that are still due after the first ``within`` rounds of a phase, but not all of it."""
-    low, high = 0, quota[:size].max()
-    if quota[:size].min() == high:
+    low, high, least = 0, quota[0], quota[0]
+    for p in range(1, size):
+        high, least = max(high, quota[p]), min(least, quota[p])
+    if least == high:
         high -= within // size
         low = high - 1
     while high - low > 1:  # after these rounds no arm has more due than ``high``, and some have that
@@ -136,7 +139,8 @@ def missing(quota, size, within, out):
 
 def boundary(values, size, wanted):
     """The ``wanted``-th largest of the first ``size`` values, and the next largest."""
-    top = np.full(wanted + 1, -math.inf)
+    top = zeros(wanted + 1)
+    top[:] = -math.inf
     for p in range(size):
         v = values[p]
         for i in range(wanted + 1):
@@ -179,7 +183,7 @@ def end_phase(sums, alive, size, keep, wanted, taken, goal):
     Arms taken are marked in ``taken``; the undecided stay in ``alive``, in order of arm. Gives how many are still
     wanted.
     """
-    values = np.empty(size)
+    values = zeros(size)
     for p in range(size):
         a = alive[p]
         values[p] = estimate(sums.pulls[a], sums.sum1[a], sums.sum2[a], sums.anchor[a], goal)
@@ -207,25 +211,25 @@ def play_phases(game, phases, rewards, goal, out):
     checkpoints, batch = out.checkpoints, out.batch
     count_arms, n_recommended = out.final.shape[1], out.recommended.shape[1]
     shape = (LANES, count_arms)
-    alive = np.zeros(shape, np.int64)
-    taken = np.zeros(shape, np.bool_)
-    wanted = np.zeros(LANES, np.int64)  # arms yet to be taken
-    quotas = np.zeros(shape, np.int64)  # pulls of the p-th arm alive in a phase
-    short = np.zeros(count_arms, np.int64)
-    so_far = np.zeros(count_arms, np.int64)  # pulls of the arms of one run at a checkpoint
-    done = np.zeros(shape, np.int64)  # pulls of an arm in the whole run
-    sum1, sum2, all1, all2, anchor = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    sum3, sum4 = np.zeros(shape), np.zeros(shape)  # kept where pulls are shared out by influence variance
-    streams = np.zeros(shape, np.uint64)
+    alive = zeros(shape, np.int64)
+    taken = zeros(shape, np.bool_)
+    wanted = zeros(LANES, np.int64)  # arms yet to be taken
+    quotas = zeros(shape, np.int64)  # pulls of the p-th arm alive in a phase
+    short = zeros(count_arms, np.int64)
+    so_far = zeros(count_arms, np.int64)  # pulls of the arms of one run at a checkpoint
+    done = zeros(shape, np.int64)  # pulls of an arm in the whole run
+    sum1, sum2, all1, all2, anchor = zeros(shape), zeros(shape), zeros(shape), zeros(shape), zeros(shape)
+    sum3, sum4 = zeros(shape), zeros(shape)  # kept where pulls are shared out by influence variance
+    streams = zeros(shape, np.uint64)
     count, pulls, mean, variance = (
-        np.zeros(count_arms),
-        np.zeros(count_arms),
-        np.zeros(count_arms),
-        np.zeros(count_arms),
+        zeros(count_arms),
+        zeros(count_arms),
+        zeros(count_arms),
+        zeros(count_arms),
     )
-    played = np.zeros((ROWS, LANES))
-    keys = played.view(np.uint64)  # the same memory
-    buffer = np.zeros(AHEAD)
+    played = zeros((ROWS, LANES))
+    keys = words(played)  # the same memory
+    buffer = zeros(AHEAD)
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
     for block in range(0, runs, LANES):

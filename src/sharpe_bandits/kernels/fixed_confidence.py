@@ -19,6 +19,7 @@ import math
 import numpy as np
 
 from .formulas import estimate, kept_cells, noise, take, turns
+from .memory import zeros
 from .rewards import fill
 from .statistics import Sums, anchor_of, pooled, record_of, summary
 from .streams import REWARDS, fold, stream_key
@@ -101,7 +102,7 @@ def decide(sums, kept, arguments, log_odds, turn):
     Gives the best arm, how far another may be ahead, and how many arms of ``turn`` to play before the next judgement.
     """
     arms = sums.pulls.size
-    estimates, errors, prices = np.zeros(arms), np.zeros(arms), np.zeros(arms)
+    estimates, errors, prices = zeros(arms), zeros(arms), zeros(arms)
     for i in range(arms):
         estimates[i], errors[i], prices[i] = look(sums, kept, i, arguments)
     best, challenger, ahead = judge(estimates, errors, prices, log_odds)
@@ -117,15 +118,15 @@ def identify(game, rewards, log_odds, arguments, out):
     first, runs, horizon, pilot = game
     arms, row_step, source, seed = rewards
     count = out.final.shape[1]
-    pulls, anchor = np.zeros(count), np.zeros(count)
-    sum1, sum2, sum3, sum4 = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count)
+    pulls, anchor = zeros(count), zeros(count)
+    sum1, sum2, sum3, sum4 = zeros(count), zeros(count), zeros(count), zeros(count)
     sums = Sums(pulls, sum1, sum2, sum3, sum4, anchor)
-    kept = np.zeros((count, kept_cells(), 1))
-    estimates, errors, prices = np.zeros(count), np.zeros(count), np.zeros(count)
-    mean, variance = np.zeros(count), np.zeros(count)
-    streams = np.zeros(count, np.uint64)
-    buffer = np.zeros((count, AHEAD))
-    turn = np.zeros(2, np.int64)
+    kept = zeros((count, kept_cells(), 1))
+    estimates, errors, prices = zeros(count), zeros(count), zeros(count)
+    mean, variance = zeros(count), zeros(count)
+    streams = zeros(count, np.uint64)
+    buffer = zeros((count, AHEAD))
+    turn = zeros(2, np.int64)
     traced = out.choices.shape[0] > 0
     for r in range(runs):
         row = r * row_step

@@ -10,6 +10,7 @@ import numpy as np
 
 from .formulas import kept_cells
 from .index_play import UnderWay, decide
+from .memory import zeros
 from .round_by_round import ROWS, WEIGHT, forget, remembered, take_in
 
 
@@ -35,14 +36,15 @@ def hold(values, costs, terms, rule, pilot, seed, run, arguments, held):
     horizon, arms = values.shape
     places = held.shape[1]
     window, discount = rule.window, rule.discount
-    memory = np.zeros((ROWS, arms))
-    ring = np.full((max(window, 1), arms), np.nan)
-    kept = np.zeros((arms, kept_cells(), 1))
-    anchor, base, nothing, out = np.zeros(arms), np.zeros(arms), np.zeros(arms), np.zeros(arms)
+    memory = zeros((ROWS, arms))
+    ring = zeros((max(window, 1), arms))
+    kept = zeros((arms, kept_cells(), 1))
+    anchor, base, nothing, out = zeros(arms), zeros(arms), zeros(arms), zeros(arms)
     end_of_pilot = pilot if terms.full else pilot * arms
-    last = np.full(arms, np.float64(end_of_pilot))
-    seen, plays, since = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(arms, np.int64)
-    owned, chosen, known = np.zeros(arms, np.bool_), np.zeros(arms, np.bool_), np.zeros(arms, np.bool_)
+    last = zeros(arms)
+    ring[:], last[:] = np.nan, end_of_pilot
+    seen, plays, since = zeros(arms, np.int64), zeros(arms, np.int64), zeros(arms, np.int64)
+    owned, chosen, known = zeros(arms, np.bool_), zeros(arms, np.bool_), zeros(arms, np.bool_)
     for t in range(horizon):
         if t >= terms.warm:
             chosen[:] = False

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .formulas import draws_normals, index, keeps_lead, score
+from .memory import makes_arrays
 from .statistics import radius, record_of
 from .streams import POLICY, fold, normal, stream_key
 
@@ -47,6 +48,7 @@ class UnderWay(NamedTuple):
     number: int
 
 
+@makes_arrays
 def decide(t, rounds, sums, under_way, least, last, kept, seed, run, arguments, out):
     """The active arm with the largest index of those with ``least`` rewards, after round ``t``, from the
     :class:`~sharpe_bandits.kernels.statistics.Sums` kept and what statistics keep (``kept[arm, cell, 0]``); indices are

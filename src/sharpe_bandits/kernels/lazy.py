@@ -10,6 +10,7 @@ import numpy as np
 
 from .formulas import extras, index, keeps_powers, long_game
 from .game import AHEAD, NOT_A_NUMBER, TURNS, keep_pulls, pilot_counts
+from .memory import zeros
 from .rewards import fill
 from .statistics import (
     anchor_of,
@@ -117,11 +118,14 @@ def comes_before(v, pulls, i, best, best_pulls, a):
 def sort_by_bound(order, high, pulls):
     """Sort arms by falling upper bound; infinite ones as they would be played. Quick where little has changed."""
     for p in range(1, order.size):
-        i = order[p]
+        i = np.int64(order[p])
         v, n = high[i], pulls[i]
         q = p
-        while q > 0 and comes_before(v, n, i, high[order[q - 1]], pulls[order[q - 1]], order[q - 1]):
-            order[q] = order[q - 1]
+        while q > 0:
+            other = np.int64(order[q - 1])
+            if not comes_before(v, n, i, high[other], pulls[other], other):
+                break
+            order[q] = other
             q -= 1
         order[q] = i
 
@@ -177,16 +181,16 @@ def lazy(game, rewards, tables, arguments, goal, out):
     radii, inverse, inverse_root = tables
     first_round, first_pull = 0, 0
     if long_game():
-        radii, inverse, inverse_root = np.zeros(BEYOND + AHEAD), np.zeros(AHEAD + 1), np.zeros(AHEAD + 1)
+        radii, inverse, inverse_root = zeros(BEYOND + AHEAD), zeros(AHEAD + 1), zeros(AHEAD + 1)
     count_arms = out.final.shape[1]
     padded = -(-count_arms // WIDE) * WIDE  # whole vectors: the arms past the last are copies of the first
-    count = np.zeros(count_arms, np.int64)
-    state = np.zeros((ROWS, padded))
-    pulls, low, high = state[PULLS], np.zeros(padded), np.zeros(padded)
-    streams = np.zeros(count_arms, np.uint64)
-    buffer, drawn = np.zeros((count_arms, DRAWN)), np.zeros(count_arms, np.int64)
-    order, seen = np.zeros(count_arms, np.uint32), np.zeros(count_arms, np.uint32)
-    ahead = np.zeros((INDEX + 1, AHEAD))
+    count = zeros(count_arms, np.int64)
+    state = zeros((ROWS, padded))
+    pulls, low, high = state[PULLS], zeros(padded), zeros(padded)
+    streams = zeros(count_arms, np.uint64)
+    buffer, drawn = zeros((count_arms, DRAWN)), zeros(count_arms, np.int64)
+    order, seen = zeros(count_arms, np.uint32), zeros(count_arms, np.uint32)
+    ahead = zeros((INDEX + 1, AHEAD))
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot * count_arms
@@ -284,11 +288,11 @@ def lazy(game, rewards, tables, arguments, goal, out):
                 looks -= 1
                 for p in range(count_arms):
                     if p < size:
-                        i = seen[p]
+                        i = np.int64(seen[p])
                         if high[i] < floor:
                             continue
                     else:
-                        i = order[p]
+                        i = np.int64(order[p])
                         if a >= 0 and not comes_before(high[i], pulls[i], i, top, fewest, a):
                             break
                         seen[p] = i
@@ -300,13 +304,13 @@ def lazy(game, rewards, tables, arguments, goal, out):
                         status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, i, t, count[i]
                         return
                     if a < 0 or comes_before(low[i], pulls[i], i, top, fewest, a):
-                        a, top, fewest = np.int64(i), low[i], pulls[i]
+                        a, top, fewest = i, low[i], pulls[i]
                 if a == latest and not fresh and stop - t > 4:
                     misled = True
                     stop = t + (stop - t) // 2
                     radius_stop = radius_at(tables, stop)
                     for p in range(size):
-                        i = seen[p]
+                        i = np.int64(seen[p])
                         high[i] = upper_bound(index(still(state, i, radius_stop), stop, *arguments))
                 rival = high[order[size]] if size < count_arms else -math.inf
                 for p in range(size):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .memory import word_of, zeros
 from .streams import FAR, REWARDS, SPLITMIX, U64, fold, near_quantile, normal_quantile, reward_bits, stream_key, unit
 
 #: Kinds of arm a kernel can draw from; the parameters of each are columns of :class:`ArmTable`.
@@ -105,7 +106,7 @@ def fill(arms, row, arm, source, key, first, out):
     elif kind == QUANTILE:
         for j in range(out.size):
             u = out[j]
-            bits = np.float64(min(u, 1.0 - u)).view(U64)
+            bits = word_of(min(u, 1.0 - u))
             octave = 1021 - np.int64(bits >> _EXPONENT)
             cell = np.int64((bits >> _CELL) & _CELL_MASK)
             f = np.float64(np.int64(bits & _FRACTION_MASK)) * 1.4210854715202004e-14
@@ -143,7 +144,7 @@ def write_path(arms, row, arm, source, key, first, out, stop):
     if kind == CLUSTERED:
         alpha, beta = pool[start], pool[start + 1]
         constant = (1.0 - alpha - beta) * scale * scale
-        before = np.empty(BURN_IN)
+        before = zeros(BURN_IN)
         fill_units(source, fold(key, first), 0, before)
         normal_quantiles(before)
         for j in range(BURN_IN):

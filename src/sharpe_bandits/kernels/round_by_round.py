@@ -14,6 +14,7 @@ import numpy as np
 from .formulas import by_round, draws_normals, index, index_at_once, keeps_lead, keeps_parts, keeps_powers, score, take
 from .game import AHEAD, LANES, NOT_A_NUMBER, keep_pulls
 from .index_play import ROUNDING
+from .memory import makes_arrays, words, zeros
 from .rewards import fill, recorded
 from .side_by_side import (
     ANCHOR,
@@ -137,6 +138,7 @@ def remembered_rounds(memory, t, window, discount):
     return np.float64(t)
 
 
+@makes_arrays
 def remembered(t, memory, rule, anchor, under_way):
     """What stands for the number of rounds, those under way included, and the sums of what is remembered."""
     rounds = remembered_rounds(memory, t, rule.window, rule.discount) + under_way.pulls.sum()
@@ -192,7 +194,7 @@ def forget_abreast(state, count, ring, who, t, window, discount, arguments, play
         if columns == 1 and i != played:
             settle(state, i // LANES, i % LANES, arguments)
     if slot == 0:  # once per window the sums are made anew, so that rounding cannot pile up
-        shifts = np.zeros(count)
+        shifts = zeros(count)
         for i in range(count):
             memory = state[i // LANES]
             shifts[i] = rebase(memory, memory[ANCHOR], i % LANES)
@@ -219,16 +221,16 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
     checkpoints, batch, status = out.checkpoints, out.batch, out.status
     count_arms = out.final.shape[1]
     blocks = -(-count_arms // LANES)
-    state = np.zeros((blocks, all_rows(), LANES))
-    keys = state.view(np.uint64)  # the same memory
-    best = np.zeros((BEST_ROWS, LANES))
-    round_keys = best.view(np.uint64)
-    ring, who = np.zeros((max(window, 1), count_arms if full else 1)), np.zeros(max(window, 1), np.int32)
-    indices, pulls = np.zeros((blocks, LANES)), np.zeros(count_arms)
+    state = zeros((blocks, all_rows(), LANES))
+    keys = words(state)  # the same memory
+    best = zeros((BEST_ROWS, LANES))
+    round_keys = words(best)
+    ring, who = zeros((max(window, 1), count_arms if full else 1)), zeros(max(window, 1), np.int32)
+    indices, pulls = zeros((blocks, LANES)), zeros(count_arms)
     every, weights = indices.ravel()[:count_arms], state[:, PULLS]
-    mean, variance = np.zeros(count_arms), np.zeros(count_arms)
-    buffer, paid = np.zeros((count_arms, AHEAD)), np.zeros((blocks, LANES))
-    seen = np.zeros(count_arms, np.int64)  # rewards of an arm so far
+    mean, variance = zeros(count_arms), zeros(count_arms)
+    buffer, paid = zeros((count_arms, AHEAD)), zeros((blocks, LANES))
+    seen = zeros(count_arms, np.int64)  # rewards of an arm so far
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot if full else pilot * count_arms

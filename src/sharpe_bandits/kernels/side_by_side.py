@@ -19,6 +19,7 @@ from .formulas import (
     take,
 )
 from .game import AHEAD, LANES, NOT_A_NUMBER, keep_pulls, pilot_counts
+from .memory import words, zeros
 from .rewards import fill, recorded
 from .statistics import (
     anchor_of,
@@ -115,15 +116,15 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
     arms, row_step, source, seed = rewards
     checkpoints, batch, status = out.checkpoints, out.batch, out.status
     count_arms = out.final.shape[1]
-    state = np.zeros((count_arms, all_rows(), LANES))
-    keys = state.view(np.uint64)  # the same memory
-    best = np.zeros((BEST_ROWS, LANES))
-    round_keys = best.view(np.uint64)
-    count = np.zeros((count_arms, LANES), np.uint32)
-    played = np.zeros((1, all_rows(), LANES))
-    running, chosen = np.zeros((count_arms + 1, RUNNING_ROWS, LANES)), np.zeros(LANES, np.uint32)
+    state = zeros((count_arms, all_rows(), LANES))
+    keys = words(state)  # the same memory
+    best = zeros((BEST_ROWS, LANES))
+    round_keys = words(best)
+    count = zeros((count_arms, LANES), np.uint32)
+    played = zeros((1, all_rows(), LANES))
+    running, chosen = zeros((count_arms + 1, RUNNING_ROWS, LANES)), zeros(LANES, np.uint32)
     running[0, TOP], running[0, FEWEST] = -math.inf, math.inf
-    buffer = np.zeros((count_arms, LANES, AHEAD))
+    buffer = zeros((count_arms, LANES, AHEAD))
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot * count_arms
@@ -222,7 +223,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
             for k in range(LANES):
                 chosen[k] = np.uint32(running[count_arms, CHOICE, k])
             for k in range(LANES):
-                a = chosen[k]
+                a = np.int64(chosen[k])  # the type of other arms: what takes an arm is compiled once
                 s = count[a, k]
                 x = buffer[a, k, s & (AHEAD - 1)]
                 if by_round():

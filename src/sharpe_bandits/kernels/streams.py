@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+from .memory import number_of, word_of
+
 U64 = np.uint64
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FOLD = np.uint64(0xD1342543DE82EF95)
@@ -92,9 +94,9 @@ def log(x):
 
     A loop that draws for many runs at once stays a loop of vector instructions.
     """
-    bits = np.float64(x).view(U64) + _ONE_LESS_ROOT
+    bits = word_of(x) + _ONE_LESS_ROOT
     exponent = np.float64(np.int64(bits >> _S52) - 1023)
-    f = U64((bits & _MANTISSA) + _ROOT_HALF).view(np.float64) - 1.0  # x / 2**exponent is in [sqrt(1/2), sqrt(2))
+    f = number_of((bits & _MANTISSA) + _ROOT_HALF) - 1.0  # x / 2**exponent is in [sqrt(1/2), sqrt(2))
     s = f / (2.0 + f)
     z = s * s
     w = z * z
@@ -113,7 +115,7 @@ def expm1(x):
     low = 1.0 / 3628800.0 + r * (1.0 / 39916800.0 + r * (1.0 / 479001600.0 + r * (1.0 / 6227020800.0)))
     low = 1.0 / 720.0 + r * (1.0 / 5040.0 + r * (1.0 / 40320.0 + r * (1.0 / 362880.0 + r * low)))
     low = r + r * r * (0.5 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r * low))))
-    power = U64((np.float64(shifted).view(U64) + _BIAS) << _S52).view(np.float64)
+    power = number_of((word_of(shifted) + _BIAS) << _S52)
     return power * low + (power - 1.0)
 
 

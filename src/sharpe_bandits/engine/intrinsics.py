@@ -1,0 +1,92 @@
+"""What :mod:`sharpe_bandits.kernels.memory` becomes in compiled code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+from ..kernels import memory
+
+_FLOAT = types.Omitted(float)
+
+
+@intrinsic
+def _zeros(typing: Any, shape: Any, kind: Any = _FLOAT) -> Any:
+    dtype = kind.dtype if isinstance(kind, types.NumberClass) else types.float64
+    sizes: Any = getattr(shape, "types", (shape,))
+    array_type = types.Array(dtype, len(sizes), "C")
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        given = cgutils.unpack_tuple(builder, arguments[0]) if hasattr(shape, "types") else arguments[:1]
+        extents = [context.cast(builder, s, kind, types.intp) for s, kind in zip(given, sizes, strict=True)]
+        strides = [context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(dtype)))]
+        for extent in reversed(extents):
+            strides.append(builder.mul(strides[-1], extent))
+        size = strides.pop()
+        block = context.nrt.meminfo_alloc_aligned(builder, size, context.get_preferred_array_alignment(dtype))
+        with builder.if_then(cgutils.is_null(builder, block), likely=False):
+            context.call_conv.return_user_exc(builder, MemoryError, ("a kernel's arrays do not fit into memory",))
+        data = context.nrt.meminfo_data(builder, block)
+        cgutils.memset(builder, data, size, 0)
+        array = make_array(array_type)(context, builder)
+        word = context.get_value_type(types.intp)
+        populate_array(
+            array,
+            data=builder.bitcast(data, context.get_data_type(dtype).as_pointer()),
+            shape=cgutils.pack_array(builder, extents, ty=word),
+            strides=cgutils.pack_array(builder, strides[::-1], ty=word),
+            itemsize=strides[0],
+            meminfo=block,
+        )
+        return impl_ret_new_ref(context, builder, array_type, array._getvalue())
+
+    return array_type(shape, kind), generate
+
+
+@intrinsic
+def _words(typing: Any, array: Any) -> Any:
+    seen_type = array.copy(dtype=types.uint64)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        given = make_array(array)(context, builder, arguments[0])
+        seen = make_array(seen_type)(context, builder)
+        populate_array(
+            seen,
+            data=builder.bitcast(given.data, ir.IntType(64).as_pointer()),
+            shape=given.shape,
+            strides=given.strides,
+            itemsize=given.itemsize,
+            meminfo=given.meminfo,
+            parent=given.parent,
+        )
+        return impl_ret_borrowed(context, builder, seen_type, seen._getvalue())
+
+    return seen_type(array), generate
+
+
+@intrinsic
+def _word_of(typing: Any, number: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.IntType(64))
+
+    return types.uint64(types.float64), generate
+
+
+@intrinsic
+def _number_of(typing: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.uint64), generate
+
+
+#: The intrinsic of each function.
+INTRINSICS: dict[Any, Any] = {
+    memory.zeros: _zeros, memory.words: _words, memory.word_of: _word_of, memory.number_of: _number_of
+}  # fmt: skip

@@ -1,0 +1,36 @@
+"""Arrays of zeros and the bits of numbers, as kernels ask for them.
+
+NumPy's own functions would do. Numba compiles several functions for each of them and for each type of array, a sixth of
+a first call; these become a few instructions (see :mod:`sharpe_bandits.engine.intrinsics`).
+"""
+
+import numpy as np
+
+
+def zeros(shape, kind=np.float64):
+    """An array of zeros."""
+    return np.zeros(shape, kind)
+
+
+def makes_arrays(function):
+    """Marks a function that makes arrays otherwise than by :func:`zeros`, or gives some: references are counted in it.
+
+    In others they are not, which compiles faster; the kernel that calls them holds on to its arrays all the while.
+    """
+    function.makes_arrays = True
+    return function
+
+
+def words(array):
+    """The same memory, an array of float64, seen as 64-bit words."""
+    return array.view(np.uint64)
+
+
+def word_of(number):
+    """The bits of a float64."""
+    return np.float64(number).view(np.uint64)
+
+
+def number_of(word):
+    """The float64 of given bits."""
+    return np.uint64(word).view(np.float64)
