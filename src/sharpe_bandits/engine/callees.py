@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba import _dynfunc  # type: ignore[attr-defined]
+from numba import _dynfunc, njit  # type: ignore[attr-defined]
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.typed_passes import InlineOverloads, NopythonRewrites
@@ -103,3 +103,18 @@ def _uncollected() -> Iterator[None]:
     finally:
         if collects:
             gc.enable()
+
+
+def kernel(function: Any) -> Any:
+    """A function that is compiled as a kernel once it is called."""
+    return _compiled_by(KernelCompiler)(function)
+
+
+def callee(function: Any, **options: Any) -> Any:
+    """A function that is compiled as a callee once it is called; nothing in Python does: it needs no wrapper."""
+    return _compiled_by(CalleeCompiler, no_cpython_wrapper=True, **options)(function)
+
+
+def _compiled_by(compiler: Any, **options: Any) -> Any:
+    options |= {"no_cfunc_wrapper": True}
+    return njit(nogil=True, error_model="numpy", pipeline_class=compiler, **options)

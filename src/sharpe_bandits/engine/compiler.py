@@ -32,6 +32,8 @@ _SALT = "sharpe-bandits kernels 3"
 _EXTENSIONS = ("avx512f", "avx2", "avx", "fma", "sse4.2", "sve", "neon")
 #: Functions of less byte code than this are always inlined.
 _SHORT = 1500
+#: Functions with an intrinsic.
+_MEMORY = (memory.zeros, memory.words, memory.word_of, memory.number_of)
 _compiled: dict[tuple[str, str], Any] = {}
 _callees: dict[str, Any] = {}
 #: Formulas found to compile, and the types they were compiled for.
@@ -122,13 +124,9 @@ class _Translation:
         self.done: dict[Callable[..., Any], Any] = {}
 
     def entry(self, kernel: Callable[..., Any]) -> Any:
-        import numba
+        from .callees import kernel as compiled
 
-        from .callees import KernelCompiler
-
-        options: dict[str, Any] = {"no_cfunc_wrapper": True}
-        compiler: Any = numba.njit(nogil=True, error_model="numpy", pipeline_class=KernelCompiler, **options)
-        dispatcher = compiler(self._rebound(kernel))
+        dispatcher = compiled(self._rebound(kernel))
         if not isinstance(dispatcher, Function):  # it is one where the compiler is switched off
             dispatcher._cache = KernelCache(kernel.__name__, self.label)
         return dispatcher
@@ -137,7 +135,7 @@ class _Translation:
         import numba
 
         function = self.bindings.get(function, function)
-        if vars(memory).get(function.__name__) is function and not getattr(numba.core.config, "DISABLE_JIT", 0):
+        if function in _MEMORY and not getattr(numba.core.config, "DISABLE_JIT", 0):
             from .intrinsics import INTRINSICS
 
             return INTRINSICS[function]
@@ -149,24 +147,16 @@ class _Translation:
         return self.done[function]
 
     def compiled(self, function: Callable[..., Any]) -> Any:
-        import numba
+        from .callees import callee
 
-        from .callees import CalleeCompiler
-
-        # A loop over runs or pulls becomes vector instructions only if all that it calls is inlined. Nothing in Python
-        # calls a callee: it needs no wrapper. References to arrays are counted where arrays are made. In a user's
-        # function a place past the end of an array is an error, not whatever lies in memory.
-        own = is_own(function)
-        options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        allocates = any(thing is memory.zeros for thing in reads(function).values())
-        options["_nrt"] = not own or allocates or hasattr(function, "makes_arrays")
-        compiler = numba.njit(
-            nogil=True, error_model="numpy", forceinline=len(function.__code__.co_code) < _SHORT, boundscheck=not own,
-            pipeline_class=CalleeCompiler, **options,
-        )  # fmt: skip
+        # A loop over runs or pulls becomes vector instructions only if all that it calls is inlined. References to
+        # arrays are counted where arrays are made. In a user's function a place past the end of an array is an error,
+        # not whatever lies in memory.
+        short, own = len(function.__code__.co_code) < _SHORT, is_own(function)
+        allocates = hasattr(function, "makes_arrays") or any(f is memory.zeros for f in reads(function).values())
         self.under_way.append(function)
         try:
-            return compiler(self._rebound(function))
+            return callee(self._rebound(function), forceinline=short, boundscheck=not own, _nrt=not own or allocates)
         finally:
             self.under_way.pop()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -12,13 +13,12 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
 from ..kernels import memory
-
-_FLOAT = types.Omitted(float)
+from .callees import callee
 
 
 @intrinsic
-def _zeros(typing: Any, shape: Any, kind: Any = _FLOAT) -> Any:
-    dtype = kind.dtype if isinstance(kind, types.NumberClass) else types.float64
+def _zeros(typing: Any, shape: Any, kind: Any = None) -> Any:
+    dtype = kind.dtype if isinstance(kind, types.NumberClass) else types.float64  # the default
     sizes: Any = getattr(shape, "types", (shape,))
     array_type = types.Array(dtype, len(sizes), "C")
 
@@ -86,7 +86,15 @@ def _number_of(typing: Any, word: Any) -> Any:
     return types.float64(types.uint64), generate
 
 
-#: The intrinsic of each function.
+def _new(shape: Any, kind: Any = np.float64) -> Any:
+    return _zeros(shape, kind)
+
+
+#: What each function becomes. A call makes the zeros, not an intrinsic: where a kernel's own code showed that an array
+#: is LANES wide, LLVM would unroll its loops before what they call is inlined, and make no vector instructions of them.
 INTRINSICS: dict[Any, Any] = {
-    memory.zeros: _zeros, memory.words: _words, memory.word_of: _word_of, memory.number_of: _number_of
-}  # fmt: skip
+    memory.zeros: callee(_new),
+    memory.words: _words,
+    memory.word_of: _word_of,
+    memory.number_of: _number_of,
+}
