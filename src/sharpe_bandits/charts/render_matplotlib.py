@@ -72,19 +72,22 @@ def render_matplotlib(figure: Figure | Heatmap) -> DrawnFigure:
 
 def pictures(figure: Figure | Heatmap) -> dict[str, bytes]:
     """The figure as SVG and PNG; the same figure gives the same bytes."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
     drawn = render_matplotlib(figure)
-    files = {}
     with _style():
         drawn.draw_without_rendering()
         drawn.set_layout_engine("none")  # it is laid out once; doing it again would double the time
         for ax in drawn.axes:  # the solver's last digits are not always the same
             left, bottom, width, height = (round(value, 6) for value in ax.get_position().bounds)
             ax.set_position((left, bottom, width, height))
-        for kind, metadata in (("svg", {"Date": None}), ("png", {"Software": None})):
-            memory = io.BytesIO()
-            drawn.savefig(memory, format=kind, metadata=metadata, dpi=160 if kind == "png" else None)
-            files[kind] = memory.getvalue()
-    return files
+        # Each canvas draws once; savefig would draw everything beforehand to lay it out again.
+        svg, png = io.BytesIO(), io.BytesIO()
+        FigureCanvasSVG(drawn).print_svg(svg, metadata={"Date": None})  # type: ignore[no-untyped-call]
+        drawn.dpi = 160
+        FigureCanvasAgg(drawn).print_png(png, metadata={"Software": None})  # type: ignore[no-untyped-call]
+    return {"svg": svg.getvalue(), "png": png.getvalue()}
 
 
 @contextmanager

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
+from ..beside import given, started
 from .cache import call_at_miss, usable_folder
 from .spec import Spec, run_chunk
 
 #: Runs that the other process plays of each spec: enough for every kernel that many runs would take.
 _RUNS = 16
-_COMMAND = "from sharpe_bandits.engine.ahead import main; main()"
 
 
 @contextmanager
@@ -46,24 +44,13 @@ def compiled_ahead(specs: Sequence[Spec], workers: int) -> Iterator[None]:
 
 
 def _started(specs: Sequence[Spec]) -> subprocess.Popen[bytes]:
-    import cloudpickle
-
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    with tempfile.TemporaryFile() as given:
-        given.write(cloudpickle.dumps(list(specs)))
-        given.seek(0)
-        return subprocess.Popen(
-            [sys.executable, "-c", _COMMAND], stdin=given, env=environment, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+    return started(main, list(specs))
 
 
 def main() -> None:
     """What the other process does."""
-    import cloudpickle
-
     asked_by = os.getppid()
-    for spec in reversed(cloudpickle.loads(sys.stdin.buffer.read())):
+    for spec in reversed(given()):
         if os.getppid() != asked_by:  # it was killed
             return
         with suppress(Exception):  # the process that asked for it will say what is wrong

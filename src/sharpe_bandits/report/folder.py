@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..charts.render_matplotlib import pictures, render_matplotlib
+from ..charts.render_matplotlib import render_matplotlib
 from ..charts.render_plotly import render_plotly
 from ..experiments.panel import Panel, PanelResult
 from ..files import write_atomically
 from ..study import Study, tidy
 from ..versions import versions
+from .drawing import draw_all
 from .page import Content, page
 from .panels import panel_figure
 
@@ -47,10 +48,9 @@ def write(content: Content, folder: Path) -> Path:
         table = tidy([row for key in of_id for row in content.rows[key]])
         write_atomically(folder / "data" / f"{id}.csv", table.to_csv())
         write_atomically(folder / "data" / f"{id}.parquet", table.to_parquet())
-    for result in content.results:
-        key = result.panel.key
-        for kind, picture in pictures(panel_figure(result, content.rows[key])).items():
-            write_atomically(folder / "figures" / f"{key}.{kind}", picture)
+    keys = [result.panel.key for result in content.results]
+    figures = [panel_figure(result, content.rows[key]) for key, result in zip(keys, content.results, strict=True)]
+    draw_all(dict(zip(keys, figures, strict=True)), folder / "figures")
     made_with = {f"version of {name}": word for name, word in versions().items()}
     content.facts = {**content.facts, **made_with}
     write_atomically(folder / "report.html", page(content).encode())

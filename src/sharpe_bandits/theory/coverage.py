@@ -15,6 +15,7 @@ from ..arms.base import Arm
 from ..arms.environment import as_arm, stack
 from ..engine.compiler import specialise
 from ..errors import InvalidInputError
+from ..executors import cores, on_threads
 from ..kernels.coverage import sample_moments
 from ..kernels.streams import SPLITMIX
 from ..metrics import Estimate, wilson
@@ -210,8 +211,11 @@ def _drawn(arms: tuple[Arm, ...], pulls: int, samples: int, seed: int) -> list[n
     table = stack([[arm.draws() for arm in arms]])
     kernel = specialise(sample_moments, {})
     moments = [np.empty((3, samples)) for _ in arms]
-    for i, of_arm in enumerate(moments):
-        kernel(table, i, SPLITMIX, np.uint64(seed), pulls, *of_arm)
+
+    def draw(i: int) -> None:
+        kernel(table, i, SPLITMIX, np.uint64(seed), pulls, *moments[i])
+
+    on_threads(range(len(arms)), cores(), draw)
     return moments
 
 
