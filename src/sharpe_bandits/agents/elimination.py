@@ -49,6 +49,7 @@ class EliminationAgent(Agent):
         self._goal_arguments = goal.arguments()
         bindings = phase_bindings(policy)
         self._decide = specialise(elimination.end_phase, bindings)
+        self._room = np.zeros((2, k)), np.zeros((2, k), np.int64)
         self._share = specialise(policy.share, {formulas.value: goal.formula})
 
     def error_bound(
@@ -165,7 +166,16 @@ class EliminationAgent(Agent):
         with self._lock:
             alive, (pulls, keep) = np.arange(len(self.arms)), self._phases[0][:2]
             goal, quota = self._goal_arguments, np.zeros(keep, np.int64)
-            self._decide(self._like_sums(), alive, len(alive), keep, self._rule.n_recommended, self._taken.copy(), goal)
+            self._decide(
+                self._like_sums(),
+                alive,
+                len(alive),
+                keep,
+                self._rule.n_recommended,
+                self._taken.copy(),
+                goal,
+                *self._room,
+            )
             self._share(self._like_sums(), alive, keep, pulls, keep == len(alive), goal, quota)
 
     def _end_phase(self) -> None:
@@ -174,7 +184,7 @@ class EliminationAgent(Agent):
         self._note_phase(alive)
         looked = keep == len(alive)
         now = Sums(self._count, self._now1, self._now2, self._sum3, self._sum4, self._anchor)
-        self._decide(now, alive, len(alive), keep, self._wanted, self._taken, self._goal_arguments)
+        self._decide(now, alive, len(alive), keep, self._wanted, self._taken, self._goal_arguments, *self._room)
         self._phase += 1
         self._due[:] = 0
         self._alive = [] if self._over else [int(i) for i in alive[:keep]]

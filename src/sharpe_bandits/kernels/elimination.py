@@ -137,69 +137,70 @@ def missing(quota, size, within, out):
             within -= 1
 
 
-def boundary(values, size, wanted):
-    """The ``wanted``-th largest of the first ``size`` values, and the next largest."""
-    top = zeros(wanted + 1)
-    top[:] = -math.inf
+def drop_worst(values, low, high, wanted):
+    """The worst arm is dropped (see :func:`~sharpe_bandits.kernels.formulas.decide_on`)."""
+    return False
+
+
+def accept_or_drop(values, low, high, wanted):
+    """The best arm is accepted if it is further from the boundary between the arms that are ``wanted`` and the others
+    (or as far, unless only one is wanted: all is then decided after the last phase, and not before); else the worst one
+    is dropped.
+    """
+    if wanted == 0:
+        return False
+    lead, lag = values[low] - values[low + wanted], values[low + wanted - 1] - values[high - 1]
+    return lead > lag or (lead == lag and wanted > 1)
+
+
+def rank(values, size, ranks, places):
+    """Rank the first ``size`` values, the largest first; of values that tie, the first counts as the largest. Writes the
+    rank of each to ``ranks``, and which value has a rank to ``places``.
+
+    Every pair is compared: vector instructions do that sooner than a sort, which branches.
+    """
     for p in range(size):
-        v = values[p]
-        for i in range(wanted + 1):
-            if v > top[i]:
-                top[i], v = v, top[i]
-    return top[wanted - 1], top[wanted]
+        ranks[p], places[p] = 0, -1
+    for q in range(size):
+        v = values[q]
+        for p in range(size):
+            ranks[p] += v > values[p]
+    for p in range(size):
+        while places[ranks[p]] >= 0:  # a value that ties has it
+            ranks[p] += 1
+        places[ranks[p]] = p
 
 
-def drop_worst(values, size, wanted):
-    """The worst arm, which is dropped (see :func:`~sharpe_bandits.kernels.formulas.decide_on`). Of arms that tie, the
-    lowest counts as the best.
-    """
-    worst = 0
-    for p in range(1, size):
-        if values[p] <= values[worst]:
-            worst = p
-    return worst, False
-
-
-def accept_or_drop(values, size, wanted):
-    """The best arm, which is accepted, if it is further from the boundary between the arms that are ``wanted`` and the
-    others (or as far, unless only one is wanted: all is then decided after the last phase, and not before); else the
-    worst one, which is dropped.
-    """
-    worst, _ = drop_worst(values, size, wanted)
-    best = 0
-    for p in range(1, size):
-        if values[p] > values[best]:
-            best = p
-    inside, outside = boundary(values, size, wanted)
-    lead, lag = values[best] - outside, inside - values[worst]
-    if lead > lag or (lead == lag and wanted > 1):
-        return best, True
-    return worst, False
-
-
-def end_phase(sums, alive, size, keep, wanted, taken, goal):
+def end_phase(sums, alive, size, keep, wanted, taken, goal, ranked, places):
     """End a phase: decide on arms by their estimates until ``keep`` are undecided; in the end those left are taken.
 
     Arms taken are marked in ``taken``; the undecided stay in ``alive``, in order of arm. Gives how many are still
-    wanted.
+    wanted. ``ranked`` and ``places``: room for two rows of numbers each.
     """
-    values = zeros(size)
+    values, ranked, ranks, places = ranked[0], ranked[1], places[0], places[1]
     for p in range(size):
         a = alive[p]
-        values[p] = estimate(sums.pulls[a], sums.sum1[a], sums.sum2[a], sums.anchor[a], goal)
-    while size > keep and wanted < size:
-        gone, accepted = decide_on(values, size, wanted)
-        if accepted:
-            taken[alive[gone]] = True
+        v = estimate(sums.pulls[a], sums.sum1[a], sums.sum2[a], sums.anchor[a], goal)
+        values[p] = v if v == v else -math.inf
+    rank(values, size, ranks, places)
+    for p in range(size):
+        ranked[p] = values[places[p]]
+    low, high = 0, size  # the undecided among those ranked
+    while high - low > keep and wanted < high - low:
+        if decide_on(ranked, low, high, wanted):
+            taken[alive[places[low]]] = True
             wanted -= 1
-        for p in range(gone, size - 1):
-            alive[p] = alive[p + 1]
-            values[p] = values[p + 1]
-        size -= 1
-    if wanted == size:
-        for p in range(size):
-            taken[alive[p]] = True
+            low += 1
+        else:
+            high -= 1
+    if wanted == high - low:
+        for p in range(low, high):
+            taken[alive[places[p]]] = True
         wanted = 0
+    left = 0
+    for p in range(size):
+        alive[left] = alive[p]
+        left += low <= ranks[p] < high
     return wanted
 
 
@@ -214,9 +215,11 @@ def play_phases(game, phases, rewards, goal, out):
     alive = zeros(shape, np.int64)
     taken = zeros(shape, np.bool_)
     wanted = zeros(LANES, np.int64)  # arms yet to be taken
+    cells = zeros(LANES, np.int64)  # the batch of each run
     quotas = zeros(shape, np.int64)  # pulls of the p-th arm alive in a phase
     short = zeros(count_arms, np.int64)
     so_far = zeros(count_arms, np.int64)  # pulls of the arms of one run at a checkpoint
+    added = zeros(count_arms, np.int64)  # and of several
     done = zeros(shape, np.int64)  # pulls of an arm in the whole run
     sum1, sum2, all1, all2, anchor = zeros(shape), zeros(shape), zeros(shape), zeros(shape), zeros(shape)
     sum3, sum4 = zeros(shape), zeros(shape)  # kept where pulls are shared out by influence variance
@@ -227,8 +230,9 @@ def play_phases(game, phases, rewards, goal, out):
         zeros(count_arms),
         zeros(count_arms),
     )
+    ranked, places = zeros((2, count_arms)), zeros((2, count_arms), np.int64)
     played = zeros((ROWS, LANES))
-    keys = words(played)  # the same memory
+    keys = played.view(np.uint64)  # the same memory
     buffer = zeros(AHEAD)
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
@@ -252,6 +256,7 @@ def play_phases(game, phases, rewards, goal, out):
                 sum1[k, i], sum2[k, i], all1[k, i], all2[k, i] = 0.0, 0.0, 0.0, 0.0
                 sum3[k, i], sum4[k, i] = 0.0, 0.0
             wanted[k] = n_recommended
+            cells[k] = run // batch - first_batch
         size = count_arms
         start = 0  # pulls, so far, of every arm still alive, where all have the same
         looked = False  # whether the last phase left all arms undecided
@@ -324,32 +329,37 @@ def play_phases(game, phases, rewards, goal, out):
             start += quota
             end = t + quota * size
             while check < checkpoints.size and checkpoints[check] < end:
+                halfway = check == out.halfway_check
+                runs_alike = 1  # runs of one batch with the same pulls: all, while no arm has gone
                 for k in range(lanes):
-                    cell = (first + block + k) // batch - first_batch
                     if k == 0 or not alike:
                         missing(quotas[k], size, checkpoints[check] - t, short)
-                    if size == count_arms:  # arms are where they were: a loop of vector instructions
-                        for i in range(count_arms):
-                            so_far[i] = done[k, i] - short[i]
-                    else:
+                    if k == 0 or not alike or size < count_arms:
                         for i in range(count_arms):
                             so_far[i] = done[k, i]
                         for p in range(size):
                             so_far[alive[k, p]] -= short[p]
-                    keep_pulls(so_far, out.pulls[cell, check], check == out.halfway_check, out.halfway[block + k])
+                    if alike and size == count_arms and not halfway and k + 1 < lanes and cells[k] == cells[k + 1]:
+                        runs_alike += 1
+                        continue
+                    for i in range(count_arms):
+                        added[i] = so_far[i] * runs_alike
+                    keep_pulls(added, out.pulls[cells[k], check], halfway, out.halfway[block + k])
+                    runs_alike = 1
                 check += 1
             t = end
             for k in range(lanes):
                 for i in range(count_arms):
                     count[i] = quota if fresh else done[k, i]
                 sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
-                wanted[k] = end_phase(sums, alive[k], size, phases.keep[phase], wanted[k], taken[k], goal)
+                wanted[k] = end_phase(
+                    sums, alive[k], size, phases.keep[phase], wanted[k], taken[k], goal, ranked, places
+                )
             looked = phases.keep[phase] == size
             size = phases.keep[phase]
         for k in range(lanes):
-            cell = (first + block + k) // batch - first_batch
             for c in range(check, checkpoints.size):  # the rounds that do not divide evenly are not played
-                keep_pulls(done[k], out.pulls[cell, c], c == out.halfway_check, out.halfway[block + k])
+                keep_pulls(done[k], out.pulls[cells[k], c], c == out.halfway_check, out.halfway[block + k])
             number = 0
             for i in range(count_arms):
                 out.final[block + k, i] = done[k, i]

@@ -69,6 +69,13 @@ def draws_normals():
     raise AssertionError("a kernel ran without its policy bound")
 
 
+def stands_still():
+    """Whether an index changes with the arm's rewards and the confidence radius alone; bound to :func:`yes` or
+    :func:`no`.
+    """
+    raise AssertionError("a kernel ran without its policy bound")
+
+
 def by_round():
     """Whether rewards are counted by rounds, not by an arm's own pulls; bound to :func:`yes` or :func:`no`."""
     raise AssertionError("a kernel ran without its environment bound")
@@ -131,6 +138,9 @@ def share(sums, alive, size, pulls, looked, goal, quota):
     raise AssertionError("a kernel ran without its policy's way of sharing bound")
 
 
-def decide_on(values, size, wanted):
-    """The place of the arm to be decided on next, by the values of ``size`` arms, and whether it is accepted."""
+def decide_on(values, low, high, wanted):
+    """Whether the best of the arms undecided is accepted next; otherwise the worst is dropped.
+
+    ``values[low:high]`` are theirs, the best first; so many of these arms are ``wanted``, fewer than there are.
+    """
     raise AssertionError("a kernel ran without its policy's way of deciding bound")

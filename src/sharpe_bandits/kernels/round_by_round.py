@@ -11,7 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import by_round, draws_normals, index, index_at_once, keeps_lead, keeps_parts, keeps_powers, score, take
+from .formulas import (
+    by_round,
+    draws_normals,
+    index,
+    index_at_once,
+    keeps_lead,
+    keeps_parts,
+    keeps_powers,
+    score,
+    stands_still,
+    take,
+)
 from .game import AHEAD, LANES, NOT_A_NUMBER, keep_pulls
 from .index_play import ROUNDING
 from .memory import makes_arrays, words, zeros
@@ -38,7 +49,18 @@ from .side_by_side import (
     parts_of,
 )
 from .side_by_side import ROWS as ALL_ROWS
-from .statistics import Sums, anchor_of, best_estimate, higher_moments, pooled, radius, radius_at, summary
+from .statistics import (
+    Sums,
+    anchor_of,
+    best_estimate,
+    higher_moments,
+    inverse_at,
+    inverse_root_at,
+    pooled,
+    radius,
+    radius_at,
+    summary,
+)
 from .streams import POLICY, REWARDS, fold, stream_key
 
 #: Rows of ``memory[row, arm]``: the weight of what is remembered, and weighted sums of powers of (x - anchor).
@@ -147,18 +169,18 @@ def remembered(t, memory, rule, anchor, under_way):
     return rounds, Sums(memory[WEIGHT], memory[SUM1], memory[SUM2], memory[SUM3], memory[SUM4], anchor)
 
 
-def settle(state, b, k, arguments):
-    """Work out the moments of an arm from what is remembered of it, and the parts of its index that are kept."""
-    pulls, sum1, sum2 = state[b, PULLS, k], state[b, SUM1, k], state[b, SUM2, k]
-    inverse = 1.0 / pulls
-    less = 1.0 / (pulls - 1.0) if pulls > 1.0 else 0.0
+def settle(state, b, k, inverse, less, inverse_root, arguments):
+    """Work out the moments of an arm from what is remembered of it, and the parts of its index that are kept; 1/s,
+    1/(s-1) and 1/sqrt(s) given.
+    """
+    sum1, sum2 = state[b, SUM1, k], state[b, SUM2, k]
     state[b, MEAN, k], state[b, VARIANCE, k], state[b, SECOND, k] = summary(
         state[b, ANCHOR, k], sum1, sum2, inverse, less
     )
     if keeps_powers():
         sum3, sum4 = state[b, SUM3, k], state[b, SUM4, k]
         state[b, THIRD, k], state[b, FOURTH, k] = higher_moments(sum1, sum2, sum3, sum4, inverse)
-    state[b, ROOT, k] = 1.0 / math.sqrt(pulls)
+    state[b, ROOT, k] = inverse_root
     if keeps_parts():
         keep_parts(state, b, k, parts_of(state, b, k, arguments))
 
@@ -167,44 +189,41 @@ def settle_all(state, arguments):
     """:func:`settle` every arm."""
     for b in range(state.shape[0]):
         for k in range(LANES):
-            settle(state, b, k, arguments)
+            s = state[b, PULLS, k]
+            settle(state, b, k, 1.0 / s, 1.0 / (s - 1.0) if s > 1.0 else 0.0, 1.0 / math.sqrt(s), arguments)
 
 
-def forget_abreast(state, count, ring, who, t, window, discount, arguments, played):
-    """:func:`forget`, for ``count`` arms abreast. Where one reward per round is seen, ``who`` has the arms of the
-    window's rounds and ``ring`` one column, otherwise one per arm. Arms about to be settled anew are not settled here:
-    the one ``played``, or all.
+def fade(state, count, discount):
+    """Let what is remembered of ``count`` arms abreast fade by one round."""
+    for b in range(state.shape[0]):
+        for row in range(SUM4 + 1):
+            for k in range(LANES):
+                state[b, row, k] *= discount
+    for i in range(count, state.shape[0] * LANES):  # these do not fade away
+        state[i // LANES, PULLS, i % LANES] = SPARE
+
+
+def rebase_all(state, shifts):
+    """:func:`rebase` every arm; leaves by how much in ``shifts``."""
+    for i in range(shifts.size):
+        memory = state[i // LANES]
+        shifts[i] = rebase(memory, memory[ANCHOR], i % LANES)
+
+
+def renew(state, ring, who, shifts):
+    """Make the sums of what is in the window, but for its first round, anew: rounding cannot pile up.
+
+    Where one reward per round is seen, ``who`` has the arms of the window's rounds and ``ring`` one column, otherwise
+    one per arm.
     """
-    if discount < 1.0:
-        for b in range(state.shape[0]):
-            for row in range(SUM4 + 1):
-                for k in range(LANES):
-                    state[b, row, k] *= discount
-        for i in range(count, state.shape[0] * LANES):  # these do not fade away
-            state[i // LANES, PULLS, i % LANES] = SPARE
-        if t % REBASE == 0:
-            for i in range(count):
-                rebase(state[i // LANES], state[i // LANES, ANCHOR], i % LANES)
-    if window == 0 or t < window:
-        return
-    slot, columns = t % window, ring.shape[1]
-    for column in range(columns):
-        i = column if columns > 1 else who[slot]
-        add(state[i // LANES], i % LANES, ring[slot, column], -1.0)
-        if columns == 1 and i != played:
-            settle(state, i // LANES, i % LANES, arguments)
-    if slot == 0:  # once per window the sums are made anew, so that rounding cannot pile up
-        shifts = zeros(count)
-        for i in range(count):
-            memory = state[i // LANES]
-            shifts[i] = rebase(memory, memory[ANCHOR], i % LANES)
-            memory[: SUM4 + 1, i % LANES] = 0.0
-        for s in range(1, window):
-            for column in range(columns):
-                i = column if columns > 1 else who[s]
-                ring[s, column] -= shifts[i]
-                add(state[i // LANES], i % LANES, ring[s, column], 1.0)
-        settle_all(state, arguments)
+    rebase_all(state, shifts)
+    for i in range(shifts.size):
+        state[i // LANES, : SUM4 + 1, i % LANES] = 0.0
+    for s in range(1, ring.shape[0]):
+        for column in range(ring.shape[1]):
+            i = column if ring.shape[1] > 1 else who[s]
+            ring[s, column] -= shifts[i]
+            add(state[i // LANES], i % LANES, ring[s, column], 1.0)
 
 
 def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
@@ -231,6 +250,7 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
     mean, variance = zeros(count_arms), zeros(count_arms)
     buffer, paid = zeros((count_arms, AHEAD)), zeros((blocks, LANES))
     seen = zeros(count_arms, np.int64)  # rewards of an arm so far
+    shifts = zeros(count_arms)
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot if full else pilot * count_arms
@@ -243,12 +263,14 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
         state[:, LAST] = end_of_pilot
         for i in range(count_arms, blocks * LANES):
             state[i // LANES, PULLS, i % LANES] = SPARE
-            settle(state, i // LANES, i % LANES, arguments)
+        settle_all(state, arguments)
         for i in range(count_arms):
             keys[i // LANES, STREAM, i % LANES] = fold(run_key, i)
             keys[i // LANES, KEY, i % LANES] = fold(policy_key, i)
         seen[:] = 0
         base, total1, total2 = 0.0, 0.0, 0.0
+        gone = np.int64(0)  # the arm whose reward has just left the window
+        current = False  # whether all indices are those of the next round
         check = 0
         for t in range(horizon):
             a = t % count_arms
@@ -258,7 +280,8 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                 if draws_normals():
                     draw_normals(state, keys, t, end_of_pilot)
                 fewest, rounds = math.inf, 0.0
-                if forgets:  # an arm of which too little is remembered comes first
+                # An arm of which too little is remembered comes first. Where indices are current, only one can be.
+                if forgets and not (current and weights[gone // LANES, gone % LANES] >= rule.least):
                     for i in range(count_arms):
                         weight = weights[i // LANES, i % LANES]
                         rounds += weight
@@ -266,7 +289,8 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                             a, fewest = i, weight
                 radius_t = radius(rounds) if discount < 1.0 else radius_at(tables, min(t, window) if window > 0 else t)
                 if fewest >= rule.least - ROUNDING:
-                    round_keys[ROUND_KEY, :] = fold(policy_key, count_arms + t)
+                    if not current:
+                        round_keys[ROUND_KEY, :] = fold(policy_key, count_arms + t)
                     if keeps_lead():
                         for b in range(blocks):
                             for k in range(LANES):
@@ -276,22 +300,40 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                         for i in range(1, count_arms):
                             lead = every[i] if every[i] > lead else lead
                         best[LEAD, :] = lead
-                    for b in range(blocks):
-                        for k in range(LANES):
-                            arm = arm_of(state, keys, best, round_keys, b, k, t, radius_t)
-                            indices[b, k] = index_at_once(arm, t, *arguments)
-                    top, fewest, a = -math.inf, math.inf, 0
+                    if not current:
+                        current = stands_still() and window > 0
+                        for b in range(blocks):
+                            for k in range(LANES):
+                                arm = arm_of(state, keys, best, round_keys, b, k, t, radius_t)
+                                indices[b, k] = index_at_once(arm, t, *arguments)
+                    top, a = -math.inf, 0
                     for i in range(count_arms):
                         v = every[i]
+                        if v <= top and v < math.inf:
+                            continue
                         if v != v:
                             arm = arm_of(state, keys, best, round_keys, i // LANES, i % LANES, t, radius_t)
                             v = index(arm, t, *arguments)
                             if v != v:
                                 status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, i, t, seen[i]
                                 return
-                        if v > top or (v == top == math.inf and weights[i // LANES, i % LANES] < fewest):
-                            a, top, fewest = i, v, weights[i // LANES, i % LANES]
-            forget_abreast(state, count_arms, ring, who, t, window, discount, arguments, a)
+                        fewer = weights[i // LANES, i % LANES] < weights[a // LANES, a % LANES]
+                        if v > top or (v == math.inf and fewer):
+                            a, top = i, v
+            # What is seldom needed is a function of its own: one that is called in every round and calls others counts
+            # references to the arrays it is given, which takes longer than all it does.
+            if discount < 1.0:
+                fade(state, count_arms, discount)
+                if t % REBASE == 0:
+                    rebase_all(state, shifts)
+            slot = t % who.size
+            gone = np.int64(who[slot])
+            if 0 < window <= t:
+                for column in range(ring.shape[1]):
+                    i = column if full else gone
+                    add(state[i // LANES], i % LANES, ring[slot, column], -1.0)
+                if slot == 0:
+                    renew(state, ring, who, shifts)
             for i in range(0 if full else a, count_arms if full else a + 1):
                 b, k = i // LANES, i % LANES
                 if by_round():
@@ -309,12 +351,22 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                 add(state[b], k, d, 1.0)
                 state[b, LAST, k] = max(t + 1, end_of_pilot)
                 if window > 0:
-                    ring[t % window, i if full else 0] = d
-            if full or discount < 1.0:
+                    ring[slot, i if full else 0] = d
+            # Once the window is full, the confidence radius stays, and with it the indices of all arms but two.
+            current = current and slot > 0 and window < t and not full
+            if full or discount < 1.0 or (slot == 0 and 0 < window <= t):
                 settle_all(state, arguments)
             else:
-                settle(state, a // LANES, a % LANES, arguments)
-                who[t % who.size] = a
+                for j in range(2 if 0 < window <= t and gone != a else 1):
+                    i = gone if j else a
+                    b, k = i // LANES, i % LANES
+                    n = np.int64(state[b, PULLS, k])  # rewards weigh the same: a whole number
+                    inverse, less = inverse_at(tables, n), inverse_at(tables, n - 1)
+                    settle(state, b, k, inverse, less, inverse_root_at(tables, n), arguments)
+                    if current:
+                        arm = arm_of(state, keys, best, round_keys, b, k, t, radius_at(tables, window))
+                        indices[b, k] = index_at_once(arm, t, *arguments)
+            who[slot] = a
             x = paid[a // LANES, a % LANES]
             if t == 0:
                 base = x

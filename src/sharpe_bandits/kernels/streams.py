@@ -22,7 +22,8 @@ _TO_WHOLE, _BIAS = 6755399441055744.0, np.uint64(1023)
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _LOW32 = np.uint64(0xFFFFFFFF)
 _ROOT_HALF = np.uint64(0x3FE6A09E667F3BCD)  # the bits of sqrt(1/2)
-_ONE_LESS_ROOT = np.uint64(0x3FF0000000000000) - _ROOT_HALF
+_ONE_BITS = np.uint64(0x3FF0000000000000)
+_ONE_LESS_ROOT = _ONE_BITS - _ROOT_HALF
 
 #: Domains: rewards and policy randomness of the same (seed, run, arm) never share a stream.
 REWARDS, POLICY = np.uint64(1), np.uint64(2)
@@ -52,8 +53,11 @@ def stream_key(seed, domain, run):
 
 
 def unit(bits):
-    """A double in (0, 1) from 64 bits: (k + 1/2) / 2**52, symmetric about 1/2, never 0 or 1."""
-    return (np.float64(bits >> _S12) + 0.5) * 2.220446049250313e-16
+    """A double in (0, 1) from 64 bits: (k + 1/2) / 2**52, symmetric about 1/2, never 0 or 1.
+
+    Made of the bits of 1 + k / 2**52, less 1 - 1 / 2**53: nothing is rounded, and nothing need be converted.
+    """
+    return U64((bits >> _S12) | _ONE_BITS).view(np.float64) - 0.9999999999999999
 
 
 def mulhi(a, b):

@@ -294,7 +294,7 @@ class EliminationPolicy(Policy):
     #: How a phase's pulls are shared among the arms alive: a plain function, bound to
     #: :func:`sharpe_bandits.kernels.formulas.share`. A policy that shares unequally keeps its samples.
     share = staticmethod(share_equally)
-    #: Which arm is decided on next, and whether it is accepted or dropped: a plain function, bound to
+    #: Whether the best arm is accepted next, or the worst dropped: a plain function, bound to
     #: :func:`sharpe_bandits.kernels.formulas.decide_on`.
     decide_on = staticmethod(drop_worst)
     #: Whether half of the arms go after a phase, and not one by one.

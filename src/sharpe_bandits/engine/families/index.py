@@ -10,7 +10,7 @@ import numpy as np
 
 from ...arms.environment import stack
 from ...arms.uniform import Constant
-from ...call_tree import mentions, spreads_nan, substituted
+from ...call_tree import mentions, reads_local, spreads_nan, substituted
 from ...errors import InvalidInputError, SharpeBanditsError
 from ...kernels import delayed, formulas, holdings, lazy, round_by_round, side_by_side, statistics
 from ...kernels.game import AHEAD, LANES, NOT_A_NUMBER, TURNS, Game
@@ -236,7 +236,14 @@ def _kept_parts(policy: IndexPolicy) -> dict[Any, Any]:
         formulas.score: substituted(policy.score or formulas.no_score, parts.kept),
         formulas.keeps_parts: formulas.answer(policy.parts is not None),
         formulas.index_parts: parts.formula,
+        formulas.stands_still: formulas.answer(_stands_still(policy.formula)),
     }
+
+
+def _stands_still(formula: Callable[..., Any]) -> bool:
+    """Whether an index changes with the arm's rewards and the confidence radius alone."""
+    by_rewards = {"last", *_NOT_LAZY}.isdisjoint(mentions(formula))
+    return by_rewards and not reads_local(formula, formula.__code__.co_varnames[1])
 
 
 def kept_by(policy: IndexPolicy) -> Keeping:
