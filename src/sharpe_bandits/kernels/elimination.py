@@ -154,8 +154,9 @@ def accept_or_drop(values, low, high, wanted):
 
 
 def rank(values, size, ranks, places):
-    """Rank the first ``size`` values, the largest first; of values that tie, the first counts as the largest. Writes the
-    rank of each to ``ranks``, and which value has a rank to ``places``.
+    """Rank the first ``size`` values, the largest first; of values that tie, the first counts as the largest.
+
+    Writes the rank of each value to ``ranks``, and which value has a rank to ``places``.
 
     Every pair is compared: vector instructions do that sooner than a sort, which branches.
     """

@@ -340,7 +340,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
                     )  # fmt: skip
                     if short or rival == math.inf:
                         most = 1 if rival == math.inf else min(SHORT, stop - t)
-                        played = lead(SHORT, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
+                        played = lead(most, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
                     else:
                         most = min(AHEAD, stop - t)
                         played = lead(AHEAD, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)

@@ -62,8 +62,8 @@ class FixedConfidenceFamily(Family):
             raise InvalidInputError(f"pull {pulls} of arm {arm} in run {run} paid something that is not a number")
 
     def chunk_runs(self, spec: Spec) -> int:
-        # Runs differ in length, and many small chunks keep all workers busy to the end.
-        return 16
+        # Runs differ in length, and many chunks keep all workers busy to the end; but each takes 0.1 ms of its own.
+        return max(16, spec.runs // 64)
 
 
 def fixed_confidence_bindings(policy: FixedConfidencePolicy) -> dict[Any, Any]:
