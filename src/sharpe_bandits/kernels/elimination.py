@@ -233,7 +233,7 @@ def play_phases(game, phases, rewards, goal, out):
     )
     ranked, places = zeros((2, count_arms)), zeros((2, count_arms), np.int64)
     played = zeros((ROWS, LANES))
-    keys = played.view(np.uint64)  # the same memory
+    keys = words(played)  # the same memory
     buffer = zeros(AHEAD)
     traced = out.choices.shape[0] > 0
     first_batch = first // batch

@@ -25,7 +25,7 @@ from .formulas import (
 )
 from .game import AHEAD, LANES, NOT_A_NUMBER, keep_pulls
 from .index_play import ROUNDING
-from .memory import makes_arrays, words, zeros
+from .memory import words, zeros
 from .rewards import fill, recorded
 from .side_by_side import (
     ANCHOR,
@@ -160,7 +160,6 @@ def remembered_rounds(memory, t, window, discount):
     return np.float64(t)
 
 
-@makes_arrays
 def remembered(t, memory, rule, anchor, under_way):
     """What stands for the number of rounds, those under way included, and the sums of what is remembered."""
     rounds = remembered_rounds(memory, t, rule.window, rule.discount) + under_way.pulls.sum()
@@ -218,7 +217,8 @@ def renew(state, ring, who, shifts):
     """
     rebase_all(state, shifts)
     for i in range(shifts.size):
-        state[i // LANES, : SUM4 + 1, i % LANES] = 0.0
+        for row in range(SUM4 + 1):
+            state[i // LANES, row, i % LANES] = 0.0
     for s in range(1, ring.shape[0]):
         for column in range(ring.shape[1]):
             i = column if ring.shape[1] > 1 else who[s]
@@ -320,8 +320,6 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                         fewer = weights[i // LANES, i % LANES] < weights[a // LANES, a % LANES]
                         if v > top or (v == math.inf and fewer):
                             a, top = i, v
-            # What is seldom needed is a function of its own: one that is called in every round and calls others counts
-            # references to the arrays it is given, which takes longer than all it does.
             if discount < 1.0:
                 fade(state, count_arms, discount)
                 if t % REBASE == 0:

@@ -57,7 +57,7 @@ def unit(bits):
 
     Made of the bits of 1 + k / 2**52, less 1 - 1 / 2**53: nothing is rounded, and nothing need be converted.
     """
-    return U64((bits >> _S12) | _ONE_BITS).view(np.float64) - 0.9999999999999999
+    return number_of((bits >> _S12) | _ONE_BITS) - 0.9999999999999999
 
 
 def mulhi(a, b):
