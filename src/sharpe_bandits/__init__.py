@@ -6,7 +6,6 @@ if _interrupts.is_program():
     _interrupts.leave_quietly()
 
 # isort: split
-from importlib.metadata import version as _version
 from types import ModuleType as _Module
 from typing import Any as _Any
 
@@ -60,13 +59,13 @@ from .simulation import trace as trace
 from .study import Study as Study
 from .study import load as load
 
-__version__ = _version("sharpe-bandits")
-
 
 def __getattr__(name: str) -> _Any:
     """Some names are imported when first asked for: importing the package stays light."""
     from importlib import import_module
 
+    if name == "__version__":
+        return import_module("importlib.metadata").version("sharpe-bandits")
     if name == "theory":
         return import_module(".theory", __name__)
     if name == "Store":

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import __version__, console, interrupts
+from . import console, interrupts
 from .commands import cache, campaign, cluster, compare, plan, rank, replay, serve
 from .errors import SharpeBanditsError
 
@@ -61,11 +61,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 3
 
 
+class _Version(argparse.Action):
+    """Shows the version, which takes as long to look up as many commands take, once it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: Any) -> None:
+        from . import __version__
+
+        print(f"sharpe-bandits {__version__}")
+        parser.exit()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="sharpe-bandits", description="Bandit policies that maximise the Sharpe ratio."
     )
-    parser.add_argument("--version", action="version", version=f"sharpe-bandits {__version__}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(required=True, metavar="command")
 
     reproduce = commands.add_parser("reproduce", help="run the paper's experiments, judge its claims, write a report")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from importlib.metadata import version
 from pathlib import Path
 
 
 def versions() -> dict[str, str]:
     """The library, Python, and the libraries that numbers come from."""
+    from importlib.metadata import version
+
     named = ("sharpe-bandits", "python", "numpy", "numba", "scipy", "pyarrow")
     return {name: platform.python_version() if name == "python" else version(name) for name in named}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import logging
 import re
 import signal
@@ -74,6 +73,8 @@ def _local(count: int) -> Iterator[Any]:
 
 async def _end(nannies: Iterable[Any]) -> None:
     """End the processes of workers, whatever they are doing: what they compute is not wanted any more."""
+    import asyncio
+
     await asyncio.gather(*(nanny.close(timeout=_END) for nanny in nannies))
 
 
