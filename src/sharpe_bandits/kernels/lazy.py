@@ -338,9 +338,12 @@ def lazy(game, rewards, tables, arguments, goal, out):
                     x, e, n, w, q = (
                         buffer[a, offset:], radii[u:], inverse[v + 1 :], inverse[v:], inverse_root[v + 1 :]
                     )  # fmt: skip
-                    if short or rival == math.inf:
-                        most = 1 if rival == math.inf else min(SHORT, stop - t)
-                        played = lead(most, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
+                    if rival == math.inf:
+                        most = 1
+                        played = lead(1, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
+                    elif short:
+                        most = min(SHORT, stop - t)
+                        played = lead(SHORT, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
                     else:
                         most = min(AHEAD, stop - t)
                         played = lead(AHEAD, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
