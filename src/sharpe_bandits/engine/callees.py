@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba import _dynfunc, njit  # type: ignore[attr-defined]
+from numba import _dynfunc, njit, types  # type: ignore[attr-defined]
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.typed_passes import InlineOverloads, NopythonRewrites
@@ -112,7 +112,14 @@ def kernel(function: Any) -> Any:
 
 def callee(function: Any, **options: Any) -> Any:
     """A function that is compiled as a callee once it is called; nothing in Python does: it needs no wrapper."""
-    return _compiled_by(CalleeCompiler, no_cpython_wrapper=True, **options)(function)
+    dispatcher = _compiled_by(CalleeCompiler, no_cpython_wrapper=True, **options)(function)
+    if is_own(function) and dispatcher is not function:  # it is where the compiler is switched off
+        ask = dispatcher.get_call_template
+        # A constant is a type of its own, for which Numba would compile the function again.
+        dispatcher.get_call_template = lambda args, kws: ask(
+            [types.unliteral(a) for a in args], {name: types.unliteral(a) for name, a in kws.items()}
+        )
+    return dispatcher
 
 
 def _compiled_by(compiler: Any, **options: Any) -> Any:
