@@ -72,10 +72,10 @@ def render_matplotlib(figure: Figure | Heatmap) -> DrawnFigure:
 
 def pictures(figure: Figure | Heatmap) -> dict[str, bytes]:
     """The figure as SVG and PNG; the same figure gives the same bytes."""
+    drawn = render_matplotlib(figure)  # says what to install where there is no matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    drawn = render_matplotlib(figure)
     with _style():
         drawn.draw_without_rendering()
         drawn.set_layout_engine("none")  # it is laid out once; doing it again would double the time
