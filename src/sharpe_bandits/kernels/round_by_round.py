@@ -25,7 +25,7 @@ from .formulas import (
 )
 from .game import AHEAD, LANES, NOT_A_NUMBER, keep_pulls
 from .index_play import ROUNDING
-from .memory import words, zeros
+from .memory import makes_arrays, words, zeros
 from .rewards import fill, recorded
 from .side_by_side import (
     ANCHOR,
@@ -160,6 +160,7 @@ def remembered_rounds(memory, t, window, discount):
     return np.float64(t)
 
 
+@makes_arrays
 def remembered(t, memory, rule, anchor, under_way):
     """What stands for the number of rounds, those under way included, and the sums of what is remembered."""
     rounds = remembered_rounds(memory, t, rule.window, rule.discount) + under_way.pulls.sum()
