@@ -173,7 +173,8 @@ def run_chunk(spec: Spec, first: int, runs: int, trace: bool = False) -> Chunk:
     )
     spec.family.play(spec, chunk)
     check_stop()
-    for place in np.flatnonzero(~np.isin(spec.times, spec.checkpoints)):  # half of the horizon; few come after it
+    # Half of the horizon, where it is no checkpoint; few come after it.
+    for place in np.flatnonzero(~np.isin(spec.times, spec.checkpoints))[::-1]:
         chunk.pulls[:, place:-1] = chunk.pulls[:, place + 1 :]
         chunk.pulls = chunk.pulls[:, :-1]
     spec.environment.check_pulls(chunk.final.max(axis=0), spec.policy.name)

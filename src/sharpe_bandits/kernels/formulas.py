@@ -28,8 +28,8 @@ def score(arm, t, *parameters):
 
 
 def index_parts(arm, *parameters):
-    """Parts of the index that depend on the arm's rewards alone, worked out when these change: ``arm.estimate``,
-    ``arm.width`` and ``arm.offset``.
+    """Parts of the index that depend on the arm's pulls and moments alone, worked out when these change:
+    ``arm.estimate``, ``arm.width`` and ``arm.offset``.
     """
     raise AssertionError("a kernel ran without its policy's parts bound")
 

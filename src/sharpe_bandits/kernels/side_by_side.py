@@ -255,7 +255,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                 if s & (AHEAD - 1) == 0 and not by_round():
                     row = (block + min(k, lanes - 1)) * row_step
                     fill(arms, row, a, source, keys[a, STREAM, k], s, buffer[a, k])
-            if keeps_parts():
+            if keeps_parts():  # copied to where lanes stand side by side, they are worked out by vector instructions
                 for k in range(LANES):
                     for row in (PULLS, MEAN, VARIANCE, SECOND, LAST, THIRD, FOURTH):
                         played[0, row, k] = state[chosen[k], row, k]
