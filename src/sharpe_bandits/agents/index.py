@@ -246,7 +246,7 @@ class ForgetfulAgent(IndexAgent):
         #: Rewards less their bases by round (modulo the window) and arm; not a number where none was seen. It grows up
         #: to the window.
         self._ring = np.full((min(max(self._window, 1), 64), k), np.nan)
-        self._remembered = specialise(round_by_round.remembered, {})
+        self._rounds_with = specialise(round_by_round.rounds_with, {})
         self._forget = specialise(round_by_round.forget, {})
 
     def prepare(self) -> None:
@@ -256,7 +256,7 @@ class ForgetfulAgent(IndexAgent):
             self._forget(*record, max(self.t - 1, 0), self._window, self._discount)
 
     def _seen(self, under_way: index_play.UnderWay) -> tuple[float, Sums]:
-        return self._remembered(self.t, self._memory, self._forgets, self._base, under_way)
+        return self._rounds_with(self.t, self._memory, self._forgets, under_way), self._sums()
 
     def _sums(self) -> Sums:
         weight, sum1, sum2, sum3, sum4 = self._memory

@@ -2,7 +2,7 @@
 
 Numba optimises every function as a module of its own, with all that it calls, and turns it into machine code. What a
 kernel calls is linked into the kernel's module and optimised with it, so for a callee all this would be work for
-nothing. Of the steps before that, some serve only what functions of this package do without.
+nothing. For the steps before that see :mod:`sharpe_bandits.engine.pipeline`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,23 @@ from typing import Any
 from numba import _dynfunc, njit, types  # type: ignore[attr-defined]
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
-from numba.core.typed_passes import InlineOverloads, NopythonRewrites
-from numba.core.untyped_passes import InlineClosureLikes, WithLifting
 
 from ..call_tree import is_own
-
-#: Steps for nested functions, ``with``, whole-array expressions and overloads that ask to be inlined.
-_FOR_OTHERS = (InlineClosureLikes, WithLifting, InlineOverloads, NopythonRewrites)
+from .pipeline import TypingContext, pipeline
 
 
-class _CalleeLibrary(JITCodeLibrary):
+class _Library(JITCodeLibrary):
+    """Code that is optimised function by function with one set of passes."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+        passes, builder = self._codegen._function_pass_manager()
+        for function in module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
+
+
+class _CalleeLibrary(_Library):
     """Code to be linked into a kernel's."""
 
     def finalize(self) -> None:
@@ -33,7 +40,7 @@ class _CalleeLibrary(JITCodeLibrary):
         self._finalized = True
 
 
-class _KernelLibrary(JITCodeLibrary):
+class _KernelLibrary(_Library):
     """A kernel's code, with that of all functions it calls, and that they call."""
 
     def finalize(self) -> None:
@@ -54,12 +61,11 @@ def _gather(library: Any, found: dict[Any, None]) -> None:
 
 class _Compiler(Compiler):
     def define_pipelines(self) -> list[Any]:
-        """Numba's steps, of which functions of this package take those that they need."""
-        pipelines: list[Any] = super().define_pipelines()  # type: ignore[no-untyped-call]
-        if is_own(self.state.func_id.func):
-            for pipeline in pipelines:
-                pipeline.passes = [step for step in pipeline.passes if step[0] not in _FOR_OTHERS]
-        return pipelines
+        """The steps of this package's functions; all of Numba's for others."""
+        if not is_own(self.state.func_id.func):
+            return super().define_pipelines()  # type: ignore[no-untyped-call]
+        self.state.typingctx = TypingContext.of(self.state.typingctx)
+        return [pipeline()]
 
 
 class KernelCompiler(_Compiler):
@@ -83,8 +89,8 @@ class CalleeCompiler(_Compiler):
         self.state.library = _CalleeLibrary(context.codegen(), func.__qualname__)  # type: ignore[no-untyped-call]
         result = super().compile_extra(func)  # type: ignore[no-untyped-call]
         returned = context.data_model_manager[result.signature.return_type]
-        if not self.state.flags.nrt and returned.contains_nrt_meminfo():
-            raise AssertionError(f"{func.__name__} gives an array, for which nobody counts references")
+        if is_own(func) and not hasattr(func, "gives_array") and returned.contains_nrt_meminfo():
+            raise AssertionError(f"{func.__name__} gives an array, which nobody would give back")
         # Numba knows compiled functions by an object of this kind. There is nothing at the address that it calls.
         handle = _dynfunc.make_function(
             result.fndesc.lookup_module(), func.__name__, "", 0, result.environment, (result.library,)
@@ -105,9 +111,9 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def kernel(function: Any) -> Any:
+def kernel(function: Any, **options: Any) -> Any:
     """A function that is compiled as a kernel once it is called."""
-    return _compiled_by(KernelCompiler)(function)
+    return _compiled_by(KernelCompiler, **options)(function)
 
 
 def callee(function: Any, **options: Any) -> Any:

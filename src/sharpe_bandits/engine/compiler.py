@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..call_tree import Bindings, Function, call_tree, is_followed, is_own, reads, rebuilt, vectorised
+from ..call_tree import Bindings, Function, call_tree, is_followed, is_own, rebuilt, vectorised
 from ..errors import CompilationError
 from ..fingerprints import byte_code, description
 from ..kernels import memory
@@ -126,7 +126,7 @@ class _Translation:
     def entry(self, kernel: Callable[..., Any]) -> Any:
         from .callees import kernel as compiled
 
-        dispatcher = compiled(self._rebound(kernel))
+        dispatcher = compiled(self._rebound(kernel), _nrt=makes_arrays(kernel))
         if not isinstance(dispatcher, Function):  # it is one where the compiler is switched off
             dispatcher._cache = KernelCache(kernel.__name__, self.label)
         return dispatcher
@@ -149,19 +149,25 @@ class _Translation:
     def compiled(self, function: Callable[..., Any]) -> Any:
         from .callees import callee
 
-        # A loop over runs or pulls becomes vector instructions only if all that it calls is inlined. References to
-        # arrays are counted where arrays are made. In a user's function a place past the end of an array is an error,
-        # not whatever lies in memory.
+        # A loop over runs or pulls becomes vector instructions only if all that it calls is inlined. In a user's
+        # function a place past the end of an array is an error, not whatever lies in memory.
         short, own = len(function.__code__.co_code) < _SHORT, is_own(function)
-        allocates = hasattr(function, "makes_arrays") or any(f is memory.zeros for f in reads(function).values())
         self.under_way.append(function)
         try:
-            return callee(self._rebound(function), forceinline=short, boundscheck=not own, _nrt=not own or allocates)
+            counts = not own or makes_arrays(function)
+            return callee(self._rebound(function), forceinline=short, boundscheck=not own, _nrt=counts)
         finally:
             self.under_way.pop()
 
     def _rebound(self, function: Callable[..., Any]) -> Function:
-        return rebuilt(function, self._converted, f"{function.__name__}_{self.label}")
+        import numba
+
+        copy = rebuilt(function, self._converted, f"{function.__name__}_{self.label}")
+        if is_own(function) and not getattr(numba.core.config, "DISABLE_JIT", 0):
+            from .intrinsics import BUILTINS
+
+            copy.__globals__.update(BUILTINS)
+        return copy
 
     def _converted(self, thing: Any) -> Any:
         """What compiled code sees in place of a value: functions compiled, arrays as they are at this moment."""
@@ -179,6 +185,11 @@ class _Translation:
 
             return numba.vectorize(self._rebound(scalar))
         return thing
+
+
+def makes_arrays(function: Callable[..., Any]) -> bool:
+    """Whether references to arrays are counted in a function of this package."""
+    return hasattr(function, "makes_arrays")
 
 
 def _shared(function: Callable[..., Any], under_way: list[Callable[..., Any]]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -86,14 +87,41 @@ def _number_of(typing: Any, word: Any) -> Any:
     return types.float64(types.uint64), generate
 
 
+def _either(comparison: Any) -> Any:
+    """The builtin function of two numbers that gives the second one where it compares, and the first one otherwise.
+
+    Numba's own, which takes any number of them, is compiled for each combination of types.
+    """
+
+    @intrinsic
+    def either(typing: Any, first: Any, second: Any) -> Any:
+        kind = typing.unify_types(types.unliteral(first), types.unliteral(second))
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            one, other = (context.cast(builder, a, b, kind) for a, b in zip(arguments, signature.args, strict=True))
+            compare = context.get_function(comparison, types.boolean(kind, kind))
+            return builder.select(compare(builder, (other, one)), other, one)
+
+        return kind(first, second), generate
+
+    return either
+
+
+#: What builtin functions of two numbers become in functions of this package.
+BUILTINS: dict[str, Any] = {"min": _either(operator.lt), "max": _either(operator.gt)}
+
+
 def _new(shape: Any, kind: Any = np.float64) -> Any:
     return _zeros(shape, kind)
 
 
+#: Who calls it is to give the array back (see :mod:`sharpe_bandits.engine.pipeline`).
+_new.gives_array = True  # type: ignore[attr-defined]
+
 #: What each function becomes. A call makes the zeros, not an intrinsic: where a kernel's own code showed that an array
 #: is LANES wide, LLVM would unroll its loops before what they call is inlined, and make no vector instructions of them.
 INTRINSICS: dict[Any, Any] = {
-    memory.zeros: callee(_new),
+    memory.zeros: callee(_new, _nrt=True),
     memory.words: _words,
     memory.word_of: _word_of,
     memory.number_of: _number_of,

@@ -15,8 +15,8 @@ from .game import NOT_A_NUMBER, keep_pulls
 from .index_play import UnderWay, choose
 from .memory import zeros
 from .rewards import ArmTable, fill, recorded
-from .round_by_round import ROWS, SUM1, SUM2, WEIGHT, forget, remembered, take_in
-from .statistics import best_estimate, summary
+from .round_by_round import ROWS, SUM1, SUM2, SUM3, SUM4, WEIGHT, forget, rounds_with, take_in
+from .statistics import Sums, best_estimate, summary
 from .streams import REWARDS, fold, stream_key
 
 #: Stream of random delays.
@@ -59,6 +59,7 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
         zeros(count_arms),
         zeros(count_arms),
     )
+    sums = Sums(memory[WEIGHT], memory[SUM1], memory[SUM2], memory[SUM3], memory[SUM4], anchor)
     mean, variance = zeros(count_arms), zeros(count_arms)
     pending, active = zeros(count_arms), zeros(count_arms, np.bool_)
     seen, asked = zeros(count_arms, np.int64), zeros(count_arms, np.int64)
@@ -98,12 +99,15 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
                         told += 1
                         u = following[u]
                     due += 1
-            a = int((seen + pending).argmin())
-            if seen[a] + pending[a] >= pilot:
+            a, fewest = 0, math.inf
+            for i in range(count_arms):
+                if seen[i] + pending[i] < fewest:
+                    a, fewest = i, seen[i] + pending[i]
+            if fewest >= pilot:
                 for i in range(count_arms):
                     lately[i] = np.float64(t) if pending[i] > 0.0 else last[i]
                 under_way = UnderWay(pending, active, late.counted, t)
-                rounds, sums = remembered(told, memory, rule, anchor, under_way)
+                rounds = rounds_with(told, memory, rule, under_way)
                 a = choose(t, rounds, sums, under_way, rule.least, lately, kept, seed, run, arguments, indices)
                 if a < 0:
                     status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, -1 - a, t

@@ -11,7 +11,8 @@ import numpy as np
 from .formulas import kept_cells
 from .index_play import UnderWay, decide
 from .memory import zeros
-from .round_by_round import ROWS, WEIGHT, forget, remembered, take_in
+from .round_by_round import ROWS, SUM1, SUM2, SUM3, SUM4, WEIGHT, forget, rounds_with, take_in
+from .statistics import Sums
 
 
 class Terms(NamedTuple):
@@ -40,6 +41,7 @@ def hold(values, costs, terms, rule, pilot, seed, run, arguments, held):
     ring = zeros((max(window, 1), arms))
     kept = zeros((arms, kept_cells(), 1))
     anchor, base, nothing, out = zeros(arms), zeros(arms), zeros(arms), zeros(arms)
+    sums = Sums(memory[WEIGHT], memory[SUM1], memory[SUM2], memory[SUM3], memory[SUM4], base)
     end_of_pilot = pilot if terms.full else pilot * arms
     last = zeros(arms)
     ring[:], last[:] = np.nan, end_of_pilot
@@ -88,7 +90,7 @@ def hold(values, costs, terms, rule, pilot, seed, run, arguments, held):
                             base[i] -= 0.5 * (costs[i] + sold / number) / terms.least
                 if known.any():
                     under_way = UnderWay(nothing, known, 0.0, t)
-                    rounds, sums = remembered(t, memory, rule, base, under_way)
+                    rounds = rounds_with(t, memory, rule, under_way)
                     a = decide(t, rounds, sums, under_way, rule.least, last, kept, seed, run, arguments, out)
                     if a < 0:
                         return -1 - a

@@ -13,9 +13,9 @@ def zeros(shape, kind=np.float64):
 
 
 def makes_arrays(function):
-    """Marks a function that makes arrays otherwise than by :func:`zeros`, or gives some: references are counted in it.
+    """Marks a function that makes arrays otherwise than by :func:`zeros`: references are counted in it.
 
-    In others they are not, which compiles faster; the kernel that calls them holds on to its arrays all the while.
+    In others they are not, which compiles faster: what :func:`zeros` gives them is theirs until they return.
     """
     function.makes_arrays = True
     return function

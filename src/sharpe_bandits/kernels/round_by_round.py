@@ -25,7 +25,7 @@ from .formulas import (
 )
 from .game import AHEAD, LANES, NOT_A_NUMBER, keep_pulls
 from .index_play import ROUNDING
-from .memory import makes_arrays, words, zeros
+from .memory import words, zeros
 from .rewards import fill, recorded
 from .side_by_side import (
     ANCHOR,
@@ -50,7 +50,6 @@ from .side_by_side import (
 )
 from .side_by_side import ROWS as ALL_ROWS
 from .statistics import (
-    Sums,
     anchor_of,
     best_estimate,
     higher_moments,
@@ -160,13 +159,10 @@ def remembered_rounds(memory, t, window, discount):
     return np.float64(t)
 
 
-@makes_arrays
-def remembered(t, memory, rule, anchor, under_way):
-    """What stands for the number of rounds, those under way included, and the sums of what is remembered."""
+def rounds_with(t, memory, rule, under_way):
+    """What stands for the number of rounds, those under way included."""
     rounds = remembered_rounds(memory, t, rule.window, rule.discount) + under_way.pulls.sum()
-    if rule.window > 0:
-        rounds = min(rounds, np.float64(rule.window))
-    return rounds, Sums(memory[WEIGHT], memory[SUM1], memory[SUM2], memory[SUM3], memory[SUM4], anchor)
+    return min(rounds, np.float64(rule.window)) if rule.window > 0 else rounds
 
 
 def settle(state, b, k, inverse, less, inverse_root, arguments):
@@ -246,8 +242,8 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
     best = zeros((BEST_ROWS, LANES))
     round_keys = words(best)
     ring, who = zeros((max(window, 1), count_arms if full else 1)), zeros(max(window, 1), np.int32)
-    indices, pulls = zeros((blocks, LANES)), zeros(count_arms)
-    every, weights = indices.ravel()[:count_arms], state[:, PULLS]
+    indices, pulls = zeros(blocks * LANES), zeros(count_arms)
+    every, weights = indices[:count_arms], state[:, PULLS]
     mean, variance = zeros(count_arms), zeros(count_arms)
     buffer, paid = zeros((count_arms, AHEAD)), zeros((blocks, LANES))
     seen = zeros(count_arms, np.int64)  # rewards of an arm so far
@@ -296,7 +292,7 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                         for b in range(blocks):
                             for k in range(LANES):
                                 arm = arm_of(state, keys, best, round_keys, b, k, t, radius_t)
-                                indices[b, k] = score(arm, t, *arguments)
+                                indices[b * LANES + k] = score(arm, t, *arguments)
                         lead = every[0]
                         for i in range(1, count_arms):
                             lead = every[i] if every[i] > lead else lead
@@ -306,7 +302,7 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                         for b in range(blocks):
                             for k in range(LANES):
                                 arm = arm_of(state, keys, best, round_keys, b, k, t, radius_t)
-                                indices[b, k] = index_at_once(arm, t, *arguments)
+                                indices[b * LANES + k] = index_at_once(arm, t, *arguments)
                     top, a = -math.inf, 0
                     for i in range(count_arms):
                         v = every[i]
@@ -364,7 +360,7 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                     settle(state, b, k, inverse, less, inverse_root_at(tables, n), arguments)
                     if current:
                         arm = arm_of(state, keys, best, round_keys, b, k, t, radius_at(tables, window))
-                        indices[b, k] = index_at_once(arm, t, *arguments)
+                        indices[b * LANES + k] = index_at_once(arm, t, *arguments)
             who[slot] = a
             x = paid[a // LANES, a % LANES]
             if t == 0:
