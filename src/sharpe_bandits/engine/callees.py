@@ -36,7 +36,7 @@ class _CalleeLibrary(_Library):
 
     def finalize(self) -> None:
         """Nothing is linked, optimised or handed to the processor."""
-        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
+        self._finalize_dynamic_globals()
         self._finalized = True
 
 
@@ -48,7 +48,7 @@ class _KernelLibrary(_Library):
         found: dict[Any, None] = {}
         _gather(self, found)
         self._linking_libraries = list(reversed(found))
-        super().finalize()  # type: ignore[no-untyped-call]
+        super().finalize()
 
 
 def _gather(library: Any, found: dict[Any, None]) -> None:
@@ -63,7 +63,7 @@ class _Compiler(Compiler):
     def define_pipelines(self) -> list[Any]:
         """The steps of this package's functions; all of Numba's for others."""
         if not is_own(self.state.func_id.func):
-            return super().define_pipelines()  # type: ignore[no-untyped-call]
+            return super().define_pipelines()
         self.state.typingctx = TypingContext.of(self.state.typingctx)
         return [pipeline()]
 
@@ -73,10 +73,10 @@ class KernelCompiler(_Compiler):
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a kernel, and all that it calls, for the types given."""
-        self.state.library = _KernelLibrary(self.state.targetctx.codegen(), func.__qualname__)  # type: ignore[no-untyped-call]
+        self.state.library = _KernelLibrary(self.state.targetctx.codegen(), func.__qualname__)
         self.state.library.enable_object_caching()
         with _uncollected():
-            return super().compile_extra(func)  # type: ignore[no-untyped-call]
+            return super().compile_extra(func)
 
 
 class CalleeCompiler(_Compiler):
@@ -86,8 +86,8 @@ class CalleeCompiler(_Compiler):
         """Compile a function for the types given."""
         context = self.state.targetctx
         self.state.flags.no_compile = True
-        self.state.library = _CalleeLibrary(context.codegen(), func.__qualname__)  # type: ignore[no-untyped-call]
-        result = super().compile_extra(func)  # type: ignore[no-untyped-call]
+        self.state.library = _CalleeLibrary(context.codegen(), func.__qualname__)
+        result = super().compile_extra(func)
         returned = context.data_model_manager[result.signature.return_type]
         if is_own(func) and not hasattr(func, "gives_array") and returned.contains_nrt_meminfo():
             raise AssertionError(f"{func.__name__} gives an array, which nobody would give back")

@@ -21,13 +21,13 @@ from numba.core import (
     postproc,
     ssa,
     typed_passes,
-    typing,
     untyped_passes,
 )
+from numba.core.typing.context import Context
 from numba.np import arrayobj
 
 
-class TypingContext(typing.Context):
+class TypingContext(Context):
     """A typing context that remembers what builtin functions and operators give for which types.
 
     Numba would try every implementation of ``+`` on every addition.
@@ -43,9 +43,9 @@ class TypingContext(typing.Context):
         return same
 
     def _resolve_user_function_type(self, func: Any, args: Any, kws: Any, literals: Any = None) -> Any:
-        function = self._lookup_global(func) or func  # type: ignore[no-untyped-call]
+        function = self._lookup_global(func) or func
         if not isinstance(function, types.Function):
-            return super()._resolve_user_function_type(func, args, kws, literals)  # type: ignore[no-untyped-call]
+            return super()._resolve_user_function_type(func, args, kws, literals)
         key = function, tuple(args), tuple(kws.items())
         if key not in self._known:
             self._known[key] = function.get_call_type(self, args, kws)
@@ -69,9 +69,9 @@ class _SingleAssignments(untyped_passes.ReconstructSSA):
     _name = "single_assignments"
 
     def run_pass(self, state: Any) -> bool:
-        state.func_ir = ssa.reconstruct_ssa(state.func_ir)  # type: ignore[no-untyped-call]
-        self._patch_locals(state)  # type: ignore[no-untyped-call]
-        state.func_ir._definitions = ir_utils.build_definitions(state.func_ir.blocks)  # type: ignore[no-untyped-call]
+        state.func_ir = ssa.reconstruct_ssa(state.func_ir)
+        self._patch_locals(state)
+        state.func_ir._definitions = ir_utils.build_definitions(state.func_ir.blocks)
         return True
 
 
@@ -82,8 +82,8 @@ class _PlainAssignments(typed_passes.PreLowerStripPhis):
     _name = "plain_assignments"
 
     def run_pass(self, state: Any) -> bool:
-        state.func_ir = self._strip_phi_nodes(state.func_ir)  # type: ignore[no-untyped-call]
-        state.func_ir._definitions = ir_utils.build_definitions(state.func_ir.blocks)  # type: ignore[no-untyped-call]
+        state.func_ir = self._strip_phi_nodes(state.func_ir)
+        state.func_ir._definitions = ir_utils.build_definitions(state.func_ir.blocks)
         return True
 
 
@@ -104,17 +104,17 @@ class _Lifetimes(compiler_machinery.AnalysisPass):
 
 
 class _Lower(lowering.Lower):
-    """Numba's, but that a number is read from an array, or written to it, in a few instructions instead of forty; and
-    that a function which does not count references gives back in the end what :func:`memory.zeros` gave it.
+    """Numba's, but that operators are looked up once; that a number is read from an array, or written to it, in a few
+    instructions instead of forty; and that a function gives back in the end what :func:`memory.zeros` gave it.
     """
 
     def pre_lower(self) -> None:
-        super().pre_lower()  # type: ignore[no-untyped-call]
+        super().pre_lower()
         self._made: list[Any] = []
         self._ends: list[Any] = []
 
     def _lower_call_normal(self, fnty: Any, expr: Any, signature: Any) -> Any:
-        made = super()._lower_call_normal(fnty, expr, signature)  # type: ignore[no-untyped-call]
+        made = super()._lower_call_normal(fnty, expr, signature)
         called = getattr(getattr(fnty, "dispatcher", None), "py_func", None)
         if hasattr(called, "gives_array") and not self.context.enable_nrt:
             model = self.context.data_model_manager[signature.return_type]
@@ -129,7 +129,7 @@ class _Lower(lowering.Lower):
         self.builder.call(release, [self.builder.load(place)])
 
     def lower_inst(self, inst: Any) -> None:
-        super().lower_inst(inst)  # type: ignore[no-untyped-call]
+        super().lower_inst(inst)
         if isinstance(inst, ir.Return):
             self._ends.append(self.builder.basic_block)
 
@@ -138,45 +138,58 @@ class _Lower(lowering.Lower):
             self.builder.position_before(end.terminator)
             for place in self._made:
                 self._give_back(place)
-        super().post_lower()  # type: ignore[no-untyped-call]
+        super().post_lower()
+
+    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
+        if expr.static_lhs is not ir.UNDEFINED or expr.static_rhs is not ir.UNDEFINED:
+            return super().lower_binop(resty, expr, op)
+        context, builder, signature = self.context, self.builder, self.fndesc.calltypes[expr]
+        given = [
+            context.cast(builder, self.loadvar(side.name), self.typeof(side.name), kind)
+            for side, kind in zip((expr.lhs, expr.rhs), signature.args, strict=True)
+        ]
+        function = context.typing_context.resolve_value_type(op)
+        found = TypingContext.of(context.typing_context).resolve_function_type(function, signature.args, {})
+        result = context.get_function(function, found)(builder, given)
+        return context.cast(builder, result, signature.return_type, resty)
 
     def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
-        kind = self.typeof(value.name)  # type: ignore[no-untyped-call]
+        kind = self.typeof(value.name)
         place = self._place(kind, value, index)
         if place is None:
-            return super().lower_getitem(resty, expr, value, index, signature)  # type: ignore[no-untyped-call]
-        found = arrayobj.load_item(self.context, self.builder, kind, place)  # type: ignore[no-untyped-call]
+            return super().lower_getitem(resty, expr, value, index, signature)
+        found = arrayobj.load_item(self.context, self.builder, kind, place)
         return self.context.cast(self.builder, found, kind.dtype, resty)
 
     def lower_setitem(self, target_var: Any, index_var: Any, value_var: Any, signature: Any) -> Any:
-        kind = self.typeof(target_var.name)  # type: ignore[no-untyped-call]
+        kind = self.typeof(target_var.name)
         place = self._place(kind, target_var, index_var)
         if place is None:
-            return super().lower_setitem(target_var, index_var, value_var, signature)  # type: ignore[no-untyped-call]
-        value, given = self.loadvar(value_var.name), self.typeof(value_var.name)  # type: ignore[no-untyped-call]
+            return super().lower_setitem(target_var, index_var, value_var, signature)
+        value, given = self.loadvar(value_var.name), self.typeof(value_var.name)
         value = self.context.cast(self.builder, value, given, kind.dtype)
-        return arrayobj.store_item(self.context, self.builder, kind, value, place)  # type: ignore[no-untyped-call]
+        return arrayobj.store_item(self.context, self.builder, kind, value, place)
 
     def _place(self, kind: Any, array: Any, index: Any) -> Any:
         """Where a number of an array is; None if it is not an array, or an index not of one number."""
-        index_kind = self.typeof(index.name)  # type: ignore[no-untyped-call]
-        kinds = tuple(index_kind) if isinstance(index_kind, types.BaseTuple) else (index_kind,)
+        index_kind = self.typeof(index.name)
+        kinds = getattr(index_kind, "types", (index_kind,))
         if not (isinstance(kind, types.Array) and kind.ndim == len(kinds)) or self.context.enable_boundscheck:
             return None
         if not all(isinstance(one, types.Integer) for one in kinds):
             return None
-        builder, given = self.builder, self.loadvar(index.name)  # type: ignore[no-untyped-call]
-        places = cgutils.unpack_tuple(builder, given) if isinstance(index_kind, types.BaseTuple) else [given]
-        model, value = self.context.data_model_manager[kind], self.loadvar(array.name)  # type: ignore[no-untyped-call]
+        builder, given = self.builder, self.loadvar(index.name)
+        places = cgutils.unpack_tuple(builder, given) if hasattr(index_kind, "types") else [given]
+        model, value = self.context.data_model_manager[kind], self.loadvar(array.name)
         shape, strides = (
             cgutils.unpack_tuple(builder, model.get(builder, value, name), kind.ndim) for name in ("shape", "strides")
         )
         places = [
-            arrayobj.fix_integer_index(self.context, builder, one, place, size)  # type: ignore[no-untyped-call]
+            arrayobj.fix_integer_index(self.context, builder, one, place, size)
             for one, place, size in zip(kinds, places, shape, strict=True)
         ]
         data = model.get(builder, value, "data")
-        return cgutils.get_item_pointer2(self.context, builder, data, shape, strides, kind.layout, places)  # type: ignore[no-untyped-call]
+        return cgutils.get_item_pointer2(self.context, builder, data, shape, strides, kind.layout, places)
 
 
 @_step
