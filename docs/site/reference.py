@@ -34,7 +34,7 @@ TESTING = ("check_policy", "check_arm", "PolicyContract", "ArmContract")
 def public_names() -> dict[str, list[str]]:
     """Public names of the package by heading; every one of them has a place."""
     found: dict[str, list[str]] = {heading: [] for heading in GROUPS}
-    for name in sorted(dir(sb), key=str.lower):
+    for name in sorted(set(dir(sb)) - {"theory"}, key=str.lower):  # which has a section of its own
         room = getattr(sb, name).__module__.split(".")[1]
         heading = next(heading for heading, rooms in GROUPS.items() if room in rooms)
         found[heading].append(f"sharpe_bandits.{name}")
@@ -64,7 +64,7 @@ def api() -> str:
 
 def command_line() -> str:
     """The page of the command line: what ``--help`` says of every command."""
-    from sharpe_bandits.cli import _parser
+    from sharpe_bandits.cli import COMMANDS, parser_of
 
     os.environ["COLUMNS"] = "100"
     parts = ["# Command line\n\nMade from the program's own `--help`.\n"]
@@ -76,7 +76,7 @@ def command_line() -> str:
                 for child in dict.fromkeys(action.choices.values()):
                     add(child, min(level + 1, 4))
 
-    add(_parser(), 2)
+    add(parser_of(COMMANDS), 2)
     return "\n".join(parts)
 
 

@@ -7,19 +7,28 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import console, interrupts
-from .commands import cache, campaign, cluster, compare, plan, rank, replay, serve
+from .commands import cluster
 from .errors import SharpeBanditsError
 
 if TYPE_CHECKING:
     from .reproduction import Job, Reproduction
 
-#: Commands that have a file of their own.
-COMMANDS = (rank, compare, replay, plan, campaign, serve, cache)
+#: Commands that have a file of their own, and what they do.
+COMMANDS = {
+    "rank": "rank strategies, funds or assets by their recorded returns",
+    "compare": "tell whether one column's Sharpe ratio is larger than another's",
+    "replay": "play policies through recorded returns, in time order",
+    "plan": "how many rounds it takes to find the arm of the best Sharpe ratio",
+    "campaign": "durable campaigns: ask which arm to play, tell the reward later",
+    "serve": "campaigns over HTTP, with a live dashboard",
+    "cache": "show or clear the cache of compiled kernels",
+}
 QUICK_RUNS = 200
 FULL_RUNS = 10_000
 #: What can be wrong with a folder that a user names.
@@ -34,7 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = argparse.Namespace(resumes=False)
     try:
         interrupts.take_back()
-        _parser().parse_args(arguments, options)
+        given = sys.argv[1:] if arguments is None else arguments
+        command = next((word for word in given if not word.startswith("-")), "")
+        parser_of((command,)).parse_args(given, options)
         status = int(options.do(options) or 0)
         interrupts.ignore()
         return status
@@ -71,7 +82,8 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser_of(in_full: Container[str]) -> argparse.ArgumentParser:
+    """The command line; the options of the commands ``in_full``, for which alone their files are imported."""
     parser = argparse.ArgumentParser(
         prog="sharpe-bandits", description="Bandit policies that maximise the Sharpe ratio."
     )
@@ -94,8 +106,10 @@ def _parser() -> argparse.ArgumentParser:
     _output(run, None)
     run.set_defaults(do=_run, resumes=True)
 
-    for command in COMMANDS:
-        command.add(commands)
+    for name, what in COMMANDS.items():
+        command = commands.add_parser(name, help=what)
+        if name in in_full:
+            import_module(f".commands.{name}", __package__).add(command)
 
     commands.add_parser("panels", help="the paper's experiments").set_defaults(do=_panels)
     for what in ("policies", "arms", "objectives"):

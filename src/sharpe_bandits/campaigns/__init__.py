@@ -6,6 +6,7 @@ the log is the truth, and the agent's state follows from it. See ``docs/campaign
 
 from typing import TYPE_CHECKING, Any
 
+from ..errors import require
 from .answers import Entry as Entry
 from .answers import Evaluation as Evaluation
 from .answers import LogEntry as LogEntry
@@ -25,5 +26,7 @@ def __getattr__(name: str) -> Any:
 
     modules = {"Campaign": ".campaign", "Store": ".store"}
     if name in modules:
+        for library in ("sqlalchemy", "alembic"):
+            require(library, "a store of campaigns", "live")
         return getattr(import_module(modules[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from ..engine.cache import MAX_BYTES, MAX_DAYS, cache_folder, clear, kept
 from ..errors import SharpeBanditsError
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = commands.add_parser("cache", help="show or clear the cache of compiled kernels")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("--clear", action="store_true", help="remove all of them; they are compiled again when needed")
     parser.set_defaults(do=show)
 

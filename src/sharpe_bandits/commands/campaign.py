@@ -25,9 +25,8 @@ _VARIABLE, _DEFAULT = "SHARPE_BANDITS_STORE", "campaigns.db"
 _BATCH = 1000
 
 
-def add(commands: Any) -> None:
-    """The command's parser."""
-    campaign = commands.add_parser("campaign", help="durable campaigns: ask which arm to play, tell the reward later")
+def add(campaign: argparse.ArgumentParser) -> None:
+    """Add the options."""
     actions = campaign.add_subparsers(required=True, metavar="action")
 
     create = _action(actions, "create", "make a campaign, or check that it is there", _create)

@@ -12,7 +12,6 @@ from multiprocessing import resource_tracker
 from typing import Any
 
 from ..errors import ExecutorError, InvalidInputError, require, shown
-from ..executors import cores
 from ..validation import whole
 
 #: Seconds to wait for a scheduler to answer, for connections to it to be closed, and for workers of our own to end.
@@ -36,6 +35,8 @@ def workers(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     require("distributed", "--dask", "dask")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said in words of our own
     if options.dask == "local":
+        from ..executors import cores
+
         with _local(count or cores()) as client:
             yield {"executor": client}
         return

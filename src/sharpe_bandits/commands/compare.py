@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from . import options as data
 
 
-def add(commands: Any) -> None:
-    """The command's parser."""
-    compare = commands.add_parser("compare", help="tell whether one column's Sharpe ratio is larger than another's")
+def add(compare: argparse.ArgumentParser) -> None:
+    """Add the options."""
     data.add(compare)
     compare.add_argument("--against", metavar="COLUMN", help="compare all others with this one (all pairs, or with the "
                          "best if there are many)")  # fmt: skip

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from ..planning import BestArmProblem
 
 
-def add(commands: Any) -> None:
-    """The command's parser."""
-    plan = commands.add_parser("plan", help="how many rounds it takes to find the arm of the best Sharpe ratio")
+def add(plan: argparse.ArgumentParser) -> None:
+    """Add the options."""
     arms = plan.add_argument_group("the arms: by their annualised Sharpe ratios, or from a table")
     arms.add_argument("--arms", type=int, metavar="K", help="how many, with --best-sharpe and --gap")
     arms.add_argument("--best-sharpe", type=float, metavar="S", help="annualised Sharpe ratio of the best arm")

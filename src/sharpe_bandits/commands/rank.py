@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from ..returns.ranking import RankedBy
 from . import options as data
 
 
-def add(commands: Any) -> None:
-    """The command's parser."""
-    rank = commands.add_parser("rank", help="rank strategies, funds or assets by their recorded returns")
+def add(rank: argparse.ArgumentParser) -> None:
+    """Add the options."""
     data.add(rank)
     rank.add_argument("--by", choices=get_args(RankedBy), default="sharpe", help="what decides (sharpe)")
     rank.add_argument("--L", type=float, help="regulariser of RSSR, in the unit of variance per period (a tenth of the "

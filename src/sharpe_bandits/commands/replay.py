@@ -13,9 +13,8 @@ from ..returns.playing import PATHS
 from . import options as data
 
 
-def add(commands: Any) -> None:
-    """The command's parser."""
-    replay = commands.add_parser("replay", help="play policies through recorded returns, in time order")
+def add(replay: argparse.ArgumentParser) -> None:
+    """Add the options."""
     data.add(replay)
     replay.add_argument("--policies", nargs="+", metavar="POLICY", help="kind or name, with parameters as in "
                         "SlidingWindowUCB:window=250,c=1 (SF-UCB, SW-SF-UCB, W-TS and UCB-RSSR)")  # fmt: skip

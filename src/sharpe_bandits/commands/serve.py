@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 import ipaddress
 from pathlib import Path
-from typing import Any
 
 from ..errors import InvalidInputError, require
 from ..validation import positive, whole
 from .campaign import import_modules
 
 
-def add(commands: Any) -> None:
-    """The command's parser."""
-    serve = commands.add_parser("serve", help="campaigns over HTTP, with a live dashboard")
+def add(serve: argparse.ArgumentParser) -> None:
+    """Add the options."""
     serve.add_argument("store", help="file, or postgresql://user@host/database; made if it is not there")
     serve.add_argument("--host", default="127.0.0.1", help="address to listen at (127.0.0.1: this machine alone)")
     serve.add_argument("--port", type=int, default=8000, help="(8000)")
