@@ -118,7 +118,7 @@ class _Lower(lowering.Lower):
         called = getattr(getattr(fnty, "dispatcher", None), "py_func", None)
         if hasattr(called, "gives_array") and not self.context.enable_nrt:
             model = self.context.data_model_manager[signature.return_type]
-            self._made.append(cgutils.alloca_once_value(self.builder, cgutils.get_null_value(cgutils.voidptr_t)))
+            self._made.append(cgutils.alloca_once(self.builder, cgutils.voidptr_t))  # null to begin with
             self._give_back(self._made[-1])  # what it gave in the round before, in a loop
             self.builder.store(model.get(self.builder, made, "meminfo"), self._made[-1])
         return made
