@@ -50,6 +50,7 @@ LEVELS = [
 ]
 #: Imports inside functions that point upward, and why they may.
 UPWARD = {
+    ("policies/base.py", "agents"): "policy.agent() hands over to whoever plays live",
     ("agents/elimination.py", "theory"): "agent.error_bound() asks theory, which nobody else who runs an agent needs",
     ("study.py", "report"): "study.plot() and study.report() hand over to whoever draws, and to optional libraries",
     ("returns/ranking.py", "report"): "ranking.save() hands over to whoever draws, and to optional libraries",

@@ -5,6 +5,8 @@ from .classical import UCB1 as UCB1
 from .classical import EpsilonGreedy as EpsilonGreedy
 from .classical import RoundRobin as RoundRobin
 from .custom import index_policy as index_policy
+from .dirichlet import NPTS as NPTS
+from .dirichlet import ScaleFreeDirichlet as ScaleFreeDirichlet
 from .elimination import SHSR as SHSR
 from .elimination import SHVV as SHVV
 from .elimination import SequentialHalving as SequentialHalving
@@ -17,9 +19,7 @@ from .fixed_confidence import LUCB as LUCB
 from .fixed_confidence import TopTwo as TopTwo
 from .gra_ucb import GRAUCB as GRAUCB
 from .gra_ucb import ModifiedGRAUCB as ModifiedGRAUCB
-from .scale_free import NPTS as NPTS
 from .scale_free import DiscountedUCB as DiscountedUCB
-from .scale_free import ScaleFreeDirichlet as ScaleFreeDirichlet
 from .scale_free import ScaleFreeIMED as ScaleFreeIMED
 from .scale_free import ScaleFreeTS as ScaleFreeTS
 from .scale_free import ScaleFreeUCB as ScaleFreeUCB

@@ -25,10 +25,6 @@ PAPER = "Khurshid, Abdulla & Ghatak, Optimizing Sharpe Ratio: Risk-Adjusted Deci
 
 #: What a policy is for: little regret over a horizon, the best arm with a fixed budget, or with fixed confidence.
 Setting = Literal["regret", "fixed budget", "fixed confidence"]
-
-#: By family of policies: what makes a live agent of (policy, arms, horizon, seed). The agents, which stand above this
-#: module, register here.
-AGENTS: dict[str, Callable[..., Agent]] = {}
 #: Pulls of an arm after which a policy judges whether it can handle its rewards.
 ENOUGH = 10
 #: The memory of a policy that forgets nothing: see :attr:`IndexPolicy.memory`.
@@ -127,6 +123,8 @@ class Policy:
         seed : int, optional
             of the policy's own randomness, if it has any
         """
+        from ..agents import AGENTS
+
         return AGENTS[self.family](self, arms, horizon, seed)
 
     def reward_warning(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 from ..errors import InvalidInputError, shown
 from ..kernels.statistics import ROUNDING, ArmRecord
-from ..kernels.streams import expm1, log, log1p, normal, root_growth
+from ..kernels.streams import expm1, log, log1p, root_growth
 from ..objectives import RSSR, Objective, check_objective, influence_variance
 from ..validation import finite, inside, positive, true_or_false, whole
 from .base import IndexPolicy, Parts, Policy
@@ -51,7 +51,7 @@ def estimate_of(root: Callable[..., Any]) -> Callable[..., Any]:
         h, _, _, _ = root(arm.mean, arm.variance, *goal)
         return h
 
-    return _named(estimate, root)
+    return named(estimate, root)
 
 
 @lru_cache
@@ -73,10 +73,10 @@ def influence_variance_of(root: Callable[..., Any]) -> Callable[..., Any]:
         stable = (shaped_normal if alike else max(estimated, FLOOR * shaped_normal)) / scale
         return unseen if alike and unseen > 0.0 else stable
 
-    return _named(stable_influence_variance, root)
+    return named(stable_influence_variance, root)
 
 
-def _named(function: Any, *parts: Callable[..., Any]) -> Callable[..., Any]:
+def named(function: Any, *parts: Callable[..., Any]) -> Callable[..., Any]:
     """A function made here under a name of its own: compiled functions are told apart by their names."""
     function.__name__ = function.__qualname__ = "_".join([function.__name__, *(part.__name__ for part in parts)])
     return function
@@ -116,7 +116,7 @@ def parts_of(root: Callable[..., Any], width: Callable[..., Any], offset: Callab
         return estimate(arm, goal), width(arm, goal, unseen, arm.variance), offset(arm)
 
     kept = {estimate: kept_estimate, width: kept_width, offset: kept_offset}
-    return Parts(_named(parts, root, width, offset), kept)
+    return Parts(named(parts, root, width, offset), kept)
 
 
 def largest_variance(arm: ArmRecord, t: int, *arguments: Any) -> float:
@@ -167,7 +167,7 @@ def upper_bound_of(
         grown = expm1(min(exponent, _LARGEST))
         return estimate(arm, goal) + math.sqrt(w_of(arm, goal, unseen, largest(arm)) * grown)
 
-    return _named(upper_bound, root, counted, largest)
+    return named(upper_bound, root, counted, largest)
 
 
 @lru_cache
@@ -187,7 +187,7 @@ def imed_of(root: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[...,
     def score(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float) -> float:
         return estimate(arm, goal)
 
-    return _named(imed, root), _named(score, root)
+    return named(imed, root), named(score, root)
 
 
 def per_degree(arm: ArmRecord) -> float:
@@ -203,7 +203,7 @@ def spread_of(root: Callable[..., Any]) -> Callable[..., Any]:
     def spread(arm: ArmRecord, goal: tuple[float, ...], unseen: float, largest: float) -> float:
         return math.sqrt(w_of(arm, goal, unseen, largest) * per_degree(arm))
 
-    return _named(spread, root)
+    return named(spread, root)
 
 
 @lru_cache
@@ -218,30 +218,13 @@ def sampled_of(root: Callable[..., Any], largest: Callable[..., Any]) -> Callabl
         away = z * spread(arm, goal, unseen, largest(arm)) * growth
         return estimate(arm, goal) + (max(away, 0.0) if optimistic > 0.0 else away)
 
-    return _named(sampled, root, largest)
-
-
-def reweighted(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
-    if paid_alike(arm):  # weights change nothing
-        h = (arm.mean - risk_free) / math.sqrt(L + arm.variance)
-        return h + normal(arm.key, 0) * math.sqrt(0.5 / arm.pulls)
-    return (arm.drawn_mean - risk_free) / math.sqrt(L + arm.drawn_variance)
-
-
-@lru_cache
-def redrawn_of(value: Callable[..., Any]) -> Callable[..., Any]:
-    """The index of rho-NPTS for the objective of this formula."""
-
-    def redrawn(arm: ArmRecord, t: int, goal: tuple[float, ...]) -> float:
-        # The variance of the reweighted rewards as it is: drawn_variance is made unbiased.
-        plain = arm.drawn_variance * (arm.pulls - 1.0) / (arm.pulls + 1.0)
-        return value(arm.drawn_mean, plain, *goal)
-
-    return _named(redrawn, value)
+    return named(sampled, root, largest)
 
 
 @dataclass(frozen=True)
-class _ScaleFree(IndexPolicy):
+class ScaleFree(IndexPolicy):
+    """Policies for signed RSSR."""
+
     least_pilot: ClassVar[int] = 3
 
     L: float | None = None
@@ -262,7 +245,7 @@ class _ScaleFree(IndexPolicy):
 
 
 @dataclass(frozen=True)
-class _AnyObjective(_ScaleFree):
+class AnyObjective(ScaleFree):
     """Policies for any objective: signed RSSR if L is given."""
 
     objective: Objective | None = field(default=None, kw_only=True)
@@ -307,7 +290,7 @@ class _AnyObjective(_ScaleFree):
 
 
 @dataclass(frozen=True)
-class ScaleFreeUCB(_AnyObjective):
+class ScaleFreeUCB(AnyObjective):
     r"""SF-UCB: an upper bound of the root of the objective (by default signed RSSR), as wide as that is uncertain.
 
     .. math:: \hat h + \sqrt{\hat W\,\left(e^{2 c \ln N/(s-2)} - 1\right)},
@@ -466,7 +449,7 @@ class DiscountedUCB(_Forgetting):
 
 
 @dataclass(frozen=True)
-class ScaleFreeIMED(_AnyObjective):
+class ScaleFreeIMED(AnyObjective):
     r"""SF-IMED: plays the arm for which being the best is least refuted, with nothing to tune.
 
     Minimises :math:`\frac{s_i-2}{2}\ln(1 + (\hat h_{\max} - \hat h_i)^2 / \hat W_i) + \ln s_i`.
@@ -499,7 +482,7 @@ class ScaleFreeIMED(_AnyObjective):
 
 
 @dataclass(frozen=True)
-class ScaleFreeTS(_AnyObjective):
+class ScaleFreeTS(AnyObjective):
     r"""W-TS: Thompson sampling of the root of the objective (by default signed RSSR), as wide as that is uncertain.
 
     Argmax of :math:`\hat h + \mathrm{sign}(z)\sqrt{\hat W (e^{z^2/(s-2)} - 1)}`, z standard normal: a sample that
@@ -540,64 +523,3 @@ class ScaleFreeTS(_AnyObjective):
         if self.score is largest_variance:
             return None
         return parts_of(self.goal.root, spread_of(self.goal.root), per_degree)
-
-
-@dataclass(frozen=True)
-class ScaleFreeDirichlet(_ScaleFree):
-    r"""SF-NPTS: non-parametric Thompson sampling of the signed root of RSSR.
-
-    Each round every arm's rewards are given weights from the flat Dirichlet distribution, and the arm with the largest
-    reweighted ratio is played. Exact up to 64 pulls of an arm; beyond, the normal limit of the reweighted moments.
-    Parameters are those of :class:`ScaleFreeUCB` but for c.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.ScaleFreeDirichlet(L=1e-5).agent(arms=["A", "B", "C"]).ask()
-    'A'
-    """
-
-    title: ClassVar[str] = "SF-NPTS"
-    citation: ClassVar[str] = "Riou & Honda, Bandit Algorithms Based on Thompson Sampling for Bounded Rewards, 2020"
-    least_pilot: ClassVar[int] = 8  # reweighted means stay within what was seen: a few rewards must show the range
-
-    formula = staticmethod(reweighted)
-
-
-@dataclass(frozen=True)
-class NPTS(_AnyObjective):
-    r"""rho-NPTS as published: non-parametric Thompson sampling without an anchor, for any objective.
-
-    Each round every arm's rewards are given weights from the flat Dirichlet distribution, and the arm whose reweighted
-    rewards have the largest objective is played. Exact up to 64 pulls of an arm; beyond, the normal limit of the
-    reweighted moments (docs/scale-free.md measures what that changes). A pilot of two pulls: nothing is added to the
-    rewards seen, so that an arm whose first rewards are all poor is never played again, with a probability that does
-    not fall with the horizon. :class:`ScaleFreeDirichlet` mends that in part.
-
-    Parameters are those of :class:`ScaleFreeUCB` but for c.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.NPTS(L=1e-5).agent(arms=["A", "B", "C"]).ask()
-    'A'
-    """
-
-    title: ClassVar[str] = "ρ-NPTS"
-    citation: ClassVar[str] = (
-        "Chang, Asymptotic Optimality of Thompson Sampling for Risk-Averse Bandits with Sub-Gaussian Rewards, 2026, "
-        "arXiv:2606.09191; Chang & Tan, A Unifying Theory of Thompson Sampling for Continuous Risk-Averse Bandits, 2022"
-    )
-    least_pilot: ClassVar[int] = 2
-
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return redrawn_of(self.goal.formula)
-
-    @property
-    def score(self) -> Callable[..., Any] | None:
-        return None
-
-    @property
-    def parts(self) -> Parts | None:
-        return None
