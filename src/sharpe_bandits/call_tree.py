@@ -6,9 +6,10 @@ import builtins
 import dis
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from .errors import CompilationError
 
@@ -17,6 +18,7 @@ Code = types.CodeType
 Bindings = Mapping[Callable[..., Any], Callable[..., Any]]
 #: Packages whose functions are known by their names alone.
 _LIBRARIES = {"builtins", "math", "cmath", "operator", "numba", "numpy"}
+_T = TypeVar("_T")
 
 
 def codes(code: Code) -> list[Code]:
@@ -53,6 +55,28 @@ def is_followed(thing: Any) -> bool:
 def is_own(function: Any) -> bool:
     """Whether a function belongs to this package."""
     return _package(function) == __name__.partition(".")[0]
+
+
+def once_if_own(work: Callable[..., _T]) -> Callable[..., _T]:
+    """Let what is worked out of a function be remembered if it is one of this package.
+
+    What such a function reads does not change. Anything else is worked out each time: a user's variables may have
+    changed, and so may what a function of this package that encloses something was given by a user.
+    """
+    known: WeakKeyDictionary[Function, dict[Any, _T]] = WeakKeyDictionary()
+
+    @wraps(work)
+    def remembering(function: Any, *rest: Any) -> _T:
+        found = known.get(function)
+        if found is None:
+            if function.__closure__ or not is_own(function):
+                return work(function, *rest)
+            found = known.setdefault(function, {})
+        if rest not in found:
+            found[rest] = work(function, *rest)
+        return found[rest]
+
+    return remembering
 
 
 def vectorised(thing: Any) -> Any:
@@ -94,7 +118,8 @@ def global_names(function: Callable[..., Any]) -> dict[str, Any]:
     return {chain[0]: plain(scope[chain[0]]) for chain in _chains(function.__code__) if chain[0] in scope}
 
 
-def reads(function: Callable[..., Any]) -> dict[str, Any]:
+@once_if_own
+def reads(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Every value from outside that a function reads, as it is now, by dotted name (``constants.C``).
 
     Raises :class:`CompilationError` for a module that is used other than as ``module.name``: what is read through an
@@ -128,6 +153,12 @@ def functions_in(thing: Any) -> Iterator[Any]:
         yield inner
 
 
+@once_if_own
+def _calls(function: Callable[..., Any]) -> tuple[Any, ...]:
+    """The plain functions that a function reads and that are followed."""
+    return tuple(f for thing in reads(function).values() for f in functions_in(thing))
+
+
 def call_tree(root: Callable[..., Any], bindings: Bindings | None = None) -> list[Any]:
     """All plain functions reachable from ``root`` through what they read, with ``bindings`` applied."""
     bound = bindings or {}
@@ -137,13 +168,18 @@ def call_tree(root: Callable[..., Any], bindings: Bindings | None = None) -> lis
         function = waiting.pop()
         if function not in found:
             found[function] = None
-            waiting += [bound.get(f, f) for thing in reads(function).values() for f in functions_in(thing)]
+            waiting += [bound.get(f, f) for f in _calls(function)]
     return list(found)
 
 
 def mentions(root: Callable[..., Any]) -> frozenset[str]:
     """All attribute and global names that a function and the functions it calls mention."""
-    return frozenset(name for f in call_tree(root) for code in codes(f.__code__) for name in code.co_names)
+    return frozenset[str]().union(*(_names(f) for f in call_tree(root)))
+
+
+@once_if_own
+def _names(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(name for code in codes(function.__code__) for name in code.co_names)
 
 
 def rebuilt(function: Callable[..., Any], convert: Callable[[Any], Any], qualname: str) -> Function:
@@ -198,13 +234,8 @@ def spreads_nan(function: Callable[..., Any], trusted: Collection[Callable[..., 
     if function in trusted:
         return True
     known = global_names(function)
-    before = None
-    for instruction in dis.get_instructions(function):
-        branches = "JUMP" in instruction.opname or instruction.opname in ("COMPARE_OP", "IS_OP", "CONTAINS_OP")
-        power = instruction.opname == "BINARY_OP" and "**" in instruction.argrepr
-        if branches or (power and not (before and isinstance(before.argval, (int, float)) and before.argval)):
-            return False
-        before = instruction
+    if not _is_straight(function.__code__):
+        return False
     plain = {name for name, thing in known.items() if isinstance(thing, (int, float))}
     called = {name for name, thing in known.items() if isinstance(thing, Function)}
     if function.__closure__ or not set(function.__code__.co_names) <= {*_SPREADING, *fields, *plain, *called}:
@@ -212,9 +243,27 @@ def spreads_nan(function: Callable[..., Any], trusted: Collection[Callable[..., 
     return all(spreads_nan(known[name], trusted, fields) for name in called)
 
 
+@lru_cache(maxsize=4096)
+def _is_straight(code: Code) -> bool:
+    """Whether code neither branches nor compares, and raises to no power but constant ones other than 0."""
+    before = None
+    for instruction in dis.get_instructions(code):
+        branches = "JUMP" in instruction.opname or instruction.opname in ("COMPARE_OP", "IS_OP", "CONTAINS_OP")
+        power = instruction.opname == "BINARY_OP" and "**" in instruction.argrepr
+        if branches or (power and not (before and isinstance(before.argval, (int, float)) and before.argval)):
+            return False
+        before = instruction
+    return True
+
+
 def reads_local(function: Callable[..., Any], name: str) -> bool:
     """Whether a function reads its argument or local variable ``name``."""
-    for instruction in dis.get_instructions(function):
+    return _reads_local(function.__code__, name)
+
+
+@lru_cache(maxsize=4096)
+def _reads_local(code: Code, name: str) -> bool:
+    for instruction in dis.get_instructions(code):
         value = instruction.argval
         named = name in value if isinstance(value, tuple) else value == name
         if named and instruction.opname.startswith(("LOAD_FAST", "STORE_FAST_LOAD_FAST", "LOAD_DEREF")):

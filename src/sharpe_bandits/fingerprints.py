@@ -16,11 +16,23 @@ import textwrap
 import types
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from .call_tree import Bindings, Code, call_tree, codes, from_library, functions_in, is_own, reads, vectorised
+from .call_tree import (
+    Bindings,
+    Code,
+    call_tree,
+    codes,
+    from_library,
+    functions_in,
+    is_own,
+    once_if_own,
+    reads,
+    vectorised,
+)
 from .errors import CompilationError
 
 _BUILT_IN = (types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType, np.ufunc)
@@ -43,6 +55,8 @@ _UNCHECKED = {
     "hash": "hashes of text differ from process to process; use numbers",
     "id": "it differs from process to process; use numbers",
 }
+#: Stands for a function in a text: half of a pair of characters, which no text that has bytes can hold.
+_GAP = "\ud800"
 #: Source texts of functions, taken when a function was first seen: a file may be edited later.
 _said: dict[Code, str] = {}
 
@@ -82,12 +96,28 @@ def description(
     for function in tree:
         if function is not tree[0] and not follow(function):
             continue
-        _check_code(function)
-        yield f"{numbers[function]}: {say(function.__code__)}"
-        for default in function.__defaults__ or ():
-            yield f"default {content(default, function, called)}"
-        for name, value in reads(function).items():
-            yield f"{name} = {content(value, function, called)}"
+        text, gaps = _own_part(function, say)
+        filled = zip(text, [*map(called, gaps), ""], strict=True)
+        yield f"{numbers[function]}: {''.join(chain.from_iterable(filled))}"
+
+
+@once_if_own
+def _own_part(function: Any, say: Callable[[Code], str]) -> tuple[list[str], list[Any]]:
+    """A function's part of a description, without what it calls: a text with gaps, and the functions that fill these.
+
+    The text has one piece more than there are gaps.
+    """
+    gaps: list[Any] = []
+
+    def called(function: Any) -> str:
+        gaps.append(function)
+        return _GAP
+
+    _check_code(function)
+    lines = [say(function.__code__)]
+    lines += [f"default {content(default, function, called)}" for default in function.__defaults__ or ()]
+    lines += [f"{name} = {content(value, function, called)}" for name, value in reads(function).items()]
+    return "\n".join(lines).split(_GAP), gaps
 
 
 def content(thing: Any, reader: Any, called: Callable[[Any], str]) -> str:

@@ -7,7 +7,7 @@ any number of workers, resumed from disk, or sent elsewhere. How a chunk is play
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal
 
@@ -87,9 +87,9 @@ class Spec:
         return self.family.kernels(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "kernels"}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    @property
+    @cached_property
     def times(self) -> tuple[int, ...]:
         """Checkpoints and half of the horizon, in order: the rounds after which a kernel keeps pulls."""
         return tuple(sorted({*self.checkpoints, self.horizon // 2} - {0})) if self.checkpoints else ()
@@ -174,7 +174,8 @@ def run_chunk(spec: Spec, first: int, runs: int, trace: bool = False) -> Chunk:
     spec.family.play(spec, chunk)
     check_stop()
     # Half of the horizon, where it is no checkpoint; few come after it.
-    for place in np.flatnonzero(~np.isin(spec.times, spec.checkpoints))[::-1]:
+    if (half := spec.horizon // 2) in spec.times and half not in spec.checkpoints:
+        place = spec.times.index(half)
         chunk.pulls[:, place:-1] = chunk.pulls[:, place + 1 :]
         chunk.pulls = chunk.pulls[:, :-1]
     spec.environment.check_pulls(chunk.final.max(axis=0), spec.policy.name)
