@@ -15,9 +15,11 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
+from sharpe_bandits import fingerprints
+from sharpe_bandits.call_tree import is_own
 from sharpe_bandits.engine.compiler import specialise
 from sharpe_bandits.fingerprints import fingerprint
-from sharpe_bandits.kernels import formulas
+from sharpe_bandits.kernels import formulas, statistics
 from tests import twin
 
 
@@ -267,6 +269,28 @@ def test_what_a_helper_reads_decides_how_a_policy_is_played(monkeypatch):
     monkeypatch.setitem(globals(), "scale", lambda x: 2.0 * x)
     assert numbers.ignores_time
     assert numbers.least_pilot == 1
+
+
+def test_what_the_package_encloses_is_read_each_time():
+    """What functions of the package read is remembered, but not what they were given: it may be a user's."""
+    table = np.array([2.0, 5.0])
+    enclosing = statistics._number(table)
+    assert is_own(enclosing)
+    before = fingerprint(enclosing)
+    in_place(table)
+    assert fingerprint(enclosing) != before
+
+
+def test_the_package_itself_is_read_once(monkeypatch):
+    """Between a warm call and its kernels there is nothing to look up but what a user may have changed."""
+    policy = weighted(pilot_pulls=20)
+    choices(policy)
+    readers = []
+    real = fingerprints.content
+    monkeypatch.setattr(fingerprints, "content", lambda thing, by, say: readers.append(by) or real(thing, by, say))
+    choices(policy)
+    assert weighted.function in readers
+    assert not [reader for reader in readers if is_own(reader) and not reader.__closure__]
 
 
 USE = """
