@@ -29,15 +29,12 @@ from .memory import words, zeros
 from .rewards import fill, recorded
 from .side_by_side import (
     ANCHOR,
-    BEST_ROWS,
     FOURTH,
     KEY,
     LAST,
-    LEAD,
     MEAN,
     PULLS,
     ROOT,
-    ROUND_KEY,
     SECOND,
     STREAM,
     THIRD,
@@ -69,6 +66,8 @@ WEIGHT, SUM1, SUM2, SUM3, SUM4, ROWS = range(6)
 FAR_OFF, REBASE = 1e4, 64
 #: Pulls of lanes without an arm, which are looked at and never played: enough for any formula.
 SPARE = 64.0
+#: The largest number below infinity.
+LARGEST = np.finfo(np.float64).max
 
 
 class Memory(NamedTuple):
@@ -239,8 +238,6 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
     blocks = -(-count_arms // LANES)
     state = zeros((blocks, all_rows(), LANES))
     keys = words(state)  # the same memory
-    best = zeros((BEST_ROWS, LANES))
-    round_keys = words(best)
     ring, who = zeros((max(window, 1), count_arms if full else 1)), zeros(max(window, 1), np.int32)
     indices, pulls = zeros(blocks * LANES), zeros(count_arms)
     every, weights = indices[:count_arms], state[:, PULLS]
@@ -267,11 +264,14 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
         seen[:] = 0
         base, total1, total2 = 0.0, 0.0, 0.0
         gone = np.int64(0)  # the arm whose reward has just left the window
+        round_key, lead = policy_key, -math.inf
+        a = np.int64(0)  # the arm played
         current = False  # whether all indices are those of the next round
         check = 0
         for t in range(horizon):
-            a = t % count_arms
-            if t >= end_of_pilot:
+            if t < end_of_pilot:
+                a = t % count_arms
+            else:
                 if out.stop[0] != 0:
                     return
                 if draws_normals():
@@ -287,42 +287,42 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                 radius_t = radius(rounds) if discount < 1.0 else radius_at(tables, min(t, window) if window > 0 else t)
                 if fewest >= rule.least - ROUNDING:
                     if not current:
-                        round_keys[ROUND_KEY, :] = fold(policy_key, count_arms + t)
-                    if keeps_lead():
+                        round_key = fold(policy_key, count_arms + t)
+                    if keeps_lead():  # of the arms there are, one by one: scores cost little
+                        lead = -math.inf
                         for b in range(blocks):
-                            for k in range(LANES):
-                                arm = arm_of(state, keys, best, round_keys, b, k, t, radius_t)
-                                indices[b * LANES + k] = score(arm, t, *arguments)
-                        lead = every[0]
-                        for i in range(1, count_arms):
-                            lead = every[i] if every[i] > lead else lead
-                        best[LEAD, :] = lead
+                            for k in range(min(LANES, count_arms - b * LANES)):
+                                arm = arm_of(state, keys, b, k, t, radius_t, round_key, lead)
+                                v = score(arm, t, *arguments)
+                                lead = v if v > lead else lead
                     if not current:
                         current = stands_still() and window > 0
                         for b in range(blocks):
                             for k in range(LANES):
-                                arm = arm_of(state, keys, best, round_keys, b, k, t, radius_t)
+                                arm = arm_of(state, keys, b, k, t, radius_t, round_key, lead)
                                 indices[b * LANES + k] = index_at_once(arm, t, *arguments)
-                    top, a = -math.inf, 0
+                    a, top, bar = 0, -math.inf, -math.inf  # an index up to the bar, finite, changes nothing
                     for i in range(count_arms):
                         v = every[i]
-                        if v <= top and v < math.inf:
+                        if v <= bar:
                             continue
                         if v != v:
-                            arm = arm_of(state, keys, best, round_keys, i // LANES, i % LANES, t, radius_t)
+                            arm = arm_of(state, keys, i // LANES, i % LANES, t, radius_t, round_key, lead)
                             v = index(arm, t, *arguments)
                             if v != v:
                                 status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, i, t, seen[i]
                                 return
                         fewer = weights[i // LANES, i % LANES] < weights[a // LANES, a % LANES]
                         if v > top or (v == math.inf and fewer):
-                            a, top = i, v
+                            a, top, bar = i, v, min(v, LARGEST)
             if discount < 1.0:
                 fade(state, count_arms, discount)
                 if t % REBASE == 0:
                     rebase_all(state, shifts)
-            slot = t % who.size
-            gone = np.int64(who[slot])
+            slot = 0
+            if window > 0:
+                slot = t % window
+                gone = np.int64(who[slot])
             if 0 < window <= t:
                 for column in range(ring.shape[1]):
                     i = column if full else gone
@@ -359,18 +359,20 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                     inverse, less = inverse_at(tables, n), inverse_at(tables, n - 1)
                     settle(state, b, k, inverse, less, inverse_root_at(tables, n), arguments)
                     if current:
-                        arm = arm_of(state, keys, best, round_keys, b, k, t, radius_at(tables, window))
+                        arm = arm_of(state, keys, b, k, t, radius_at(tables, window), round_key, lead)
                         indices[b * LANES + k] = index_at_once(arm, t, *arguments)
-            who[slot] = a
-            x = paid[a // LANES, a % LANES]
-            if t == 0:
-                base = x
-            total1 += x - base
-            total2 += (x - base) * (x - base)
+            if window > 0:
+                who[slot] = a
             out.final[r, a] += 1
-            if traced:
-                out.choices[r, t] = a
-                out.rewards[r, t] = x
+            if forgets or full or traced:
+                x = paid[a // LANES, a % LANES]
+                if t == 0:
+                    base = x
+                total1 += x - base
+                total2 += (x - base) * (x - base)
+                if traced:
+                    out.choices[r, t] = a
+                    out.rewards[r, t] = x
             if t + 1 == checkpoints[check]:
                 keep_pulls(out.final[r], out.pulls[cell, check], check == out.halfway_check, out.halfway[r])
                 check += 1

@@ -48,16 +48,16 @@ INDEX, TOP, FEWEST, CHOICE, RUNNING_ROWS = range(5)
 NOTHING = np.uint64(0)
 
 
-def arm_of(state, keys, best, round_keys, i, k, t, radius_t):
-    """Arm ``i`` of the run in lane ``k`` after ``t`` rounds."""
+def arm_of(state, keys, i, k, t, radius_t, round_key, lead):
+    """Arm ``i`` of the run in lane ``k`` after ``t`` rounds; ``round_key`` and ``lead`` are those of the run."""
     third, fourth = (state[i, THIRD, k], state[i, FOURTH, k]) if keeps_powers() else (np.nan, np.nan)
     pulls, mean, variance = state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k]
     key = fold(keys[i, KEY, k], t)
     drawn = state[i, ROWS + kept_cells() + (t & 1), k] if draws_normals() else np.nan
     return record(
         pulls=pulls, mean=mean, variance=variance, second_moment=state[i, SECOND, k],
-        epsilon=radius_t * state[i, ROOT, k], last=state[i, LAST, k], key=key, round_key=round_keys[ROUND_KEY, k],
-        lead=best[LEAD, k], standard_normal=drawn,
+        epsilon=radius_t * state[i, ROOT, k], last=state[i, LAST, k], key=key, round_key=round_key, lead=lead,
+        standard_normal=drawn,
         statistics=extras(state, i, ROWS, k, pulls, state[i, ANCHOR, k], mean, variance, third, fourth, key),
         parts=(state[i, PARTS, k], state[i, PARTS + 1, k], state[i, PARTS + 2, k]),
     )  # fmt: skip
@@ -199,12 +199,13 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                     best[LEAD, k] = -math.inf
                 for i in range(count_arms):
                     for k in range(LANES):
-                        v = score(arm_of(state, keys, best, round_keys, i, k, t, radius_t), t, *arguments)
+                        arm = arm_of(state, keys, i, k, t, radius_t, round_keys[ROUND_KEY, k], best[LEAD, k])
+                        v = score(arm, t, *arguments)
                         best[LEAD, k] = v if v > best[LEAD, k] else best[LEAD, k]
             for i in range(count_arms):
                 unsettled = False
                 for k in range(LANES):
-                    arm = arm_of(state, keys, best, round_keys, i, k, t, radius_t)
+                    arm = arm_of(state, keys, i, k, t, radius_t, round_keys[ROUND_KEY, k], best[LEAD, k])
                     v = index_at_once(arm, t, *arguments)
                     unsettled |= v != v
                     compare(running, i, k, v, arm.pulls)
@@ -212,7 +213,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                     for k in range(LANES):
                         v = running[i + 1, INDEX, k]
                         if v != v:
-                            arm = arm_of(state, keys, best, round_keys, i, k, t, radius_t)
+                            arm = arm_of(state, keys, i, k, t, radius_t, round_keys[ROUND_KEY, k], best[LEAD, k])
                             v = index(arm, t, *arguments)
                             if v != v:
                                 run = first + block + min(k, lanes - 1)
