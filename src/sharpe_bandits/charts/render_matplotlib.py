@@ -77,7 +77,7 @@ def pictures(figure: Figure | Heatmap) -> dict[str, bytes]:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     with _style():
-        drawn.draw_without_rendering()
+        drawn.get_layout_engine().execute(drawn)  # type: ignore[union-attr]
         drawn.set_layout_engine("none")  # it is laid out once; doing it again would double the time
         for ax in drawn.axes:  # the solver's last digits are not always the same
             left, bottom, width, height = (round(value, 6) for value in ax.get_position().bounds)

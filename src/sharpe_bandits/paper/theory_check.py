@@ -111,9 +111,12 @@ def _bounds(f: PanelResult, findings: Findings, table: Table) -> None:
     for case, study in pairs:
         for policy in case.policies:
             measured = _measured(study, study[policy.name])
-            for bound in theory.bounds_for(policy, case.environment, case.horizon):
-                if bound.kind != ("probability" if panel.metric == "error" else "regret"):
-                    continue
+            kind = "probability" if panel.metric == "error" else "regret"
+            bounds = [b for b in theory.bounds_for(policy, case.environment, case.horizon) if b.kind == kind]
+            telling = [bound.form for bound in bounds if not bound.vacuous]
+            if telling and study in f.studies:  # the longer games are not drawn
+                findings.rows[panel.key] += _bound_rows(f, case, study, policy, telling)
+            for bound in bounds:
                 verdict = within(measured, bound.value)
                 shown = "vacuous" if bound.vacuous else verdict
                 table.rows.append(
@@ -124,8 +127,6 @@ def _bounds(f: PanelResult, findings: Findings, table: Table) -> None:
                 )  # fmt: skip
                 if bound.vacuous:
                     continue
-                if study in f.studies:  # the longer games are not drawn
-                    findings.rows[panel.key] += _bound_rows(f, case, study, policy, bound.form)
                 if bound.form == "printed" and bound.applies:
                     difference = Estimate(
                         measured.mean - bound.value,
@@ -179,19 +180,19 @@ def _lower_bound(case: Case) -> float | None:
     return float(found.constant) if np.isfinite(found.constant) else None
 
 
-def _bound_rows(f: PanelResult, case: Case, study: Study, policy: Any, form: Form) -> list[dict[str, Any]]:
-    """A bound as tidy rows, at the times where it says something."""
+def _bound_rows(f: PanelResult, case: Case, study: Study, policy: Any, forms: list[Form]) -> list[dict[str, Any]]:
+    """Bounds as tidy rows, form by form, at the times where they say something."""
     times = study.checkpoints if f.panel.metric == "regret" else study.checkpoints[-1:]
-    rows = []
+    rows: dict[Form, list[dict[str, Any]]] = {form: [] for form in forms}
     for t in times:
         if f.panel.metric == "regret" and t < 2 * case.environment.K:
             continue
-        found = [b for b in theory.bounds_for(policy, case.environment, int(t), horizon=case.horizon) if b.form == form]
-        if found and not found[0].vacuous:
-            value = found[0].value
-            numbers = {"t": int(t), "metric": f"bound ({form})", "mean": value, "se": 0.0, "low": value, "high": value}
-            rows.append(_row(f, study, policy.name, study.runs, numbers))
-    return rows
+        for bound in theory.bounds_for(policy, case.environment, int(t), horizon=case.horizon):
+            if bound.form in forms and not bound.vacuous:
+                ends = dict.fromkeys(("mean", "low", "high"), bound.value)
+                numbers = {"t": int(t), "metric": f"bound ({bound.form})", **ends, "se": 0.0}
+                rows[bound.form].append(_row(f, study, policy.name, study.runs, numbers))
+    return [row for of_form in rows.values() for row in of_form]
 
 
 def _row(f: PanelResult, study: Study, policy: str, runs: int, numbers: dict[str, Any]) -> dict[str, Any]:

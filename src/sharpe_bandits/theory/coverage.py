@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations
 from typing import Any, Literal
 
 import numpy as np
 
 from ..arms.bandit import Bandit
-from ..arms.base import Arm
+from ..arms.base import Arm, Draws
 from ..arms.environment import as_arm, stack
 from ..engine.compiler import specialise
 from ..errors import InvalidInputError
@@ -204,18 +205,30 @@ def _arms(thing: Any) -> tuple[Arm, ...]:
     return (as_arm(thing),)
 
 
-def _drawn(arms: tuple[Arm, ...], pulls: int, samples: int, seed: int) -> list[np.ndarray]:
+def _drawn(arms: tuple[Arm, ...], pulls: int, samples: int, seed: int) -> tuple[np.ndarray, ...]:
     """Of each arm: mean, variance and second moment of many samples."""
     independent(arms)
     samples, seed = whole("samples", samples, 1), whole("seed", seed, 0, 2**64 - 1)
-    table = stack([[arm.draws() for arm in arms]])
+    draws = (arm.draws() for arm in arms)
+    return _moments(tuple(one._replace(pool=tuple(one.pool)) for one in draws), pulls, samples, seed)
+
+
+@lru_cache(maxsize=2)
+def _moments(draws: tuple[Draws, ...], pulls: int, samples: int, seed: int) -> tuple[np.ndarray, ...]:
+    """What several inequalities look at on the same samples, whatever their L: kept, since drawing is what takes long.
+
+    The same for all threads, since nobody writes into it.
+    """
+    table = stack([list(draws)])
     kernel = specialise(sample_moments, {})
-    moments = [np.empty((3, samples)) for _ in arms]
+    moments = tuple(np.empty((3, samples)) for _ in draws)
 
     def draw(i: int) -> None:
         kernel(table, i, SPLITMIX, np.uint64(seed), pulls, *moments[i])
 
-    on_threads(range(len(arms)), cores(), draw)
+    on_threads(range(len(draws)), cores(), draw)
+    for of_arm in moments:
+        of_arm.setflags(write=False)
     return moments
 
 
