@@ -10,6 +10,7 @@ from sharpe_bandits import theory
 from sharpe_bandits.arms.environment import stack
 from sharpe_bandits.engine.compiler import specialise
 from sharpe_bandits.kernels.coverage import sample_moments
+from sharpe_bandits.theory.coverage import _moments
 
 
 @pytest.mark.parametrize("n", [2, 255, 256, 257, 700])
@@ -108,3 +109,15 @@ def test_bad_arguments_are_named():
         theory.coverage(sb.Uniform(0, 1), 10)
     with pytest.raises(sb.InvalidInputError, match="statistic"):
         theory.coverage(sb.Uniform(0, 1), 10, statistics=["mean"])
+
+
+def test_samples_are_drawn_once_for_all_inequalities_and_regularisers():
+    bandit = sb.Bandit([sb.Uniform(0, 1), sb.TruncatedGamma(2, 3, 1, 10)])
+    _moments.cache_clear()
+    for L in (0.1, 1.0):
+        theory.coverage(bandit, 30, L, samples=50, seed=4)
+    theory.order_coverage(sb.Bandit(list(bandit.arms)), 30, samples=50, seed=4)
+    assert _moments.cache_info().misses == 1
+    theory.order_coverage(bandit, 30, samples=50, seed=5)
+    theory.order_coverage(bandit, 31, samples=50, seed=5)
+    assert _moments.cache_info().misses == 3
