@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
+from sharpe_bandits.agents import AGENTS
 from sharpe_bandits.agents import state as states
 from sharpe_bandits.engine import compiler
 from sharpe_bandits.engine.families import FAMILIES
-from sharpe_bandits.policies.base import AGENTS
 from tests.agents.played import REWARDS, step
 
 
