@@ -20,6 +20,7 @@ from numba.core import (
     lowering,
     postproc,
     ssa,
+    transforms,
     typed_passes,
     untyped_passes,
 )
@@ -63,6 +64,18 @@ def _alone(step: Any) -> Any:
 
 
 @_step
+class _Blocks(untyped_passes.IRProcessing):
+    """Leaves out blocks of code that nothing leads to. There are no generators."""
+
+    _name = "blocks"
+
+    def run_pass(self, state: Any) -> bool:
+        state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
+        state.func_ir.generator_info = None
+        return True
+
+
+@_step
 class _SingleAssignments(untyped_passes.ReconstructSSA):
     """Numba's, without working out lifetimes."""
 
@@ -97,7 +110,6 @@ class _Lifetimes(compiler_machinery.AnalysisPass):
         """Asked for by Numba."""
 
     def run_pass(self, state: Any) -> bool:
-        state.func_ir.generator_info = None
         if state.flags.nrt:
             postproc.PostProcessor(state.func_ir).run(emit_dels=True)
         return True
@@ -208,7 +220,7 @@ class _Lowering(typed_passes.NativeLowering):
 _STEPS = (
     _alone(untyped_passes.TranslateByteCode),
     _alone(untyped_passes.FixupArgs),
-    untyped_passes.IRProcessing,
+    _Blocks,
     untyped_passes.GenericRewrites,
     _SingleAssignments,
     typed_passes.NopythonTypeInference,
