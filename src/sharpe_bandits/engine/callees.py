@@ -20,18 +20,7 @@ from ..call_tree import is_own
 from .pipeline import TypingContext, pipeline
 
 
-class _Library(JITCodeLibrary):
-    """Code that is optimised function by function with one set of passes."""
-
-    def _optimize_functions(self, module: Any) -> None:
-        module.data_layout = self._codegen._data_layout
-        passes, builder = self._codegen._function_pass_manager()
-        for function in module.functions:
-            if not function.is_declaration:
-                passes.run(function, builder)
-
-
-class _CalleeLibrary(_Library):
+class _CalleeLibrary(JITCodeLibrary):
     """Code to be linked into a kernel's."""
 
     def finalize(self) -> None:
@@ -40,7 +29,7 @@ class _CalleeLibrary(_Library):
         self._finalized = True
 
 
-class _KernelLibrary(_Library):
+class _KernelLibrary(JITCodeLibrary):
     """A kernel's code, with that of all functions it calls, and that they call."""
 
     def finalize(self) -> None:
