@@ -210,6 +210,7 @@ def test_a_store_survives_a_fork(tmp_path):
 
 
 def test_the_library_says_what_it_needs(monkeypatch):
+    monkeypatch.delitem(vars(sb), "Store", raising=False)  # as if it was never asked for
     monkeypatch.setattr("sharpe_bandits.errors.find_spec", lambda name: None)
     with pytest.raises(sb.MissingLibraryError, match=r"pip install 'sharpe-bandits\[live\]'"):
         _ = sb.Store
