@@ -8,6 +8,8 @@ import numpy as np
 LANES = 16
 #: Rewards drawn ahead of need, per arm.
 AHEAD = 16
+#: Rounds that a kernel looks ahead, at most: tables by rounds or pulls go so far beyond the horizon.
+LOOKAHEAD = 64
 #: A status: an index was not a number; the run, arm, round and the arm's pulls follow.
 NOT_A_NUMBER = 1
 #: Place in a status of how often the lazy kernel looked at all arms.

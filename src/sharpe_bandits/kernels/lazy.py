@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from .formulas import extras, index, keeps_powers, long_game
-from .game import AHEAD, NOT_A_NUMBER, TURNS, keep_pulls, pilot_counts
+from .game import LOOKAHEAD, NOT_A_NUMBER, TURNS, keep_pulls, pilot_counts
 from .memory import zeros
 from .rewards import fill
 from .statistics import (
@@ -27,8 +27,10 @@ from .statistics import (
 from .streams import REWARDS, fold, stream_key, uniform
 
 WIDE = 8  # numbers in a vector
-SHORT = 4  # pulls of the leader looked at together where leads are short
-DRAWN = 64  # rewards drawn together, per arm
+#: Pulls of the leader looked at together: where leads are short of late, otherwise, and once a lead has gone on for long.
+SHORT, MEDIUM, LONG = 4, 16, LOOKAHEAD
+LASTING = 64  # pulls of a lead that has gone on for long
+DRAWN = 128  # rewards drawn together, per arm
 SEEN = 32  # arms looked at one by one, at most, before their bounds are made anew
 INFLATION = 1e-12  # a bound is raised by this much, relatively, so that rounding cannot matter
 BEYOND = 1024  # confidence radii worked out together, past the end of their table
@@ -181,7 +183,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
     radii, inverse, inverse_root = tables
     first_round, first_pull = 0, 0
     if long_game():
-        radii, inverse, inverse_root = zeros(BEYOND + AHEAD), zeros(AHEAD + 1), zeros(AHEAD + 1)
+        radii, inverse, inverse_root = zeros(BEYOND + LONG), zeros(LONG + 1), zeros(LONG + 1)
     count_arms = out.final.shape[1]
     padded = -(-count_arms // WIDE) * WIDE  # whole vectors: the arms past the last are copies of the first
     count = zeros(count_arms, np.int64)
@@ -190,7 +192,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
     streams = zeros(count_arms, np.uint64)
     buffer, drawn = zeros((count_arms, DRAWN)), zeros(count_arms, np.int64)
     order, seen = zeros(count_arms, np.uint32), zeros(count_arms, np.uint32)
-    ahead = zeros((INDEX + 1, AHEAD))
+    ahead = zeros((INDEX + 1, LONG))
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot * count_arms
@@ -321,32 +323,31 @@ def lazy(game, rewards, tables, arguments, goal, out):
                 started = t
                 leads = True
                 while leads and t < stop:
-                    if s + AHEAD > drawn[a] + DRAWN:
+                    width = MEDIUM if t - started < LASTING else LONG
+                    if short or rival == math.inf:
+                        width = SHORT
+                    if s + width > drawn[a] + DRAWN:
                         fill(arms, row, a, source, streams[a], s, buffer[a])
                         drawn[a] = s
                     offset = s - drawn[a]
                     if long_game():
-                        if t + 1 + AHEAD > first_round + radii.size:
+                        if t + 1 + width > first_round + radii.size:
                             first_round = t + 1
                             for j in range(radii.size):
                                 radii[j] = radius_at(tables, first_round + j)
                         first_pull = s
-                        for j in range(inverse.size):
+                        for j in range(width + 1):
                             inverse[j] = 1.0 / (s + j)
                             inverse_root[j] = 1.0 / math.sqrt(s + j)
                     u, v = t + 1 - first_round, s - first_pull
                     x, e, n, w, q = (
                         buffer[a, offset:], radii[u:], inverse[v + 1 :], inverse[v:], inverse_root[v + 1 :]
                     )  # fmt: skip
-                    if rival == math.inf:
-                        most = 1
-                        played = lead(1, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
-                    elif short:
-                        most = min(SHORT, stop - t)
+                    most = min(width if rival < math.inf else 1, stop - t)
+                    if width == SHORT:
                         played = lead(SHORT, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
                     else:
-                        most = min(AHEAD, stop - t)
-                        played = lead(AHEAD, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
+                        played = lead(width, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
                     leads = played >= most
                     played = min(played + 1, most)  # the pull that cost the lead is played, too
                     if traced:

@@ -13,7 +13,7 @@ from ...arms.uniform import Constant
 from ...call_tree import mentions, reads_local, spreads_nan, substituted
 from ...errors import InvalidInputError, SharpeBanditsError
 from ...kernels import delayed, formulas, holdings, lazy, round_by_round, side_by_side, statistics
-from ...kernels.game import AHEAD, LANES, NOT_A_NUMBER, TURNS, Game
+from ...kernels.game import LANES, LOOKAHEAD, NOT_A_NUMBER, TURNS, Game
 from ...kernels.rewards import ArmTable
 from ...kernels.statistics import MAX_TABLE, STATISTICS, Keeping, keeping
 from ...kernels.streams import gamma, gamma_at_once, normal, root_growth, root_growth_at_once, uniform
@@ -143,7 +143,7 @@ def _policy(spec: Spec) -> IndexPolicy:
 
 def table_size(horizon: int) -> int:
     """Entries that a table by rounds or pulls needs for a game: kernels look some rounds ahead."""
-    return horizon + 2 + AHEAD
+    return horizon + 2 + LOOKAHEAD
 
 
 def tables_for(horizon: int) -> statistics.Tables:
