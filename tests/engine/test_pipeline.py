@@ -3,18 +3,19 @@
 import itertools
 import math
 
+import numba
 import numpy as np
 import pytest
 from numba.core.runtime import rtsys
 from numba.core.runtime.nrt import _nrt
 
 from sharpe_bandits.engine.compiler import specialise
-from sharpe_bandits.kernels import memory
+from sharpe_bandits.kernels import formulas, memory
 
 
-def own(source):
+def own(source, **names):
     """The function ``f`` of some source text as if it stood in the package."""
-    scope = {"__name__": "sharpe_bandits.kernels.made_up", "zeros": memory.zeros, "np": np, "math": math}
+    scope = {"__name__": "sharpe_bandits.kernels.made_up", "zeros": memory.zeros, "np": np, "math": math, **names}
     exec(source, scope)
     return scope["f"]
 
@@ -28,6 +29,29 @@ def test_the_smaller_and_the_larger_of_two_are_pythons(name):
     for a, b in itertools.product([-3, 0, 7], [-3, 0, 2.5, 7]):
         assert compiled(a, b) == function(a, b)
         assert compiled(b, a) == function(b, a)
+
+
+def asks():
+    """A question of a kernel."""
+    raise AssertionError
+
+
+#: Bodies that ask, in every form in which a kernel does, with something that does not compile behind the answer "no".
+ASKING = {
+    "a block": "if asks():\n        return x\n    return x['no number']",
+    "otherwise": "if not asks():\n        return x['no number']\n    return x",
+    "a choice": "y = x if asks() else x['no number']\n    return y",
+    "and": "if x > 0.0 and not asks():\n        return x['no number']\n    return x",
+    "a loop": "while not asks():\n        x = x['no number']\n    return x",
+}
+
+
+@pytest.mark.parametrize("form", ASKING)
+def test_what_an_answer_rules_out_is_not_compiled(form):
+    function = own(f"def f(x):\n    {ASKING[form]}", asks=asks)
+    assert specialise(function, {asks: formulas.yes})(2.5) == 2.5
+    with pytest.raises(numba.core.errors.NumbaError):
+        specialise(function, {asks: formulas.no})(2.5)
 
 
 @pytest.mark.parametrize("index", ["0", "1", "-1", "np.uint64(1)", "np.int32(1)", "np.uint32(1)", "np.int64(-2)"])

@@ -27,7 +27,7 @@ from ..kernels import memory
 from .cache import KernelCache
 
 #: Part of every digest. Another one, and nothing that was compiled before is read again.
-_SALT = "sharpe-bandits kernels 4"
+_SALT = "sharpe-bandits kernels 5"
 #: Extensions of processors that compiled code may use, the widest vectors first.
 _EXTENSIONS = ("avx512f", "avx2", "avx", "fma", "sse4.2", "sve", "neon")
 #: Functions of less byte code than this are always inlined.

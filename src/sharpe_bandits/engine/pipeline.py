@@ -8,11 +8,13 @@ are not worked out, since references to arrays are not counted, and an access to
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import llvmlite.ir
 from numba import types
 from numba.core import (
+    analysis,
     cgutils,
     compiler_machinery,
     ir,
@@ -26,6 +28,11 @@ from numba.core import (
 )
 from numba.core.typing.context import Context
 from numba.np import arrayobj
+
+from ..kernels import formulas
+
+#: Answers to questions, by the code that gives them.
+_ANSWERS = {formulas.yes.__code__: True, formulas.no.__code__: False}
 
 
 class TypingContext(Context):
@@ -65,14 +72,39 @@ def _alone(step: Any) -> Any:
 
 @_step
 class _Blocks(untyped_passes.IRProcessing):
-    """Leaves out blocks of code that nothing leads to. There are no generators."""
+    """Leaves out blocks of code that nothing leads to, those behind a question that is answered otherwise (see
+    :func:`sharpe_bandits.kernels.formulas.answer`) among them: what only they call is not compiled. There are no
+    generators.
+    """
 
     _name = "blocks"
 
     def run_pass(self, state: Any) -> bool:
+        for block in state.func_ir.blocks.values():
+            branch = block.terminator
+            if isinstance(branch, ir.Branch):
+                answer = ir_utils.guard(_answer, state.func_ir, branch.cond)
+                if answer is not None:
+                    block.body[-1] = ir.Jump(branch.truebr if answer else branch.falsebr, branch.loc)
+        for label in analysis.compute_cfg_from_blocks(state.func_ir.blocks).dead_nodes():
+            del state.func_ir.blocks[label]
         state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
         state.func_ir.generator_info = None
         return True
+
+
+def _answer(function: Any, variable: Any) -> bool:
+    """What a question is answered by that a branch depends on; raises GuardException where it is something else."""
+    asked = ir_utils.get_definition(function, variable)
+    if isinstance(asked, ir.Expr) and asked.op == "unary" and asked.fn is operator.not_:
+        return not _answer(function, asked.value)
+    ir_utils.require(isinstance(asked, ir.Expr) and asked.op == "call")
+    called = ir_utils.find_outer_value(function, asked.func)
+    if called is bool:
+        return _answer(function, asked.args[0])
+    plain = getattr(called, "py_func", None)
+    ir_utils.require(plain is not None and plain.__code__ in _ANSWERS)
+    return _ANSWERS[plain.__code__]
 
 
 @_step

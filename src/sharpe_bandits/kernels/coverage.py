@@ -8,7 +8,7 @@ from .streams import REWARDS, fold, stream_key
 AHEAD = 256  # rewards drawn at a time
 
 
-def sample_moments(arms, arm, source, seed, size, mean, variance, second):
+def sample_moments(arms, arm, seed, size, mean, variance, second):
     """Write mean, unbiased variance and second moment of samples 0, 1, ... of ``size`` rewards of an arm.
 
     Sample r is what the first ``size`` pulls of the arm pay in run r of a simulation with that seed.
@@ -20,7 +20,7 @@ def sample_moments(arms, arm, source, seed, size, mean, variance, second):
         anchor, s0, s1, q0, q1 = 0.0, 0.0, 0.0, 0.0, 0.0
         for first in range(0, size, AHEAD):
             steps = min(AHEAD, size - first)
-            fill(arms, 0, arm, source, key, first, buffer[:steps])
+            fill(arms, 0, arm, key, first, buffer[:steps])
             if first == 0:
                 anchor = anchor_of(buffer[0])
             for j in range(0, steps - 1, 2):  # two chains: an addition waits for the one before it

@@ -47,7 +47,7 @@ class Late(NamedTuple):
 def delayed(game, rule, late, rewards, arguments, goal, out):
     """Play runs; ``rule``: a :class:`~sharpe_bandits.kernels.round_by_round.Memory`; ``late``: a :class:`Late`."""
     first, runs, horizon, pilot = game
-    arms, row_step, source, seed = rewards
+    arms, row_step, seed = rewards
     checkpoints, batch, status = out.checkpoints, out.batch, out.status
     count_arms = out.final.shape[1]
     memory = zeros((ROWS, count_arms))
@@ -116,7 +116,7 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
             if by_round():
                 x = recorded(arms, row, a, t)
             else:
-                fill(arms, row, a, source, fold(run_key, a), asked[a], drawn)
+                fill(arms, row, a, fold(run_key, a), asked[a], drawn)
                 x = drawn[0]
             if x != x:  # past the end of a record
                 status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, a, t, asked[a] + 1
@@ -126,7 +126,7 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
             played[t], paid[t] = a, x
             wait = np.float64(late.rounds)
             if late.rounds < 0:
-                fill(late.drawn, 0, 0, source, fold(delay_key, 0), t, drawn)
+                fill(late.drawn, 0, 0, fold(delay_key, 0), t, drawn)
                 wait = max(0.0, math.floor(drawn[0]))
             comes = int(min(np.float64(t + 1) + wait, np.float64(horizon)))
             if head[comes] < 0:

@@ -15,7 +15,7 @@ from .game import LANES, keep_pulls
 from .memory import words, zeros
 from .rewards import UNIFORM, fill, recorded, uniform_reward
 from .statistics import Sums, anchor_of, higher_moments, pooled, summary
-from .streams import REWARDS, SPLITMIX, fold, reward_bits, stream_key
+from .streams import REWARDS, fold, reward_bits, stream_key
 
 AHEAD = 64  # rewards drawn at a time where they are not drawn abreast
 PIECE = 65536  # pulls drawn abreast between looks at whether to stop
@@ -208,7 +208,7 @@ def end_phase(sums, alive, size, keep, wanted, taken, goal, ranked, places):
 def play_phases(game, phases, rewards, goal, out):
     """Play runs, LANES abreast."""
     first, runs = game.first, game.runs
-    arms, row_step, source, seed = rewards
+    arms, row_step, seed = rewards
     fresh = phases.fresh
     checkpoints, batch = out.checkpoints, out.batch
     count_arms, n_recommended = out.final.shape[1], out.recommended.shape[1]
@@ -245,10 +245,10 @@ def play_phases(game, phases, rewards, goal, out):
             run_key = stream_key(seed, REWARDS, run)
             for i in range(count_arms):
                 streams[k, i] = fold(run_key, i)
-                if source == SPLITMIX and arms.kind[row, i] == UNIFORM:
-                    x = uniform_reward(arms.loc[row, i], arms.scale[row, i], reward_bits(SPLITMIX, streams[k, i], 0))
+                if arms.kind[row, i] == UNIFORM:
+                    x = uniform_reward(arms.loc[row, i], arms.scale[row, i], reward_bits(streams[k, i], 0))
                 else:
-                    fill(arms, row, i, source, streams[k, i], i if by_round() else 0, buffer[:1])
+                    fill(arms, row, i, streams[k, i], i if by_round() else 0, buffer[:1])
                     x = buffer[0]
                 anchor[k, i] = anchor_of(x)
                 alive[k, i] = i
@@ -274,7 +274,7 @@ def play_phases(game, phases, rewards, goal, out):
                 for p in range(size):
                     alike &= quotas[k, p] == quota
             for p in range(size):
-                simple = source == SPLITMIX and alike and not (traced or keeps_powers())
+                simple = alike and not (traced or keeps_powers())
                 for k in range(LANES):
                     a = alive[k, p]
                     row = (block + min(k, lanes - 1)) * row_step
@@ -290,7 +290,7 @@ def play_phases(game, phases, rewards, goal, out):
                             return
                         for j in range(piece, min(piece + PIECE, start + quota)):
                             for k in range(LANES):
-                                bits = reward_bits(SPLITMIX, keys[STREAM, k], j)
+                                bits = reward_bits(keys[STREAM, k], j)
                                 d = uniform_reward(played[LOC, k], played[SCALE, k], bits) - played[ANCHOR, k]
                                 played[SUM1, k] += d
                                 played[SUM2, k] += d * d
@@ -299,11 +299,12 @@ def play_phases(game, phases, rewards, goal, out):
                         a = alive[k, p]
                         row = (block + k) * row_step
                         total1, total2, base = played[SUM1, k], played[SUM2, k], played[ANCHOR, k]
+                        total3, total4 = sum3[k, a], sum4[k, a]
                         for j in range(0, quotas[k, p], AHEAD):
                             if out.stop[0] != 0:
                                 return
                             steps = min(AHEAD, quotas[k, p] - j)
-                            fill(arms, row, a, source, streams[k, a], done[k, a] + j, buffer[:steps])
+                            fill(arms, row, a, streams[k, a], done[k, a] + j, buffer[:steps])
                             for i in range(steps):
                                 now = 0
                                 if traced or by_round():
@@ -314,12 +315,13 @@ def play_phases(game, phases, rewards, goal, out):
                                 total1 += d
                                 total2 += d * d
                                 if keeps_powers():
-                                    sum3[k, a] += d * d * d
-                                    sum4[k, a] += d * d * d * d
+                                    total3 += d * d * d
+                                    total4 += d * d * d * d
                                 if traced:
                                     out.choices[block + k, now] = a
                                     out.rewards[block + k, now] = buffer[i]
                         played[SUM1, k], played[SUM2, k] = total1, total2
+                        sum3[k, a], sum4[k, a] = total3, total4
                 for k in range(lanes):
                     a = alive[k, p]
                     sum1[k, a], sum2[k, a] = played[SUM1, k], played[SUM2, k]

@@ -116,7 +116,7 @@ def identify(game, rewards, log_odds, arguments, out):
     best one and its challenger in turn, or one. They are judged at the horizon, too.
     """
     first, runs, horizon, pilot = game
-    arms, row_step, source, seed = rewards
+    arms, row_step, seed = rewards
     count = out.final.shape[1]
     pulls, anchor = zeros(count), zeros(count)
     sum1, sum2, sum3, sum4 = zeros(count), zeros(count), zeros(count), zeros(count)
@@ -157,7 +157,7 @@ def identify(game, rewards, log_odds, arguments, out):
                 a = turn[step]
                 s = np.int64(pulls[a])
                 if s % AHEAD == 0:
-                    fill(arms, row, a, source, streams[a], s, buffer[a])
+                    fill(arms, row, a, streams[a], s, buffer[a])
                 x = buffer[a, s % AHEAD]
                 if x != x:
                     out.status[0], out.status[1], out.status[2], out.status[3] = RAN_OUT, first + r, a, s + 1

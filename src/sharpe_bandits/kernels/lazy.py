@@ -27,9 +27,9 @@ from .statistics import (
 from .streams import REWARDS, fold, stream_key, uniform
 
 WIDE = 8  # numbers in a vector
-#: Pulls of the leader looked at together: where leads are short of late, otherwise, and once a lead has gone on for long.
+#: Pulls of the leader looked at together: where leads are short of late, otherwise, and once a lead has lasted.
 SHORT, MEDIUM, LONG = 4, 16, LOOKAHEAD
-LASTING = 64  # pulls of a lead that has gone on for long
+LASTING = 64  # pulls after which a lead has lasted
 DRAWN = 128  # rewards drawn together, per arm
 SEEN = 32  # arms looked at one by one, at most, before their bounds are made anew
 INFLATION = 1e-12  # a bound is raised by this much, relatively, so that rounding cannot matter
@@ -176,7 +176,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
     order of their upper bounds, as reach the best of them.
     """
     first, runs, horizon, pilot = game
-    arms, row_step, source, seed = rewards
+    arms, row_step, seed = rewards
     checkpoints, batch, status = out.checkpoints, out.batch, out.status
     # Tables by round from ``first_round`` on and by pulls from ``first_pull`` on: of all of them; or, where the game is
     # longer than the tables given, of those just ahead, made anew as it goes on.
@@ -209,7 +209,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
                 if j % DRAWN == 0:
                     if out.stop[0] != 0:
                         return
-                    fill(arms, row, i, source, streams[i], j, buffer[i])
+                    fill(arms, row, i, streams[i], j, buffer[i])
                     drawn[i] = j
                 x = buffer[i, j % DRAWN]
                 if j == 0:
@@ -327,7 +327,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
                     if short or rival == math.inf:
                         width = SHORT
                     if s + width > drawn[a] + DRAWN:
-                        fill(arms, row, a, source, streams[a], s, buffer[a])
+                        fill(arms, row, a, streams[a], s, buffer[a])
                         drawn[a] = s
                     offset = s - drawn[a]
                     if long_game():

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .memory import word_of, zeros
-from .streams import FAR, REWARDS, SPLITMIX, U64, fold, near_quantile, normal_quantile, reward_bits, stream_key, unit
+from .streams import FAR, REWARDS, U64, fold, near_quantile, normal_quantile, reward_bits, stream_key, unit
 
 #: Kinds of arm a kernel can draw from; the parameters of each are columns of :class:`ArmTable`.
 UNIFORM = 0  # loc + scale * u
@@ -44,11 +44,10 @@ class ArmTable(NamedTuple):
 
 
 class Rewards(NamedTuple):
-    """Where a kernel takes rewards from: run r from row ``r * row_step`` of a table, with bits of a source and seed."""
+    """Where a kernel takes rewards from: run r from row ``r * row_step`` of a table, with the bits of a seed."""
 
     arms: ArmTable
     row_step: int
-    source: int
     seed: np.uint64
 
 
@@ -57,14 +56,10 @@ def uniform_reward(loc, scale, bits):
     return loc + scale * unit(bits)
 
 
-def fill_units(source, key, first, out):
+def fill_units(key, first, out):
     """Write numbers ``first``, ``first + 1``, ... of a stream, uniform on (0, 1), to ``out``."""
-    if source == SPLITMIX:
-        for j in range(out.size):
-            out[j] = unit(reward_bits(SPLITMIX, key, first + j))
-    else:
-        for j in range(out.size):
-            out[j] = unit(reward_bits(source, key, first + j))
+    for j in range(out.size):
+        out[j] = unit(reward_bits(key, first + j))
 
 
 def normal_quantiles(out):
@@ -80,7 +75,7 @@ def normal_quantiles(out):
             out[j] = near_quantile(out[j])
 
 
-def fill(arms, row, arm, source, key, first, out):
+def fill(arms, row, arm, key, first, out):
     """Write the rewards of pulls ``first``, ``first + 1``, ... of one arm to ``out``."""
     kind = arms.kind[row, arm]
     loc = arms.loc[row, arm]
@@ -92,7 +87,7 @@ def fill(arms, row, arm, source, key, first, out):
         for j in range(out.size):
             out[j] = pool[start + first + j] if first + j < size else np.nan
         return
-    fill_units(source, key, first, out)
+    fill_units(key, first, out)
     if kind == UNIFORM:
         for j in range(out.size):
             out[j] = loc + scale * out[j]
@@ -136,7 +131,7 @@ def recorded(arms, row, arm, number):
     return arms.pool[arms.start[row, arm] + number] if number < arms.size[row, arm] else np.nan
 
 
-def write_path(arms, row, arm, source, key, first, out, stop):
+def write_path(arms, row, arm, key, first, out, stop):
     """Write the rewards of one arm from round ``first`` on to ``out``, whatever its kind, unless told to stop."""
     kind, loc, scale = arms.kind[row, arm], arms.loc[row, arm], arms.scale[row, arm]
     start, size, pool = arms.start[row, arm], arms.size[row, arm], arms.pool
@@ -145,7 +140,7 @@ def write_path(arms, row, arm, source, key, first, out, stop):
         alpha, beta = pool[start], pool[start + 1]
         constant = (1.0 - alpha - beta) * scale * scale
         before = zeros(BURN_IN)
-        fill_units(source, fold(key, first), 0, before)
+        fill_units(fold(key, first), 0, before)
         normal_quantiles(before)
         for j in range(BURN_IN):
             variance = constant + (alpha * before[j] * before[j] + beta) * variance
@@ -156,7 +151,7 @@ def write_path(arms, row, arm, source, key, first, out, stop):
         if kind == AUTOREGRESSIVE:
             phi = pool[start]
             noise = scale * math.sqrt(1.0 - phi * phi)
-            fill_units(source, key, first + begin, part)
+            fill_units(key, first + begin, part)
             normal_quantiles(part)
             for j in range(part.size):
                 d = phi * d + noise * part[j] if begin + j > 0 else scale * part[j]
@@ -164,14 +159,14 @@ def write_path(arms, row, arm, source, key, first, out, stop):
         elif kind == CLUSTERED:
             alpha, beta = pool[start], pool[start + 1]
             constant = (1.0 - alpha - beta) * scale * scale
-            fill_units(source, key, first + begin, part)
+            fill_units(key, first + begin, part)
             normal_quantiles(part)
             for j in range(part.size):
                 d = math.sqrt(variance) * part[j]
                 variance = constant + alpha * d * d + beta * variance
                 part[j] = loc + d
         elif kind == BLOCKS:
-            fill_units(source, key, first + begin, part)
+            fill_units(key, first + begin, part)
             for j in range(part.size):
                 u = part[j]
                 if begin + j == 0:
@@ -182,17 +177,17 @@ def write_path(arms, row, arm, source, key, first, out, stop):
                     place = place + 1 if place + 1 < size else 0
                 part[j] = pool[start + place]
         else:
-            fill(arms, row, arm, source, key, first + begin, part)
+            fill(arms, row, arm, key, first + begin, part)
 
 
-def write_paths(first_run, rewards, jointly, first, out, stop):
-    """Write the rewards of rounds ``first``, ... of all arms of some runs to ``out`` (run, arm, round).
+def write_paths(first_run, rewards, jointly, begin, end, out, stop):
+    """Write the rewards of rounds ``begin`` to ``end - 1`` of all arms of some runs to ``out`` (run, arm, round).
 
     ``jointly``: all arms draw the same random numbers, so that arms resampled from one table keep its rows together.
     """
-    arms, row_step, source, seed = rewards
+    arms, row_step, seed = rewards
     for r in range(out.shape[0]):
         run_key = stream_key(seed, REWARDS, first_run + r)
         for i in range(out.shape[1]):
             key = fold(run_key, 0 if jointly else i)
-            write_path(arms, r * row_step, i, source, key, first, out[r, i], stop)
+            write_path(arms, r * row_step, i, key, begin, out[r, i, begin:end], stop)

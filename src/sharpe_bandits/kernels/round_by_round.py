@@ -230,7 +230,7 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
     ``state[i // LANES, :, i % LANES]``. Lanes past the last arm are never played.
     """
     first, runs, horizon, pilot = game
-    arms, row_step, source, seed = rewards
+    arms, row_step, seed = rewards
     window, discount = rule.window, rule.discount
     forgets = window > 0 or discount < 1.0
     checkpoints, batch, status = out.checkpoints, out.batch, out.status
@@ -335,7 +335,7 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                     x = recorded(arms, row, i, t)
                 else:
                     if seen[i] % AHEAD == 0:
-                        fill(arms, row, i, source, keys[b, STREAM, k], seen[i], buffer[i])
+                        fill(arms, row, i, keys[b, STREAM, k], seen[i], buffer[i])
                     x = buffer[i, seen[i] % AHEAD]
                 if seen[i] == 0:
                     state[b, ANCHOR, k] = anchor_of(x)

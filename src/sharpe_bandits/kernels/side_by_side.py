@@ -113,7 +113,7 @@ def draw_normals(state, keys, t, begin):
 def side_by_side(game, rewards, tables, arguments, goal, out):
     """Play runs, LANES abreast, evaluating every index in every round."""
     first, runs, horizon, pilot = game
-    arms, row_step, source, seed = rewards
+    arms, row_step, seed = rewards
     checkpoints, batch, status = out.checkpoints, out.batch, out.status
     count_arms = out.final.shape[1]
     state = zeros((count_arms, all_rows(), LANES))
@@ -148,7 +148,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                     if j % AHEAD == 0:
                         if out.stop[0] != 0:
                             return
-                        fill(arms, row, i, source, stream, j, buffer[i, k])
+                        fill(arms, row, i, stream, j, buffer[i, k])
                     x = buffer[i, k, j % AHEAD]
                     if by_round():
                         x = recorded(arms, row, i, j * count_arms + i)
@@ -164,7 +164,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                         out.choices[block + k, j * count_arms + i] = i
                         out.rewards[block + k, j * count_arms + i] = x
                 if pilot % AHEAD == 0:
-                    fill(arms, row, i, source, stream, pilot, buffer[i, k])
+                    fill(arms, row, i, stream, pilot, buffer[i, k])
                 state[i, PULLS, k] = pilot
                 state[i, LAST, k] = end_of_pilot
                 state[i, ROOT, k] = inverse_root_at(tables, pilot)
@@ -255,7 +255,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                     out.rewards[block + k, t] = x
                 if s & (AHEAD - 1) == 0 and not by_round():
                     row = (block + min(k, lanes - 1)) * row_step
-                    fill(arms, row, a, source, keys[a, STREAM, k], s, buffer[a, k])
+                    fill(arms, row, a, keys[a, STREAM, k], s, buffer[a, k])
             if keeps_parts():  # copied to where lanes stand side by side, they are worked out by vector instructions
                 for k in range(LANES):
                     for row in (PULLS, MEAN, VARIANCE, SECOND, LAST, THIRD, FOURTH):

@@ -31,9 +31,6 @@ REWARDS, POLICY = np.uint64(1), np.uint64(2)
 #: Within e**-25 of 0 or 1, once in 36 thousand million draws, a normal quantile takes another formula.
 FAR = 1.388794386496402e-11
 
-#: Sources of bits for rewards (see :func:`reward_bits`).
-SPLITMIX, PHILOX = 0, 1
-
 
 def mix64(z):
     """The finaliser of splitmix64: a bijection of 64-bit words that looks random."""
@@ -81,11 +78,14 @@ def philox(counter, key):
     return c0
 
 
-def reward_bits(source, key, pull):
-    """64 bits for a pull of the stream ``key``, from the fast or from the slower, stronger one."""
-    if source == PHILOX:
-        return philox(U64(pull), key)
+def reward_bits(key, pull):
+    """64 bits for a pull of the stream ``key``; bound to :func:`strong_bits` where these are asked for."""
     return mix64(key + U64(pull) * GOLDEN)
+
+
+def strong_bits(key, pull):
+    """The same by a stronger generator, which is slower."""
+    return philox(U64(pull), key)
 
 
 def uniform(key, which):

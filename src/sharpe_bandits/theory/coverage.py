@@ -18,7 +18,6 @@ from ..engine.compiler import specialise
 from ..errors import InvalidInputError
 from ..executors import cores, on_threads
 from ..kernels.coverage import sample_moments
-from ..kernels.streams import SPLITMIX
 from ..metrics import Estimate, wilson
 from ..objectives import RSSR, SharpeLike
 from ..validation import one_of, positive, whole
@@ -224,7 +223,7 @@ def _moments(draws: tuple[Draws, ...], pulls: int, samples: int, seed: int) -> t
     moments = tuple(np.empty((3, samples)) for _ in draws)
 
     def draw(i: int) -> None:
-        kernel(table, i, SPLITMIX, np.uint64(seed), pulls, *moments[i])
+        kernel(table, i, np.uint64(seed), pulls, *moments[i])
 
     on_threads(range(len(draws)), cores(), draw)
     for of_arm in moments:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ...call_tree import Bindings
 from ...errors import InvalidInputError
 from ...kernels.game import LANES, Outputs
 from ...kernels.rewards import TAPE, ArmTable, Rewards, write_paths
-from ...kernels.streams import PHILOX, SPLITMIX
+from ...kernels.streams import reward_bits, strong_bits
 from ...policies.base import Policy
 from ..compiler import specialise
 from ..interruption import stop_cell
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from ..spec import Chunk, Spec
 
 Source = Literal["splitmix", "philox"]
-SOURCES: dict[Source, int] = {"splitmix": SPLITMIX, "philox": PHILOX}
+#: What a kernel's placeholders stand for by where the bits of rewards come from.
+SOURCES: dict[Source, Bindings] = {"splitmix": {}, "philox": {reward_bits: strong_bits}}
 #: A chunk aims at this many rounds: much more work than it takes to start one, little enough to keep all workers busy
 #: to the end.
 CHUNK_ROUNDS = 4_000_000
@@ -96,10 +98,10 @@ def rewards_of(spec: Spec, first: int, runs: int) -> ArmTable:
     if not environment.pregenerated:
         return environment.table(spec.seed, first, runs)
     pool = np.empty((runs, environment.K, spec.horizon))
-    write = specialise(write_paths, {})
+    write = specialise(write_paths, SOURCES[spec.source])
     for begin, end, table in environment.pieces(spec.seed, first, runs, spec.horizon):
-        rewards = Rewards(table, int(len(table.kind) > 1), SOURCES[spec.source], np.uint64(spec.seed))
-        write(first, rewards, environment.jointly, begin, pool[:, :, begin:end], stop_cell())
+        rewards = Rewards(table, int(len(table.kind) > 1), np.uint64(spec.seed))
+        write(first, rewards, environment.jointly, begin, end, pool, stop_cell())
     kind = np.full(pool.shape[:2], TAPE, np.int64)
     start = np.arange(0, pool.size, spec.horizon).reshape(kind.shape)
     none = np.zeros(kind.shape)
@@ -141,4 +143,4 @@ def source_of(spec: Spec, table: ArmTable, begin: int = 0, end: int | None = Non
     if row_step:
         columns = ("kind", "loc", "scale", "start", "size")
         table = table._replace(**{name: getattr(table, name)[begin:end] for name in columns})
-    return Rewards(table, row_step, SOURCES[spec.source], np.uint64(spec.seed))
+    return Rewards(table, row_step, np.uint64(spec.seed))

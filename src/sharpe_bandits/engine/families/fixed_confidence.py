@@ -11,7 +11,7 @@ from ...kernels.game import Game
 from ...kernels.statistics import keeping
 from ...policies.base import FixedConfidencePolicy
 from ..compiler import specialise
-from .base import Family, check_record, outputs_of, rewards_of, source_of
+from .base import SOURCES, Family, check_record, outputs_of, rewards_of, source_of
 
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
@@ -43,7 +43,8 @@ class FixedConfidenceFamily(Family):
 
     def kernels(self, spec: Spec) -> Any:
         assert isinstance(spec.policy, FixedConfidencePolicy)
-        return specialise(fixed_confidence.identify, fixed_confidence_bindings(spec.policy))
+        bindings = {**fixed_confidence_bindings(spec.policy), **SOURCES[spec.source]}
+        return specialise(fixed_confidence.identify, bindings)
 
     def play(self, spec: Spec, chunk: Chunk) -> None:
         policy = spec.policy

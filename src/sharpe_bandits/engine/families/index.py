@@ -20,7 +20,7 @@ from ...kernels.streams import gamma, gamma_at_once, normal, root_growth, root_g
 from ...objectives import Mean
 from ...policies.base import EVERYTHING, IndexPolicy, Parts, Policy
 from ..compiler import check_formula, specialise
-from .base import Family, check_record, outputs_of, rewards_of, source_of
+from .base import SOURCES, Family, check_record, outputs_of, rewards_of, source_of
 
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
@@ -72,6 +72,7 @@ class IndexFamily(Family):
             formulas.value: (policy.goal or Mean()).formula,
             formulas.by_round: formulas.answer(spec.environment.clock == "rounds"),
             **policy_bindings(policy, spec.horizon),
+            **SOURCES[spec.source],
         }
         if spec.is_late:
             _check_auto(spec)

@@ -13,7 +13,7 @@ from ...kernels.game import Game
 from ...objectives import Mean
 from ...policies.base import EliminationPolicy
 from ..compiler import specialise
-from .base import Family, outputs_of, rewards_of, source_of
+from .base import SOURCES, Family, outputs_of, rewards_of, source_of
 
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
@@ -38,8 +38,9 @@ class PhasesFamily(Family):
         super().check(spec)
 
     def kernels(self, spec: Spec) -> Any:
-        by_round = formulas.answer(spec.environment.clock == "rounds")
-        return specialise(elimination.play_phases, {**phase_bindings(_policy(spec)), formulas.by_round: by_round})
+        by_round = {formulas.by_round: formulas.answer(spec.environment.clock == "rounds")}
+        bindings = {**phase_bindings(_policy(spec)), **SOURCES[spec.source], **by_round}
+        return specialise(elimination.play_phases, bindings)
 
     def play(self, spec: Spec, chunk: Chunk) -> None:
         policy = _policy(spec)
