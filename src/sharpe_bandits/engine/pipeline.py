@@ -102,7 +102,7 @@ def _answer(function: Any, variable: Any) -> bool:
     called = ir_utils.find_outer_value(function, asked.func)
     if called is bool:
         return _answer(function, asked.args[0])
-    plain = getattr(called, "py_func", None)
+    plain: Any = getattr(called, "py_func", None)
     ir_utils.require(plain is not None and plain.__code__ in _ANSWERS)
     return _ANSWERS[plain.__code__]
 
