@@ -25,8 +25,10 @@ from .machines import processor
 from .paper import claims, theory_check
 from .paper.claims import Verdict
 from .report.document import check_libraries
-from .report.folder import write
+from .report.drawing import Drawing
+from .report.folder import FIGURES, write
 from .report.page import Content
+from .report.panels import panel_figure
 from .versions import sources, versions
 
 _SETTINGS = "settings.json"
@@ -84,10 +86,15 @@ def run_job(
     results = run_panels(specs, engine, store, progress)
     simulated = time.perf_counter() - started
     say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
-    rows = {result.panel.key: result.rows() for result in results}
-    findings = theory_check.examine(results, job.runs, job.seed)
-    for key, extra in findings.rows.items():
-        rows[key] += extra
+    rows: dict[str, list[dict[str, Any]]] = {}
+    with Drawing(out / FIGURES) as drawing:
+
+        def examined(result: PanelResult, by_theory: list[dict[str, Any]]) -> None:
+            key = result.panel.key
+            rows[key] = result.rows() + by_theory
+            drawing.add(key, panel_figure(result, rows[key]))
+
+        findings = theory_check.examine(results, job.runs, job.seed, examined)
     verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
     verdicts.sort(key=lambda v: _order(v, job.panels))
     facts = {"runs": job.runs, "seed": job.seed}

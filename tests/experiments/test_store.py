@@ -118,6 +118,9 @@ def test_the_name_of_a_chunk_changes_with_all_that_it_depends_on():
     again = Spec(sb.UCBRSSR(L=0.5), sb.Bandit(list(BANDIT.arms)), 200, 20, 3, (10, 100, 200))
     assert digest(again) == names[0]
     assert digest(dataclasses.replace(SPEC, environment=random_arms(d=9))) == names[10]  # it does not look at d
+    for pilot in ({"pilot_pulls": 2}, {"pilot_fraction": 0.02}):  # of 200 rounds: two pulls, as without it
+        assert digest(dataclasses.replace(SPEC, policy=sb.UCBRSSR(L=0.5, **pilot))) == names[0]
+    assert digest(dataclasses.replace(SPEC, policy=sb.UCBRSSR(L=0.5, pilot_fraction=0.03))) == names[2]
 
 
 def swapped(a, b):

@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +18,12 @@ def figures(count):
     }
 
 
+def draw(pairs, folder):
+    with drawing.Drawing(folder) as given:
+        for name, figure in pairs:
+            given.add(name, figure)
+
+
 def expected(of):
     return {f"{name}.{kind}": picture for name, figure in of.items() for kind, picture in pictures(figure).items()}
 
@@ -26,47 +34,98 @@ def found(folder):
 
 @pytest.fixture
 def starts(monkeypatch):
-    """The figures that other processes, which are started for real, were given."""
-    given, real = [], drawing.started
+    """The other processes, which are started for real."""
+    processes, real = [], drawing.started
 
     def started(main, what):
-        given.append(sorted(what[0]))
-        return real(main, what)
+        processes.append(real(main, what))
+        return processes[-1]
 
     monkeypatch.setattr(drawing, "started", started)
     monkeypatch.setattr(drawing, "cores", lambda: 2)
-    return given
+    return processes
 
 
-def test_many_figures_are_shared_between_two_processes(starts, tmp_path):
+@pytest.fixture
+def drawn_here(monkeypatch):
+    """The names of figures that this process draws."""
+    names, real = [], drawing._draw
+
+    def drawn(name, figure, folder):
+        names.append(name)
+        real(name, figure, folder)
+
+    monkeypatch.setattr(drawing, "_draw", drawn)
+    return names
+
+
+def test_many_figures_are_drawn_while_others_are_made(starts, drawn_here, tmp_path):
     of = figures(drawing.MANY)
-    drawing.draw_all(of, tmp_path)
-    assert starts == [["figure 1", "figure 3", "figure 5"]]
+    with drawing.Drawing(tmp_path) as given:
+        for name, figure in of.items():
+            assert not starts
+            given.add(name, figure)
+        until = time.monotonic() + 60
+        while len(list(tmp_path.glob("*.png"))) < drawing.MANY and time.monotonic() < until:
+            time.sleep(0.05)
+        given.add("late", of["figure 0"])
+    assert len(starts) == 1
+    assert starts[0].returncode == 0
+    assert set(drawn_here) <= {"late"}
+    assert found(tmp_path) == expected({**of, "late": of["figure 0"]})
+
+
+def test_figures_are_shared_and_none_is_drawn_twice(starts, drawn_here, tmp_path):
+    of = figures(4 * drawing.MANY)
+    draw(of.items(), tmp_path)
+    assert drawn_here == list(reversed(of))[: len(drawn_here)]  # from the last one on
     assert found(tmp_path) == expected(of)
 
 
+def test_pictures_of_an_earlier_time_are_replaced(starts, tmp_path):
+    for name in expected(figures(drawing.MANY)):
+        (tmp_path / name).write_bytes(b"old")
+    draw(figures(drawing.MANY).items(), tmp_path)
+    assert found(tmp_path) == expected(figures(drawing.MANY))
+
+
 def test_few_figures_and_one_core_need_no_other_process(starts, tmp_path, monkeypatch):
-    drawing.draw_all(figures(2), tmp_path)
+    draw(figures(2).items(), tmp_path)
     monkeypatch.setattr(drawing, "cores", lambda: 1)
-    drawing.draw_all(figures(drawing.MANY), tmp_path)
+    draw(figures(drawing.MANY).items(), tmp_path)
     assert starts == []
     assert len(found(tmp_path)) == 2 * drawing.MANY
 
 
 def test_what_the_other_process_does_not_draw_is_drawn_here(monkeypatch, tmp_path):
-    failing = lambda main, what: subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"])  # noqa: E731
+    """It takes a figure and ends before it has drawn it."""
+
+    def failing(main, what):
+        taken = "import pathlib; p = min(pathlib.Path(%r).glob('*.waiting')); p.rename(p.with_suffix('.taken'))"
+        return subprocess.Popen([sys.executable, "-c", taken % what[0] + "; raise SystemExit(3)"])
+
     monkeypatch.setattr(drawing, "started", failing)
     monkeypatch.setattr(drawing, "cores", lambda: 2)
     of = figures(drawing.MANY)
-    drawing.draw_all(of, tmp_path)
+    draw(of.items(), tmp_path)
     assert found(tmp_path) == expected(of)
 
 
-def test_an_error_here_ends_the_other_process(monkeypatch, tmp_path):
+def between(of):
+    """Figures, and then an error."""
+    yield from of.items()
+    raise AttributeError("what comes next cannot be made")
+
+
+@pytest.mark.parametrize("where", ["drawing", "between"])
+def test_an_error_here_ends_the_other_process(where, monkeypatch, tmp_path):
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    monkeypatch.setattr(drawing, "started", lambda main, what: process)
+    queues = []
+    monkeypatch.setattr(drawing, "started", lambda main, what: queues.append(Path(what[0])) or process)
     monkeypatch.setattr(drawing, "cores", lambda: 2)
-    of = {**figures(drawing.MANY), "figure 0": None}
+    of = figures(drawing.MANY)
+    pairs = between(of) if where == "between" else {**of, "figure 0": None}.items()
     with pytest.raises(AttributeError):
-        drawing.draw_all(of, tmp_path)
+        draw(pairs, tmp_path)
     assert process.poll() is not None
+    assert not queues[0].exists()

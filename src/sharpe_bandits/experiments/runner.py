@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TextIO, cast
 
 from ..engine.ahead import compiled_ahead
@@ -24,7 +25,7 @@ SILENCE = 60.0
 def run_panels(
     panels: Sequence[PanelSpec], engine: Engine, store: ChunkStore | None, progress: Progress | None = None
 ) -> list[PanelResult]:
-    """Simulate panels. Specs that panels share are simulated once."""
+    """Simulate panels. Specs that come down to the same games are simulated once."""
     specs: dict[str, Spec] = {}
     names = {id(spec): digest(spec) for panel in panels for of_case in panel.specs for spec in of_case}
     for panel in panels:
@@ -58,7 +59,7 @@ def run_panels(
         all_cases = (*panel.panel.cases, *panel.panel.long_cases)
         studies = [
             Study(
-                {spec.policy.name: results[names[id(spec)]] for spec in of_case},
+                {spec.policy.name: replace(results[names[id(spec)]], policy=spec.policy.to_dict()) for spec in of_case},
                 settings_of(case.environment, case.horizon, of_case[0].runs if of_case else panel.runs, panel.seed),
                 cast(Metric, panel.panel.metric),  # "coverage" is of panels without policies
                 case.objective,

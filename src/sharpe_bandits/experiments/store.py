@@ -80,7 +80,8 @@ class ChunkStore:
 def digest(spec: Spec) -> str:
     """A digest of everything that a chunk of this spec depends on, but for its range of runs."""
     settings = {f.name: getattr(spec, f.name) for f in fields(spec) if f.name != "kernel"}  # all kernels do the same
-    plain = {"policy": spec.policy.to_dict(), "environment": spec.environment.to_dict()}
+    policy = spec.policy.settled(spec.horizon, spec.environment.K)
+    plain = {"policy": policy.to_dict(), "environment": spec.environment.to_dict()}
     described = {"format": FORMAT, **settings, **plain}
     return hashlib.sha256(json.dumps(described, sort_keys=True, default=str).encode()).hexdigest()[:24]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,8 +45,13 @@ class Findings:
     tables: list[Table] = field(default_factory=list)
 
 
-def examine(results: list[PanelResult], runs: int, seed: int) -> Findings:
-    """Compare every panel with theory."""
+def examine(
+    results: list[PanelResult],
+    runs: int,
+    seed: int,
+    examined: Callable[[PanelResult, list[dict[str, Any]]], None] = lambda result, rows: None,
+) -> Findings:
+    """Compare every panel with theory; ``examined`` is told of each panel at once, and the rows that theory adds."""
     findings = Findings()
     bounds = Table(
         ["panel", "profile", "case", "n", "policy", "form", "bound", "measured", "up to", "verdict"],
@@ -77,16 +82,17 @@ def examine(results: list[PanelResult], runs: int, seed: int) -> Findings:
         "growth",
     )  # fmt: skip
     for f in results:
+        rows = findings.rows[f.panel.key] = []
         if f.panel.metric == "coverage":
             _coverage(f, seed, findings)
-            continue
-        findings.rows[f.panel.key] = []
-        _bounds(f, findings, bounds)
-        if f.panel.metric == "regret":
-            findings.rows[f.panel.key] += _lower_bound_rows(f)
-            _growth(f, findings, growth)
-        if f.panel.profile and f.panel.claims and not f.panel.cites:  # a panel of the paper
-            _same_arm(f, runs, seed, findings)
+        else:
+            _bounds(f, findings, bounds)
+            if f.panel.metric == "regret":
+                rows += _lower_bound_rows(f)
+                _growth(f, findings, growth)
+            if f.panel.profile and f.panel.claims and not f.panel.cites:  # a panel of the paper
+                _same_arm(f, runs, seed, findings)
+        examined(f, rows)
     findings.tables = [table for table in (bounds, growth) if table.rows]
     return findings
 
@@ -272,7 +278,7 @@ def _same_arm(f: PanelResult, runs: int, seed: int, findings: Findings) -> None:
 
 def _coverage(f: PanelResult, seed: int, findings: Findings) -> None:
     """The coverage panel: violation rates beside what was promised."""
-    rows = findings.rows.setdefault(f.panel.key, [])
+    rows = findings.rows[f.panel.key]
     by_kind: dict[str, list[Evidence]] = {}
     for case, study in zip(f.panel.cases, f.studies, strict=True):
         environment = case.environment

@@ -111,6 +111,10 @@ class Policy:
         """Raise :class:`BudgetTooSmallError` if the policy cannot be played on so many arms for so many rounds."""
         raise AssertionError(f"{type(self).__name__} checks no horizon")
 
+    def settled(self, horizon: int, arms: int) -> Policy:
+        """The policy with everything fixed that depends on the game: two that play it alike are equal."""
+        return self
+
     def agent(self, arms: int | Iterable[str], *, horizon: int | None = None, seed: int = 0) -> Agent:
         """A live agent that follows this policy: ask it for an arm, tell it the reward.
 
@@ -204,6 +208,8 @@ class IndexPolicy(Policy):
     least_pilot: ClassVar[int] = 2
     #: Whether the formula needs to know the horizon.
     needs_horizon: ClassVar[bool] = False
+    #: Whether one arm tends to be played many times in a row, as the lazy kernel needs to be quick.
+    long_leads: ClassVar[bool] = True
 
     pilot_fraction: float | None = field(default=None, kw_only=True)
     pilot_pulls: int | None = field(default=None, kw_only=True)
@@ -273,6 +279,9 @@ class IndexPolicy(Policy):
                 "set pilot_pulls instead"
             )
         return max(self.least_pilot, math.ceil(self.pilot_fraction * horizon / arms))
+
+    def settled(self, horizon: int, arms: int) -> Policy:
+        return dataclasses.replace(self, pilot_fraction=None, pilot_pulls=self.pilot(horizon, arms))
 
     def check_horizon(self, horizon: int, arms: int) -> None:
         needed = self.pilot(horizon, arms) * arms

@@ -49,6 +49,9 @@ class UUCB(IndexPolicy):
         "Cassel, Mannor & Zeevi, A General Framework for Bandit Problems Beyond Cumulative Objectives"
     )
 
+    # The width exceeds most gaps for the whole horizon, so that arms are played nearly in turn.
+    long_leads: ClassVar[bool] = False
+
     epsilon0: float
     risk_free: float = 0.0
     g: float = 2.5

@@ -11,9 +11,12 @@ from ..experiments.panel import Panel, PanelResult
 from ..files import write_atomically
 from ..study import Study, tidy
 from ..versions import versions
-from .drawing import draw_all
+from .drawing import Drawing
 from .page import Content, page
 from .panels import panel_figure
+
+#: The folder of figures within that of a report.
+FIGURES = "figures"
 
 
 def as_panel(study: Study) -> PanelResult:
@@ -38,19 +41,18 @@ def report(study: Study, folder: Path) -> Path:
     summary.text = f"Ranked by {study.metric}, with 95% intervals; differences from the best are paired."
     rows = {result.panel.key: result.rows()}
     content = Content(", ".join(study), result.panel.title, [result], rows, summary=summary, facts=facts)
+    with Drawing(folder / FIGURES) as drawing:
+        drawing.add(result.panel.key, panel_figure(result, rows[result.panel.key]))
     return write(content, folder)
 
 
 def write(content: Content, folder: Path) -> Path:
-    """Write what a report shows: ``data``, ``figures``, and ``report.html``, whose path it gives."""
+    """Write what a report shows but for its figures: ``data`` and ``report.html``, whose path it gives."""
     for id in dict.fromkeys(result.panel.id for result in content.results):
         of_id = [result.panel.key for result in content.results if result.panel.id == id]
         table = tidy([row for key in of_id for row in content.rows[key]])
         write_atomically(folder / "data" / f"{id}.csv", table.to_csv())
         write_atomically(folder / "data" / f"{id}.parquet", table.to_parquet())
-    keys = [result.panel.key for result in content.results]
-    figures = [panel_figure(result, content.rows[key]) for key, result in zip(keys, content.results, strict=True)]
-    draw_all(dict(zip(keys, figures, strict=True)), folder / "figures")
     made_with = {f"version of {name}": word for name, word in versions().items()}
     content.facts = {**content.facts, **made_with}
     write_atomically(folder / "report.html", page(content).encode())

@@ -158,6 +158,13 @@ class PolicyContract:
             np.array_equal(first, again), "the same seed gave other choices: an index must not have a memory of its own"
         )
 
+    def test_settled_it_plays_alike(self, policy: Policy) -> None:
+        tape, rounds = self.tape(policy), self.rounds(policy)
+        settled = policy.settled(rounds, self.arms)
+        require(settled.settled(rounds, self.arms) == settled, f"{settled!r} is not settled once for all")
+        before, after = (trace(p, tape, horizon=rounds, seed=self.seed).choices for p in (policy, settled))
+        require(np.array_equal(before, after), f"{settled!r} makes other choices than {policy!r}")
+
     def test_too_small_a_horizon_is_refused(self, policy: Policy) -> None:
         tape, least = self.tape(policy), self.least(policy)
         require(len(trace(policy, tape, horizon=least).choices) <= least, f"more than {least} rounds were played")

@@ -271,7 +271,7 @@ def is_lazy(spec: Spec) -> bool:
             f"{policy.name} cannot be played by the lazy kernel here: its index may fall as rounds pass, or rewards "
             "are counted by rounds"
         )
-    return possible and spec.kernel in ("auto", "lazy")
+    return possible and (spec.kernel == "lazy" or (spec.kernel == "auto" and policy.long_leads))
 
 
 def check_index(policy: IndexPolicy, horizon: int, lowest: float) -> None:
