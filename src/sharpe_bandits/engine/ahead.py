@@ -11,12 +11,13 @@ import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from ..beside import given, started
 from .cache import call_at_miss, usable_folder
 from .spec import Spec, run_chunk
 
-#: Runs that the other process plays of each spec: enough for every kernel that many runs would take.
+#: Runs that the other process plays of a spec with kernels that are new to it: enough for every kernel that many runs would take.
 _RUNS = 16
 
 
@@ -50,8 +51,11 @@ def _started(specs: Sequence[Spec]) -> subprocess.Popen[bytes]:
 def main() -> None:
     """What the other process does."""
     asked_by = os.getppid()
+    played: set[Any] = set()
     for spec in reversed(given()):
         if os.getppid() != asked_by:  # it was killed
             return
         with suppress(Exception):  # the process that asked for it will say what is wrong
-            run_chunk(spec, 0, min(spec.runs, spec.chunk, _RUNS))
+            if spec.kernels not in played:
+                played.add(spec.kernels)
+                run_chunk(spec, 0, min(spec.runs, spec.chunk, _RUNS))
