@@ -375,6 +375,7 @@ def _child(script: str, *arguments: object, **environment: str) -> list[float]:
     command = [sys.executable, "-c", script, *(str(a) for a in arguments)]
     path = os.pathsep.join([str(peers.HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {**os.environ, "PYTHONPATH": path, **environment}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # byte code is on disk, as it is after an install
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return [float(word) for word in done.stdout.split()]
 
