@@ -17,7 +17,7 @@ from ..beside import given, started
 from .cache import call_at_miss, usable_folder
 from .spec import Spec, run_chunk
 
-#: Runs that the other process plays of a spec with kernels that are new to it: enough for every kernel that many runs would take.
+#: Runs that the other process plays of a spec whose kernels are new to it: all kernels that many runs take are needed.
 _RUNS = 16
 
 

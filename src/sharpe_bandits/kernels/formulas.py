@@ -69,6 +69,21 @@ def draws_normals():
     raise AssertionError("a kernel ran without its policy bound")
 
 
+def has_window():
+    """Whether rewards older than a window are forgotten; bound to :func:`yes` or :func:`no`."""
+    raise AssertionError("a kernel ran without its policy bound")
+
+
+def discounts():
+    """Whether rewards weigh less the older they are; bound to :func:`yes` or :func:`no`."""
+    raise AssertionError("a kernel ran without its policy bound")
+
+
+def sees_all():
+    """Whether the rewards of all arms are seen in every round; bound to :func:`yes` or :func:`no`."""
+    raise AssertionError("a kernel ran without its kind of feedback bound")
+
+
 def stands_still():
     """Whether an index changes with the arm's rewards and the confidence radius alone; bound to :func:`yes` or
     :func:`no`.

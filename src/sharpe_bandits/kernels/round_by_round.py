@@ -13,13 +13,16 @@ import numpy as np
 
 from .formulas import (
     by_round,
+    discounts,
     draws_normals,
+    has_window,
     index,
     index_at_once,
     keeps_lead,
     keeps_parts,
     keeps_powers,
     score,
+    sees_all,
     stands_still,
     take,
 )
@@ -222,9 +225,8 @@ def renew(state, ring, who, shifts):
             add(state[i // LANES], i % LANES, ring[s, column], 1.0)
 
 
-def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
-    """Play runs one after the other, arms abreast; ``rule``: a :class:`Memory`; ``full``: the rewards of all arms are
-    seen in every round.
+def round_by_round(game, rule, rewards, tables, arguments, goal, out):
+    """Play runs one after the other, arms abreast; ``rule``: a :class:`Memory`.
 
     ``state`` is that of :mod:`~sharpe_bandits.kernels.side_by_side`, with arms where that has runs: arm i is in
     ``state[i // LANES, :, i % LANES]``. Lanes past the last arm are never played.
@@ -232,13 +234,12 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
     first, runs, horizon, pilot = game
     arms, row_step, seed = rewards
     window, discount = rule.window, rule.discount
-    forgets = window > 0 or discount < 1.0
     checkpoints, batch, status = out.checkpoints, out.batch, out.status
     count_arms = out.final.shape[1]
     blocks = -(-count_arms // LANES)
     state = zeros((blocks, all_rows(), LANES))
     keys = words(state)  # the same memory
-    ring, who = zeros((max(window, 1), count_arms if full else 1)), zeros(max(window, 1), np.int32)
+    ring, who = zeros((max(window, 1), count_arms if sees_all() else 1)), zeros(max(window, 1), np.int32)
     indices, pulls = zeros(blocks * LANES), zeros(count_arms)
     every, weights = indices[:count_arms], state[:, PULLS]
     mean, variance = zeros(count_arms), zeros(count_arms)
@@ -247,7 +248,7 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
     shifts = zeros(count_arms)
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
-    end_of_pilot = pilot if full else pilot * count_arms
+    end_of_pilot = pilot if sees_all() else pilot * count_arms
     for r in range(runs):
         run = first + r
         row = r * row_step
@@ -278,13 +279,14 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                     draw_normals(state, keys, t, end_of_pilot)
                 fewest, rounds = math.inf, 0.0
                 # An arm of which too little is remembered comes first. Where indices are current, only one can be.
-                if forgets and not (current and weights[gone // LANES, gone % LANES] >= rule.least):
+                settled = current and weights[gone // LANES, gone % LANES] >= rule.least
+                if (has_window() or discounts()) and not settled:
                     for i in range(count_arms):
                         weight = weights[i // LANES, i % LANES]
                         rounds += weight
                         if weight < fewest:
                             a, fewest = i, weight
-                radius_t = radius(rounds) if discount < 1.0 else radius_at(tables, min(t, window) if window > 0 else t)
+                radius_t = radius(rounds) if discounts() else radius_at(tables, min(t, window) if has_window() else t)
                 if fewest >= rule.least - ROUNDING:
                     if not current:
                         round_key = fold(policy_key, count_arms + t)
@@ -296,7 +298,7 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                                 v = score(arm, t, *arguments)
                                 lead = v if v > lead else lead
                     if not current:
-                        current = stands_still() and window > 0
+                        current = stands_still() and has_window()
                         for b in range(blocks):
                             for k in range(LANES):
                                 arm = arm_of(state, keys, b, k, t, radius_t, round_key, lead)
@@ -315,21 +317,21 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                         fewer = weights[i // LANES, i % LANES] < weights[a // LANES, a % LANES]
                         if v > top or (v == math.inf and fewer):
                             a, top, bar = i, v, min(v, LARGEST)
-            if discount < 1.0:
+            if discounts():
                 fade(state, count_arms, discount)
                 if t % REBASE == 0:
                     rebase_all(state, shifts)
             slot = 0
-            if window > 0:
+            if has_window():
                 slot = t % window
                 gone = np.int64(who[slot])
-            if 0 < window <= t:
-                for column in range(ring.shape[1]):
-                    i = column if full else gone
-                    add(state[i // LANES], i % LANES, ring[slot, column], -1.0)
-                if slot == 0:
-                    renew(state, ring, who, shifts)
-            for i in range(0 if full else a, count_arms if full else a + 1):
+                if window <= t:
+                    for column in range(count_arms if sees_all() else 1):
+                        i = column if sees_all() else gone
+                        add(state[i // LANES], i % LANES, ring[slot, column], -1.0)
+                    if slot == 0:
+                        renew(state, ring, who, shifts)
+            for i in range(0 if sees_all() else a, count_arms if sees_all() else a + 1):
                 b, k = i // LANES, i % LANES
                 if by_round():
                     x = recorded(arms, row, i, t)
@@ -345,14 +347,19 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                 take(state, b, ALL_ROWS, k, np.float64(seen[i]), x, d)
                 add(state[b], k, d, 1.0)
                 state[b, LAST, k] = max(t + 1, end_of_pilot)
-                if window > 0:
-                    ring[slot, i if full else 0] = d
-            # Once the window is full, the confidence radius stays, and with it the indices of all arms but two.
-            current = current and slot > 0 and window < t and not full
-            if full or discount < 1.0 or (slot == 0 and 0 < window <= t):
+                if has_window():
+                    ring[slot, i if sees_all() else 0] = d
+            two = False  # whether two arms have changed: that played and that whose reward has left the window
+            every_arm = sees_all() or discounts()  # or all of them
+            if has_window():
+                # Once the window is full, the confidence radius stays, and with it the indices of all arms but two.
+                current = current and slot > 0 and window < t and not sees_all()
+                two = window <= t and gone != a
+                every_arm = every_arm or (slot == 0 and window <= t)
+            if every_arm:
                 settle_all(state, arguments)
             else:
-                for j in range(2 if 0 < window <= t and gone != a else 1):
+                for j in range(2 if two else 1):
                     i = gone if j else a
                     b, k = i // LANES, i % LANES
                     n = np.int64(state[b, PULLS, k])  # rewards weigh the same: a whole number
@@ -361,10 +368,10 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
                     if current:
                         arm = arm_of(state, keys, b, k, t, radius_at(tables, window), round_key, lead)
                         indices[b * LANES + k] = index_at_once(arm, t, *arguments)
-            if window > 0:
+            if has_window():
                 who[slot] = a
             out.final[r, a] += 1
-            if forgets or full or traced:
+            if has_window() or discounts() or sees_all() or traced:
                 x = paid[a // LANES, a % LANES]
                 if t == 0:
                     base = x
@@ -380,7 +387,7 @@ def round_by_round(game, rule, full, rewards, tables, arguments, goal, out):
             b, k = i // LANES, i % LANES
             pulls[i], mean[i], variance[i] = state[b, PULLS, k], state[b, MEAN, k], state[b, VARIANCE, k]
         out.recommended[r, 0] = best_estimate(mean, variance, count_arms, goal)
-        if forgets or full:
+        if has_window() or discounts() or sees_all():
             out.reward_mean[r], out.reward_variance[r], _ = summary(
                 base, total1, total2, 1.0 / horizon, 1.0 / (horizon - 1.0)
             )

@@ -79,7 +79,7 @@ class IndexFamily(Family):
             return Kernels(rounds=specialise(delayed.delayed, bindings))
         quick = specialise(lazy.lazy, bindings) if is_lazy(spec) else None
         bindings |= _kept_parts(policy)
-        rounds = specialise(round_by_round.round_by_round, bindings)
+        rounds = specialise(round_by_round.round_by_round, {**bindings, **_remembered(spec)})
         if policy.memory != EVERYTHING or spec.feedback == "full":
             _check_auto(spec)
             return Kernels(rounds)
@@ -171,7 +171,7 @@ def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
             if spec.is_late:
                 kernel(game, memory, _late(spec), rewards, *arguments)
             else:
-                kernel(game, memory, spec.feedback == "full", rewards, tables_for(spec.horizon), *arguments)
+                kernel(game, memory, rewards, tables_for(spec.horizon), *arguments)
         else:
             kernel(game, rewards, tables_for(spec.horizon), *arguments)
     except Exception as error:
@@ -238,6 +238,16 @@ def _kept_parts(policy: IndexPolicy) -> dict[Any, Any]:
         formulas.keeps_parts: formulas.answer(policy.parts is not None),
         formulas.index_parts: parts.formula,
         formulas.stands_still: formulas.answer(_stands_still(policy.formula)),
+    }
+
+
+def _remembered(spec: Spec) -> dict[Any, Any]:
+    """What placeholders stand for in the kernel that plays round by round."""
+    window, discount = _policy(spec).memory
+    return {
+        formulas.has_window: formulas.answer(window > 0),
+        formulas.discounts: formulas.answer(discount < 1.0),
+        formulas.sees_all: formulas.answer(spec.feedback == "full"),
     }
 
 
