@@ -17,6 +17,11 @@ def index_at_once(arm, t, *parameters):
     raise AssertionError("a kernel ran without its policy's index bound")
 
 
+def tries_again():
+    """Whether :func:`index` may be a number where :func:`index_at_once` is not; bound to :func:`yes` or :func:`no`."""
+    raise AssertionError("a kernel ran without its policy's index bound")
+
+
 def value(mean, variance, *parameters):
     """Value of an arm of given mean and variance under an objective."""
     raise AssertionError("a kernel ran without its objective's value bound")

@@ -25,6 +25,7 @@ from .formulas import (
     sees_all,
     stands_still,
     take,
+    tries_again,
 )
 from .game import AHEAD, LANES, NOT_A_NUMBER, keep_pulls
 from .index_play import ROUNDING
@@ -309,8 +310,9 @@ def round_by_round(game, rule, rewards, tables, arguments, goal, out):
                         if v <= bar:
                             continue
                         if v != v:
-                            arm = arm_of(state, keys, i // LANES, i % LANES, t, radius_t, round_key, lead)
-                            v = index(arm, t, *arguments)
+                            if tries_again():
+                                arm = arm_of(state, keys, i // LANES, i % LANES, t, radius_t, round_key, lead)
+                                v = index(arm, t, *arguments)
                             if v != v:
                                 status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, i, t, seen[i]
                                 return

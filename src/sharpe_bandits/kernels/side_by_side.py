@@ -17,6 +17,7 @@ from .formulas import (
     kept_cells,
     score,
     take,
+    tries_again,
 )
 from .game import AHEAD, LANES, NOT_A_NUMBER, keep_pulls, pilot_counts
 from .memory import words, zeros
@@ -213,14 +214,15 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                     for k in range(LANES):
                         v = running[i + 1, INDEX, k]
                         if v != v:
-                            arm = arm_of(state, keys, i, k, t, radius_t, round_keys[ROUND_KEY, k], best[LEAD, k])
-                            v = index(arm, t, *arguments)
+                            if tries_again():
+                                arm = arm_of(state, keys, i, k, t, radius_t, round_keys[ROUND_KEY, k], best[LEAD, k])
+                                v = index(arm, t, *arguments)
                             if v != v:
                                 run = first + block + min(k, lanes - 1)
                                 status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, i, t
                                 status[4] = count[i, k]
                                 return
-                            compare(running, i, k, v, arm.pulls)
+                            compare(running, i, k, v, state[i, PULLS, k])
             for k in range(LANES):
                 chosen[k] = np.uint32(running[count_arms, CHOICE, k])
             for k in range(LANES):

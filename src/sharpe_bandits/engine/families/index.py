@@ -232,8 +232,11 @@ def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
 def _kept_parts(policy: IndexPolicy) -> dict[Any, Any]:
     """What placeholders stand for in kernels that keep parts of an index, if it has any."""
     parts = policy.parts or Parts(formulas.no_parts, {})
+    whole = substituted(policy.formula, parts.kept)
+    once = at_once(whole)
     return {
-        formulas.index_at_once: at_once(substituted(policy.formula, parts.kept)),
+        formulas.index_at_once: once,
+        formulas.tries_again: formulas.answer(once is not whole),
         formulas.score: substituted(policy.score or formulas.no_score, parts.kept),
         formulas.keeps_parts: formulas.answer(policy.parts is not None),
         formulas.index_parts: parts.formula,
