@@ -76,7 +76,8 @@ def test_the_same_choices_run_by_run(policy, name):
         with pytest.raises(sb.InvalidInputError, match=f"{policy.name} cannot be played by the lazy kernel here"):
             is_lazy(spec(policy, bandit, "lazy"))
         return
-    assert is_lazy(spec(policy, bandit, "auto"))
+    assert is_lazy(spec(policy, bandit, "lazy"))
+    assert is_lazy(spec(policy, bandit, "auto")) == policy.long_leads
     lazy, brute = both(policy, bandit)
     mixed = run_chunk(spec(policy, bandit, "auto"), 0, RUNS)  # the engine's own choice, which may change within a chunk
     np.testing.assert_array_equal(mixed.pulls, brute.pulls)
