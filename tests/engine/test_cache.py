@@ -56,6 +56,31 @@ USE = """
 """
 
 
+#: A process that plays a policy, and says whether it has loaded all that code of others may call.
+PLAY = """
+    import json, math, sys
+    import sharpe_bandits as sb
+
+    @sb.index_policy(name="own")
+    def own(arm, t, L):
+        return arm.mean / (L + arm.variance)
+
+    arms = [sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)]
+    study = sb.simulate({policy}, arms, horizon=200, runs=4, seed=1)
+    (result,) = study.values()
+    print(json.dumps([result.final.tolist(), "numba.np.linalg" in sys.modules]))
+"""
+
+
+@pytest.mark.parametrize(("policy", "all_of_numba"), [("sb.ScaleFreeUCB(L=0.5)", False), ("own(L=0.5)", True)])
+def test_a_kernel_of_the_package_loads_without_what_users_code_may_call(policy, all_of_numba, tmp_path):
+    code = PLAY.replace("{policy}", policy)
+    (compiled, whole), _ = run(code, SHARPE_BANDITS_CACHE=str(tmp_path))
+    assert whole  # it is compiled
+    (found, again), _ = run(code, SHARPE_BANDITS_CACHE=str(tmp_path))
+    assert (found, again) == (compiled, all_of_numba)
+
+
 def expected_values():
     """What plain Python gives."""
     with np.errstate(over="ignore"):

@@ -106,10 +106,13 @@ class KernelCache:
         Name of the kernel, for people who look into the folder.
     digest : str
         Digest of all that the machine code depends on, but for the types of its arguments and the processor.
+    own : bool, optional
+        Whether all of it is of this package: it then needs none of what compiled code of others may call, and which
+        takes half of the time of a program's start to load.
     """
 
-    def __init__(self, name: str, digest: str) -> None:
-        self.name, self.digest = name, digest
+    def __init__(self, name: str, digest: str, own: bool = False) -> None:
+        self.name, self.digest, self.own = name, digest, own
         self.folder = usable_folder()
 
     @property
@@ -137,6 +140,7 @@ class KernelCache:
 
     def _loaded(self, signature: Any, target_context: Any) -> Any:
         from numba.core.compiler import CompileResult
+        from numba.core.runtime.nrt import rtsys
 
         path = self._path(signature, target_context.codegen())
         if path is None:
@@ -145,7 +149,10 @@ class KernelCache:
             payload = unpacked(path.read_bytes())
             if payload is None:
                 return None
-            target_context.refresh()
+            if self.own:
+                rtsys.initialize(target_context)  # gives arrays their memory
+            else:
+                target_context.refresh()
             result = CompileResult._rebuild(target_context, *pickle.loads(payload))
             if time.time() - path.stat().st_mtime > _DAY:
                 os.utime(path)  # so that what is used is not trimmed

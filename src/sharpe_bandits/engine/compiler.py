@@ -128,7 +128,8 @@ class _Translation:
 
         dispatcher = compiled(self._rebound(kernel), _nrt=makes_arrays(kernel))
         if not isinstance(dispatcher, Function):  # it is one where the compiler is switched off
-            dispatcher._cache = KernelCache(kernel.__name__, self.label)
+            own = all(map(is_own, call_tree(kernel, self.bindings)))
+            dispatcher._cache = KernelCache(kernel.__name__, self.label, own)
         return dispatcher
 
     def callee(self, function: Callable[..., Any]) -> Any:
