@@ -73,24 +73,24 @@ def test_panels(capsys):
     assert main(["panels"]) == 0
     lines = capsys.readouterr().out.splitlines()
     head = next(line for line in lines if "profile" in line)
-    at = {name: head.index(name) for name in ("panel", "profile", "what", "compares", " K ", " L ", " n ", "arms")}
+    at = {name: head.index(name) for name in ("panel", "profile", "what", "compares", " K ", " L ", "horizon", "arms")}
     cells = {}
     for line in lines:
         words = line.split()
         if len(words) > 2 and words[1] in ("paper", "authors"):
             cells[f"{words[0]}-{words[1]}"] = {
                 "K": line[at[" K "] : at[" L "]].strip(),
-                "L": line[at[" L "] : at[" n "]].strip(),
-                "n": line[at[" n "] : at["arms"]].strip(),
+                "L": line[at[" L "] : at["horizon"]].strip(),
+                "horizon": line[at["horizon"] : at["arms"]].strip(),
                 "arms": line[at["arms"] :].strip(),
             }
     assert set(cells) == {p.key for p in panels()}
-    assert cells["R3-paper"] == {"K": "5, 10", "L": "0.75, 7.5", "n": "10000", "arms": "Uniform"}
-    assert cells["R1-authors"] == {"K": "2", "L": "1, 15, 0.5, 20", "n": "10000", "arms": "Uniform"}
+    assert cells["R3-paper"] == {"K": "5, 10", "L": "0.75, 7.5", "horizon": "10000", "arms": "Uniform"}
+    assert cells["R1-authors"] == {"K": "2", "L": "1, 15, 0.5, 20", "horizon": "10000", "arms": "Uniform"}
     assert cells["R6-paper"]["arms"] == "TruncatedNormal"
-    assert cells["V5-paper"] == {"K": "16, 32, 64", "L": "", "n": "5000", "arms": "drawn anew per run"}
+    assert cells["V5-paper"] == {"K": "16, 32, 64", "L": "", "horizon": "5000", "arms": "drawn anew per run"}
     assert cells["B5-authors"]["K"] == "32"
-    assert cells["B5-authors"]["n"] == "20000, 30000, 40000"
+    assert cells["B5-authors"]["horizon"] == "20000, 30000, 40000"
 
 
 @pytest.mark.parametrize("what", ["policies", "arms", "objectives"])

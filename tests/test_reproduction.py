@@ -149,7 +149,7 @@ def test_data_of_a_panel(reproduced, id):
     text = (reproduced / "data" / f"{id}.csv").read_text("utf-8")
     rows = list(csv.DictReader(io.StringIO(text)))
     table = pq.read_table(reproduced / "data" / f"{id}.parquet").to_pylist()
-    wanted = {"panel", "profile", "policy", "K", "L", "n", "t", "metric", "mean", "se", "low", "high", "runs"}
+    wanted = {"panel", "profile", "policy", "K", "L", "horizon", "t", "metric", "mean", "se", "low", "high", "runs"}
     assert set(rows[0]) == set(table[0]) == wanted | {"case"}
     assert len(rows) == len(table) > 0
     for written, row in zip(rows, table, strict=True):

@@ -209,7 +209,7 @@ def _print_results(found: Reproduction) -> None:
         title = f"{panel.title} ({panel.profile} profile)" if panel.profile else panel.title
         table = console.table("case", "policy", panel.metric, "s.e.", "95% interval", title=console.escape(title))
         for row in found.rows[panel.key]:
-            if row["metric"] == panel.metric and row["t"] == row["n"]:
+            if row["metric"] == panel.metric and row["t"] == row["horizon"]:
                 interval = f"[{row['low']:.4g}, {row['high']:.4g}]"
                 cells = (row["case"], row["policy"], f"{row['mean']:.4g}", f"{row['se']:.2g}", interval)
                 table.add_row(*map(console.escape, cells))
@@ -219,7 +219,7 @@ def _print_results(found: Reproduction) -> None:
 def _panels(options: argparse.Namespace) -> int:
     from .paper.panels import panels
 
-    table = console.table("panel", "profile", "what", "compares", "K", "L", "n", "arms")
+    table = console.table("panel", "profile", "what", "compares", "K", "L", "horizon", "arms")
     for panel in panels():
         cases = panel.cases
         arms = _several(case.environment.sort for case in cases)

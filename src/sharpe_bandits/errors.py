@@ -236,5 +236,5 @@ def require(library: str, what: str, extra: str = "") -> None:
     if find_spec(library) is None:
         wanted = f"'sharpe-bandits[{extra}]'" if extra else library
         raise MissingLibraryError(
-            f"{what} needs {library}, which is not installed; install it with: pip install {wanted}"
+            f"for {what} you need {library}, which is not installed; install it with: pip install {wanted}"
         )

@@ -13,7 +13,7 @@ from .display import html_table, picture
 from .validation import inside
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Estimate:
     """A mean with its standard error and confidence interval.
 
@@ -29,6 +29,9 @@ class Estimate:
     se: float
     low: float
     high: float
+
+    def __repr__(self) -> str:
+        return f"<Estimate {self}>"
 
     def __str__(self) -> str:
         return format(self, ".4g")

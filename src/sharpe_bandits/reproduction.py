@@ -86,15 +86,13 @@ def run_job(
     results = run_panels(specs, engine, store, progress)
     simulated = time.perf_counter() - started
     say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
-    rows: dict[str, list[dict[str, Any]]] = {}
-    with Drawing(out / FIGURES) as drawing:
-
-        def examined(result: PanelResult, by_theory: list[dict[str, Any]]) -> None:
+    rows, findings = {}, theory_check.Findings()
+    with Drawing(out / FIGURES) as drawing:  # while the next panels are examined
+        for result in results:
+            theory_check.examine(result, findings, job.runs, job.seed)
             key = result.panel.key
-            rows[key] = result.rows() + by_theory
+            rows[key] = result.rows() + findings.rows[key]
             drawing.add(key, panel_figure(result, rows[key]))
-
-        findings = theory_check.examine(results, job.runs, job.seed, examined)
     verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
     verdicts.sort(key=lambda v: _order(v, job.panels))
     facts = {"runs": job.runs, "seed": job.seed}

@@ -19,7 +19,22 @@ from .results import CONFIDENCE, Metric, PolicyResult, StoppingResult
 from .validation import one_of
 
 #: Columns of the tidy table of studies and panels: a row per case, policy, metric and time.
-COLUMNS = ("panel", "profile", "case", "policy", "K", "L", "n", "t", "metric", "mean", "se", "low", "high", "runs")
+COLUMNS = (
+    "panel",
+    "profile",
+    "case",
+    "policy",
+    "K",
+    "L",
+    "horizon",
+    "t",
+    "metric",
+    "mean",
+    "se",
+    "low",
+    "high",
+    "runs",
+)
 
 _M = TypeVar("_M", Curve, Estimate)
 
@@ -98,7 +113,11 @@ class Study(Mapping[str, PolicyResult]):
         self.variables, self.label = dict(variables or {}), label
 
     def __repr__(self) -> str:
-        return f"<Study of {', '.join(self.names)}: {self.runs} runs of {self.horizon} rounds on {self.K} arms>"
+        return f"<Study of {', '.join(self.names)}: {self._size()} on {self.K} arms>"
+
+    def _size(self) -> str:
+        most = "at most " if self.metric == "stopping time" else ""
+        return f"{self.runs:,} runs of {most}{self.horizon:,} rounds"
 
     def _repr_html_(self) -> str:
         try:
@@ -185,8 +204,12 @@ class Study(Mapping[str, PolicyResult]):
     def __getitem__(self, name: str) -> PolicyResult:
         if isinstance(name, str) and name in self._results:
             return self._results[name]
-        kinds = ("policy", "defined_as")  # the name of its class, or of the function that a user's policy is made of
-        of_class = [result for result in self._results.values() if name in map(result.policy.get, kinds)]
+        kinds = ("policy", "defined_as")  # the name of its class, or the one that a user's policy was defined by
+        of_class = [
+            result
+            for result in self._results.values()
+            if isinstance(name, str) and name in map(result.policy.get, kinds)
+        ]
         if len(of_class) > 1:
             several = ", ".join(repr(result.name) for result in of_class)
             raise unknown("policy in this study", name, self.names, f"{several} are of that class; use their names")
@@ -222,10 +245,22 @@ class Study(Mapping[str, PolicyResult]):
         """Expected objective of every policy's own sequence of rewards."""
         return self._all("achieved objective", lambda r, o: r.achieved(o, confidence), objective)
 
+    def locked_in(
+        self, objective: Objective | None = None, confidence: float = CONFIDENCE, share: float = 0.1
+    ) -> ByPolicy[Estimate]:
+        """Proportion of runs whose last half gave the best arms less than ``share`` of its pulls, of every policy."""
+        return self._all("runs locked in", lambda r, o: r.locked_in(o, confidence, share), objective)
+
     def stopping_time(self, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
         """Mean number of rounds of every policy that stops by itself."""
-        found = {name: r.stopping_time(confidence) for name, r in self.items() if isinstance(r, StoppingResult)}
-        return ByPolicy("stopping time", found)
+        return ByPolicy("stopping time", {name: r.stopping_time(confidence) for name, r in self._stopping()})
+
+    def unfinished(self, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
+        """Share of runs that were given up at the maximal budget, of every policy that stops by itself."""
+        return ByPolicy("unfinished runs", {name: r.unfinished(confidence) for name, r in self._stopping()})
+
+    def _stopping(self) -> Iterator[tuple[str, StoppingResult]]:
+        return ((name, r) for name, r in self.items() if isinstance(r, StoppingResult))
 
     # --- comparisons --------------------------------------------------------------------------------------------------
 
@@ -281,7 +316,7 @@ class Study(Mapping[str, PolicyResult]):
             rows.append([name, value.mean, value.se, value.low, value.high, *difference])
         columns = ["policy", chosen, "s.e.", "low", "high", "difference from best", "difference low", "difference high"]
         intervals = f"intervals of {100 * confidence:g}%"
-        return Table(columns, rows, f"{self.runs:,} runs of {self.horizon:,} rounds, {judge!r}, {intervals}")
+        return Table(columns, rows, f"{self._size()}, {judge!r}, {intervals}")
 
     def row(
         self, policy: str, runs: int, numbers: Mapping[str, Any], panel: str = "", profile: str = ""
@@ -294,7 +329,7 @@ class Study(Mapping[str, PolicyResult]):
             "policy": policy,
             "K": self.K,
             "L": np.nan if self.L is None else self.L,
-            "n": self.horizon,
+            "horizon": self.horizon,
             "runs": runs,
         }
         return {column: {**fixed, **numbers}[column] for column in COLUMNS}

@@ -11,7 +11,7 @@ from sharpe_bandits.errors import UnknownNameError
 
 def row(policy, t, mean, metric="regret", case="", n=100, L=math.nan):
     numbers = {"mean": mean, "se": 0.1, "low": mean - 0.2, "high": mean + 0.2}
-    identity = {"panel": "", "profile": "", "case": case, "policy": policy, "K": 2, "L": L, "n": n, "t": t}
+    identity = {"panel": "", "profile": "", "case": case, "policy": policy, "K": 2, "L": L, "horizon": n, "t": t}
     return {**identity, "metric": metric, **numbers, "runs": 10}
 
 

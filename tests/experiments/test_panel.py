@@ -19,7 +19,22 @@ from tests.synthetic import case
 
 RUNS, SEED, HORIZON = 12, 5, 150
 #: The columns that were asked for, and the case.
-COLUMNS = ["panel", "profile", "case", "policy", "K", "L", "n", "t", "metric", "mean", "se", "low", "high", "runs"]
+COLUMNS = [
+    "panel",
+    "profile",
+    "case",
+    "policy",
+    "K",
+    "L",
+    "horizon",
+    "t",
+    "metric",
+    "mean",
+    "se",
+    "low",
+    "high",
+    "runs",
+]
 
 
 def finished(metric="regret", checkpoints=6, **changes):
@@ -54,7 +69,7 @@ def pick(rows, **wanted):
 def test_columns_and_what_distinguishes_the_rows(regret):
     _, rows = regret
     assert all(list(row) == COLUMNS for row in rows)
-    assert {(r["panel"], r["profile"], r["K"], r["n"], r["runs"]) for r in rows} == {
+    assert {(r["panel"], r["profile"], r["K"], r["horizon"], r["runs"]) for r in rows} == {
         ("mine", "paper", 3, HORIZON, RUNS)
     }
     assert {(r["case"], r["L"]) for r in rows} == {("L = 0.5", 0.5), ("L = 5", 5.0)}

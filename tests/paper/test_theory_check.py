@@ -11,7 +11,6 @@ from sharpe_bandits import theory
 from sharpe_bandits.experiments.panel import PanelResult
 from sharpe_bandits.paper import theory_check
 from sharpe_bandits.paper.panels import panel as of_paper
-from sharpe_bandits.paper.theory_check import examine
 from sharpe_bandits.simulation import checkpoint_times
 from sharpe_bandits.study import COLUMNS
 from tests.synthetic import case, finished, outcome, panel
@@ -31,6 +30,14 @@ def growing(curve, batches=30, noise=0.02):
     pulls = np.stack([wrong, TIMES - wrong], axis=2)
     one = case([UCB], {"L": 1.0}, sb.RSSR(1.0), BANDIT, HORIZON)
     return finished(panel([one]), [outcome(UCB, pulls, TIMES)])
+
+
+def examine(results, runs, seed):
+    """What theory adds to several panels."""
+    findings = theory_check.Findings()
+    for result in results:
+        theory_check.examine(result, findings, runs, seed)
+    return findings
 
 
 def found(done, what):

@@ -1,5 +1,7 @@
 """Many figures are drawn by two processes, and the files are those that one would have written."""
 
+import os
+import pickle
 import subprocess
 import sys
 import time
@@ -51,9 +53,9 @@ def drawn_here(monkeypatch):
     """The names of figures that this process draws."""
     names, real = [], drawing._draw
 
-    def drawn(name, figure, folder):
-        names.append(name)
-        real(name, figure, folder)
+    def drawn(taken, folder):
+        names.append(pickle.loads(taken.read_bytes())[0])
+        real(taken, folder)
 
     monkeypatch.setattr(drawing, "_draw", drawn)
     return names
@@ -87,6 +89,42 @@ def test_pictures_of_an_earlier_time_are_replaced(starts, tmp_path):
         (tmp_path / name).write_bytes(b"old")
     draw(figures(drawing.MANY).items(), tmp_path)
     assert found(tmp_path) == expected(figures(drawing.MANY))
+
+
+def test_an_interrupt_leaves_the_pictures_of_an_earlier_time(tmp_path):
+    draw(figures(1).items(), tmp_path)
+    with pytest.raises(AttributeError):
+        draw(between(figures(1)), tmp_path)
+    assert found(tmp_path) == expected(figures(1))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not say whether a process is alone")
+def test_the_other_process_ends_with_this_one(tmp_path):
+    """It is killed just after the other one was started, and no figure waits."""
+    code = f"""
+import pathlib, sys, time
+from sharpe_bandits.report import drawing
+process = drawing.started(drawing.main, ({str(tmp_path)!r}, pathlib.Path({str(tmp_path)!r})))
+print(process.pid, flush=True)
+time.sleep(60)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        child = int(parent.stdout.readline())
+        parent.kill()
+    until = time.monotonic() + 30
+    while alive(child) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not alive(child)
+
+
+def alive(process):
+    """Whether a process has not ended; one that nobody waits for has."""
+    try:
+        os.kill(process, 0)
+        state = Path(f"/proc/{process}/stat")
+        return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
+    except ProcessLookupError:
+        return False
 
 
 def test_few_figures_and_one_core_need_no_other_process(starts, tmp_path, monkeypatch):

@@ -283,7 +283,7 @@ def test_what_cannot_be_ranked():
 
 def test_a_missing_library_is_named(daily, monkeypatch):
     monkeypatch.setitem(sys.modules, "arch", None)
-    with pytest.raises(sb.SharpeBanditsError, match=r"needs arch.*pip install 'sharpe-bandits\[data\]'"):
+    with pytest.raises(sb.SharpeBanditsError, match=r"you need arch.*pip install 'sharpe-bandits\[data\]'"):
         rank(daily)
 
 

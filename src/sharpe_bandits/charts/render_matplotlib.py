@@ -41,8 +41,6 @@ _MARKERS: dict[str | None, Any] = {
     "thin cross": "x",
     "arrow down": 7,
 }
-#: What :func:`pictures` gives, by the ending of a file's name.
-KINDS = ("svg", "png")
 #: How hard a PNG is compressed, from 0 to 9: more takes long, and saves next to nothing.
 _COMPRESSION = 3
 #: Settings of matplotlib for every figure.
@@ -93,7 +91,7 @@ def pictures(figure: Figure | Heatmap) -> dict[str, bytes]:
         FigureCanvasAgg(drawn).print_png(  # type: ignore[no-untyped-call]
             png, metadata={"Software": None}, pil_kwargs={"compress_level": _COMPRESSION}
         )
-    return dict(zip(KINDS, (svg.getvalue(), png.getvalue()), strict=True))
+    return {"svg": svg.getvalue(), "png": png.getvalue()}
 
 
 @contextmanager

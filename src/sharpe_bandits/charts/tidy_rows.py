@@ -66,8 +66,8 @@ def figure_from_rows(title: str, rows: Rows, metric: str = "regret", axis: Liter
     settings = []
     for row in {row["case"]: row for row in own}.values():
         lines = (row["case"],) if row["case"] else (f"K = {row['K']}", f"n = {row['n']:,}")
-        settings.append(Setting(row["case"], row["case"], "", lines, row["n"]))
-    if any(row["t"] != row["n"] for row in own):
+        settings.append(Setting(row["case"], row["case"], "", lines, row["horizon"]))
+    if any(row["t"] != row["horizon"] for row in own):
         beside = [m for m in ("sub-optimal plays",) if metric == "regret" and m in measured]
         return curves(title, rows, settings, [metric, *beside], axis)
     return points(title, rows, settings, metric)

@@ -6,18 +6,17 @@ compiled is found in the cache of kernels. It is a help alone: if it fails, this
 
 from __future__ import annotations
 
-import os
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ..beside import given, started
+from ..beside import given, is_alone, started
 from .cache import call_at_miss, usable_folder
 from .spec import Spec, run_chunk
 
-#: Runs that the other process plays of a spec whose kernels are new to it: all kernels that many runs take are needed.
+#: Runs that the other process plays of a spec whose kernels are new to it: as many as a kernel plays abreast.
 _RUNS = 16
 
 
@@ -50,10 +49,9 @@ def _started(specs: Sequence[Spec]) -> subprocess.Popen[bytes]:
 
 def main() -> None:
     """What the other process does."""
-    asked_by = os.getppid()
     played: set[Any] = set()
     for spec in reversed(given()):
-        if os.getppid() != asked_by:  # it was killed
+        if is_alone():
             return
         with suppress(Exception):  # the process that asked for it will say what is wrong
             if spec.kernels not in played:

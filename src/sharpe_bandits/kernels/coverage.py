@@ -5,7 +5,7 @@ from .rewards import fill
 from .statistics import anchor_of, summary
 from .streams import REWARDS, fold, stream_key
 
-AHEAD = 256  # rewards drawn at a time
+DRAWN = 256  # rewards drawn at a time
 
 
 def sample_moments(arms, arm, seed, size, mean, variance, second):
@@ -13,13 +13,13 @@ def sample_moments(arms, arm, seed, size, mean, variance, second):
 
     Sample r is what the first ``size`` pulls of the arm pay in run r of a simulation with that seed.
     """
-    buffer = zeros(AHEAD)
+    buffer = zeros(DRAWN)
     inverse, inverse_less = 1.0 / size, 1.0 / (size - 1.0)
     for r in range(mean.size):
         key = fold(stream_key(seed, REWARDS, r), arm)
         anchor, s0, s1, q0, q1 = 0.0, 0.0, 0.0, 0.0, 0.0
-        for first in range(0, size, AHEAD):
-            steps = min(AHEAD, size - first)
+        for first in range(0, size, DRAWN):
+            steps = min(DRAWN, size - first)
             fill(arms, 0, arm, key, first, buffer[:steps])
             if first == 0:
                 anchor = anchor_of(buffer[0])

@@ -17,7 +17,7 @@ from .rewards import UNIFORM, fill, recorded, uniform_reward
 from .statistics import Sums, anchor_of, higher_moments, pooled, summary
 from .streams import REWARDS, fold, reward_bits, stream_key
 
-AHEAD = 64  # rewards drawn at a time where they are not drawn abreast
+DRAWN = 64  # rewards drawn at a time where they are not drawn abreast
 PIECE = 65536  # pulls drawn abreast between looks at whether to stop
 STEP = 1e-3  # of a numerical derivative, in standard deviations (or variances)
 #: What is at hand of the arms being played, one per lane: rows of an array. One array, so that the compiler sees at
@@ -234,7 +234,7 @@ def play_phases(game, phases, rewards, goal, out):
     ranked, places = zeros((2, count_arms)), zeros((2, count_arms), np.int64)
     played = zeros((ROWS, LANES))
     keys = words(played)  # the same memory
-    buffer = zeros(AHEAD)
+    buffer = zeros(DRAWN)
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
     for block in range(0, runs, LANES):
@@ -300,10 +300,10 @@ def play_phases(game, phases, rewards, goal, out):
                         row = (block + k) * row_step
                         total1, total2, base = played[SUM1, k], played[SUM2, k], played[ANCHOR, k]
                         total3, total4 = sum3[k, a], sum4[k, a]
-                        for j in range(0, quotas[k, p], AHEAD):
+                        for j in range(0, quotas[k, p], DRAWN):
                             if out.stop[0] != 0:
                                 return
-                            steps = min(AHEAD, quotas[k, p] - j)
+                            steps = min(DRAWN, quotas[k, p] - j)
                             fill(arms, row, a, streams[k, a], done[k, a] + j, buffer[:steps])
                             for i in range(steps):
                                 now = 0

@@ -344,7 +344,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
                         buffer[a, offset:], radii[u:], inverse[v + 1 :], inverse[v:], inverse_root[v + 1 :]
                     )  # fmt: skip
                     most = min(width if rival < math.inf else 1, stop - t)
-                    if width == SHORT:
+                    if width == SHORT:  # as a constant: vector instructions do not pay otherwise
                         played = lead(SHORT, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
                     else:
                         played = lead(width, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)

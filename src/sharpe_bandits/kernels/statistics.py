@@ -173,8 +173,6 @@ STATISTICS: tuple[Statistic, ...] = (
     Statistic(("drawn_mean", "drawn_variance"), drawn, cells=FIRSTS, take=take_first, powers=True, random=True),
     Statistic(("autocovariance",), autocovariance, cells=PAIRS, take=take_pair),
 )
-#: What a record has in their place where none of them is kept.
-UNKNOWN = (math.nan,) * sum(len(statistic.fields) for statistic in STATISTICS)
 
 
 class Keeping(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,44 +36,31 @@ _MISLED = {
 LITTLE = 0.1
 
 
-@dataclass
-class Findings:
-    """What theory adds: tidy rows per panel, verdicts and tables."""
-
-    rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    verdicts: list[Verdict] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
-
-
-def examine(
-    results: list[PanelResult],
-    runs: int,
-    seed: int,
-    examined: Callable[[PanelResult, list[dict[str, Any]]], None] = lambda result, rows: None,
-) -> Findings:
-    """Compare every panel with theory; ``examined`` is told of each panel at once, and the rows that theory adds."""
-    findings = Findings()
-    bounds = Table(
-        ["panel", "profile", "case", "n", "policy", "form", "bound", "measured", "up to", "verdict"],
+def _bounds_table() -> Table:
+    return Table(
+        ["panel", "profile", "case", "horizon", "policy", "form", "bound", "measured", "up to", "verdict"],
         [],
         "Bounds",
-        "Every bound at its horizon (or budget) n beside what was measured (up to: the upper end of its 99% interval). "
+        "Every bound at its horizon (or budget) beside what was measured (up to: the upper end of its 99% interval). "
         "Printed: as the paper has it; repaired: with its errors corrected; proved: valid for the policy as it is "
-        "played. A bound that says nothing (a probability of at least 1, a regret of at least n times the largest gap) "
-        "is vacuous. Claims are judged by printed bounds where their assumptions are met: rewards within the support, "
-        "a pilot of two pulls.",
+        "played. A bound that says nothing (a probability of at least 1, a regret of at least the horizon times the "
+        "largest gap) is vacuous. Claims are judged by printed bounds where their assumptions are met: rewards within "
+        "the support, a pilot of two pulls.",
         "bounds",
     )
-    growth = Table(
+
+
+def _growth_table() -> Table:
+    return Table(
         [
-            "panel", "profile", "policy", "case", "n", "slope of ln t", "s.e.", "lower bound", "p", "s.e. of p",
+            "panel", "profile", "policy", "case", "horizon", "slope of ln t", "s.e.", "lower bound", "p", "s.e. of p",
             "linear part", "s.e. of it", "locked in at 10%", "verdict",
         ],
         [],
         "Growth of regret",
-        "How the regret of UCB-RSSR, and of policies of which others claim it, grows up to n: over the last two "
-        "decades of rounds, or the last one of panels without a longer game. The linear part is the share of the final "
-        "regret that the last term of a + b ln t + c t accounts "
+        "How the regret of UCB-RSSR, and of policies of which others claim it, grows up to the horizon: over the last "
+        "two decades of rounds, or the last one of panels without a longer game. The linear part is the share of the "
+        "final regret that the last term of a + b ln t + c t accounts "
         "for; p is the power for which a + b t^p fits best (0 stands for ln t, less for what levels off). The claim "
         "holds if the linear part is surely below a tenth and p surely below 0.1: regret is logarithmic, or less. It "
         "fails if the linear part is surely above a tenth (99% confidence). A run is locked in at 10% if its last half "
@@ -81,20 +68,35 @@ def examine(
         "policy can stay below for ever (Burnetas and Katehakis, rewards within the common support of the arms).",
         "growth",
     )  # fmt: skip
-    for f in results:
-        rows = findings.rows[f.panel.key] = []
-        if f.panel.metric == "coverage":
-            _coverage(f, seed, findings)
-        else:
-            _bounds(f, findings, bounds)
-            if f.panel.metric == "regret":
-                rows += _lower_bound_rows(f)
-                _growth(f, findings, growth)
-            if f.panel.profile and f.panel.claims and not f.panel.cites:  # a panel of the paper
-                _same_arm(f, runs, seed, findings)
-        examined(f, rows)
-    findings.tables = [table for table in (bounds, growth) if table.rows]
-    return findings
+
+
+@dataclass
+class Findings:
+    """What theory adds to panels: tidy rows by panel, verdicts, and tables of bounds and of growth."""
+
+    rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    verdicts: list[Verdict] = field(default_factory=list)
+    bounds: Table = field(default_factory=_bounds_table)
+    growth: Table = field(default_factory=_growth_table)
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables that have rows."""
+        return [table for table in (self.bounds, self.growth) if table.rows]
+
+
+def examine(f: PanelResult, findings: Findings, runs: int, seed: int) -> None:
+    """Compare a panel with theory, and add what is found."""
+    rows = findings.rows[f.panel.key] = []
+    if f.panel.metric == "coverage":
+        _coverage(f, seed, findings)
+        return
+    _bounds(f, findings)
+    if f.panel.metric == "regret":
+        rows += _lower_bound_rows(f)
+        _growth(f, findings)
+    if f.panel.profile and f.panel.claims and not f.panel.cites:  # a panel of the paper
+        _same_arm(f, runs, seed, findings)
 
 
 def _verdict(
@@ -109,8 +111,8 @@ def _measured(study: Study, result: PolicyResult) -> Estimate:
     return result.regret(study.objective, CONFIDENCE).final
 
 
-def _bounds(f: PanelResult, findings: Findings, table: Table) -> None:
-    panel = f.panel
+def _bounds(f: PanelResult, findings: Findings) -> None:
+    panel, table = f.panel, findings.bounds
     judged: list[Evidence] = []
     locked = []
     pairs = list(zip((*panel.cases, *panel.long_cases), (*f.studies, *f.long_studies), strict=False))
@@ -205,8 +207,8 @@ def _row(f: PanelResult, study: Study, policy: str, runs: int, numbers: dict[str
     return study.row(policy, runs, numbers, f.panel.id, f.panel.profile)
 
 
-def _growth(f: PanelResult, findings: Findings, table: Table) -> None:
-    panel = f.panel
+def _growth(f: PanelResult, findings: Findings) -> None:
+    panel, table = f.panel, findings.growth
     evidence = []
     far = bool(f.long_studies)
     pairs = zip(panel.long_cases, f.long_studies, strict=True) if far else zip(panel.cases, f.studies, strict=True)

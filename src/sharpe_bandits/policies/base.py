@@ -112,7 +112,7 @@ class Policy:
         raise AssertionError(f"{type(self).__name__} checks no horizon")
 
     def settled(self, horizon: int, arms: int) -> Policy:
-        """The policy with everything fixed that depends on the game: two that play it alike are equal."""
+        """The policy with what it derives from the game, such as the length of its pilot, given as numbers."""
         return self
 
     def agent(self, arms: int | Iterable[str], *, horizon: int | None = None, seed: int = 0) -> Agent:

@@ -1,12 +1,11 @@
 """Many figures drawn to files, by two processes: drawing holds the interpreter.
 
-Figures wait in a folder, a file each. Whoever draws one renames its file first, which only one can: the other process
-from the first figure on, as soon as there are many, and this one from the last, once there are no more to come.
+Figures wait in a folder, a file each. The other process draws them in their order, as soon as there are many. This one
+joins in from the last figure on, once no more are to come. Renaming a figure's file claims it: only one of them can.
 """
 
 from __future__ import annotations
 
-import os
 import pickle
 import subprocess
 import tempfile
@@ -14,29 +13,29 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-from ..beside import given, started
+from ..beside import given, is_alone, started
 from ..charts.description import Figure, Heatmap
-from ..charts.render_matplotlib import KINDS, pictures
+from ..charts.render_matplotlib import pictures
 from ..executors import cores
 from ..files import write_atomically
 
 #: So many figures take longer than it takes to start another process.
 MANY = 6
-#: Seconds after which the other process looks again whether a figure waits.
-_PAUSE = 0.02
-_WAITING, _TAKEN, _END = ".waiting", ".taken", "end"
+#: Seconds after which the other process looks again whether a figure waits, and after which it gives up.
+_PAUSE, _PATIENCE = 0.02, 600.0
+#: What a figure's file is called: its number, and what has become of it. The last file says that no more will come.
+_WAITING, _TAKEN, _DRAWN, _END = ".waiting", ".taken", ".drawn", "end"
 
 
 class Drawing:
     """A context within which figures are given to be drawn to ``folder/NAME.svg`` and ``NAME.png``.
 
-    All are drawn when it ends. What the other process fails at is drawn here, where the error, if it is one, has
-    somebody to tell.
+    All are drawn when it ends. What the other process fails to draw is drawn by this one, which reports the error.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._figures: dict[str, Figure | Heatmap] = {}
+        self._count = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._queue = tempfile.TemporaryDirectory()
 
@@ -44,13 +43,11 @@ class Drawing:
         return self
 
     def add(self, name: str, figure: Figure | Heatmap) -> None:
-        """Have a figure drawn."""
-        for path in self._pictures(name):
-            path.unlink(missing_ok=True)
-        number = len(self._figures)
-        self._figures[name] = figure
-        write_atomically(Path(self._queue.name) / f"{number:06}{_WAITING}", pickle.dumps((name, figure)))
-        if self._process is None and len(self._figures) >= MANY and cores() > 1:
+        """Have a figure drawn, under a name of its own."""
+        place = Path(self._queue.name) / f"{self._count:06}{_WAITING}"
+        write_atomically(place, pickle.dumps((name, figure)))
+        self._count += 1
+        if self._process is None and self._count >= MANY and cores() > 1:
             self._process = started(main, (self._queue.name, self.folder))
 
     def __exit__(
@@ -72,12 +69,8 @@ class Drawing:
             pass
         if self._process is not None:
             self._process.wait()
-        for name, figure in self._figures.items():
-            if not all(path.exists() for path in self._pictures(name)):
-                _draw(name, figure, self.folder)
-
-    def _pictures(self, name: str) -> list[Path]:
-        return [self.folder / f"{name}.{kind}" for kind in KINDS]
+        for left in sorted(queue.glob(f"*{_TAKEN}")):
+            _draw(left, self.folder)
 
 
 def _draw_one(queue: Path, folder: Path, *, last: bool = False) -> bool:
@@ -85,28 +78,29 @@ def _draw_one(queue: Path, folder: Path, *, last: bool = False) -> bool:
     for path in sorted(queue.glob(f"*{_WAITING}"), reverse=last):
         try:
             taken = path.rename(path.with_suffix(_TAKEN))
-        except FileNotFoundError:  # by the other one
+        except FileNotFoundError:  # the other process has it
             continue
-        name, figure = pickle.loads(taken.read_bytes())
-        _draw(name, figure, folder)
+        _draw(taken, folder)
         return True
     return False
 
 
-def _draw(name: str, figure: Figure | Heatmap, folder: Path) -> None:
+def _draw(taken: Path, folder: Path) -> None:
+    name, figure = pickle.loads(taken.read_bytes())
     for kind, picture in pictures(figure).items():
         write_atomically(folder / f"{name}.{kind}", picture)
+    taken.rename(taken.with_suffix(_DRAWN))
 
 
 def main() -> None:
     """What the other process does."""
-    asked_by = os.getppid()
     name, folder = given()
-    queue = Path(name)
-    while queue.is_dir() and os.getppid() == asked_by:
-        ended = (queue / _END).exists()  # no figure comes after it
+    queue, idle_since = Path(name), time.monotonic()
+    while queue.is_dir() and not is_alone() and time.monotonic() - idle_since < _PATIENCE:
+        ended = (queue / _END).exists()  # looked at before the queue: no figure comes after it
         if _draw_one(queue, folder):
-            continue
-        if ended:
+            idle_since = time.monotonic()
+        elif ended:
             return
-        time.sleep(_PAUSE)
+        else:
+            time.sleep(_PAUSE)

@@ -101,7 +101,7 @@ def _panel(result: PanelResult, content: Content) -> dict[str, Any]:
         # a user's file may be called "data" or "scorecard"
         "anchor": panel.key if panel.profile else f"own-{panel.key}",
         "verdicts": [v for v in content.verdicts if (v.panel, v.profile) == (panel.id, panel.profile)],
-        "last": [row for row in content.rows[panel.key] if row["t"] == row["n"]],
+        "last": [row for row in content.rows[panel.key] if row["t"] == row["horizon"]],
         "settings": [
             (study.label, _counted(study.arms_in_words()), "; ".join(study.policies_in_words()))
             for study in result.studies

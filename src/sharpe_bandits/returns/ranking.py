@@ -503,7 +503,7 @@ def _leader(returns: Returns, objective: RSSR | None, alpha: float, rate: float)
     return replace(found, arm=returns.names[found.arm], rival=returns.names[found.rival], since=since)
 
 
-def false_discovery_rates(p: Any, method: str) -> np.ndarray:
+def false_discovery_rates(p: Any, method: Literal["bh", "by"]) -> np.ndarray:
     """p-values adjusted for the false discovery rate: "bh" of Benjamini and Hochberg, "by" for any dependence."""
     from scipy.stats import false_discovery_control
 

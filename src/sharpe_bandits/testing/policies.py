@@ -158,7 +158,7 @@ class PolicyContract:
             np.array_equal(first, again), "the same seed gave other choices: an index must not have a memory of its own"
         )
 
-    def test_settled_it_plays_alike(self, policy: Policy) -> None:
+    def test_the_settled_policy_makes_the_same_choices(self, policy: Policy) -> None:
         tape, rounds = self.tape(policy), self.rounds(policy)
         settled = policy.settled(rounds, self.arms)
         require(settled.settled(rounds, self.arms) == settled, f"{settled!r} is not settled once for all")

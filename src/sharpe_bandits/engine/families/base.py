@@ -29,7 +29,9 @@ MAX_PREGENERATED = 2**23
 
 
 class Family:
-    """The adapter of a family of policies. Nothing else in the library asks which family a policy belongs to."""
+    """The adapter of a family of policies in simulations; :data:`sharpe_bandits.agents.AGENTS` has its agent. Nothing
+    else in the library asks which family a policy belongs to.
+    """
 
     #: Rounds per chunk to aim at.
     chunk_rounds = CHUNK_ROUNDS

@@ -79,7 +79,7 @@ class IndexFamily(Family):
             return Kernels(rounds=specialise(delayed.delayed, bindings))
         quick = specialise(lazy.lazy, bindings) if is_lazy(spec) else None
         bindings |= _kept_parts(policy)
-        rounds = specialise(round_by_round.round_by_round, {**bindings, **_remembered(spec)})
+        rounds = specialise(round_by_round.round_by_round, {**bindings, **_round_by_round(spec)})
         if policy.memory != EVERYTHING or spec.feedback == "full":
             _check_auto(spec)
             return Kernels(rounds)
@@ -244,8 +244,8 @@ def _kept_parts(policy: IndexPolicy) -> dict[Any, Any]:
     }
 
 
-def _remembered(spec: Spec) -> dict[Any, Any]:
-    """What placeholders stand for in the kernel that plays round by round."""
+def _round_by_round(spec: Spec) -> dict[Any, Any]:
+    """What placeholders stand for in the kernel that plays round by round: what is forgotten, and what is seen."""
     window, discount = _policy(spec).memory
     return {
         formulas.has_window: formulas.answer(window > 0),
