@@ -53,7 +53,7 @@ def test_class_names_work_where_only_one_is_meant(study, budget):
         two["UCBRSSR"]
 
 
-@pytest.mark.parametrize("ask", ["regret", "suboptimal_plays", "error", "simple_regret", "achieved"])
+@pytest.mark.parametrize("ask", ["regret", "suboptimal_plays", "error", "simple_regret", "achieved", "locked_in"])
 def test_all_policies_at_once(study, ask):
     found = getattr(study, ask)(RSSR, confidence=0.9)
     assert list(found) == study.names
@@ -69,6 +69,13 @@ def test_all_policies_at_once(study, ask):
     assert text[1].startswith("UCB-RSSR")
     with pytest.raises(sb.UnknownNameError, match="did you mean 'UCB-RSSR'"):
         found["UCB-RSR"]
+
+
+def test_nothing_is_no_name():
+    one = sb.simulate(sb.UCBRSSR(1.0), BANDIT, horizon=20, runs=2)
+    assert None not in one
+    with pytest.raises(sb.UnknownNameError, match="no policy in this study is called None"):
+        one[None]
 
 
 def test_bad_keys_and_folders_are_refused(study):
@@ -134,6 +141,10 @@ def test_fixed_confidence_gives_a_study_too(identified):
     sure, bold = identified["SF-LUCB"], identified["bold"]
     assert isinstance(sure, sb.StoppingResult)
     assert identified.stopping_time()["bold"] == bold.stopping_time()
+    assert identified.unfinished()["bold"] == bold.unfinished()
+    rounds = f"runs of at most {identified.horizon:,} rounds"
+    assert rounds in repr(identified)
+    assert rounds in identified.summary().title
     rows = identified.summary().records()
     assert [row["policy"] for row in rows] == ["bold", "SF-LUCB"]
     difference = (sure.rounds - bold.rounds).astype(float)
