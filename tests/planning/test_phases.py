@@ -141,7 +141,7 @@ def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_head
         "again in blocks of 4 on average, which keeps autocorrelation, the same for all arms, so that their "
         "correlation counts; where one is seen at a time, independent normal rewards."
     )
-    assert text.startswith(f"Probability of missing the best of 2 arms: A (3). {assumed} method budget")
+    assert text.startswith(f"Probability of missing the best of 2 arms: A (Sharpe ratio 3). {assumed} method budget")
     page = drawn.page(plan)
     assert f'<p class="lead">{html.escape(assumed)}</p>'.replace("&#x27;", "&#39;") in page
     assert page.index("Assumed:") < page.index("<table")
@@ -149,7 +149,7 @@ def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_head
     assert one_by_one.rewards == (
         "the table's 2,520 rows, drawn again one by one, the same for all arms, so that their correlation counts"
     )
-    assert words.answer(plan).startswith("If the best arm is A (3)")
+    assert words.answer(plan).startswith("If the best arm is A (Sharpe ratio 3)")
     jointly = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=4, bootstrap=True)
     assert jointly.bandit.jointly
     assert {arm.block for arm in jointly.bandit.arms} == {4.0}

@@ -36,7 +36,7 @@ class Panel:
 
     Attributes
     ----------
-    id, profile : str
+    id, profile : str and Literal['paper', 'authors', '']
         its identity; a user's own experiment has profile ""
     title, compares, note : str
         in words
@@ -57,7 +57,7 @@ class Panel:
     """
 
     id: str
-    profile: str
+    profile: Literal["paper", "authors", ""]
     title: str
     compares: str
     note: str

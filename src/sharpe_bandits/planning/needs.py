@@ -213,6 +213,11 @@ class Plan(Shown):
         doubts = console.doubts(self.problem.remarks)
         return Group(*doubts, table, *(Text(text) for text in words.remarks(self)))
 
+    def __repr__(self) -> str:
+        from . import words
+
+        return f"<Plan: {words.answer(self).rstrip('.')}>"
+
     def findings(self) -> Findings:
         from . import words
 

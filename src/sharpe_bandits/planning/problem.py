@@ -267,7 +267,7 @@ class BestArmProblem:
     @property
     def best_in_words(self) -> str:
         """The best arm with its annualised Sharpe ratio; several if they tie."""
-        return self._called(self.best)
+        return self._called(self.best, "Sharpe ratio ")
 
     def estimates(self, periods: int, runs: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Means and variances (runs, arms) of rewards that were seen of every arm in so many periods."""
@@ -340,8 +340,8 @@ class BestArmProblem:
             return "It has the same best arm as the plain Sharpe ratio, but not the same order of all others."
         return "Here it orders arms as the plain Sharpe ratio does."
 
-    def _called(self, numbers: Iterable[int]) -> str:
-        return " and ".join(f"{self.names[k]} ({self.sharpes[k]:.4g})" for k in numbers)
+    def _called(self, numbers: Iterable[int], what: str = "") -> str:
+        return " and ".join(f"{self.names[k]} ({what}{self.sharpes[k]:.4g})" for k in numbers)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that describes the problem."""
