@@ -52,6 +52,7 @@ def test_a_plan_in_words(plan):
     text = str(plan)
     assert text.startswith("Budget needed to find the best of 4 arms with error probability 0.05")
     assert words.answer(plan).startswith(
-        "If the best arm is arm 1 (Sharpe ratio 8) and the others are as assumed: budget needed for an error probability below 0.05"
+        "If the best arm is arm 1 (Sharpe ratio 8) and the others are as assumed: budget needed for an error "
+        "probability below 0.05"
     )
     assert len(words.heads(plan)) == len(words.lines(plan)[0])
