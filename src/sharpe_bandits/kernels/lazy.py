@@ -30,7 +30,7 @@ WIDE = 8  # numbers in a vector
 #: Pulls of the leader looked at together: where leads are short of late, otherwise, and once a lead has lasted.
 SHORT, MEDIUM, LONG = 4, 16, LOOKAHEAD
 LASTING = 64  # pulls after which a lead has lasted
-DRAWN = 128  # rewards drawn together, per arm
+DRAWN = 64  # rewards drawn together, per arm, and twice as many of an arm whose lead has lasted
 SEEN = 32  # arms looked at one by one, at most, before their bounds are made anew
 INFLATION = 1e-12  # a bound is raised by this much, relatively, so that rounding cannot matter
 BEYOND = 1024  # confidence radii worked out together, past the end of their table
@@ -190,7 +190,8 @@ def lazy(game, rewards, tables, arguments, goal, out):
     state = zeros((ROWS, padded))
     pulls, low, high = state[PULLS], zeros(padded), zeros(padded)
     streams = zeros(count_arms, np.uint64)
-    buffer, drawn = zeros((count_arms, DRAWN)), zeros(count_arms, np.int64)
+    buffer = zeros((count_arms, 2 * DRAWN))
+    drawn, until = zeros(count_arms, np.int64), zeros(count_arms, np.int64)  # pulls whose rewards are in it
     order, seen = zeros(count_arms, np.uint32), zeros(count_arms, np.uint32)
     ahead = zeros((INDEX + 1, LONG))
     traced = out.choices.shape[0] > 0
@@ -209,8 +210,8 @@ def lazy(game, rewards, tables, arguments, goal, out):
                 if j % DRAWN == 0:
                     if out.stop[0] != 0:
                         return
-                    fill(arms, row, i, streams[i], j, buffer[i])
-                    drawn[i] = j
+                    fill(arms, row, i, streams[i], j, buffer[i, :DRAWN])
+                    drawn[i], until[i] = j, j + DRAWN
                 x = buffer[i, j % DRAWN]
                 if j == 0:
                     state[ANCHOR, i] = anchor_of(x)
@@ -324,11 +325,14 @@ def lazy(game, rewards, tables, arguments, goal, out):
                 leads = True
                 while leads and t < stop:
                     width = MEDIUM if t - started < LASTING else LONG
-                    if short or rival == math.inf:
+                    if rival == math.inf:
+                        width = 1
+                    elif short:
                         width = SHORT
-                    if s + width > drawn[a] + DRAWN:
-                        fill(arms, row, a, streams[a], s, buffer[a])
-                        drawn[a] = s
+                    if s + width > until[a]:
+                        ahead_of_need = 2 * DRAWN if width == LONG else DRAWN
+                        fill(arms, row, a, streams[a], s, buffer[a, :ahead_of_need])
+                        drawn[a], until[a] = s, s + ahead_of_need
                     offset = s - drawn[a]
                     if long_game():
                         if t + 1 + width > first_round + radii.size:
@@ -343,8 +347,11 @@ def lazy(game, rewards, tables, arguments, goal, out):
                     x, e, n, w, q = (
                         buffer[a, offset:], radii[u:], inverse[v + 1 :], inverse[v:], inverse_root[v + 1 :]
                     )  # fmt: skip
-                    most = min(width if rival < math.inf else 1, stop - t)
-                    if width == SHORT:  # as a constant: vector instructions do not pay otherwise
+                    most = min(width, stop - t)
+                    # Short widths as constants: what is worked out for a few pulls is laid out in line.
+                    if width == 1:
+                        played = lead(1, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
+                    elif width == SHORT:
                         played = lead(SHORT, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
                     else:
                         played = lead(width, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
