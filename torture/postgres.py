@@ -19,6 +19,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 VARIABLE = "SHARPE_BANDITS_TEST_POSTGRES"
+#: What a server says while workers of one that was killed are still there.
+_IN_USE = "shared memory block"
 
 
 class NoPostgresError(Exception):
@@ -59,13 +61,10 @@ class Server:
             raise NoPostgresError(f"{program} failed: {done.stderr.strip()[-300:]}")
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
-        arguments = [self._programs / "postgres", "-D", self._data, "-k", self._socket, "-c", "listen_addresses="]
-        with (self._root / "log").open("ab") as log:
-            self.process = subprocess.Popen(
-                arguments, stdout=log, stderr=log, user=self._user, cwd="/", start_new_session=True
-            )
+        """Start it, and wait until it answers: for a while after it was killed, its workers are still there."""
         import psycopg
+
+        self._launch()
 
         deadline = time.monotonic() + 60
         while True:
@@ -73,17 +72,26 @@ class Server:
                 psycopg.connect(self.url, connect_timeout=2).close()
                 return
             except psycopg.OperationalError as error:
-                if time.monotonic() > deadline or self.process.poll() is not None:
-                    said = (self._root / "log").read_text(errors="replace")[-300:]
+                said = (self._root / "log").read_text(errors="replace")[-300:]
+                ended = self.process.poll() is not None
+                if time.monotonic() > deadline or (ended and _IN_USE not in said):
                     raise NoPostgresError(f"the server does not start: {said}") from error
                 time.sleep(0.05)
+                if ended:
+                    self._launch()
+
+    def _launch(self) -> None:
+        arguments = [self._programs / "postgres", "-D", self._data, "-k", self._socket, "-c", "listen_addresses="]
+        with (self._root / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                arguments, stdout=log, stderr=log, user=self._user, cwd="/", start_new_session=True
+            )
 
     def kill(self) -> None:
-        """End it and all its processes as a crash would."""
+        """End it as a crash would; its workers notice, and end soon after."""
         assert self.process is not None
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        # Its workers share the process group; give the kernel a moment to take back memory they shared.
         (self._data / "postmaster.pid").unlink(missing_ok=True)
 
     def stop(self) -> None:

@@ -1,6 +1,6 @@
 """Figures of tidy rows: curves over time where a metric was followed, points per case where it was measured once.
 
-Tidy rows are dictionaries with the columns case, policy, K, L, n, t, metric, mean, low and high, among others.
+Tidy rows are dictionaries with the columns case, policy, K, L, horizon, t, metric, mean, low and high, among others.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def figure_from_rows(title: str, rows: Rows, metric: str = "regret", axis: Liter
         raise unknown("metric in these rows", metric, measured)
     settings = []
     for row in {row["case"]: row for row in own}.values():
-        lines = (row["case"],) if row["case"] else (f"K = {row['K']}", f"n = {row['n']:,}")
+        lines = (row["case"],) if row["case"] else (f"K = {row['K']}", f"n = {row['horizon']:,}")
         settings.append(Setting(row["case"], row["case"], "", lines, row["horizon"]))
     if any(row["t"] != row["horizon"] for row in own):
         beside = [m for m in ("sub-optimal plays",) if metric == "regret" and m in measured]
