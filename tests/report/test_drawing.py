@@ -77,7 +77,20 @@ def test_many_figures_are_drawn_while_others_are_made(starts, drawn_here, tmp_pa
     assert found(tmp_path) == expected({**of, "late": of["figure 0"]})
 
 
-def test_figures_are_shared_and_none_is_drawn_twice(starts, drawn_here, tmp_path):
+def test_a_figure_that_the_other_process_has_taken_is_left_to_it(tmp_path):
+    queue, folder = tmp_path / "queue", tmp_path / "figures"
+    for number, pair in enumerate(figures(3).items()):
+        drawing.write_atomically(queue / f"{number:06}.waiting", pickle.dumps(pair))
+    (queue / "000002.waiting").rename(queue / "000002.taken")
+    assert drawing._draw_one(queue, folder, last=True)
+    assert sorted(found(folder)) == ["figure 1.png", "figure 1.svg"]
+    assert drawing._draw_one(queue, folder)
+    assert not drawing._draw_one(queue, folder)
+    assert found(folder) == expected(figures(2))
+    assert sorted(path.name for path in queue.iterdir()) == ["000000.drawn", "000001.drawn", "000002.taken"]
+
+
+def test_this_process_draws_from_the_last_figure_on(starts, drawn_here, tmp_path):
     of = figures(4 * drawing.MANY)
     draw(of.items(), tmp_path)
     assert drawn_here == list(reversed(of))[: len(drawn_here)]  # from the last one on

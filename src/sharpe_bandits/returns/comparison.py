@@ -132,7 +132,7 @@ class Comparison(Shown):
         clear = [d for d in self.differences if d.fdr <= level]
         said = (
             f"{len(clear)} of {len(self.differences)} differences of Sharpe ratios are clear at a false discovery rate "
-            f"of {level:.0%}; {sum(d.p <= level for d in self.differences)} would be if no others had been looked at."
+            f"of {level:.0%}; {sum(d.p <= level for d in self.differences)} would be if each had been looked at alone."
         )
         if self.confidence_set:
             few = self.included[:SHOWN]
