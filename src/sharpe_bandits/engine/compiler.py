@@ -33,7 +33,7 @@ _EXTENSIONS = ("avx512f", "avx2", "avx", "fma", "sse4.2", "sve", "neon")
 #: Functions of less byte code than this are always inlined.
 _SHORT = 1500
 #: Functions with an intrinsic.
-_MEMORY = (memory.zeros, memory.words, memory.word_of, memory.number_of)
+_MEMORY = (memory.zeros, memory.words, memory.word_of, memory.number_of, memory.scratch, memory.fetch)
 _compiled: dict[tuple[str, str], Any] = {}
 _callees: dict[str, Any] = {}
 #: Formulas found to compile, and the types they were compiled for.

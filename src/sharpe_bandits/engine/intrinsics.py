@@ -87,6 +87,64 @@ def _number_of(typing: Any, word: Any) -> Any:
     return types.float64(types.uint64), generate
 
 
+@intrinsic
+def _scratch(typing: Any) -> Any:
+    array_type = types.Array(types.float64, 2, "C")
+    shape = 4, memory.SCRATCH
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = make_array(array_type)(context, builder)
+        word = context.get_value_type(types.intp)
+        populate_array(
+            array,
+            data=cgutils.alloca_once(builder, ir.DoubleType(), shape[0] * shape[1]),
+            shape=cgutils.pack_array(builder, [word(size) for size in shape], ty=word),
+            strides=cgutils.pack_array(builder, [word(8 * shape[1]), word(8)], ty=word),
+            itemsize=word(8),
+            meminfo=None,
+        )
+        return array._getvalue()
+
+    return array_type(), generate
+
+
+@intrinsic
+def _fetch(typing: Any, pool: Any, rows: Any, first: Any) -> Any:
+    eight = memory.FETCHED
+    assert (pool.ndim, pool.layout, rows.ndim, rows.layout, eight) == (1, "C", 2, "C", 8)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        source = make_array(pool)(context, builder, arguments[0]).data
+        target = make_array(rows)(context, builder, arguments[1])
+        width = builder.extract_value(target.shape, 1)
+        word, double = ir.IntType(64), ir.DoubleType()
+
+        def shuffled(a: Any, b: Any, *order: int) -> Any:
+            return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), len(order)), list(order)))
+
+        def column(number: int) -> Any:
+            place = builder.gep(target.data, [builder.add(arguments[2], word(number))])
+            found = builder.gep(source, [builder.load(builder.bitcast(place, word.as_pointer()))])
+            four = builder.load(builder.bitcast(found, ir.VectorType(double, 4).as_pointer()))
+            four.align = 8
+            return four
+
+        columns = [column(number) for number in range(eight)]
+        pairs = [shuffled(*columns[n : n + 2], *range(8)) for n in range(0, eight, 2)]
+        # Halves of four columns: rows 0 and 1 of them, then rows 2 and 3.
+        low = [shuffled(*pairs[n : n + 2], 0, 4, 8, 12, 1, 5, 9, 13) for n in (0, 2)]
+        high = [shuffled(*pairs[n : n + 2], 2, 6, 10, 14, 3, 7, 11, 15) for n in (0, 2)]
+        for row in range(4):
+            begin = 4 * (row % 2)
+            whole = shuffled(*(high if row > 1 else low), *range(begin, begin + 4), *range(begin + 8, begin + 12))
+            place = builder.gep(target.data, [builder.add(builder.mul(width, word(row)), arguments[2])])
+            stored = builder.store(whole, builder.bitcast(place, ir.VectorType(double, eight).as_pointer()))
+            stored.align = 8
+        return context.get_dummy_value()
+
+    return types.void(pool, rows, types.intp), generate
+
+
 def _either(comparison: Any) -> Any:
     """The builtin function of two numbers that gives the second one where it compares, and the first one otherwise.
 
@@ -125,4 +183,6 @@ INTRINSICS: dict[Any, Any] = {
     memory.words: _words,
     memory.word_of: _word_of,
     memory.number_of: _number_of,
+    memory.scratch: _scratch,
+    memory.fetch: _fetch,
 }

@@ -34,3 +34,23 @@ def word_of(number):
 def number_of(word):
     """The float64 of given bits."""
     return np.uint64(word).view(np.float64)
+
+
+#: Columns of a :func:`scratch` array, and how many :func:`fetch` fills at a time.
+SCRATCH, FETCHED = 64, 8
+
+
+def scratch():
+    """An array of four rows and SCRATCH columns, of whatever numbers. Compiled code has it on the stack."""
+    return np.zeros((4, SCRATCH))
+
+
+def fetch(pool, rows, first):
+    """Fill columns ``first`` to ``first + FETCHED - 1`` of ``rows`` with four neighbouring numbers of ``pool`` each.
+
+    The words of their first row say where in the pool these are. Compiled code reads them four at a time, which takes
+    about half as long as to read them one by one.
+    """
+    for j in range(first, first + FETCHED):
+        place = rows[0, j : j + 1].view(np.int64)[0]
+        rows[:, j] = pool[place : place + 4]

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .memory import word_of, zeros
-from .streams import FAR, REWARDS, U64, fold, near_quantile, normal_quantile, reward_bits, stream_key, unit
+from .memory import FETCHED, SCRATCH, fetch, scratch, word_of, words, zeros
+from .streams import FAR, REWARDS, fold, near_quantile, normal_quantile, reward_bits, stream_key, unit
 
 #: Kinds of arm a kernel can draw from; the parameters of each are columns of :class:`ArmTable`.
 UNIFORM = 0  # loc + scale * u
@@ -28,7 +28,6 @@ OCTAVES, CELLS = 52, 64
 SIDE = OCTAVES * CELLS * 4
 
 _EXPONENT, _CELL = np.uint64(52), np.uint64(46)
-_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 _CELL_MASK, _FRACTION_MASK = np.uint64(CELLS - 1), np.uint64((1 << 46) - 1)
 
 
@@ -75,6 +74,26 @@ def normal_quantiles(out):
             out[j] = near_quantile(out[j])
 
 
+def quantiles(pool, start, loc, scale, out):
+    """Replace uniform numbers, SCRATCH at most, by the rewards of a QUANTILE arm that belong to them."""
+    cubic = scratch()
+    places = words(cubic)[0]
+    for j in range(out.size):
+        u = out[j]
+        bits = word_of(min(u, 1.0 - u))
+        octave = 1021 - np.int64(bits >> _EXPONENT)
+        cell = np.int64((bits >> _CELL) & _CELL_MASK)
+        places[j] = (start + SIDE if u >= 0.5 else start) + (octave * CELLS + cell) * 4
+        out[j] = np.float64(np.int64(bits & _FRACTION_MASK)) * 1.4210854715202004e-14
+    for j in range(out.size, -(-out.size // FETCHED) * FETCHED):
+        places[j] = start  # anything that can be read
+    for j in range(0, out.size, FETCHED):
+        fetch(pool, cubic, j)
+    for j in range(out.size):
+        f = out[j]
+        out[j] = loc + scale * (((cubic[3, j] * f + cubic[2, j]) * f + cubic[1, j]) * f + cubic[0, j])
+
+
 def fill(arms, row, arm, key, first, out):
     """Write the rewards of pulls ``first``, ``first + 1``, ... of one arm to ``out``."""
     kind = arms.kind[row, arm]
@@ -99,15 +118,8 @@ def fill(arms, row, arm, key, first, out):
         for j in range(out.size):
             out[j] = loc + scale * out[j]
     elif kind == QUANTILE:
-        for j in range(out.size):
-            u = out[j]
-            bits = word_of(min(u, 1.0 - u))
-            octave = 1021 - np.int64(bits >> _EXPONENT)
-            cell = np.int64((bits >> _CELL) & _CELL_MASK)
-            f = np.float64(np.int64(bits & _FRACTION_MASK)) * 1.4210854715202004e-14
-            c = U64((start + SIDE if u >= 0.5 else start) + (octave * CELLS + cell) * 4)  # never counted from the end
-            c0, c1, c2, c3 = pool[c], pool[c + _ONE], pool[c + _TWO], pool[c + _THREE]
-            out[j] = loc + scale * (((c3 * f + c2) * f + c1) * f + c0)
+        for begin in range(0, out.size, SCRATCH):
+            quantiles(pool, start, loc, scale, out[begin : begin + SCRATCH])
     elif kind == EMPIRICAL:
         for j in range(out.size):
             out[j] = pool[start + np.int64(out[j] * size)]
