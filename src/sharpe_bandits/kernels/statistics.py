@@ -13,7 +13,8 @@ import numpy as np
 
 from . import formulas
 from .formulas import extras, keeps_powers, long_game, value
-from .streams import normal, uniform
+from .memory import scratch
+from .streams import log, normal_pair, uniform
 
 #: So many first rewards of an arm are kept for policies that reweigh them.
 FIRSTS = 64
@@ -345,21 +346,23 @@ def reweighted(firsts, anchor, pulls, mean, variance, third, fourth, key):
     """
     if pulls <= FIRSTS:
         weight, first, second = 0.0, 0.0, 0.0
+        weights = scratch()[0]
         for j in range(int(pulls)):
-            w = -math.log(uniform(key, j))
-            d = firsts[j]
+            weights[j] = -log(uniform(key, j))
+        for j in range(int(pulls)):
+            w, d = weights[j], firsts[j]
             weight += w
             first += w * d
             second += w * d * d
         a = first / weight
         biased = max(0.0, second / weight - a * a)
         return anchor + a, biased * (pulls + 1.0) / (pulls - 1.0)
-    z = normal(key, 0)
+    z, other = normal_pair(key, 0)
     root = math.sqrt(variance)
     slope = third / root if variance > 0.0 else 0.0
     rest = math.sqrt(max(0.0, fourth - variance * variance - slope * slope))
     share = 1.0 / math.sqrt(pulls)
-    drawn = variance + share * (slope * z + rest * normal(key, 1))
+    drawn = variance + share * (slope * z + rest * other)
     return mean + share * root * z, max(0.0, drawn)
 
 
