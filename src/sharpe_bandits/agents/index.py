@@ -93,11 +93,11 @@ class IndexAgent(Agent):
             if self._random:
                 self._evaluate(self._count_into(np.zeros(len(self.arms))))
 
-    def _choice(self, *record: Any) -> int:
-        return int(self._chosen(*record, np.uint64(self.seed), 0, *self._outputs()))
+    def _choice(self, position: index_play.Position) -> int:
+        return int(self._chosen(position, np.uint64(self.seed), 0, *self._outputs()))
 
-    def _count_into(self, shares: np.ndarray) -> Callable[..., int]:
-        return lambda *record: self._counted(DRAWS, *record, np.uint64(self.seed), *self._outputs(), shares)
+    def _count_into(self, shares: np.ndarray) -> Callable[[index_play.Position], int]:
+        return lambda position: self._counted(DRAWS, position, np.uint64(self.seed), *self._outputs(), shares)
 
     def _choose(self) -> int:
         served = np.where(self._active, self._pulls + self._pending, math.inf)
@@ -113,14 +113,15 @@ class IndexAgent(Agent):
         self._evaluate(self._count_into(shares))
         return shares / DRAWS
 
-    def _evaluate(self, choose: Callable[..., int]) -> int:
+    def _evaluate(self, choose: Callable[[index_play.Position], int]) -> int:
         """Call a compiled function with what the index looks at."""
         t = self.t + self._under_way
         last = np.where(self._pending > 0, t, np.maximum(self._last, self._pilot * len(self.arms)))
         under_way = index_play.UnderWay(self._pending, self._active, 0.0 if self._random else 1.0, self.asked)
         rounds, sums = self._seen(under_way)
+        position = index_play.Position(t, rounds, sums, under_way, self._rule.least_pilot, last, self._kept)
         try:
-            choice = choose(t, rounds, sums, under_way, self._rule.least_pilot, last, self._kept)
+            choice = choose(position)
         except Exception as error:
             raise index_failed(self.policy, error) from None
         if choice < 0:

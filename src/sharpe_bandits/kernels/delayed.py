@@ -12,10 +12,10 @@ import numpy as np
 
 from .formulas import by_round, kept_cells
 from .game import NOT_A_NUMBER, keep_pulls
-from .index_play import UnderWay, choose
+from .index_play import Position, UnderWay, choose
 from .memory import zeros
 from .rewards import ArmTable, fill, recorded
-from .round_by_round import ROWS, SUM1, SUM2, SUM3, SUM4, WEIGHT, forget, rounds_with, take_in
+from .round_by_round import ROWS, SUM1, SUM2, SUM3, SUM4, WEIGHT, Records, forget, rounds_with, take_in
 from .statistics import Sums, best_estimate, summary
 from .streams import REWARDS, fold, stream_key
 
@@ -63,6 +63,7 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
     mean, variance = zeros(count_arms), zeros(count_arms)
     pending, active = zeros(count_arms), zeros(count_arms, np.bool_)
     seen, asked = zeros(count_arms, np.int64), zeros(count_arms, np.int64)
+    records = Records(memory, ring, anchor, seen, kept, last)
     drawn = zeros(1)
     # Rounds whose rewards come in at the same time are a list: its first and last round, and the next after each.
     paid, played = zeros(horizon), zeros(horizon, np.int32)
@@ -93,9 +94,7 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
                     while u >= 0:
                         pending[played[u]] -= 1.0
                         forget(memory, ring, anchor, told, rule.window, rule.discount)
-                        take_in(
-                            played[u], paid[u], told, memory, ring, anchor, seen, kept, last, rule.window, end_of_pilot
-                        )
+                        take_in(records, played[u], paid[u], told, rule.window, end_of_pilot)
                         told += 1
                         u = following[u]
                     due += 1
@@ -108,7 +107,8 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
                     lately[i] = np.float64(t) if pending[i] > 0.0 else last[i]
                 under_way = UnderWay(pending, active, late.counted, t)
                 rounds = rounds_with(told, memory, rule, under_way)
-                a = choose(t, rounds, sums, under_way, rule.least, lately, kept, seed, run, arguments, indices)
+                position = Position(t, rounds, sums, under_way, rule.least, lately, kept)
+                a = choose(position, seed, run, arguments, indices)
                 if a < 0:
                     status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, -1 - a, t
                     status[4] = seen[-1 - a]
@@ -149,7 +149,7 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
             u = head[due]
             while u >= 0:
                 forget(memory, ring, anchor, told, rule.window, rule.discount)
-                take_in(played[u], paid[u], told, memory, ring, anchor, seen, kept, last, rule.window, end_of_pilot)
+                take_in(records, played[u], paid[u], told, rule.window, end_of_pilot)
                 told += 1
                 u = following[u]
             due += 1

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .formulas import kept_cells
-from .index_play import UnderWay, decide
+from .index_play import ROUNDING, Position, UnderWay, decide
 from .memory import zeros
-from .round_by_round import ROWS, SUM1, SUM2, SUM3, SUM4, WEIGHT, forget, rounds_with, take_in
+from .round_by_round import ROWS, SUM1, SUM2, SUM3, SUM4, WEIGHT, Records, forget, rounds_with, take_in
 from .statistics import Sums
 
 
@@ -46,6 +46,7 @@ def hold(values, costs, terms, rule, pilot, seed, run, arguments, held):
     last = zeros(arms)
     ring[:], last[:] = np.nan, end_of_pilot
     seen, plays, since = zeros(arms, np.int64), zeros(arms, np.int64), zeros(arms, np.int64)
+    records = Records(memory, ring, anchor, seen, kept, last)
     owned, chosen, known = zeros(arms, np.bool_), zeros(arms, np.bool_), zeros(arms, np.bool_)
     for t in range(horizon):
         if t >= terms.warm:
@@ -62,7 +63,7 @@ def hold(values, costs, terms, rule, pilot, seed, run, arguments, held):
                 for i in range(arms):
                     if chosen[i] or values[t, i] != values[t, i]:
                         continue
-                    if seen[i] >= pilot and memory[WEIGHT, i] >= rule.least - 1e-9:
+                    if seen[i] >= pilot and memory[WEIGHT, i] >= rule.least - ROUNDING:
                         continue
                     if (
                         a < 0
@@ -77,7 +78,7 @@ def hold(values, costs, terms, rule, pilot, seed, run, arguments, held):
             if count < places:
                 for i in range(arms):
                     there = values[t, i] == values[t, i] and not chosen[i]
-                    known[i] = there and seen[i] >= pilot and memory[WEIGHT, i] >= rule.least - 1e-9
+                    known[i] = there and seen[i] >= pilot and memory[WEIGHT, i] >= rule.least - ROUNDING
                     base[i] = anchor[i]
                 if terms.aware:
                     sold, number = 0.0, 0
@@ -91,7 +92,8 @@ def hold(values, costs, terms, rule, pilot, seed, run, arguments, held):
                 if known.any():
                     under_way = UnderWay(nothing, known, 0.0, t)
                     rounds = rounds_with(t, memory, rule, under_way)
-                    a = decide(t, rounds, sums, under_way, rule.least, last, kept, seed, run, arguments, out)
+                    position = Position(t, rounds, sums, under_way, rule.least, last, kept)
+                    a = decide(position, seed, run, arguments, out)
                     if a < 0:
                         return -1 - a
                 while count < places:
@@ -123,5 +125,5 @@ def hold(values, costs, terms, rule, pilot, seed, run, arguments, held):
             x = values[t, i]
             if x != x or not (terms.full or t < terms.warm or chosen[i]):
                 continue
-            take_in(i, x, t, memory, ring, anchor, seen, kept, last, window, end_of_pilot)
+            take_in(records, i, x, t, window, end_of_pilot)
     return -1

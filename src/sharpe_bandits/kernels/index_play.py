@@ -7,7 +7,7 @@ import numpy as np
 
 from .formulas import draws_normals, index, keeps_lead, score
 from .memory import makes_arrays
-from .statistics import radius, record_of
+from .statistics import Sums, radius, record_of
 from .streams import POLICY, fold, normal, stream_key
 
 ROUNDING = 1e-9  # weights of rewards may fall short of whole numbers by so much
@@ -48,14 +48,40 @@ class UnderWay(NamedTuple):
     number: int
 
 
-@makes_arrays
-def decide(t, rounds, sums, under_way, least, last, kept, seed, run, arguments, out):
-    """The active arm with the largest index of those with ``least`` rewards, after round ``t``, from the
-    :class:`~sharpe_bandits.kernels.statistics.Sums` kept and what statistics keep (``kept[arm, cell, 0]``); indices are
-    left in ``out``.
+class Position(NamedTuple):
+    """What a decision rests on.
 
-    ``rounds`` is what the confidence radius takes for the number of rounds: all of them, unless some are forgotten.
+    Attributes
+    ----------
+    t : int
+        rounds played, those under way included
+    rounds : float
+        what the confidence radius takes for their number: fewer where some are forgotten
+    sums : Sums
+        of the rewards of every arm
+    under_way : UnderWay
+        pulls whose rewards are not known yet
+    least : int
+        rewards of an arm before it has an index
+    last : np.ndarray
+        per arm, rounds played when its statistics last changed
+    kept : np.ndarray
+        what statistics keep, ``kept[arm, cell, 0]``
     """
+
+    t: int
+    rounds: float
+    sums: Sums
+    under_way: UnderWay
+    least: int
+    last: np.ndarray
+    kept: np.ndarray
+
+
+@makes_arrays
+def decide(position, seed, run, arguments, out):
+    """The active arm with the largest index of those that have one; indices are left in ``out``."""
+    t, rounds, sums, under_way, least, last, kept = position
     arms = out.size
     policy_key = stream_key(seed, POLICY, run)
     round_key = fold(policy_key, arms + under_way.number)
@@ -86,10 +112,11 @@ def decide(t, rounds, sums, under_way, least, last, kept, seed, run, arguments, 
     return first if best >= 0 and out[best] == -math.inf else best
 
 
-def choose(t, rounds, sums, under_way, least, last, kept, seed, run, arguments, out):
+def choose(position, seed, run, arguments, out):
     """The arm to play: one with fewer than ``least`` pulls, those under way included, the fewest first; otherwise what
     :func:`decide` says. While no arm has ``least`` rewards, arms are played in turn.
     """
+    sums, under_way, least = position.sums, position.under_way, position.least
     fewest, served, defined = -1, math.inf, False
     for i in range(out.size):
         if under_way.active[i]:
@@ -99,13 +126,13 @@ def choose(t, rounds, sums, under_way, least, last, kept, seed, run, arguments, 
             defined |= sums.pulls[i] >= least - ROUNDING
     if served < least - ROUNDING or not defined:
         return fewest
-    return decide(t, rounds, sums, under_way, least, last, kept, seed, run, arguments, out)
+    return decide(position, seed, run, arguments, out)
 
 
-def count_choices(draws, t, rounds, sums, under_way, least, last, kept, seed, arguments, out, counts):
+def count_choices(draws, position, seed, arguments, out, counts):
     """Count what :func:`choose` says in so many independent draws of the policy's own randomness."""
     for run in range(1, draws + 1):
-        a = choose(t, rounds, sums, under_way, least, last, kept, seed, run, arguments, out)
+        a = choose(position, seed, run, arguments, out)
         if a < 0:
             return a
         counts[a] += 1

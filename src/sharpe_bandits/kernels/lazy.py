@@ -5,6 +5,7 @@ that bound. It makes the choices of :mod:`~sharpe_bandits.kernels.side_by_side`,
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,6 +41,19 @@ PULLS, MEAN, VARIANCE, SECOND, ROOT, LAST, SUM1, SUM2, ANCHOR, SUM3, SUM4, THIRD
 NOWHERE = np.zeros((0, 0, 0))
 #: Rows of ``ahead[row, pull]``.
 INDEX = 4
+
+
+class Outlook(NamedTuple):
+    """What the next pulls of an arm meet: their rewards, and tables from the next round or the arm's next pull on.
+
+    ``less`` is 1/(s-1) where ``inverse`` is 1/s.
+    """
+
+    rewards: np.ndarray
+    radii: np.ndarray
+    inverse: np.ndarray
+    less: np.ndarray
+    inverse_root: np.ndarray
 
 
 def plain_arm(pulls, mean, variance, second, epsilon, last, third, fourth):
@@ -132,15 +146,16 @@ def sort_by_bound(order, high, pulls):
         order[q] = i
 
 
-def lead(width, drawn, state, a, t, s, horizon, radii, inverse, less, inverse_root, arguments, rival, ahead):
-    """How many of the next ``width`` pulls of the leader leave its exact index above ``rival``.
+def lead(width, outlook, state, a, t, s, horizon, arguments, rival, ahead):
+    """How many of the next ``width`` pulls of the leader ``a`` leave its exact index above ``rival``; so far there were
+    ``t`` rounds and ``s`` pulls of it.
 
-    The slices given start at its next pull and the next round. Sums and index after each pull are left in ``ahead``;
-    what lies past the horizon means nothing.
+    Sums and index after each pull are left in ``ahead``; what lies past the horizon means nothing.
     """
+    rewards, radii, inverse, less, inverse_root = outlook
     base, sum1, sum2 = state[ANCHOR, a], state[SUM1, a], state[SUM2, a]
     for j in range(width):
-        d = drawn[j] - base
+        d = rewards[j] - base
         sum1 += d
         sum2 += d * d
         ahead[0, j] = sum1
@@ -148,7 +163,7 @@ def lead(width, drawn, state, a, t, s, horizon, radii, inverse, less, inverse_ro
     if keeps_powers():
         sum3, sum4 = state[SUM3, a], state[SUM4, a]
         for j in range(width):
-            d = drawn[j] - base
+            d = rewards[j] - base
             sum3 += d * d * d
             sum4 += d * d * d * d
             ahead[2, j] = sum3
@@ -344,17 +359,21 @@ def lazy(game, rewards, tables, arguments, goal, out):
                             inverse[j] = 1.0 / (s + j)
                             inverse_root[j] = 1.0 / math.sqrt(s + j)
                     u, v = t + 1 - first_round, s - first_pull
-                    x, e, n, w, q = (
-                        buffer[a, offset:], radii[u:], inverse[v + 1 :], inverse[v:], inverse_root[v + 1 :]
-                    )  # fmt: skip
+                    outlook = Outlook(
+                        rewards=buffer[a, offset:],
+                        radii=radii[u:],
+                        inverse=inverse[v + 1 :],
+                        less=inverse[v:],
+                        inverse_root=inverse_root[v + 1 :],
+                    )
                     most = min(width, stop - t)
                     # Short widths as constants: what is worked out for a few pulls is laid out in line.
                     if width == 1:
-                        played = lead(1, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
+                        played = lead(1, outlook, state, a, t, s, horizon, arguments, rival, ahead)
                     elif width == SHORT:
-                        played = lead(SHORT, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
+                        played = lead(SHORT, outlook, state, a, t, s, horizon, arguments, rival, ahead)
                     else:
-                        played = lead(width, x, state, a, t, s, horizon, e, n, w, q, arguments, rival, ahead)
+                        played = lead(width, outlook, state, a, t, s, horizon, arguments, rival, ahead)
                     leads = played >= most
                     played = min(played + 1, most)  # the pull that cost the lead is played, too
                     if traced:

@@ -140,8 +140,36 @@ def add(memory, i, d, weight):
     memory[SUM4, i] += weight * d * d * d * d
 
 
-def take_in(i, x, t, memory, ring, anchor, seen, kept, last, window, end_of_pilot):
+class Records(NamedTuple):
+    """What is remembered of all arms.
+
+    Attributes
+    ----------
+    memory : np.ndarray
+        ``memory[row, arm]``: weight and weighted sums
+    ring : np.ndarray
+        ``ring[round % window, arm]``: rewards less the anchor, not a number where none was seen
+    anchor : np.ndarray
+        per arm, what its rewards are shifted by
+    seen : np.ndarray
+        per arm, rewards seen
+    kept : np.ndarray
+        what statistics keep, ``kept[arm, cell, 0]``
+    last : np.ndarray
+        per arm, rounds played when its statistics last changed
+    """
+
+    memory: np.ndarray
+    ring: np.ndarray
+    anchor: np.ndarray
+    seen: np.ndarray
+    kept: np.ndarray
+    last: np.ndarray
+
+
+def take_in(records, i, x, t, window, end_of_pilot):
     """Take in a reward of arm ``i`` in round ``t`` (counted from 0)."""
+    memory, ring, anchor, seen, kept, last = records
     if seen[i] == 0:
         anchor[i] = anchor_of(x)
     d = x - anchor[i]
