@@ -371,7 +371,7 @@ def test_each_kind_of_policy_has_its_own_door():
 def test_a_policy_is_the_same_after_a_trip_through_json():
     policy = sb.LUCB(L=0.3, delta=0.01, risk_free=0.1, pilot_pulls=40, name="mine")
     data = json.loads(json.dumps(policy.to_dict()))
-    assert type(policy).from_dict({k: v for k, v in data.items() if k != "policy"}) == policy
+    assert type(policy).from_parameters({k: v for k, v in data.items() if k != "policy"}) == policy
     assert sb.LUCB(L=1).name == "SF-LUCB"
 
 

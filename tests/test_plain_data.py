@@ -122,3 +122,15 @@ def test_results_and_tables_pickle_and_copy():
         again = make(study)
         np.testing.assert_array_equal(again["UCB1"].regret().mean, study["UCB1"].regret().mean)
         np.testing.assert_array_equal(make(table).values, table.values)
+
+
+def test_bandits_are_equal_if_their_arms_are():
+    for i, one in enumerate(EVERY_BANDIT):
+        for j, other in enumerate(EVERY_BANDIT):
+            assert (one == other) == (i == j)
+    again = sb.bandit_from_dict(EVERY_BANDIT[0].to_dict())
+    assert again is not EVERY_BANDIT[0] and again == EVERY_BANDIT[0] and hash(again) == hash(EVERY_BANDIT[0])
+    same = sb.RandomBandit(3, three_uniform, "three")
+    assert same == BANDITS["RandomBandit"][0]
+    assert same != sb.RandomBandit(3, lambda generator: three_uniform(generator), "three")
+    assert sb.Tape([[1, 2], [3, 4]]) != [[1, 2], [3, 4]]

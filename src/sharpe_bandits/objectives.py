@@ -182,8 +182,8 @@ class Objective:
         return {"objective": type(self).__name__, **dataclasses.asdict(self)}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Objective:
-        """The objective described by plain data, its kind already taken off."""
+    def from_parameters(cls, data: dict[str, Any]) -> Objective:
+        """The objective described by plain data without its kind."""
         return cls(**data)
 
 

@@ -1,6 +1,7 @@
 """From plain data (what JSON can hold) back to the arm, bandit, objective or policy that it describes.
 
-Every such thing has ``to_dict``, whose result names its kind, and a class method ``from_dict`` that takes the rest.
+Every such thing has ``to_dict``, whose result names its kind, and a class method ``from_parameters`` that takes what
+``to_dict`` gives beside the kind.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def from_plain(what: str, kinds: Mapping[str, Any], data: Any, **more: Any) -> A
     if not isinstance(kind, str) or kind not in kinds:
         raise unknown(what, kind, kinds)
     try:
-        return kinds[kind].from_dict(values)
+        return kinds[kind].from_parameters(values)
     except TypeError as error:  # too many, too few, or of a kind that cannot be compared
         raise InvalidInputError(f"these are not the parameters of {kind}: {error}") from None
 

@@ -144,7 +144,7 @@ class Bandit(Environment):
         }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Bandit:
+    def from_parameters(cls, data: dict[str, Any]) -> Bandit:
         return cls([arm_from_dict(arm) for arm in data.pop("arms", ())], **data)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -227,7 +227,7 @@ class SwitchingBandit(Environment):
         return {"bandit": "SwitchingBandit", "bandits": parts, "after": list(self.switches)}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> SwitchingBandit:
+    def from_parameters(cls, data: dict[str, Any]) -> SwitchingBandit:
         return cls([bandit_from_dict(part) for part in data.pop("bandits", ())], **data)
 
 

@@ -126,8 +126,8 @@ class Arm:
         return {"arm": type(self).__name__, **{f.name: getattr(self, f.name) for f in dataclasses.fields(self)}}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Arm:
-        """The arm described by plain data, its kind already taken off."""
+    def from_parameters(cls, data: dict[str, Any]) -> Arm:
+        """The arm described by plain data without its kind."""
         return cls(**data)
 
     def __repr__(self) -> str:

@@ -76,9 +76,19 @@ class Environment:
         raise AssertionError(f"{type(self).__name__} gives no description")
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Environment:
-        """The environment described by plain data, its kind already taken off."""
+    def from_parameters(cls, data: dict[str, Any]) -> Environment:
+        """The environment described by plain data without its kind."""
         return cls(**data)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(other) is type(self) and self._is_like(other))
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.K))
+
+    def _is_like(self, other: Any) -> bool:
+        """Whether another environment of this type has the same arms."""
+        return bool(self.to_dict() == other.to_dict())
 
     def _repr_html_(self) -> str:
         return html_table(("bandit", "arms", "kind"), [(repr(self), self.K, self.sort)])

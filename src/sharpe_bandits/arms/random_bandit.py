@@ -147,8 +147,11 @@ class RandomBandit(Environment):
         lowest = self._lowest if np.isfinite(self._lowest) else None
         return {"bandit": "RandomBandit", "arms": self.K, "name": self.name, "lowest": lowest}
 
+    def _is_like(self, other: Any) -> bool:
+        return super()._is_like(other) and bool(self.draw == other.draw)
+
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> RandomBandit:
+    def from_parameters(cls, data: dict[str, Any]) -> RandomBandit:
         if "draw" not in data:
             raise InvalidInputError(
                 f"{data.get('name')!r} is a RandomBandit, whose arms are drawn by a function, which is not plain data: "

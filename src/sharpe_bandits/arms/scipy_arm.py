@@ -151,7 +151,7 @@ class Scipy(Arm):
         return words
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Scipy:
+    def from_parameters(cls, data: dict[str, Any]) -> Scipy:
         import scipy.stats
 
         if "quantiles" in data:

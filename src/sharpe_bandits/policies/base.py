@@ -171,8 +171,8 @@ class Policy:
         return html_table(("parameter", "value"), data.items(), f"{self.name} ({type(self).__name__}): {self.citation}")
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Policy:
-        """The policy described by plain data, its kind already taken off."""
+    def from_parameters(cls, data: dict[str, Any]) -> Policy:
+        """The policy described by plain data without its kind."""
         values = {k: objective_from_dict(v) if isinstance(v, dict) else v for k, v in data.items()}
         return cls(**values)  # type: ignore[arg-type]
 

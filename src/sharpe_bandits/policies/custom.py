@@ -84,7 +84,7 @@ class CustomPolicy(IndexPolicy):
         }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> CustomPolicy:
+    def from_parameters(cls, data: dict[str, Any]) -> CustomPolicy:
         data = dict(data)
         defined_as = data.pop("defined_as", None)
         if defined_as not in PolicyFactory.known:

@@ -330,7 +330,7 @@ class ScaleFreeUCB(AnyObjective):
         true_or_false("dependent", self.dependent)
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Policy:
+    def from_parameters(cls, data: dict[str, Any]) -> Policy:
         kept = dict(data)
         rest = kept.pop("rest", 0.0)  # of earlier versions
         if rest:
@@ -338,7 +338,7 @@ class ScaleFreeUCB(AnyObjective):
                 f"rest={shown(rest)}: playing every arm once in so many rounds is not offered any more; it had more "
                 "regret and locked in more often than the default (docs/scale-free.md)"
             )
-        return super().from_dict(kept)
+        return super().from_parameters(kept)
 
     @property
     def formula(self) -> Callable[..., Any]:
