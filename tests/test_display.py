@@ -16,7 +16,19 @@ TABLE = Table(["policy", "regret", "note"], [["A", 1.23456789, None], ["<b>&", 1
 
 
 def test_text_is_aligned():
-    assert repr(TABLE).splitlines() == ["policy  regret  note", "A        1.235", "<b>&        12  x"]
+    assert repr(TABLE).splitlines() == ["A title", "policy  regret  note", "A        1.235", "<b>&        12  x"]
+
+
+def test_the_text_of_a_long_table_is_its_first_and_last_rows():
+    def lines(rows):
+        return repr(Table(["i", "square"], [[i, i * i] for i in range(rows)])).splitlines()
+
+    assert lines(20) == [" i  square", *(f"{i:2}  {i * i:6}" for i in range(20))]
+    first, *middle, last = lines(1234)
+    assert first.split() == ["i", "square"] and last == "1,234 rows, 2 columns"
+    rows = [line.split() for line in middle]
+    assert rows[10] == ["…", "…"]
+    assert [int(row[0]) for row in rows if row != rows[10]] == [*range(10), *range(1224, 1234)]
 
 
 def test_html_is_well_formed_and_escaped():

@@ -90,13 +90,47 @@ def test_bad_keys_and_folders_are_refused(study):
                 act(bad)
 
 
-def test_policies_that_aim_at_different_things_need_an_objective(study, budget):
+def test_policies_that_aim_at_different_things_need_an_objective(budget):
+    study = sb.simulate([sb.UCBRSSR(L=2.0), sb.UCB1()], BANDIT, horizon=20, runs=2)
     with pytest.raises(sb.InvalidInputError, match=r"no objective in common \(RSSR.*pass one, as in RSSR\(L=0.5\)"):
         study.regret()
     with pytest.raises(sb.InvalidInputError, match="objective such as"):
         study.summary("RSSR")
     assert budget.error()["SHSR"] == budget["SHSR"].error()
-    assert "no objective in common" in study._repr_html_()
+    assert "its own objective" in study._repr_html_() and "study.summary(sb.RSSR(L=0.5))" in study._repr_html_()
+
+
+def test_objectives_that_agree_on_these_arms_are_one():
+    """RSSR loses the sign of a mean, which changes nothing where all means are positive."""
+    policies = [sb.UCBRSSR(L=0.5), sb.UUCB(epsilon0=0.5)]
+    positive = sb.simulate(policies, BANDIT, horizon=50, runs=4, seed=1)
+    assert positive["U-UCB"].goal != positive["UCB-RSSR"].goal
+    for name, curve in positive.regret().items():
+        assert curve.final == positive[name].regret(sb.RSSR(L=0.5)).final
+    assert positive.regret()["UUCB"].final == positive.regret()["U-UCB"].final
+    mixed = sb.simulate(policies, [sb.Normal(1, 1), sb.Normal(-2, 1)], horizon=50, runs=4, seed=1)
+    with pytest.raises(sb.InvalidInputError, match="no objective in common"):
+        mixed.regret()
+
+
+def test_times_of_runs_that_were_given_up_are_said_to_be_lower_bounds():
+    arms = [sb.Normal(0.5, 1), sb.Normal(0.45, 1)]
+    cut = sb.identify([sb.LUCB(L=0.1), sb.TopTwo(L=0.1)], arms, runs=20, seed=1, max_budget=3000).summary()
+    shares = cut.to_pandas()["share of unfinished runs"]
+    assert (shares > 0.5).all() and "a stopping time is a lower bound" in cut.title
+    easy = sb.identify(sb.LUCB(L=0.1), [sb.Normal(3, 1), sb.Normal(0, 1)], runs=20, seed=1).summary()
+    assert easy.records()[0]["share of unfinished runs"] == 0 and "lower bound" not in easy.title
+
+
+def test_a_study_of_given_horizons_has_no_stopping_time(study):
+    with pytest.raises(sb.InvalidInputError, match=r"no policy of this study has a stopping time: .*sb\.identify"):
+        study.stopping_time()
+
+
+def test_a_report_is_a_folder(study, tmp_path):
+    with pytest.raises(sb.InvalidInputError, match=r"a report is a folder.*got '.*page\.html'.*such as '.*page'"):
+        study.report(tmp_path / "page.html", RSSR)
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_summary_is_best_first_with_paired_differences(study):
@@ -120,7 +154,8 @@ def test_the_summary_is_best_first_with_paired_differences(study):
         width = half * difference.std(ddof=1) / math.sqrt(RUNS)
         assert row["difference low"] == pytest.approx(difference.mean() - width)
         assert row["difference high"] == pytest.approx(difference.mean() + width)
-    assert repr(table).splitlines()[1].startswith(order[0])
+    title, _, first, *_ = repr(table).splitlines()
+    assert title == table.title and "90% intervals" in title and first.startswith(order[0])
 
 
 def test_policies_with_a_budget_are_ranked_by_their_errors(budget, study):

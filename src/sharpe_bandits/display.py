@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
+#: Rows of a table that its text shows, at most.
+_LONGEST = 20
+
+
 class Findings(NamedTuple):
     """What a result has to show: remarks to check, tables, a summary in paragraphs, and what the numbers depend on."""
 
@@ -33,7 +37,7 @@ class Shown:
     """A result that shows its :class:`Findings`: in full when printed and in a notebook, in one line as ``repr``."""
 
     def findings(self) -> Findings:
-        """What there is to show."""
+        """Its content."""
         raise AssertionError(f"{type(self).__name__} has no findings")
 
     def __rich__(self) -> RenderableType:
@@ -76,7 +80,13 @@ class Table:
     anchor: str = ""
 
     def __repr__(self) -> str:
-        return text_table(self.columns, self.rows)
+        listed = self.rows
+        if cut := len(listed) > _LONGEST:
+            half = _LONGEST // 2
+            listed = [*listed[:half], ["…"] * len(self.columns), *listed[-half:]]
+        lines = [self.title, text_table(self.columns, listed)]
+        lines += [f"{len(self.rows):,} rows, {len(self.columns)} columns"] if cut else []
+        return "\n".join(line for line in lines if line)
 
     def _repr_html_(self) -> str:
         return html_table(self.columns, self.rows, self.title)
@@ -161,9 +171,11 @@ def _is_number(value: Any) -> bool:
 
 
 def text_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table as text; columns of numbers are set right."""
+    """A table as text; columns of numbers are aligned to the right."""
     listed = list(rows)
-    right = [bool(listed) and all(row[k] is None or _is_number(row[k]) for row in listed) for k in range(len(columns))]
+    right = [
+        bool(listed) and all(row[k] in (None, "…") or _is_number(row[k]) for row in listed) for k in range(len(columns))
+    ]
     cells = [list(columns), *([shown(value) for value in row] for row in listed)]
     widths = [max(len(row[k]) for row in cells) for k in range(len(columns))]
     lines = (

@@ -40,16 +40,18 @@ _M = TypeVar("_M", Curve, Estimate)
 
 
 class ByPolicy(Mapping[str, _M], Generic[_M]):
-    """One curve or estimate per policy, by name; shows itself as a table of the values in the end."""
+    """One curve or estimate per policy of a study, by name or class; shows itself as a table of the final values."""
 
-    def __init__(self, what: str, values: Mapping[str, _M]) -> None:
+    def __init__(self, what: str, values: Mapping[str, _M], study: Study) -> None:
         self.what = what
         self._values: dict[str, _M] = dict(values)
+        self._study = study
 
     def __getitem__(self, name: str) -> _M:
-        if not isinstance(name, str) or name not in self._values:
-            raise unknown("policy in this study", name, self._values)
-        return self._values[name]
+        found = self._study[name].name
+        if found not in self._values:
+            raise unknown(f"policy that has a {self.what}", name, self._values)
+        return self._values[found]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -122,9 +124,10 @@ class Study(Mapping[str, PolicyResult]):
     def _repr_html_(self) -> str:
         try:
             return self.summary()._repr_html_()
-        except InvalidInputError as error:  # no common objective: what can be said without one
-            rows = [[name, result.runs, result.horizon] for name, result in self.items()]
-            return Table(["policy", "runs", "rounds"], rows, str(error))._repr_html_()
+        except InvalidInputError:  # no common objective: what can be said without one
+            rows = [[name, str(result.goal or "none")] for name, result in self.items()]
+            title = f"{self._size()}; for a comparison pass one objective, as in study.summary(sb.RSSR(L=0.5))"
+            return Table(["policy", "its own objective"], rows, title)._repr_html_()
 
     @property
     def names(self) -> list[str]:
@@ -189,8 +192,12 @@ class Study(Mapping[str, PolicyResult]):
         if self.objective is not None:
             return self.objective
         goals = list(dict.fromkeys(result.goal for result in self.values()))
-        if len(goals) == 1 and goals[0] is not None:
-            return goals[0]
+        known = [goal for goal in goals if goal is not None]
+        if known and len(known) == len(goals):
+            # Objectives that differ only for arms that are not here, as RSSR and its signed form, are one.
+            gaps = [next(iter(self.values())).gaps(goal) for goal in known]
+            if all(np.array_equal(gaps[0], other) for other in gaps[1:]):
+                return known[0]
         raise InvalidInputError(
             f"these policies have no objective in common ({', '.join(map(str, goals))}); pass one, as in RSSR(L=0.5)"
         )
@@ -223,7 +230,7 @@ class Study(Mapping[str, PolicyResult]):
         self, what: str, ask: Callable[[PolicyResult, Objective], _M], objective: Objective | None
     ) -> ByPolicy[_M]:
         chosen = self._common(objective)
-        return ByPolicy(what, {name: ask(result, chosen) for name, result in self.items()})
+        return ByPolicy(what, {name: ask(result, chosen) for name, result in self.items()}, self)
 
     def regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Curve]:
         """Regret over time of every policy."""
@@ -252,15 +259,21 @@ class Study(Mapping[str, PolicyResult]):
         return self._all("runs locked in", lambda r, o: r.locked_in(o, confidence, share), objective)
 
     def stopping_time(self, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
-        """Mean number of rounds of every policy that stops by itself."""
-        return ByPolicy("stopping time", {name: r.stopping_time(confidence) for name, r in self._stopping()})
+        """Mean number of rounds of every fixed-confidence policy. Unfinished runs count with the maximal budget."""
+        return self._of_stopping("stopping time", lambda result: result.stopping_time(confidence))
 
     def unfinished(self, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
-        """Share of runs that were given up at the maximal budget, of every policy that stops by itself."""
-        return ByPolicy("unfinished runs", {name: r.unfinished(confidence) for name, r in self._stopping()})
+        """Share of runs that were given up at the maximal budget, of every fixed-confidence policy."""
+        return self._of_stopping("share of unfinished runs", lambda result: result.unfinished(confidence))
 
-    def _stopping(self) -> Iterator[tuple[str, StoppingResult]]:
-        return ((name, r) for name, r in self.items() if isinstance(r, StoppingResult))
+    def _of_stopping(self, what: str, ask: Callable[[StoppingResult], Estimate]) -> ByPolicy[Estimate]:
+        stopping = {name: r for name, r in self.items() if isinstance(r, StoppingResult)}
+        if not stopping:
+            raise InvalidInputError(
+                f"no policy of this study has a {what}: {', '.join(self.names)} play a given number of rounds; "
+                "fixed-confidence policies such as sb.LUCB(L=...) are played by sb.identify()"
+            )
+        return ByPolicy(what, {name: ask(result) for name, result in stopping.items()}, self)
 
     # --- comparisons --------------------------------------------------------------------------------------------------
 
@@ -315,8 +328,14 @@ class Study(Mapping[str, PolicyResult]):
                 difference = [paired.mean, paired.low, paired.high]
             rows.append([name, value.mean, value.se, value.low, value.high, *difference])
         columns = ["policy", chosen, "s.e.", "low", "high", "difference from best", "difference low", "difference high"]
-        intervals = f"intervals of {100 * confidence:g}%"
-        return Table(columns, rows, f"{self._size()}, {judge!r}, {intervals}")
+        title = f"{self._size()}, {judge!r}, {100 * confidence:g}% intervals"
+        if chosen == "stopping time":
+            unfinished = self.unfinished(confidence)
+            columns.append(unfinished.what)
+            rows = [[*row, unfinished[row[0]].mean] for row in rows]
+            if any(row[-1] > 0 for row in rows):
+                title += "; a stopping time is a lower bound where runs are unfinished"
+        return Table(columns, rows, title)
 
     def row(
         self, policy: str, runs: int, numbers: Mapping[str, Any], panel: str = "", profile: str = ""
@@ -372,7 +391,13 @@ class Study(Mapping[str, PolicyResult]):
         """Write a page with charts, numbers and settings that works offline, figures, and data; gives its path."""
         from .report.folder import report
 
-        return report(self.judged_by(objective), _folder(folder))
+        path = _folder(folder)
+        if path.suffix.lower() in (".html", ".htm"):
+            raise InvalidInputError(
+                f"a report is a folder, with figures and data beside its page, got {str(folder)!r}; pass the folder's "
+                f"name, such as {str(path.with_suffix(''))!r}"
+            )
+        return report(self.judged_by(objective), path)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the study to a folder: Parquet files and a JSON manifest (settings, seed, versions, checksums)."""
