@@ -50,7 +50,7 @@ class ByPolicy(Mapping[str, _M], Generic[_M]):
     def __getitem__(self, name: str) -> _M:
         found = self._study[name].name
         if found not in self._values:
-            raise unknown(f"policy that has a {self.what}", name, self._values)
+            raise unknown(f"policy with {self.what}", name, self._values)
         return self._values[found]
 
     def __iter__(self) -> Iterator[str]:
@@ -260,18 +260,18 @@ class Study(Mapping[str, PolicyResult]):
 
     def stopping_time(self, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
         """Mean number of rounds of every fixed-confidence policy. Unfinished runs count with the maximal budget."""
-        return self._of_stopping("stopping time", lambda result: result.stopping_time(confidence))
+        return self._of_stopping("stopping times", lambda result: result.stopping_time(confidence))
 
     def unfinished(self, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
         """Share of runs that were given up at the maximal budget, of every fixed-confidence policy."""
-        return self._of_stopping("share of unfinished runs", lambda result: result.unfinished(confidence))
+        return self._of_stopping("unfinished runs", lambda result: result.unfinished(confidence))
 
     def _of_stopping(self, what: str, ask: Callable[[StoppingResult], Estimate]) -> ByPolicy[Estimate]:
         stopping = {name: r for name, r in self.items() if isinstance(r, StoppingResult)}
         if not stopping:
             raise InvalidInputError(
-                f"no policy of this study has a {what}: {', '.join(self.names)} play a given number of rounds; "
-                "fixed-confidence policies such as sb.LUCB(L=...) are played by sb.identify()"
+                f"{what} are of fixed-confidence policies such as sb.LUCB(L=...), which sb.identify() plays; "
+                f"{', '.join(self.names)} play a given number of rounds"
             )
         return ByPolicy(what, {name: ask(result) for name, result in stopping.items()}, self)
 

@@ -208,7 +208,9 @@ def _axis(ax: Axes, chart: Chart, which: Literal["x", "y"]) -> None:
             _plain_ticks(axis, chart.ticks(which))
     elif described.scale == "places":
         axis.set_ticks(range(len(described.places)), [_place(name, _ON_AXIS[which]) for name in described.places])
-        if which == "y":
+        if which == "x":
+            ax.set_xlim(-0.5, len(described.places) - 0.5)
+        else:
             ax.set_ylim(len(described.places) - 0.4, -0.6)
             axis.set_tick_params(length=0)
             ax.grid(axis="y", visible=chart.height > 400)

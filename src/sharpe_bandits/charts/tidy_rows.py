@@ -65,7 +65,7 @@ def figure_from_rows(title: str, rows: Rows, metric: str = "regret", axis: Liter
         raise unknown("metric in these rows", metric, measured)
     settings = []
     for row in {row["case"]: row for row in own}.values():
-        lines = (row["case"],) if row["case"] else (f"K = {row['K']}", f"n = {row['horizon']:,}")
+        lines = (row["case"],) if row["case"] else (f"{row['K']} arms", f"{row['horizon']:,} rounds")
         settings.append(Setting(row["case"], row["case"], "", lines, row["horizon"]))
     if any(row["t"] != row["horizon"] for row in own):
         beside = [m for m in ("sub-optimal plays",) if metric == "regret" and m in measured]
@@ -117,7 +117,7 @@ def points(title: str, rows: Rows, settings: Sequence[Setting], metric: str) -> 
         colour, marker = look(number)
         shift = min(0.06, 0.8 / len(policies)) * (number - (len(policies) - 1) / 2)
         for form, measure in (("", metric), *((form, f"bound ({form})") for form in BOUNDS)):
-            own = [row for row in rows if row["policy"] == policy and row["metric"] == measure and row["case"] in place]
+            own = [row for row in _of(rows, policy, measure) if row["case"] in place]
             if not own:
                 continue
             at = [place[row["case"]] + shift for row in own]
@@ -130,8 +130,11 @@ def points(title: str, rows: Rows, settings: Sequence[Setting], metric: str) -> 
                 )
             else:
                 dash = DASHES[number % len(DASHES)]
+                name = policy
+                if metric == "stopping time" and any(row["mean"] > 0 for row in _of(rows, policy, "unfinished runs")):
+                    name = f"{policy} (unfinished runs: lower bound)"
                 series.append(
-                    Series(name=policy, colour=colour, at=at, **_numbers(own), bars=True, marker=marker, dash=dash)
+                    Series(name=name, colour=colour, at=at, **_numbers(own), bars=True, marker=marker, dash=dash)
                 )
     places = ["\n".join(map(printable, setting.lines)) for setting in settings]
     chart = Chart(
@@ -148,6 +151,10 @@ def _by_key(rows: Rows) -> dict[tuple[str, str, str], Rows]:
     for row in rows:
         found[row["case"], row["policy"], row["metric"]].append(row)
     return found
+
+
+def _of(rows: Rows, policy: str, metric: str) -> Rows:
+    return [row for row in rows if row["policy"] == policy and row["metric"] == metric]
 
 
 def _policies(rows: Rows, metrics: Sequence[str]) -> list[str]:
