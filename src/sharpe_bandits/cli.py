@@ -247,7 +247,10 @@ def _listing(options: argparse.Namespace) -> int:
     console.show(table)
     if options.what == "policies":
         print("Every policy takes name; index policies take pilot_fraction or pilot_pulls.")
-        print("LUCB stops by itself: it is for sb.identify and live agents, not for experiment files.")
+        stopping = [e.kind for e in catalogue.policies().values() if e.make.setting == "fixed confidence"]
+        print(
+            f"{' and '.join(stopping)} have a fixed confidence: for sb.identify and live agents, not experiment files."
+        )
     if options.what == "arms":
         print("Uniform can also be given by mean and variance. Lists give one arm per value; repeat = n gives n arms.")
     return 0

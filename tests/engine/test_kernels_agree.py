@@ -114,7 +114,7 @@ def test_few_long_runs_are_played_arms_abreast(monkeypatch):
     long, short = (spec(sb.ScaleFreeIMED(L=0.5), BANDITS["equal"], "auto", runs=1, horizon=n) for n in (300_000, 300))
     run_chunk(long, 0, 1)
     run_chunk(short, 0, 1)
-    assert played == [long.kernels.rounds, short.kernels.side_by_side]
+    assert played == [long.kernels.one_by_one, short.kernels.side_by_side]
 
 
 def test_a_small_study_stays_with_the_lazy_kernel_where_that_does_not_pay(monkeypatch):

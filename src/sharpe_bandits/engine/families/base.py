@@ -29,9 +29,7 @@ MAX_PREGENERATED = 2**23
 
 
 class Family:
-    """The adapter of a family of policies in simulations; :data:`sharpe_bandits.agents.AGENTS` has its agent. Nothing
-    else in the library asks which family a policy belongs to.
-    """
+    """The adapter of a family of policies in simulations; :data:`sharpe_bandits.agents.AGENTS` has its agent."""
 
     #: Rounds per chunk to aim at.
     chunk_rounds = CHUNK_ROUNDS
@@ -73,9 +71,9 @@ class Family:
             of the policy's random numbers
         """
         raise InvalidInputError(
-            f"{policy.name} plays arms in phases, one at a time and all there from the beginning; take an index policy "
-            "such as SF-UCB for columns of unequal histories, several columns at once, a minimum holding, known costs "
-            "or warm-up rows"
+            f"{policy.name} plays one arm at a time and needs every arm from the first round; take an index policy such "
+            "as SF-UCB for columns of unequal histories, several columns at once, a minimum holding, known costs or "
+            "warm-up rows"
         )
 
     def chunk_runs(self, spec: Spec) -> int:

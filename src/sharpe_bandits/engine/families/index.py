@@ -50,7 +50,7 @@ _RANDOM = {
 class Kernels(NamedTuple):
     """Compiled kernels (see :func:`sharpe_bandits.engine.compiler.specialise`) that can play a spec."""
 
-    rounds: Any = None
+    one_by_one: Any = None
     lazy: Any = None
     side_by_side: Any = None
 
@@ -76,36 +76,36 @@ class IndexFamily(Family):
         }
         if spec.is_late:
             _check_auto(spec)
-            return Kernels(rounds=specialise(delayed.delayed, bindings))
-        quick = specialise(lazy.lazy, bindings) if is_lazy(spec) else None
+            return Kernels(one_by_one=specialise(delayed.delayed, bindings))
+        found = Kernels(lazy=specialise(lazy.lazy, bindings) if is_lazy(spec) else None)
         bindings |= _kept_parts(policy)
-        rounds = specialise(round_by_round.round_by_round, {**bindings, **_round_by_round(spec)})
+        one_by_one = specialise(round_by_round.round_by_round, {**bindings, **_round_by_round(spec)})
         if policy.memory != EVERYTHING or spec.feedback == "full":
             _check_auto(spec)
-            return Kernels(rounds)
-        return Kernels(rounds, quick, specialise(side_by_side.side_by_side, bindings))
+            return Kernels(one_by_one)
+        return found._replace(one_by_one=one_by_one, side_by_side=specialise(side_by_side.side_by_side, bindings))
 
     def play(self, spec: Spec, chunk: Chunk) -> None:
         table = rewards_of(spec, chunk.first, chunk.runs)
-        rounds, quick, brute = spec.kernels
+        kernels: Kernels = spec.kernels
         runs, arms = chunk.runs, spec.environment.K
-        if brute is None or spec.kernel == "one by one":
-            _play(spec, chunk, table, rounds, 0, runs)
+        if kernels.side_by_side is None or spec.kernel == "one by one":
+            _play(spec, chunk, table, kernels.one_by_one, 0, runs)
         else:
             probe = runs if spec.kernel == "lazy" else min(runs, PROBE)
             played, turns = 0, 0
-            if quick is not None:
-                turns = _play(spec, chunk, table, quick, 0, probe)
+            if kernels.lazy is not None:
+                turns = _play(spec, chunk, table, kernels.lazy, 0, probe)
                 played = probe
             # All make the same choices, so that which of them plays is a matter of speed alone.
             if played < runs:
                 left = runs - played
                 round_cost = ROUND_COST + arms
                 pays = turns * (TURN_COST + arms) < played * spec.horizon * round_cost
-                pays = quick is not None and (pays or spec.runs * spec.horizon * round_cost < SMALL)
+                pays = pays or spec.runs * spec.horizon * round_cost < SMALL
                 few = spec.horizon * arms >= LONG and 2 * left < LANES  # runs abreast cost as much as LANES of them
-                slow = rounds if few and spec.kernel == "auto" else brute
-                _play(spec, chunk, table, quick if pays else slow, played, runs)
+                other = kernels.one_by_one if few and spec.kernel == "auto" else kernels.side_by_side
+                _play(spec, chunk, table, kernels.lazy if pays and kernels.lazy is not None else other, played, runs)
         if spec.policy.goal is None:
             chunk.recommended[:, 0] = chunk.final.argmax(axis=1)
 
@@ -165,7 +165,7 @@ def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
     out = outputs_of(spec, chunk, begin, end)
     arguments = (policy.arguments(spec.horizon), goal.arguments(), out)
     try:
-        if kernel is spec.kernels.rounds:
+        if kernel is spec.kernels.one_by_one:
             window, discount = policy.memory
             memory = round_by_round.Memory(min(window, spec.horizon), discount, policy.least_pilot)
             if spec.is_late:
