@@ -30,7 +30,7 @@ from .cache import KernelCache
 _SALT = "sharpe-bandits kernels 5"
 #: Extensions of processors that compiled code may use, the widest vectors first.
 _EXTENSIONS = ("avx512f", "avx2", "avx", "fma", "sse4.2", "sve", "neon")
-#: Functions of less byte code than this are always inlined.
+#: Functions of less byte code than this are always inlined, unless marked (see :func:`memory.called`).
 _SHORT = 1500
 #: Functions with an intrinsic.
 _MEMORY = (memory.zeros, memory.words, memory.word_of, memory.number_of, memory.scratch, memory.fetch)
@@ -152,7 +152,7 @@ class _Translation:
 
         # A loop over runs or pulls becomes vector instructions only if all that it calls is inlined. In a user's
         # function a place past the end of an array is an error, not whatever lies in memory.
-        short, own = len(function.__code__.co_code) < _SHORT, is_own(function)
+        short, own = len(function.__code__.co_code) < _SHORT and not hasattr(function, "called"), is_own(function)
         self.under_way.append(function)
         try:
             counts = not own or makes_arrays(function)

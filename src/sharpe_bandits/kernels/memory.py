@@ -21,6 +21,14 @@ def makes_arrays(function):
     return function
 
 
+def called(function):
+    """Marks a function that kernels call instead of having it inlined: it is long, called from several places, and its
+    loops are inside.
+    """
+    function.called = True
+    return function
+
+
 def words(array):
     """The same memory, an array of float64, seen as 64-bit words."""
     return array.view(np.uint64)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .memory import FETCHED, SCRATCH, fetch, scratch, word_of, words, zeros
+from .memory import FETCHED, SCRATCH, called, fetch, scratch, word_of, words, zeros
 from .streams import FAR, REWARDS, fold, near_quantile, normal_quantile, reward_bits, stream_key, unit
 
 #: Kinds of arm a kernel can draw from; the parameters of each are columns of :class:`ArmTable`.
@@ -74,19 +74,20 @@ def normal_quantiles(out):
             out[j] = near_quantile(out[j])
 
 
+@called
 def quantiles(pool, start, loc, scale, out):
     """Replace uniform numbers, SCRATCH at most, by the rewards of a QUANTILE arm that belong to them."""
     cubic = scratch()
-    places = words(cubic)[0]
+    places = words(cubic)
     for j in range(out.size):
         u = out[j]
         bits = word_of(min(u, 1.0 - u))
         octave = 1021 - np.int64(bits >> _EXPONENT)
         cell = np.int64((bits >> _CELL) & _CELL_MASK)
-        places[j] = (start + SIDE if u >= 0.5 else start) + (octave * CELLS + cell) * 4
+        places[0, j] = (start + SIDE if u >= 0.5 else start) + (octave * CELLS + cell) * 4
         out[j] = np.float64(np.int64(bits & _FRACTION_MASK)) * 1.4210854715202004e-14
     for j in range(out.size, -(-out.size // FETCHED) * FETCHED):
-        places[j] = start  # anything that can be read
+        places[0, j] = start  # anything that can be read
     for j in range(0, out.size, FETCHED):
         fetch(pool, cubic, j)
     for j in range(out.size):
@@ -94,6 +95,7 @@ def quantiles(pool, start, loc, scale, out):
         out[j] = loc + scale * (((cubic[3, j] * f + cubic[2, j]) * f + cubic[1, j]) * f + cubic[0, j])
 
 
+@called
 def fill(arms, row, arm, key, first, out):
     """Write the rewards of pulls ``first``, ``first + 1``, ... of one arm to ``out``."""
     kind = arms.kind[row, arm]
@@ -118,8 +120,8 @@ def fill(arms, row, arm, key, first, out):
         for j in range(out.size):
             out[j] = loc + scale * out[j]
     elif kind == QUANTILE:
-        for begin in range(0, out.size, SCRATCH):
-            quantiles(pool, start, loc, scale, out[begin : begin + SCRATCH])
+        for j in range(0, out.size, SCRATCH):
+            quantiles(pool, start, loc, scale, out[j : j + SCRATCH])
     elif kind == EMPIRICAL:
         for j in range(out.size):
             out[j] = pool[start + np.int64(out[j] * size)]
