@@ -4,7 +4,6 @@ import gzip
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from rich.console import Console
 
@@ -75,10 +74,6 @@ def test_a_file_where_the_folder_should_be(tmp_path, capsys):
     assert "--out" in told.err
     assert "99.5% interval" in told.out
     assert taken.read_text() == "mine"
-
-
-def test_arms_of_an_arrow_table_have_its_names():
-    assert sb.bootstrap(pa.table({"A": [0.1, 0.2], "B": [0.3, 0.4]})).names == ("A", "B")
 
 
 def test_a_problem_needs_returns():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.engine.spec import is_random
 from sharpe_bandits.returns import statistics
 from sharpe_bandits.returns.players import usual_policies
 from sharpe_bandits.returns.playing import BEST, EQUAL, LEADER, NUMBERS, follow_the_leader
@@ -345,16 +344,6 @@ def test_rssr_is_signed_in_a_replay_however_a_policy_is_given(daily):
     for unsigned in (sb.SHSR(L=1e-5), "SHSR:signed=false", sb.SequentialHalving(sb.RSSR(1e-5))):
         with pytest.raises(sb.InvalidInputError, match=r"RSSR without its sign.*pass signed=True"):
             sb.replay(daily, unsigned)
-
-
-def test_which_policies_are_randomised():
-    @sb.index_policy(name="my draws")
-    def mine(arm, t, L):
-        return arm.mean + L * (arm.key % 2)
-
-    drawing = [sb.ScaleFreeTS(L=1), sb.ScaleFreeDirichlet(L=1), sb.EpsilonGreedy(), sb.MTS(), sb.MVTS(), mine(L=1.0)]
-    others = [sb.ScaleFreeUCB(L=1), sb.ScaleFreeIMED(L=1), sb.UCBRSSR(L=1), sb.RoundRobin(), sb.SHSR(L=1)]
-    assert [is_random(p) for p in drawing + others] == [True] * len(drawing) + [False] * len(others)
 
 
 def test_a_policy_with_a_budget_explores_and_then_holds(daily):

@@ -1,4 +1,4 @@
-"""Pulls at half of the horizon, of every kernel, counted from the choices."""
+"""Pulls that are kept at half of the horizon and at checkpoints, of every kernel, counted from the choices."""
 
 import numpy as np
 import pytest

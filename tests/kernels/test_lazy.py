@@ -6,27 +6,10 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.arms.bandit import as_environment
-from sharpe_bandits.engine.spec import Spec, is_lazy, run_chunk
+from sharpe_bandits.engine.spec import is_lazy, run_chunk
 from sharpe_bandits.policies.base import IndexPolicy
 from tests.catalogue import EVERY_POLICY, greedy_sharpe
-
-RUNS, HORIZON = 20, 1500  # more than the 16 runs that one kernel plays abreast, and not a multiple of them
-
-#: The paper's ten uniform arms (panel R3).
-_MEANS = [3.80, 4.43, 5.09, 4.15, 5.33, 3.69, 5.02, 3.38, 3.91, 3.51]
-_VARIANCES = [2.7, 4.17, 6.01, 3.7, 6.99, 2.83, 6.21, 2.39, 3.64, 2.78]
-
-BANDITS = {
-    "uniform": sb.Bandit([sb.Uniform.from_moments(m, v) for m, v in zip(_MEANS, _VARIANCES, strict=True)]),
-    "two": sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)]),
-    "coins": sb.Bandit([sb.Bernoulli(p) for p in (0.5, 0.5, 0.4, 0.6)]),
-    "equal": sb.Bandit([sb.Uniform(0, 1)] * 5),
-    "constant": sb.Bandit([sb.Constant(1.0), sb.Constant(1.0), sb.Constant(0.5)]),
-    "negative": sb.Bandit([sb.Uniform(-3, 1), sb.Uniform(-2, 1.5), sb.Normal(-0.5, 1.0)]),
-    "far": sb.Bandit([sb.Uniform(0, 1), sb.Uniform(50, 51), sb.Uniform(49, 52.5)]),
-    "whole": sb.Bandit([sb.Empirical([0, 1, 2, 3]), sb.Empirical([0, 0, 3, 3]), sb.Empirical([1, 1, 2, 2])]),
-}
+from tests.kernels.games import BANDITS, RUNS, spec
 
 #: Policies whose index cannot fall as rounds pass, with settings in and out of the region of infinite indices.
 LAZY = [
@@ -47,11 +30,6 @@ LAZY = [
     sb.RoundRobin(),
     greedy_sharpe(L=1.0),
 ]
-
-
-def spec(policy, bandit, kernel, runs=RUNS, horizon=HORIZON, seed=4):
-    checkpoints = tuple(sorted({1, 7, 50, 333, horizon}))
-    return Spec(policy, as_environment(bandit), horizon, runs, seed, checkpoints, kernel=kernel)
 
 
 def both(policy, bandit, **options):
@@ -92,45 +70,6 @@ def test_the_same_choices_run_by_run(policy, name):
     np.testing.assert_array_equal(lazy.reward_variance, brute.reward_variance)
 
 
-@pytest.mark.parametrize("policy", [sb.ScaleFreeIMED(L=0.5), sb.ModifiedMVTS(L=1.0), sb.ScaleFreeDirichlet(L=0.5),
-                                    sb.UCBRSSR(L=0.75)], ids=lambda policy: policy.name)  # fmt: skip
-@pytest.mark.parametrize("name", ["uniform", "coins", "constant", "negative"])
-def test_arms_abreast_make_the_choices_of_runs_abreast(policy, name):
-    """Few long runs are played one by one, arms abreast: every choice and every result is the same."""
-    one, brute = (
-        run_chunk(spec(policy, BANDITS[name], kernel, runs=3), 0, 3, trace=True)
-        for kernel in ("one by one", "side by side")
-    )
-    for field in ("choices", "rewards", "pulls", "halfway", "final", "recommended", "reward_mean", "reward_variance"):
-        np.testing.assert_array_equal(getattr(one, field), getattr(brute, field), err_msg=field)
-
-
-def test_few_long_runs_are_played_arms_abreast(monkeypatch):
-    from sharpe_bandits.engine.families import index
-
-    played = []
-    original = index._play
-    monkeypatch.setattr(index, "_play", lambda spec, *rest: played.append(rest[2]) or original(spec, *rest))
-    long, short = (spec(sb.ScaleFreeIMED(L=0.5), BANDITS["equal"], "auto", runs=1, horizon=n) for n in (300_000, 300))
-    run_chunk(long, 0, 1)
-    run_chunk(short, 0, 1)
-    assert played == [long.kernels.rounds, short.kernels.side_by_side]
-
-
-def test_a_small_study_stays_with_the_lazy_kernel_where_that_does_not_pay(monkeypatch):
-    """Compiling another one would take longer; with more runs of the same it is compiled."""
-    from sharpe_bandits.engine.families import index
-
-    played = []
-    original = index._play
-    monkeypatch.setattr(index, "_play", lambda spec, *rest: played.append(rest[2]) or original(spec, *rest))
-    # Equal arms change the lead all the time. So many runs that the whole of them is more than SMALL, a few played.
-    small, large = (spec(LAZY[0], BANDITS["equal"], "auto", runs=n, horizon=400) for n in (20, 2000))
-    run_chunk(small, 0, 20)
-    run_chunk(large, 0, 20)
-    assert played == [small.kernels.lazy] * 2 + [large.kernels.lazy, large.kernels.side_by_side]
-
-
 def test_policies_for_which_negative_means_matter_fall_back():
     """SR-like and the printed GRA form may fall where means are negative; the others may not (docs/results.md)."""
     falling = {p.name for p in LAZY if not p.nondecreasing(-np.inf)}
@@ -138,21 +77,6 @@ def test_policies_for_which_negative_means_matter_fall_back():
     assert sb.UCBSRLike(L=1.0, risk_free=-1.0).nondecreasing(-1.0)
     assert not sb.UCBSRLike(L=1.0, risk_free=1.0).nondecreasing(0.0)
     assert not sb.UCBRSSR(L=1.0, undefined_width="printed").nondecreasing(0.0)
-
-
-def test_an_index_that_may_fall_really_falls():
-    """The reason for the fallback, by hand: SR-like with L = 1, s = 100, X = -10, V = 0, so D = 1.
-
-    X/D + (D + X + 2 eps) eps / (D (D - 3 eps)): at N = 100 eps = 0.3035 and 1 - 3 eps = 0.0896, so the index is
-    -10 + (-9 + 0.607) 0.3035 / 0.0896 = -38.4; at N = 110 eps = 0.3066 and 1 - 3 eps = 0.0802, so it is
-    -10 - 8.387 x 0.3066 / 0.0802 = -42.1: less, though the record stands still.
-    """
-    from sharpe_bandits.kernels.statistics import ArmRecord, radius
-
-    policy = sb.UCBSRLike(L=1.0)
-    still = ArmRecord(pulls=100, mean=-10, variance=0, second_moment=100, epsilon=0, last=0, key=0, round_key=0)
-    values = [policy.formula(still._replace(epsilon=radius(t) / 10.0), t, 1.0, 0.0) for t in (100, 110)]
-    assert values == pytest.approx([-38.4, -42.1], abs=0.1)
 
 
 @pytest.mark.parametrize("policy", [sb.UCBRSSR(L=0.75), sb.UCBVV(), sb.UUCB(epsilon0=20.0)])

@@ -58,11 +58,6 @@ def test_specs_that_a_family_cannot_play_are_refused():
             prepare(spec(policy, checkpoints=checkpoints, feedback="full"))
 
 
-def test_random_policies_are_told_by_what_their_formulas_read():
-    assert [is_random(p) for p in (sb.SHSR(L=1.0), sb.LUCB(L=1.0), sb.UCBRSSR(L=1.0))] == [False] * 3
-    assert [is_random(p) for p in (sb.MVTS(), sb.ScaleFreeDirichlet(L=1.0))] == [True] * 2
-
-
 def test_a_family_is_asked_for_all_that_depends_on_it(monkeypatch):
     """A new family is one adapter: nothing else needs to know of it."""
 

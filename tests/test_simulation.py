@@ -1,4 +1,4 @@
-"""Chunks are pure functions of (spec, range of runs) and merge exactly, whoever computes them and in whatever order."""
+"""Simulating, identifying and tracing: the same results whoever computes them, and what is refused."""
 
 import numpy as np
 import pytest
@@ -6,34 +6,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sharpe_bandits as sb
-from sharpe_bandits import results
 from sharpe_bandits.arms.bandit import as_environment
 from sharpe_bandits.engine.spec import BATCHES, Spec, run_chunk
 from sharpe_bandits.executors import Threads
 from sharpe_bandits.simulation import checkpoint_times, tasks_of
-from tests.catalogue import greedy_sharpe
-
-BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.Uniform(0, 6)])
-POLICIES = [
-    sb.UCBRSSR(L=2.0),
-    sb.MVTS(),
-    sb.EpsilonGreedy(sb.RSSR(L=2.0)),
-    sb.SHSR(L=2.0),
-    sb.SuRSR(L=2.0),
-    greedy_sharpe(L=1.0),
-]
-HORIZON = 60
-FIELDS = ("pulls", "final", "recommended", "reward_mean", "reward_variance")
+from tests.chunks import BANDIT, HORIZON, POLICIES, assert_same, merge
+from tests.clocks import TABLE
 
 
-def merge(spec, chunks):
-    return results.merge(spec, chunks, spec.environment.truth(spec.seed, spec.runs))
+def test_budgets_mean_nothing_with_full_feedback():
+    with pytest.raises(sb.InvalidInputError, match="SHSR shares out a budget of pulls"):
+        sb.simulate(sb.SHSR(L=0.5), sb.Tape(TABLE.T, clock="rounds"), horizon=200, runs=1, feedback="full")
+    with pytest.raises(sb.InvalidInputError, match="feedback must be one of"):
+        sb.simulate(sb.UCB1(), sb.Tape(TABLE.T, clock="rounds"), horizon=200, runs=1, feedback="half")
 
 
-def assert_same(a, b):
-    """Two outcomes, bit for bit."""
-    for field in FIELDS:
-        np.testing.assert_array_equal(getattr(a, field), getattr(b, field), strict=True)
+def test_a_trace_that_does_not_fit_into_memory_is_refused():
+    with pytest.raises(sb.InvalidInputError, match=r"1000000000 rounds would take 11\.2 GiB; shorten the horizon"):
+        sb.trace(sb.UCB1(), BANDIT, horizon=10**9)
 
 
 def reference(policy, runs, seed):
@@ -55,90 +45,6 @@ def test_results_do_not_depend_on_workers_chunks_or_other_policies(policies, run
     assert study.names == [policy.name for policy in policies]
     for policy in policies:
         assert_same(study[policy.name], reference(policy, runs, seed))
-
-
-@given(st.permutations(range(7)), st.sampled_from(POLICIES))
-@settings(max_examples=10)
-def test_chunks_merge_in_any_order(order, policy):
-    """Chunks of 3, 1, 5, ... runs that split batches, merged in any order."""
-    sizes = [3, 1, 5, 2, 16, 4, 9]
-    spec = Spec(policy, as_environment(BANDIT), HORIZON, sum(sizes), 5, (10, HORIZON))
-    firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).tolist()
-    chunks = [run_chunk(spec, first, size) for first, size in zip(firsts, sizes, strict=True)]
-    assert_same(merge(spec, [chunks[i] for i in order]), merge(spec, [run_chunk(spec, 0, sum(sizes))]))
-
-
-def test_batches_of_several_runs_split_by_chunks():
-    """Above 256 runs a batch holds several; chunks need not respect its bounds."""
-    runs = 2 * BATCHES + 38
-    spec = Spec(sb.UCBRSSR(L=2.0), as_environment(BANDIT), HORIZON, runs, 3, (6, 20, HORIZON))
-    assert spec.batch == 3
-    whole = merge(spec, [run_chunk(spec, 0, runs)])
-    pieces = merge(spec, [run_chunk(spec, first, min(50, runs - first)) for first in range(0, runs, 50)])
-    assert_same(whole, pieces)
-    assert len(whole.pulls) == -(-runs // 3) == len(whole.batch_sizes)
-    assert whole.batch_sizes.sum() == runs
-    assert whole.batch_sizes[-1] == runs % 3 == 1
-
-
-def test_missing_or_doubled_runs_are_refused():
-    spec = Spec(sb.UCB1(), as_environment(BANDIT), HORIZON, 6, 3, (HORIZON,))
-    parts = [run_chunk(spec, 0, 2), run_chunk(spec, 2, 2), run_chunk(spec, 4, 2)]
-    assert merge(spec, parts).runs == 6
-    with pytest.raises(sb.InvalidInputError, match="run 2 is missing"):
-        merge(spec, [parts[0], parts[2]])
-    with pytest.raises(sb.InvalidInputError, match="run 2 is missing or duplicated"):
-        merge(spec, [parts[0], parts[0], parts[1]])
-    with pytest.raises(sb.InvalidInputError, match="hold 4 runs, not 6"):
-        merge(spec, parts[:2])
-
-
-@pytest.mark.parametrize(
-    "policy",
-    [sb.UCBRSSR(L=2.0), sb.MVTS(), sb.SHSR(L=2.0), sb.SuRSR(L=2.0), sb.UniformSampling(sb.RSSR(L=2.0))],
-    ids=lambda policy: policy.name,
-)
-def test_pulls_at_checkpoints_are_those_of_the_choices(policy):
-    """Counted by hand from every run's choices, at every single round, in batches of two runs."""
-    runs = BATCHES + 20
-    spec = Spec(policy, as_environment(BANDIT), HORIZON, runs, 9, tuple(range(1, HORIZON + 1)))
-    chunk = run_chunk(spec, 0, runs, trace=True)
-    played = np.zeros((runs, HORIZON, 3), int)
-    for run in range(runs):
-        for t, arm in enumerate(chunk.choices[run]):
-            played[run, t] = played[run, t - 1] if t else 0
-            if arm >= 0:  # elimination does not play the rounds that do not divide evenly
-                played[run, t, arm] += 1
-    expected = played.reshape(-1, 2, HORIZON, 3).sum(axis=1)
-    np.testing.assert_array_equal(chunk.pulls, expected)
-    np.testing.assert_array_equal(chunk.final, played[:, -1])
-    for run in range(0, runs, 25):
-        rewards = chunk.rewards[run][chunk.choices[run] >= 0]
-        assert chunk.reward_mean[run] == pytest.approx(rewards.mean(), rel=1e-12)
-        assert chunk.reward_variance[run] == pytest.approx(rewards.var(ddof=1), rel=1e-12)
-
-
-def mixed_arms(generator):
-    return [sb.Uniform(0, 3), sb.Normal(generator.normal(), 1.0), sb.Bernoulli(generator.uniform())]
-
-
-@pytest.mark.parametrize("policy", [*POLICIES, sb.SHSR(L=2.0, keep_samples=True, name="kept")], ids=lambda p: p.name)
-@pytest.mark.parametrize(
-    "bandit",
-    [
-        BANDIT,
-        sb.Bandit([sb.Uniform(0, 3), sb.Gamma(2, 1), sb.Bernoulli(0.7)]),
-        sb.RandomBandit(3, lambda generator: sb.UniformArms(np.zeros(3), generator.uniform(1, 4, size=3))),
-        sb.RandomBandit(3, mixed_arms),
-    ],
-    ids=["uniform", "mixed", "random uniform", "random mixed"],
-)
-def test_keeping_a_trace_changes_nothing_else(policy, bandit):
-    """Kernels take short cuts where no trace is kept and all arms are uniform."""
-    spec = Spec(policy, as_environment(bandit), 200, 21, 6, (13, 50, 200))
-    chunk, traced = run_chunk(spec, 0, 21), run_chunk(spec, 0, 21, trace=True)
-    assert_same(chunk, traced)
-    assert chunk.choices.size == 0
 
 
 def test_a_trace_is_a_run_of_the_study():
@@ -250,21 +156,14 @@ def test_checkpoints():
         checkpoint_times([0], 20)
 
 
-def test_progress_adds_up_to_all_rounds():
-    spec = Spec(sb.UCB1(), as_environment(BANDIT), HORIZON, 50, 3, (HORIZON,))
-    told = []
-    Threads(2).run(tasks_of(spec, 7), None, lambda task, seconds: told.append(task.rounds))
-    assert sorted(told) == [1 * HORIZON] + [7 * HORIZON] * 7
-
-
 def test_an_error_in_a_chunk_reaches_the_caller():
     short = sb.Tape(np.ones((2, 10)) * [[1.5], [1.25]])
     with pytest.raises(sb.InvalidInputError, match="more often than the tape"):
         sb.simulate([sb.RoundRobin(), sb.UCB1()], short, horizon=100, runs=40, workers=2, chunk=4)
 
 
-def test_default_chunks_are_multiples_of_the_lanes_and_feed_two_workers():
-    spec = Spec(sb.UCB1(), as_environment(BANDIT), 10_000, 10_000, 3, (10_000,))
-    assert spec.chunk % 16 == 0
-    assert len(tasks_of(spec)) >= 4
-    assert sum(task.runs for task in tasks_of(spec)) == 10_000
+def test_progress_adds_up_to_all_rounds():
+    spec = Spec(sb.UCB1(), as_environment(BANDIT), HORIZON, 50, 3, (HORIZON,))
+    told = []
+    Threads(2).run(tasks_of(spec, 7), None, lambda task, seconds: told.append(task.rounds))
+    assert sorted(told) == [1 * HORIZON] + [7 * HORIZON] * 7
