@@ -1,5 +1,7 @@
 """Simulating, identifying and tracing: the same results whoever computes them, and what is refused."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,8 @@ from sharpe_bandits.executors import Threads
 from sharpe_bandits.simulation import checkpoint_times, tasks_of
 from tests.chunks import BANDIT, HORIZON, POLICIES, assert_same, merge
 from tests.clocks import TABLE
+from tests.fixed_confidence import identify
+from tests.messages import says
 
 
 def test_budgets_mean_nothing_with_full_feedback():
@@ -167,3 +171,80 @@ def test_progress_adds_up_to_all_rounds():
     told = []
     Threads(2).run(tasks_of(spec, 7), None, lambda task, seconds: told.append(task.rounds))
     assert sorted(told) == [1 * HORIZON] + [7 * HORIZON] * 7
+
+
+def test_a_study_too_large_for_memory_says_what_to_do():
+    bandit = sb.RandomBandit(64, lambda g: sb.UniformArms(np.zeros(64), np.ones(64)))
+    with pytest.raises(sb.InvalidInputError, match=says("100000000 runs", "GiB", "checkpoints=[10000]")):
+        sb.simulate(sb.UCB1(), bandit, horizon=10_000, runs=100_000_000)
+
+
+@pytest.mark.parametrize(
+    ("settings", "parts"),
+    [
+        ({"horizon": 10, "runs": 10**12}, ("1000000000000 runs would take 3.73e+04 GiB", "simulate fewer runs")),
+        ({"horizon": 10, "runs": 10**400}, ("runs must be a whole number from 1 to",)),
+        (
+            {"horizon": 10**9, "runs": 1, "checkpoints": 10**9},
+            ("checkpoints must be a whole number",),
+        ),
+        ({"horizon": 10**9, "runs": 1, "checkpoints": range(1, 10**9)}, ("at most 1000000 rounds; pass fewer",)),
+    ],
+    ids=["runs", "more runs than numbers", "checkpoints", "a list of them"],
+)
+def test_a_study_without_end_is_refused_at_once(settings, parts):
+    with pytest.raises(sb.InvalidInputError, match=says(*parts)):
+        sb.simulate(sb.UCB1(), [sb.Uniform(0, 1)] * 2, **settings)
+
+
+@pytest.mark.parametrize(("workers", "chunk"), [(1, None), (2, 1), (3, 7), (2, 1000)])
+@pytest.mark.parametrize("varies", [False, True])
+def test_workers_and_chunks_do_not_matter(workers, chunk, varies):
+    bandit = sb.Bandit([sb.Uniform(0, 2), sb.Uniform(0.5, 1.7), sb.Beta(2, 3)])
+    if varies:
+        bandit = sb.RandomBandit(3, lambda g: sb.UniformArms(g.uniform(0, 0.5, 3), g.uniform(1, 2, 3)))
+    policy = sb.LUCB(L=0.1, delta=0.1)
+    one = identify(policy, bandit, runs=50, seed=3, max_budget=3000)
+    other = identify(policy, bandit, runs=50, seed=3, max_budget=3000, workers=workers, chunk=chunk)
+    for name in ("final", "recommended", "stopped", "rounds"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    assert one.error() == other.error()
+    fewer = identify(policy, bandit, runs=20, seed=3, max_budget=3000)
+    np.testing.assert_array_equal(fewer.final, one.final[:20])
+    trace = sb.trace(policy, bandit, horizon=3000, seed=3, run=17)
+    assert np.bincount(trace.choices, minlength=3).tolist() == one.final[17].tolist()
+    assert trace.recommended == one.recommended[17]
+
+
+def test_the_limit():
+    bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(2.2, 7.8)])
+    free = identify(sb.LUCB(L=0.5), bandit, runs=200)
+    cut = identify(sb.LUCB(L=0.5), bandit, runs=200, max_budget=401)
+    late = free.rounds > 401
+    assert 0 < late.mean() < 1
+    assert cut.unfinished().mean == pytest.approx(late.mean(), abs=0.01)
+    np.testing.assert_array_equal(cut.rounds, np.minimum(free.rounds, 401))
+    np.testing.assert_array_equal(cut.final[~late], free.final[~late])
+    low, middle, high = free.quantiles((0.1, 0.5, 0.9))
+    assert low < middle < high < math.inf
+    assert (free.rounds <= middle).mean() >= 0.5
+    assert (free.rounds < middle).mean() <= 0.5
+    time = free.stopping_time()
+    assert time.low < time.mean < time.high
+    assert time.mean == pytest.approx(free.rounds.mean())
+
+
+def test_a_tape_that_runs_out_is_reported():
+    tape = sb.Tape(np.random.default_rng(0).normal(size=(2, 50)))
+    with pytest.raises(sb.InvalidInputError, match=r"SF-LUCB pulled arm [01] more often than the tape has rewards"):
+        identify(sb.LUCB(L=1.0), tape, runs=2)
+
+
+def test_each_kind_of_policy_has_its_own_door():
+    bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 2)])
+    with pytest.raises(sb.InvalidInputError, match=r"SF-LUCB stops by itself.*sb\.identify"):
+        sb.simulate(sb.LUCB(L=1.0), bandit, horizon=1000)
+    with pytest.raises(sb.InvalidInputError, match=r"UCB-RSSR does not stop by itself.*sb\.simulate"):
+        identify(sb.UCBRSSR(L=1.0), bandit)
+    with pytest.raises(sb.InvalidInputError, match="LUCB is a policy class"):
+        identify(sb.LUCB, bandit)

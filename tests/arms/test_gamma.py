@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import sharpe_bandits as sb
 from tests.arms.moments import assert_equal, moments, truncated_gamma
+from tests.messages import says
 
 
 @given(
@@ -32,3 +33,9 @@ def test_gaps_of_the_papers_truncated_gammas():
 def test_a_gamma_interval_with_nothing_in_it_is_refused():
     with pytest.raises(sb.InvalidInputError, match="lies too far out"):
         _ = sb.TruncatedGamma(2, 2, 1e5, 1e6).mean
+
+
+def test_a_truncation_that_leaves_next_to_nothing_is_refused():
+    bandit = sb.Bandit([sb.TruncatedGamma(2, 1, 100, 101), sb.Uniform(0, 1)])
+    with pytest.raises(sb.InvalidInputError, match=says("[100.0, 101.0] holds only", "widen the interval")):
+        sb.trace(sb.UCB1(), bandit, horizon=10)

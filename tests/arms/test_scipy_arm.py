@@ -6,6 +6,7 @@ import pytest
 import scipy.stats
 
 import sharpe_bandits as sb
+from tests.messages import says
 
 
 def test_an_infinite_fourth_moment_is_said_to_be_infinite():
@@ -31,3 +32,10 @@ def test_a_density_that_scipy_computes_too_roughly():
 def test_distributions_that_scipy_cannot_compute(frozen, message):
     with pytest.raises(sb.InvalidInputError, match=message):
         sb.Scipy(frozen)
+
+
+def test_discrete_distributions_off_the_whole_numbers_are_refused():
+    """Its values 0.5 and 1.7 are not one apart; to draw as if they were would be silently wrong."""
+    odd = scipy.stats.rv_discrete(values=([0.5, 1.7], [0.5, 0.5]))()
+    with pytest.raises(sb.InvalidInputError, match=says("other values than 0.5, 1.5", "hold only 0.5", "Empirical")):
+        sb.trace(sb.UCB1(), [odd, sb.Uniform(0, 1)], horizon=10)

@@ -6,6 +6,7 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.engine.spec import run_chunk
 from tests.clocks import TABLE
+from tests.forgetting import CASES, IDS, TURNING, L
 from tests.kernels.games import BANDITS, spec
 
 
@@ -43,3 +44,19 @@ def test_arms_abreast_make_the_choices_of_runs_abreast(policy, name):
     )
     for field in ("choices", "rewards", "pulls", "halfway", "final", "recommended", "reward_mean", "reward_variance"):
         np.testing.assert_array_equal(getattr(one, field), getattr(brute, field), err_msg=field)
+
+
+@pytest.mark.parametrize(("policy", "expected"), CASES, ids=IDS)
+@pytest.mark.parametrize("full", [False, True], ids=["bandit", "full"])
+def test_the_same_choices_as_the_twin(policy, expected, full):
+    tape = sb.Tape(TURNING.T, clock="rounds")
+    trace = sb.trace(policy, tape, horizon=500, feedback="full" if full else "bandit")
+    assert trace.choices.tolist() == expected(full)
+    assert len(set(trace.choices[20:].tolist())) == 3
+
+
+def test_a_window_as_long_as_the_game_forgets_nothing():
+    tape = sb.Tape(TURNING.T, clock="rounds")
+    plain = sb.trace(sb.ScaleFreeUCB(L=L), tape, horizon=500)
+    windowed = sb.trace(sb.SlidingWindowUCB(L=L, window=500), tape, horizon=500)
+    assert (plain.choices == windowed.choices).all()

@@ -1,12 +1,16 @@
-"""The registry, the lazy import, and what a bound looks like."""
-
-import subprocess
-import sys
+"""The bounds that are known for each policy."""
 
 import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits import theory
+
+
+def test_bounds_are_for_one_arm():
+    bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5), sb.Uniform(0, 0.4)])
+    assert sb.theory.bounds_for(sb.SHSR(L=0.5), bandit, 1000)
+    assert sb.theory.bounds_for(sb.SHSR(L=0.5, m=2), bandit, 1000) == []
+
 
 BANDIT = sb.Bandit([sb.Uniform(0.85, 0.95), sb.Uniform(0.75, 0.85), sb.Uniform(0.1, 0.2)])
 
@@ -55,43 +59,3 @@ def test_others_have_none():
     assert theory.bounds_for(sb.SHSR(0.5, 0.0, True), BANDIT, 1000) != []
     with pytest.raises(sb.InvalidInputError, match="policy"):
         theory.bounds_for("UCB-RSSR", BANDIT, 1000)
-
-
-def test_bounds_of_a_drawn_bandit_are_refused():
-    with pytest.raises(sb.InvalidInputError, match="known moments"):
-        theory.ucb_vv_regret(sb.Tape([[1.0, 2.0], [1.0, 3.0]]), 100)
-
-
-def test_a_bound_is_a_number():
-    bound = theory.shvv_error(BANDIT, 5000)
-    assert float(bound) == bound.value
-    with pytest.raises(AttributeError):
-        bound.value = 0.0
-
-
-def test_theory_is_imported_when_asked_for():
-    program = (
-        "import sys, sharpe_bandits as sb\n"
-        "assert 'sharpe_bandits.theory' not in sys.modules\n"
-        "before = set(sys.modules)\n"
-        "sb.theory.Bound\n"
-        "heavy = {name.split('.')[0] for name in set(sys.modules) - before} & {'scipy', 'numba', 'pyarrow'}\n"
-        "assert not heavy, heavy\n"
-        "try:\n    sb.theorem\nexcept AttributeError as error:\n    print(error)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "theorem" in done.stdout
-
-
-def test_nothing_is_claimed_of_rewards_that_depend_on_each_other():
-    arms = [sb.BlockBootstrap([0.1, 0.5, 0.9], 2), sb.BlockBootstrap([0.2, 0.3, 0.4], 2)]
-    assert theory.bounds_for(sb.UCBRSSR(L=1.0), arms, 1000) == []
-    assert theory.bounds_for(sb.UCBRSSR(L=1.0), [sb.Empirical(arm.values) for arm in arms], 1000) != []
-    for call in (
-        lambda: theory.ucb_rssr_regret(arms, 1.0, 1000),
-        lambda: theory.lower_bound(arms, 1.0),
-        lambda: theory.coverage(arms, 100, 1.0),
-    ):
-        with pytest.raises(sb.InvalidInputError, match="about independent rewards, but those of BlockBootstrap"):
-            call()

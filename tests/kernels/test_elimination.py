@@ -1,25 +1,15 @@
-"""The m best arms with a fixed budget: by hand, against a plain twin, within the budget, saved, judged and refused."""
+"""Policies in phases: halving, accepts and rejects for the m best arms, by hand and against a plain twin."""
 
-import itertools
-import json
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import sharpe_bandits as sb
 from sharpe_bandits.kernels import elimination
-from sharpe_bandits.paper.panels import panel
-from tests.damage import with_checksum
+from tests.top_m import BUDGET, TAPE
 from tests.twin import Record
 
-BUDGET = 200
-_GENERATOR = np.random.default_rng(31)
-TAPE = _GENERATOR.normal(
-    _GENERATOR.uniform(0.2, 1.4, size=(9, 1)), _GENERATOR.uniform(0.2, 1.5, size=(9, 1)), size=(9, BUDGET)
-)
 OBJECTIVES = {
     "RSSR": (sb.RSSR(L=0.3), lambda m, v: m**2 / (0.3 + v)),
     "Sharpe": (sb.Sharpe(L=0.3, risk_free=0.4), lambda m, v: (m - 0.4) / (0.3 + math.sqrt(v))),
@@ -187,95 +177,6 @@ def test_accepts_and_rejects_for_one_arm_is_successive_rejects(name):
             )
 
 
-def test_phases_by_hand():
-    """K = 12, m = 3, n = 240: ceil(log2 4) = 2 phases of 240 / 2 = 120 rounds: 10 pulls of 12 arms, 20 of 6; 3 stay.
-    K = 10, m = 3: ceil(log2 3.33) = 2 phases, 10 -> 5 -> 3. K = 7, m = 5: one phase, 7 -> 5 (not 4).
-    """
-    assert sb.SequentialHalving(sb.Mean(), m=3).phases(240, 12) == [(10, 6), (20, 3)]
-    assert sb.SequentialHalving(sb.Mean(), m=3).phases(240, 10) == [(12, 5), (24, 3)]
-    assert sb.SequentialHalving(sb.Mean(), m=5).phases(70, 7) == [(10, 5)]
-    assert sb.VarianceAwareHalving(sb.Mean(), m=3).phases(252, 12) == [(5, 12), (5, 6), (10, 6), (11, 3)]
-    assert sb.UniformSampling(sb.Mean(), m=5).phases(70, 7) == [(10, 5)]
-    assert sb.SuccessiveAcceptsRejects(sb.Mean(), m=5).phases(70, 7) == sb.SuccessiveRejects(sb.Mean()).phases(70, 7)
-
-
-FAMILIES = {
-    "halving": lambda m: sb.SequentialHalving(sb.RSSR(L=0.5), m=m),
-    "kept": lambda m: sb.SequentialHalving(sb.RSSR(L=0.5), m=m, keep_samples=True),
-    "SHSR": lambda m: sb.SHSR(L=0.5, m=m),
-    "SHVV": lambda m: sb.SHVV(m=m),
-    "SAR": lambda m: sb.SuccessiveAcceptsRejects(sb.RSSR(L=0.5), m=m),
-    "aware": lambda m: sb.VarianceAwareHalving(sb.RSSR(L=0.5), m=m),
-    "uniform": lambda m: sb.UniformSampling(sb.RSSR(L=0.5), m=m),
-}
-
-
-@given(st.sampled_from(sorted(FAMILIES)), st.integers(2, 70), st.data())
-def test_phases_fit_any_number_of_arms(family, arms, data):
-    m = data.draw(st.integers(1, arms - 1))
-    policy = FAMILIES[family](m)
-    budget = policy.least_budget(arms) + data.draw(st.integers(0, 5000))
-    alive, spent = arms, 0
-    for pulls, stay in policy.phases(budget, arms):
-        assert pulls >= 0
-        assert stay < alive or (family == "aware" and stay == alive)
-        spent += pulls * alive
-        alive = stay
-    assert alive == (1 if family == "SAR" else m)
-    assert spent <= budget
-    with pytest.raises(sb.BudgetTooSmallError, match=f"at least {policy.least_budget(arms)} for {arms} arms"):
-        policy.check_horizon(policy.least_budget(arms) - 1, arms)
-
-
-def drive(policy, tape, budget, restart=False):
-    """Choices and recommendation of a live agent, kept as JSON between rounds if so wished."""
-    agent = policy.agent(arms=len(tape), horizon=budget)
-    choices = []
-    while not agent.done:
-        if restart:
-            text = agent.to_json()
-            agent = sb.Agent.from_json(text)
-            assert agent.to_json() == text
-        arm = agent.ask()
-        agent.tell(arm, tape[arm][agent.pulls[arm]])
-        choices.append(arm)
-    agent = sb.Agent.from_json(agent.to_json())
-    assert agent.done
-    with pytest.raises(sb.CampaignOverError):
-        agent.ask()
-    assert agent.alive == agent.accepted
-    return choices, agent.recommend()
-
-
-@given(st.sampled_from(sorted(FAMILIES)), st.integers(2, 9), st.integers(0, 2**32), st.data())
-def test_an_agent_does_what_the_engine_does(family, arms, seed, data):
-    policy = FAMILIES[family](data.draw(st.integers(1, arms - 1)))
-    budget = policy.least_budget(arms) + data.draw(st.integers(0, 120))
-    kind = data.draw(st.sampled_from(["normal", "whole"]))
-    generator = np.random.default_rng(seed)
-    tape = generator.normal(generator.normal(size=(arms, 1)), 1, size=(arms, budget))
-    tape = np.round(tape) if kind == "whole" else tape
-    trace = sb.trace(policy, sb.Tape(tape), horizon=budget)
-    assert len(trace) <= budget
-    assert (trace.choices >= 0).all()
-    assert drive(policy, tape, budget) == (trace.choices.tolist(), trace.recommended)
-    arms_found = trace.recommended if policy.m > 1 else [trace.recommended]
-    assert len(set(arms_found)) == policy.m
-    assert arms_found == sorted(arms_found)
-    checkpoints = sorted({1, budget // 3, budget // 2, budget})
-    study = sb.simulate(policy, sb.Tape(tape), horizon=budget, runs=2, checkpoints=checkpoints)
-    outcome = study[policy.name]
-    assert outcome.recommended.tolist() == [arms_found] * 2
-    for c, t in enumerate(outcome.checkpoints):
-        np.testing.assert_array_equal(outcome.pulls[0, c], np.bincount(trace.choices[:t], minlength=arms))
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_an_agent_continues_exactly_after_every_round(family):
-    policy = FAMILIES[family](2)
-    assert drive(policy, TAPE, 120, restart=True) == drive(policy, TAPE, 120)
-
-
 def test_variance_aware_halving_makes_estimates_equally_certain():
     """In the second half of a phase pulls go to where they make pulls proportional to the variance of the influence."""
     objective, formula = OBJECTIVES["RSSR"]
@@ -344,140 +245,3 @@ def test_missing_and_place_agree_with_playing_it_out():
             assert short.tolist() == list(due.values())
             assert elimination.place(quota, len(quota), arm, due[arm]) == now
             due[arm] -= 1
-
-
-# Judging sets of arms.
-
-FIVE = sb.Bandit([sb.Uniform(0, b) for b in (1.0, 0.9, 0.8, 0.8, 0.5)])  # RSSR grows with b: arms 2 and 3 tie
-
-
-def judged(recommended):
-    """A study whose runs recommend these sets."""
-    m = len(recommended[0])
-    study = sb.simulate(
-        sb.UniformSampling(sb.RSSR(L=0.1), m=m), FIVE, horizon=50, runs=len(recommended), checkpoints=[50]
-    )
-    study["Uniform sampling"].recommended[:] = recommended
-    return study["Uniform sampling"]
-
-
-def test_a_set_is_right_if_it_is_one_of_m_best_arms():
-    sets = [list(s) for s in itertools.combinations(range(5), 3)]
-    right = [s in ([0, 1, 2], [0, 1, 3]) for s in sets]  # arms 2 and 3 may stand for each other
-    assert judged(sets).error().mean == pytest.approx(1 - np.mean(right))
-    for s, fine in zip(sets, right, strict=True):
-        assert judged([s] * 2).error().mean == (0.0 if fine else 1.0)
-    assert judged([[2, 3]]).error().mean == 1.0  # both tie with each other, not with the best
-    assert judged([[0, 1], [1, 2]]).error().mean == 0.5
-
-
-def test_simple_regret_is_what_the_average_falls_short():
-    values = np.array([sb.RSSR(L=0.1).value(b / 2, b * b / 12) for b in (1.0, 0.9, 0.8, 0.8, 0.5)])
-    for s in ([0, 1, 3], [0, 2, 3], [2, 3, 4]):
-        expected = values[:3].mean() - values[s].mean()
-        assert judged([s] * 2).simple_regret().mean == pytest.approx(expected, abs=1e-15)
-    assert judged([[0, 1, 3]] * 2).simple_regret().mean == 0.0
-
-
-def test_arms_that_tie_but_for_rounding_have_the_same_gap():
-    value = 0.1 + 0.2
-    gaps = sb.Mean().gaps([0.3, value, 1.0, 1.0 + 1e-15, 0.1], np.ones(5))
-    assert gaps[0] == gaps[1]
-    assert gaps[2] == gaps[3] == 0.0
-    assert gaps[4] == pytest.approx(0.9)
-
-
-def test_studies_of_sets_are_saved(tmp_path):
-    policies = [FAMILIES[family](2) for family in ("SAR", "uniform")] + [sb.SHSR(L=0.5), sb.UCB1()]
-    study = sb.simulate(policies, FIVE, horizon=100, runs=20, seed=3)
-    study.save(tmp_path)
-    again = sb.load(tmp_path)
-    for name, width in {"SAR": 2, "Uniform sampling": 2, "SHSR": 1, "UCB1": 1}.items():
-        first, second = study[name].recommended, again[name].recommended
-        assert first.shape == second.shape == (20, width)
-        np.testing.assert_array_equal(first, second)
-    assert again["SAR"].error() == study["SAR"].error()
-    manifest = json.loads((tmp_path / "manifest.json").read_text("utf-8"))
-    manifest["format"] = 1
-    (tmp_path / "manifest.json").write_text(json.dumps(manifest), "utf-8")
-    with pytest.raises(sb.UnreadableDataError, match="has format 1, this version reads formats 3 to 4"):
-        sb.load(tmp_path)
-
-
-# Bad input.
-
-
-@pytest.mark.parametrize("m", [0, -1, 2.0, "2", True, None])
-def test_m_must_be_a_whole_number_from_1(m):
-    for family in FAMILIES.values():
-        with pytest.raises(sb.InvalidInputError, match=f"m must be a whole number at least 1, got {m!r}"):
-            family(m)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_m_must_be_less_than_the_number_of_arms(family):
-    for m in (5, 9):
-        policy = FAMILIES[family](m)
-        for attempt in (
-            lambda policy=policy: sb.simulate(policy, FIVE, horizon=1000, runs=2),
-            lambda policy=policy: sb.trace(policy, FIVE, horizon=1000),
-            lambda policy=policy: policy.agent(5, horizon=1000),
-            lambda policy=policy: policy.agent(5),
-        ):
-            with pytest.raises(sb.InvalidInputError, match=f"m = {m} best arms, but there are 5.*pass m=4 at most"):
-                attempt()
-
-
-def test_nothing_is_recommended_from_too_little():
-    agent = sb.SuccessiveAcceptsRejects(sb.Mean(), m=2).agent(4, horizon=60)
-    for arm in (0, 1, 2, 3, 0):
-        agent.tell(arm, 1.0)
-    with pytest.raises(sb.InvalidInputError, match="before 2 arms have two rewards"):
-        agent.recommend()
-    agent.tell(3, 1.0)
-    assert agent.recommend() == [0, 3]
-
-
-DAMAGES = {
-    "accepted what is played": {"accepted": [1]},
-    "accepted too many": {"accepted": [0, 8]},
-    "accepted twice": {"accepted": [0, 0]},
-    "accepted an unknown arm": {"accepted": [17]},
-    "nobody said to be accepted": {"accepted": None},
-    "an earlier phase": {"phase": 0},
-    "over": {"alive": [], "due": [0] * 4},
-    "another format": {"format": 1},
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_damaged_states_are_refused(damage):
-    tape = [9.0, 3.0, 2.0, 0.0]
-    agent = sb.SuccessiveAcceptsRejects(sb.Mean(), m=2).agent(4, horizon=30)
-    for _ in range(21):
-        arm = agent.ask()
-        agent.tell(arm, tape[arm])
-    state = json.loads(agent.to_json())
-    assert (state["phase"], state["accepted"], state["alive"]) == (1, [0], [1, 2, 3])
-    with pytest.raises(sb.UnreadableDataError):
-        sb.Agent.from_json(with_checksum({**state, **DAMAGES[damage]}))
-
-
-def test_bounds_are_for_one_arm():
-    bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5), sb.Uniform(0, 0.4)])
-    assert sb.theory.bounds_for(sb.SHSR(L=0.5), bandit, 1000)
-    assert sb.theory.bounds_for(sb.SHSR(L=0.5, m=2), bandit, 1000) == []
-
-
-@pytest.mark.parametrize("profile", ["paper", "authors"])
-@pytest.mark.parametrize(("id", "source"), [("T1", "B2"), ("T2", "B4")])
-def test_panels_have_the_arms_of_the_papers(id, source, profile):
-    found, original = panel(id, profile), panel(source, profile)
-    thirty_two = next(case for case in original.cases if case.environment.K == 32)
-    assert [case.variables for case in found.cases] == [{"m": 1}, {"m": 2}, {"m": 4}]
-    assert (found.metric, found.claims) == ("error", ())
-    for case in found.cases:
-        assert case.environment.arms == thirty_two.environment.arms
-        assert (case.horizon, case.objective) == (thirty_two.horizon, thirty_two.objective)
-        assert {policy.m for policy in case.policies} == {case.names["m"]}
-        assert {policy.goal for policy in case.policies} == {case.objective}
