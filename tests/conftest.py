@@ -20,8 +20,8 @@ settings.load_profile("quick")  # --hypothesis-profile chooses another
 #: compile the kernels of all policies are not neighbours: one finds what the other has compiled.
 LONGEST = (
     "policies/test_contract.py", "report/test_browser.py", "test_documents.py", "test_executors.py",
-    "benchmarks/test_benchmarks.py", "engine/test_kernels_agree.py", "test_reproduction.py", "engine/test_clocks.py",
-    "test_fingerprints.py", "engine/test_chunks.py", "engine/test_long_games.py", "engine/test_delayed.py",
+    "benchmarks/test_benchmarks.py", "kernels/test_lazy.py", "test_reproduction.py", "engine/test_clocks.py",
+    "test_fingerprints.py", "engine/test_spec.py", "engine/test_interruption.py", "kernels/test_delayed.py",
     "report/test_hostile_names.py", "policies/test_custom.py", "engine/test_cache.py", "campaigns/test_campaign.py",
     "commands/test_replay.py", "policies/test_golden.py", "test_fuzz.py", "policies/test_scale_free.py",
     "commands/test_cluster.py", "test_examples.py", "campaigns/test_torture.py",

@@ -9,8 +9,6 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.display import Findings, Shown, Table, html_table, in_words, picture
-from sharpe_bandits.policies.custom import CustomPolicy
-from tests.catalogue import EVERY_POLICY
 
 TABLE = Table(["policy", "regret", "note"], [["A", 1.23456789, None], ["<b>&", 12, "x"]], "A title")
 
@@ -94,9 +92,3 @@ def test_a_result_shows_its_findings():
     page = Found()._repr_html_()
     assert page.startswith("<p><b>Check:</b> a &lt; b.</p><p>A is &lt;best&gt;. By far.</p><p>Luck differs.</p>")
     assert page.count("<table") == 2
-
-
-@pytest.mark.parametrize("policy", [p for p in EVERY_POLICY if not isinstance(p, CustomPolicy)], ids=lambda p: p.name)
-def test_a_policy_is_what_its_repr_says(policy):
-    assert eval(repr(policy), vars(sb)) == policy
-    assert "None" not in repr(policy)

@@ -1,5 +1,6 @@
 """Errors that say what to do, and are what a caller would catch."""
 
+import pickle
 import sys
 
 import numpy as np
@@ -35,3 +36,20 @@ def test_a_missing_library_is_an_import_error_too(monkeypatch, library, extra, u
     assert isinstance(caught.value, sb.MissingLibraryError)
     assert isinstance(caught.value, sb.SharpeBanditsError)
     assert str(caught.value).endswith(f"pip install 'sharpe-bandits[{extra}]'")
+
+
+def test_all_errors_have_one_root():
+    for error in (
+        sb.InvalidInputError, sb.BudgetTooSmallError, sb.UnknownNameError, sb.CompilationError,
+        sb.UnreadableDataError, sb.CampaignOverError,
+    ):  # fmt: skip
+        assert issubclass(error, sb.SharpeBanditsError)
+    assert issubclass(sb.InvalidInputError, ValueError)
+    assert issubclass(sb.BudgetTooSmallError, sb.InvalidInputError)
+    assert issubclass(sb.UnknownNameError, KeyError)
+
+
+def test_errors_travel_between_processes():
+    error = sb.WaitForRewardsError("wait", {"a": 3})
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.arms, again.count) == ("wait", {"a": 3}, 3)

@@ -4,7 +4,6 @@ import dataclasses
 import hashlib
 import multiprocessing
 import os
-import platform
 import signal
 import subprocess
 import sys
@@ -13,7 +12,6 @@ import time
 from collections import OrderedDict
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -446,29 +444,6 @@ def test_unlike_machines_are_noticed():
         engine._check(reply(arithmetic="0123"))
     engine._check(reply(arithmetic="0123"))  # said once
     assert len(engine.machines) == 3
-
-
-def facts(**environment):
-    code = "import json; from sharpe_bandits.machines import machine; print(json.dumps(machine()))"
-    path = os.pathsep.join(sys.path)
-    env = {**os.environ, "PYTHONPATH": path, **environment}
-    import json
-
-    return json.loads(subprocess.run([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, check=True).stdout)
-
-
-def has_fma():
-    cpu = Path("/proc/cpuinfo")
-    return platform.libc_ver()[0] == "glibc" and cpu.exists() and " fma " in cpu.read_text()
-
-
-@pytest.mark.skipif(not has_fma(), reason="needs glibc on a processor with fused multiply-add")
-def test_other_forms_of_the_c_library_show_in_the_arithmetic():
-    assert facts() == machines.machine()
-    other = facts(GLIBC_TUNABLES="glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2", NUMBA_CPU_NAME="generic")
-    assert other["arithmetic"] != machines.machine()["arithmetic"]
-    assert other["compiled for"].endswith(" generic")
-    assert other["vector extensions"] == ""
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------

@@ -1,11 +1,13 @@
-"""Imports point one way, the package imports lightly, and what is public is what it should be."""
+"""Imports point one way, the package imports lightly, public is what should be, and tests mirror the source."""
 
 import ast
 import inspect
+import io
 import json
 import re
 import subprocess
 import sys
+import tokenize
 from itertools import pairwise
 from pathlib import Path
 
@@ -70,6 +72,41 @@ OUTER_LIBRARIES = {
 }  # fmt: skip
 
 MODULES = sorted(ROOT.rglob("*.py"))
+
+#: Test files that are about no single module, and what they are about.
+TOPICS = {
+    "arms/test_moments.py": "every kind of arm, in one table",
+    "benchmarks/test_benchmarks.py": "benchmarks, which stand beside the package",
+    "campaigns/test_model.py": "random operations against a plain model",
+    "campaigns/test_torture.py": "many processes that are killed",
+    "engine/test_clocks.py": "every kernel, on rewards counted by rounds",
+    "policies/test_contract.py": "every policy keeps the contract",
+    "policies/test_golden.py": "every index policy against its twin",
+    "report/test_browser.py": "all pages in a real browser",
+    "report/test_hostile_names.py": "hostile names in all pages and files",
+    "returns/test_hostile_tables.py": "hostile input",
+    "service/test_load.py": "the whole service, killed under load",
+    "service/test_schema.py": "every route against the schema",
+    "test_bad_input.py": "bad values everywhere",
+    "test_documents.py": "README, docs and docstrings",
+    "test_examples.py": "examples",
+    "test_fuzz.py": "hostile input to everything that reads some",
+    "test_layout.py": "all modules",
+    "test_site.py": "what makes the documentation",
+}
+#: Lines of code from which on a module has a test file of its name.
+LARGE = 100
+#: Large modules that have none, and the file whose tests try them.
+THROUGH = {
+    "call_tree.py": "test_fingerprints.py",
+    "campaigns/interface.py": "campaigns/test_campaign.py",
+    "campaigns/ledger.py": "campaigns/test_journal.py",
+    "charts/description.py": "charts/test_render_plotly.py",
+    "commands/campaign.py": "test_site.py",  # its options only
+    "kernels/side_by_side.py": "kernels/test_lazy.py",
+    "planning/needs.py": "planning/test_search.py",
+}
+TEST_FILES = sorted(path.relative_to(TESTS).as_posix() for path in TESTS.rglob("test_*.py"))
 
 
 def part(path):
@@ -248,6 +285,21 @@ def test_importing_the_package_is_light():
     assert not loaded & heavy
 
 
+def test_theory_is_imported_when_asked_for():
+    program = (
+        "import sys, sharpe_bandits as sb\n"
+        "assert 'sharpe_bandits.theory' not in sys.modules\n"
+        "before = set(sys.modules)\n"
+        "sb.theory.Bound\n"
+        "heavy = {name.split('.')[0] for name in set(sys.modules) - before} & {'scipy', 'numba', 'pyarrow'}\n"
+        "assert not heavy, heavy\n"
+        "try:\n    sb.theorem\nexcept AttributeError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "theorem" in done.stdout
+
+
 def test_every_public_name_can_be_the_first_that_is_asked_for():
     """What it is imported from may not rest on what else was imported before."""
     code = (
@@ -320,6 +372,60 @@ def test_docstrings_have_types_in_their_type_slots(path):
                 for name in names:
                     kind = types.get(name, "").replace('"', "'")
                     assert kind in slot.replace("numpy.", "np."), f"{node.name}: {name} is {kind}, not {slot!r}"
+
+
+def module_of(test_file):
+    """The module that a test file is named after, whether or not there is one."""
+    path = Path(test_file)
+    return path.with_name(path.name.removeprefix("test_"))
+
+
+def named_after(module):
+    """The test file that would be named after a module."""
+    return Path(module).with_name(f"test_{Path(module).name}").as_posix()
+
+
+def lines_of_code(source):
+    """Lines that are neither blank nor a comment nor part of a docstring."""
+    apart = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    lines = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in apart:
+            lines |= set(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, documented) and ast.get_docstring(node):
+            lines -= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    return len(lines)
+
+
+LARGE_MODULES = {p.relative_to(ROOT).as_posix() for p in MODULES if lines_of_code(p.read_text("utf-8")) >= LARGE}
+
+
+@pytest.mark.parametrize("test_file", TEST_FILES)
+def test_a_test_file_is_named_after_a_module_or_is_a_topic(test_file):
+    has_module = (ROOT / module_of(test_file)).is_file()
+    assert has_module or test_file in TOPICS, "name it after the module that it tests, or give it a place in TOPICS"
+    assert not (has_module and test_file in TOPICS), "it is named after a module: take it out of TOPICS"
+
+
+@pytest.mark.parametrize("module", sorted(LARGE_MODULES))
+def test_a_large_module_has_a_test_file_of_its_name(module):
+    has_file = named_after(module) in TEST_FILES
+    assert has_file or module in THROUGH, f"add tests/{named_after(module)}, or say in THROUGH what tests it"
+    assert not (has_file and module in THROUGH), "it has a test file of its name: take it out of THROUGH"
+
+
+def test_lists_of_tests_do_not_outlive_what_they_name():
+    assert set(TOPICS) - set(TEST_FILES) == set()
+    assert set(THROUGH) - LARGE_MODULES == set()
+    assert set(THROUGH.values()) - set(TEST_FILES) == set()
+
+
+def test_lines_of_code_are_counted_without_words():
+    assert lines_of_code('"""Words.\n\nMore.\n"""\n\n# A remark.\nX = [\n    1,  # one\n]\n') == 3
+    assert lines_of_code('def f():\n    """Words."""\n    return """two\nlines"""\n\n\nclass C:\n    "Words."\n') == 4
+    assert lines_of_code("") == 0
 
 
 def test_the_longest_tests_are_there():

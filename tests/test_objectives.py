@@ -87,3 +87,11 @@ def test_the_regulariser_must_be_positive(kind, L):
 def test_unknown_objectives_are_named():
     with pytest.raises(sb.UnknownNameError, match=r"'RSR'.*did you mean 'RSSR'"):
         objective_from_dict({"objective": "RSR", "L": 1.0})
+
+
+def test_arms_that_tie_but_for_rounding_have_the_same_gap():
+    value = 0.1 + 0.2
+    gaps = sb.Mean().gaps([0.3, value, 1.0, 1.0 + 1e-15, 0.1], np.ones(5))
+    assert gaps[0] == gaps[1]
+    assert gaps[2] == gaps[3] == 0.0
+    assert gaps[4] == pytest.approx(0.9)

@@ -22,6 +22,7 @@ from sharpe_bandits.saved import FORMAT
 from tests.catalogue import greedy_sharpe
 from tests.data.studies import numbers
 from tests.synthetic import case, finished, panel, wrong_plays
+from tests.top_m import FINDERS, FIVE
 
 A = sb.UCB1(name="A")
 READ = pq.ParquetFile.read
@@ -226,6 +227,7 @@ def test_a_manifest_cannot_name_files_outside_its_folder(study, saved):
 
 # --- earlier formats --------------------------------------------------------------------------------------------------
 
+
 DATA = Path(__file__).parent / "data"
 FORMAT_3 = DATA / "study-format-3"
 KEPT = {
@@ -379,6 +381,7 @@ def test_runs_that_cannot_be_are_refused(saved, column):
 
 # --- several at once --------------------------------------------------------------------------------------------------
 
+
 SAVER = """
 import sys
 import sharpe_bandits as sb
@@ -495,3 +498,20 @@ def test_a_policy_without_an_objective_asks_for_one(study):
         study["Greedy Sharpe"].regret()
     with pytest.raises(sb.InvalidInputError, match="objective such as"):
         study["MVTS"].regret("RSSR")
+
+
+def test_studies_of_sets_are_saved(tmp_path):
+    policies = [FINDERS[family](2) for family in ("SAR", "uniform")] + [sb.SHSR(L=0.5), sb.UCB1()]
+    study = sb.simulate(policies, FIVE, horizon=100, runs=20, seed=3)
+    study.save(tmp_path)
+    again = sb.load(tmp_path)
+    for name, width in {"SAR": 2, "Uniform sampling": 2, "SHSR": 1, "UCB1": 1}.items():
+        first, second = study[name].recommended, again[name].recommended
+        assert first.shape == second.shape == (20, width)
+        np.testing.assert_array_equal(first, second)
+    assert again["SAR"].error() == study["SAR"].error()
+    manifest = json.loads((tmp_path / "manifest.json").read_text("utf-8"))
+    manifest["format"] = 1
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    with pytest.raises(sb.UnreadableDataError, match="has format 1, this version reads formats 3 to 4"):
+        sb.load(tmp_path)

@@ -1,5 +1,7 @@
 """Policies and rewards that tests of agents share."""
 
+import json
+
 import numpy as np
 
 import sharpe_bandits as sb
@@ -29,3 +31,10 @@ def step(agent):
     arm = agent.ask()
     agent.tell(arm, REWARDS[arm, agent.pulls[arm]])
     return arm
+
+
+def a_state(policy):
+    agent = policy.agent(arms=3, horizon=30)
+    for _ in range(9):
+        step(agent)
+    return json.loads(agent.to_json())

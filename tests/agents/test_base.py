@@ -16,7 +16,7 @@ from sharpe_bandits.agents import AGENTS
 from sharpe_bandits.agents import state as states
 from sharpe_bandits.engine import compiler
 from sharpe_bandits.engine.families import FAMILIES
-from tests.agents.played import REWARDS, step
+from tests.messages import says
 
 
 def test_estimates_are_mean_and_unbiased_variance():
@@ -48,34 +48,6 @@ def test_names_are_asked_for_and_told():
     assert "2 arms, 1 rounds" in repr(agent)
 
 
-def test_an_agent_without_a_horizon_never_ends():
-    agent = sb.GRAUCB().agent(arms=2)  # its table by pulls grows as needed
-    for t in range(2100):
-        assert not agent.done
-        agent.tell(agent.ask(), 1.0 + 0.5 * math.sin(t))
-    expected = sb.GRAUCB().agent(arms=2, horizon=2101)
-    for t in range(2100):
-        expected.tell(expected.ask(), 1.0 + 0.5 * math.sin(t))
-    assert agent.pulls == expected.pulls
-
-
-def test_a_finder_ends_with_its_budget_and_recommends():
-    finder = sb.SHSR(L=0.02).agent(arms=16, horizon=400)
-    generator = np.random.default_rng(1)
-    alive = []
-    while not finder.done:
-        alive.append(len(finder.alive))
-        arm = finder.ask()
-        finder.tell(arm, generator.normal(2.0 if arm == 11 else 1.0, 0.3))
-    assert finder.t <= 400
-    assert sorted(set(alive), reverse=True) == [16, 8, 4, 2]
-    assert finder.alive == [11]
-    assert finder.recommend() == 11
-    for attempt in (finder.ask, lambda: finder.tell(11, 1.0)):
-        with pytest.raises(sb.CampaignOverError, match="400 rounds"):
-            attempt()
-
-
 def test_pulls_under_way_are_counted_and_taken_back():
     agent = sb.UCBRSSR(L=0.8).agent(arms=["a", "b"], horizon=5)
     assert [agent.ask() for _ in range(4)] == ["a", "b", "a", "b"]
@@ -94,42 +66,6 @@ def test_pulls_under_way_are_counted_and_taken_back():
     again = sb.Agent.from_json(agent.to_json())
     assert again.pending == agent.pending
     assert again.asked == agent.asked
-
-
-def test_a_policy_in_phases_says_what_it_waits_for():
-    agent = sb.SHSR(L=0.5).agent(arms=["a", "b", "c", "d"], horizon=80)
-    asked = [agent.ask() for _ in range(40)]
-    with pytest.raises(sb.WaitForRewardsError, match=r"phase 1 of 2 and waits for 40 rewards of 'a', 'b'") as caught:
-        agent.ask()
-    assert caught.value.arms == dict.fromkeys("abcd", 10)
-    assert caught.value.count == len(asked) == 40
-    for arm in asked[:-1]:
-        agent.tell(arm, {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}[arm] + agent.pulls[arm] % 2)
-    with pytest.raises(sb.WaitForRewardsError) as caught:
-        agent.ask()
-    assert caught.value.arms == {"d": 1}
-    agent.tell("d", 1.0)
-    assert agent.alive == ["a", "b"]
-    assert agent.ask() in ("a", "b")
-
-
-def test_pending_pulls_count_in_s_and_leave_the_moments_as_they_are():
-    """By hand: with two arms alike, pulls under way of one make the other's radius the larger."""
-    agent = sb.ScaleFreeUCB(L=1.0).agent(arms=2)
-    for x in (1.0, 2.0, 1.5, 2.5):
-        for arm in range(2):
-            agent.tell(arm, x + 0.001 * (arm == 0))
-    assert [agent.ask() for _ in range(6)] == [0, 1, 0, 1, 0, 1]
-    assert agent.estimates()[1] == (1.75, pytest.approx(np.var([1.0, 2.0, 1.5, 2.5], ddof=1)))
-
-
-def test_randomised_policies_draw_by_the_number_of_the_decision():
-    agent = sb.ThompsonSampling(variance=1.0).agent(arms=2, seed=3)
-    for arm in (0, 1):
-        agent.tell(arm, 0.5)
-    asked = [agent.ask() for _ in range(60)]
-    assert 10 < sum(asked) < 50  # equal arms: a fair coin each time
-    assert agent.probabilities() == pytest.approx({0: 0.5, 1: 0.5}, abs=5 * 0.5 / 16)
 
 
 def test_a_policy_warns_once_of_rewards_that_it_cannot_handle():
@@ -163,56 +99,6 @@ def test_a_policy_warns_once_of_rewards_that_it_cannot_handle():
         assert agent.pulls["good"] > agent.pulls["bad"]
 
 
-def test_arms_come_and_go():
-    agent = sb.SlidingWindowUCB(L=0.5, window=60).agent(arms=["a", "b"], seed=1)
-    for t in range(80):
-        agent.tell(agent.ask(), math.sin(t))
-    agent.add_arm("c")
-    assert [agent.ask() for _ in range(3)] == ["c"] * 3  # its pilot
-    for _ in range(3):
-        agent.tell("c", 9.0)
-    agent.retire_arm("a")
-    again = sb.Agent.from_json(agent.to_json())
-    assert again.retired == ["a"]
-    for t in range(90):
-        arm = again.ask()
-        assert arm != "a"
-        again.tell(arm, math.sin(t))
-    with pytest.raises(sb.InvalidInputError, match="there is an arm 'c' already"):
-        agent.add_arm("c")
-    agent.retire_arm("b")
-    with pytest.raises(sb.InvalidInputError, match="the last one"):
-        agent.retire_arm("c")
-    for fixed in (sb.SHSR(L=0.5).agent(arms=["a", "b"], horizon=40), sb.LUCB(L=0.5).agent(arms=["a", "b"])):
-        with pytest.raises(sb.InvalidInputError, match="among the arms that it begins with"):
-            fixed.add_arm("c")
-
-
-def test_an_index_agent_ends_at_its_horizon():
-    agent = sb.UCB1().agent(arms=2, horizon=5)
-    for _ in range(5):
-        agent.tell(agent.ask(), 0.5)
-    assert agent.done
-    state = agent.to_json()
-    with pytest.raises(sb.CampaignOverError, match=r"5 rounds.*recommend"):
-        agent.ask()
-    with pytest.raises(sb.CampaignOverError, match="nothing was recorded"):
-        agent.tell(0, 1.0)
-    assert agent.to_json() == state
-
-
-def test_arms_may_be_told_in_any_order_within_a_phase():
-    """Two arms asked for in turn may report in any order: the sums, and so the verdicts, are the same."""
-    orderly, hasty = (sb.SHSR(L=0.5).agent(arms=2, horizon=12) for _ in range(2))
-    while not orderly.done:
-        step(orderly)
-    for arm in (1, 0):
-        for pull in range(6):
-            hasty.tell(arm, REWARDS[arm, pull])
-    assert hasty.done
-    assert hasty.recommend() == orderly.recommend()
-
-
 def test_recommendations_before_the_end():
     agent = sb.SHSR(L=1.0).agent(arms=2, horizon=20)
     with pytest.raises(sb.InvalidInputError, match="before an arm has two rewards; ask and tell first"):
@@ -226,14 +112,6 @@ def test_recommendations_before_the_end():
     for reward in (3.0, 1.0, 3.1, 1.1):
         index.tell(index.ask(), reward)
     assert index.recommend() == "x"
-
-
-def test_the_seed_of_an_agent_is_that_of_a_trace():
-    bandit = sb.Tape(REWARDS)
-    for seed in (0, 1, 2**64 - 1):
-        agent = sb.MVTS(rho=1.5).agent(arms=4, horizon=60, seed=seed)
-        asked = [step(agent) for _ in range(60)]
-        assert asked == sb.trace(sb.MVTS(rho=1.5), bandit, horizon=60, seed=seed).choices.tolist()
 
 
 @pytest.mark.parametrize(
@@ -255,13 +133,6 @@ def test_the_largest_agents_are_made_quickly(policy):
         policy.agent(arms=100_001, horizon=10**12)
     with pytest.raises(sb.InvalidInputError, match=r"horizon must be a whole number from 2 to 10{15}"):
         policy.agent(arms=8, horizon=10**15 + 1)
-
-
-def test_a_window_that_would_take_too_much_room_is_refused():
-    policy = sb.SlidingWindowUCB(L=1, window=10**6)
-    assert policy.agent(arms=50).ask() == 0
-    with pytest.raises(sb.InvalidInputError, match="shorten the window or take DiscountedUCB"):
-        policy.agent(arms=51)
 
 
 def test_errors_do_not_list_thousands_of_names():
@@ -438,3 +309,32 @@ def test_after_preparation_nothing_is_compiled(policy):
         agent.tell(arm, 0.1 * (agent.t * 7 % 11) + arm)
     assert agent.t > 8
     assert kernels() == ready
+
+
+@pytest.mark.parametrize("reward", [math.nan, math.inf, -math.inf, np.nan, "1", None, [1.0], True, 10**400, 1e100])
+@pytest.mark.parametrize("policy", [sb.UCBRSSR(L=1.0), sb.MVTS(), sb.SHSR(L=1.0)], ids=lambda policy: policy.name)
+def test_a_bad_reward_leaves_the_agent_as_it_was(policy, reward):
+    agent = policy.agent(arms=["up", "down"], horizon=40)
+    for x in (1.0, 2.0, 1.5, 2.5, 1.2):
+        agent.tell(agent.ask(), x)
+    for arm in ("up", "down"):
+        before = agent.to_json()
+        asked = sb.Agent.from_json(before).ask()
+        with pytest.raises(sb.InvalidInputError, match=says(repr(reward)[:50])) as caught:
+            agent.tell(arm, reward)
+        assert repr(arm) in str(caught.value)
+        assert "nothing was recorded" in str(caught.value)
+        assert agent.to_json() == before
+        assert agent.ask() == asked
+
+
+@pytest.mark.parametrize("arm", ["momentun", "", 0, None, ["momentum"], math.nan])
+@pytest.mark.parametrize("policy", [sb.UCBRSSR(L=1.0), sb.SHSR(L=1.0)], ids=lambda policy: policy.name)
+def test_an_unknown_arm_leaves_the_agent_as_it_was(policy, arm):
+    agent = policy.agent(arms=["momentum", "carry"], horizon=40)
+    agent.tell(agent.ask(), 1.0)
+    before = agent.to_json()
+    with pytest.raises(sb.UnknownNameError, match=says("no arm is called", repr(arm), "'momentum', 'carry'")) as caught:
+        agent.tell(arm, 1.0)
+    assert agent.to_json() == before
+    assert ("did you mean 'momentum'?" in str(caught.value)) == (arm == "momentun" or arm == ["momentum"])

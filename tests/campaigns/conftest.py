@@ -1,11 +1,13 @@
 """Stores to test with: a file each, and a PostgreSQL server of our own where one can be had."""
 
 import secrets
+import time
 
 import pytest
 from torture.postgres import NoPostgresError, Server
 
 import sharpe_bandits as sb
+from sharpe_bandits.campaigns import database as databases
 
 
 @pytest.fixture(scope="session")
@@ -41,3 +43,12 @@ def store(target):
     """An open store."""
     with sb.Store(target) as opened:
         yield opened
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that tests set: seconds added to the machine's."""
+    ahead = [0.0]
+    real = time.time
+    monkeypatch.setattr(databases.time, "time", lambda: real() + ahead[0])
+    return ahead

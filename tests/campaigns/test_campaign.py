@@ -1,40 +1,16 @@
 """Campaigns: what a user types, what becomes of decisions, and that nothing else changes."""
 
 import itertools
-import json
 import math
-import pickle
 import threading
-import time
 from datetime import timedelta
 
 import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.campaigns import database as databases
+from tests.campaigns.desks import ARMS, POLICY, make, pay
 from tests.catalogue import EVERY_POLICY
-
-ARMS = ["momentum", "carry", "value"]
-POLICY = sb.ScaleFreeUCB(L=1e-4)
-REWARDS = np.random.default_rng(5).normal([0.001, 0.0, -0.001], 0.01, (4000, 3))
-
-
-def make(store, **more):
-    return store.campaign("desks", **{"policy": POLICY, "arms": ARMS, "lease": "1 day", "seed": 1, **more})
-
-
-def pay(decision):
-    return float(REWARDS[decision.number % 4000, ARMS.index(decision.arm)])
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """A clock that tests set: seconds added to the machine's."""
-    ahead = [0.0]
-    real = time.time
-    monkeypatch.setattr(databases.time, "time", lambda: real() + ahead[0])
-    return ahead
 
 
 def test_what_a_user_types(store, target):
@@ -163,21 +139,6 @@ def test_a_late_reward_whose_place_is_taken_is_recorded_and_not_used(tmp_path, c
     assert campaign.verify().ok
 
 
-def test_a_clock_that_goes_back_is_refused_with_the_remedy(tmp_path, clock):
-    campaign = make(sb.Store(tmp_path / "campaigns.db"))
-    clock[0] = 10_000
-    first = campaign.ask()
-    clock[0] = 9_970  # half a minute: time stands still
-    assert campaign.ask().asked == first.asked
-    clock[0] = 0
-    with pytest.raises(sb.StoreError, match=r"nothing was recorded: set the clock right, or .*accept_clock\("):
-        campaign.ask()
-    assert campaign.status().decisions == 2
-    campaign.accept_clock()
-    assert campaign.ask().asked < first.asked
-    assert campaign.verify().ok
-
-
 BAD = [
     (lambda c: c.tell(1, math.nan), sb.InvalidInputError, "nan"),
     (lambda c: c.tell(1, "0.1"), sb.InvalidInputError, "'0.1'"),
@@ -278,246 +239,7 @@ def test_threads_may_share_a_campaign(store):
     assert campaign.verify().ok
 
 
-def test_whoever_is_far_behind_catches_up(store):
-    """From the log where it is a little, from the snapshot where it is much, also with snapshots far apart."""
-    for name, policy in (("often", POLICY), ("seldom", sb.SlidingWindowUCB(L=1e-4, window=5000))):
-        ours, theirs = (store.campaign(name, policy=policy, arms=ARMS) for _ in range(2))
-        for count in (1, 5, 40, 3, 300, 700, 2):
-            made = theirs.ask(count=count)
-            theirs.tell_many({d: pay(d) for d in made})
-            decision = ours.ask()
-            assert decision.number == made[-1].number + 1
-            ours.tell(decision, pay(decision))
-        assert ours.agent().to_json() == theirs.agent().to_json()
-        assert ours.verify().ok
-
-
 def test_ten_workers_do_not_all_get_the_same_arm(store):
     campaign = make(store)
     made = campaign.ask(count=12)
     assert sorted(d.arm for d in made) == sorted(ARMS * 4)
-
-
-def test_a_log_that_was_changed_is_noticed(tmp_path):
-    import sqlite3
-
-    path = tmp_path / "campaigns.db"
-    with sb.Store(path) as store:
-        campaign = make(store)
-        campaign.tell_many({d: pay(d) for d in campaign.ask(count=100)})
-        campaign.ask(count=100)
-    for change, said in (
-        ("UPDATE sharpe_bandits_events SET reward = 0.5 WHERE number = 7 AND reward IS NOT NULL", "decision 7"),
-        ("UPDATE sharpe_bandits_decisions SET reward = 0.5 WHERE number = 7", "decision 7"),
-        ("UPDATE sharpe_bandits_decisions SET arm = 0 WHERE number = 8", "decision 8"),
-        ("DELETE FROM sharpe_bandits_events WHERE seq = 50", "event 50 is missing"),
-        ("DELETE FROM sharpe_bandits_decisions WHERE number = 9", "decision 9 is missing"),
-        ("DELETE FROM sharpe_bandits_events WHERE seq = 300", "the log has 299 events, the campaign 300"),
-    ):
-        copy = tmp_path / "copy.db"
-        copy.write_bytes(path.read_bytes())
-        connection = sqlite3.connect(copy)
-        connection.execute(change)
-        connection.commit()
-        connection.close()
-        with sb.Store(copy) as store:
-            found = store.campaign("desks", policy=None).verify() if "300" not in said else None
-            if found is not None:
-                assert not found.ok
-                assert said in str(found)
-    assert json.dumps(campaign.status().to_dict())
-
-
-def test_a_snapshot_of_an_older_format_is_made_anew_from_the_log(tmp_path):
-    """Without what older versions did not keep; a newer one, and one that is no snapshot, are refused."""
-    import sqlite3
-
-    path = tmp_path / "campaigns.db"
-    with sb.Store(path) as store:
-        campaign = make(store)
-        campaign.tell_many({d: pay(d) for d in campaign.ask(count=100)})
-        state = campaign.agent().to_json()
-
-    def rewrite(change):
-        connection = sqlite3.connect(path)
-        kept = json.loads(connection.execute("SELECT state FROM sharpe_bandits_snapshots").fetchone()[0])
-        connection.execute("UPDATE sharpe_bandits_snapshots SET state = ?", (json.dumps(change(kept)),))
-        connection.commit()
-        connection.close()
-
-    rewrite(lambda kept: {"seq": kept["seq"], "decisions": 0, "agent": "of another time"})
-    with sb.Store(path) as store:
-        campaign = make(store)
-        assert campaign.verify().ok
-        assert campaign.agent().to_json() == state
-        campaign.tell_many({d: pay(d) for d in campaign.ask(count=100)})
-        assert campaign.verify().ok
-    for change, said in ((lambda kept: {**kept, "format": 99}, "newer version"), (lambda kept: [], "damaged")):
-        rewrite(change)
-        with sb.Store(path) as store, pytest.raises(sb.UnreadableDataError, match=said):
-            make(store).ask()
-        with sb.Store(path) as store:
-            assert not make(store).verify().ok
-
-
-def test_errors_travel_between_processes():
-    error = sb.WaitForRewardsError("wait", {"a": 3})
-    again = pickle.loads(pickle.dumps(error))
-    assert (str(again), again.arms, again.count) == ("wait", {"a": 3}, 3)
-
-
-@pytest.mark.parametrize("ahead", [{}, {"keys": ["a", "b", "unused"], "numbers": [1, 2, 3, 99]}])
-def test_operations_in_one_commit_are_what_they_are_one_by_one(store, tmp_path, ahead):
-    """The same operations on a store of their own, each its own transaction; whether looked up ahead or not."""
-
-    def operations(campaign):
-        return [
-            lambda: campaign.ask(key="a"),
-            lambda: campaign.ask(key="a"),
-            lambda: campaign.ask(count=3),
-            lambda: campaign.tell(1, 0.5),
-            lambda: campaign.tell(1, 0.25),
-            lambda: campaign.tell_many([(2, 0.1), (1, 0.75)]),
-            lambda: campaign.tell_many([(2, 0.2), (99, 0.1)], strict=False),
-            lambda: campaign.cancel(3),
-            lambda: campaign.tell(3, 0.3),
-            lambda: campaign.cancel(1),
-            lambda: campaign.ask(key="a"),
-            lambda: campaign.add_arm("quality"),
-            lambda: campaign.retire_arm("nothing"),
-            lambda: campaign.tell(4, math.nan),
-            lambda: campaign.ask(key="b"),
-        ]
-
-    def alone(operation):
-        try:
-            return operation()
-        except sb.SharpeBanditsError as error:
-            return error
-
-    def plain(found):
-        if isinstance(found, list):
-            return [plain(one) for one in found]
-        if isinstance(found, sb.SharpeBanditsError):
-            return type(found), str(found)
-        return found and (found.number, found.arm, found.key, found.state, found.probability)
-
-    together = make(store)
-    with sb.Store(tmp_path / "twin.db") as other:
-        twin = make(other)
-        expected = [plain(alone(operation)) for operation in operations(twin)]
-        events = twin.status().events
-    executed = []
-    found = together.together(operations(together), **ahead, executed=lambda: executed.append(together._journal.agent))
-    assert executed == [None], "called once, before the state is that of the store"
-    assert plain(found) == expected
-    assert sum(isinstance(found, tuple) and isinstance(found[0], type) for found in expected) == 6
-    assert together.status().events == events
-    assert together.verify(choices=True).ok
-
-
-def test_a_group_ends_leases_once_and_not_those_of_decisions_it_tells(store, clock):
-    """An expired decision is told late by the same group; another is told before leases are looked at."""
-    campaign = make(store, lease=60.0)
-    first, second, _ = campaign.ask(count=3)
-    if not store._database.is_sqlite:
-        pytest.skip("the clock is that of the server")
-    clock[0] += 120.0
-    campaign.together([
-        lambda: campaign.tell(first, 0.5),
-        lambda: campaign.ask(key="a"),
-        lambda: campaign.tell(second, 0.25),
-        lambda: campaign.ask(key="b"),
-    ])  # fmt: skip
-    kinds = [entry.kind for entry in campaign.log()][::-1][3:]
-    assert kinds == ["rewarded", "expired", "expired", "asked", "rewarded late", "asked"]
-    states = [campaign.decision(number).state for number in range(1, 6)]
-    assert states == ["rewarded", "rewarded", "expired", "pending", "pending"]
-    assert campaign.status().expired == 1
-    assert campaign.verify(choices=True).ok
-
-
-def test_a_group_that_is_not_committed_leaves_nothing(store):
-    campaign = make(store)
-    first = campaign.ask()
-
-    def fails():
-        raise RuntimeError("the worker died")
-
-    with pytest.raises(RuntimeError):
-        campaign.together([lambda: campaign.tell(first, 0.5), campaign.ask, fails])
-    assert campaign.decision(first.number).state == "pending"
-    assert campaign.ask().number == 2
-    assert campaign.verify().ok
-
-
-def test_activity_counts_what_the_log_has(store, clock):
-    """Brought up to date step by step, and made at once, it is what the decisions say, whatever the width."""
-    campaign = make(store, lease=None)
-    known = None
-    for step in range(6):
-        for decision in campaign.ask(count=5):
-            if decision.number % 4:
-                campaign.tell(decision, pay(decision))
-        known = campaign.activity(known)
-        clock[0] += 50.0 * 3**step if store._database.is_sqlite else 0.0
-    campaign.cancel(4)
-    known, anew = campaign.activity(known), campaign.activity()
-    rows = campaign.history().to_pylist()
-    for found in (known, anew):
-        n, mean, variance, third, fourth = found.moments()
-        for k, arm in enumerate(ARMS):
-            rewards = [row["reward"] for row in rows if row["arm"] == arm and row["reward"] is not None]
-            assert found.counts["asked"][:, k].sum() == sum(row["arm"] == arm for row in rows)
-            assert n[-1, k] == len(rewards)
-            assert mean[-1, k] == pytest.approx(np.mean(rewards))
-            assert variance[-1, k] == pytest.approx(np.var(rewards, ddof=1))
-            deviations = np.array(rewards) - np.mean(rewards)
-            assert third[-1, k] == pytest.approx(np.mean(deviations**3), abs=1e-12)
-            assert fourth[-1, k] == pytest.approx(np.mean(deviations**4))
-        assert found.counts["cancelled"].sum() == 1
-        assert len(found.times) <= 240
-        first = found.start + found.width
-        assert found.counts["asked"][0].sum() == sum(row["asked"].timestamp() < first for row in rows)
-    if store._database.is_sqlite:
-        assert known.width > 1
-
-
-def test_the_log_can_be_searched_and_turned_over(store):
-    campaign = make(store)
-    campaign.ask(keys=["order-1", "100%_sure", "other"], worker="desk 7")
-    campaign.tell(2, 0.5)
-    campaign.add_arm("quality")
-    assert [entry.kind for entry in campaign.log()] == ["arm added", "rewarded", "asked", "asked", "asked"]
-    assert [entry.seq for entry in campaign.log(count=2)] == [5, 4]
-    assert [entry.seq for entry in campaign.log(count=2, before=4)] == [3, 2]
-    assert [entry.seq for entry in campaign.log(search="2")] == [4, 2]
-    assert [entry.key for entry in campaign.log(search="%_")] == ["100%_sure", "100%_sure"]
-    assert [entry.arm for entry in campaign.log(search="MOMENT")] == ["momentum"]
-    assert len(campaign.log(search="desk 7")) == 4
-    assert campaign.log(search="' OR 1=1 --") == []
-    assert campaign.history(first=2, count=1).column("number").to_pylist() == [2]
-
-
-def test_status_says_since_when_the_leader_has_been_probably_best(target):
-    """By the time of the event at which an agent that is told the same finds it; a later process says the same."""
-    rng = np.random.default_rng(31)
-    with sb.Store(target) as store:
-        campaign = store.campaign("lead", policy=sb.RoundRobin(), arms=["good", "poor"])
-        twin, began = sb.RoundRobin().agent(arms=["good", "poor"]), None
-        assert (campaign.status().leader.probably_best, campaign.status().leader_since) == (False, None)
-        for _ in range(12):
-            asked = campaign.ask(count=32)
-            told = {d: float(rng.normal({"good": 1.0, "poor": 0.0}[d.arm], 1.0)) for d in asked}
-            campaign.tell_many(told)
-            for decision, reward in told.items():
-                twin.tell(decision.arm, reward)
-            if began is None and twin.leading is not None:
-                began = campaign.decision(asked[-1].number).told
-        status = campaign.status()
-        assert began is not None
-        assert (status.leader, status.leader_since) == (twin.leader(), began)
-        assert f"good, probably best since {began:%Y-%m-%d %H:%M}" in status._leader_in_words()
-        assert campaign.verify().ok
-    with sb.Store(target) as store:
-        assert store.campaign("lead").status().leader_since == began

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from sharpe_bandits.cli import main
-from tests.planning.problems import easy_plan, says
+from tests.messages import says
+from tests.planning.problems import easy_plan
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,11 @@
 """``sharpe-bandits rank``: options reach what they are for, and mistakes are told on one line."""
 
+import gzip
 import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sharpe_bandits.cli import main
@@ -97,3 +99,23 @@ def test_kind_and_year_are_never_guessed(file, capsys, missing):
         main(["rank", "funds.csv", *without])
     assert left.value.code == 2
     assert re.search(rf"required: {missing}", capsys.readouterr().err)
+
+
+def test_a_damaged_file_is_told(tmp_path, capsys):
+    path = tmp_path / "returns.csv.gz"
+    path.write_bytes(gzip.compress(np.random.default_rng(1).bytes(5000))[:1000])
+    assert main(["rank", str(path), "--kind", "returns", "--periods-per-year", "12"]) == 2
+    assert "is damaged" in capsys.readouterr().err
+
+
+def test_a_file_where_the_folder_should_be(tmp_path, capsys):
+    table, taken = tmp_path / "returns.csv", tmp_path / "taken"
+    g = np.random.default_rng(1)
+    pd.DataFrame(g.normal(0, 0.01, (40, 2)), columns=["A", "B"]).to_csv(table, index=False)
+    taken.write_text("mine")
+    asked = ["rank", str(table), "--kind", "returns", "--periods-per-year", "12", "--replications", "400"]
+    assert main([*asked, "--out", str(taken), "--confidence", "0.995"]) == 3
+    told = capsys.readouterr()
+    assert "--out" in told.err
+    assert "99.5% interval" in told.out
+    assert taken.read_text() == "mine"

@@ -1,12 +1,8 @@
 """The cache is a help, never a need: whatever is wrong with it, results are right and it mends itself."""
 
-import json
 import os
 import pickle
 import stat
-import subprocess
-import sys
-import textwrap
 import time
 
 import numpy as np
@@ -17,21 +13,7 @@ from sharpe_bandits.engine import cache
 from sharpe_bandits.engine.cache import cache_folder
 from sharpe_bandits.engine.compiler import specialise
 from sharpe_bandits.kernels import statistics, streams
-
-
-def run(code, **environment):
-    """Run Python in a process of its own and read the JSON that it prints last."""
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1]), done.stderr
-
+from tests.engine.apart import refill, run
 
 #: A process that calls some kernels, small ones: the cache does not care.
 USE = """
@@ -129,14 +111,6 @@ def filled(tmp_path_factory):
     assert len(files) >= 2
     assert all(name.endswith(".kernel") for name in files)
     return files
-
-
-def refill(folder, files):
-    kernels = folder / "kernels"
-    kernels.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for name, content in files.items():
-        (kernels / name).write_bytes(content)
-    return kernels
 
 
 def flipped(content, place):
@@ -275,16 +249,3 @@ def test_the_cache_is_trimmed_by_age_and_size(tmp_path):
     cache.trim(folder, max_bytes=3000, again=True)
     assert sorted(path.name for path in folder.iterdir()) == [".fresh.new", "b.kernel", "c.kernel", "notes.txt"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0123456789abcdef01234567", "kernels"]
-
-
-def test_the_command_shows_and_clears(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("SHARPE_BANDITS_CACHE", str(tmp_path))
-    assert main(["cache"]) == 0
-    assert f"{tmp_path / 'kernels'}: 0 compiled kernels" in capsys.readouterr().out
-    refill(tmp_path, {"a.kernel": bytes(2**20), "b.kernel": bytes(2**19)})
-    (tmp_path / "kernels" / "notes.txt").write_text("not ours")
-    assert main(["cache"]) == 0
-    assert "2 compiled kernels, 1.5 MiB" in capsys.readouterr().out
-    assert main(["cache", "--clear"]) == 0
-    assert "removed 2 compiled kernels, 1.5 MiB" in capsys.readouterr().out
-    assert [path.name for path in (tmp_path / "kernels").iterdir()] == ["notes.txt"]

@@ -8,7 +8,7 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.engine.compiler import specialise
 from sharpe_bandits.kernels import formulas
-from tests.engine.test_cache import run
+from tests.engine.apart import run
 
 
 def kernel(x):

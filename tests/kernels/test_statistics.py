@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sharpe_bandits as sb
 from sharpe_bandits.kernels import formulas, statistics, streams
 
 
@@ -152,3 +153,12 @@ def test_a_record_has_a_field_for_every_statistic_in_their_order():
     assert list(kinds) == list(statistics.ArmRecord._fields)
     assert list(kinds)[-len(declared) :] == declared
     assert {name for name, kind in kinds.items() if kind is int} == {"key", "round_key"}
+
+
+def test_large_means_do_not_disturb_choices():
+    """UCB-VV looks at variances alone: shifting all rewards by a million must change nothing."""
+    rewards = np.random.default_rng(2).normal(0, [[1.0], [1.2], [0.8]], size=(3, 500))
+    rewards = np.round(rewards * 2**20) / 2**20  # so that the shift itself is exact
+    plain = sb.trace(sb.UCBVV(), sb.Tape(rewards), horizon=500)
+    shifted = sb.trace(sb.UCBVV(), sb.Tape(rewards + 2.0**20), horizon=500)
+    np.testing.assert_array_equal(plain.choices, shifted.choices)

@@ -181,6 +181,7 @@ def test_r7_and_its_true_gaps(profile):
 
 # --- best-arm identification ------------------------------------------------------------------------------------------
 
+
 #: The last arm of the first group of sub-optimal arms.
 GROUP = {16: 6, 32: 14, 64: 30}
 
@@ -450,3 +451,17 @@ def test_checks_of_the_coverage_panel_name_an_inequality_and_its_form():
     checks = [check for claim in panel("C1", "paper").claims for check in claim.checks]
     lemmas = ["order of variances, printed", "phases of SHVV, printed"]
     assert checks == ["variance, printed", "sr_like, printed", "rssr, printed", *lemmas]
+
+
+@pytest.mark.parametrize("profile", ["paper", "authors"])
+@pytest.mark.parametrize(("id", "source"), [("T1", "B2"), ("T2", "B4")])
+def test_panels_have_the_arms_of_the_papers(id, source, profile):
+    found, original = panel(id, profile), panel(source, profile)
+    thirty_two = next(case for case in original.cases if case.environment.K == 32)
+    assert [case.variables for case in found.cases] == [{"m": 1}, {"m": 2}, {"m": 4}]
+    assert (found.metric, found.claims) == ("error", ())
+    for case in found.cases:
+        assert case.environment.arms == thirty_two.environment.arms
+        assert (case.horizon, case.objective) == (thirty_two.horizon, thirty_two.objective)
+        assert {policy.m for policy in case.policies} == {case.names["m"]}
+        assert {policy.goal for policy in case.policies} == {case.objective}

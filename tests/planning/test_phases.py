@@ -1,6 +1,5 @@
 """The error at a budget, against closed forms and twins in plain numpy."""
 
-import html
 import math
 
 import numpy as np
@@ -9,11 +8,9 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import chi2_contingency
 
 import sharpe_bandits as sb
-from sharpe_bandits.planning import words
 from sharpe_bandits.planning.needs import EVERY_ARM
 from sharpe_bandits.planning.phases import drawn_directly, recommended
-from sharpe_bandits.report import plan as drawn
-from tests.planning.problems import EASY
+from tests.planning.problems import EASY, exact
 
 
 def test_two_arms_against_the_closed_form():
@@ -85,18 +82,6 @@ def test_every_arm_seen_is_uniform_sampling_with_a_pull_of_each():
     assert at_once.error.mean == pytest.approx(other.error.mean, abs=4 * math.hypot(at_once.error.se, other.error.se))
 
 
-def exact(sharpes, rho, rows=2520, q=252, phi=0.0):
-    """Two columns of 15% volatility whose own annualised Sharpe ratios and correlation are exactly these."""
-    noise = np.random.default_rng(0).normal(size=(rows, 2))
-    for row in range(1, rows):
-        noise[row] += phi * noise[row - 1]
-    noise -= noise.mean(axis=0)
-    noise = noise @ np.linalg.inv(np.linalg.cholesky(noise.T @ noise / (rows - 1))).T
-    x = noise @ np.linalg.cholesky([[1, rho], [rho, 1]]).T
-    x = 0.15 / math.sqrt(q) * (x + np.array(sharpes) / math.sqrt(q))
-    return sb.read_returns(x, names=["A", "B"], kind="returns", periods_per_year=q)
-
-
 def years_needed(a, b, rho, target=0.05, q=252):
     """By the delta method: the variance of the difference of two Sharpe ratios of correlated normal returns."""
     a, b = a / math.sqrt(q), b / math.sqrt(q)
@@ -129,35 +114,3 @@ def test_blocks_keep_autocorrelation():
         scatter[block] = (means / np.sqrt(variances)).std(axis=0)
     ratio = scatter[30] / scatter[1]
     assert ratio == pytest.approx(math.sqrt((1 + 0.4) / (1 - 0.4)), rel=0.1)
-
-
-def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_headline():
-    problem = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=4)
-    plan = sb.plan(problem, budget=500, runs=200)
-    assert plan.asked[0].policy == EVERY_ARM
-    text = " ".join(str(plan).split())
-    assumed = (
-        "Assumed: the table's Sharpe ratios are the true ones; where every arm is seen, the table's 2,520 rows, drawn "
-        "again in blocks of 4 on average, which keeps autocorrelation, the same for all arms, so that their "
-        "correlation counts; where one is seen at a time, independent normal rewards."
-    )
-    assert text.startswith(f"Probability of missing the best of 2 arms: A (Sharpe ratio 3). {assumed} method budget")
-    page = drawn.page(plan)
-    assert f'<p class="lead">{html.escape(assumed)}</p>'.replace("&#x27;", "&#39;") in page
-    assert page.index("Assumed:") < page.index("<table")
-    one_by_one = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=1, bootstrap=True)
-    assert one_by_one.rewards == (
-        "the table's 2,520 rows, drawn again one by one, the same for all arms, so that their correlation counts"
-    )
-    assert words.answer(plan).startswith("If the best arm is A (Sharpe ratio 3)")
-    jointly = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=4, bootstrap=True)
-    assert jointly.bandit.jointly
-    assert {arm.block for arm in jointly.bandit.arms} == {4.0}
-
-
-def test_a_doubt_about_the_table_stands_in_the_plan():
-    returns = exact([3.0, 0.5], 0.5)
-    doubted = sb.Returns(returns.names, returns.values, None, 252.0, "returns", (), ("it looks odd",))
-    plan = sb.plan(sb.BestArmProblem.from_returns(doubted), budget=100, runs=50)
-    assert str(plan).startswith("Check: it looks odd.\n")
-    assert drawn.page(plan).index("Check: it looks odd.") < drawn.page(plan).index("Assumed:")

@@ -4,10 +4,13 @@ import math
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sharpe_bandits as sb
-from tests.planning.problems import EASY, A, B, says, table
+from tests.messages import says
+from tests.planning.problems import EASY, A, B, table
+from tests.returns.reading import PRICES
 
 
 def test_moments_per_period():
@@ -128,3 +131,8 @@ def test_a_column_that_does_not_vary_is_named():
     flat = sb.Returns(("A", "B"), np.column_stack([[0.1, 0.2, 0.3], [0.1, 0.1, 0.1]]), None, 252.0, "returns")
     with pytest.raises(sb.InvalidInputError, match=says("column 'B' does not vary in its 3 rows", "leave it out")):
         sb.BestArmProblem.from_returns(flat)
+
+
+def test_a_problem_needs_returns():
+    with pytest.raises(sb.InvalidInputError, match="must come from read_returns, got DataFrame"):
+        sb.BestArmProblem.from_returns(pd.DataFrame(PRICES))

@@ -1,13 +1,10 @@
 """Every policy of the library, and a user's own, keeps the contract that :mod:`sharpe_bandits.testing` ships."""
 
-import subprocess
-import sys
-
 import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.policies.base import EliminationPolicy, IndexPolicy, Policy
-from sharpe_bandits.testing import PolicyContract, check_policy
+from sharpe_bandits.testing import PolicyContract
 from tests.catalogue import BY_CLASS, EVERY_POLICY
 
 K = PolicyContract.arms
@@ -55,26 +52,6 @@ def test_every_form_is_in_the_catalogue():
     assert widths == {(c, n) for c in ("infinite", "printed") for n in ("UCBRSSR", "UCBSRLike")}
 
 
-@pytest.mark.parametrize(
-    ("policy", "name"),
-    [
-        (sb.UCBVV(), "UCB-VV"),
-        (sb.UCBSRLike(L=1.0), "UCB-SR-like"),
-        (sb.UCBRSSR(L=1.0), "UCB-RSSR"),
-        (sb.UUCB(epsilon0=1.0), "U-UCB"),
-        (sb.GRAUCB(), "GRA-UCB"),
-        (sb.ModifiedGRAUCB(L=1.0), "Modified-GRA-UCB"),
-        (sb.MVTS(), "MVTS"),
-        (sb.ModifiedMVTS(L=1.0), "Modified-MVTS"),
-        (sb.SHVV(), "SHVV"),
-        (sb.SHSR(L=1.0), "SHSR"),
-        (sb.SuRSR(L=1.0), "SuRSR"),
-    ],
-)
-def test_the_papers_policies_have_the_papers_names(policy, name):
-    assert policy.name == name
-
-
 @every_policy
 def test_without_a_name_it_has_its_title(policy):
     unnamed = sb.policy_from_dict({**policy.to_dict(), "name": ""})
@@ -114,50 +91,3 @@ def test_its_objective_is_a_known_one(policy):
         assert goal is None
     else:
         assert type(goal).__name__ in type(goal).kinds
-
-
-def falling(arm, t):
-    return arm.mean - 0.02 * arm.pulls * arm.epsilon * arm.epsilon
-
-
-def test_the_contract_notices(monkeypatch):
-    """An index that falls and is said not to, a parameter that is lost, an error that does not say what is needed."""
-    monkeypatch.setattr(Policy, "kinds", dict(Policy.kinds))
-
-    class Falling(sb.UCB1):
-        title = "falling"
-        formula = property(lambda self: falling)
-
-    class Lossy(sb.UCBRSSR):
-        """Its parameter is lost."""
-
-        title = "lossy"
-
-        def to_dict(self):
-            return {**super().to_dict(), "L": 1.0}
-
-    class Silent(sb.UCB1):
-        title = "silent"
-
-        def check_horizon(self, horizon, arms):
-            if horizon < 10:
-                raise sb.BudgetTooSmallError("that is not enough")
-
-    contract = PolicyContract()
-    for test, policy, said in (
-        (contract.test_all_kernels_make_the_same_choices, Falling(), "does the index fall as rounds pass"),
-        (contract.test_it_makes_round_trips, Lossy(L=2.0), "came back from plain data as"),
-        (contract.test_too_small_a_horizon_is_refused, Silent(), "the error must say that 10 rounds are needed"),
-    ):
-        with pytest.raises(AssertionError, match=said):
-            test(policy)
-    with pytest.raises(AssertionError, match="came back from plain data as"):
-        check_policy(Lossy(L=2.0))
-
-
-def test_a_policy_that_keeps_the_contract_passes_without_pytest():
-    code = (
-        "import sys, sharpe_bandits as sb\nfrom sharpe_bandits.testing import check_policy\n"
-        "check_policy(sb.UCB1())\nassert 'pytest' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import sharpe_bandits as sb
 from tests import twin
+from tests.top_m import FINDERS, FIVE
 
 BUDGET = 80
 _GENERATOR = np.random.default_rng(12)  # a seed with which all objectives below rank the arms differently
@@ -204,3 +205,53 @@ def test_the_printed_logarithm_would_overspend():
     (pulls, _stay), *_ = sb.SuRSR(L=1.0).phases(n, 2)
     assert 2 * pulls == n - 2
     assert 2 * math.ceil((n - 2) / (math.log(2) * 2)) / n == pytest.approx(1.44, abs=0.005)
+
+
+def test_phases_by_hand():
+    """K = 12, m = 3, n = 240: ceil(log2 4) = 2 phases of 240 / 2 = 120 rounds: 10 pulls of 12 arms, 20 of 6; 3 stay.
+    K = 10, m = 3: ceil(log2 3.33) = 2 phases, 10 -> 5 -> 3. K = 7, m = 5: one phase, 7 -> 5 (not 4).
+    """
+    assert sb.SequentialHalving(sb.Mean(), m=3).phases(240, 12) == [(10, 6), (20, 3)]
+    assert sb.SequentialHalving(sb.Mean(), m=3).phases(240, 10) == [(12, 5), (24, 3)]
+    assert sb.SequentialHalving(sb.Mean(), m=5).phases(70, 7) == [(10, 5)]
+    assert sb.VarianceAwareHalving(sb.Mean(), m=3).phases(252, 12) == [(5, 12), (5, 6), (10, 6), (11, 3)]
+    assert sb.UniformSampling(sb.Mean(), m=5).phases(70, 7) == [(10, 5)]
+    assert sb.SuccessiveAcceptsRejects(sb.Mean(), m=5).phases(70, 7) == sb.SuccessiveRejects(sb.Mean()).phases(70, 7)
+
+
+@given(st.sampled_from(sorted(FINDERS)), st.integers(2, 70), st.data())
+def test_phases_fit_any_number_of_arms(family, arms, data):
+    m = data.draw(st.integers(1, arms - 1))
+    policy = FINDERS[family](m)
+    budget = policy.least_budget(arms) + data.draw(st.integers(0, 5000))
+    alive, spent = arms, 0
+    for pulls, stay in policy.phases(budget, arms):
+        assert pulls >= 0
+        assert stay < alive or (family == "aware" and stay == alive)
+        spent += pulls * alive
+        alive = stay
+    assert alive == (1 if family == "SAR" else m)
+    assert spent <= budget
+    with pytest.raises(sb.BudgetTooSmallError, match=f"at least {policy.least_budget(arms)} for {arms} arms"):
+        policy.check_horizon(policy.least_budget(arms) - 1, arms)
+
+
+@pytest.mark.parametrize("m", [0, -1, 2.0, "2", True, None])
+def test_m_must_be_a_whole_number_from_1(m):
+    for family in FINDERS.values():
+        with pytest.raises(sb.InvalidInputError, match=f"m must be a whole number at least 1, got {m!r}"):
+            family(m)
+
+
+@pytest.mark.parametrize("family", FINDERS)
+def test_m_must_be_less_than_the_number_of_arms(family):
+    for m in (5, 9):
+        policy = FINDERS[family](m)
+        for attempt in (
+            lambda policy=policy: sb.simulate(policy, FIVE, horizon=1000, runs=2),
+            lambda policy=policy: sb.trace(policy, FIVE, horizon=1000),
+            lambda policy=policy: policy.agent(5, horizon=1000),
+            lambda policy=policy: policy.agent(5),
+        ):
+            with pytest.raises(sb.InvalidInputError, match=f"m = {m} best arms, but there are 5.*pass m=4 at most"):
+                attempt()

@@ -317,53 +317,6 @@ def test_ties_of_coin_tosses_go_to_the_lowest_arm():
     assert choices[3] == 1
 
 
-def test_ucb_rssr_by_hand():
-    """Two arms, two pulls each, then three rounds; L = 5, every number worked out with pencil and paper.
-
-    N = 4. eps = sqrt(2 ln 4 / 2) = 1.17741 for both.
-      Arm 0: rewards 1, 3: X = 2, X2 = 5, V = 2, D = 7, D - 3 eps = 3.46777:
-             4/7 + (2 + 5 + 2.35482 + 5) 1.17741 / (7 x 3.46777) = 0.57143 + 0.69627 = 1.2677
-      Arm 1: rewards 2, 2: X = 2, X2 = 4, V = 0, D = 5, D - 3 eps = 1.46777:
-             4/5 + (0 + 4 + 2.35482 + 5) 1.17741 / (5 x 1.46777) = 0.8 + 1.82170 = 2.6217        -> arm 1, pays 8
-    N = 5. Arm 0: eps = sqrt(2 ln 5 / 2) = 1.26864, D - 3 eps = 3.19409:
-             0.57143 + (7 + 2.53727 + 5) 1.26864 / (7 x 3.19409) = 0.57143 + 0.82484 = 1.3963
-           Arm 1: rewards 2, 2, 8: X = 4, X2 = 24, V = 12, D = 17, eps = sqrt(2 ln 5 / 3) = 1.03584,
-             D - 3 eps = 13.89248:
-             16/17 + (12 + 24 + 2.07168 + 5) 1.03584 / (17 x 13.89248) = 0.94118 + 0.18891 = 1.1301 -> arm 0, pays 2
-    N = 6. Arm 0: rewards 1, 3, 2: X = 2, X2 = 14/3, V = 1, D = 6, eps = sqrt(2 ln 6 / 3) = 1.09294,
-             D - 3 eps = 2.72118:
-             4/6 + (1 + 4.66667 + 2.18588 + 5) 1.09294 / (6 x 2.72118) = 0.66667 + 0.86036 = 1.5270
-           Arm 1: eps = 1.09294, D - 3 eps = 13.72118:
-             0.94118 + (41 + 2.18588) 1.09294 / (17 x 13.72118) = 0.94118 + 0.20235 = 1.1435     -> arm 0, pays 5
-    """
-    tape = sb.Tape([[1, 3, 2, 5, 1, 1], [2, 2, 8, 1, 1, 1]])
-    trace = sb.trace(sb.UCBRSSR(L=5.0), tape, horizon=7)
-    assert trace.choices.tolist() == [0, 1, 0, 1, 1, 0, 0]
-    assert trace.rewards.tolist() == [1, 2, 3, 2, 8, 2, 5]
-
-
-def test_infinite_indices_by_hand():
-    """L = 0.1 and hardly any variance: D <= 3 eps throughout, so the least pulled arm is played, the lowest first."""
-    tape = sb.Tape(np.full((3, 20), 0.25) + np.arange(20) * 1e-3)
-    trace = sb.trace(sb.UCBRSSR(L=0.1, pilot_pulls=2), tape, horizon=13)
-    assert trace.choices.tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0]
-
-
-def test_the_width_as_printed_starves_an_arm_that_the_infinite_rule_plays():
-    """Where D <= 3 eps the printed term is negative: that arm is shunned, the paper's slip that the default repairs.
-
-    N = 4, eps = 1.17741, L = 1. Arm 0 (rewards 0, 6: V = 18, D = 19) has a positive term; arm 1 (rewards 3, 3: V = 0,
-    D = 1 < 3.53) has 9 + (9 + 2.35 + 1) 1.17741 / (1 - 3.53) = 9 - 5.74 = 3.26 against
-    9/19 + (18 + 18 + 2.35 + 1) 1.17741 / (19 x 15.47) = 0.47 + 0.16 = 0.63 for arm 0. With mean 1 in place of 3 it has
-    1 + (1 + 2.35 + 1) 1.17741 / (-2.53) = -1.02: it is passed over, though nothing is known of it.
-    """
-    tape = sb.Tape([[0, 6, 3, 3, 3], [1, 1, 1, 1, 1]])
-    assert sb.trace(sb.UCBRSSR(L=1.0, undefined_width="printed"), tape, horizon=5).choices[-1] == 0
-    assert sb.trace(sb.UCBRSSR(L=1.0), tape, horizon=5).choices[-1] == 1
-    tape = sb.Tape([[0, 6, 3, 3, 3], [3, 3, 3, 3, 3]])
-    assert sb.trace(sb.UCBRSSR(L=1.0, undefined_width="printed"), tape, horizon=5).choices[-1] == 1
-
-
 @pytest.mark.parametrize(
     ("policy", "pulls"),
     [

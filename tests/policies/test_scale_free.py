@@ -12,6 +12,7 @@ import sharpe_bandits as sb
 from sharpe_bandits.call_tree import mentions, substituted
 from sharpe_bandits.kernels import statistics, streams
 from sharpe_bandits.policies.scale_free import effective_pulls, influence_variance_of
+from tests.forgetting import TURNING
 
 L, R = 0.8, 0.1
 POLICIES = [sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.ScaleFreeDirichlet, sb.NPTS]
@@ -216,6 +217,7 @@ def test_states_and_files_of_earlier_versions_may_say_that_no_arm_rests():
 
 # --- any objective ----------------------------------------------------------------------------------------------------
 
+
 #: Each objective, and the same for rewards that are c times as large.
 SCALED = {
     "RSSR": lambda c: sb.RSSR(L * c * c, R * c),
@@ -347,3 +349,38 @@ def test_an_index_of_kept_parts_is_the_index(policy, objective):
             estimate, width, offset = played.parts.formula(arm, *arguments)
             known = arm._replace(estimate=estimate, width=width, offset=offset)
             assert kept(known, 1000, *arguments) == played.formula(arm, 1000, *arguments)
+
+
+@pytest.mark.parametrize("policy", [sb.SlidingWindowUCB, sb.DiscountedUCB])
+@pytest.mark.parametrize("scale", [2.0**-10, 2.0**7])
+def test_choices_do_not_depend_on_the_scale(policy, scale):
+    small = sb.trace(policy(L=0.3), sb.Tape(TURNING.T, clock="rounds"), horizon=500)
+    large = sb.trace(policy(L=0.3 * scale**2), sb.Tape(scale * TURNING.T, clock="rounds"), horizon=500)
+    assert (small.choices == large.choices).all()
+
+
+def test_forgetting_pays_where_arms_switch_and_costs_where_they_do_not():
+    good, bad = sb.Normal(0.5, 1.0), sb.Normal(0.0, 1.0)
+    still = sb.Bandit([good, bad, bad])
+    switching = sb.SwitchingBandit([[good, bad, bad], [bad, good, bad], [bad, bad, good]], after=[2000, 4000])
+    policies = [sb.ScaleFreeUCB(L=0.1), sb.SlidingWindowUCB(L=0.1, window=600), sb.DiscountedUCB(L=0.1, discount=0.998)]
+    objective = sb.RSSR(L=0.1, signed=True)
+    study = sb.simulate(policies, switching, horizon=6000, runs=64, seed=1)
+    for name in ("SW-SF-UCB", "D-SF-UCB"):
+        assert study.compare(name, "SF-UCB", objective).final.high < 0
+    study = sb.simulate(policies, still, horizon=6000, runs=64, seed=1)
+    for name in ("SW-SF-UCB", "D-SF-UCB"):
+        assert study.compare(name, "SF-UCB", objective).final.low > 0
+
+
+def test_bad_input():
+    with pytest.raises(sb.InvalidInputError, match="window must be a whole number from 6 to 1000000, got 5"):
+        sb.SlidingWindowUCB(L=1, window=5)
+    with pytest.raises(sb.InvalidInputError, match=r"window must be .* 1000000, got 10000000000"):
+        sb.SlidingWindowUCB(L=1, window=10**10)
+    with pytest.raises(sb.InvalidInputError, match="discount"):
+        sb.DiscountedUCB(L=1, discount=1.0)
+    with pytest.raises(sb.InvalidInputError, match="remembers 20 rounds, too few for 4 arms, which need 24; lengthen"):
+        sb.SlidingWindowUCB(L=1, window=20).agent(arms=4)
+    with pytest.raises(sb.InvalidInputError, match="remembers 10 rounds, too few for 2 arms, which need 12; raise"):
+        sb.simulate(sb.DiscountedUCB(L=1, discount=0.9), [sb.Normal(0, 1)] * 2, horizon=100, runs=1)

@@ -1,13 +1,11 @@
-"""A plan as a figure and in words."""
+"""A plan as a figure."""
 
 import numpy as np
 import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.charts import render_matplotlib
-from sharpe_bandits.metrics import Estimate
-from sharpe_bandits.planning import words
-from sharpe_bandits.planning.needs import EVERY_ARM, Need, Point
+from sharpe_bandits.planning.needs import EVERY_ARM
 from sharpe_bandits.report import plan as drawn
 from tests.planning.problems import EASY, easy_plan
 
@@ -38,21 +36,3 @@ def test_a_budget_without_a_wrong_run_is_drawn_as_a_limit():
     (never,) = (series for series in first if series.marker == "arrow down")
     assert (never.at[-1], never.mean[-1]) == (3000, plan.asked[0].error.high)
     assert not any(3000 in series.at for series in first if series is not never)
-
-
-def test_rounds_are_shown_to_the_digits_that_are_known():
-    rounds = Estimate(258_098.4, 6_300.0, 245_992.0, 270_799.0)
-    need = Need("SHSR", rounds, None, Point("SHSR", 270_001, 1900, 80, "verify"))
-    assert words._rounds(rounds) == ["258,000", "246,000 to 271,000"]
-    assert words._budget(need) == "271,000"  # rounded up
-    assert words._rounds(Estimate(278.4, 6.3, 266.2, 291.1)) == ["278", "266 to 291"]
-
-
-def test_a_plan_in_words(plan):
-    text = str(plan)
-    assert text.startswith("Budget needed to find the best of 4 arms with error probability 0.05")
-    assert words.answer(plan).startswith(
-        "If the best arm is arm 1 (Sharpe ratio 8) and the others are as assumed: budget needed for an error "
-        "probability below 0.05"
-    )
-    assert len(words.heads(plan)) == len(words.lines(plan)[0])

@@ -1,6 +1,5 @@
 """Differences of Sharpe ratios, tests of many columns at once, and what is believed of one, against other means."""
 
-import itertools
 import json
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.returns import statistics
 from sharpe_bandits.returns.comparison import _differences
-from sharpe_bandits.returns.ranking import false_discovery_rates
 
 
 def table(values, **options):
@@ -72,45 +70,6 @@ class TestOneColumn:
         column = sb.rank(table(ar1(np.random.default_rng(5), 300, 0, -0.2)), replications=100).columns[0]
         assert column.track_record is None
         assert column.more_years is None
-
-
-def test_correlations_are_over_common_rows():
-    x = np.random.default_rng(1).normal(size=(60, 4)) + np.random.default_rng(2).normal(size=(60, 1))
-    x[:20, 1] = x[50:, 2] = x[::7, 3] = np.nan
-    np.testing.assert_allclose(statistics.correlations(x), pd.DataFrame(x).corr(), atol=1e-12)
-    x[:58, 0] = np.nan
-    assert np.isnan(statistics.correlations(x)[0, 2])
-
-
-def test_false_discovery_rates_are_those_of_statsmodels():
-    multitest = pytest.importorskip("statsmodels.stats.multitest")
-    p = np.random.default_rng(1).random(20) ** 2
-    for method, name in (("bh", "fdr_bh"), ("by", "fdr_by")):
-        np.testing.assert_allclose(false_discovery_rates(p, method), multitest.multipletests(p, method=name)[1])
-
-
-class TestOverfitting:
-    """The probability of backtest overfitting."""
-
-    def test_against_a_plain_twin(self):
-        x = np.random.default_rng(1).normal(0.001, 0.01, (53, 5))
-        parts = np.array_split(x, 6)
-        below = []
-        for chosen in itertools.combinations(range(6), 3):
-            train = np.concatenate([parts[b] for b in chosen])
-            test = np.concatenate([parts[b] for b in range(6) if b not in chosen])
-            first = statistics.sharpe(train).argmax()
-            rank = (statistics.sharpe(test) <= statistics.sharpe(test)[first]).sum()
-            below.append(np.log(rank / 6 / (1 - rank / 6)) <= 0)
-        assert statistics.backtest_overfitting(x, blocks=6) == np.mean(below)
-
-    def test_skill_and_none(self):
-        generator = np.random.default_rng(2)
-        x = generator.normal(0, 0.01, (1000, 20))
-        without = [statistics.backtest_overfitting(generator.normal(0, 0.01, (320, 20))) for _ in range(40)]
-        assert np.mean(without) == pytest.approx(0.5, abs=4 * np.std(without) / 40**0.5)
-        x[:, 3] += 0.004
-        assert statistics.backtest_overfitting(x) < 0.01
 
 
 class TestUnequalHistories:

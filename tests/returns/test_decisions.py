@@ -5,93 +5,15 @@ import pandas as pd
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.engine.families import family_of
-from sharpe_bandits.kernels.holdings import Terms
 from sharpe_bandits.returns import statistics
 from sharpe_bandits.returns.decisions import compounded, drifting, starts
 from sharpe_bandits.returns.playing import EQUAL, LEADER, follow_the_leader
-
-DAYS = pd.bdate_range("2020-01-01", periods=300)
-
-
-def market(rows=300, columns=4, seed=8):
-    g = np.random.default_rng(seed)
-    return g.normal(0, 0.006, (rows, 1)) + g.normal(np.linspace(-0.001, 0.002, columns), 0.01, (rows, columns))
+from tests.returns.market import DAYS, market, table, with_dates
 
 
 @pytest.fixture(scope="module")
 def daily():
-    frame = pd.DataFrame(market(), index=DAYS, columns=list("abcd"))
-    return sb.read_returns(frame, kind="returns", periods_per_year=252)
-
-
-def table(values, **options):
-    names = [chr(ord("a") + k) for k in range(values.shape[1])]
-    return sb.read_returns(values, names=names, kind="returns", periods_per_year=252, **options)
-
-
-# --- the kernel -------------------------------------------------------------------------------------------------------
-
-POLICIES = [
-    sb.ScaleFreeUCB(L=1e-5),
-    sb.SlidingWindowUCB(L=1e-5, window=60),
-    sb.DiscountedUCB(L=1e-5, discount=0.97),
-    sb.ScaleFreeTS(L=1e-5),
-    sb.UCBRSSR(L=1e-5),
-]
-
-
-@pytest.mark.parametrize("feedback", ["bandit", "full"])
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
-def test_without_terms_it_makes_the_choices_of_the_engine(policy, feedback):
-    values = market(200)
-    tape = sb.Tape(values.T, clock="rounds")
-    expected = sb.trace(policy, tape, horizon=200, seed=5, run=3, feedback=feedback).choices
-    terms = Terms(1, 0, feedback == "full", False)
-    found = family_of(policy).hold(policy, values, np.zeros(4), terms, 1, 5, 3)
-    assert found[:, 0].tolist() == list(expected)
-
-
-def play(policy, values, places=1, costs=0.0, **terms):
-    given = Terms(**{"least": 1, "warm": 0, "full": False, "aware": False, **terms})
-    return family_of(policy).hold(policy, values, np.full(values.shape[1], float(costs)), given, places, 0, 0)
-
-
-def test_a_minimum_holding():
-    held = play(POLICIES[0], market(), least=7)[:, 0]
-    switches = np.flatnonzero(np.diff(held)) + 1
-    assert len(switches) > 4
-    assert (np.diff(np.concatenate([[0], switches])) >= 7).all()
-
-
-def test_several_places():
-    values = market()
-    held = play(POLICIES[0], values, places=2)
-    assert (held[:, 0] < held[:, 1]).all()
-    assert held[:2].tolist() == [[0, 1], [2, 3]]  # all are tried, the least seen first
-    several = play(POLICIES[0], values, places=2, full=True, warm=200)
-    assert (several[:200] == -1).all()
-    # with full feedback and much seen, two are held that one would hold at times
-    assert set(play(POLICIES[0], values, full=True, warm=200)[200:, 0]) <= set(several[200:].ravel())
-
-
-def test_known_costs_make_for_fewer_switches():
-    values = market(600)
-    held = [play(POLICIES[0], values, costs=cost, aware=True)[:, 0] for cost in (0, 0.002, 0.9)]
-    count = [int((np.diff(own) != 0).sum()) for own in held]
-    assert count[0] == int((np.diff(play(POLICIES[0], values)[:, 0]) != 0).sum())
-    assert count[0] > count[1] > count[2]
-
-
-def test_arms_come_and_go():
-    values = market(200)
-    values[:80, 1] = np.nan
-    values[120:, 2] = np.nan
-    held = play(POLICIES[0], values)[:, 0]
-    assert 1 not in held[:80]
-    assert 2 not in held[120:]
-    assert held[80] == held[81] == 1  # what is new is tried at once, as often as all others were
-    assert set(play(POLICIES[0], np.where(np.arange(4) == 3, values, np.nan), places=2)[50:].ravel()) == {3, -1}
+    return with_dates()
 
 
 # --- when -------------------------------------------------------------------------------------------------------------
@@ -250,19 +172,3 @@ def test_files_and_page(daily, tmp_path):
     assert set(log["player"]) == {p.name for p in found.players}
     assert len(log) == 300 * len(found.players)
     assert "<table>" in found._repr_html_()
-
-
-def test_a_tear_sheet(daily, tmp_path, caplog):
-    quantstats = pytest.importorskip("quantstats", reason="pip install 'sharpe-bandits[tearsheet]'")
-    found = sb.replay(daily, ["SF-UCB"], runs=3)
-    net = pd.Series(found["SF-UCB"].held.net, index=pd.DatetimeIndex(found.dates))
-    # its numbers are ours
-    own = statistics.annualised(statistics.sharpe(net.to_numpy()), 252)
-    assert quantstats.stats.sharpe(net, periods=252) == pytest.approx(own, rel=1e-9)
-    assert quantstats.stats.max_drawdown(net) == pytest.approx(-found["SF-UCB"].drawdowns.max(), rel=1e-9)
-    found.tear_sheet("SF-UCB", tmp_path / "sheet.html")
-    assert not [record for record in caplog.records if "font" in record.getMessage()]
-    page = (tmp_path / "sheet.html").read_text()
-    assert "SF-UCB, run of median total return" in page
-    with pytest.raises(sb.InvalidInputError, match="needs the dates of rows"):
-        sb.replay(table(daily.values), ["SF-UCB"], runs=2).tear_sheet("SF-UCB", tmp_path / "none.html")

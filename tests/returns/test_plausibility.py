@@ -26,6 +26,7 @@ def read(frame, **options):
 
 # --- time that is not a date ------------------------------------------------------------------------------------------
 
+
 #: Days of 2018 on which New York did not trade.
 HOLIDAYS = ["2018-01-01", "2018-01-15", "2018-02-19", "2018-03-30", "2018-05-28", "2018-07-04", "2018-09-03",
             "2018-11-22", "2018-12-05", "2018-12-25"]  # fmt: skip
@@ -328,3 +329,24 @@ def test_remarks_stand_on_top(tmp_path):
         result.save(tmp_path / "out")
         text = (tmp_path / "out" / page).read_text()
         assert text.index("Check: column") < text.index('class="lead"')
+
+
+@pytest.mark.parametrize(
+    ("step", "per_year", "said"),
+    [("W", 252, True), ("W", 52, False), ("D", 52, True), ("D", 365, False), ("M", 12, False), ("M", 4, True)],
+)
+def test_a_wrong_number_of_periods_is_remarked_on(step, per_year, said):
+    days = {"W": 7, "D": 1, "M": 30.4}[step]
+    start = np.datetime64("2015-01-01")
+    dates = [str(start + np.timedelta64(round(k * days), "D")) for k in range(200)]
+    table = {"date": dates, "A": np.random.default_rng(0).normal(0, 0.01, 200)}
+    remarks = sb.read_returns(table, kind="returns", periods_per_year=per_year).remarks
+    assert any(f"periods_per_year={per_year}, but" in remark for remark in remarks) == said
+
+
+def test_a_hole_in_the_calendar_is_remarked_on():
+    start = np.datetime64("2020-01-01")
+    dates = [str(start + np.timedelta64(k + 150 * (k > 40), "D")) for k in range(100)]
+    table = {"date": dates, "A": np.random.default_rng(0).normal(0, 0.01, 100)}
+    (remark,) = sb.read_returns(table, kind="returns", periods_per_year=365).remarks
+    assert remark.startswith("151 days lie between row 41 of 100 (2020-02-10) and row 42 of 100")

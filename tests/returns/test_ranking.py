@@ -1,7 +1,5 @@
-"""Rankings: point estimates by hand, intervals that cover, files that hold what was printed."""
+"""Rankings: point estimates by hand, intervals that cover, and what is refused."""
 
-import csv
-import json
 import math
 import sys
 
@@ -15,20 +13,14 @@ import sharpe_bandits as sb
 from sharpe_bandits import console
 from sharpe_bandits.returns import ranking as module
 from sharpe_bandits.returns import statistics
-from sharpe_bandits.returns.ranking import rank
+from sharpe_bandits.returns.ranking import false_discovery_rates, rank
 from sharpe_bandits.returns.table import read_returns
-
-
-def table(values, names, **options):
-    return read_returns(np.asarray(values), **{"kind": "returns", "periods_per_year": 252, "names": names, **options})
+from tests.returns.ranked import table, three_strategies
 
 
 @pytest.fixture(scope="module")
 def daily():
-    """A year of three strategies that share a market: good, fair, losing."""
-    g = np.random.default_rng(4)
-    market = g.normal(0, 0.01, (250, 1))
-    return table(market + g.normal([0.002, 0.0005, -0.002], 0.008, (250, 3)), ["good", "fair", "bad"])
+    return three_strategies()
 
 
 @pytest.fixture(scope="module")
@@ -196,53 +188,6 @@ def test_it_prints_itself_with_scale_and_convention(ranked):
         assert words in text
 
 
-def test_names_are_shown_as_they_are(daily, tmp_path):
-    odd = ["[bold]A & <b>", "$x_1$ of a name that is longer than any axis has room for", "C"]
-    found = rank(table(daily.values, odd), replications=50)
-    assert "[bold]A & <b>" in str(found)
-    found.save(tmp_path)
-    page = (tmp_path / "ranking.html").read_text()
-    assert "[bold]A &amp; &lt;b&gt;" in page
-    assert "<b>" not in page.split("<style>")[0] + page.split("</style>")[1]
-
-
-def test_it_is_saved(ranked, tmp_path):
-    ranked.save(tmp_path / "new" / "folder")
-    folder = tmp_path / "new" / "folder"
-    names = {f"ranking.{kind}" for kind in ("csv", "json", "svg", "png", "html")}
-    assert {p.name for p in folder.iterdir()} == names | {"curves.svg", "curves.png", "correlations.csv"}
-    with (folder / "ranking.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["name"] for row in rows] == ["good", "fair", "bad"]
-    assert float(rows[0]["annual_sharpe"]) == ranked["good"].annual_sharpe
-    kept = json.loads((folder / "ranking.json").read_text())
-    assert kept == json.loads(json.dumps(ranked.to_dict()))
-    assert kept["columns"][2]["dsr"] == ranked["bad"].dsr
-    assert kept["annual_expected_maximum"] == ranked.annual_expected_maximum
-    drawing = (folder / "ranking.svg").read_text()
-    for words in (
-        "annualised Sharpe ratio",
-        "252 periods per year",
-        "expected maximum of 3 trials without skill",
-        "good",
-    ):
-        assert words in drawing
-    page = (folder / "ranking.html").read_text()
-    assert f"{ranked['good'].annual_sharpe:.2f}</td>" in page
-    assert "252 periods per year" in page
-    assert "http://" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
-        "http://creativecommons.org", ""
-    )  # names of vocabularies, which no browser asks for
-    assert len(page) < 200_000
-
-
-def test_the_same_ranking_gives_the_same_files(ranked, tmp_path):
-    for name in ("one", "two"):
-        ranked.save(tmp_path / name)
-    for path in (tmp_path / "one").iterdir():
-        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
-
-
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 
@@ -368,3 +313,10 @@ def test_the_error_of_the_leader_is_what_confidence_leaves(confidence, alpha):
         x, names=["a", "b"], kind="returns", periods_per_year=252, confidence=confidence, replications=200, block=1
     )
     assert found.leader.alpha == alpha
+
+
+def test_false_discovery_rates_are_those_of_statsmodels():
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    p = np.random.default_rng(1).random(20) ** 2
+    for method, name in (("bh", "fdr_bh"), ("by", "fdr_by")):
+        np.testing.assert_allclose(false_discovery_rates(p, method), multitest.multipletests(p, method=name)[1])

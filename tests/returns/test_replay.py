@@ -1,4 +1,4 @@
-"""Replays: a table worked by hand, twins in plain Python, and what cannot be replayed."""
+"""Replays: a table worked by hand, what is said of it, and what cannot be replayed."""
 
 import json
 import math
@@ -7,19 +7,11 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.engine.spec import is_random
-from sharpe_bandits.returns import statistics
-from sharpe_bandits.returns.players import usual_policies
-from sharpe_bandits.returns.playing import BEST, EQUAL, LEADER, NUMBERS, follow_the_leader
-from sharpe_bandits.returns.resampling import resampled_rows
+from sharpe_bandits.returns.playing import BEST, EQUAL, LEADER, NUMBERS
+from tests.returns.replayed import orders, table, two_years
 
 A = [0.10, -0.10, 0.20, 0.00, -0.50, 0.10]
 B = [0.00, 0.50, -0.20, 0.10, 0.00, 0.20]
-
-
-def table(*columns, names=None, q=12):
-    names = names or [chr(ord("A") + k) for k in range(len(columns))]
-    return sb.read_returns(np.array(columns).T, kind="returns", periods_per_year=q, names=names)
 
 
 @pytest.fixture(scope="module")
@@ -29,16 +21,7 @@ def small():
 
 @pytest.fixture(scope="module")
 def daily():
-    """Two years of four columns that share a market; the third is the best."""
-    g = np.random.default_rng(8)
-    x = g.normal(0, 0.006, (500, 1)) + g.normal([0, 0.0005, 0.002, -0.001], [0.01, 0.008, 0.01, 0.02], (500, 4))
-    return table(*x.T, names=["a", "b", "c", "d"], q=252)
-
-
-def orders(seed, runs, columns):
-    """The order of columns in each run: a permutation by Philox with the key (seed, run)."""
-    keys = [np.array([seed, run], np.uint64) for run in range(runs)]
-    return [np.random.Generator(np.random.Philox(key=key)).permutation(columns) for key in keys]
+    return two_years()
 
 
 #: A seed with which two runs have two columns in the order of the table.
@@ -105,198 +88,7 @@ def test_the_risk_free_rate_is_taken_off_ratios_only(small):
     assert player.total == pytest.approx(0.3068)
 
 
-# --- against twins ----------------------------------------------------------------------------------------------------
-
-
-def leader_twin(rows, risk_free):
-    """Weights of follow the leader, in plain Python."""
-    count = len(rows[0])
-    held = []
-    for t in range(len(rows)):
-        best, most = None, -math.inf
-        for k in range(count):
-            seen = [row[k] for row in rows[:t]]
-            if len(set(seen)) < 2:
-                continue
-            mean = sum(seen) / t
-            ratio = (mean - risk_free) / math.sqrt(sum((x - mean) ** 2 for x in seen) / (t - 1))
-            if ratio > most:
-                best, most = k, ratio
-        held.append([1 / count] * count if best is None else [float(k == best) for k in range(count)])
-    return held
-
-
-@pytest.mark.parametrize("risk_free", [0.0, 0.002])
-def test_follow_the_leader_and_its_twin(risk_free):
-    g = np.random.default_rng(3)
-    x = g.normal(0.001, 0.02, (120, 5))
-    x[:30, 2] = 0.01  # has not varied yet: cannot lead, whatever it pays
-    x[:4] = x[0]
-    assert follow_the_leader(x, risk_free).tolist() == leader_twin(x.tolist(), risk_free)
-
-
-def test_what_is_traded_and_its_twin():
-    g = np.random.default_rng(5)
-    x = g.normal(0, 0.1, (40, 3))
-    weights = g.dirichlet([1, 1, 1], 40)
-    expected = [0.0]
-    for before, now, paid in zip(weights[:-1], weights[1:], x[:-1], strict=True):
-        pots = [w * (1 + r) for w, r in zip(before, paid, strict=True)]
-        bought = [max(0.0, w - pot / sum(pots)) for w, pot in zip(now, pots, strict=True)]
-        expected.append(sum(bought))  # as much is sold
-    assert statistics.traded(weights, x) == pytest.approx(expected)
-
-
-def test_after_a_total_loss_there_is_nothing_to_trade():
-    assert statistics.traded([[1, 0], [0, 1], [1, 0]], [[-1, 0.5], [0, 0], [0, 0]]).tolist() == [0, 0, 1]
-
-
-def test_sharpe_so_far_is_the_sharpe_ratio_of_the_rows_so_far():
-    g = np.random.default_rng(6)
-    x = g.normal([0.01, 10.01, 0.01], 0.02, (50, 3))  # a mean that dwarfs the spread
-    x[:10, 2] = 0.1
-    found = statistics.sharpe_so_far(x, 0.003)
-    assert np.isnan(found[0]).all()
-    assert np.isnan(found[:10, 2]).all()
-    for k in range(11, 51):
-        assert found[k - 1] == pytest.approx(statistics.sharpe(x[:k], 0.003), rel=1e-9)
-
-
-def test_the_error_of_a_difference_is_ledoit_and_wolfs():
-    """Their delta method on the four moments, with the same Bartlett weights, written out."""
-    g = np.random.default_rng(7)
-    n, lags = 4000, 3
-    noise = g.standard_t(6, (n + 1, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]])
-    x, y = (0.1 + noise[1:] + 0.4 * noise[:-1]).T
-    moments = np.column_stack([x, y, x**2, y**2])
-    m1, m2, g1, g2 = moments.mean(axis=0)
-    gradient = np.array(
-        [
-            g1 / (g1 - m1**2) ** 1.5,
-            -g2 / (g2 - m2**2) ** 1.5,
-            -m1 / (g1 - m1**2) ** 1.5 / 2,
-            m2 / (g2 - m2**2) ** 1.5 / 2,
-        ]
-    )
-    away = moments - moments.mean(axis=0)
-    psi = away.T @ away / n
-    for j in range(1, lags + 1):
-        gamma = away[j:].T @ away[:-j] / n
-        psi += (1 - j / (lags + 1)) * (gamma + gamma.T)
-    difference, se = statistics.sharpe_difference(x, y, lags=lags)
-    assert difference == pytest.approx(statistics.sharpe(x) - statistics.sharpe(y))
-    assert se == pytest.approx(math.sqrt(gradient @ psi @ gradient / n), rel=1e-3)
-    # The two share most of their noise: the error is far below that of independent ones.
-    assert se < 0.8 * math.hypot(statistics.sharpe_se_hac(x, lags=lags), statistics.sharpe_se_hac(y, lags=lags))
-
-
-def test_the_error_of_a_difference_is_what_differences_scatter_by():
-    g = np.random.default_rng(9)
-    found = []
-    for _ in range(400):
-        market = g.normal(0, 1, 600)
-        pair = (market + g.normal(0.1, 0.7, 600), market + g.normal(0.05, 0.7, 600))
-        found.append(statistics.sharpe_difference(*pair))
-    differences, errors = np.array(found).T
-    assert differences.std() == pytest.approx(errors.mean(), rel=0.12)  # 3.5 standard errors of a standard deviation
-
-
 # --- policies ---------------------------------------------------------------------------------------------------------
-
-
-def traced(policy, daily, seed, runs, horizon=500, feedback="bandit"):
-    """Columns held and recommended in each run, by traces of tapes with columns in that run's order."""
-    for run, order in enumerate(orders(seed, runs, 4)):
-        tape = sb.Tape(daily.values.T[order], clock="rounds")
-        found = sb.trace(policy, tape, horizon=horizon, seed=seed, run=run, feedback=feedback)
-        yield order[found.choices], order[found.recommended]
-
-
-@pytest.mark.parametrize("feedback", ["bandit", "full"])
-def test_choices_are_those_of_a_trace(daily, feedback):
-    policy = sb.ScaleFreeUCB(L=1e-5)
-    player = sb.replay(daily, policy, runs=3, seed=5, feedback=feedback)["SF-UCB"]
-    held = [choices for choices, _ in traced(policy, daily, 5, 3, feedback=feedback)]
-    wealth = [np.cumprod(1 + daily.values[np.arange(500), choices]) for choices in held]
-    assert player.wealth == pytest.approx(np.median(wealth, axis=0))
-    shares = np.mean([np.bincount(choices, minlength=4) / 500 for choices in held], axis=0)
-    assert list(player.shares.values()) == pytest.approx(shares)
-    assert player.turnover == pytest.approx(np.mean([(np.diff(choices) != 0).sum() / 500 for choices in held]))
-
-
-@pytest.mark.parametrize("name", ["W-TS", "SF-UCB"])
-def test_every_policy_is_played_many_times(daily, name):
-    played = sb.replay(daily, ["W-TS", "SF-UCB"], runs=6, seed=4)
-    player = played[name]
-    assert player.runs == 6
-    policy = {"W-TS": sb.ScaleFreeTS, "SF-UCB": sb.ScaleFreeUCB}[name](L=played.L)
-    earned = [daily.values[np.arange(500), held] for held, _ in traced(policy, daily, 4, 6)]
-    ratios = [statistics.sharpe(x) * math.sqrt(252) for x in earned]
-    wealth = [np.prod(1 + x) for x in earned]
-    assert player.annual_sharpe == pytest.approx(np.mean(ratios))
-    assert player.sd_over_runs["annual_sharpe"] == pytest.approx(np.std(ratios, ddof=1))
-    assert player.band["annual_sharpe"] == pytest.approx(np.quantile(ratios, [0.05, 0.95]))
-    assert player.total == pytest.approx(np.median(wealth) - 1)
-    assert player.wealth_low[-1] == pytest.approx(np.quantile(wealth, 0.05))
-    assert player.wealth_high[-1] == pytest.approx(np.quantile(wealth, 0.95))
-    again = sb.replay(daily, ["W-TS", "SF-UCB"], runs=6, seed=4)
-    assert again.to_dict() == played.to_dict()
-    assert sb.replay(daily, name, runs=6, seed=5)[name].annual_sharpe != player.annual_sharpe
-
-
-def test_the_order_of_the_columns_in_the_table_does_not_matter_on_average():
-    """A policy that takes columns in turn gains more from some orders than from others; the mean over runs hardly."""
-    g = np.random.default_rng(12)
-    x = g.normal(0, 0.01, (60, 3))
-    x[::3, 0] += 0.02  # every third row pays, if the first column is held in it
-    means = []
-    for columns in ([0, 1, 2], [1, 2, 0]):
-        player = sb.replay(table(*x.T[columns]), sb.RoundRobin(), runs=200)["Round robin"]
-        assert player.sd_over_runs["annual_sharpe"] > 0.5
-        means.append((player.annual_sharpe, player.sd_over_runs["annual_sharpe"] / math.sqrt(200)))
-    (a, sa), (b, sb_) = means
-    assert abs(a - b) < 4 * math.hypot(sa, sb_)
-
-
-def test_start_dates_and_blocks_are_played_like_orders(daily):
-    recorded = sb.replay(daily, "RoundRobin", runs=30)
-    starts, again = (sb.replay(daily, "RoundRobin", runs=30, paths="starts", length=100) for _ in range(2))
-    assert starts.to_dict() == again.to_dict()
-    blocks = sb.replay(daily, "RoundRobin", runs=30, paths="blocks", block=5)
-    assert (recorded.length, starts.length, blocks.length) == (500, 100, 500)
-    assert recorded[EQUAL].runs == 1
-    assert recorded.dates is not None or daily.dates is None
-    for other in (starts, blocks):
-        assert other.dates is None
-        assert other[EQUAL].runs == other[BEST].runs == other["Round robin"].runs == 30
-        assert (
-            other["Round robin"].sd_over_runs["annual_sharpe"] > recorded["Round robin"].sd_over_runs["annual_sharpe"]
-        )
-    # Equal weight on stretches of 100 rows: any start has the same chance.
-    keys = [np.random.Generator(np.random.Philox(key=np.array([0, run], np.uint64))) for run in range(30)]
-    expected = []
-    for generator in keys:
-        generator.permutation(4)
-        first = int(generator.integers(401))
-        expected.append(statistics.sharpe(daily.values[first : first + 100].mean(axis=1)) * math.sqrt(252))
-    assert starts[EQUAL].annual_sharpe == pytest.approx(np.mean(expected), rel=1e-9)
-    for options, words in (
-        ({"length": 50}, "length=50 is for paths='starts'"),
-        ({"block": 5}, "block=5 is for paths='blocks'"),
-        ({"paths": "starts", "length": 500}, "length must be a whole number from 3 to 499, got 500"),
-        ({"paths": "rows"}, "paths must be one of 'recorded', 'starts', 'blocks', got 'rows'"),
-    ):
-        with pytest.raises(sb.InvalidInputError, match=words):
-            sb.replay(daily, "SF-UCB", **options)
-
-
-def test_blocks_are_the_stationary_bootstrap():
-    """Rows follow one another but where a block begins, which has the probability 1/block; every row is as likely."""
-    rows = resampled_rows(np.random.default_rng(3), 50, 200_000, 8.0)
-    follows = (np.diff(rows) % 50) == 1
-    assert follows.mean() == pytest.approx(1 - 1 / 8 * 49 / 50, abs=0.004)
-    assert np.bincount(rows, minlength=50) / 200_000 == pytest.approx(0.02, abs=0.002)
-    assert resampled_rows(np.random.default_rng(3), 50, 10, 50.0).max() < 50
 
 
 def test_a_pilot_that_takes_up_the_table_is_no_result():
@@ -345,44 +137,6 @@ def test_rssr_is_signed_in_a_replay_however_a_policy_is_given(daily):
     for unsigned in (sb.SHSR(L=1e-5), "SHSR:signed=false", sb.SequentialHalving(sb.RSSR(1e-5))):
         with pytest.raises(sb.InvalidInputError, match=r"RSSR without its sign.*pass signed=True"):
             sb.replay(daily, unsigned)
-
-
-def test_which_policies_are_randomised():
-    @sb.index_policy(name="my draws")
-    def mine(arm, t, L):
-        return arm.mean + L * (arm.key % 2)
-
-    drawing = [sb.ScaleFreeTS(L=1), sb.ScaleFreeDirichlet(L=1), sb.EpsilonGreedy(), sb.MTS(), sb.MVTS(), mine(L=1.0)]
-    others = [sb.ScaleFreeUCB(L=1), sb.ScaleFreeIMED(L=1), sb.UCBRSSR(L=1), sb.RoundRobin(), sb.SHSR(L=1)]
-    assert [is_random(p) for p in drawing + others] == [True] * len(drawing) + [False] * len(others)
-
-
-def test_a_policy_with_a_budget_explores_and_then_holds(daily):
-    policy = sb.SHSR(L=1e-5, signed=True)
-    player = sb.replay(daily, policy, budget=100, runs=3, seed=2)["SHSR"]
-    wealth, found = [], []
-    for choices, recommended in traced(policy, daily, 2, 3, horizon=100):
-        held = np.full(500, recommended)
-        held[: len(choices)] = choices
-        wealth.append(np.cumprod(1 + daily.values[np.arange(500), held]))
-        found.append(daily.names[recommended])
-    assert player.wealth == pytest.approx(np.median(wealth, axis=0))
-    assert f"explores for {len(choices)} of the 500 rows, then holds what it found: " in player.rule
-    assert all(f"{name} in {found.count(name) / 3:.0%}" in player.rule for name in found)
-    assert sb.replay(daily, policy, runs=2).budget == 250
-
-
-def test_the_usual_policies(daily, small):
-    played = sb.replay(daily, runs=2)
-    assert [p.name for p in played.policies] == ["SF-UCB", "SW-SF-UCB", "W-TS", "UCB-RSSR"]
-    variances = [np.var(column, ddof=1) for column in daily.values[:20].T]
-    assert pytest.approx(min(variances) / 10) == played.L
-    assert "window = 125" in played["SW-SF-UCB"].rule
-    # As published it takes every column in turn: returns are far below the unit scale it is made for.
-    assert played["UCB-RSSR"].shares == pytest.approx(dict.fromkeys("abcd", 0.25))
-    full = sb.replay(daily, runs=2, feedback="full")
-    assert [p.name for p in full.policies] == ["SF-UCB", "SW-SF-UCB", "W-TS"]
-    assert [p.window for p in usual_policies(6, 2, 1e-3) if isinstance(p, sb.SlidingWindowUCB)] == [12]  # 6 per column
 
 
 def test_seeing_all_columns_is_no_worse_where_one_is_best():
@@ -501,3 +255,16 @@ def test_what_is_no_table_or_too_small_a_one(daily):
         sb.replay(flat, sb.RoundRobin())
     with pytest.raises(sb.UnknownNameError, match="no player is called 'equal weigth': did you mean 'equal weight'"):
         sb.replay(daily, "SF-UCB")["equal weigth"]
+
+
+def test_options_that_do_nothing_are_refused():
+    returns = sb.read_returns(np.random.default_rng(0).normal(0, 0.01, (50, 2)), names=["a", "b"], kind="returns",
+                              periods_per_year=12)  # fmt: skip
+    with pytest.raises(sb.InvalidInputError, match="budget=20 is for policies that explore"):
+        sb.replay(returns, ["SF-UCB"], budget=20)
+    with pytest.raises(sb.InvalidInputError, match="gives window twice"):
+        sb.replay(returns, ["SlidingWindowUCB:window=30,window=20"])
+    with pytest.raises(sb.InvalidInputError, match="10 resamples say too little"):
+        sb.rank(returns, replications=10)
+    with pytest.raises(sb.InvalidInputError, match="columns must be a list of names, got 7"):
+        sb.read_returns({"a": [0.1, 0.2, 0.1]}, kind="returns", periods_per_year=12, columns=7)

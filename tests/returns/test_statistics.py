@@ -1,11 +1,13 @@
 """Statistics of Sharpe ratios against hand-worked and published values, plain-Python twins and simulation."""
 
 import importlib.util
+import itertools
 import math
 import statistics as plain
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
 
@@ -345,3 +347,101 @@ def test_the_best_passes_more_often_the_more_columns_resemble_one_another():
         passed[correlation] = count / samples
     assert passed[0.0] == pytest.approx(0.0006, abs=0.00015)
     assert passed[0.99] == pytest.approx(0.0485, abs=0.0015)
+
+
+def test_what_is_traded_and_its_twin():
+    g = np.random.default_rng(5)
+    x = g.normal(0, 0.1, (40, 3))
+    weights = g.dirichlet([1, 1, 1], 40)
+    expected = [0.0]
+    for before, now, paid in zip(weights[:-1], weights[1:], x[:-1], strict=True):
+        pots = [w * (1 + r) for w, r in zip(before, paid, strict=True)]
+        bought = [max(0.0, w - pot / sum(pots)) for w, pot in zip(now, pots, strict=True)]
+        expected.append(sum(bought))  # as much is sold
+    assert statistics.traded(weights, x) == pytest.approx(expected)
+
+
+def test_after_a_total_loss_there_is_nothing_to_trade():
+    assert statistics.traded([[1, 0], [0, 1], [1, 0]], [[-1, 0.5], [0, 0], [0, 0]]).tolist() == [0, 0, 1]
+
+
+def test_sharpe_so_far_is_the_sharpe_ratio_of_the_rows_so_far():
+    g = np.random.default_rng(6)
+    x = g.normal([0.01, 10.01, 0.01], 0.02, (50, 3))  # a mean that dwarfs the spread
+    x[:10, 2] = 0.1
+    found = statistics.sharpe_so_far(x, 0.003)
+    assert np.isnan(found[0]).all()
+    assert np.isnan(found[:10, 2]).all()
+    for k in range(11, 51):
+        assert found[k - 1] == pytest.approx(statistics.sharpe(x[:k], 0.003), rel=1e-9)
+
+
+def test_the_error_of_a_difference_is_ledoit_and_wolfs():
+    """Their delta method on the four moments, with the same Bartlett weights, written out."""
+    g = np.random.default_rng(7)
+    n, lags = 4000, 3
+    noise = g.standard_t(6, (n + 1, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]])
+    x, y = (0.1 + noise[1:] + 0.4 * noise[:-1]).T
+    moments = np.column_stack([x, y, x**2, y**2])
+    m1, m2, g1, g2 = moments.mean(axis=0)
+    gradient = np.array(
+        [
+            g1 / (g1 - m1**2) ** 1.5,
+            -g2 / (g2 - m2**2) ** 1.5,
+            -m1 / (g1 - m1**2) ** 1.5 / 2,
+            m2 / (g2 - m2**2) ** 1.5 / 2,
+        ]
+    )
+    away = moments - moments.mean(axis=0)
+    psi = away.T @ away / n
+    for j in range(1, lags + 1):
+        gamma = away[j:].T @ away[:-j] / n
+        psi += (1 - j / (lags + 1)) * (gamma + gamma.T)
+    difference, se = statistics.sharpe_difference(x, y, lags=lags)
+    assert difference == pytest.approx(statistics.sharpe(x) - statistics.sharpe(y))
+    assert se == pytest.approx(math.sqrt(gradient @ psi @ gradient / n), rel=1e-3)
+    # The two share most of their noise: the error is far below that of independent ones.
+    assert se < 0.8 * math.hypot(statistics.sharpe_se_hac(x, lags=lags), statistics.sharpe_se_hac(y, lags=lags))
+
+
+def test_the_error_of_a_difference_is_what_differences_scatter_by():
+    g = np.random.default_rng(9)
+    found = []
+    for _ in range(400):
+        market = g.normal(0, 1, 600)
+        pair = (market + g.normal(0.1, 0.7, 600), market + g.normal(0.05, 0.7, 600))
+        found.append(statistics.sharpe_difference(*pair))
+    differences, errors = np.array(found).T
+    assert differences.std() == pytest.approx(errors.mean(), rel=0.12)  # 3.5 standard errors of a standard deviation
+
+
+def test_correlations_are_over_common_rows():
+    x = np.random.default_rng(1).normal(size=(60, 4)) + np.random.default_rng(2).normal(size=(60, 1))
+    x[:20, 1] = x[50:, 2] = x[::7, 3] = np.nan
+    np.testing.assert_allclose(statistics.correlations(x), pd.DataFrame(x).corr(), atol=1e-12)
+    x[:58, 0] = np.nan
+    assert np.isnan(statistics.correlations(x)[0, 2])
+
+
+class TestOverfitting:
+    """The probability of backtest overfitting."""
+
+    def test_against_a_plain_twin(self):
+        x = np.random.default_rng(1).normal(0.001, 0.01, (53, 5))
+        parts = np.array_split(x, 6)
+        below = []
+        for chosen in itertools.combinations(range(6), 3):
+            train = np.concatenate([parts[b] for b in chosen])
+            test = np.concatenate([parts[b] for b in range(6) if b not in chosen])
+            first = statistics.sharpe(train).argmax()
+            rank = (statistics.sharpe(test) <= statistics.sharpe(test)[first]).sum()
+            below.append(np.log(rank / 6 / (1 - rank / 6)) <= 0)
+        assert statistics.backtest_overfitting(x, blocks=6) == np.mean(below)
+
+    def test_skill_and_none(self):
+        generator = np.random.default_rng(2)
+        x = generator.normal(0, 0.01, (1000, 20))
+        without = [statistics.backtest_overfitting(generator.normal(0, 0.01, (320, 20))) for _ in range(40)]
+        assert np.mean(without) == pytest.approx(0.5, abs=4 * np.std(without) / 40**0.5)
+        x[:, 3] += 0.004
+        assert statistics.backtest_overfitting(x) < 0.01

@@ -1,4 +1,4 @@
-"""The dashboard in a real browser, as a person uses it."""
+"""The dashboard in a real browser, as a person uses it; and how it is warmed."""
 
 import re
 import time
@@ -10,7 +10,7 @@ import pytest
 import sharpe_bandits as sb
 from tests.hostile import NAMES
 
-from .conftest import READER, WRITER
+from .conftest import ARMS, POLICY, READER, WRITER
 
 
 @pytest.fixture
@@ -282,3 +282,14 @@ def test_a_damaged_campaign_says_so_and_does_not_hide_others(page, store, served
     page.wait_for_url("**/broken")
     assert "Unreadable data" in page.inner_text("h1")
     assert "description of the campaign" in page.inner_text("[role=alert]")
+
+
+def test_one_damaged_campaign_does_not_keep_others_from_being_warmed(app, store):
+    from sharpe_bandits.service.dashboard import warm
+
+    for name in ("a", "z"):
+        store.campaign(name, policy=POLICY, arms=ARMS).ask()
+    with store._database.engine.connect() as connection:
+        connection.exec_driver_sql("UPDATE sharpe_bandits_campaigns SET settings = '{' WHERE name = 'desks'")
+    warm(app.app)
+    assert sorted(app.app.state.views) == ["a", "z"]

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 import sharpe_bandits as sb
@@ -207,3 +208,47 @@ def test_ties_make_printed_bounds_vacuous():
     assert theory.shsr_error(tied, 1.0, 10**6, "printed").vacuous
     assert theory.sursr_error(tied, 1.0, 10**6, "printed").vacuous
     assert theory.shvv_error(sb.Bandit([COIN, COIN]), 10**6, "printed").vacuous
+
+
+#: Variances 1/12, 1/48 and 1/300 within [0, 1], and a constant.
+UNIT = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0.25, 0.75), sb.Uniform(0.4, 0.6), sb.Constant(0.5)])
+DELTA = 1 / 12 - 1 / 48
+
+
+def test_lemma_2_by_hand():
+    printed = theory.variance_order(UNIT, 1, 500, "printed")
+    assert printed.value == pytest.approx(math.exp(-(499**2) * DELTA**2 / 1000), rel=1e-12)
+    assert printed.applies
+    # widths 1 and 1/2
+    assert theory.variance_order(UNIT, 1, 500).value == pytest.approx(
+        math.exp(-1000 * DELTA**2 / (1 + 1 / 16)), rel=1e-12
+    )
+    assert theory.variance_order(UNIT, 0, 500).vacuous  # the best arm itself
+    wide = sb.Bandit([sb.Uniform(0, 10), sb.Uniform(0, 9)])
+    assert not theory.variance_order(wide, 1, 50, "printed").applies
+    delta = 100 / 12 - 81 / 12
+    assert theory.variance_order(wide, 1, 50).value == pytest.approx(math.exp(-100 * delta**2 / (10**4 + 9**4)))
+
+
+def test_lemma_3_by_hand():
+    n = 40_000
+    # K = 4: in the first phase i = 1, read as rank 2; in the second i = 1/2, rank 2 again
+    for phase, i in ((0, 1.0), (1, 0.5)):
+        found = theory.shvv_phase_error(UNIT, n, phase, "printed")
+        assert found.value == pytest.approx(3 * math.exp(-((n - 8 * i) ** 2) * DELTA**2 / (16 * n * i)), rel=1e-12)
+    phases = [theory.shvv_phase_error(UNIT, n, phase).value for phase in (0, 1)]
+    assert sum(phases) == pytest.approx(theory.shvv_error(UNIT, n).value)
+    assert theory.shvv_phase_error(UNIT, 8, 0, "printed").vacuous
+    with pytest.raises(sb.InvalidInputError, match="phase"):
+        theory.shvv_phase_error(UNIT, n, 2)
+
+
+def test_the_repaired_root_is_where_its_width_is_half_the_gap():
+    phase = theory.PlayedPhase(1000, True, np.array([0.1]), np.array([0.4]))
+    (term,) = theory.path_error([phase], 0.05, 8.0, "repaired")
+    low, high = 1e-6, 0.149
+    for _ in range(100):
+        middle = (low + high) / 2
+        wide = theory.width("rssr", middle, 0.1, 0.4, 0.05, "repaired", pulls=1000) > 4.0
+        low, high = (low, middle) if wide else (middle, high)
+    assert term == pytest.approx(3 * 2 * theory.rssr_concentration(low, 1000, 1.0).value, rel=1e-6)

@@ -212,3 +212,24 @@ def test_long_horizons_do_not_sum_every_round():
     assert _rest(0.5, 10, 20) == math.inf
     assert _chance([(0.1,)], 3_000_000, 2, 2) == pytest.approx(3_000_000 - 4, abs=10)
     assert _chance([(0.1,), (math.inf,)], 3_000_000, 2, 2) == 0
+
+
+def test_the_appendix_s_bound_by_hand():
+    """One worse arm, so that the sum has one term; the moments of U[0, 1] are known."""
+    bandit, L, n = sb.Bandit([sb.Uniform(0.5, 1.0), sb.Uniform(0, 1)]), 0.3, 10_000
+    value = sb.RSSR(L).value([0.75, 0.5], [1 / 48, 1 / 12])
+    gap = float(value[0] - value[1])
+    v, m2, fourth, raw = 1 / 12, 1 / 3, 1 / 80, 1 / 5
+    c = 1.5 * gap + 1
+    c1 = c * (v + L) + m2
+    c2 = 4 * gap * (fourth + v**2 + 2 * v * L + L**2)
+    cross = v * m2 + math.sqrt((fourth + v**2) * (raw + m2 * (m2 + 1)))
+    c3 = c**2 * (fourth + v**2) + 2 * c * cross + raw + m2**2 + 2 * L * c**2 * v + 2 * L * c * m2 + L**2 * c**2
+    plays = max(math.ceil(18 * math.log(n) / L**2), math.ceil(32 * math.log(n) / (math.sqrt(c3 + c2) - c1) ** 2))
+    found = theory.ucb_rssr_regret(bandit, L, n, "appendix")
+    assert found.value == pytest.approx(gap * (plays + 1 + math.pi**2 / 3), rel=1e-12)
+    assert [b.form for b in theory.bounds_for(sb.UCBRSSR(L=L), bandit, n)] == [
+        "printed", "appendix", "repaired", "proved",
+    ]  # fmt: skip
+    with pytest.raises(sb.InvalidInputError, match="form must be one of"):
+        theory.ucb_sr_like_regret(bandit, L, n, "appendix")

@@ -1,0 +1,118 @@
+"""Agents that stop by themselves: they ask what the engine chose, continue exactly, and say when they are sure."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sharpe_bandits as sb
+from tests.damage import with_checksum
+from tests.fixed_confidence import CASES, identify
+
+
+@pytest.mark.parametrize(("tape", "policy", "limit"), CASES)
+def test_a_live_agent_asks_what_the_engine_chose(tape, policy, limit):
+    trace = sb.trace(policy, sb.Tape(tape), horizon=limit)
+    sure = identify(policy, sb.Tape(tape), runs=1, max_budget=limit).stopped[0]
+    agent = policy.agent(arms=len(tape), horizon=limit)
+    for arm, reward in zip(trace.choices.tolist(), trace.rewards.tolist(), strict=True):
+        assert not agent.done
+        assert agent.ask() == arm
+        agent.tell(arm, reward)
+    assert agent.done
+    assert agent.sure == sure
+    assert agent.recommend() == trace.recommended
+    assert sb.Agent.from_json(agent.to_json()).done
+
+
+@given(cuts=st.lists(st.integers(0, 300), max_size=5), seed=st.integers(0, 2**64 - 1))
+def test_a_state_continues_exactly(cuts, seed):
+    bandit = sb.Bandit([sb.Uniform(0, 2), sb.Uniform(0.5, 1.7), sb.Bernoulli(0.3)])
+    policy = sb.LUCB(L=0.1, delta=0.2, pilot_pulls=8)
+    trace = sb.trace(policy, bandit, horizon=5000, seed=seed)
+    agent = policy.agent(arms=["a", "b", "c"])
+    for arm, reward in zip(trace.choices.tolist(), trace.rewards.tolist(), strict=True):
+        if agent.t in cuts:
+            text = agent.to_json()
+            agent = sb.Agent.from_json(text)
+            assert agent.to_json() == text
+        assert agent.ask() == "abc"[arm]
+        agent.tell("abc"[arm], reward)
+    assert agent.done
+    assert agent.recommend() == "abc"[trace.recommended]
+
+
+def test_a_sure_agent_says_so():
+    agent = sb.LUCB(L=0.1).agent(arms=["cash", "fund"])
+    with pytest.raises(sb.InvalidInputError, match="before an arm has two rewards"):
+        agent.recommend()
+    generator = np.random.default_rng(0)
+    while not agent.done:
+        arm = agent.ask()
+        agent.tell(arm, generator.normal(0.0 if arm == "cash" else 1.0, 0.2))
+    assert agent.recommend() == "fund"
+    before = agent.to_json()
+    with pytest.raises(sb.CampaignOverError, match=r"sure of the best arm; see recommend\(\)"):
+        agent.ask()
+    with pytest.raises(sb.CampaignOverError, match="nothing was recorded"):
+        agent.tell("fund", 1.0)
+    assert agent.to_json() == before
+
+
+def test_rewards_of_other_arms_are_welcome():
+    """A reward that was not asked for counts; the pair that is due stays due."""
+    agent = sb.LUCB(L=1.0, pilot_pulls=2).agent(arms=3)
+    for _ in range(2):
+        for arm in range(3):
+            agent.tell(arm, 0.1 * arm + 0.5 * agent.pulls[arm])
+    due = agent.ask()
+    agent.cancel(due)
+    other = next(arm for arm in range(3) if arm not in json.loads(agent.to_json())["pair"])
+    agent.tell(other, 0.2)
+    assert agent.ask() == due
+    assert agent.pulls[other] == 3
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, "1", None, 1e200])
+def test_bad_rewards_change_nothing(bad):
+    agent = sb.LUCB(L=1.0).agent(arms=2)
+    agent.tell(agent.ask(), 1.0)
+    asked = agent.ask()
+    before = agent.to_json()
+    with pytest.raises(sb.InvalidInputError, match="nothing was recorded"):
+        agent.tell(asked, bad)
+    assert agent.to_json() == before
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [{"pair": [0, 0]}, {"pair": [0, 1, 2]}, {"pair": [7]}, {"pair": []}, {"pair": None}, {"pair": ["a"]}],
+)
+def test_a_damaged_state_is_refused(damage):
+    agent = sb.LUCB(L=1.0, pilot_pulls=2).agent(arms=3)
+    for _ in range(2):
+        for arm in range(3):
+            agent.tell(arm, 0.1 * arm + 0.5 * agent.pulls[arm])
+    state = json.loads(agent.to_json())
+    assert len(state["pair"]) == 2
+    with pytest.raises(sb.UnreadableDataError, match="agent"):
+        sb.Agent.from_json(with_checksum(state | damage))
+
+
+def test_an_agent_of_top_two_asks_what_the_engine_plays():
+    tape = np.random.default_rng(5).normal([[1.0], [0.7], [0.5]], 1.0, (3, 400))
+    policy = sb.TopTwo(L=0.2, pilot_pulls=10)
+    played = sb.trace(policy, sb.Tape(tape), horizon=300)
+    agent, pulls = policy.agent(arms=3, horizon=300), [0, 0, 0]
+    for t, choice in enumerate(played.choices.tolist()):
+        if agent.done:
+            break
+        if t == 150:
+            agent = sb.Agent.from_json(agent.to_json())
+        assert agent.ask() == choice
+        agent.tell(choice, tape[choice, pulls[choice]])
+        pulls[choice] += 1
+    assert t > 40

@@ -1,0 +1,246 @@
+"""Agents of index policies, those that forget included: what they ask for, and states that do not add up."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+import sharpe_bandits.agents.index
+from sharpe_bandits.kernels import statistics
+from sharpe_bandits.kernels.statistics import higher_moments
+from tests.agents.played import REWARDS, a_state, step
+from tests.damage import with_checksum
+from tests.forgetting import CASES, IDS, TURNING, L
+
+
+def test_an_agent_without_a_horizon_never_ends():
+    agent = sb.GRAUCB().agent(arms=2)  # its table by pulls grows as needed
+    for t in range(2100):
+        assert not agent.done
+        agent.tell(agent.ask(), 1.0 + 0.5 * math.sin(t))
+    expected = sb.GRAUCB().agent(arms=2, horizon=2101)
+    for t in range(2100):
+        expected.tell(expected.ask(), 1.0 + 0.5 * math.sin(t))
+    assert agent.pulls == expected.pulls
+
+
+def test_pending_pulls_count_in_s_and_leave_the_moments_as_they_are():
+    """By hand: with two arms alike, pulls under way of one make the other's radius the larger."""
+    agent = sb.ScaleFreeUCB(L=1.0).agent(arms=2)
+    for x in (1.0, 2.0, 1.5, 2.5):
+        for arm in range(2):
+            agent.tell(arm, x + 0.001 * (arm == 0))
+    assert [agent.ask() for _ in range(6)] == [0, 1, 0, 1, 0, 1]
+    assert agent.estimates()[1] == (1.75, pytest.approx(np.var([1.0, 2.0, 1.5, 2.5], ddof=1)))
+
+
+def test_randomised_policies_draw_by_the_number_of_the_decision():
+    agent = sb.ThompsonSampling(variance=1.0).agent(arms=2, seed=3)
+    for arm in (0, 1):
+        agent.tell(arm, 0.5)
+    asked = [agent.ask() for _ in range(60)]
+    assert 10 < sum(asked) < 50  # equal arms: a fair coin each time
+    assert agent.probabilities() == pytest.approx({0: 0.5, 1: 0.5}, abs=5 * 0.5 / 16)
+
+
+def test_arms_come_and_go():
+    agent = sb.SlidingWindowUCB(L=0.5, window=60).agent(arms=["a", "b"], seed=1)
+    for t in range(80):
+        agent.tell(agent.ask(), math.sin(t))
+    agent.add_arm("c")
+    assert [agent.ask() for _ in range(3)] == ["c"] * 3  # its pilot
+    for _ in range(3):
+        agent.tell("c", 9.0)
+    agent.retire_arm("a")
+    again = sb.Agent.from_json(agent.to_json())
+    assert again.retired == ["a"]
+    for t in range(90):
+        arm = again.ask()
+        assert arm != "a"
+        again.tell(arm, math.sin(t))
+    with pytest.raises(sb.InvalidInputError, match="there is an arm 'c' already"):
+        agent.add_arm("c")
+    agent.retire_arm("b")
+    with pytest.raises(sb.InvalidInputError, match="the last one"):
+        agent.retire_arm("c")
+    for fixed in (sb.SHSR(L=0.5).agent(arms=["a", "b"], horizon=40), sb.LUCB(L=0.5).agent(arms=["a", "b"])):
+        with pytest.raises(sb.InvalidInputError, match="among the arms that it begins with"):
+            fixed.add_arm("c")
+
+
+def test_an_index_agent_ends_at_its_horizon():
+    agent = sb.UCB1().agent(arms=2, horizon=5)
+    for _ in range(5):
+        agent.tell(agent.ask(), 0.5)
+    assert agent.done
+    state = agent.to_json()
+    with pytest.raises(sb.CampaignOverError, match=r"5 rounds.*recommend"):
+        agent.ask()
+    with pytest.raises(sb.CampaignOverError, match="nothing was recorded"):
+        agent.tell(0, 1.0)
+    assert agent.to_json() == state
+
+
+def test_the_seed_of_an_agent_is_that_of_a_trace():
+    bandit = sb.Tape(REWARDS)
+    for seed in (0, 1, 2**64 - 1):
+        agent = sb.MVTS(rho=1.5).agent(arms=4, horizon=60, seed=seed)
+        asked = [step(agent) for _ in range(60)]
+        assert asked == sb.trace(sb.MVTS(rho=1.5), bandit, horizon=60, seed=seed).choices.tolist()
+
+
+def test_a_window_that_would_take_too_much_room_is_refused():
+    policy = sb.SlidingWindowUCB(L=1, window=10**6)
+    assert policy.agent(arms=50).ask() == 0
+    with pytest.raises(sb.InvalidInputError, match="shorten the window or take DiscountedUCB"):
+        policy.agent(arms=51)
+
+
+WINDOW_DAMAGES = {
+    "another reward in the window": lambda s: s["ring"][3].__setitem__(2, s["ring"][3][2] + 0.5),
+    "another arm in the window": lambda s: s["ring"][3].__setitem__(1, (s["ring"][3][1] + 1) % 3),
+    "another slot": lambda s: s["ring"][3].__setitem__(0, s["ring"][4][0]),
+    "another weight": lambda s: s["memory"][0].__setitem__(0, s["memory"][0][0] + 1),
+    "other squares": lambda s: s["memory"][2].__setitem__(1, 1.01 * s["memory"][2][1]),
+    "a NaN in the window": lambda s: s["ring"][3].__setitem__(2, None),
+    "a reward beyond all": lambda s: s["ring"][3].__setitem__(2, 1e300),
+    "one fewer": lambda s: s["ring"].pop(),
+}
+
+
+@pytest.mark.parametrize("damage", WINDOW_DAMAGES)
+def test_windows_that_do_not_add_up_are_refused(damage):
+    agent = sb.SlidingWindowUCB(L=0.8, window=20).agent(arms=3)
+    for _ in range(50):
+        step(agent)
+    state = json.loads(agent.to_json())
+    assert len(sb.Agent.from_json(with_checksum(state)).pulls) == 3
+    WINDOW_DAMAGES[damage](state)
+    with pytest.raises(sb.UnreadableDataError):
+        sb.Agent.from_json(with_checksum(state))
+
+
+@pytest.mark.parametrize(("row", "factor"), [(0, 1.01), (0, 0.98), (2, 0.5), (4, 0.0), (1, 50.0)])
+def test_discounted_sums_that_cannot_be_are_refused(row, factor):
+    agent = sb.DiscountedUCB(L=0.8, discount=0.95).agent(arms=3)
+    for _ in range(50):
+        step(agent)
+    state = json.loads(agent.to_json())
+    state["memory"][row][1] *= factor
+    with pytest.raises(sb.UnreadableDataError):
+        sb.Agent.from_json(with_checksum(state))
+
+
+def test_first_rewards_that_do_not_add_up_are_refused():
+    agent = sb.ScaleFreeDirichlet(L=0.8).agent(arms=2)
+    for t in range(150):
+        agent.tell(t % 2, REWARDS[t % 2, t // 2])
+    late = json.loads(agent.to_json())
+    assert len(late["firsts"][0]) == 64
+    for state, row, place, value in (
+        (a_state(sb.ScaleFreeDirichlet(L=0.8)), 0, 1, 0.123),
+        (a_state(sb.ScaleFreeDirichlet(L=0.8)), 1, 0, 0.5),  # the first reward is its own anchor
+        (late, 0, 5, 100.0),
+    ):
+        state["firsts"][row][place] = value
+        with pytest.raises(sb.UnreadableDataError, match="first rewards do not fit its sums"):
+            sb.Agent.from_json(with_checksum(state))
+
+
+@pytest.mark.parametrize("firsts", [[], [[1.0]] * 3, [[1.0] * 9] * 2, [[None] * 3] * 3, None])
+def test_damaged_first_rewards_are_refused(firsts):
+    state = a_state(sb.ScaleFreeDirichlet(L=0.8))
+    assert [len(row) for row in state["firsts"]] == [3, 3, 3]
+    with pytest.raises(sb.UnreadableDataError):
+        sb.Agent.from_json(with_checksum({**state, "firsts": firsts}))
+
+
+def take_total(kept, i, at, k, pulls, x, d):
+    kept[i, at, k] += x
+
+
+def total(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    return kept[i, at, k], 0.0
+
+
+@sb.index_policy(name="Least paid")
+def least_paid(arm, t):
+    return -arm.third
+
+
+def test_a_new_statistic_is_saved_without_further_ado(monkeypatch):
+    """Another statistic takes the place of the third moment: its numbers are in the state, and are restored."""
+    new = statistics.Statistic(("third", "fourth"), total, cells=1, take=take_total)
+    declared = tuple(new if s.fields == new.fields else s for s in statistics.STATISTICS)
+    monkeypatch.setattr(statistics, "STATISTICS", declared)
+    monkeypatch.setattr(sharpe_bandits.agents.index, "STATISTICS", declared)
+    agent = least_paid().agent(arms=2)
+    for reward in (1.0, 2.0, 4.0, 1.0):  # the pilot
+        agent.tell(agent.ask(), reward)
+    state = json.loads(agent.to_json())
+    assert state["third"] == [[5.0], [3.0]]
+    again = sb.Agent.from_json(agent.to_json())
+    assert again.ask() == agent.ask() == 1
+    with pytest.raises(sb.UnreadableDataError, match="its third does not fit its arms"):
+        sb.Agent.from_json(with_checksum({**state, "third": [[5.0]]}))
+
+
+@pytest.mark.parametrize(("policy", "expected"), CASES, ids=IDS)
+def test_an_agent_forgets_alike_and_survives_json(policy, expected):
+    agent = policy.agent(arms=["a", "b", "c"])
+    for t, arm in enumerate(expected()):
+        assert agent.ask() == "abc"[arm]
+        agent.tell("abc"[arm], TURNING[t, arm])
+        if t in (0, 5, 39, 40, 41, 200):
+            agent = sb.Agent.from_json(agent.to_json())
+    trace = sb.trace(policy, sb.Tape(TURNING.T, clock="rounds"), horizon=500)
+    assert agent.recommend() == "abc"[trace.recommended]
+
+
+@pytest.mark.parametrize("policy", [sb.SlidingWindowUCB(L=1, window=200), sb.DiscountedUCB(L=1, discount=0.98)])
+def test_a_level_that_moves_far_does_not_break_the_moments(policy):
+    """Rewards jump by a million after a third of the game; what is remembered later must know its unit variance."""
+    rng = np.random.default_rng(1)
+    table = rng.normal(0.0, 1.0, (6000, 2))
+    table[2000:] += 1e6
+    agent = policy.agent(arms=2)
+    last = {0: [], 1: []}
+    for t, row in enumerate(table):
+        arm = t % 2
+        agent.tell(arm, row[arm])
+        last[arm].append(row[arm])
+    for arm in (0, 1):
+        mean, variance = agent.estimates()[arm]
+        assert mean == pytest.approx(1e6, abs=0.5)
+        assert 0.5 < variance < 1.8
+        weight, *sums = agent._memory[:, arm]
+        _, fourth = higher_moments(*sums, 1 / weight)
+        assert 1.0 < fourth < 8.0  # 3 for a normal distribution; about an anchor a million away it would be noise
+    trace = sb.trace(policy, sb.Tape(table.T, clock="rounds"), horizon=6000)
+    live = policy.agent(arms=2)
+    for t, arm in enumerate(trace.choices):
+        assert live.ask() == arm
+        live.tell(int(arm), table[t, arm])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda state: state["ring"].pop(),
+        lambda state: state["ring"][0].__setitem__(0, 40),
+        lambda state: state["ring"][0].__setitem__(1, 3),
+        lambda state: state["memory"].pop(),
+        lambda state: state.pop("memory"),
+    ],
+)
+def test_a_damaged_memory_is_refused(damage):
+    agent = sb.SlidingWindowUCB(L=L, window=40).agent(arms=3)
+    for t in range(60):
+        arm = agent.ask()
+        agent.tell(arm, TURNING[t, arm])
+    state = json.loads(agent.to_json())
+    damage(state)
+    with pytest.raises(sb.UnreadableDataError):
+        sb.Agent.from_json(with_checksum(state))

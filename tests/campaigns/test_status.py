@@ -1,0 +1,29 @@
+"""The status of a campaign says since when its leader has been probably best."""
+
+import numpy as np
+
+import sharpe_bandits as sb
+
+
+def test_status_says_since_when_the_leader_has_been_probably_best(target):
+    """By the time of the event at which an agent that is told the same finds it; a later process says the same."""
+    rng = np.random.default_rng(31)
+    with sb.Store(target) as store:
+        campaign = store.campaign("lead", policy=sb.RoundRobin(), arms=["good", "poor"])
+        twin, began = sb.RoundRobin().agent(arms=["good", "poor"]), None
+        assert (campaign.status().leader.probably_best, campaign.status().leader_since) == (False, None)
+        for _ in range(12):
+            asked = campaign.ask(count=32)
+            told = {d: float(rng.normal({"good": 1.0, "poor": 0.0}[d.arm], 1.0)) for d in asked}
+            campaign.tell_many(told)
+            for decision, reward in told.items():
+                twin.tell(decision.arm, reward)
+            if began is None and twin.leading is not None:
+                began = campaign.decision(asked[-1].number).told
+        status = campaign.status()
+        assert began is not None
+        assert (status.leader, status.leader_since) == (twin.leader(), began)
+        assert f"good, probably best since {began:%Y-%m-%d %H:%M}" in status._leader_in_words()
+        assert campaign.verify().ok
+    with sb.Store(target) as store:
+        assert store.campaign("lead").status().leader_since == began

@@ -1,0 +1,68 @@
+"""Index policies: which kernel plays them, and tables that do not grow with the horizon."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.arms.bandit import as_environment
+from sharpe_bandits.engine.families import index
+from sharpe_bandits.engine.spec import Spec, run_chunk
+from sharpe_bandits.kernels.statistics import MAX_TABLE
+from tests.kernels.games import BANDITS, spec
+
+
+def test_few_long_runs_are_played_arms_abreast(monkeypatch):
+    played = []
+    original = index._play
+    monkeypatch.setattr(index, "_play", lambda spec, *rest: played.append(rest[2]) or original(spec, *rest))
+    long, short = (spec(sb.ScaleFreeIMED(L=0.5), BANDITS["equal"], "auto", runs=1, horizon=n) for n in (300_000, 300))
+    run_chunk(long, 0, 1)
+    run_chunk(short, 0, 1)
+    assert played == [long.kernels.one_by_one, short.kernels.side_by_side]
+
+
+def test_a_small_study_stays_with_the_lazy_kernel_where_that_does_not_pay(monkeypatch):
+    """Compiling another one would take longer; with more runs of the same it is compiled."""
+    played = []
+    original = index._play
+    monkeypatch.setattr(index, "_play", lambda spec, *rest: played.append(rest[2]) or original(spec, *rest))
+    # Equal arms change the lead all the time. So many runs that the whole of them is more than SMALL, a few played.
+    small, large = (spec(sb.UCBRSSR(L=0.75), BANDITS["equal"], "auto", runs=n, horizon=400) for n in (20, 2000))
+    run_chunk(small, 0, 20)
+    run_chunk(large, 0, 20)
+    assert played == [small.kernels.lazy] * 2 + [large.kernels.lazy, large.kernels.side_by_side]
+
+
+BANDIT = sb.Bandit([sb.Uniform(0, 10), sb.Uniform(0, 9), sb.Uniform(0, 1.1), sb.Uniform(0.4, 9.6)])
+
+
+def chunk_of(policy, kernel, horizon=5000):
+    return run_chunk(Spec(policy, as_environment(BANDIT), horizon, 6, 5, (horizon,), kernel=kernel), 0, 6, trace=True)
+
+
+@pytest.mark.parametrize("kernel", ["lazy", "side by side"])
+@pytest.mark.parametrize("size", [64, 3000])
+def test_the_same_choices_past_the_end_of_the_tables(kernel, size, monkeypatch):
+    """Tables of 64 entries end in the midst of the first leads, tables of 3000 in that of long ones."""
+    policy = sb.UCBRSSR(L=2.0)
+    whole = chunk_of(policy, kernel)
+    monkeypatch.setattr(index, "MAX_TABLE", size)
+    cut = chunk_of(policy, kernel)
+    assert whole.final.max() > 3000
+    for field in ("choices", "rewards", "recommended", "reward_mean", "reward_variance"):
+        np.testing.assert_array_equal(getattr(whole, field), getattr(cut, field))
+
+
+def test_tables_do_not_grow_with_the_horizon():
+    """Three tables of a million numbers are 25 MB; a table of all chi-square quantiles would be 8 GB."""
+    tracemalloc.start()
+    try:
+        sb.GRAUCB().arguments(10**9)
+        tables = index.tables_for(10**9)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert max(table.nbytes for table in tables) <= 8 * MAX_TABLE
+    assert peak < 2e8

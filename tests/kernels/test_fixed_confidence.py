@@ -1,0 +1,111 @@
+"""Fixed confidence: every choice and the stop, against twins in plain Python."""
+
+import math
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.policies.scale_free import FLOOR, PRIOR
+from tests.fixed_confidence import CASES, identify
+from tests.twin import Record
+
+
+def moment(record, power):
+    mean = record.mean
+    return math.fsum((x - mean) ** power for x in record.rewards) / record.s
+
+
+def twin(tape, L, delta, limit, risk_free=0.0, pilot=32, m=32):
+    """The rule of the docstring of LUCB, on lists. Gives choices, the arm that looks best, and whether it is sure."""
+    arms = len(tape)
+    records = [Record() for _ in range(arms)]
+    choices = []
+
+    def pull(i):
+        records[i].rewards.append(float(tape[i][records[i].s]))
+        choices.append(i)
+
+    def facts(record):
+        s, mean, v = record.s, record.mean - risk_free, record.variance
+        d = L + v
+        share = s / (s + PRIOR)
+        third = share * moment(record, 3)
+        fourth = moment(record, 4)
+        drawn = share * fourth + (1 - share) * 3 * v**2
+        w = v / d - mean * third / d**2 + mean**2 * (drawn - v**2) / (4 * d**3)
+        w = max(w, FLOOR * (v / d + mean**2 * v**2 / (2 * d**3)))
+        w = max(w, 0.5) if min(record.rewards) == max(record.rewards) else w * (1 + 4 * fourth / v**2 / s)
+        return mean / math.sqrt(d), w * (1 + m / s) / s, math.log(1 + s / m) / 2
+
+    for _ in range(pilot):
+        for i in range(arms):
+            pull(i)
+    known = [facts(r) for r in records]
+    while True:
+        best = max(range(arms), key=lambda i: (known[i][0], -i))
+        ahead = {}
+        for i in set(range(arms)) - {best}:
+            beta = math.log((arms - 1) / delta) + known[best][2] + known[i][2]
+            ahead[i] = known[i][0] - known[best][0] + math.sqrt(2 * beta * (known[best][1] + known[i][1]))
+        challenger = max(ahead, key=lambda i: (ahead[i], -i))
+        if ahead[challenger] < 0 or len(choices) == limit:
+            return choices, best, ahead[challenger] < 0
+        for i in (best, challenger)[: limit - len(choices)]:
+            pull(i)
+            known[i] = facts(records[i])
+
+
+@pytest.mark.parametrize(("tape", "policy", "limit"), CASES)
+def test_the_engine_does_what_the_twin_does(tape, policy, limit):
+    choices, best, sure = twin(tape, policy.L, policy.delta, limit, policy.risk_free, policy.pilot_pulls)
+    trace = sb.trace(policy, sb.Tape(tape), horizon=limit)
+    assert trace.choices.tolist() == choices
+    assert trace.recommended == best
+    found = identify(policy, sb.Tape(tape), runs=2, max_budget=limit)
+    assert found.rounds.tolist() == [len(choices)] * 2
+    assert found.recommended[:, 0].tolist() == [best] * 2
+    assert found.stopped.tolist() == [sure] * 2
+    assert found.final[0].tolist() == np.bincount(choices, minlength=len(tape)).tolist()
+
+
+def test_the_cases_stop_and_do_not_stop():
+    sure = [identify(policy, sb.Tape(tape), runs=1, max_budget=limit).stopped[0] for tape, policy, limit in CASES]
+    assert {True, False} <= set(map(bool, sure))
+
+
+def test_top_two_plays_as_a_twin_in_plain_python_says():
+    """Forced exploration, the hardest rival, and the balance of the best arm, written from the definition."""
+    tape, L = (
+        np.random.default_rng(3).gamma(2.0, 1.0, (4, 600)) * [[1.0], [1.1], [1.6], [0.5]] + [[0.9], [0.7], [0], [0]],
+        0.5,
+    )
+    trace = sb.trace(sb.TopTwo(L=L, pilot_pulls=8, delta=1e-9), sb.Tape(tape), horizon=400)
+    past, rules = [[] for _ in tape], set()
+    for t in range(400):
+        arm = t % 4
+        if t >= 32:
+            s, h, e = zip(*(_square_error(x, L) for x in past), strict=True)
+            best = max(range(4), key=lambda i: h[i])
+            rivals = [i for i in range(4) if i != best]
+            hardest = min(rivals, key=lambda i: (h[best] - h[i]) ** 2 / (e[best] + e[i]))
+            arm = best if s[best] / e[best] < sum(s[i] / e[i] for i in rivals) else hardest
+            rules.add("best" if arm == best else "rival")
+            if min(s) < math.sqrt(t) - 2:
+                arm = s.index(min(s))
+                rules.add("forced")
+        assert trace.choices[t] == arm, f"round {t}"
+        past[arm].append(tape[arm, len(past[arm])])
+    assert rules == {"best", "rival", "forced"}
+
+
+def _square_error(x, L):
+    """Pulls, the signed root of RSSR, and the square of its error, from rewards."""
+    s, mean = len(x), sum(x) / len(x)
+    v = sum((r - mean) ** 2 for r in x) / (s - 1)
+    third, fourth = (sum((r - mean) ** k for r in x) / s for k in (3, 4))
+    d, share = L + v, s / (s + 10)
+    drawn = share * fourth + (1 - share) * 3 * v * v
+    w = v / d - mean * share * third / d**2 + mean**2 * (drawn - v * v) / (4 * d**3)
+    w = max(w, 0.25 * (v / d + mean**2 * v * v / (2 * d**3)))
+    return s, mean / math.sqrt(d), w * (1 + 4 * fourth / v**2 / s) * (1 + 32 / s) / s

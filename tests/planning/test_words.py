@@ -1,0 +1,67 @@
+"""A plan in words: the answer, what is assumed, and doubts about the table."""
+
+import html
+
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.metrics import Estimate
+from sharpe_bandits.planning import words
+from sharpe_bandits.planning.needs import EVERY_ARM, Need, Point
+from sharpe_bandits.report import plan as drawn
+from tests.planning.problems import easy_plan, exact
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return easy_plan()
+
+
+def test_rounds_are_shown_to_the_digits_that_are_known():
+    rounds = Estimate(258_098.4, 6_300.0, 245_992.0, 270_799.0)
+    need = Need("SHSR", rounds, None, Point("SHSR", 270_001, 1900, 80, "verify"))
+    assert words._rounds(rounds) == ["258,000", "246,000 to 271,000"]
+    assert words._budget(need) == "271,000"  # rounded up
+    assert words._rounds(Estimate(278.4, 6.3, 266.2, 291.1)) == ["278", "266 to 291"]
+
+
+def test_a_plan_in_words(plan):
+    text = str(plan)
+    assert text.startswith("Budget needed to find the best of 4 arms with error probability 0.05")
+    assert words.answer(plan).startswith(
+        "If the best arm is arm 1 (Sharpe ratio 8) and the others are as assumed: budget needed for an error "
+        "probability below 0.05"
+    )
+    assert len(words.heads(plan)) == len(words.lines(plan)[0])
+
+
+def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_headline():
+    problem = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=4)
+    plan = sb.plan(problem, budget=500, runs=200)
+    assert plan.asked[0].policy == EVERY_ARM
+    text = " ".join(str(plan).split())
+    assumed = (
+        "Assumed: the table's Sharpe ratios are the true ones; where every arm is seen, the table's 2,520 rows, drawn "
+        "again in blocks of 4 on average, which keeps autocorrelation, the same for all arms, so that their "
+        "correlation counts; where one is seen at a time, independent normal rewards."
+    )
+    assert text.startswith(f"Probability of missing the best of 2 arms: A (Sharpe ratio 3). {assumed} method budget")
+    page = drawn.page(plan)
+    assert f'<p class="lead">{html.escape(assumed)}</p>'.replace("&#x27;", "&#39;") in page
+    assert page.index("Assumed:") < page.index("<table")
+    one_by_one = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=1, bootstrap=True)
+    assert one_by_one.rewards == (
+        "the table's 2,520 rows, drawn again one by one, the same for all arms, so that their correlation counts"
+    )
+    assert words.answer(plan).startswith("If the best arm is A (Sharpe ratio 3)")
+    jointly = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=4, bootstrap=True)
+    assert jointly.bandit.jointly
+    assert {arm.block for arm in jointly.bandit.arms} == {4.0}
+
+
+def test_a_doubt_about_the_table_stands_in_the_plan():
+    returns = exact([3.0, 0.5], 0.5)
+    doubted = sb.Returns(returns.names, returns.values, None, 252.0, "returns", (), ("it looks odd",))
+    plan = sb.plan(sb.BestArmProblem.from_returns(doubted), budget=100, runs=50)
+    assert str(plan).startswith("Check: it looks odd.\n")
+    assert drawn.page(plan).index("Check: it looks odd.") < drawn.page(plan).index("Assumed:")

@@ -1,0 +1,91 @@
+"""Dates of a table: which column holds them, in which form, and none that is guessed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sharpe_bandits as sb
+from tests.messages import says
+from tests.returns.reading import DATES, DAYS, FUND_A, FUND_B, PRICES, A, expected, prices, suggested
+
+
+def test_the_column_of_dates_can_be_named(tmp_path):
+    table = {"A": A, "when": ["20200102", "20200103", "20200106", "20200107"]}
+    found = prices(table, date="when")
+    assert found.names == ("A",)
+    assert [str(d)[:10] for d in found.dates] == DAYS[1:]
+    months = prices({"A": A, "when": [202001, 202002, 202003, 202004]}, date="when", periods_per_year=12)
+    assert [str(d)[:10] for d in months.dates] == ["2020-02-01", "2020-03-01", "2020-04-01"]
+    with pytest.raises(
+        sb.InvalidInputError, match=says("column 'when', row 1 of 4: '2020-01-02' is a date", "date='when'")
+    ):
+        prices({"A": A, "when": DAYS})
+    with pytest.raises(sb.UnknownNameError, match=says("no column is called 'wenn': did you mean 'when'?")):
+        prices(table, date="wenn")
+
+
+def test_months_and_periods():
+    assert str(prices({"m": ["2020-01", "2020-02", "2020-03", "2020-04"], "A": A}).dates[0])[:10] == "2020-02-01"
+    monthly = pd.DataFrame({"A": A}, index=pd.period_range("2020-01", periods=4, freq="M"))
+    assert str(prices(monthly, periods_per_year=12).dates[-1])[:10] == "2020-04-01"
+
+
+def test_dates_that_may_be_either_are_not_guessed():
+    days = ["01/02/2020", "02/02/2020", "03/02/2020", "04/02/2020"]
+    said = suggested({"when": days, "A": [1, 2, 1.5, 3]}, date="when")
+    assert "date_format='%d/%m/%Y' (--date-format %d/%m/%Y) if '01/02/2020' is 2020-02-01" in said
+    assert "date_format='%m/%d/%Y' (--date-format %m/%d/%Y) if '01/02/2020' is 2020-01-02" in said
+    found = prices({"when": days, "A": [1, 2, 1.5, 3]}, date_format="%d/%m/%Y")
+    assert str(found.dates[0])[:10] == "2020-02-02"
+    said = suggested({"when": ["31/01/2020", *days], "A": [1, 2, 1.5, 3, 2]}, date_format="%m/%d/%Y")
+    assert "'31/01/2020' is not a date of the form '%m/%d/%Y'; pass date_format='%d/%m/%Y'" in said
+
+
+@pytest.mark.parametrize(
+    ("form", "numbers"),
+    [
+        ("excel", [43832, 43833, 43836, 43837, 43838]),
+        ("s", [1577923200, 1578009600, 1578268800, 1578355200, 1578441600]),
+    ],
+)
+def test_dates_as_numbers(form, numbers):
+    said = suggested({"t": numbers, "A": FUND_A, "B": FUND_B})
+    assert f"date='t' (--date) and date_format={form!r} (--date-format {form})" in said
+    found = prices({"t": numbers, "A": FUND_A, "B": FUND_B}, date="t", date_format=form)
+    assert [str(d)[:10] for d in found.dates] == [str(d) for d in DATES[1:]]
+    np.testing.assert_allclose(found.values, expected(), rtol=1e-12)
+
+
+def test_days_in_a_row_as_a_spreadsheet_counts_them():
+    said = suggested({"t": [43832, 43833, 43834, 43835, 43836], "A": FUND_A, "B": FUND_B})
+    assert "date='t' (--date) and date_format='excel' (--date-format excel) if it counts days" in said
+
+
+@pytest.mark.parametrize(
+    "first", [[20200102, 20200103, 20200106, 20200107, 20200108], [202001, 202002, 202003, 202004, 202005], range(5)]
+)
+def test_digits_in_the_first_column_are_no_prices(first, tmp_path):
+    frame = pd.DataFrame({"when": first, **PRICES})
+    path = tmp_path / "prices.csv"
+    frame.to_csv(path, index=False)
+    for source in (frame, path):
+        with pytest.raises(sb.InvalidInputError, match=r"column 'when' seems to hold .*--columns"):
+            sb.read_returns(source, kind="prices", periods_per_year=252)
+    chosen = sb.read_returns(path, kind="prices", periods_per_year=252, columns=["A", "B"])
+    assert chosen.names == ("A", "B")
+
+
+def test_periods_are_dates():
+    frame = pd.DataFrame({"month": pd.period_range("2020-01", periods=5, freq="M"), **PRICES})
+    returns = sb.read_returns(frame, kind="prices", periods_per_year=12)
+    assert returns.names == ("A", "B")
+    assert str(returns.dates[0].astype("datetime64[D]")) == "2020-02-01"
+
+
+@pytest.mark.parametrize("text", ["2020-1-5", "2-Jan-20", "Jan 5, 2020", "05.01.2020", "2020-01-05 16:00 EST"])
+def test_dates_in_other_forms_are_said_to_be_so(text):
+    with pytest.raises(
+        sb.InvalidInputError,
+        match=r"if it is a date (write it as 2020-01-31|pass date='when' .--date. and date_format='%)",
+    ):
+        sb.read_returns({"when": [text] * 4, "A": [0.1, 0.2, 0.1, 0.3]}, kind="returns", periods_per_year=252)

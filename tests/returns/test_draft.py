@@ -1,0 +1,72 @@
+"""Which columns a table has: chosen in order, unnamed ones, names below a preamble."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sharpe_bandits as sb
+from tests.messages import says
+from tests.returns.reading import DATES, FUND_A, FUND_B, csv, expected, frame, prices, suggested
+
+
+def test_columns_are_chosen_in_order():
+    assert prices(frame(), columns=["B", "A"]).names == ("B", "A")
+    with pytest.raises(sb.UnknownNameError, match=says("no column is called 'b'", "did you mean 'B'?", "'A', 'B'")):
+        prices(frame(), columns=["b"])
+    with pytest.raises(sb.InvalidInputError, match=says("different ones", "['A', 'A']")):
+        prices(frame(), columns=["A", "A"])
+    with pytest.raises(sb.InvalidInputError, match=says("list of names, got 'A'; pass ['A']")):
+        prices(frame(), columns="A")
+    with pytest.raises(sb.InvalidInputError, match=says("column 'date' is the one of dates")):
+        prices(frame(), columns=["date", "A"])
+
+
+def test_an_index_without_dates_is_left_out():
+    found = prices(frame().set_index(pd.Index([7, 8, 9, 12])))
+    assert found.dates is None
+    assert found.notes == ("left out the index 'index', which is not the column of dates",)
+
+
+def test_a_comma_at_the_end_of_every_line(tmp_path):
+    path = csv(tmp_path, ["date,A,B,", *(f"{d},{a},{b}," for d, a, b in zip(DATES, FUND_A, FUND_B, strict=True))])
+    said = suggested(path)
+    assert said == "column 4 has no name; name it, or choose others with columns=['A', 'B'] (--columns A B)"
+    np.testing.assert_allclose(prices(path, columns=["A", "B"]).values, expected(), rtol=1e-12)
+
+
+def test_names_below_a_preamble(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    lines = [
+        ["from the desk"],
+        [],
+        ["in", "USD"],
+        ["date", "A", "B"],
+        *map(list, zip(DATES, FUND_A, FUND_B, strict=True)),
+    ]
+    book = openpyxl.Workbook()
+    for line in lines:
+        book.active.append(line)
+    path = tmp_path / "book.xlsx"
+    book.save(path)
+    for skipped in (0, 1, 2):
+        said = suggested(path, skip_rows=skipped)
+        assert "pass skip_rows=3 (--skip-rows 3) if the names are in row 4 of the sheet" in said
+    np.testing.assert_allclose(prices(path, skip_rows=3).values, expected(), rtol=1e-12)
+    text = [",".join(str(cell) for cell in [*line, "", "", ""][: max(3, len(line))]) for line in lines]
+    path = csv(tmp_path, text)
+    assert "pass skip_rows=3 (--skip-rows 3) if the names are in line 4" in suggested(path)
+    assert "pass skip_rows=3 (--skip-rows 3) if the names are in the line above" in suggested(path, skip_rows=4)
+    np.testing.assert_allclose(prices(path, skip_rows=3).values, expected(), rtol=1e-12)
+
+
+def test_columns_that_are_not_chosen_need_no_names(tmp_path):
+    """As a spreadsheet exports it: two empty columns to the right."""
+    path = tmp_path / "export.csv"
+    path.write_text("date,A,B,,\n" + "".join(f"2020-01-0{d},0.0{d},-0.01,,\n" for d in range(1, 7)), "utf-8")
+    with pytest.raises(sb.InvalidInputError, match="column 4 has no name; name it, or choose others with columns="):
+        sb.read_returns(path, kind="returns", periods_per_year=252, constant="drop")
+    chosen = sb.read_returns(path, kind="returns", periods_per_year=252, columns=["A"])
+    assert chosen.values[:, 0].tolist() == [0.01, 0.02, 0.03, 0.04, 0.05, 0.06]
+    path.write_text(path.read_text("utf-8").replace("A,B,,", "A,A,,"), "utf-8")
+    with pytest.raises(sb.InvalidInputError, match="two columns are called 'A'; give one of them another name"):
+        sb.read_returns(path, kind="returns", periods_per_year=252, columns=["A"])

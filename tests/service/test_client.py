@@ -1,0 +1,115 @@
+"""The client does what a campaign does: same methods, same signatures, nothing lost or doubled."""
+
+import inspect
+import threading
+
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.campaigns import Campaign
+from sharpe_bandits.service.client import RemoteCampaign, Service
+
+from .conftest import ARMS, POLICY
+
+
+def test_the_client_has_the_methods_of_a_campaign(served, store):
+    """The same calls on a campaign in a file and on one behind HTTP give the same, errors included."""
+    service = sb.connect(served.url, token="w" * 40)
+    options = {"policy": POLICY, "arms": ARMS, "seed": 3, "lease": "1 hour"}
+    local, remote = store.campaign("a", **options), service.campaign("b/c", **options)
+
+    def play(campaign):
+        found = [campaign.ask(key="k").arm, campaign.ask(key="k").number, campaign.ask(key="k").state]
+        found += [decision.arm for decision in campaign.ask(count=5)]
+        for call in (
+            lambda: campaign.tell(1, 0.25),
+            lambda: campaign.tell(1, 0.5),
+            lambda: campaign.tell_many({2: 0.1, 3: 0.2, 4: 0.3}),
+            lambda: [type(error) for error in campaign.tell_many([(2, 0.1), (2, 0.2), (77, 0.1)], strict=False)],
+            lambda: campaign.cancel(5),
+            lambda: campaign.cancel(1),
+            lambda: campaign.add_arm("quality"),
+            lambda: campaign.retire_arm("nothing"),
+            lambda: campaign.retire_arm("carry"),
+            lambda: campaign.tell(6, float("nan")),
+            lambda: [type(e) for e in campaign.tell_many([(6, float("nan")), (6, 0.5), (6, 0.5)], strict=False)],
+            lambda: campaign.tell_many([(0, 0.5)]),
+            lambda: campaign.ask(key="line\nbreak"),
+            lambda: campaign.ask(count=0),
+            lambda: campaign.ask(count=3, key="x"),
+            lambda: campaign.arms,
+            lambda: campaign.settings,
+            lambda: campaign.policy,
+            lambda: campaign.recommend(),
+            lambda: campaign.decision(2).reward,
+            lambda: [decision.number for decision in campaign.pending()],
+            lambda: campaign.verify().ok,
+            lambda: [(entry.seq, entry.kind, entry.arm, entry.reward) for entry in campaign.log(count=7, before=12)],
+            lambda: [entry.decision for entry in campaign.log(search="k")][-1],
+            lambda: campaign.evaluate(POLICY),
+            lambda: campaign.agent().estimates()["value"],
+            lambda: [row["arm"] for row in campaign.history().to_pylist()],
+            lambda: campaign.history(last=2).column("number").to_pylist(),
+            lambda: campaign.history(first=2, count=3).schema,
+            lambda: (campaign.status().arms, campaign.status().rewards, campaign.status().best),
+        ):
+            try:
+                found.append(call())
+            except sb.SharpeBanditsError as error:
+                found.append(type(error))
+        return found
+
+    for mine, theirs in zip(play(local), play(remote), strict=True):
+        assert str(mine) == str(theirs)
+    assert service.campaign("b/c").name == "b/c"
+    with pytest.raises(sb.ConflictError, match="seed"):
+        service.campaign("b/c", **{**options, "seed": 4})
+    with pytest.raises(sb.UnknownNameError):
+        service.campaign("nothing")
+    with sb.connect(served.url, token="r" * 40) as looks, pytest.raises(sb.InvalidInputError, match="may read"):
+        looks.campaign("b/c").ask()
+    with pytest.raises(sb.StoreError, match="does not answer"):
+        sb.connect("http://127.0.0.1:9", token="x", timeout=0.3).campaigns()
+    service.close()
+    for url in ("127.0.0.1:8000", "ftp://x", "http://x:y", "", None):
+        with pytest.raises(sb.InvalidInputError, match="address"):
+            sb.connect(url, token="x")
+
+
+#: What a campaign in a store at hand can do besides: what other processes on the same machine need.
+_AT_HAND = {"together", "accept_clock", "activity", "numbers_of"}
+
+
+def test_the_client_has_the_signatures_of_a_campaign():
+    """A worker's code does not change when its campaign moves: same methods, same parameters, same defaults."""
+    for name in ("campaign", "campaigns", "close"):
+        ours, theirs = (inspect.signature(getattr(cls, name)).parameters for cls in (sb.Store, Service))
+        assert ours == theirs, name
+    public = {name for name in dir(Campaign) if not name.startswith("_")} - _AT_HAND
+    assert public == {name for name in dir(RemoteCampaign) if not name.startswith("_") and name != "policy"}
+    for name in sorted(public):
+        ours, theirs = getattr(Campaign, name), getattr(RemoteCampaign, name)
+        assert isinstance(ours, property) == isinstance(theirs, property)
+        assert isinstance(ours, property) or inspect.signature(ours) == inspect.signature(theirs), name
+        assert inspect.getdoc(ours) == inspect.getdoc(theirs), name
+
+
+def test_threads_of_clients_lose_and_double_nothing(served, store):
+    service = sb.connect(served.url, token="w" * 40)
+
+    def work(k):
+        campaign = service.campaign("desks")
+        for i in range(15):
+            decision = campaign.ask(key=f"{k}-{i}")
+            campaign.tell(decision, 0.001 * decision.number)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    service.close()
+    history = store.campaign("desks").history()
+    assert history["number"].to_pylist() == list(range(1, 121))
+    assert history["reward"].to_pylist() == pytest.approx([0.001 * n for n in range(1, 121)])
+    assert store.campaign("desks").verify(choices=True).ok

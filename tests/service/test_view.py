@@ -1,0 +1,57 @@
+"""What the dashboard draws of a campaign: intervals and bands, against those of the library."""
+
+import pytest
+
+import sharpe_bandits as sb
+from tests.service.desks import DESKS
+
+from .conftest import ARMS, POLICY
+
+
+def test_the_view_has_intervals_that_may_be_watched(http, store):
+    """They are the confidence sequences of the library, on the campaign's own rewards, for all arms together."""
+    import numpy as np
+
+    campaign = store.campaign("desks")
+    generator = np.random.default_rng(1)
+    means = dict(zip(ARMS, (1.0, 0.0, -1.0), strict=True))
+    for _ in range(30):
+        campaign.tell_many(
+            {decision: generator.normal(means[decision.arm], 1.0) for decision in campaign.ask(count=20)}
+        )
+    view = http.get(f"{DESKS}/view?periods_per_year=252").json()
+    status = campaign.status()
+    for arm, known in zip(view["arms"], status.arms, strict=True):
+        assert arm["sharpe"] == pytest.approx(252**0.5 * known.mean / known.standard_deviation, rel=1e-6)
+        rewards = [row["reward"] for row in campaign.history().to_pylist() if row["arm"] == known.arm]
+        for name, goal, scale in (("sharpe", None, 252**0.5), ("mean", sb.Mean(), 1.0), ("value", POLICY.goal, 1.0)):
+            sequence = sb.confidence_sequence(rewards, goal, arms=len(ARMS))
+            ends = scale * sequence.low[-1], scale * sequence.high[-1]
+            assert arm[f"{name}_interval"] == (pytest.approx(ends, rel=1e-5) if np.isfinite(ends[0]) else None)
+    assert view["intervals"] == "at all times"
+    assert any(arm["value_interval"] for arm in view["arms"])
+    assert view["leader"]["arm"] == status.best == ARMS[0]
+    assert sum(arm["best_probability"] for arm in view["arms"]) == pytest.approx(1)
+    assert sum(map(sum, view["series"]["asked"])) == 600
+    series = view["series"]
+    for k, name in enumerate(series["arms"]):
+        (arm,) = (one for one in view["arms"] if one["arm"] == name)
+        band = [series[end][k][-1] for end in ("value_low", "value_high")]
+        assert band == (pytest.approx(arm["value_interval"]) if arm["value_interval"] else [None, None])
+    assert view["rewards_per_day"]["se"] == pytest.approx(view["rewards_per_day"]["mean"] / 600**0.5)
+    assert http.get("/api/overview").json()["campaigns"][0]["best"] == status.best
+
+
+def test_bands_of_policies_that_forget_are_fixed_time(http, store):
+    """Of the mean: 1.96 standard errors on either side, of all rewards of the arm."""
+    import numpy as np
+
+    campaign = store.campaign("drifts", policy=sb.DiscountedUCB(objective=sb.Mean(), discount=0.99), arms=ARMS)
+    generator = np.random.default_rng(1)
+    campaign.tell_many({decision: generator.normal() for decision in campaign.ask(count=90)})
+    view = http.get("/api/campaigns/drifts/view").json()
+    assert view["intervals"] == "fixed-time"
+    rewards = [row["reward"] for row in campaign.history().to_pylist() if row["arm"] == view["series"]["arms"][0]]
+    half = 1.959964 * np.std(rewards, ddof=1) / len(rewards) ** 0.5
+    band = [view["series"][end][0][-1] for end in ("value_low", "value_high")]
+    assert band == pytest.approx([np.mean(rewards) - half, np.mean(rewards) + half], rel=1e-5)

@@ -1,0 +1,32 @@
+"""What a bound is, and of what rewards nothing is claimed."""
+
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits import theory
+
+
+def test_bounds_of_a_drawn_bandit_are_refused():
+    with pytest.raises(sb.InvalidInputError, match="known moments"):
+        theory.ucb_vv_regret(sb.Tape([[1.0, 2.0], [1.0, 3.0]]), 100)
+
+
+def test_a_bound_is_a_number():
+    bandit = sb.Bandit([sb.Uniform(0.85, 0.95), sb.Uniform(0.75, 0.85), sb.Uniform(0.1, 0.2)])
+    bound = theory.shvv_error(bandit, 5000)
+    assert float(bound) == bound.value
+    with pytest.raises(AttributeError):
+        bound.value = 0.0
+
+
+def test_nothing_is_claimed_of_rewards_that_depend_on_each_other():
+    arms = [sb.BlockBootstrap([0.1, 0.5, 0.9], 2), sb.BlockBootstrap([0.2, 0.3, 0.4], 2)]
+    assert theory.bounds_for(sb.UCBRSSR(L=1.0), arms, 1000) == []
+    assert theory.bounds_for(sb.UCBRSSR(L=1.0), [sb.Empirical(arm.values) for arm in arms], 1000) != []
+    for call in (
+        lambda: theory.ucb_rssr_regret(arms, 1.0, 1000),
+        lambda: theory.lower_bound(arms, 1.0),
+        lambda: theory.coverage(arms, 100, 1.0),
+    ):
+        with pytest.raises(sb.InvalidInputError, match="about independent rewards, but those of BlockBootstrap"):
+            call()
