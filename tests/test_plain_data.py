@@ -129,7 +129,9 @@ def test_bandits_are_equal_if_their_arms_are():
         for j, other in enumerate(EVERY_BANDIT):
             assert (one == other) == (i == j)
     again = sb.bandit_from_dict(EVERY_BANDIT[0].to_dict())
-    assert again is not EVERY_BANDIT[0] and again == EVERY_BANDIT[0] and hash(again) == hash(EVERY_BANDIT[0])
+    assert again is not EVERY_BANDIT[0]
+    assert again == EVERY_BANDIT[0]
+    assert hash(again) == hash(EVERY_BANDIT[0])
     same = sb.RandomBandit(3, three_uniform, "three")
     assert same == BANDITS["RandomBandit"][0]
     assert same != sb.RandomBandit(3, lambda generator: three_uniform(generator), "three")

@@ -97,7 +97,8 @@ def test_policies_that_aim_at_different_things_need_an_objective(budget):
     with pytest.raises(sb.InvalidInputError, match="objective such as"):
         study.summary("RSSR")
     assert budget.error()["SHSR"] == budget["SHSR"].error()
-    assert "its own objective" in study._repr_html_() and "study.summary(sb.RSSR(L=0.5))" in study._repr_html_()
+    assert "its own objective" in study._repr_html_()
+    assert "study.summary(sb.RSSR(L=0.5))" in study._repr_html_()
 
 
 def test_objectives_that_agree_on_these_arms_are_one():
@@ -117,9 +118,11 @@ def test_times_of_runs_that_were_given_up_are_said_to_be_lower_bounds():
     arms = [sb.Normal(0.5, 1), sb.Normal(0.45, 1)]
     cut = sb.identify([sb.LUCB(L=0.1), sb.TopTwo(L=0.1)], arms, runs=20, seed=1, max_budget=3000).summary()
     shares = cut.to_pandas()["unfinished runs"]
-    assert (shares > 0.5).all() and "a stopping time is a lower bound" in cut.title
+    assert (shares > 0.5).all()
+    assert "a stopping time is a lower bound" in cut.title
     easy = sb.identify(sb.LUCB(L=0.1), [sb.Normal(3, 1), sb.Normal(0, 1)], runs=20, seed=1).summary()
-    assert easy.records()[0]["unfinished runs"] == 0 and "lower bound" not in easy.title
+    assert easy.records()[0]["unfinished runs"] == 0
+    assert "lower bound" not in easy.title
 
 
 def test_a_study_of_given_horizons_has_no_stopping_time(study):
@@ -157,7 +160,9 @@ def test_the_summary_is_best_first_with_paired_differences(study):
         assert row["difference low"] == pytest.approx(difference.mean() - width)
         assert row["difference high"] == pytest.approx(difference.mean() + width)
     title, _, first, *_ = repr(table).splitlines()
-    assert title == table.title and "90% intervals" in title and first.startswith(order[0])
+    assert title == table.title
+    assert "90% intervals" in title
+    assert first.startswith(order[0])
 
 
 def test_policies_with_a_budget_are_ranked_by_their_errors(budget, study):

@@ -1,6 +1,5 @@
 """Functions of the package go through steps of their own: what comes out does what Python does."""
 
-import itertools
 import math
 
 import numba
@@ -10,25 +9,8 @@ from numba.core.runtime import rtsys
 from numba.core.runtime.nrt import _nrt
 
 from sharpe_bandits.engine.compiler import specialise
-from sharpe_bandits.kernels import formulas, memory
-
-
-def own(source, **names):
-    """The function ``f`` of some source text as if it stood in the package."""
-    scope = {"__name__": "sharpe_bandits.kernels.made_up", "zeros": memory.zeros, "np": np, "math": math, **names}
-    exec(source, scope)
-    return scope["f"]
-
-
-@pytest.mark.parametrize("name", ["min", "max"])
-def test_the_smaller_and_the_larger_of_two_are_pythons(name):
-    function = own(f"def f(a, b):\n    return {name}(a, b)")
-    compiled = specialise(function, {})
-    for a, b in itertools.product([0.0, -0.0, 1.5, -2.0, math.inf, -math.inf, math.nan], repeat=2):
-        assert repr(float(compiled(a, b))) == repr(function(a, b)), (a, b)
-    for a, b in itertools.product([-3, 0, 7], [-3, 0, 2.5, 7]):
-        assert compiled(a, b) == function(a, b)
-        assert compiled(b, a) == function(b, a)
+from sharpe_bandits.kernels import formulas
+from tests.engine.made_up import own
 
 
 def asks():

@@ -71,9 +71,9 @@ class Family:
             of the policy's random numbers
         """
         raise InvalidInputError(
-            f"{policy.name} plays one arm at a time and needs every arm from the first round; take an index policy such "
-            "as SF-UCB for columns of unequal histories, several columns at once, a minimum holding, known costs or "
-            "warm-up rows"
+            f"{policy.name} plays one arm at a time and needs every arm from the first round; take an index policy "
+            "such as SF-UCB for columns of unequal histories, several columns at once, a minimum holding, known costs, "
+            "or warm-up rows"
         )
 
     def chunk_runs(self, spec: Spec) -> int:
