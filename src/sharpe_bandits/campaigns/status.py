@@ -12,6 +12,7 @@ import numpy as np
 from ..confidence_sequences import Leader
 from ..display import in_words
 from ..errors import InvalidInputError
+from ..metrics import normal_half_width, student
 from ..objectives import Objective
 from .ledger import Ledger, Settings
 
@@ -209,9 +210,7 @@ def status_of(
 
 
 def _student(weight: float, mean: float, variance: float) -> tuple[float, float]:
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(weight - 1, 0.5 + CONFIDENCE / 2)) * math.sqrt(variance / weight)
+    half = student(CONFIDENCE, weight - 1) * math.sqrt(variance / weight)
     return mean - half, mean + half
 
 
@@ -221,8 +220,6 @@ def objective_interval(
     """The value of an objective and its interval, by the delta method on mean and variance."""
     if goal is None:
         return None, None
-    from scipy.special import ndtri
-
     value = float(goal.value(mean, variance))
     deviation = math.sqrt(variance)
     if not math.isfinite(value) or deviation == 0:
@@ -235,7 +232,7 @@ def objective_interval(
         ]
     )
     covariance = np.array([[variance, third], [third, max(fourth - variance**2, 0.0)]]) / weight
-    half = float(ndtri(0.5 + CONFIDENCE / 2)) * math.sqrt(max(float(slope @ covariance @ slope), 0.0))
+    half = normal_half_width(CONFIDENCE) * math.sqrt(max(float(slope @ covariance @ slope), 0.0))
     return value, (value - half, value + half)
 
 

@@ -14,12 +14,11 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from ..agents import Agent
 from ..agents.base import check_arms
-from ..campaigns.answers import Entry, Evaluation, LogEntry
+from ..campaigns.answers import Entry, Evaluation, LogEntry, Verification, history_schema
 from ..campaigns.decisions import Decision
-from ..campaigns.interface import CampaignInterface, number_of
+from ..campaigns.interface import MAX_BATCH, CampaignInterface, number_of
 from ..campaigns.lease import seconds
 from ..campaigns.status import ArmStatus, Status
-from ..campaigns.verified import Verification
 from ..confidence_sequences import Leader
 from ..errors import InvalidInputError, SharpeBanditsError, StoreError, shown
 from ..metrics import Estimate
@@ -247,7 +246,7 @@ class RemoteCampaign(CampaignInterface):
         return _decision(self._do("GET", f"/decisions/{number_of(number)}"))
 
     def pending(self, count: int = 100) -> list[Decision]:
-        found = self._do("GET", f"/pending?count={whole('count', count, 1, _PAGE)}")
+        found = self._do("GET", f"/pending?count={whole('count', count, 1, MAX_BATCH)}")
         return [_decision(item) for item in found["decisions"]]
 
     def status(self) -> Status:
@@ -271,22 +270,16 @@ class RemoteCampaign(CampaignInterface):
         found = self._do("GET", f"/verification?choices={'true' if choices else 'false'}")
         return Verification(found["events"], found["decisions"], found["problems"])
 
-    def log(self, *, before: int | None = None, count: int = 100, search: str = "") -> list[LogEntry]:
-        if not isinstance(search, str):
-            raise InvalidInputError(f"search must be text, got {shown(search)}")
-        begin, left, found = (
-            before if before is None else whole("before", before, 1),
-            whole("count", count, 1, _PAGE),
-            [],
-        )
-        while left:
-            size = min(left, _LOG_PAGE)
-            query = {"count": size, "search": search} | ({} if begin is None else {"before": begin})
+    def _log(self, before: int | None, count: int, search: str) -> list[LogEntry]:
+        found: list[LogEntry] = []
+        while len(found) < count:
+            size = min(count - len(found), _LOG_PAGE)
+            query = {"count": size, "search": search} | ({} if before is None else {"before": before})
             page = self._do("GET", f"/log?{urlencode(query)}")["entries"]
             found += [LogEntry(**{**item, "time": datetime.fromisoformat(item["time"])}) for item in page]
             if len(page) < size:
                 break
-            begin, left = page[-1]["seq"], left - size
+            before = page[-1]["seq"]
         return found
 
     def evaluate(self, policy: Policy) -> Evaluation:
@@ -298,33 +291,20 @@ class RemoteCampaign(CampaignInterface):
         }
         return Evaluation(**kept)
 
-    def history(self, last: int | None = None, *, first: int | None = None, count: int | None = None) -> pa.Table:
+    def _decided(self) -> int:
+        return self.status().decisions
+
+    def _history(self, first: int, count: int | None) -> pa.Table:
         import pyarrow as pa
 
-        if last is not None and first is not None:
-            raise InvalidInputError("give last= or first=, not both")
-        begin = 1 if first is None else whole("first", first, 1)
-        if last is not None:
-            begin = max(1, self.status().decisions + 1 - whole("last", last, 1))
-        left = None if count is None else whole("count", count, 1)
         rows: list[dict[str, Any]] = []
-        page: int | None = begin
-        while page is not None and (left is None or left > 0):
-            size = _PAGE if left is None else min(_PAGE, left)
+        page: int | None = first
+        while page is not None and (count is None or len(rows) < count):
+            size = _PAGE if count is None else min(_PAGE, count - len(rows))
             found = self._do("GET", f"/decisions?first={page}&count={size}")
-            rows += found["decisions"]
-            page, left = found["next"], None if left is None else left - size
-        time_type = pa.timestamp("us", "UTC")
-        for row in rows:
-            for name in ("asked", "expires", "told"):
-                row[name] = row[name] and datetime.fromisoformat(row[name])
-        named = isinstance(self._settings["arms"], list)
-        kinds = {
-            "number": pa.int64(), "arm": pa.string() if named else pa.int64(), "key": pa.string(),
-            "worker": pa.string(), "asked": time_type, "expires": time_type, "probability": pa.float64(),
-            "state": pa.string(), "reward": pa.float64(), "told": time_type,
-        }  # fmt: skip
-        return pa.Table.from_pylist(rows, schema=pa.schema(list(kinds.items())))
+            rows += map(_timed, found["decisions"])
+            page = found["next"]
+        return pa.Table.from_pylist(rows, schema=history_schema(isinstance(self._settings["arms"], list)))
 
     def _do(self, method: str, path: str, body: Any = None) -> Any:
         return self._service.request(method, _path(self.name) + path, body)
@@ -337,8 +317,13 @@ def _path(name: str) -> str:
 
 
 def _decision(item: dict[str, Any]) -> Decision:
+    return Decision(**_timed(item))
+
+
+def _timed(item: dict[str, Any]) -> dict[str, Any]:
+    """A decision as plain data, with times instead of their text."""
     times = {name: item[name] and datetime.fromisoformat(item[name]) for name in ("asked", "expires", "told")}
-    return Decision(**{**item, **times})
+    return {**item, **times}
 
 
 def _pair(value: Any) -> Any:
