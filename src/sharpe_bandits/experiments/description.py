@@ -33,6 +33,8 @@ KEYS = (
 _METRICS = ("regret", "error", "coverage")
 #: What differs from case to case by its content, and is told apart by its kinds.
 _BY_KIND = ("arms", "clock", "switches", "objective", "policies")
+#: Parameters that take a word, not an expression.
+_WORDS = ("name", "form", "confidence")
 #: What all cases of an experiment share.
 _SHARED = ("title", "metric", "checkpoints", "sweep", "cases", "runs", "seed")
 #: Cases of an experiment, arms of a case and of all cases together, policies of all cases together, at most.
@@ -335,7 +337,7 @@ def _build(part: str, entry: Any, place: Place, names: Mapping[str, Any]) -> Any
             raise misnamed(f"parameter of {kind}", key, allowed, *place, key)
         if key == "objective":
             arguments[key] = _build("objective", value, (*place, key), names)
-        elif isinstance(value, str) and not _is_word(key):
+        elif isinstance(value, str) and key not in _WORDS:
             arguments[key] = _number(value, names, *place, key)
         else:
             arguments[key] = value
@@ -352,11 +354,6 @@ def _complete(kind: str, required: Iterable[str], given: Mapping[str, Any], plac
     missing = [key for key in required if key not in given]
     if missing:
         raise BadDescription(f"{kind} needs {' and '.join(missing)}; add it", *place)
-
-
-def _is_word(key: str) -> bool:
-    """Whether a parameter takes a word, not an expression."""
-    return key in ("name", "form", "confidence")
 
 
 def _number(value: Any, names: Mapping[str, Any], *place: str | int) -> Any:

@@ -77,8 +77,9 @@ def check_form(form: Form) -> Form:
     return one_of("form", form, FORMS)
 
 
-def bisected(holds: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
-    """Two neighbouring numbers, or nearly so, between which ``holds`` turns from true to false."""
+def bisected(holds: Callable[[float], bool], high: float) -> tuple[float, float]:
+    """Two neighbouring numbers from 0 to ``high`` between which ``holds`` turns from true to false."""
+    low = 0.0
     for _ in range(200):
         middle = (low + high) / 2
         if middle in (low, high):

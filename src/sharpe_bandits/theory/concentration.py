@@ -146,7 +146,7 @@ def radius(
         high *= 2
         if high > 1e150:
             raise InvalidInputError(f"no epsilon gives {level!r} for rewards in [{lower!r}, {upper!r}]")
-    return bisected(promises_less, 0.0, high)[1]
+    return bisected(promises_less, high)[1]
 
 
 def width(

@@ -275,7 +275,7 @@ def _unbounded(arm: Facts) -> str:
 
 def _enough(index: Callable[[float], float], target: float, end: float, horizon: int) -> float:
     """The first number of pulls s at which ``index(sqrt(2 ln n / s))``, increasing up to ``end``, is below target."""
-    low, _ = bisected(lambda epsilon: index(epsilon) < target, 0.0, end)
+    low, _ = bisected(lambda epsilon: index(epsilon) < target, end)
     return math.floor(2 * math.log(horizon) / low**2) + 1 if low > 0 else math.inf
 
 
