@@ -224,8 +224,7 @@ def _history(options: argparse.Namespace) -> None:
 
 def _verify(options: argparse.Namespace) -> int:
     found = _open(options).verify(choices=options.choices)
-    data = {"ok": found.ok, "events": found.events, "decisions": found.decisions, "problems": found.problems}
-    _say(options, data, str(found))
+    _say(options, {"ok": found.ok, **vars(found)}, str(found))
     return 0 if found.ok else 1
 
 
@@ -254,9 +253,8 @@ def _export(options: argparse.Namespace) -> None:
 
 def _list(options: argparse.Namespace) -> None:
     entries = _store(options).campaigns()
-    data = [{"name": e.name, "policy": e.policy, "created": e.created.isoformat(), "events": e.events} for e in entries]
     cells = [[e.name, e.policy, f"{e.created:%Y-%m-%d}", f"{e.events:,}"] for e in entries]
-    _say(options, data, console.Numbers(["campaign", "policy", "created", "events"], cells))
+    _say(options, list(map(vars, entries)), console.Numbers(["campaign", "policy", "created", "events"], cells))
 
 
 def _upgrade(options: argparse.Namespace) -> None:

@@ -38,6 +38,8 @@ _PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 _PAGE = 10_000
 #: Entries in a page of the log.
 _LOG_PAGE = 1000
+#: Times of a decision.
+_TIMES = ("asked", "expires", "told")
 
 
 def connect(url: str, *, token: str, timeout: float = 30.0) -> Service:
@@ -103,7 +105,7 @@ class Service:
     def campaigns(self) -> list[Entry]:
         """All campaigns, by name."""
         found = self.request("GET", "/api/campaigns")["campaigns"]
-        return [Entry(**{**item, "created": datetime.fromisoformat(item["created"])}) for item in found]
+        return [Entry(**_timed(item, "created")) for item in found]
 
     def campaign(
         self,
@@ -253,12 +255,8 @@ class RemoteCampaign(CampaignInterface):
         found = self._do("GET", "")
         del found["settings"]
         arms = [ArmStatus(**{key: _pair(value) for key, value in arm.items()}) for arm in found["arms"]]
-        since = found["leader_since"]
-        times = {
-            "time": datetime.fromisoformat(found["time"]),
-            "leader_since": None if since is None else datetime.fromisoformat(since),
-        }
-        return Status(**{**found, **times, "arms": arms, "leader": Leader(**found["leader"])})
+        timed = _timed(found, "time", "leader_since")
+        return Status(**{**timed, "arms": arms, "leader": Leader(**found["leader"])})
 
     def recommend(self) -> Any:
         return self._do("GET", "/recommendation")["recommendation"]
@@ -276,7 +274,7 @@ class RemoteCampaign(CampaignInterface):
             size = min(count - len(found), _LOG_PAGE)
             query = {"count": size, "search": search} | ({} if before is None else {"before": before})
             page = self._do("GET", f"/log?{urlencode(query)}")["entries"]
-            found += [LogEntry(**{**item, "time": datetime.fromisoformat(item["time"])}) for item in page]
+            found += [LogEntry(**_timed(item, "time")) for item in page]
             if len(page) < size:
                 break
             before = page[-1]["seq"]
@@ -302,7 +300,7 @@ class RemoteCampaign(CampaignInterface):
         while page is not None and (count is None or len(rows) < count):
             size = _PAGE if count is None else min(_PAGE, count - len(rows))
             found = self._do("GET", f"/decisions?first={page}&count={size}")
-            rows += map(_timed, found["decisions"])
+            rows += [_timed(item, *_TIMES) for item in found["decisions"]]
             page = found["next"]
         return pa.Table.from_pylist(rows, schema=history_schema(isinstance(self._settings["arms"], list)))
 
@@ -317,13 +315,12 @@ def _path(name: str) -> str:
 
 
 def _decision(item: dict[str, Any]) -> Decision:
-    return Decision(**_timed(item))
+    return Decision(**_timed(item, *_TIMES))
 
 
-def _timed(item: dict[str, Any]) -> dict[str, Any]:
-    """A decision as plain data, with times instead of their text."""
-    times = {name: item[name] and datetime.fromisoformat(item[name]) for name in ("asked", "expires", "told")}
-    return {**item, **times}
+def _timed(item: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Plain data with times of these names instead of their text."""
+    return {**item, **{name: item[name] and datetime.fromisoformat(item[name]) for name in names}}
 
 
 def _pair(value: Any) -> Any:
