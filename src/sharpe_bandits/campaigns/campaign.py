@@ -216,7 +216,7 @@ class Campaign(CampaignInterface):
             began = sa.select(events.c.at).where(events.c.campaign == self._id, events.c.seq == ledger.lead_began)
             at = connection.scalar(began) if ledger.lead_began else None
             since = None if at is None else utc_time(at)
-            return status_of(self.name, self._settings, ledger, utc_time(now), int(overdue or 0), since)
+            return status_of(self.name, ledger, utc_time(now), int(overdue or 0), since)
 
         return self._journal.look_with(look)
 

@@ -14,7 +14,7 @@ from ..display import in_words
 from ..errors import InvalidInputError
 from ..metrics import normal_half_width, student
 from ..objectives import Objective
-from .ledger import Ledger, Settings
+from .ledger import Ledger
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -152,9 +152,7 @@ class Status:
         return f"{found.arm}, probably best{since} (error {found.alpha:.0%} at all times together{heavy})"
 
 
-def status_of(
-    name: str, settings: Settings, ledger: Ledger, time: datetime, overdue: int, lead_began: datetime | None
-) -> Status:
+def status_of(name: str, ledger: Ledger, time: datetime, overdue: int, lead_began: datetime | None) -> Status:
     """The status of a campaign; the leases of ``overdue`` decisions have run out and not been ended yet.
 
     ``lead_began``: the time of the event since which the agent has found its leader probably best.
