@@ -124,7 +124,7 @@ def _output(parser: argparse.ArgumentParser, default: str | None) -> None:
     cluster.add(parser)
 
 
-def _reproduce(options: argparse.Namespace) -> int:
+def _reproduce(options: argparse.Namespace) -> None:
     from .paper.panels import panels
     from .reproduction import Job
 
@@ -142,10 +142,10 @@ def _reproduce(options: argparse.Namespace) -> int:
         runs,
         _whole("--seed", options.seed, 0),
     )
-    return _do(job, options)
+    _do(job, options)
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> None:
     from .experiments.files import read
     from .experiments.panel import CHECKPOINTS, Panel
     from .reproduction import Job
@@ -164,10 +164,10 @@ def _run(options: argparse.Namespace) -> int:
     lead = f"{compared}: {experiment.runs:,} runs, {len(experiment.cases)} case(s)."
     options.out = options.out or Path("out") / name
     job = Job(experiment.title, lead, [panel], experiment.runs, experiment.seed, experiment.description)
-    return _do(job, options)
+    _do(job, options)
 
 
-def _do(job: Job, options: argparse.Namespace) -> int:
+def _do(job: Job, options: argparse.Namespace) -> None:
     from .experiments.runner import Progress
     from .reproduction import run_job
 
@@ -181,7 +181,6 @@ def _do(job: Job, options: argparse.Namespace) -> int:
     else:
         _print_results(found)
     print(f"report: {options.out / 'report.html'}")
-    return 0
 
 
 def _print_verdicts(verdicts: list[Any]) -> None:
@@ -216,13 +215,12 @@ def _print_results(found: Reproduction) -> None:
         console.show(table)
 
 
-def _panels(options: argparse.Namespace) -> int:
+def _panels(options: argparse.Namespace) -> None:
     from .paper.panels import panels
 
     table = console.table("panel", "profile", "what", "compares", "K", "L", "horizon", "arms")
     for panel in panels():
         cases = panel.cases
-        arms = _several(case.environment.sort for case in cases)
         table.add_row(
             panel.id,
             panel.profile,
@@ -231,13 +229,12 @@ def _panels(options: argparse.Namespace) -> int:
             _several(c.environment.K for c in cases),
             _several(f"{c.L:.3g}" for c in cases if c.L is not None),
             _several(c.horizon for c in cases),
-            arms,
+            _several(c.environment.sort for c in cases),
         )
     console.show(table)
-    return 0
 
 
-def _listing(options: argparse.Namespace) -> int:
+def _listing(options: argparse.Namespace) -> None:
     from .experiments import catalogue
 
     table = console.table("kind", "parameters", "what it is", *(["citation"] if options.what == "policies" else []))
@@ -253,7 +250,6 @@ def _listing(options: argparse.Namespace) -> int:
         )
     if options.what == "arms":
         print("Uniform can also be given by mean and variance. Lists give one arm per value; repeat = n gives n arms.")
-    return 0
 
 
 def _several(values: Any) -> str:

@@ -252,7 +252,7 @@ def play(digest: str, pickled: bytes | None, first: int, runs: int) -> Reply:
         the range of runs
     """
     started = time.perf_counter()
-    here = machine(), _own_software()
+    here = machine(), software()
     with _specs_lock:
         if digest not in _specs and pickled is not None:
             _specs[digest] = pickle.loads(pickled)
@@ -264,15 +264,6 @@ def play(digest: str, pickled: bytes | None, first: int, runs: int) -> Reply:
         _specs.move_to_end(digest)
     ((_, chunk),) = on_threads([Task(spec, first, runs)], 1, compute, look=_check_wanted)
     return Reply(chunk, time.perf_counter() - started, *here)
-
-
-_software: dict[str, str] = {}
-
-
-def _own_software() -> dict[str, str]:
-    if not _software:
-        _software.update(software())
-    return _software
 
 
 def _check_wanted() -> None:
@@ -439,7 +430,7 @@ class Elsewhere(Engine):
 
         Raises :class:`ExecutorError` where a worker has other versions than this process.
         """
-        if different := difference(_own_software(), reply.software):
+        if different := difference(software(), reply.software):
             raise ExecutorError(
                 f"a worker ({reply.machine['processor']}) does not run what this process runs: {different}; install "
                 "the same versions everywhere"

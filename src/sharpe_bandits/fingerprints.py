@@ -143,7 +143,7 @@ def content(thing: Any, reader: Any, called: Callable[[Any], str]) -> str:
     if functions := list(functions_in(thing)):
         return f"{'vectorised ' if vectorised(thing) else ''}{called(functions[0])}"
     name = _qualified(thing)
-    _check_repeatable(thing, name, reader)
+    _check_repeatable(name, reader)
     if isinstance(thing, type) and issubclass(thing, enum.Enum):
         return f"{name} {[(m.name, content(m.value, reader, called)) for m in thing]}"
     if isinstance(thing, type) and (defaults := getattr(thing, "_field_defaults", None)) is not None:
@@ -197,7 +197,7 @@ def _check_code(function: Any) -> None:
             raise CompilationError(f"{function.__name__} uses {name}: {_UNCHECKED[name]}")
 
 
-def _check_repeatable(thing: Any, name: str, reader: Any) -> None:
+def _check_repeatable(name: str, reader: Any) -> None:
     """Raise for what draws from a generator outside of the simulation, or the like."""
     if is_own(reader):
         return

@@ -39,6 +39,7 @@ def machine() -> dict[str, str]:
     }
 
 
+@lru_cache(maxsize=1)
 def software() -> dict[str, str]:
     """Versions, and a digest of the code that results are made by: they must be the same on all workers."""
     return {**versions(), "source code": sources()}
@@ -62,7 +63,7 @@ def arithmetic() -> str:
     unit = (np.arange(_PROBES) * 0.6180339887498949 + 0.5) % 1.0
     wide = unit * 700.0 + 1e-3
     found = hashlib.sha256()
-    given = [(x, y) for x, y in zip(unit.tolist(), wide.tolist(), strict=True)]
+    given = list(zip(unit.tolist(), wide.tolist(), strict=True))
     for function in (math.log, math.log1p, math.exp, math.sin, math.cos, math.tan, math.atan, math.lgamma):
         found.update(struct.pack(f"<{_PROBES}d", *(function(y) for _, y in given)))
     for function in (math.expm1, math.tanh, math.erf):

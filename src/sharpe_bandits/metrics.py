@@ -87,7 +87,7 @@ class Curve:
         return len(self.t)
 
 
-def student(confidence: float, freedom: int) -> float:
+def student(confidence: float, freedom: float) -> float:
     """Half width of a Student interval in standard errors; infinite with nothing to estimate the error from."""
     from scipy.special import stdtrit
 

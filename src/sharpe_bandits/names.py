@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
 from .errors import InvalidInputError, shown
@@ -53,6 +55,12 @@ def printable(text: str) -> str:
 def shorten(text: str, longest: int) -> str:
     """Text, cut with an ellipsis if it is longer than so many characters."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def repeats_counted(names: Iterable[str]) -> list[str]:
+    """Names with repeats in a row counted: ``Uniform(0, 1) ×3``."""
+    runs = [(name, len(list(same))) for name, same in groupby(names)]
+    return [name if count == 1 else f"{name} ×{count}" for name, count in runs]
 
 
 def plain_text(text: str) -> str:

@@ -301,9 +301,7 @@ class StoppingResult(PolicyResult):
         yield "stopping time", self.stopping_time()
         yield "unfinished runs", self.unfinished()
         yield "regret", self.regret(chosen)
-        yield "error", self.error(chosen)
-        yield "simple regret", self.simple_regret(chosen)
-        yield "achieved objective", self.achieved(chosen)
+        yield from super().measures("error", chosen)
 
 
 def merge(spec: Spec, chunks: Iterable[Chunk], truth: tuple[np.ndarray, np.ndarray]) -> PolicyResult:

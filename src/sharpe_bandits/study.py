@@ -443,7 +443,7 @@ def tidy(rows: list[dict[str, Any]]) -> Table:
 
 def _points(measured: Curve | Estimate, horizon: int) -> Iterator[dict[str, Any]]:
     if isinstance(measured, Estimate):
-        yield {"t": horizon, "mean": measured.mean, "se": measured.se, "low": measured.low, "high": measured.high}
+        yield {"t": horizon, **vars(measured)}
         return
     for t, *values in zip(measured.t, measured.mean, measured.se, measured.low, measured.high, strict=True):
         yield {"t": int(t), **dict(zip(("mean", "se", "low", "high"), map(float, values), strict=True))}

@@ -10,10 +10,10 @@ from ..errors import require
 from .answers import Entry as Entry
 from .answers import Evaluation as Evaluation
 from .answers import LogEntry as LogEntry
+from .answers import Verification as Verification
 from .decisions import Decision as Decision
 from .status import ArmStatus as ArmStatus
 from .status import Status as Status
-from .verified import Verification as Verification
 
 if TYPE_CHECKING:
     from .campaign import Campaign as Campaign

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..metrics import Estimate
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Problems that a verification lists, at most.
+_LISTED = 20
 
 
 @dataclass(frozen=True)
@@ -93,3 +99,50 @@ class Evaluation:
             f"{self.inverse_propensity}), the campaign earned {self.earned}; {self.rounds:,} rewards, worth "
             f"{self.effective_rounds:,.0f} rounds of {self.policy}"
         )
+
+
+@dataclass
+class Verification:
+    """What verifying a campaign finds.
+
+    Attributes
+    ----------
+    events, decisions : int, optional
+        how many were checked
+    problems : list[str], optional
+        what does not fit, in words; empty if all is well
+    """
+
+    events: int = 0
+    decisions: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether all is well."""
+        return not self.problems
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        if self.ok:
+            return f"all is well: {self.events:,} events lead to the state, and to {self.decisions:,} decisions"
+        count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
+        return "\n".join([f"{count} in {self.events:,} events:", *self.problems])
+
+    def add(self, problem: str) -> None:
+        """Take note of a problem; of very many, the first ones."""
+        if len(self.problems) < _LISTED:
+            self.problems.append(problem)
+
+
+def history_schema(named: bool) -> pa.Schema:
+    """The columns of a history; arms have names, or numbers."""
+    import pyarrow as pa
+
+    text, number, time = pa.string(), pa.float64(), pa.timestamp("us", "UTC")
+    return pa.schema({
+        "number": pa.int64(), "arm": text if named else pa.int64(), "key": text, "worker": text, "asked": time,
+        "expires": time, "probability": number, "state": text, "reward": number, "told": time,
+    })  # fmt: skip

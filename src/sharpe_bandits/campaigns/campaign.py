@@ -19,7 +19,6 @@ from ..errors import (
     StoreError,
     UnknownNameError,
     WaitForRewardsError,
-    shown,
 )
 from ..kernels.streams import fold, stream_key, uniform
 from ..names import check_name
@@ -27,7 +26,7 @@ from ..policies.base import ENOUGH, Policy, check_policy
 from ..validation import whole
 from . import ledger as log
 from .activity import Activity, activity
-from .answers import LogEntry
+from .answers import LogEntry, Verification
 from .database import Database
 from .decisions import AUTOMATIC, CANCELLED, EXPIRED, PENDING, REWARDED, Decision, from_row, utc_time
 from .interface import MAX_BATCH, CampaignInterface, number_of
@@ -37,7 +36,6 @@ from .log_pages import log_page
 from .schema import decisions, events
 from .status import Status, status_of
 from .verification import verify
-from .verified import Verification
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -218,7 +216,7 @@ class Campaign(CampaignInterface):
             began = sa.select(events.c.at).where(events.c.campaign == self._id, events.c.seq == ledger.lead_began)
             at = connection.scalar(began) if ledger.lead_began else None
             since = None if at is None else utc_time(at)
-            return status_of(self.name, self._settings, ledger, utc_time(now), int(overdue or 0), since)
+            return status_of(self.name, ledger, utc_time(now), int(overdue or 0), since)
 
         return self._journal.look_with(look)
 
@@ -227,25 +225,6 @@ class Campaign(CampaignInterface):
 
     def agent(self) -> Agent:
         return Agent.from_json(self._journal.look(lambda ledger: ledger.agent.to_json()))
-
-    def history(self, last: int | None = None, *, first: int | None = None, count: int | None = None) -> pa.Table:
-        from .history import history
-
-        if last is not None and first is not None:
-            raise InvalidInputError("give last= or first=, not both")
-        arms, made = self._journal.look(lambda ledger: (list(ledger.agent.arms), ledger.decisions))
-        begin = 1 if first is None else whole("first", first, 1)
-        if last is not None:
-            begin = max(1, made + 1 - whole("last", last, 1))
-        end = None if count is None else begin + whole("count", count, 1) - 1
-        return history(self._database, self._id, arms, begin, end)
-
-    def log(self, *, before: int | None = None, count: int = 100, search: str = "") -> list[LogEntry]:
-        if not isinstance(search, str):
-            raise InvalidInputError(f"search must be text, got {shown(search)}")
-        whole("count", count, 1, MAX_BATCH)
-        until = None if before is None else whole("before", before, 1)
-        return log_page(self._database, self._id, self.arms, until, count, search)
 
     def activity(self, known: Activity | None = None) -> Activity:
         """Counts of events and sums of rewards in at most 240 intervals; ``known``, what an earlier call gave, is
@@ -281,6 +260,17 @@ class Campaign(CampaignInterface):
         return evaluate(self._database, self._id, self._settings, check_policy(policy))
 
     # How it is done.
+
+    def _decided(self) -> int:
+        return self._journal.look(lambda ledger: ledger.decisions)
+
+    def _history(self, first: int, count: int | None) -> pa.Table:
+        from .history import history
+
+        return history(self._database, self._id, self.arms, first, None if count is None else first + count - 1)
+
+    def _log(self, before: int | None, count: int, search: str) -> list[LogEntry]:
+        return log_page(self._database, self._id, self.arms, before, count, search)
 
     def _unknown(self, number: int) -> UnknownNameError:
         return UnknownNameError(f"there is no decision {number} in the campaign {self.name!r}; nothing was recorded")

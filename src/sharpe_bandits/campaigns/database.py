@@ -12,7 +12,7 @@ import random
 import threading
 import time
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
@@ -80,6 +80,11 @@ class Prepared:
     def rows(self, cursor: Any) -> list[Any]:
         """The rows that a cursor has."""
         return [] if self._row is None else list(map(self._row._make, cursor.fetchall()))
+
+
+def parameters(table: sa.Table, columns: Iterable[str]) -> dict[str, sa.BindParameter[Any]]:
+    """For each of these columns a parameter of its name and type."""
+    return {name: sa.bindparam(name, type_=table.c[name].type) for name in columns}
 
 
 def driver_of(connection: sa.Connection) -> Any:
@@ -294,7 +299,7 @@ class Database:
     def insertion(self, table: sa.Table, columns: list[str]) -> Prepared:
         """An insertion of one row or many."""
         together = f"INSERT INTO {table.name} ({', '.join(columns)}) SELECT * FROM {self._lists(table, columns)}"
-        statement = table.insert().values({name: sa.bindparam(name, type_=table.c[name].type) for name in columns})
+        statement = table.insert().values(parameters(table, columns))
         return Prepared(statement, self.engine.dialect, None if self.is_sqlite else together)
 
     def changes(self, table: sa.Table, keys: list[str], columns: list[str]) -> Prepared:
@@ -303,10 +308,8 @@ class Database:
         where = " AND ".join(f"{table.name}.{name} = new.{name}" for name in keys)
         names = [*keys, *columns]
         lists = f"{self._lists(table, names)} AS new({', '.join(names)})"
-        statement = table.update().where(
-            *(table.c[name] == sa.bindparam(name, type_=table.c[name].type) for name in keys)
-        )
-        statement = statement.values({name: sa.bindparam(name, type_=table.c[name].type) for name in columns})
+        wanted = (table.c[name] == parameter for name, parameter in parameters(table, keys).items())
+        statement = table.update().where(*wanted).values(parameters(table, columns))
         together = f"UPDATE {table.name} SET {new} FROM {lists} WHERE {where}"
         return Prepared(statement, self.engine.dialect, None if self.is_sqlite else together)
 

@@ -39,7 +39,7 @@ def evaluate(database: Database, campaign: int, settings: Settings, policy: Poli
         )
     if policy.setting != "regret":
         raise InvalidInputError(f"{policy.name} looks for the best arm and is not judged by what it earns on the way")
-    ledger = Ledger(policy.agent(settings.arms, horizon=settings.horizon, seed=settings.seed))
+    ledger = Ledger.fresh(settings, policy)
     weight: dict[
         int, tuple[float, float, float]
     ] = {}  # by decision: its weight, the model's prediction, and for its arm

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from ..names import csv_cell
+from .answers import history_schema
 from .database import Database
 from .decisions import given_key
 from .schema import decisions
@@ -18,26 +19,13 @@ _TIMES = ("asked", "expires", "told")
 _ROWS = 50_000
 
 
-def history(database: Database, campaign: int, arms: list[Any], first: int = 1, last: int | None = None) -> pa.Table:
+def history(database: Database, campaign: int, arms: list[Any], first: int, last: int | None) -> pa.Table:
     """The decisions from number ``first`` to ``last``, in their order, with names of arms and times in UTC."""
     import pyarrow as pa
 
-    time = pa.timestamp("us", "UTC")
-    fields = {
-        "number": pa.int64(),
-        "arm": pa.string() if isinstance(arms[0], str) else pa.int64(),
-        "key": pa.string(),
-        "worker": pa.string(),
-        "asked": time,
-        "expires": time,
-        "probability": pa.float64(),
-        "state": pa.string(),
-        "reward": pa.float64(),
-        "told": time,
-    }
-    form = pa.schema(list(fields.items()))
+    form = history_schema(isinstance(arms[0], str))
     chosen = (
-        sa.select(*(decisions.c[name] for name in fields))
+        sa.select(*(decisions.c[name] for name in form.names))
         .where(decisions.c.campaign == campaign, decisions.c.number >= first)
         .order_by(decisions.c.number)
     )
@@ -47,13 +35,12 @@ def history(database: Database, campaign: int, arms: list[Any], first: int = 1, 
     def work(connection: sa.Connection) -> list[Any]:
         batches = []
         for rows in connection.execution_options(yield_per=_ROWS).execute(chosen).partitions():
-            columns = dict(zip(fields, map(list, zip(*rows, strict=True)), strict=True))
+            columns = dict(zip(form.names, map(list, zip(*rows, strict=True)), strict=True))
             columns["arm"] = [arms[i] for i in columns["arm"]]
             columns["key"] = [given_key(key) for key in columns["key"]]
             for name in _TIMES:
                 columns[name] = [None if t is None else round(t * 1e6) for t in columns[name]]
-            arrays = [pa.array(columns[name], kind) for name, kind in fields.items()]
-            batches.append(pa.record_batch(arrays, schema=form))
+            batches.append(pa.record_batch([pa.array(columns[field.name], field.type) for field in form], schema=form))
         return batches
 
     return pa.Table.from_batches(database.read(work), schema=form)

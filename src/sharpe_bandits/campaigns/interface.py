@@ -14,10 +14,9 @@ from ..errors import InvalidInputError, SharpeBanditsError, shown
 from ..names import check_name
 from ..policies.base import Policy
 from ..validation import finite, whole
-from .answers import Evaluation, LogEntry
+from .answers import Evaluation, LogEntry, Verification
 from .decisions import Decision
 from .status import Status
-from .verified import Verification
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -160,7 +159,6 @@ class CampaignInterface(ABC):
     def agent(self) -> Agent:
         """The same state as an agent in memory; what it does from now on does not touch the campaign."""
 
-    @abstractmethod
     def history(self, last: int | None = None, *, first: int | None = None, count: int | None = None) -> pa.Table:
         """All decisions as an Arrow table, in their order; ``.to_pandas()`` makes a frame.
 
@@ -173,8 +171,13 @@ class CampaignInterface(ABC):
         count : int | None, optional
             and at most so many
         """
+        if last is not None and first is not None:
+            raise InvalidInputError("give last= or first=, not both")
+        begin = 1 if first is None else whole("first", first, 1)
+        if last is not None:
+            begin = max(1, self._decided() + 1 - whole("last", last, 1))
+        return self._history(begin, None if count is None else whole("count", count, 1))
 
-    @abstractmethod
     def log(self, *, before: int | None = None, count: int = 100, search: str = "") -> list[LogEntry]:
         """Entries of the log, the newest first.
 
@@ -188,6 +191,10 @@ class CampaignInterface(ABC):
             only entries in which this is found: the number of a decision, or part of a kind of event, of the name
             of an arm, of a key or of a worker
         """
+        if not isinstance(search, str):
+            raise InvalidInputError(f"search must be text, got {shown(search)}")
+        whole("count", count, 1, MAX_BATCH)
+        return self._log(None if before is None else whole("before", before, 1), count, search)
 
     @abstractmethod
     def verify(self, *, choices: bool = False) -> Verification:
@@ -217,6 +224,18 @@ class CampaignInterface(ABC):
         self, rewards: list[tuple[int, float] | SharpeBanditsError], strict: bool
     ) -> list[SharpeBanditsError | None]:
         """Record rewards by the number of their decision; for each, what is wrong with it."""
+
+    @abstractmethod
+    def _decided(self) -> int:
+        """How many decisions were made."""
+
+    @abstractmethod
+    def _history(self, first: int, count: int | None) -> pa.Table:
+        """Decisions from this number on, at most so many."""
+
+    @abstractmethod
+    def _log(self, before: int | None, count: int, search: str) -> list[LogEntry]:
+        """Entries before this number, at most so many, in which ``search`` is found."""
 
 
 def number_of(decision: Decision | int) -> int:

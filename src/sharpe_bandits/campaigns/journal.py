@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -186,7 +187,7 @@ class Change:
         self.now: float = row.now if accept_clock else max(row.now, row.clock)
         self._events: list[dict[str, Any]] = []
         self._decisions: list[dict[str, Any]] = []
-        #: Rows of decisions that this transaction makes, by number and by key.
+        #: Decisions that this transaction makes, as rows that are read, by number and by key.
         self._made: dict[Any, Any] = {}
         self._next_expiry: float | None = row.next_expiry
         #: Rows that were looked up, by number or by key; None where there is none.
@@ -230,7 +231,7 @@ class Change:
         if self._next_expiry is None:
             self._next_expiry = row["expires"]
         self._decisions.append(row)
-        made = self._made[row["number"]] = self._made[row["key"]] = _Row(**row)
+        made = self._made[row["number"]] = self._made[row["key"]] = SimpleNamespace(reward=None, told=None, **row)
         return made
 
     def settle(self, number: int, state: str, reward: float | None) -> None:
@@ -268,7 +269,7 @@ class Change:
             return row
         state, reward = self.settled[row.number]
         asked = {name: getattr(row, name) for name in ASKED_COLUMNS}
-        return _Row(**{**asked, "state": state, "reward": reward, "told": self.now})
+        return SimpleNamespace(**{**asked, "state": state, "reward": reward, "told": self.now})
 
     def _select(self, statement: Any) -> list[Any]:
         return self._journal.database.prepared(statement)(self._connection)
@@ -310,12 +311,3 @@ class Change:
             text = self.ledger.to_json()
             self._do.snapshot(connection, {"of": campaign, "seq": self.ledger.seq, "state": text})
             self._journal.snapshot_size = len(text)
-
-
-class _Row:
-    """A new row of the table of decisions, as one that is read."""
-
-    reward = told = None
-
-    def __init__(self, **values: Any) -> None:
-        self.__dict__.update(values)

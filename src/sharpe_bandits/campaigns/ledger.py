@@ -9,7 +9,7 @@ from ..agents import Agent
 from ..errors import InvalidInputError, SharpeBanditsError, UnreadableDataError, shown
 from ..files import from_json
 from ..plain_data import plain
-from ..policies.base import Policy, policy_from_dict
+from ..policies.base import Policy
 from .answers import EventKind
 
 #: Kinds of events by their number in the log.
@@ -58,10 +58,6 @@ class Settings(NamedTuple):
             raise UnreadableDataError(
                 f"the description of the campaign is damaged ({error}); restore the store from a copy"
             ) from None
-
-    def make_policy(self) -> Policy:
-        """The policy; raises where a user's own has changed, or is not defined."""
-        return policy_from_dict(self.policy)
 
 
 #: Of a snapshot. Raised whenever folding the same log gives a state with something else in it.

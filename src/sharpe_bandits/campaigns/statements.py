@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from .database import Database, Prepared
+from .database import Database, Prepared, parameters
 from .ledger import Event
 from .schema import campaigns, decisions, events, snapshots
 
@@ -51,8 +51,10 @@ class Statements:
         self.decide = database.insertion(decisions, ["campaign", *ASKED_COLUMNS])
         self.log = database.insertion(events, events.c.keys())
         self.settle = database.changes(decisions, ["campaign", "number"], ["state", "reward", "told"])
-        self.advance = compiled(_all(campaigns.update().where(campaigns.c.id == of), "events", "clock", "next_expiry"))
-        self.snapshot = compiled(_all(snapshots.update().where(snapshots.c.campaign == of), "seq", "state"))
+        new = parameters(campaigns, ("events", "clock", "next_expiry"))
+        self.advance = compiled(campaigns.update().where(campaigns.c.id == of).values(new))
+        folded = parameters(snapshots, ("seq", "state"))
+        self.snapshot = compiled(snapshots.update().where(snapshots.c.campaign == of).values(folded))
 
     def decisions(self, connection: sa.Connection, campaign: int, column: str, wanted: list[Any]) -> list[Any]:
         """Decisions of a campaign by number or by key."""
@@ -66,9 +68,3 @@ class Statements:
             self._by_many[column, size] = self._compiled(sa.select(decisions).where(self._one, listed))
         filled = [*wanted, *[wanted[-1]] * (size - len(wanted))]
         return self._by_many[column, size](connection, {"of": campaign, **dict(zip(names, filled, strict=True))})
-
-
-def _all(statement: Any, *columns: str) -> Any:
-    """A statement that sets these columns to parameters of their names."""
-    table = statement.table
-    return statement.values({name: sa.bindparam(f"{name}", type_=table.c[name].type) for name in columns})

@@ -12,8 +12,9 @@ import numpy as np
 from ..confidence_sequences import Leader
 from ..display import in_words
 from ..errors import InvalidInputError
+from ..metrics import normal_half_width, student
 from ..objectives import Objective
-from .ledger import Ledger, Settings
+from .ledger import Ledger
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -151,9 +152,7 @@ class Status:
         return f"{found.arm}, probably best{since} (error {found.alpha:.0%} at all times together{heavy})"
 
 
-def status_of(
-    name: str, settings: Settings, ledger: Ledger, time: datetime, overdue: int, lead_began: datetime | None
-) -> Status:
+def status_of(name: str, ledger: Ledger, time: datetime, overdue: int, lead_began: datetime | None) -> Status:
     """The status of a campaign; the leases of ``overdue`` decisions have run out and not been ended yet.
 
     ``lead_began``: the time of the event since which the agent has found its leader probably best.
@@ -209,9 +208,7 @@ def status_of(
 
 
 def _student(weight: float, mean: float, variance: float) -> tuple[float, float]:
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(weight - 1, 0.5 + CONFIDENCE / 2)) * math.sqrt(variance / weight)
+    half = student(CONFIDENCE, weight - 1) * math.sqrt(variance / weight)
     return mean - half, mean + half
 
 
@@ -221,8 +218,6 @@ def objective_interval(
     """The value of an objective and its interval, by the delta method on mean and variance."""
     if goal is None:
         return None, None
-    from scipy.special import ndtri
-
     value = float(goal.value(mean, variance))
     deviation = math.sqrt(variance)
     if not math.isfinite(value) or deviation == 0:
@@ -235,7 +230,7 @@ def objective_interval(
         ]
     )
     covariance = np.array([[variance, third], [third, max(fourth - variance**2, 0.0)]]) / weight
-    half = float(ndtri(0.5 + CONFIDENCE / 2)) * math.sqrt(max(float(slope @ covariance @ slope), 0.0))
+    half = normal_half_width(CONFIDENCE) * math.sqrt(max(float(slope @ covariance @ slope), 0.0))
     return value, (value - half, value + half)
 
 

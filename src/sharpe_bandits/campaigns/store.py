@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from ..agents.base import check_arms
 from ..errors import ConflictError, InvalidInputError, UnreadableDataError, shown, unknown
 from ..names import check_name
-from ..policies.base import Policy, check_policy
+from ..policies.base import Policy, check_policy, policy_from_dict
 from ..validation import finite, real, whole
 from . import lease as leases
 from .answers import Entry
@@ -161,7 +161,7 @@ class Store:
             row = self._find(name)
             assert row is not None
         settings = Settings.from_json(row.settings)
-        kept = settings.make_policy()
+        kept = policy_from_dict(settings.policy)  # raises where a user's own has changed, or is not defined
         campaign = Campaign(self._database, row.id, name, settings, given.get("policy", kept))
         _check_same(name, given, settings, campaign)
         return campaign

@@ -11,11 +11,11 @@ import sqlalchemy as sa
 from ..errors import SharpeBanditsError, UnreadableDataError
 from ..policies.base import Policy
 from . import ledger as log
+from .answers import Verification
 from .database import Database
 from .decisions import CANCELLED, EXPIRED, PENDING, REWARDED
 from .ledger import KINDS, Event, Ledger, Settings
 from .schema import campaigns, decisions, events, snapshots
-from .verified import Verification
 
 #: States of decisions by number, for one byte each.
 _STATES = (PENDING, REWARDED, EXPIRED, CANCELLED)

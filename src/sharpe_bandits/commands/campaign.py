@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import console
-from ..errors import InvalidInputError, UnreadableDataError, require, shown
+from ..errors import InvalidInputError, UnreadableDataError, shown
 from ..files import write_atomically
 
 if TYPE_CHECKING:
@@ -84,8 +84,6 @@ def _action(actions: Any, name: str, words: str, do: Any, named: bool = True) ->
 
 
 def _store(options: argparse.Namespace) -> Store:
-    for library in ("sqlalchemy", "alembic"):
-        require(library, "a store of campaigns", "live")
     from ..campaigns import Store
 
     return Store(options.store or os.environ.get(_VARIABLE) or _DEFAULT, create=options.creates)
@@ -107,15 +105,17 @@ def import_modules(modules: list[str]) -> None:
             raise InvalidInputError(f"--module {module} cannot be imported: {error}") from error
 
 
-def _say(options: argparse.Namespace, data: Any, text: str | None = None) -> None:
-    """Print plain data as JSON, or what they say."""
+def _say(options: argparse.Namespace, data: Any, said: Any) -> None:
+    """Print plain data as JSON, or what they say: text, or what rich can print."""
     if options.json:
-        print(json.dumps(data, ensure_ascii=False))
-    elif text is not None:
-        print(text)
+        print(json.dumps(data, default=datetime.isoformat, ensure_ascii=False))
+    elif isinstance(said, str):
+        print(said)
+    else:
+        console.show(said)
 
 
-def _create(options: argparse.Namespace) -> int:
+def _create(options: argparse.Namespace) -> None:
     from ..policies.by_name import policies_by_name
 
     import_modules(options.module)
@@ -130,39 +130,34 @@ def _create(options: argparse.Namespace) -> int:
     )  # fmt: skip
     words = f"campaign {campaign.name}: {policy.name} on {len(campaign.arms)} arms"
     _say(options, {"name": campaign.name, **campaign.settings}, words)
-    return 0
 
 
-def _ask(options: argparse.Namespace) -> int:
+def _ask(options: argparse.Namespace) -> None:
     found = _open(options).ask(count=options.count, key=options.key, worker=options.worker)
     made = found if isinstance(found, list) else [found]
     data = [decision.to_dict() for decision in made]
     lines = (f"{decision.number}\t{decision.arm}" for decision in made)
     _say(options, data if isinstance(found, list) else data[0], "\n".join(lines))
-    return 0
 
 
-def _tell(options: argparse.Namespace) -> int:
+def _tell(options: argparse.Namespace) -> None:
     campaign = _open(options)
     campaign.tell(options.number, options.reward)
     _say(options, campaign.decision(options.number).to_dict(), f"decision {options.number} paid {options.reward:g}")
-    return 0
 
 
-def _cancel(options: argparse.Namespace) -> int:
+def _cancel(options: argparse.Namespace) -> None:
     campaign = _open(options)
     campaign.cancel(options.number)
     _say(options, campaign.decision(options.number).to_dict(), f"decision {options.number} is cancelled")
-    return 0
 
 
-def _change_arms(options: argparse.Namespace) -> int:
+def _change_arms(options: argparse.Namespace) -> None:
     campaign = _open(options)
     {"add-arm": campaign.add_arm, "retire-arm": campaign.retire_arm}[options.change](options.arm)
     status = campaign.status()
     active = [arm.arm for arm in status.arms if not arm.retired]
     _say(options, {"arms": active}, f"arms that are played: {', '.join(map(str, active))}")
-    return 0
 
 
 def _import(options: argparse.Namespace) -> int:
@@ -209,20 +204,13 @@ def _rewards(path: Path, campaign: Campaign) -> tuple[list[int], list[tuple[int,
     return [line for line, _, _ in rows], pairs
 
 
-def _status(options: argparse.Namespace) -> int:
+def _status(options: argparse.Namespace) -> None:
     status = _open(options).status()
-    if options.json:
-        _say(options, status.to_dict())
-    else:
-        console.show(status)
-    return 0
+    _say(options, status.to_dict(), status)
 
 
-def _history(options: argparse.Namespace) -> int:
+def _history(options: argparse.Namespace) -> None:
     rows = _open(options).history(last=options.last).to_pylist()
-    if options.json:
-        print(json.dumps(rows, default=datetime.isoformat, ensure_ascii=False))
-        return 0
     heads = ["decision", "arm", "asked", "state", "reward", "probability", "key"]
     cells = [
         [
@@ -231,18 +219,16 @@ def _history(options: argparse.Namespace) -> int:
         ]
         for row in rows
     ]  # fmt: skip
-    console.show(console.Numbers(heads, cells))
-    return 0
+    _say(options, rows, console.Numbers(heads, cells))
 
 
 def _verify(options: argparse.Namespace) -> int:
     found = _open(options).verify(choices=options.choices)
-    data = {"ok": found.ok, "events": found.events, "decisions": found.decisions, "problems": found.problems}
-    _say(options, data, str(found))
+    _say(options, {"ok": found.ok, **vars(found)}, str(found))
     return 0 if found.ok else 1
 
 
-def _export(options: argparse.Namespace) -> int:
+def _export(options: argparse.Namespace) -> None:
     import pyarrow as pa
     import pyarrow.parquet
 
@@ -263,22 +249,15 @@ def _export(options: argparse.Namespace) -> int:
         sink.write(json.dumps(content, default=datetime.isoformat, ensure_ascii=False).encode())
     write_atomically(out, bytes(sink.getvalue()))
     _say(options, {"decisions": table.num_rows, "file": str(out)}, f"{table.num_rows:,} decisions: {out}")
-    return 0
 
 
-def _list(options: argparse.Namespace) -> int:
+def _list(options: argparse.Namespace) -> None:
     entries = _store(options).campaigns()
-    data = [{"name": e.name, "policy": e.policy, "created": e.created.isoformat(), "events": e.events} for e in entries]
     cells = [[e.name, e.policy, f"{e.created:%Y-%m-%d}", f"{e.events:,}"] for e in entries]
-    if options.json:
-        _say(options, data)
-    else:
-        console.show(console.Numbers(["campaign", "policy", "created", "events"], cells))
-    return 0
+    _say(options, list(map(vars, entries)), console.Numbers(["campaign", "policy", "created", "events"], cells))
 
 
-def _upgrade(options: argparse.Namespace) -> int:
+def _upgrade(options: argparse.Namespace) -> None:
     before, now = _store(options).upgrade()
     words = "nothing to do" if before == now else f"upgraded from {before}"
     _say(options, {"before": before, "now": now}, f"revision {now}: {words}")
-    return 0

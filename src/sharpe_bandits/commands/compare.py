@@ -19,9 +19,8 @@ def add(compare: argparse.ArgumentParser) -> None:
     compare.set_defaults(do=_compare)
 
 
-def _compare(options: argparse.Namespace) -> int:
+def _compare(options: argparse.Namespace) -> None:
     from ..returns.comparison import compare
 
     names = ("against", "confidence", "replications", "block", "seed")
     data.present(compare(data.read(options), **data.given(options, *names)), options.out, "comparison.html")
-    return 0

@@ -25,9 +25,8 @@ def add(rank: argparse.ArgumentParser) -> None:
     rank.set_defaults(do=_rank)
 
 
-def _rank(options: argparse.Namespace) -> int:
+def _rank(options: argparse.Namespace) -> None:
     from ..returns.ranking import rank
 
     names = ("L", "by", "trials", "trials_sd", "confidence", "replications", "block", "seed")
     data.present(rank(data.read(options), **data.given(options, *names)), options.out, "ranking.html")
-    return 0

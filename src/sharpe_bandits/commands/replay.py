@@ -47,7 +47,7 @@ def add(replay: argparse.ArgumentParser) -> None:
     replay.set_defaults(do=_replay)
 
 
-def _replay(options: argparse.Namespace) -> int:
+def _replay(options: argparse.Namespace) -> None:
     from ..report.document import check_libraries
     from ..returns.replay import replay
 
@@ -62,7 +62,6 @@ def _replay(options: argparse.Namespace) -> int:
     if options.tear_sheet is not None:
         played.tear_sheet(options.tear_sheet, out / "tear_sheet.html")
         print(f"saved: {out / 'tear_sheet.html'}")
-    return 0
 
 
 def _costs(options: argparse.Namespace, names: Sequence[str]) -> float | dict[str, float]:

@@ -31,11 +31,10 @@ def add(serve: argparse.ArgumentParser) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    for library in ("sqlalchemy", "alembic"):
-        require(library, "a store of campaigns", "live")
+    from ..campaigns import Store
+
     for library in ("fastapi", "uvicorn", "jinja2"):
         require(library, "the service", "serve")
-    from ..campaigns import Store
     from ..service.app import create_app
     from ..service.security import READ, WRITE, Token, fresh_token, read_tokens
     from ..service.server import run

@@ -91,12 +91,7 @@ def plain(text: str) -> str:
 
 
 def _entries(kinds: dict[str, Any]) -> dict[str, Entry]:
-    return _catalogued(tuple(sorted(kinds.items())))
-
-
-@cache
-def _catalogued(kinds: tuple[tuple[str, Any], ...]) -> dict[str, Entry]:
-    return {kind: _entry(kind, cls) for kind, cls in kinds if kind not in _NOT_DESCRIBED}
+    return {kind: _entry(kind, cls) for kind, cls in sorted(kinds.items()) if kind not in _NOT_DESCRIBED}
 
 
 @cache

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,8 @@ KEYS = (
 _METRICS = ("regret", "error", "coverage")
 #: What differs from case to case by its content, and is told apart by its kinds.
 _BY_KIND = ("arms", "clock", "switches", "objective", "policies")
+#: Parameters that take a word, not an expression.
+_WORDS = ("name", "form", "confidence")
 #: What all cases of an experiment share.
 _SHARED = ("title", "metric", "checkpoints", "sweep", "cases", "runs", "seed")
 #: Cases of an experiment, arms of a case and of all cases together, policies of all cases together, at most.
@@ -47,6 +50,17 @@ class BadDescription(InvalidInputError):
     def __init__(self, message: str, *place: str | int) -> None:
         super().__init__(message)
         self.message, self.place = message, place
+
+
+@contextmanager
+def at(*place: str | int) -> Iterator[None]:
+    """What goes wrong here is said of a place in the description, unless it says of which itself."""
+    try:
+        yield
+    except BadDescription:
+        raise
+    except SharpeBanditsError as error:
+        raise BadDescription(str(error), *place) from None
 
 
 @dataclass(frozen=True)
@@ -65,10 +79,6 @@ class Case:
         """The regulariser: what its expressions call L, or that of the objective, if it has one."""
         named = self.names.get("L", getattr(self.objective, "L", None))
         return None if named is None else float(named)
-
-    def with_L(self, text: str) -> str:
-        """Text followed by the regulariser, if there is one."""
-        return text if self.L is None else f"{text}, L = {self.L:g}"
 
     @property
     def label(self) -> str:
@@ -102,15 +112,14 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
         for key in varied:
             if key in _SHARED:
                 raise BadDescription(f"{key} is the same for all cases; set it at the top, or make two files", place)
-            checked_name("the name of a variable", key, place)
+            with at(place):
+                check_name("the name of a variable", key)
     needed = ["horizon", "arms", "objective", *(["policies"] if description.get("metric") != "coverage" else [])]
     for key in needed:
         if key not in description and key not in sweep and not all(key in case for case in table):
             raise BadDescription(f"the description has no {key}; add it", key)
-    try:
+    with at("checkpoints"):
         whole("checkpoints", description.get("checkpoints", 1), 1, MOST_CHECKPOINTS)
-    except InvalidInputError as error:
-        raise BadDescription(str(error), "checkpoints") from None
     found: dict[str, Case] = {}
     arms = policies = 0
     for number, case in enumerate(table):
@@ -243,11 +252,9 @@ def _playground(description: dict[str, Any], names: dict[str, Any], horizon: int
         if not isinstance(part, Bandit):
             raise BadDescription("arms drawn anew in every run cannot switch; leave random out", *place, "arms")
         parts.append(part)
-    try:
+    with at("switches"):
         switching = SwitchingBandit(parts, after)
         switching.check_horizon(horizon)
-    except InvalidInputError as error:
-        raise BadDescription(str(error), "switches") from None
     return switching
 
 
@@ -330,7 +337,7 @@ def _build(part: str, entry: Any, place: Place, names: Mapping[str, Any]) -> Any
             raise misnamed(f"parameter of {kind}", key, allowed, *place, key)
         if key == "objective":
             arguments[key] = _build("objective", value, (*place, key), names)
-        elif isinstance(value, str) and not _is_word(key):
+        elif isinstance(value, str) and key not in _WORDS:
             arguments[key] = _number(value, names, *place, key)
         else:
             arguments[key] = value
@@ -349,32 +356,14 @@ def _complete(kind: str, required: Iterable[str], given: Mapping[str, Any], plac
         raise BadDescription(f"{kind} needs {' and '.join(missing)}; add it", *place)
 
 
-def _is_word(key: str) -> bool:
-    """Whether a parameter takes a word, not an expression."""
-    return key in ("name", "form", "confidence")
-
-
 def _number(value: Any, names: Mapping[str, Any], *place: str | int) -> Any:
-    try:
+    with at(*place):
         return evaluate(value, names)
-    except SharpeBanditsError as error:
-        raise BadDescription(str(error), *place) from None
 
 
 def _whole(name: str, value: Any, names: Mapping[str, Any], bounds: tuple[int, int], *place: str | int) -> int:
-    number = _number(value, names, *place)
-    try:
-        return whole(name, number, *bounds)
-    except InvalidInputError as error:
-        raise BadDescription(str(error), *place) from None
-
-
-def checked_name(what: str, name: Any, *place: str | int) -> None:
-    """Raise if a name cannot be shown in one line."""
-    try:
-        check_name(what, name)
-    except InvalidInputError as error:
-        raise BadDescription(str(error), *place) from None
+    with at(*place):
+        return whole(name, evaluate(value, names), *bounds)
 
 
 def misnamed(what: str, name: Any, known: Iterable[str], *place: str | int) -> BadDescription:

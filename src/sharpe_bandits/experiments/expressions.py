@@ -31,14 +31,6 @@ def _power(base: Any, exponent: Any) -> Any:
     return value
 
 
-def _least(first: Any, *others: Any) -> Any:
-    return reduce(np.minimum, others, first)
-
-
-def _largest(first: Any, *others: Any) -> Any:
-    return reduce(np.maximum, others, first)
-
-
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -64,8 +56,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "floor": math.floor,
     "ceil": math.ceil,
     "abs": abs,
-    "min": _least,
-    "max": _largest,
+    "min": lambda first, *others: reduce(np.minimum, others, first),
+    "max": lambda first, *others: reduce(np.maximum, others, first),
 }
 
 

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidInputError
+from ..names import check_name
 from ..results import Metric
 from ..validation import one_of, whole
 from .cost import check_cost
-from .description import KEYS, BadDescription, Case, cases, checked_name, misnamed
+from .description import KEYS, BadDescription, Case, at, cases, misnamed
 from .panel import CHECKPOINTS
 from .toml_lines import Place, line_of
 
@@ -97,16 +98,13 @@ def _understood(content: dict[str, Any], name: str, runs: int | None, seed: int 
     bounds: dict[str, tuple[int, int | None]] = {"runs": (2, None), "seed": (0, 2**64 - 1)}
     metric = content.get("metric", "regret")
     title = content.get("title", name)
-    try:
-        for key, value in settings.items():
+    for key, value in settings.items():
+        with at(key):
             whole(key, value, *bounds[key])
-    except InvalidInputError as error:
-        raise BadDescription(str(error), key) from None
-    try:
+    with at("metric"):
         one_of("metric", metric, _METRICS)
-    except InvalidInputError as error:
-        raise BadDescription(str(error), "metric") from None
-    checked_name("title", title, "title")
+    with at("title"):
+        check_name("title", title)
     made = cases(content)
     check_cost(made, settings["runs"], content.get("checkpoints", CHECKPOINTS))
     return ExperimentFile(title, metric, made, settings["runs"], settings["seed"], content)

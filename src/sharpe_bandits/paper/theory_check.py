@@ -105,6 +105,12 @@ def _verdict(
     return Verdict(f"{f.panel.id}.{what}", f.panel.id, f.panel.profile, says, verdict, tuple(evidence), why)
 
 
+def _beside(check: str, measured: Estimate, most: float, verdict: Judgement) -> Evidence:
+    """What was measured beside the most that it may be."""
+    over = Estimate(measured.mean - most, measured.se, measured.low - most, measured.high - most)
+    return Evidence(check, measured.mean, most, over, verdict)
+
+
 def _measured(study: Study, result: PolicyResult) -> Estimate:
     if study.metric == "error":
         return result.error(study.objective, CONFIDENCE)
@@ -136,14 +142,8 @@ def _bounds(f: PanelResult, findings: Findings) -> None:
                 if bound.vacuous:
                     continue
                 if bound.form == "printed" and bound.applies:
-                    difference = Estimate(
-                        measured.mean - bound.value,
-                        measured.se,
-                        measured.low - bound.value,
-                        measured.high - bound.value,
-                    )
                     check = f"{policy.name} @ {case.label}, n = {case.horizon:,} within its bound"
-                    judged.append(Evidence(check, measured.mean, bound.value, difference, verdict))
+                    judged.append(_beside(check, measured, bound.value, verdict))
                     if verdict == FAILS and panel.metric == "regret":
                         share = study[policy.name].locked_in(study.objective, CONFIDENCE).mean
                         locked.append(f"{share:.1%} ({case.label}, n = {case.horizon:,})")
@@ -238,10 +238,9 @@ def _growth(f: PanelResult, findings: Findings) -> None:
                 power.mean, power.se, part.mean, part.se, locked, verdict,
             ]
         )  # fmt: skip
-        over = Estimate(part.mean - LITTLE, part.se, part.low - LITTLE, part.high - LITTLE)
         fit = f"p = {power.mean:.2f} ± {power.se:.2f}, {locked:.1%} of the runs locked in at 10%"
         check = f"linear part of the regret of {name} @ {case.label}, n = {case.horizon:,} below a tenth ({fit})"
-        evidence.append(Evidence(check, part.mean, LITTLE, over, verdict))
+        evidence.append(_beside(check, part, LITTLE, verdict))
         horizons.add(case.horizon)
     if evidence and panel.profile:
         why = (
@@ -285,31 +284,15 @@ def _coverage(f: PanelResult, seed: int, findings: Findings) -> None:
     for case, study in zip(f.panel.cases, f.studies, strict=True):
         environment = case.environment
         assert isinstance(environment, Bandit)
-        for found in theory.coverage(
-            environment, case.horizon, case.names["L"], samples=SAMPLES, level=LEVEL, seed=seed, confidence=CONFIDENCE
-        ):
-            kind = f"{found.statistic}, {found.form}"
-            place = f"{environment.arms[found.arm]!r}, {case.label}"
-            rate = found.rate
-            numbers = {"t": case.horizon, "mean": rate.mean, "se": rate.se, "low": rate.low, "high": rate.high}
-            row = _row(f, study, kind, found.samples, {**numbers, "metric": "violation rate"})
-            rows.append({**row, "case": place})
-            difference = Estimate(
-                rate.mean - found.promise, rate.se, rate.low - found.promise, rate.high - found.promise
-            )
-            by_kind.setdefault(kind, []).append(
-                Evidence(f"{kind} @ {place} within its promise", rate.mean, found.promise, difference, found.verdict)
-            )
         for kind, place, promise, rate, verdict in (
+            *_inequalities(environment, case, seed),
             *_orders(environment, case, seed),
             *_phases(environment, case, seed),
         ):
-            numbers = {"t": case.horizon, "mean": rate.mean, "se": rate.se, "low": rate.low, "high": rate.high}
-            row = _row(f, study, kind, SAMPLES, {**numbers, "metric": "violation rate"})
-            rows.append({**row, "case": place})
-            difference = Estimate(rate.mean - promise, rate.se, rate.low - promise, rate.high - promise)
+            numbers = {"t": case.horizon, "metric": "violation rate", **vars(rate)}
+            rows.append({**_row(f, study, kind, SAMPLES, numbers), "case": place})
             check = f"{kind} @ {place} within its promise"
-            by_kind.setdefault(kind, []).append(Evidence(check, rate.mean, promise, difference, verdict))
+            by_kind.setdefault(kind, []).append(_beside(check, rate, promise, verdict))
     for claim in f.panel.claims:
         evidence = [e for check in claim.checks for e in by_kind[check]]
         verdict = together([e.verdict for e in evidence])
@@ -318,8 +301,17 @@ def _coverage(f: PanelResult, seed: int, findings: Findings) -> None:
         )
 
 
-#: What was measured of a lemma: its kind, where, what it promises, the rate, and the verdict.
+#: What was measured of a statement: its kind, where, what it promises, the rate, and the verdict.
 Measured = tuple[str, str, float, Estimate, Judgement]
+
+
+def _inequalities(bandit: Bandit, case: Case, seed: int) -> Iterator[Measured]:
+    """The concentration inequalities on every arm: how often an estimate leaves its width."""
+    for found in theory.coverage(
+        bandit, case.horizon, case.names["L"], samples=SAMPLES, level=LEVEL, seed=seed, confidence=CONFIDENCE
+    ):
+        place = f"{bandit.arms[found.arm]!r}, {case.label}"
+        yield f"{found.statistic}, {found.form}", place, found.promise, found.rate, found.verdict
 
 
 def _orders(bandit: Bandit, case: Case, seed: int) -> Iterator[Measured]:

@@ -16,6 +16,9 @@ import numpy as np
 
 from ..metrics import Curve, Estimate, normal_half_width
 
+#: Of all intervals of a plan.
+CONFIDENCE = 0.95
+
 
 @dataclass(frozen=True)
 class Line:
@@ -37,18 +40,18 @@ class Line:
     low: int
     high: int
 
-    def error(self, budgets: np.ndarray, confidence: float = 0.95) -> Curve:
+    def error(self, budgets: np.ndarray) -> Curve:
         """The error at these budgets, with pointwise intervals."""
         from scipy.special import ndtr
 
         design = _design(budgets)
         score = design @ [self.intercept, self.slope]
         se = np.sqrt(np.einsum("ij,jk,ik->i", design, self.covariance, design))
-        half = normal_half_width(confidence) * se
+        half = normal_half_width(CONFIDENCE) * se
         density = np.exp(-(score**2) / 2) / math.sqrt(2 * math.pi)
         return Curve(np.asarray(budgets), ndtr(score), density * se, ndtr(score - half), ndtr(score + half))
 
-    def crossing(self, target: float, confidence: float = 0.95) -> Estimate:
+    def crossing(self, target: float) -> Estimate:
         """The budget at which the error is ``target``; its standard error by the delta method on the logarithm."""
         from scipy.special import ndtri
 
@@ -58,10 +61,10 @@ class Line:
         budget = (above / self.slope) ** 2
         gradient = 2 * np.array([1 / above, -1 / self.slope])
         log_se = math.sqrt(gradient @ self.covariance @ gradient)
-        factor = math.exp(normal_half_width(confidence) * log_se)
+        factor = math.exp(normal_half_width(CONFIDENCE) * log_se)
         return Estimate(budget, budget * log_se, budget / factor, budget * factor)
 
-    def safe(self, target: float, confidence: float = 0.95) -> float:
+    def safe(self, target: float) -> float:
         """The smallest budget at which the upper limit of the error's interval is ``target``; infinite if none is.
 
         Where a - b r + z s(r) is the target's probit, r being the root of the budget: the larger root of a quadratic
@@ -69,7 +72,7 @@ class Line:
         """
         from scipy.special import ndtri
 
-        square = normal_half_width(confidence) ** 2
+        square = normal_half_width(CONFIDENCE) ** 2
         above = self.intercept - float(ndtri(target))
         (v, c), (_, w) = self.covariance
         # (b r - above)² = square · (v - 2 c r + w r²)

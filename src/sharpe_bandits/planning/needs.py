@@ -14,7 +14,7 @@ from ..display import Findings, Shown
 from ..errors import unknown
 from ..metrics import Estimate, wilson
 from ..versions import versions
-from .crossing import Line
+from .crossing import CONFIDENCE, Line
 from .problem import BestArmProblem
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 #: What a budget was simulated for.
 BRACKET, FIT, VERIFY, ASKED, CURVE = "bracket", "fit", "verify", "asked", "curve"
 STAGES = (BRACKET, FIT, VERIFY, ASKED, CURVE)
-CONFIDENCE = 0.95
 #: The method that sees every arm in every period, and takes the one that looks best: no bandit at all.
 EVERY_ARM = "every arm seen in every period"
 

@@ -15,6 +15,7 @@ from ..arms.base import Arm
 from ..arms.discrete import numbers
 from ..arms.normal import Normal
 from ..errors import InvalidInputError
+from ..names import repeats_counted
 from ..objectives import RSSR, Objective, Sharpe, usual_regulariser
 from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SequentialHalving, SuccessiveRejects, SuRSR, UniformSampling
@@ -377,8 +378,5 @@ def _at_least_two(count: int, what: str) -> None:
 
 def _listed(values: np.ndarray) -> str:
     """Numbers with repeats counted: ``1, 0.7 ×7``."""
-    texts = [f"{v:.4g}" for v in values]
-    starts = [k for k in range(len(texts)) if k == 0 or texts[k] != texts[k - 1]]
-    counts = np.diff([*starts, len(texts)]).tolist()
-    shown = [f"{texts[k]} ×{count}" if count > 1 else texts[k] for k, count in zip(starts, counts, strict=True)]
+    shown = repeats_counted(f"{v:.4g}" for v in values)
     return ", ".join(shown if len(shown) <= 12 else [*shown[:5], "…", *shown[-5:]])

@@ -19,7 +19,7 @@ import math
 import numbers
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from ..policies.base import EliminationPolicy, check_policy, listed
 from ..simulation import LARGEST_HORIZON, LARGEST_SEED, simulate
 from ..validation import check_keywords, real, whole
 from .crossing import Line, fit
-from .needs import ASKED, BRACKET, CONFIDENCE, CURVE, EVERY_ARM, FIT, STAGES, VERIFY, Need, Plan, Point
+from .needs import ASKED, BRACKET, CURVE, EVERY_ARM, FIT, STAGES, VERIFY, Need, Plan, Point
 from .phases import drawn_directly, recommended
 from .problem import BestArmProblem
 
@@ -182,18 +182,10 @@ def _players(
     return players
 
 
-class _Method(Protocol):
-    """Whatever has a name to be shown by."""
-
-    @property
-    def name(self) -> str: ...
-
-
-@dataclass(frozen=True)
 class _EveryArm:
     """Who sees every arm in every period, and takes the one that looks best."""
 
-    name: str = EVERY_ARM
+    name = EVERY_ARM
 
 
 @dataclass
@@ -283,7 +275,9 @@ def _bracket(play: _Play, methods: list[Any], target: float, runs: int, min_budg
         budget = min(2 * budget, max_budget)
 
 
-def _search(play: _Play, player: _Method, target: float, runs: int, min_budget: int, max_budget: int) -> Need:
+def _search(
+    play: _Play, player: EliminationPolicy | _EveryArm, target: float, runs: int, min_budget: int, max_budget: int
+) -> Need:
     """Narrow down the budget of one method, and check it."""
     name, rough = player.name, play.of(player.name, BRACKET)
     smallest = Estimate(min_budget, 0.0, min_budget, min_budget)
@@ -307,8 +301,7 @@ def _search(play: _Play, player: _Method, target: float, runs: int, min_budget: 
         line = _line(near)
         if line is None:
             raise InvalidInputError(f"{runs} runs are too few to see the error of {name} fall; pass more runs")
-        rounds = line.crossing(target, CONFIDENCE)
-        safe = line.safe(target, CONFIDENCE)
+        rounds, safe = line.crossing(target), line.safe(target)
         if guess * GRID[0] <= rounds.mean <= guess * GRID[-1]:
             break
         guess = rounds.mean
@@ -323,8 +316,8 @@ def _search(play: _Play, player: _Method, target: float, runs: int, min_budget: 
         budget = check.budget + 1
         again = _line(near)
         if again is not None:
-            line, rounds = again, again.crossing(target, CONFIDENCE)
-            budget = max(again.safe(target, CONFIDENCE), budget)
+            line, rounds = again, again.crossing(target)
+            budget = max(again.safe(target), budget)
     return Need(name, None, line, play([player], max_budget, runs, VERIFY, turn)[0])
 
 
@@ -336,4 +329,4 @@ def _crossing(points: Sequence[Point], target: float) -> float:
     line = _line(points)
     if line is None:
         return points[-1].budget if points[-1].error.mean <= target else math.inf
-    return line.crossing(target, CONFIDENCE).mean
+    return line.crossing(target).mean

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any
 
 from ..charts.tidy_rows import Rows
 from ..display import Table
 from ..experiments.panel import PanelResult
+from ..names import repeats_counted
 from ..paper.claims import FAILS, HOLDS, UNDECIDED, Verdict
 from .document import document
 from .panels import panel_figure
@@ -103,13 +103,7 @@ def _panel(result: PanelResult, content: Content) -> dict[str, Any]:
         "verdicts": [v for v in content.verdicts if (v.panel, v.profile) == (panel.id, panel.profile)],
         "last": [row for row in content.rows[panel.key] if row["t"] == row["horizon"]],
         "settings": [
-            (study.label, _counted(study.arms_in_words()), "; ".join(study.policies_in_words()))
+            (study.label, ", ".join(repeats_counted(study.arms_in_words())), "; ".join(study.policies_in_words()))
             for study in result.studies
         ],
     }  # fmt: skip
-
-
-def _counted(names: list[str]) -> str:
-    """A list with runs of the same name counted: ``Uniform(0, 1) ×3``."""
-    runs = [(name, len(list(same))) for name, same in groupby(names)]
-    return ", ".join(name if count == 1 else f"{name} ×{count}" for name, count in runs)

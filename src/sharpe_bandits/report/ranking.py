@@ -106,10 +106,8 @@ def curves(ranking: Ranking) -> Figure:
         place = returns.names.index(drawn[number].name)
         x, excess = returns.values[:, place], returns.excess[:, place] - ranking.risk_free_per_period
         own = np.flatnonzero(~np.isnan(x))
-        wealth = statistics.wealth(x[own])
-        loss = wealth / np.maximum.accumulate(np.maximum(wealth, 1.0)) - 1
         lines = {
-            "growth": (own, wealth), "drawdown": (own, loss),
+            "growth": (own, statistics.wealth(x[own])), "drawdown": (own, -statistics.drawdowns(x[own])),
             "rolling": (own[window - 1 :], statistics.rolling_sharpe(excess[own], window) * math.sqrt(q)),
         }  # fmt: skip
         bold = number < len(COLOURS)

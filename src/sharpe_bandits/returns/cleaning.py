@@ -136,9 +136,14 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
             f"{draft.where(0, column)} has no price and none before to fill it with; pass {passing('missing', 'keep')} "
             f"or {passing('missing', 'drop')}, or choose other columns= (--columns)"
         )
-    last = np.maximum.accumulate(np.where(gaps, 0, np.arange(len(gaps))[:, None]), axis=0)
-    draft.values = np.take_along_axis(draft.values, last, axis=0)
+    draft.values = _filled(draft.values)
     draft.notes.append(f"filled {number.replace('value', 'missing price')} with the last price before")
+
+
+def _filled(values: np.ndarray) -> np.ndarray:
+    """Values with the last one before in place of each that is missing, if there is one."""
+    last = np.maximum.accumulate(np.where(np.isnan(values), 0, np.arange(len(values))[:, None]), axis=0)
+    return np.take_along_axis(values, last, axis=0)
 
 
 def _lacking(draft: Draft, gaps: np.ndarray) -> str:
@@ -161,18 +166,15 @@ def make_returns(draft: Draft) -> None:
             f"{draft.where(row, column)}: a price must be above 0, got {draft.values[row, column]:g}; correct it, "
             "choose other columns= (--columns), or say kind='returns' (--kind returns) if these are returns"
         )
-    before = draft.values[:-1]
     gaps = np.isnan(draft.values)
-    if gaps.any():  # the last price that there is
-        held = np.maximum.accumulate(np.where(gaps, 0, np.arange(len(gaps))[:, None]), axis=0)
-        before = np.take_along_axis(draft.values, held, axis=0)[:-1]
+    before = _filled(draft.values) if gaps.any() else draft.values  # the last price that there is
     with np.errstate(over="ignore"):  # looked at below
-        values = draft.values[1:] / before - 1
+        values = draft.values[1:] / before[:-1] - 1
     spans = int((gaps[:-1] & ~np.isnan(values)).sum())
     if spans:
         draft.notes.append(f"{counted(spans, 'return')} {'span' if spans > 1 else 'spans'} a gap in prices")
-    draft.values, draft.rows = values, draft.rows[1:]
-    draft.dates = None if draft.dates is None else draft.dates[1:]
+    draft.keep(slice(1, None))
+    draft.values = values
     if gaps.any():
         draft.keep(~np.isnan(values).all(axis=1))
 

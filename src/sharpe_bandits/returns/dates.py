@@ -29,7 +29,7 @@ NUMBERS = {
     "s": (_EPOCH, 86_400), "ms": (_EPOCH, 86_400 * 10**3), "us": (_EPOCH, 86_400 * 10**6),
     "ns": (_EPOCH, 86_400 * 10**9),
 }  # fmt: skip
-#: Dates that are looked at to tell their form, at most.
+#: Dates that are looked at to tell their form and their order, at most.
 _LOOKED_AT = 200
 #: Text that is read without looking at each date on its own.
 _ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2}(\.\d{1,6})?)?$"
@@ -62,11 +62,16 @@ def check_form(form: Any) -> str | None:
     )
 
 
+def some_of(column: Any) -> list[Any]:
+    """The things in a column that its dates are told by: all, or many if there are very many; none that is missing."""
+    rows = np.unique(np.linspace(0, max(len(column) - 1, 0), min(len(column), _LOOKED_AT)).astype(int))
+    things = (plain_values(column[row : row + 1])[0] for row in rows)
+    return [thing for thing in things if not absent(thing)]
+
+
 def forms_of(column: Any) -> list[str]:
     """The forms that suit all dates of a column of text (many of them, if there are very many)."""
-    things = plain_values(column)
-    rows = np.unique(np.linspace(0, max(len(things) - 1, 0), min(len(things), _LOOKED_AT)).astype(int))
-    texts = [things[row] for row in rows if not absent(things[row])]
+    texts = some_of(column)
     return [form for form in FORMS if texts and all(by_form(text, form) is not None for text in texts)]
 
 

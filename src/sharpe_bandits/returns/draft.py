@@ -42,7 +42,7 @@ class Draft:
     place: Callable[[int], str]
     notes: list[str] = field(default_factory=list)
 
-    def keep(self, which: np.ndarray) -> None:
+    def keep(self, which: np.ndarray | slice) -> None:
         self.values, self.rows = self.values[which], self.rows[which]
         self.dates = None if self.dates is None else self.dates[which]
 
@@ -83,7 +83,7 @@ def drafted(
     if unnamed is not None:
         raise InvalidInputError(
             f"column {unnamed + 1} has no name; name it, or choose others with {_named(source, chosen)}"
-            f"{_names_below(source)}"
+            f"{_names_further_down(source, ',', 1)}"
         )
     named = [source.names[p] for p in [*chosen, *([] if dated is None else [dated])]]
     times = Counter(named if columns is None else source.names)
@@ -105,7 +105,7 @@ def drafted(
         try:
             draft.values[:, number] = _numbers(draft, number, source.columns[position], source.text, written)
         except InvalidInputError as error:
-            hint = _long_form(source, dated, position) or _names_in_text(source)
+            hint = _long_form(source, dated, position) or _names_further_down(source, ";", 0)
             raise InvalidInputError(f"{error}{hint}") from None
     return draft
 
@@ -159,23 +159,13 @@ def _named(source: sources.Source, chosen: list[int]) -> str:
     return f"columns={value}"
 
 
-def _names_below(source: sources.Source) -> str:
-    """The remedy if the names stand further down: in the first row of text without an empty cell but the first."""
-    if source.skipped is None:
-        return ""
-    for row in range(min(_PREAMBLE, len(source.columns[0]))):
-        if all(_is_name(cell) for cell in _cells(source, row)[1:]):
-            return f", or {_pass_names_in(source, row)}"
-    return ""
-
-
-def _names_in_text(source: sources.Source) -> str:
-    """The same remedy where the first row of data holds names in all its columns, as a preamble of full lines does."""
-    if source.skipped is None or len(source.columns) < 2:
+def _names_further_down(source: sources.Source, sign: str, first: int) -> str:
+    """The remedy, after a ``sign``, if the names stand further down: in a row of names from column ``first`` on."""
+    if source.skipped is None or (first == 0 and len(source.columns) < 2):
         return ""
     rows = range(min(_PREAMBLE, len(source.columns[0])))
-    row = next((row for row in rows if all(map(_is_name, _cells(source, row)))), None)
-    return "" if row is None else f"; or {_pass_names_in(source, row)}"
+    row = next((row for row in rows if all(map(_is_name, _cells(source, row)[first:]))), None)
+    return "" if row is None else f"{sign} or {_pass_names_in(source, row)}"
 
 
 def _cells(source: sources.Source, row: int) -> list[Any]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 import re
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidInputError
 from . import dates as dates_of
+from .draft import Draft
 from .options import Kind
 from .sources import Source
 
@@ -36,8 +37,6 @@ _STEPS = {*range(1, 11), *range(28, 32), *range(89, 93), *range(181, 185), 365, 
 _YEARS, _UNEVEN = (1850, 2150), 8
 #: Columns that are listed as a value to pass, at most.
 _FEW = 10
-#: Dates that are looked at to tell their order, at most.
-_LOOKED_AT = 200
 _VOLUME = re.compile(r"(.*[ _.-])?volume|vol|turnover|(.*[ _.-])?open[ _.-]?interest", re.IGNORECASE)
 _BAR = {"open", "high", "low", "close"}
 _LOGARITHM = re.compile(r"(^|[^a-z])(log|ln)([ _.-]?r(et(urns?)?|tn)?)?($|[^a-z])", re.IGNORECASE)
@@ -59,26 +58,14 @@ _MOVES, _NEAR, _SPIKE, _JUMP = 2.5, 0.03, 0.3, math.log(5)
 _STILL, _UNLIKELY = 10, 1e-6
 
 
-class Table(Protocol):
-    """A table on its way in: numbers of columns, dates of rows, and words for a place."""
-
-    names: list[str]
-    values: np.ndarray
-    dates: np.ndarray | None
-    notes: list[str]
-
-    def where(self, row: int, column: int | None = None) -> str:
-        """Words for a row, and for a column if it is given."""
-
-
-def refuse(source: Source, table: Table, kind: Kind, chosen: bool) -> None:
+def refuse(source: Source, table: Draft, kind: Kind, chosen: bool) -> None:
     """Raise if columns are not prices or returns, or if rows run backwards; columns that were chosen are meant.
 
     Parameters
     ----------
     source : Source
         the table as it was found
-    table : Table
+    table : Draft
         the numbers that were read from it
     kind : Kind
         "prices" or "returns"
@@ -96,7 +83,7 @@ def refuse(source: Source, table: Table, kind: Kind, chosen: bool) -> None:
                 _refuse_backwards(table, name, column)
 
 
-def _refuse_times(table: Table) -> None:
+def _refuse_times(table: Draft) -> None:
     for number, name in enumerate(table.names):
         what = time_of(table.values[:, number])
         if what is not None:
@@ -148,7 +135,7 @@ def _refuse_volumes(names: list[str]) -> None:
         )
 
 
-def _refuse_backwards(table: Table, name: str, column: Any) -> None:
+def _refuse_backwards(table: Draft, name: str, column: Any) -> None:
     """Raise if a column that was not read holds dates which are not in order."""
     order = _order(column)
     if order is None:
@@ -172,10 +159,7 @@ def _named_form(column: Any) -> str:
 
 def _order(column: Any) -> int | None:
     """1 if dates are in order, -1 if they run backwards, 0 if neither; None if these are not dates."""
-    rows = np.unique(np.linspace(0, len(column) - 1, min(len(column), _LOOKED_AT)).astype(int))
-    things = [column[int(row)] for row in rows]
-    things = [thing.as_py() if hasattr(thing, "as_py") else thing for thing in things]
-    things = [thing for thing in things if not dates_of.absent(thing)]
+    things = dates_of.some_of(column)
     if len(things) < 3:
         return None
     found = [order for read in _readings(things) if (order := _direction(read)) is not None]
@@ -193,12 +177,7 @@ def _readings(things: list[Any]) -> list[list[Any]]:
     known = [_date(thing) for thing in things]
     if None not in known:
         return [known]
-    readings = []
-    for form in dates_of.FORMS:
-        read = [dates_of.by_form(thing, form) for thing in things]
-        if None not in read:
-            readings.append(read)
-    return readings
+    return [[dates_of.by_form(thing, form) for thing in things] for form in dates_of.forms_of(things)]
 
 
 def _date(thing: Any) -> np.datetime64 | None:
@@ -214,12 +193,12 @@ def _direction(read: list[Any]) -> int | None:
     return 1 if min(steps) >= 0 else -1 if max(steps) <= 0 else 0
 
 
-def remarks(table: Table, kind: Kind, periods_per_year: float, prices: np.ndarray | None) -> list[str]:
+def remarks(table: Draft, kind: Kind, periods_per_year: float, prices: np.ndarray | None) -> list[str]:
     """What may be a mistake in a table of returns, each with its remedy.
 
     Parameters
     ----------
-    table : Table
+    table : Draft
         the returns
     kind : Kind
         what they were made from, "prices" or "returns"
@@ -248,7 +227,7 @@ def rows_per_year(dates: np.ndarray) -> float:
     return 365.25 * len(within) / float(within.sum()) if within.sum() > 0 else math.inf
 
 
-def _frequency(table: Table, periods_per_year: float) -> list[str]:
+def _frequency(table: Draft, periods_per_year: float) -> list[str]:
     """Remarks on dates that come at another frequency than everything is annualised by, and on holes in them."""
     if table.dates is None:
         return []
@@ -276,7 +255,7 @@ def _logarithms(values: np.ndarray) -> np.ndarray:
         return np.log1p(values)
 
 
-def _jumps(table: Table) -> list[str]:
+def _jumps(table: Draft) -> list[str]:
     """Remarks on a price that is out by a factor, and on splits that prices are not adjusted for; the first of each."""
     undone, split, other = [], [], []  # places (row, column)
     for column in range(len(table.names)):
@@ -310,7 +289,7 @@ def _undone(pair: np.ndarray) -> bool:
     return bool(abs(pair[0]) > _SPIKE and abs(pair[0] + pair[1]) < abs(pair[0]) / 5)
 
 
-def _still(table: Table) -> list[str]:
+def _still(table: Draft) -> list[str]:
     """Remarks on columns that do not change for long at the end, or at the beginning, of their own history."""
     found = []
     zeros = ((table.values < 1e-14) & (table.values > -1e-14)).sum(axis=0)
@@ -333,7 +312,7 @@ def _still(table: Table) -> list[str]:
     return found[:3] + ([f"{len(found) - 3} more columns do not change for long"] if len(found) > 3 else [])
 
 
-def _like_volumes(table: Table, prices: np.ndarray) -> list[str]:
+def _like_volumes(table: Draft, prices: np.ndarray) -> list[str]:
     """Remarks on columns of whole numbers that vary as volumes do."""
     found = []
     for number, name in enumerate(table.names):

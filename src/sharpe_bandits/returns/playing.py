@@ -109,8 +109,7 @@ class Player:
     @property
     def drawdowns(self) -> np.ndarray:
         """Loss from the last peak of wealth after each row, in the run of median total return."""
-        grown = statistics.wealth(self.held.net)
-        return np.asarray(1 - grown / np.maximum.accumulate(np.maximum(grown, 1.0)))
+        return statistics.drawdowns(self.held.net)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, but for the wealth and the holdings of every row."""
@@ -155,8 +154,7 @@ class _TablePaths(Environment):
         self, returns: Returns, seed: int, length: int, block: float | None, every: Any = 1, warm: int = 0
     ) -> None:
         self.values = _within_histories(returns.values)
-        hurdle = 0.0 if returns.hurdle is None else returns.hurdle.values[:, None]
-        self.judged = self.values if returns.hurdle is None else self.values - hurdle
+        self.judged = self.values if returns.hurdle is None else self.values - returns.hurdle.values[:, None]
         self.seed, self.length, self.block = seed, length, block
         self.K = self.values.shape[1]
         self.varied = length < len(self.values) or block is not None
@@ -377,8 +375,8 @@ def benchmarks(table: Judge, runs: int, top: int) -> tuple[list[Player], list[st
     """What one could have done without a policy, and remarks on what could not be played."""
     names, paths = table.returns.names, table.paths
     drawn = [paths.played(run) for run in range(runs)]
+    seen = [paths.judged[paths.drawn(run)[0]] for run in range(runs)]  # the warm-up included
     whole_history = [k for k in range(len(names)) if not np.isnan(drawn[0][:, k]).any()]
-    judged = [table.judged(run, np.zeros(len(x)))[:, None] + x for run, x in enumerate(drawn)]
     when = "row" if paths.rounds == paths.length else "decision"
     held = {
         EQUAL: (
@@ -389,8 +387,8 @@ def benchmarks(table: Judge, runs: int, top: int) -> tuple[list[Player], list[st
     remarks = []
     if whole_history:
         best = [
-            whole_history[int(np.argmax(statistics.sharpe(x[:, whole_history], table.rate)))] for x in judged
-        ]  # fmt: skip
+            whole_history[int(np.argmax(statistics.sharpe(x[paths.warm :, whole_history], table.rate)))] for x in seen
+        ]
         known = f"{names[best[0]]}, whose" if runs == 1 else "the one whose"
         held[BEST] = (
             [one_at_a_time(x, np.full(len(x), k), table.costs) for x, k in zip(drawn, best, strict=True)],
@@ -399,11 +397,8 @@ def benchmarks(table: Judge, runs: int, top: int) -> tuple[list[Player], list[st
     else:
         remarks.append("no column has a return in every row: there is none to call best in hindsight")
     led = []
-    for run, x in enumerate(drawn):
-        seen = paths.values[paths.drawn(run)[0]]
-        if table.returns.hurdle is not None:
-            seen = paths.judged[paths.drawn(run)[0]]
-        targets = follow_the_leader(seen, table.rate, top)[paths.warm :][table.begins]
+    for x, judged in zip(drawn, seen, strict=True):
+        targets = follow_the_leader(judged, table.rate, top)[paths.warm :][table.begins]
         filled = np.nan_to_num(x)
         ranked = np.argsort(-targets, axis=1, kind="stable")[:, :top]
         ranked[(targets > 0).sum(axis=1) > top] = ALL

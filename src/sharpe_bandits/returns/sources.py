@@ -218,7 +218,7 @@ def _dictionary(source: Mapping[Any, Any]) -> Source:
         if isinstance(column, np.ndarray):
             columns.append(_typed(np.ma.filled(column.astype(object), None) if np.ma.is_masked(column) else column))
         elif isinstance(column, (pa.Array, pa.ChunkedArray)):
-            columns.append(_whole(pa.chunked_array([column]) if isinstance(column, pa.Array) else column))
+            columns.append(_whole(column))
         else:
             columns.append(list(column))
     return Source([str(name) for name in source], columns, rows(len(columns[0]) if columns else 0))
@@ -261,7 +261,7 @@ def _whole(column: Any) -> Any:
     """A column in one piece and of a plain type; a list of its values where there is none."""
     import pyarrow as pa
 
-    whole = column.combine_chunks()
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(whole, pa.ChunkedArray):  # of an empty column
         whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
     if isinstance(whole.type, pa.BaseExtensionType):
@@ -329,8 +329,7 @@ def _pandas_column(column: Any) -> Any:
         column = column.dt.to_timestamp()
     if column.dtype == object:
         return list(column)
-    array = pa.array(column, from_pandas=True)
-    return _whole(array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array]))
+    return _whole(pa.array(column, from_pandas=True))
 
 
 def _file(path: Path, layout: Layout) -> Source:

@@ -255,11 +255,15 @@ def wealth(x: Any) -> np.ndarray:
     return np.cumprod(1 + _series(x, least=1), axis=0)
 
 
+def drawdowns(x: Any) -> np.ndarray:
+    """Loss after each row from the last peak of compounded wealth, the beginning included."""
+    grown = wealth(x)
+    return np.asarray(1 - grown / np.maximum.accumulate(np.maximum(grown, 1.0), axis=0))
+
+
 def drawdown(x: Any) -> Any:
     """Largest loss from a peak of compounded wealth, the beginning included: 0.25 if a quarter was lost."""
-    grown = wealth(x)
-    peak = np.maximum.accumulate(np.maximum(grown, 1.0), axis=0)
-    return _out((1 - grown / peak).max(axis=0))
+    return _out(drawdowns(x).max(axis=0))
 
 
 def traded(weights: Any, x: Any) -> np.ndarray:

@@ -365,15 +365,12 @@ async def stream(
     async def changes() -> AsyncIterator[str]:
         seen: dict[str, int] = {}
         end = asyncio.get_running_loop().time() + _STREAM
-        desk.enter()
-        try:
+        with desk.watched():
             yield "retry: 2000\n\n"
             while not desk.closing.is_set() and asyncio.get_running_loop().time() < end:
                 found = await desk.watch(seen, _PATIENCE)
                 seen |= found
                 wanted = {name: count for name, count in found.items() if campaign in (None, name)}
                 yield f"event: changed\ndata: {json.dumps(wanted)}\n\n" if wanted else ": alive\n\n"
-        finally:
-            desk.leave()
 
     return StreamingResponse(changes(), media_type=_EVENTS)

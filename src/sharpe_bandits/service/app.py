@@ -82,6 +82,11 @@ def create_app(
     return Gate(app, guard)
 
 
+def _shown(request: Request, content: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
+    """A problem as a page to a person, or as data to a program."""
+    return dashboard.problem_page(request, content) if dashboard.wants_page(request) else _answer(content, headers)
+
+
 def _answer(content: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
     status = content["status"]
     more = dict(headers or {})
@@ -91,10 +96,7 @@ def _answer(content: dict[str, Any], headers: dict[str, str] | None = None) -> R
 
 
 async def _library(request: Request, error: Any) -> Response:
-    content = problem_of(error)
-    if dashboard.wants_page(request):
-        return dashboard.problem_page(request, content)
-    return _answer(content)
+    return _shown(request, problem_of(error))
 
 
 async def _invalid(request: Request, error: Any) -> Response:
@@ -110,10 +112,7 @@ async def _http(request: Request, error: Any) -> Response:
     kind = kinds.get(error.status_code, "bad-request")
     words = {404: "there is nothing at this path; see /docs", 405: "this path does not take this method; see /docs"}
     detail = words.get(error.status_code, str(error.detail))
-    content = problem(error.status_code, kind, kind.replace("-", " "), detail)
-    return (
-        dashboard.problem_page(request, content) if dashboard.wants_page(request) else _answer(content, error.headers)
-    )
+    return _shown(request, problem(error.status_code, kind, kind.replace("-", " "), detail), error.headers)
 
 
 async def _unforeseen(_: Request, error: Exception) -> Response:

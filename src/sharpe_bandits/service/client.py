@@ -14,12 +14,11 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from ..agents import Agent
 from ..agents.base import check_arms
-from ..campaigns.answers import Entry, Evaluation, LogEntry
+from ..campaigns.answers import Entry, Evaluation, LogEntry, Verification, history_schema
 from ..campaigns.decisions import Decision
-from ..campaigns.interface import CampaignInterface, number_of
+from ..campaigns.interface import MAX_BATCH, CampaignInterface, number_of
 from ..campaigns.lease import seconds
 from ..campaigns.status import ArmStatus, Status
-from ..campaigns.verified import Verification
 from ..confidence_sequences import Leader
 from ..errors import InvalidInputError, SharpeBanditsError, StoreError, shown
 from ..metrics import Estimate
@@ -39,6 +38,8 @@ _PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 _PAGE = 10_000
 #: Entries in a page of the log.
 _LOG_PAGE = 1000
+#: Times of a decision.
+_TIMES = ("asked", "expires", "told")
 
 
 def connect(url: str, *, token: str, timeout: float = 30.0) -> Service:
@@ -104,7 +105,7 @@ class Service:
     def campaigns(self) -> list[Entry]:
         """All campaigns, by name."""
         found = self.request("GET", "/api/campaigns")["campaigns"]
-        return [Entry(**{**item, "created": datetime.fromisoformat(item["created"])}) for item in found]
+        return [Entry(**_timed(item, "created")) for item in found]
 
     def campaign(
         self,
@@ -247,19 +248,15 @@ class RemoteCampaign(CampaignInterface):
         return _decision(self._do("GET", f"/decisions/{number_of(number)}"))
 
     def pending(self, count: int = 100) -> list[Decision]:
-        found = self._do("GET", f"/pending?count={whole('count', count, 1, _PAGE)}")
+        found = self._do("GET", f"/pending?count={whole('count', count, 1, MAX_BATCH)}")
         return [_decision(item) for item in found["decisions"]]
 
     def status(self) -> Status:
         found = self._do("GET", "")
         del found["settings"]
         arms = [ArmStatus(**{key: _pair(value) for key, value in arm.items()}) for arm in found["arms"]]
-        since = found["leader_since"]
-        times = {
-            "time": datetime.fromisoformat(found["time"]),
-            "leader_since": None if since is None else datetime.fromisoformat(since),
-        }
-        return Status(**{**found, **times, "arms": arms, "leader": Leader(**found["leader"])})
+        timed = _timed(found, "time", "leader_since")
+        return Status(**{**timed, "arms": arms, "leader": Leader(**found["leader"])})
 
     def recommend(self) -> Any:
         return self._do("GET", "/recommendation")["recommendation"]
@@ -271,22 +268,16 @@ class RemoteCampaign(CampaignInterface):
         found = self._do("GET", f"/verification?choices={'true' if choices else 'false'}")
         return Verification(found["events"], found["decisions"], found["problems"])
 
-    def log(self, *, before: int | None = None, count: int = 100, search: str = "") -> list[LogEntry]:
-        if not isinstance(search, str):
-            raise InvalidInputError(f"search must be text, got {shown(search)}")
-        begin, left, found = (
-            before if before is None else whole("before", before, 1),
-            whole("count", count, 1, _PAGE),
-            [],
-        )
-        while left:
-            size = min(left, _LOG_PAGE)
-            query = {"count": size, "search": search} | ({} if begin is None else {"before": begin})
+    def _log(self, before: int | None, count: int, search: str) -> list[LogEntry]:
+        found: list[LogEntry] = []
+        while len(found) < count:
+            size = min(count - len(found), _LOG_PAGE)
+            query = {"count": size, "search": search} | ({} if before is None else {"before": before})
             page = self._do("GET", f"/log?{urlencode(query)}")["entries"]
-            found += [LogEntry(**{**item, "time": datetime.fromisoformat(item["time"])}) for item in page]
+            found += [LogEntry(**_timed(item, "time")) for item in page]
             if len(page) < size:
                 break
-            begin, left = page[-1]["seq"], left - size
+            before = page[-1]["seq"]
         return found
 
     def evaluate(self, policy: Policy) -> Evaluation:
@@ -298,33 +289,20 @@ class RemoteCampaign(CampaignInterface):
         }
         return Evaluation(**kept)
 
-    def history(self, last: int | None = None, *, first: int | None = None, count: int | None = None) -> pa.Table:
+    def _decided(self) -> int:
+        return self.status().decisions
+
+    def _history(self, first: int, count: int | None) -> pa.Table:
         import pyarrow as pa
 
-        if last is not None and first is not None:
-            raise InvalidInputError("give last= or first=, not both")
-        begin = 1 if first is None else whole("first", first, 1)
-        if last is not None:
-            begin = max(1, self.status().decisions + 1 - whole("last", last, 1))
-        left = None if count is None else whole("count", count, 1)
         rows: list[dict[str, Any]] = []
-        page: int | None = begin
-        while page is not None and (left is None or left > 0):
-            size = _PAGE if left is None else min(_PAGE, left)
+        page: int | None = first
+        while page is not None and (count is None or len(rows) < count):
+            size = _PAGE if count is None else min(_PAGE, count - len(rows))
             found = self._do("GET", f"/decisions?first={page}&count={size}")
-            rows += found["decisions"]
-            page, left = found["next"], None if left is None else left - size
-        time_type = pa.timestamp("us", "UTC")
-        for row in rows:
-            for name in ("asked", "expires", "told"):
-                row[name] = row[name] and datetime.fromisoformat(row[name])
-        named = isinstance(self._settings["arms"], list)
-        kinds = {
-            "number": pa.int64(), "arm": pa.string() if named else pa.int64(), "key": pa.string(),
-            "worker": pa.string(), "asked": time_type, "expires": time_type, "probability": pa.float64(),
-            "state": pa.string(), "reward": pa.float64(), "told": time_type,
-        }  # fmt: skip
-        return pa.Table.from_pylist(rows, schema=pa.schema(list(kinds.items())))
+            rows += [_timed(item, *_TIMES) for item in found["decisions"]]
+            page = found["next"]
+        return pa.Table.from_pylist(rows, schema=history_schema(isinstance(self._settings["arms"], list)))
 
     def _do(self, method: str, path: str, body: Any = None) -> Any:
         return self._service.request(method, _path(self.name) + path, body)
@@ -337,8 +315,12 @@ def _path(name: str) -> str:
 
 
 def _decision(item: dict[str, Any]) -> Decision:
-    times = {name: item[name] and datetime.fromisoformat(item[name]) for name in ("asked", "expires", "told")}
-    return Decision(**{**item, **times})
+    return Decision(**_timed(item, *_TIMES))
+
+
+def _timed(item: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Plain data with times of these names instead of their text."""
+    return {**item, **{name: item[name] and datetime.fromisoformat(item[name]) for name in names}}
 
 
 def _pair(value: Any) -> Any:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ..campaigns import Campaign, Store
@@ -96,13 +98,14 @@ class Desk:
         if self._watchers >= MOST_WATCHERS:
             raise StoreError(f"{MOST_WATCHERS} pages are watching already; close some, or reload now and then")
 
-    def enter(self) -> None:
-        """Somebody begins to watch."""
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """While somebody watches."""
         self._watchers += 1
-
-    def leave(self) -> None:
-        """Somebody has stopped watching."""
-        self._watchers -= 1
+        try:
+            yield
+        finally:
+            self._watchers -= 1
 
     async def _look(self) -> None:
         """Look at the store every second, while somebody watches."""

@@ -234,15 +234,11 @@ class Gate:
         if len(raw) + len(scope["query_string"]) > LONGEST_PATH or not raw.isascii():
             raise _DeniedError(414, "too-long", f"path and query must have at most {LONGEST_PATH} ASCII characters")
         scope["raw_path"] = raw
-        if _host(headers.get(b"host", b"").decode("latin-1")) not in self._guard.hosts:
-            raise _DeniedError(
-                421,
-                "unknown-host",
-                f"this service is not called {shown(headers.get(b'host', b'').decode('latin-1'))}; name it in "
-                "--allowed-hosts",
-            )
-        origin = headers.get(b"origin", b"").decode("latin-1")
-        if origin and origin.lower() != f"{scope['scheme']}://{headers[b'host'].decode('latin-1').lower()}":
+        host, origin = (headers.get(name, b"").decode("latin-1") for name in (b"host", b"origin"))
+        if _host(host) not in self._guard.hosts:
+            detail = f"this service is not called {shown(host)}; name it in --allowed-hosts"
+            raise _DeniedError(421, "unknown-host", detail)
+        if origin and origin.lower() != f"{scope['scheme']}://{host.lower()}":
             raise _DeniedError(403, "foreign-origin", f"requests of pages from {shown(origin)} are refused")
         return self._authorise(scope, headers, origin)
 

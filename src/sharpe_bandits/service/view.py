@@ -14,8 +14,8 @@ from ..campaigns import Campaign
 from ..campaigns.activity import ARMS, Activity
 from ..campaigns.status import CONFIDENCE, Status, objective_interval
 from ..confidence_sequences import Interval, Moments, intervals
+from ..metrics import normal_half_width
 from ..objectives import Mean, Objective, Sharpe
-from ..validation import is_number
 from .outlook import outlook, per_day
 
 #: Arms that are drawn over time: those with the most pulls; all others are added up.
@@ -26,8 +26,6 @@ STEADY = 10
 _LISTED, _DRAWS = 50, 4000
 #: The regulariser of the Sharpe ratio, as a part of the standard deviation: so small that it changes no figure shown.
 _PART = 1e-12
-#: Half the width of a normal interval, in standard errors.
-_HALF = 1.959963984540054
 
 
 class View:
@@ -160,7 +158,7 @@ def _best_probabilities(arms: list[dict[str, Any]], of: str, scale: float) -> li
     if any(arms[k]["errors"][of] is None for k in played) or len(played) > 1000:
         return chances
     centre = np.array([arms[k][of] for k in played])
-    error = np.array([scale * arms[k]["errors"][of] / _HALF for k in played])
+    error = np.array([scale * arms[k]["errors"][of] / normal_half_width(CONFIDENCE) for k in played])
     drawn = np.random.default_rng(0).normal(centre, error, (_DRAWS, len(played)))
     counts = np.bincount(drawn.argmax(axis=1), minlength=len(played)) / _DRAWS
     for k, chance in zip(played, counts, strict=True):
@@ -239,4 +237,4 @@ def _exploration(asked: np.ndarray, value: np.ndarray) -> np.ndarray:
 
 
 def _numbers(values: np.ndarray) -> list[float | None]:
-    return [float(x) if is_number(float(x)) and math.isfinite(x) else None for x in values]
+    return [float(x) if math.isfinite(x) else None for x in values]

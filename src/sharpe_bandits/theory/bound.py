@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -75,6 +75,20 @@ class Bound:
 def check_form(form: Form) -> Form:
     """``form`` if it is one of :data:`FORMS`."""
     return one_of("form", form, FORMS)
+
+
+def bisected(holds: Callable[[float], bool], high: float) -> tuple[float, float]:
+    """Two neighbouring numbers from 0 to ``high`` between which ``holds`` turns from true to false."""
+    low = 0.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
+    return low, high
 
 
 def within(measured: Estimate, bound: float) -> Judgement:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InvalidInputError
 from ..validation import inside, one_of, positive, whole
-from .bound import Bound, Form, check_form, probability
+from .bound import Bound, Form, bisected, check_form, probability
 
 #: Statistics with a concentration inequality.
 Statistic = Literal["variance", "sr_like", "rssr"]
@@ -137,21 +137,16 @@ def radius(
     0.05
     """
     inside("level", level)
+
+    def promises_less(epsilon: float) -> bool:
+        return concentration(statistic, epsilon, pulls, upper, form, lower=lower).value > level
+
     high = 1.0
-    while concentration(statistic, high, pulls, upper, form, lower=lower).value > level:
+    while promises_less(high):
         high *= 2
         if high > 1e150:
             raise InvalidInputError(f"no epsilon gives {level!r} for rewards in [{lower!r}, {upper!r}]")
-    low = 0.0
-    for _ in range(200):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        if concentration(statistic, middle, pulls, upper, form, lower=lower).value > level:
-            low = middle
-        else:
-            high = middle
-    return high
+    return bisected(promises_less, high)[1]
 
 
 def width(

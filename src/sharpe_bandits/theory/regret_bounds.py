@@ -26,7 +26,7 @@ import numpy as np
 
 from ..objectives import RSSR, Objective, SharpeLike, Variance
 from ..validation import finite, one_of, positive, whole
-from .bound import FORMS, Bound, Facts, Form, check_form, facts, regret
+from .bound import FORMS, Bound, Facts, Form, bisected, check_form, facts, regret
 
 #: The constant that counts what goes wrong by chance, as printed.
 _CHANCE = 1 + math.pi**2 / 3
@@ -275,15 +275,7 @@ def _unbounded(arm: Facts) -> str:
 
 def _enough(index: Callable[[float], float], target: float, end: float, horizon: int) -> float:
     """The first number of pulls s at which ``index(sqrt(2 ln n / s))``, increasing up to ``end``, is below target."""
-    low, high = 0.0, end
-    for _ in range(200):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        if index(middle) < target:
-            low = middle
-        else:
-            high = middle
+    low, _ = bisected(lambda epsilon: index(epsilon) < target, end)
     return math.floor(2 * math.log(horizon) / low**2) + 1 if low > 0 else math.inf
 
 
