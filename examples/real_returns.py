@@ -39,14 +39,14 @@ def main(folder: str | None = None) -> None:
         interval = f"[{column.annual_sharpe_low:.2f}, {column.annual_sharpe_high:.2f}]"
         first = f"first in {column.best:.0%} of resamples"
         print(f"{column.name:6} Sharpe {column.annual_sharpe:.2f} {interval} annualised, {first}")
-    print(textwrap.fill(ranking.summary, WIDTH, break_on_hyphens=False))
+    print(textwrap.fill(ranking.conclusion, WIDTH, break_on_hyphens=False))
 
     replay = sb.replay(returns)
     show("Policies that see what they hold (and three benchmarks)", replay)
     seeing = sb.replay(returns, feedback="full")
     show("The same policies, seeing all stocks every day", seeing)
     print("\nTurnover is annualised: 1 is one switch. Runs have the stocks in another order each.")
-    print(textwrap.fill(replay.summary, WIDTH, break_on_hyphens=False) + "\n")
+    print(textwrap.fill(replay.conclusion, WIDTH, break_on_hyphens=False) + "\n")
 
     # Were these the true Sharpe ratios: how often would as much time point to a wrong stock?
     plan = sb.plan(sb.BestArmProblem.from_returns(returns), budget=[len(returns)], runs=1000)
@@ -55,8 +55,8 @@ def main(folder: str | None = None) -> None:
         print(f"{point.policy:30} names a wrong stock in {wrong} of the runs of {point.budget:,} days")
 
     if folder is not None:
-        ranking.save(Path(folder) / "rank")
-        replay.save(Path(folder) / "replay")
+        ranking.report(Path(folder) / "rank")
+        replay.report(Path(folder) / "replay")
 
 
 if __name__ == "__main__":

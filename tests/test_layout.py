@@ -55,10 +55,10 @@ UPWARD = {
     ("policies/base.py", "agents"): "policy.agent() hands over to whoever plays live",
     ("agents/elimination.py", "theory"): "agent.error_bound() asks theory, which nobody else who runs an agent needs",
     ("study.py", "report"): "study.plot() and study.report() hand over to whoever draws, and to optional libraries",
-    ("returns/ranking.py", "report"): "ranking.save() hands over to whoever draws, and to optional libraries",
-    ("returns/comparison.py", "report"): "comparison.save() hands over to whoever draws, and to optional libraries",
-    ("returns/replay.py", "report"): "replay.save() hands over to whoever draws, and to optional libraries",
-    ("planning/needs.py", "report"): "plan.save() hands over to whoever draws, and to optional libraries",
+    ("returns/ranking.py", "report"): "ranking.report() hands over to whoever draws, and to optional libraries",
+    ("returns/comparison.py", "report"): "comparison.report() hands over to whoever draws, and to optional libraries",
+    ("returns/replay.py", "report"): "replay.report() hands over to whoever draws, and to optional libraries",
+    ("planning/needs.py", "report"): "plan.report() hands over to whoever draws, and to optional libraries",
 }
 #: Modules of a folder that import each other inside functions, and why they may.
 CIRCLES = {
@@ -102,7 +102,6 @@ THROUGH = {
     "campaigns/interface.py": "campaigns/test_campaign.py",
     "campaigns/ledger.py": "campaigns/test_journal.py",
     "charts/description.py": "charts/test_render_plotly.py",
-    "commands/campaign.py": "test_site.py",  # its options only
     "kernels/side_by_side.py": "kernels/test_lazy.py",
     "planning/needs.py": "planning/test_search.py",
 }

@@ -40,6 +40,23 @@ class Shown:
         """Its content."""
         raise AssertionError(f"{type(self).__name__} has no findings")
 
+    @property
+    def table(self) -> Table:
+        """Every number, as a tidy table."""
+        raise AssertionError(f"{type(self).__name__} has no table")
+
+    def to_pandas(self) -> Any:
+        """The table as a :class:`pandas.DataFrame`; needs pandas."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> Any:
+        """The table as a :class:`polars.DataFrame`; needs polars."""
+        return self.table.to_polars()
+
+    def to_arrow(self) -> Any:
+        """The table as a :class:`pyarrow.Table`."""
+        return self.table.to_arrow()
+
     def __rich__(self) -> RenderableType:
         remarks, tables, summary, settings = self.findings()
         return console.results(tables, summary, settings, remarks)

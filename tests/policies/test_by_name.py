@@ -26,6 +26,20 @@ def test_parameters_are_taken_and_others_filled_in():
     assert made("UCB1:pilot_pulls=4") == [sb.UCB1(pilot_pulls=4)]
 
 
+def test_index_policies_of_ones_own_are_found_by_their_name_or_function():
+    @sb.index_policy(name="Greedy by name")
+    def greedy_by_name(arm, t, L, bonus=2.0):
+        return arm.mean / (L + arm.variance) + bonus
+
+    for text in ("Greedy by name", "greedy_by_name", "GREEDY BY NAME:bonus=2"):
+        (policy,) = made(text)
+        assert policy.to_dict() == greedy_by_name(L=0.1).to_dict()
+    (other,) = made("greedy_by_name:bonus=0.5,objective=Sharpe,pilot_pulls=3")
+    assert other.to_dict() == greedy_by_name(L=0.1, bonus=0.5, objective=sb.Sharpe(0.1, 0.02), pilot_pulls=3).to_dict()
+    with pytest.raises(sb.UnknownNameError, match="no parameter of greedy_by_name is called 'bonos'"):
+        made("greedy_by_name:bonos=1")
+
+
 def test_objectives_where_one_is_needed():
     rssr = sb.RSSR(0.1, 0.02, signed=True)
     assert made("SequentialHalving", "SuccessiveRejects:objective=Variance", "EpsilonGreedy:objective=Sharpe") == [

@@ -325,7 +325,7 @@ def test_the_page_of_a_ranking_with_many_columns(browser, tmp_path):
     found = sb.rank(
         values, names=names, kind="returns", periods_per_year=252, missing="keep", replications=50, block=1
     )  # fmt: skip
-    found.save(tmp_path)
+    found.report(tmp_path)
     for width in (1200, 420):
         report = Opened(browser, tmp_path / "ranking.html", width=width)
         assert report.page.evaluate("document.documentElement.scrollWidth") <= width

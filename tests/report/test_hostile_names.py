@@ -92,7 +92,7 @@ def returns():
 
 def test_a_replay(browser, returns, tmp_path):
     policies = [sb.ScaleFreeUCB(1e-5, name=name) for name in NAMES[:12]]
-    sb.replay(returns, policies).save(tmp_path)
+    sb.replay(returns, policies).report(tmp_path)
     opened = Opened(browser, tmp_path / "replay.html")
     check(opened, ["replay"])
     expected = [f"{name}, median of 100 runs" for name in NAMES[:12]]
@@ -105,7 +105,7 @@ def test_a_replay(browser, returns, tmp_path):
 
 
 def test_a_ranking(browser, returns, tmp_path):
-    sb.rank(returns, block=1, replications=100).save(tmp_path)
+    sb.rank(returns, block=1, replications=100).report(tmp_path)
     opened = Opened(browser, tmp_path / "ranking.html")
     assert opened.page.evaluate("window.hacked") is None
     shown = opened.page.locator("table").first.locator("tr th:first-child").all_text_contents()[1:]
@@ -119,7 +119,7 @@ def test_a_ranking(browser, returns, tmp_path):
 def test_a_plan(browser, tmp_path):
     problem = sb.BestArmProblem.from_gap(4, 8, 6)
     policies = [sb.SHSR(problem.objective.L, name=name) for name in NAMES[:6]]
-    sb.plan(problem, budget=[40, 100], policies=policies, runs=50).save(tmp_path)
+    sb.plan(problem, budget=[40, 100], policies=policies, runs=50).report(tmp_path)
     opened = Opened(browser, tmp_path / "plan.html")
     check(opened, ["plan"])
     assert plain(names(opened.chart("plan"))) == plain([*NAMES[:6], EVERY_ARM])

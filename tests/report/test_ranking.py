@@ -3,8 +3,11 @@
 import csv
 import json
 
+import numpy as np
 import pytest
 
+import sharpe_bandits as sb
+from sharpe_bandits.report.ranking import figure
 from sharpe_bandits.returns.ranking import rank
 from tests.returns.ranked import table, three_strategies
 
@@ -23,14 +26,14 @@ def test_names_are_shown_as_they_are(daily, tmp_path):
     odd = ["[bold]A & <b>", "$x_1$ of a name that is longer than any axis has room for", "C"]
     found = rank(table(daily.values, odd), replications=50)
     assert "[bold]A & <b>" in str(found)
-    found.save(tmp_path)
+    found.report(tmp_path)
     page = (tmp_path / "ranking.html").read_text()
     assert "[bold]A &amp; &lt;b&gt;" in page
     assert "<b>" not in page.split("<style>")[0] + page.split("</style>")[1]
 
 
 def test_it_is_saved(ranked, tmp_path):
-    ranked.save(tmp_path / "new" / "folder")
+    ranked.report(tmp_path / "new" / "folder")
     folder = tmp_path / "new" / "folder"
     names = {f"ranking.{kind}" for kind in ("csv", "json", "svg", "png", "html")}
     assert {p.name for p in folder.iterdir()} == names | {"curves.svg", "curves.png", "correlations.csv"}
@@ -61,6 +64,16 @@ def test_it_is_saved(ranked, tmp_path):
 
 def test_the_same_ranking_gives_the_same_files(ranked, tmp_path):
     for name in ("one", "two"):
-        ranked.save(tmp_path / name)
+        ranked.report(tmp_path / name)
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+
+
+@pytest.mark.parametrize("hurdle", ["risk_free_series", "benchmark"])
+def test_returns_in_excess_of_a_series_are_reported_too(hurdle, tmp_path):
+    draws = np.random.default_rng(8).normal(0.001, [0.01, 0.01, 1e-5], size=(120, 3))
+    columns = {name: draws[:, k].tolist() for k, name in enumerate(["good", "fair", "base"])}
+    returns = sb.read_returns(columns, kind="returns", periods_per_year=252, **{hurdle: "base"})
+    found = rank(returns, replications=50)
+    assert found.report(tmp_path) == tmp_path / "ranking.html"
+    assert found.returns.hurdle.words in figure(found).caption

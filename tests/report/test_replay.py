@@ -31,7 +31,7 @@ def played(returns):
 @pytest.fixture(scope="module")
 def folder(played, tmp_path_factory):
     folder = tmp_path_factory.mktemp("replay")
-    played.save(folder)
+    played.report(folder)
     return folder
 
 
@@ -60,7 +60,7 @@ def test_wealth_of_every_row_is_kept(played, folder):
 def test_without_dates_rows_are_counted(tmp_path):
     g = np.random.default_rng(2)
     returns = sb.read_returns(g.normal(0, 0.01, (30, 2)), kind="returns", periods_per_year=12, names=["a", "b"])
-    sb.replay(returns, "SF-UCB").save(tmp_path)
+    sb.replay(returns, "SF-UCB").report(tmp_path)
     assert (tmp_path / "wealth.csv").read_text().splitlines()[1].startswith("1,")
     assert '"text":"rows"' in (tmp_path / "replay.html").read_text()
 
@@ -101,7 +101,7 @@ def test_the_page_escapes_names_and_shows_at_most_so_many_rows(played, folder):
 
 
 def test_the_same_replay_gives_the_same_files(returns, folder, tmp_path):
-    sb.replay(returns, ["SF-UCB", "W-TS"], runs=4, cost=0.0005).save(tmp_path)
+    sb.replay(returns, ["SF-UCB", "W-TS"], runs=4, cost=0.0005).report(tmp_path)
     for path in folder.iterdir():
         assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
 
@@ -113,7 +113,7 @@ def test_ruin_can_be_drawn(tmp_path):
     played = sb.replay(sb.read_returns(x, kind="returns", periods_per_year=12, names=["a", "b"]), "SF-UCB")
     assert played["SF-UCB"].wealth[-1] == 0
     assert played["SF-UCB"].drawdown == 1
-    played.save(tmp_path)
+    played.report(tmp_path)
     ((chart,),) = report.wealth(played).charts
     assert chart.ticks("y") in ("even", "parts")
 
@@ -124,9 +124,9 @@ def test_settings_of_other_libraries_change_no_figure(tmp_path):
 
     x = np.random.default_rng(3).normal(0.01, 0.05, (40, 2))
     played = sb.replay(sb.read_returns(x, kind="returns", periods_per_year=12, names=["a", "b"]), "SF-UCB")
-    played.save(tmp_path / "before")
+    played.report(tmp_path / "before")
     with matplotlib.rc_context({"font.size": 40, "xtick.labelsize": 40, "xtick.major.size": 40, "axes.labelpad": 40}):
-        played.save(tmp_path / "after")
+        played.report(tmp_path / "after")
     figures = sorted(path.relative_to(tmp_path / "before") for path in (tmp_path / "before").rglob("*.svg"))
     assert figures
     for figure in figures:

@@ -129,7 +129,7 @@ class TestComparison:
         assert found.superior["consistent"] < 0.01
         assert found.pbo < 0.01
         assert {d.first for d in found.differences[:4]} == {"S2"}
-        assert "S2 (model confidence set)" in found.summary
+        assert "S2 (model confidence set)" in found.conclusion
         with pytest.raises(sb.UnknownNameError, match="no column is called"):
             sb.compare(table(x), block=1, replications=300, against=np.array([1, 2]))
         against = sb.compare(table(x), block=1, replications=300, against="S2")
@@ -156,7 +156,7 @@ class TestComparison:
     def test_files_frames_and_errors(self, tmp_path):
         x = np.random.default_rng(5).normal(0, 0.01, (100, 3))
         found = sb.compare(x, names=["A", "<b>", "C"], kind="returns", periods_per_year=252, block=1, replications=100)
-        found.save(tmp_path)
+        found.report(tmp_path)
         assert len(json.loads((tmp_path / "comparison.json").read_text())["differences"]) == 3
         assert "&lt;b&gt;" in (tmp_path / "comparison.html").read_text()
         assert len(found.to_pandas()) == 3
@@ -205,7 +205,7 @@ def test_columns_that_never_meet_have_no_difference(tmp_path):
     (apart,) = (d for d in found.differences if {d.first, d.second} == {"b", "c"})
     assert (apart.rows, apart.p) == (0, 1.0)
     assert next(row for row in found.tables()[0][1] if row[-1] == "0")[1:3] == ["–", "–"]
-    found.save(tmp_path)
+    found.report(tmp_path)
     text = (tmp_path / "comparison.json").read_text()
     kept = json.loads(text, parse_constant=pytest.fail)  # NaN is no JSON
     assert [d["annual_difference"] for d in kept["differences"] if d["rows"] == 0] == [None]

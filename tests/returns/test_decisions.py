@@ -162,7 +162,7 @@ def test_a_series_of_rates(daily):
 
 def test_files_and_page(daily, tmp_path):
     found = sb.replay(daily, ["SF-UCB"], runs=3, every="week", top=2)
-    found.save(tmp_path)
+    found.report(tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
     assert {"log.csv", "timeline.svg", "timeline.png", "drawdown.svg", "replay.html"} <= names
     page = (tmp_path / "replay.html").read_text()

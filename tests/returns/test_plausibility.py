@@ -326,7 +326,7 @@ def test_remarks_stand_on_top(tmp_path):
     ranking, played = sb.rank(returns, replications=50), sb.replay(returns, "RoundRobin", runs=2)
     for result, page in ((ranking, "ranking.html"), (played, "replay.html")):
         assert str(result).startswith("Check: column 'C', line 252")
-        result.save(tmp_path / "out")
+        result.report(tmp_path / "out")
         text = (tmp_path / "out" / page).read_text()
         assert text.index("Check: column") < text.index('class="lead"')
 

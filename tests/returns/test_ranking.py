@@ -73,9 +73,9 @@ def test_one_column_is_not_deflated(daily, tmp_path):
     assert alone.trials == 1
     assert alone["good"].dsr == alone["good"].psr
     assert alone["good"].best == 1.0
-    assert "The probability that its true Sharpe ratio is above 0 is" in alone.summary
-    assert "without skill" not in alone.summary
-    alone.save(tmp_path)
+    assert "The probability that its true Sharpe ratio is above 0 is" in alone.conclusion
+    assert "without skill" not in alone.conclusion
+    alone.report(tmp_path)
     assert "without skill" not in (tmp_path / "ranking.svg").read_text()
 
 
@@ -153,7 +153,7 @@ def test_ranked_by_rssr():
     by = rank(both, by="rssr", L=1e-3, replications=50)
     assert [c.name for c in by.columns] == ["bold", "steady"]
     assert by["bold"].best > 0.5
-    assert by.summary.startswith("bold has the largest RSSR")
+    assert by.conclusion.startswith("bold has the largest RSSR")
 
 
 def test_published_data():

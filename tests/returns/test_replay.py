@@ -157,16 +157,16 @@ def test_nothing_is_called_better_without_its_error():
     same = sb.replay(table(*g.normal(0.001, 0.01, (3, 400)), q=252), "SF-UCB")
     luck = math.hypot(same["SF-UCB"].annual_difference_se, same["SF-UCB"].sd_over_runs["annual_difference"])
     assert abs(same["SF-UCB"].annual_difference) < 2 * luck
-    assert "No policy is two standard errors away from it." in same.summary
+    assert "No policy is two standard errors away from it." in same.conclusion
     x = g.normal(0, 0.01, (3, 900)) + np.array([[-0.02], [0.01], [-0.02]])
     far = sb.replay(table(*x, q=252), ["SF-UCB", "RoundRobin"])
     assert far["SF-UCB"].annual_difference > 2 * far["SF-UCB"].annual_difference_se
-    assert "Clearly above it by more than two standard errors: SF-UCB" in far.summary
-    assert "clearly below" not in far.summary
+    assert "Clearly above it by more than two standard errors: SF-UCB" in far.conclusion
+    assert "clearly below" not in far.conclusion
     many = table(*g.normal(0.002, 0.01, (10, 900)), q=252)  # one at a time forgoes what holding all gains
     one = sb.replay(many, "RoundRobin")
     assert one["Round robin"].annual_difference < -2 * one["Round robin"].annual_difference_se
-    assert "Clearly below it by more than two standard errors: Round robin" in one.summary
+    assert "Clearly below it by more than two standard errors: Round robin" in one.conclusion
 
 
 def test_what_is_printed(daily):

@@ -1,5 +1,7 @@
 """Charts: one description, built from tidy rows, drawn by matplotlib for print and by plotly for pages."""
 
+from typing import Any
+
 from .description import Axis, Chart, Figure, Heatmap, Rule, Series
 from .render_matplotlib import pictures, render_matplotlib
 from .render_plotly import render_plotly, to_plotly
@@ -12,9 +14,15 @@ __all__ = [
     "Heatmap",
     "Rule",
     "Series",
+    "draw",
     "figure_from_rows",
     "pictures",
     "render_matplotlib",
     "render_plotly",
     "to_plotly",
 ]
+
+
+def draw(figure: Figure, interactive: bool = False) -> Any:
+    """A figure drawn by matplotlib, or, if ``interactive``, by plotly."""
+    return render_plotly(figure) if interactive else render_matplotlib(figure)

@@ -29,15 +29,17 @@ def add(campaign: argparse.ArgumentParser) -> None:
     """Add the options."""
     actions = campaign.add_subparsers(required=True, metavar="action")
 
-    create = _action(actions, "create", "make a campaign, or check that it is there", _create)
+    create = _action(actions, "create", "create a campaign, or check that it exists", _create)
     create.add_argument("--policy", required=True, help="kind or name, with parameters as in SF-UCB:L=1e-5,c=0.5")
     create.add_argument("--L", type=float, help="regulariser of the policy, in the unit of the variance of a reward")
-    create.add_argument("--risk-free", type=float, default=0.0, metavar="RATE", help="per round (0)")
+    create.add_argument("--risk-free-per-round", type=float, default=0.0, metavar="RATE", help="risk-free rate (0)")
     create.add_argument("--arms", nargs="+", required=True, metavar="ARM", help="names of the arms")
     create.add_argument("--horizon", type=int, metavar="N", help="number of rounds, where there is one")
-    create.add_argument("--lease", help='how long a decision waits for its reward: "1 day" (for ever)')
-    create.add_argument("--default-reward", type=float, metavar="X", help="what an expired decision paid (nothing)")
-    create.add_argument("--explore", type=float, metavar="P", help="probability of a uniform draw (0)")
+    create.add_argument("--lease", help='how long a decision waits for its reward: "1 day" (no limit)')
+    create.add_argument(
+        "--default-reward", type=float, metavar="X", help="reward recorded when a decision expires (none)"
+    )
+    create.add_argument("--explore", type=float, metavar="P", help="probability of playing a random arm (0)")
     create.add_argument("--seed", type=int, help="of the policy's own randomness (0)")
 
     ask = _action(actions, "ask", "which arm to play now", _ask)
@@ -49,13 +51,13 @@ def add(campaign: argparse.ArgumentParser) -> None:
     tell.add_argument("number", type=int, help="of the decision")
     tell.add_argument("reward", type=float)
 
-    cancel = _action(actions, "cancel", "take back a decision that will not be played", _cancel)
+    cancel = _action(actions, "cancel", "withdraw a decision that will not be played", _cancel)
     cancel.add_argument("number", type=int, help="of the decision")
 
-    bring = _action(actions, "import", "record the rewards in a CSV file", _import)
+    bring = _action(actions, "import", "record rewards from a CSV file", _import)
     bring.add_argument("file", type=Path, help="with a column reward, and a column number or key")
 
-    for name, words in (("add-arm", "play another arm from now on"), ("retire-arm", "do not play an arm any more")):
+    for name, words in (("add-arm", "add an arm"), ("retire-arm", "stop playing an arm")):
         change = _action(actions, name, words, _change_arms)
         change.add_argument("arm")
         change.set_defaults(change=name)
@@ -63,12 +65,12 @@ def add(campaign: argparse.ArgumentParser) -> None:
     _action(actions, "status", "where the campaign stands", _status)
     history = _action(actions, "history", "the last decisions", _history)
     history.add_argument("--last", type=int, default=20, metavar="N", help="how many (20)")
-    verify = _action(actions, "verify", "fold the log again and compare it with the state and all decisions", _verify)
-    verify.add_argument("--choices", action="store_true", help="also ask the policy again for every choice")
+    verify = _action(actions, "verify", "replay the log and compare it with the state and all decisions", _verify)
+    verify.add_argument("--choices", action="store_true", help="also recompute every choice of the policy")
     export = _action(actions, "export", "write all decisions to a file", _export)
     export.add_argument("--out", type=Path, required=True, help=".csv, .parquet or .json")
     _action(actions, "list", "the campaigns of a store", _list, named=False)
-    _action(actions, "upgrade", "bring a store that an older release wrote to this one", _upgrade, named=False)
+    _action(actions, "upgrade", "upgrade a store written by an older release", _upgrade, named=False)
 
 
 def _action(actions: Any, name: str, words: str, do: Any, named: bool = True) -> argparse.ArgumentParser:
@@ -122,7 +124,7 @@ def _create(options: argparse.Namespace) -> None:
     if options.L is None and "L=" not in options.policy:
         raise InvalidInputError("give --L, in the unit of the variance of a reward: for daily returns of 1%, 1e-5")
     (policy,) = policies_by_name(
-        [options.policy], L=1.0 if options.L is None else options.L, risk_free=options.risk_free
+        [options.policy], L=1.0 if options.L is None else options.L, risk_free=options.risk_free_per_round
     )
     campaign = _store(options).campaign(
         options.name, policy=policy, arms=options.arms, horizon=options.horizon, lease=options.lease,

@@ -23,4 +23,4 @@ def _compare(options: argparse.Namespace) -> None:
     from ..returns.comparison import compare
 
     names = ("against", "confidence", "replications", "block", "seed")
-    data.present(compare(data.read(options), **data.given(options, *names)), options.out, "comparison.html")
+    data.present(compare(data.read(options), **data.given(options, *names)), options.out)

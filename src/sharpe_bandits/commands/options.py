@@ -33,37 +33,35 @@ def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     scale.add_argument("--scale", type=float, metavar="X", help="multiply returns; 1 accepts gains above 100%%")
     data.add_argument("--missing", choices=get_args(Missing), default="error", help="gaps: drop the rows; fill with "
                       "the last price or a return of 0; keep them, every column on its own history")  # fmt: skip
-    data.add_argument("--duplicates", choices=get_args(Duplicates), default="error", help="rows of one date")
+    data.add_argument("--duplicates", choices=get_args(Duplicates), default="error", help="several rows with one date")
     data.add_argument("--unsorted", choices=get_args(Unsorted), default="error", help="dates that are not in order")
     data.add_argument("--timezones", choices=get_args(TimeZones), default="error", help="dates of several time zones")
     data.add_argument("--constant", choices=get_args(Constant), default="error", help="columns that do not vary")
     less = data.add_mutually_exclusive_group()
     less.add_argument("--risk-free-series", metavar="COLUMN", help="risk-free rates by row: a column, or another file")
-    less.add_argument("--benchmark", metavar="COLUMN", help="judge returns less those of a benchmark: a column, or "
+    less.add_argument("--benchmark", metavar="COLUMN", help="use returns in excess of a benchmark: a column, or "
                       "another file of the same kind")  # fmt: skip
     data.add_argument("--risk-free-quote", choices=get_args(Quote), default="per-period", help="what these rates are "
                       "(per-period)")  # fmt: skip
     form = parser.add_argument_group("how the file is written")
-    form.add_argument(
-        "--separator", default=",", metavar="SIGN", help="between the values of a CSV file; tab for a tab"
-    )
+    form.add_argument("--separator", default=",", metavar="SIGN", help="field separator of a CSV file; tab for a tab")
     form.add_argument("--encoding", default="utf-8", help="of a CSV file: cp1252, latin-1, utf-16 (utf-8)")
-    form.add_argument("--skip-rows", type=int, default=0, metavar="N", help="before the line with the columns' names")
+    form.add_argument("--skip-rows", type=int, default=0, metavar="N", help="lines before the header")
     form.add_argument("--sheet", help="of a spreadsheet that has several")
     form.add_argument("--field", help="which number of each asset, such as Close, if two lines name the columns")
     form.add_argument("--pivot", nargs=2, metavar=("NAMES", "NUMBERS"), help="columns of a table that has a row per "
                       "date and asset: its names and its numbers")  # fmt: skip
     form.add_argument("--date-format", metavar="FORM", help="of dates: %%d/%%m/%%Y; excel, s, ms, us or ns for numbers")
-    form.add_argument("--decimal", default=".", metavar="SIGN", help="before decimals (.)")
-    form.add_argument("--thousands", default="", metavar="SIGN", help="between thousands (none)")
-    form.add_argument("--currency", default="", metavar="SIGN", help="beside amounts (none)")
+    form.add_argument("--decimal", default=".", metavar="SIGN", help="decimal separator (.)")
+    form.add_argument("--thousands", default="", metavar="SIGN", help="thousands separator (none)")
+    form.add_argument("--currency", default="", metavar="SIGN", help="currency symbol beside amounts (none)")
 
 
 def add_risk_free(parser: argparse.ArgumentParser) -> None:
     """The risk-free rate, annual or per period."""
     rate = parser.add_mutually_exclusive_group()
     rate.add_argument("--risk-free", type=float, default=0.0, metavar="RATE", help="annual: 0.02 is 2%% (0)")
-    rate.add_argument("--risk-free-per-period", type=float, metavar="RATE", help="instead of the annual one")
+    rate.add_argument("--risk-free-per-period", type=float, metavar="RATE", help="instead: rate per period")
 
 
 def add_bootstrap(parser: argparse.ArgumentParser, of: str, replications: int) -> None:
@@ -79,12 +77,11 @@ def given(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     return {name: getattr(options, name) for name in ("risk_free", "risk_free_per_period", *names)}
 
 
-def present(result: Any, folder: Path | None, page: str) -> None:
-    """Print a result, and save it where a folder is named."""
+def present(result: Any, folder: Path | None) -> None:
+    """Print a result, and write its report where a folder is named."""
     console.show(result)
     if folder is not None:
-        result.save(folder)
-        print(f"saved: {folder / page}")
+        print(f"saved: {result.report(folder)}")
 
 
 def read(options: argparse.Namespace) -> Returns:

@@ -21,21 +21,21 @@ def add(plan: argparse.ArgumentParser) -> None:
     arms = plan.add_argument_group("the arms: by their annualised Sharpe ratios, or from a table")
     arms.add_argument("--arms", type=int, metavar="K", help="how many, with --best-sharpe and --gap")
     arms.add_argument("--best-sharpe", type=float, metavar="S", help="annualised Sharpe ratio of the best arm")
-    arms.add_argument("--gap", type=float, help="how far the Sharpe ratios of all others fall short of it")
+    arms.add_argument("--gap", type=float, help="by how much the Sharpe ratios of all others are lower")
     arms.add_argument(
-        "--sharpes", type=float, nargs="+", metavar="S", help="instead: one annualised Sharpe ratio per arm"
+        "--sharpes", type=float, nargs="+", metavar="S", help="instead: annualised Sharpe ratio of each arm"
     )
     arms.add_argument("--volatility", type=float, nargs="+", metavar="V", help="annualised: one, or one per arm (0.15)")
     data.add(plan, optional=True)
     data.add_risk_free(plan)
-    plan.add_argument("--bootstrap", action="store_true", help="let methods that see one arm at a time play on rows of "
-                      "the table too, drawn again in blocks; on normal rewards with its moments otherwise")  # fmt: skip
+    plan.add_argument("--bootstrap", action="store_true", help="resample the table in blocks for all methods; by "
+                      "default those that see one arm at a time get normal rewards with its moments")  # fmt: skip
     plan.add_argument("--block", type=float, help="mean length of blocks in rows (chosen from the data)")
     plan.add_argument("--objective", choices=get_args(Criterion), default="rssr", help="what makes an arm best (rssr)")
     plan.add_argument("--L", type=float, help="regulariser (of RSSR: a tenth of the smallest variance per period)")
     asked = plan.add_mutually_exclusive_group()
     asked.add_argument("--error", type=float, help="accepted probability of a wrong choice (0.05)")
-    asked.add_argument("--budget", type=int, nargs="+", metavar="N", help="instead: the error with these rounds")
+    asked.add_argument("--budget", type=int, nargs="+", metavar="N", help="instead: report the error at these budgets")
     asked.add_argument("--years", type=float, nargs="+", metavar="Y", help="the same in years of one round per period")
     plan.add_argument("--max-budget", type=int, default=10_000_000, metavar="N", help="larger budgets are not tried "
                       "(10,000,000)")  # fmt: skip
@@ -64,7 +64,7 @@ def _plan(options: argparse.Namespace) -> int:
             say=(lambda text: print(text, file=sys.stderr, flush=True)) if sys.stderr.isatty() else None,
             **who,
         )
-    data.present(found, options.out, "plan.html")
+    data.present(found, options.out)
     if found.needs and all(need.rounds is None for need in found.needs):
         print(f"sharpe-bandits: no method comes down to an error of {found.target:g} within {found.max_budget:,} "
               "rounds; raise --max-budget or --error", file=sys.stderr)  # fmt: skip

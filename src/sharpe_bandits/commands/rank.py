@@ -13,13 +13,13 @@ from . import options as data
 def add(rank: argparse.ArgumentParser) -> None:
     """Add the options."""
     data.add(rank)
-    rank.add_argument("--by", choices=get_args(RankedBy), default="sharpe", help="what decides (sharpe)")
+    rank.add_argument("--by", choices=get_args(RankedBy), default="sharpe", help="criterion (sharpe)")
     rank.add_argument("--L", type=float, help="regulariser of RSSR, in the unit of variance per period (a tenth of the "
                       "smallest variance of a column)")  # fmt: skip
     data.add_risk_free(rank)
-    rank.add_argument("--trials", type=int, help="how many were tried, those thrown away included (the columns)")
+    rank.add_argument("--trials", type=int, help="strategies tried, discarded ones included (number of columns)")
     rank.add_argument("--trials-sd", type=float, metavar="SD", help="standard deviation of annualised Sharpe ratios "
-                      "among all of them (at least what chance alone makes it)")  # fmt: skip
+                      "among all trials (the larger of observed and chance)")  # fmt: skip
     data.add_bootstrap(rank, "intervals", replications=2000)
     rank.add_argument("--out", type=Path, help="folder for ranking.csv, .json, .svg, .png and .html")
     rank.set_defaults(do=_rank)
@@ -29,4 +29,4 @@ def _rank(options: argparse.Namespace) -> None:
     from ..returns.ranking import rank
 
     names = ("L", "by", "trials", "trials_sd", "confidence", "replications", "block", "seed")
-    data.present(rank(data.read(options), **data.given(options, *names)), options.out, "ranking.html")
+    data.present(rank(data.read(options), **data.given(options, *names)), options.out)

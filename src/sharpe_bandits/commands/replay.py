@@ -23,20 +23,20 @@ def add(replay: argparse.ArgumentParser) -> None:
     data.add_risk_free(replay)
     replay.add_argument("--full-feedback", action="store_true", help="policies see the returns of all columns")
     replay.add_argument("--cost", type=float, default=0.0, help="share of wealth lost in a switch: 0.001 is 0.1%% (0)")
-    replay.add_argument("--costs", nargs="+", metavar="COLUMN=COST", help="of columns that cost something else")
+    replay.add_argument("--costs", nargs="+", metavar="COLUMN=COST", help="cost per switch of individual columns")
     replay.add_argument("--cost-aware", action="store_true", help="policies allow for the cost when they choose")
-    replay.add_argument("--every", default="1", metavar="ROWS", help="decide every so many rows, or every week, month, "
+    replay.add_argument("--every", default="1", metavar="ROWS", help="rows between decisions, or week, month, "
                         "quarter or year (1)")  # fmt: skip
-    replay.add_argument("--hold", type=int, default=1, metavar="N", help="decisions that a column is held at least (1)")
+    replay.add_argument("--hold", type=int, default=1, metavar="N", help="minimum holding period, in decisions (1)")
     replay.add_argument("--top", type=int, default=1, metavar="M", help="columns held at once, in equal parts (1)")
-    replay.add_argument("--warm-up", type=int, default=0, metavar="ROWS", help="first rows that are seen and not "
-                        "played (0)")  # fmt: skip
+    replay.add_argument("--warm-up", type=int, default=0, metavar="ROWS", help="rows that are observed before "
+                        "the first decision (0)")  # fmt: skip
     replay.add_argument("--budget", type=int, metavar="ROWS", help="rows in which policies that look for the best "
                         "column explore, before they hold it (half)")  # fmt: skip
-    replay.add_argument("--runs", type=int, default=100, help="of every policy, each with the columns in another order "
+    replay.add_argument("--runs", type=int, default=100, help="per policy, each with the columns in another order "
                         "(100)")  # fmt: skip
     replay.add_argument("--paths", choices=PATHS, default="recorded", help="what runs are played on: the rows as "
-                        "recorded, a stretch from a random start, or blocks drawn again (recorded)")  # fmt: skip
+                        "recorded, a stretch from a random start, or resampled blocks (recorded)")  # fmt: skip
     replay.add_argument("--length", type=int, metavar="ROWS", help="of a stretch from a random start (half)")
     replay.add_argument("--block", type=float, help="mean length of blocks in rows (chosen from the data)")
     replay.add_argument(
@@ -58,7 +58,7 @@ def _replay(options: argparse.Namespace) -> None:
     cost = _costs(options, returns.names)
     played = replay(returns, options.policies, feedback=feedback, cost=cost, **data.given(options, *names))
     out = options.out or Path("out") / f"replay-{options.file.stem}"
-    data.present(played, out, "replay.html")
+    data.present(played, out)
     if options.tear_sheet is not None:
         played.tear_sheet(options.tear_sheet, out / "tear_sheet.html")
         print(f"saved: {out / 'tear_sheet.html'}")

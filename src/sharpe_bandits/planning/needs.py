@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import console
-from ..display import Findings, Shown
+from ..display import Findings, Shown, Table
 from ..errors import unknown
 from ..metrics import Estimate, wilson
 from ..versions import versions
@@ -195,11 +195,25 @@ class Plan(Shown):
             "versions": versions(),
         }
 
-    def save(self, folder: str | Path) -> None:
-        """Write ``plan.csv``, ``.json``, ``.svg``, ``.png`` and ``.html``. Needs the extra ``report``."""
-        from ..report.plan import save
+    @property
+    def table(self) -> Table:
+        """All points that were simulated."""
+        return Table.of(self.rows())
 
-        save(self, Path(folder))
+    def plot(self, interactive: bool = False) -> Any:
+        """Errors by budget: by matplotlib, or, if ``interactive``, by plotly; needs the extra ``report``."""
+        from ..charts import draw
+        from ..report.plan import figure
+
+        return draw(figure(self), interactive)
+
+    def report(self, folder: str | Path) -> Path:
+        """Write ``plan.html``, whose path it returns, ``.csv``, ``.json``, ``.svg`` and ``.png``; needs the extra
+        ``report``.
+        """
+        from ..report.plan import write
+
+        return write(self, Path(folder))
 
     def __rich__(self) -> RenderableType:
         from rich.console import Group

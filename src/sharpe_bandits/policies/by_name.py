@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import InvalidInputError, unknown
 from ..objectives import RSSR, Objective
 from .base import Policy
+from .custom import OPTIONS, PolicyFactory
 
 _SEE = "sharpe-bandits policies lists all"
 
@@ -30,33 +31,52 @@ def policies_by_name(texts: Iterable[str], *, L: float, risk_free: float = 0.0) 
 
 
 def _policy(name: str, rest: str, L: float, risk_free: float) -> Any:
-    kinds = {kind: cls for kind, cls in Policy.kinds.items() if kind != "CustomPolicy"}  # that one is made by code
-    named: dict[str, Any] = {cls.title: cls for cls in kinds.values()} | kinds
-    cls = {key.lower(): found for key, found in named.items()}.get(name.lower())
-    if cls is None:
-        raise unknown("policy", name, named, _SEE)
-    fields = {f.name: f for f in dataclasses.fields(cls)}
+    makers = _makers()
+    make = {key.lower(): found for key, found in makers.items()}.get(name.lower())
+    if make is None:
+        raise unknown("policy", name, makers, _SEE)
+    known, needed = _parameters(make)
     given: dict[str, Any] = {}
     for part in filter(None, map(str.strip, rest.split(","))):
         key, sign, value = (word.strip() for word in part.partition("="))
         if not sign or not value:
             raise InvalidInputError(f"{name}:{rest} should be as in SlidingWindowUCB:window=250,c=1; {part!r} is not")
-        if key not in fields:
-            raise unknown(f"parameter of {name}", key, fields)
+        if key not in known:
+            raise unknown(f"parameter of {name}", key, known)
         if key in given:
             raise InvalidInputError(f"{name}:{rest} gives {key} twice; give it once")
         given[key] = _objective(value, L, risk_free) if key == "objective" else _value(key, value)
     filled: dict[str, Any] = {"L": L, "risk_free": risk_free, "signed": True}
-    needed = [key for key, f in fields.items() if f.default is f.default_factory is dataclasses.MISSING]
     if "objective" in given:  # which has its own
-        filled = {}
+        filled = {key: value for key, value in filled.items() if key in needed}
     if "objective" in needed:
         filled["objective"] = RSSR(L, risk_free, signed=True)
-    arguments = {**{key: value for key, value in filled.items() if key in fields}, **given}
+    arguments = {**{key: value for key, value in filled.items() if key in known}, **given}
     missing = [key for key in needed if key not in arguments]
     if missing:
         raise InvalidInputError(f"{name} needs {' and '.join(missing)}; give it as in {name}:{missing[0]}=0.1")
-    return cls(**arguments)
+    return make(**arguments)
+
+
+def _makers() -> dict[str, Any]:
+    """What makes a policy, by name and kind: classes, and users' index policies."""
+    kinds: dict[str, Any] = {kind: cls for kind, cls in Policy.kinds.items() if kind != "CustomPolicy"}
+    own = list(PolicyFactory.known.values())
+    return (
+        {factory.function.__name__: factory for factory in own}
+        | {factory.name: factory for factory in own}
+        | {cls.title: cls for cls in kinds.values()}
+        | kinds
+    )
+
+
+def _parameters(make: Any) -> tuple[list[str], list[str]]:
+    """The parameters of a policy, and those of them that must be given."""
+    if isinstance(make, PolicyFactory):
+        own = [p.name for p in make.parameters]
+        return [*own, *OPTIONS], [p.name for p in make.parameters if p.default is p.empty]
+    fields = dataclasses.fields(make)
+    return [f.name for f in fields], [f.name for f in fields if f.default is f.default_factory is dataclasses.MISSING]
 
 
 def _objective(name: str, L: float, risk_free: float) -> Objective:

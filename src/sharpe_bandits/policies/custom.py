@@ -16,7 +16,8 @@ from ..fingerprints import fingerprint, remember, sources
 from ..objectives import Objective, check_objective, objective_from_dict
 from .base import IndexPolicy
 
-_RESERVED = ("name", "pilot_fraction", "pilot_pulls", "objective")
+#: Parameters of every policy made here, beside those of its function.
+OPTIONS = ("name", "pilot_fraction", "pilot_pulls", "objective")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +121,7 @@ class PolicyFactory:
                 f"def {function.__name__}(arm, t, L): ..., got ({', '.join(names)})"
             )
         for word in names[2:]:
-            if word in _RESERVED:
+            if word in OPTIONS:
                 raise InvalidInputError(
                     f"the index function {function.__name__} must not have a parameter {word!r}: rename it"
                 )

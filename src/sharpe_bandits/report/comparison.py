@@ -20,7 +20,7 @@ _REFERENCES = (
 )
 
 
-def save(comparison: Comparison, folder: Path) -> None:
+def write(comparison: Comparison, folder: Path) -> Path:
     """Write all files of a comparison; nothing is written if one of them cannot be made."""
     files = {
         "comparison.csv": comparison.table.to_csv(),
@@ -28,6 +28,7 @@ def save(comparison: Comparison, folder: Path) -> None:
         "comparison.html": page(comparison).encode(),
     }
     write_all(folder, files)
+    return folder / "comparison.html"
 
 
 def page(comparison: Comparison) -> str:

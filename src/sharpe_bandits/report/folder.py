@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..charts.render_matplotlib import render_matplotlib
-from ..charts.render_plotly import render_plotly
+from ..charts import draw
 from ..experiments.panel import Panel, PanelResult
 from ..files import write_atomically
 from ..study import Study, tidy
@@ -29,8 +28,7 @@ def as_panel(study: Study) -> PanelResult:
 def plot(study: Study, interactive: bool) -> Any:
     """The study's figure, by matplotlib or by plotly."""
     result = as_panel(study)
-    figure = panel_figure(result, result.rows())
-    return render_plotly(figure) if interactive else render_matplotlib(figure)
+    return draw(panel_figure(result, result.rows()), interactive)
 
 
 def report(study: Study, folder: Path) -> Path:

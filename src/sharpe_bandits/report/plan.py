@@ -11,7 +11,6 @@ import numpy as np
 
 from ..charts.description import Axis, Chart, Dash, Figure, Rule, Series, look
 from ..charts.render_matplotlib import pictures
-from ..display import Table
 from ..files import to_json, write_all
 from ..planning.needs import VERIFY, Plan, Point
 from ..planning.words import answer, assumed, heads, lines, remarks, title
@@ -110,10 +109,11 @@ def page(plan: Plan) -> str:
     )  # fmt: skip
 
 
-def save(plan: Plan, folder: Path) -> None:
+def write(plan: Plan, folder: Path) -> Path:
     """Write the plan as table, plain data, figure and page."""
     files = {f"plan.{kind}": picture for kind, picture in pictures(figure(plan)).items()}
-    files["plan.csv"] = Table.of(plan.rows()).to_csv()
+    files["plan.csv"] = plan.table.to_csv()
     files["plan.json"] = to_json(plan.to_dict())
     files["plan.html"] = page(plan).encode()
     write_all(folder, files)
+    return folder / "plan.html"

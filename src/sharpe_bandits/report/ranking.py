@@ -37,7 +37,7 @@ _REFERENCES = (
 )
 
 
-def save(ranking: Ranking, folder: Path) -> None:
+def write(ranking: Ranking, folder: Path) -> Path:
     """Write all files of a ranking; nothing is written if one of them cannot be made."""
     drawn, paths = pictures(figure(ranking)), pictures(curves(ranking))
     names, matrix = correlations(ranking, None)
@@ -52,6 +52,7 @@ def save(ranking: Ranking, folder: Path) -> None:
         "ranking.html": page(ranking, drawn["svg"].decode(), paths["svg"].decode()).encode(),
     }
     write_all(folder, files)
+    return folder / "ranking.html"
 
 
 def figure(ranking: Ranking) -> Figure:
@@ -71,7 +72,7 @@ def figure(ranking: Ranking) -> Figure:
         charts=[charts],
         size=(8.4, 1.1 + 0.27 * min(len(ranking.columns), DRAWN)),
         caption=f"{settings['data']}; {settings['scale']}; annualised: {settings['annualised']}; "
-        f"risk-free rate {settings['risk-free rate']}; L = {ranking.L:.4g}",
+        f"{'; '.join(f'{what}: {words}' for what, words in ranking.judged().items())}; L = {ranking.L:.4g}",
         shared="y",
     )
 

@@ -39,7 +39,7 @@ _REFERENCES = (
 )
 
 
-def save(replay: Replay, folder: Path) -> None:
+def write(replay: Replay, folder: Path) -> Path:
     """Write all files of a replay; nothing is written if one of them cannot be made."""
     drawn = {
         "wealth": pictures(wealth(replay)),
@@ -56,6 +56,7 @@ def save(replay: Replay, folder: Path) -> None:
         "replay.html": page(replay, drawn["timeline"]["svg"].decode()).encode(),
     }
     write_all(folder, files)
+    return folder / "replay.html"
 
 
 def _log(replay: Replay) -> Table:

@@ -126,7 +126,7 @@ class Comparison(Shown):
         return sorted(kept, key=lambda name: -self.confidence_set[name])
 
     @property
-    def summary(self) -> str:
+    def conclusion(self) -> str:
         """What to make of it, in a few sentences."""
         level = 1 - self.confidence
         clear = [d for d in self.differences if d.fdr <= level]
@@ -201,24 +201,20 @@ class Comparison(Shown):
         """The differences, a row per pair; becomes a frame with ``to_pandas()``."""
         return Table.of([asdict(difference) for difference in self.differences])
 
-    def to_pandas(self) -> Any:
-        """The differences as a :class:`pandas.DataFrame`; needs pandas."""
-        return self.table.to_pandas()
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data, but for the returns."""
         words = {key: getattr(self, key) for key in self.__dataclass_fields__ if key != "returns"}
         pairs = [{key: None if value != value else value for key, value in asdict(d).items()} for d in self.differences]
-        return {**words, "differences": pairs, "summary": self.summary}
+        return {**words, "differences": pairs, "summary": self.conclusion}
 
-    def save(self, folder: str | Path) -> None:
-        """Write ``comparison.html``, ``.csv`` and ``.json``; needs the extra ``report``."""
-        from ..report.comparison import save
+    def report(self, folder: str | Path) -> Path:
+        """Write ``comparison.html``, whose path it returns, ``.csv`` and ``.json``; needs the extra ``report``."""
+        from ..report.comparison import write
 
-        save(self, Path(folder))
+        return write(self, Path(folder))
 
     def findings(self) -> Findings:
-        return Findings(self.remarks, self.tables(SHOWN), self.summary, self.settings())
+        return Findings(self.remarks, self.tables(SHOWN), self.conclusion, self.settings())
 
 
 @check_keywords(read_returns)

@@ -201,7 +201,7 @@ class Ranking(Shown):
         return float(statistics.annualised(self.selection.expected_maximum, self.periods_per_year))
 
     @property
-    def summary(self) -> str:
+    def conclusion(self) -> str:
         """What to make of it, in a few sentences."""
         first = self.columns[0]
         what = "Sharpe ratio" if self.by == "sharpe" else "RSSR"
@@ -323,22 +323,23 @@ class Ranking(Shown):
         """Every number, a row per column; shows itself in a notebook, and becomes a frame with ``to_pandas()``."""
         return Table.of([asdict(column) for column in self.columns])
 
-    def to_pandas(self) -> Any:
-        """Every number as a :class:`pandas.DataFrame`, a row per column; needs pandas."""
-        return self.table.to_pandas()
+    def plot(self, interactive: bool = False) -> Any:
+        """Ratios with their intervals: by matplotlib, or, if ``interactive``, by plotly; needs the extra ``report``."""
+        from ..charts import draw
+        from ..report.ranking import figure
 
-    def to_polars(self) -> Any:
-        """Every number as a :class:`polars.DataFrame`, a row per column; needs polars."""
-        return self.table.to_polars()
+        return draw(figure(self), interactive)
 
-    def save(self, folder: str | Path) -> None:
-        """Write ``ranking.csv``, ``.json``, ``.svg``, ``.png`` and ``.html``; needs the extra ``report``."""
-        from ..report.ranking import save
+    def report(self, folder: str | Path) -> Path:
+        """Write ``ranking.html``, whose path it returns, ``.csv``, ``.json``, ``.svg`` and ``.png``; needs the extra
+        ``report``.
+        """
+        from ..report.ranking import write
 
-        save(self, Path(folder))
+        return write(self, Path(folder))
 
     def findings(self) -> Findings:
-        summary = self.summary
+        summary = self.conclusion
         if len(self.columns) > SHOWN:
             summary = f"The first {SHOWN} of {len(self.columns):,} columns are shown. {summary}"
         return Findings(self.remarks, self.tables(SHOWN), summary, self.settings())

@@ -140,7 +140,7 @@ class Replay(Shown):
         return tuple(player for player in self.players if player.kind == "policy")
 
     @property
-    def summary(self) -> str:
+    def conclusion(self) -> str:
         """What to make of it, in a few sentences."""
         equal = self[EQUAL]
         said = (
@@ -273,10 +273,6 @@ class Replay(Shown):
         """Every number, a row per player and metric; becomes a frame with ``to_pandas()``."""
         return Table.of(self.rows())
 
-    def to_pandas(self) -> Any:
-        """Every number as a :class:`pandas.DataFrame`, a row per player and metric; needs pandas."""
-        return self.table.to_pandas()
-
     def rules(self) -> dict[str, str]:
         """What every player does, in words."""
         return {player.name: player.rule for player in self.players}
@@ -347,19 +343,28 @@ class Replay(Shown):
             "notes": list(self.notes),
             "remarks": list(self.remarks),
             "annual_sharpes": dict(zip(self.names, self.annual_sharpes, strict=True)),
-            "summary": self.summary,
+            "summary": self.conclusion,
             "warning": self.warning,
             "players": [player.to_dict() for player in self.players],
         }
 
-    def save(self, folder: str | Path) -> None:
-        """Write ``replay.html``, ``.csv`` and ``.json``, ``wealth.csv``, and figures; needs the extra ``report``."""
-        from ..report.replay import save
+    def plot(self, interactive: bool = False) -> Any:
+        """Wealth over time: by matplotlib, or, if ``interactive``, by plotly; needs the extra ``report``."""
+        from ..charts import draw
+        from ..report.replay import wealth
 
-        save(self, Path(folder))
+        return draw(wealth(self), interactive)
+
+    def report(self, folder: str | Path) -> Path:
+        """Write ``replay.html``, whose path it returns, ``.csv`` and ``.json``, ``wealth.csv``, and figures; needs the
+        extra ``report``.
+        """
+        from ..report.replay import write
+
+        return write(self, Path(folder))
 
     def findings(self) -> Findings:
-        words = f"{self.summary}\n\n{self.warning}"
+        words = f"{self.conclusion}\n\n{self.warning}"
         return Findings(self.remarks, self.tables(), words, {**self.rules(), **self.settings()})
 
 
@@ -488,12 +493,34 @@ def replay(
     dates = None if drawn.varied or returns.dates is None else returns.dates[warm_up:]
     same = bool((costs == costs[0]).all())
     return Replay(
-        tuple(found + beside), feedback, L, statistics.per_year(rate, returns.periods_per_year), rate,
-        float(costs[0]) if same else dict(zip(returns.names, costs.tolist(), strict=True)), drawn.every, hold, top,
-        warm_up, cost_aware, budget, runs, seed, paths, drawn.length, drawn.block, returns.names, dates,
-        tuple(map(float, own)), returns.periods_per_year, returns.kind, returns.span, returns.convention, returns.notes,
-        (*returns.remarks, *remarks, *doubts), "" if returns.hurdle is None else returns.hurdle.words,
-    )  # fmt: skip
+        players=tuple(found + beside),
+        feedback=feedback,
+        L=L,
+        risk_free=statistics.per_year(rate, returns.periods_per_year),
+        risk_free_per_period=rate,
+        cost=float(costs[0]) if same else dict(zip(returns.names, costs.tolist(), strict=True)),
+        every=drawn.every,
+        hold=hold,
+        top=top,
+        warm_up=warm_up,
+        cost_aware=cost_aware,
+        budget=budget,
+        runs=runs,
+        seed=seed,
+        paths=paths,
+        length=drawn.length,
+        block=drawn.block,
+        names=returns.names,
+        dates=dates,
+        annual_sharpes=tuple(map(float, own)),
+        periods_per_year=returns.periods_per_year,
+        source=returns.kind,
+        span=returns.span,
+        convention=returns.convention,
+        notes=returns.notes,
+        remarks=(*returns.remarks, *remarks, *doubts),
+        hurdle="" if returns.hurdle is None else returns.hurdle.words,
+    )
 
 
 def _luck(player: Player) -> float:

@@ -183,10 +183,7 @@ def rows(number: int) -> Callable[[int], str]:
 
 def _array(source: Any, names: Sequence[str] | None) -> Source:
     try:
-        values = np.asarray(source)
-        if np.ma.is_masked(source):
-            values = values.astype(object)
-            values[np.ma.getmaskarray(source)] = None
+        values = _unmasked(source)
     except ValueError as error:
         raise InvalidInputError(f"the rows of an array must be of one length ({brief(error)})") from None
     if values.ndim != 2:
@@ -194,6 +191,15 @@ def _array(source: Any, names: Sequence[str] | None) -> Source:
     if names is None or isinstance(names, str) or len(names) != values.shape[1]:
         raise InvalidInputError(f"an array of {values.shape[1]} columns needs as many names=, got {shown(names)}")
     return Source([str(name) for name in names], [_typed(c) for c in np.ascontiguousarray(values.T)], rows(len(values)))
+
+
+def _unmasked(source: Any) -> np.ndarray:
+    """An array, with None where a value is masked."""
+    values = np.asarray(source)
+    if np.ma.is_masked(source):
+        values = values.astype(object)
+        values[np.ma.getmaskarray(source)] = None
+    return values
 
 
 def _typed(values: np.ndarray) -> Any:
@@ -216,7 +222,7 @@ def _dictionary(source: Mapping[Any, Any]) -> Source:
                 f"column {shown(str(name))} must be a list or an array of values, got {shown(column)}"
             )
         if isinstance(column, np.ndarray):
-            columns.append(_typed(np.ma.filled(column.astype(object), None) if np.ma.is_masked(column) else column))
+            columns.append(_typed(_unmasked(column)))
         elif isinstance(column, (pa.Array, pa.ChunkedArray)):
             columns.append(_whole(column))
         else:
