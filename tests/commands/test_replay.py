@@ -72,7 +72,7 @@ def test_other_starts_and_blocks(file, capsys):
         )
     words = " ".join(capsys.readouterr().out.split())
     assert "3 of each policy on 150 rows that begin at a random one" in words
-    assert "3 of each policy on 400 rows drawn again in blocks of 4 on average" in words
+    assert "3 of each policy on 400 rows resampled in blocks of 4 on average" in words
 
 
 def test_by_default_it_plays_the_usual_policies_into_out(file, capsys):

@@ -73,7 +73,7 @@ def test_one_column_is_not_deflated(daily, tmp_path):
     assert alone.trials == 1
     assert alone["good"].dsr == alone["good"].psr
     assert alone["good"].best == 1.0
-    assert "The probability that its true Sharpe ratio is above 0 is" in alone.conclusion
+    assert "The confidence that its true Sharpe ratio is above 0 is" in alone.conclusion
     assert "without skill" not in alone.conclusion
     alone.report(tmp_path)
     assert "without skill" not in (tmp_path / "ranking.svg").read_text()
@@ -258,10 +258,10 @@ def test_trials_that_were_thrown_away(daily):
     assert alone.selection.expected_maximum == pytest.approx(expected)
     good = alone["good"]
     assert good.dsr == pytest.approx(scipy.stats.norm.cdf((good.sharpe - expected) / good.se))
-    assert "100 (99 not given, taken to be independent), as good as 100 independent ones" in alone.settings()["trials"]
+    assert "100 (99 not given, taken to be independent), equivalent to 100 independent ones" in alone.settings()["trials"]
     known = rank(daily, trials=100, trials_sd=0.5, replications=50)
     assert known.annual_expected_maximum == pytest.approx(0.5 * largest)
-    assert "scatter by 0.50 (as given)" in known.settings()["trials"]
+    assert "Sharpe ratios 0.50 (as given)" in known.settings()["trials"]
     with pytest.raises(sb.InvalidInputError, match="trials_sd must be a finite number above 0, got 0"):
         rank(daily, trials_sd=0)
 

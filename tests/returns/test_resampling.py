@@ -1,4 +1,4 @@
-"""Rows drawn again in blocks."""
+"""Rows resampled in blocks."""
 
 import numpy as np
 import pytest

@@ -131,8 +131,9 @@ class Comparison(Shown):
         level = 1 - self.confidence
         clear = [d for d in self.differences if d.fdr <= level]
         said = (
-            f"{len(clear)} of {len(self.differences)} differences of Sharpe ratios are clear at a false discovery rate "
-            f"of {level:.0%}; {sum(d.p <= level for d in self.differences)} would be if each had been looked at alone."
+            f"{len(clear)} of {len(self.differences)} differences of Sharpe ratios are significant at a false "
+            f"discovery rate of {level:.0%}; {sum(d.p <= level for d in self.differences)} without correction for "
+            "multiple testing."
         )
         if self.confidence_set:
             few = self.included[:SHOWN]
@@ -143,8 +144,8 @@ class Comparison(Shown):
             )
             than = f"than that of {self.against}" if self.against else "than 0"
             said += (
-                f" That no column has a Sharpe ratio larger {than} has a p-value of "
-                f"{self._resampled(self.superior['consistent'])} (superior predictive ability)."
+                f" The hypothesis that no column has a Sharpe ratio larger {than} has p = "
+                f"{self._resampled(self.superior['consistent'])} (test for superior predictive ability)."
             )
         else:
             said += (
@@ -162,7 +163,7 @@ class Comparison(Shown):
             "scale": self.returns.convention,
             "judged": self.returns.hurdle.words
             if self.returns.hurdle
-            else f"returns less {self.risk_free_per_period:.4g} per period",
+            else f"returns minus {self.risk_free_per_period:.4g} per period",
             "bootstrap": f"stationary, {self.replications:,} resamples, blocks of {self.block:.3g} rows on average, "
             f"seed {self.seed}",
             "common rows": f"{self.common:,} that all columns have; differences are over those that both have",

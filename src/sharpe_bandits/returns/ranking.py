@@ -209,16 +209,16 @@ class Ranking(Shown):
         if self.trials > 1:
             said += (
                 f" Its annualised Sharpe ratio is {first.annual_sharpe:z.2f}; the expected maximum of {self.trials} "
-                f"trials without skill is {self.annual_expected_maximum:.2f}. The probability that its true Sharpe "
+                f"trials without skill is {self.annual_expected_maximum:.2f}. The confidence that its true Sharpe "
                 f"ratio is above 0 is {_confidence(first.dsr)} after correcting for {self.trials} trials (deflated "
                 f"Sharpe ratio), and {_confidence(first.psr)} without the correction (probabilistic Sharpe ratio)."
             )
         else:
-            said += f" The probability that its true Sharpe ratio is above 0 is {_confidence(first.psr)}."
+            said += f" The confidence that its true Sharpe ratio is above 0 is {_confidence(first.psr)}."
         if self.pbo is not None:
             said += (
-                f" The best column of half of the blocks of rows is below the median in the other half in "
-                f"{self.pbo:.0%} of all ways to halve them (probability of backtest overfitting)."
+                f" The probability of backtest overfitting is {self.pbo:.0%}: the share of splits of the rows into two "
+                "halves in which the best column of one half is below the median in the other."
             )
         return said
 
@@ -257,13 +257,13 @@ class Ranking(Shown):
         if self.given_sd is not None:
             source = "as given"
         elif chosen.given > chosen.sampling:
-            source = f"as among the columns; chance alone makes it {annual['sampling']:.2f}"
+            source = f"observed among the columns; chance alone gives {annual['sampling']:.2f}"
         else:
-            source = f"by chance alone; among the columns it is {annual['given']:.2f}"
+            source = f"from chance alone; {annual['given']:.2f} observed among the columns"
         return (
-            f"{chosen.trials:,}{aside}, as good as {chosen.effective:.3g} independent ones by their average "
-            f"correlation of {chosen.correlation:.2f}; annualised Sharpe ratios among them scatter by "
-            f"{annual['variance']:.2f} ({source})"
+            f"{chosen.trials:,}{aside}, equivalent to {chosen.effective:.3g} independent ones (average correlation "
+            f"{chosen.correlation:.2f}); standard deviation of their annualised Sharpe ratios {annual['variance']:.2f} "
+            f"({source})"
         )
 
     def tables(self, max_rows: int | None = None) -> list[console.Cells]:

@@ -156,8 +156,8 @@ class Replay(Shown):
         wide = max(self.policies, key=lambda p: p.sd_over_runs["annual_sharpe"])
         least, most = wide.band["annual_sharpe"]
         said += (
-            f" The same policy has other luck in every run: that of {wide.name} is from {least:z.2f} to {most:z.2f} in "
-            "nine runs of ten."
+            f" Results vary from run to run: nine in ten runs of {wide.name} have a Sharpe ratio between {least:z.2f} and "
+            f"{most:z.2f}."
         )
         places = "one column" if self.top == 1 else f"{self.top} columns"
         return (
@@ -176,8 +176,8 @@ class Replay(Shown):
             )
         return (
             "This table shows what every column paid in every row; policies were shown only what they held. If you, "
-            "too, see every column's return whether you hold it or not, a bandit is the wrong tool: it pays for what "
-            "you could read for nothing. The same with full feedback (--full-feedback) shows how much."
+            "too, see every column's return whether you hold it or not, a bandit is the wrong tool: it pays to explore "
+            "what you can observe for free. Full feedback (--full-feedback) shows how much that costs."
         )
 
     def settings(self) -> dict[str, str]:
@@ -187,7 +187,7 @@ class Replay(Shown):
         played = {
             "recorded": "on the recorded rows",
             "starts": f"on {self.length:,} rows that begin at a random one",
-            "blocks": f"on {self.length:,} rows drawn again in blocks of {self.block or 1:.3g} on average",
+            "blocks": f"on {self.length:,} rows resampled in blocks of {self.block or 1:.3g} on average",
         }
         return {
             "data": f"{self.span}{', made from prices' * (self.source == 'prices')}; {len(self.names)} columns",
@@ -435,7 +435,7 @@ def replay(
         in the rest. By default half of the rounds
     paths : Paths, optional
         what a run is played on. "recorded": the rows as they are. "starts": ``length`` rows that begin at a random one,
-        half of the rows by default. "blocks": as many rows as there are, drawn again in blocks (the stationary
+        half of the rows by default. "blocks": as many rows as there are, resampled in blocks (the stationary
         bootstrap) of ``block`` rows on average, by default chosen as for :func:`rank`
     length, block : int | None and float | None, optional
         see ``paths``

@@ -1,4 +1,4 @@
-"""Rows drawn again in blocks: the stationary bootstrap [1], and how long its blocks should be.
+"""Rows resampled in blocks: the stationary bootstrap [1], and how long its blocks should be.
 
 Blocks of rows, of random length, are drawn from all columns at once: dependence over time and between columns stays.
 Their mean length is chosen for the influence function of the Sharpe ratio [2, 3]: the median of the columns, since the
