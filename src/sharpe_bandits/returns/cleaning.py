@@ -141,7 +141,7 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
 
 
 def _filled(values: np.ndarray) -> np.ndarray:
-    """Values with the last one before in place of each that is missing, if there is one."""
+    """Missing values filled with the last known one."""
     last = np.maximum.accumulate(np.where(np.isnan(values), 0, np.arange(len(values))[:, None]), axis=0)
     return np.take_along_axis(values, last, axis=0)
 
@@ -203,7 +203,7 @@ def rescale(draft: Draft, scale: float | None, kind: Kind) -> None:
 
 
 def check_moderate(draft: Draft) -> None:
-    """No return is so large that its square, or the sum of all squares, is beyond the largest number."""
+    """Raise if squares of returns, or their sum, overflow."""
     large = ~(np.abs(draft.values) <= _LARGEST) & ~np.isnan(draft.values)
     if large.any():
         row, column = _first(large)

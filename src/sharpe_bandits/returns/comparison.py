@@ -1,4 +1,4 @@
-"""Is one column better than another: differences of Sharpe ratios, and tests that allow for having looked at many.
+"""Is one column better than another? Differences of Sharpe ratios, and tests corrected for multiple comparisons.
 
 All of it is about the Sharpe ratio, of which every return is one part: SR + influence(return) has the Sharpe ratio for
 its mean, and the long-run variance of the Sharpe ratio's estimate for its own. The model confidence set and the test
@@ -42,7 +42,7 @@ LEAST_COMMON = 2 * CSCV_BLOCKS
 
 @dataclass(frozen=True)
 class Difference:
-    """The Sharpe ratio of one column less that of another, over the rows that both have; annualised.
+    """The Sharpe ratio of one column minus that of another, over the rows that both have; annualised.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Difference:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Shown):
-    """What can be said of differences between columns.
+    """Differences between columns, and their significance.
 
     Attributes
     ----------
@@ -188,12 +188,12 @@ class Comparison(Shown):
         return shown + ([(["", "p", "in the model confidence set"], kept)] if kept else [])
 
     def _or_dash(self, d: Difference) -> tuple[str, str]:
-        """A difference and its standard error; too few rows that both columns have give none."""
+        """A difference and its standard error; dashes where the columns share too few rows."""
         known = not math.isnan(d.annual_difference)
         return (f"{d.annual_difference:+z.2f}", f"{d.annual_se:.2f}") if known else ("–", "–")
 
     def _resampled(self, p: float) -> str:
-        """A p-value by resamples, to the digit that another seed leaves alone."""
+        """A bootstrap p-value, rounded to what another seed would not change."""
         error = max(math.sqrt(p * (1 - p) / self.replications), 1 / self.replications)
         return f"{p:.{console.decimals(error, least=2, most=3 if p < 0.5 else 2)}f}"
 
@@ -203,7 +203,7 @@ class Comparison(Shown):
         return Table.of([asdict(difference) for difference in self.differences])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, but for the returns."""
+        """Plain data, without the returns."""
         words = {key: getattr(self, key) for key in self.__dataclass_fields__ if key != "returns"}
         pairs = [{key: None if value != value else value for key, value in asdict(d).items()} for d in self.differences]
         return {**words, "differences": pairs, "summary": self.conclusion}
@@ -231,7 +231,7 @@ def compare(
     seed: int = 0,
     **reading: Any,
 ) -> Comparison:
-    """Compare the Sharpe ratios of columns: pairwise, and all at once.
+    """Compare the Sharpe ratios of columns: pairwise, and jointly.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def compare(
 
 
 def _pairs(ratios: np.ndarray, against: int | None) -> list[tuple[int, int]]:
-    """Which columns are compared, that of the larger Sharpe ratio first."""
+    """Pairs of columns to compare, the larger Sharpe ratio first."""
     if against is not None:
         return [(k, against) for k in range(len(ratios)) if k != against]
     order = np.argsort(-ratios, kind="stable").tolist()

@@ -76,7 +76,7 @@ def forms_of(column: Any) -> list[str]:
 
 
 def by_form(thing: Any, form: str) -> datetime.datetime | None:
-    """A date of text in this form; None if it is none."""
+    """Text parsed as a date in this format; None if that fails."""
     try:
         return datetime.datetime.strptime(thing.strip(), form)
     except Exception:  # what is not text, or in another form; regular expressions of forms fail in ways of their own
@@ -164,7 +164,7 @@ def read(
 
 
 def _of_one_form(column: Any) -> np.ndarray | None:
-    """Dates of text that is an ISO date, with or without a time of day, throughout; None where it is not."""
+    """Dates of a text column that holds ISO dates throughout, with or without times; None otherwise."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -209,7 +209,7 @@ def _read_form(name: str, column: Any, place: Callable[[int], str], form: str) -
 
 
 def absent(thing: Any) -> bool:
-    """Whether a single thing stands for a missing value: None, not a number, not a time, NA."""
+    """Whether a value is missing: None, NaN, NaT or NA."""
     if isinstance(thing, str):
         return thing.strip() in MISSING_WORDS
     try:

@@ -17,7 +17,7 @@ CALENDAR = {"week": "datetime64[W]", "month": "datetime64[M]", "quarter": "datet
 
 
 def check_every(every: Any, dates: np.ndarray | None, as_recorded: bool) -> int | str:
-    """``every``, if decisions can be made so: every so many rows, or by the calendar of recorded dates."""
+    """``every``, checked: a number of rows, or a calendar unit, which needs dates."""
     if not isinstance(every, str):
         return whole("every", every, 1)
     if every.isdecimal() and int(every):
@@ -104,7 +104,7 @@ class Held:
 
     @property
     def net(self) -> np.ndarray:
-        """Returns less the cost of trading."""
+        """Returns minus the cost of trading."""
         return np.asarray(self.gross - self.cost * (1 + self.gross))
 
 

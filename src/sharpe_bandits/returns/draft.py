@@ -1,4 +1,4 @@
-"""A table on its way in: which columns and dates it has, as numbers; what cannot be read is an error with its place."""
+"""A table being read: its columns and dates as numbers. What cannot be read raises an error that names the place."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LIKE_A_NUMBER = re.compile(r"[-+(]?[$€£]?\s?\d[\d,. ]*\s?%?\)?")
 
 @dataclass
 class Draft:
-    """The table on its way: ``rows`` are those of the source that are left, so that an error can name them."""
+    """The table so far; ``rows`` are the source rows that are left, so that an error can name them."""
 
     names: list[str]
     values: np.ndarray
@@ -138,7 +138,7 @@ def _long_form(source: sources.Source, dated: int | None, text: int) -> str:
 
 
 def _positions(source: sources.Source, columns: Sequence[str], there: list[int]) -> list[int]:
-    """Where the columns of these names stand."""
+    """Positions of the columns with these names."""
     at = {name: position for position, name in reversed(list(enumerate(source.names)))}
     allowed, chosen = set(there), []
     for name in columns:
@@ -180,7 +180,7 @@ def _is_name(cell: Any) -> bool:
 
 
 def _pass_names_in(source: sources.Source, row: int) -> str:
-    """The option that takes this row for the names; lines that are empty are no rows, but are skipped like others."""
+    """The option that makes this row the header; empty lines are not rows, but count as skipped lines."""
     place = source.place(row)
     skip = next(int(word) for word in place.split() if word.isdecimal()) - 1
     return f"pass skip_rows={skip} (--skip-rows {skip}) if the names are in {place}"
@@ -206,7 +206,7 @@ def _is_datum(name: str) -> bool:
 
 
 def _numbers(draft: Draft, number: int, column: Any, text: bool, written: notation.Notation) -> np.ndarray:
-    """A column as floats, not a number where a value is missing."""
+    """A column as floats, NaN where a value is missing."""
     import pyarrow as pa
 
     if not written.plain and (text or (isinstance(column, list) or not pa.types.is_primitive(column.type))):
@@ -260,7 +260,7 @@ def _undated(name: str, thing: Any, column: Any) -> str:
 
 
 def _misread(thing: str, column: list[Any], written: notation.Notation) -> str:
-    """What is wrong with a number that is not written as was said."""
+    """Why a number does not match the declared notation."""
     said = f"decimal={written.decimal!r}, thousands={written.thousands!r}, currency={written.currency!r}"
     if written.percent and "%" not in thing and any(other is not None and "%" in other for other in column):
         said += ", where other values of the column have a per cent sign"

@@ -1,4 +1,4 @@
-"""Tables that can be read but are doubtful: what cannot be meant is refused, what may be a mistake is remarked on.
+"""Tables that can be read but are doubtful: impossible ones raise an error, suspicious ones get a remark.
 
 Every refusal and every remark names the place, what it looks like, and what to do about it.
 """
@@ -59,7 +59,7 @@ _STILL, _UNLIKELY = 10, 1e-6
 
 
 def refuse(source: Source, table: Draft, kind: Kind, chosen: bool) -> None:
-    """Raise if columns are not prices or returns, or if rows run backwards; columns that were chosen are meant.
+    """Raise if columns are not prices or returns, or if rows run backwards; columns that the user chose are trusted.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def _value(columns: list[str]) -> str:
 
 
 def time_of(values: np.ndarray) -> str | None:
-    """What measure of time numbers are that rise, or fall, from row to row; None if they are none."""
+    """Which unit of time numbers count that rise, or fall, from row to row; None if they are not times."""
     for some in (values[:100], values):  # a few tell most columns
         if len(some) < 4 or not np.isfinite(some).all():
             return None
@@ -167,7 +167,7 @@ def _order(column: Any) -> int | None:
 
 
 def _readings(things: list[Any]) -> list[list[Any]]:
-    """What the things may stand for in time, in every way that suits all of them."""
+    """Every way to read all of these values as dates."""
     if all(isinstance(thing, (int, float)) and not isinstance(thing, bool) for thing in things):
         whole = [int(thing) for thing in things if float(thing).is_integer()]
         dates = [_date(number) for number in whole if len(str(number)) in (6, 8)]
@@ -220,7 +220,7 @@ def remarks(table: Draft, kind: Kind, periods_per_year: float, prices: np.ndarra
 
 
 def rows_per_year(dates: np.ndarray) -> float:
-    """How many rows there are in a year, long stretches without any left out."""
+    """Rows per year, long gaps excluded."""
     days = np.diff(dates) / np.timedelta64(1, "D")
     usual = float(np.median(days))
     within = days[days <= _HOLE * max(usual, 1.0)]
@@ -228,7 +228,7 @@ def rows_per_year(dates: np.ndarray) -> float:
 
 
 def _frequency(table: Draft, periods_per_year: float) -> list[str]:
-    """Remarks on dates that come at another frequency than everything is annualised by, and on holes in them."""
+    """Remarks on dates whose frequency differs from periods_per_year, and on gaps between them."""
     if table.dates is None:
         return []
     days = np.diff(table.dates) / np.timedelta64(1, "D")
@@ -256,7 +256,7 @@ def _logarithms(values: np.ndarray) -> np.ndarray:
 
 
 def _jumps(table: Draft) -> list[str]:
-    """Remarks on a price that is out by a factor, and on splits that prices are not adjusted for; the first of each."""
+    """Remarks on a price that is wrong by a factor, and on unadjusted splits; the first of each."""
     undone, split, other = [], [], []  # places (row, column)
     for column in range(len(table.names)):
         logs = _logarithms(table.values[:, column])

@@ -1,4 +1,4 @@
-"""Which policies a replay plays: the usual ones or those given, if they can be played on a table of returns."""
+"""The policies of a replay: the default ones, or those given if a table of returns can be played with them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def chosen_policies(
 
 
 def _unsigned(policy: Policy) -> bool:
-    """Whether a policy that could keep the sign of RSSR does not."""
+    """Whether a policy ignores the sign of RSSR although it could keep it."""
     objective = getattr(policy, "objective", None)
     return getattr(policy, "signed", True) is False or (isinstance(objective, RSSR) and not objective.signed)
 

@@ -112,7 +112,7 @@ class Player:
         return statistics.drawdowns(self.held.net)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, but for the wealth and the holdings of every row."""
+        """Plain data, without the wealth and the holdings of every row."""
         fixed = (field.name for field in fields(self) if field.name != "held" and not field.name.startswith("wealth"))
         return {key: getattr(self, key) for key in fixed}
 
@@ -179,7 +179,7 @@ class _TablePaths(Environment):
 
     @property
     def recorded(self) -> np.ndarray:
-        """What policies would learn from in the rounds of the recorded rows."""
+        """Rewards of the rounds of the recorded rows."""
         return compounded(self.judged[: self.length], self.begins)
 
     def drawn(self, run: int) -> tuple[np.ndarray, np.ndarray]:
@@ -254,7 +254,7 @@ class Judge:
         return self.paths.begins[self.paths.warm_rounds :] - self.paths.warm
 
     def judged(self, run: int, net: np.ndarray) -> np.ndarray:
-        """Net returns less the hurdle of their rows, if there is one."""
+        """Net returns minus the hurdle of their rows, if there is one."""
         if self.returns.hurdle is None:
             return net
         return np.asarray(net - self.returns.hurdle.values[self.paths.drawn(run)[0][self.paths.warm :]])
@@ -372,7 +372,7 @@ def play(policy: Policy, table: Judge, feedback: Feedback, runs: int, budget: in
 
 
 def benchmarks(table: Judge, runs: int, top: int) -> tuple[list[Player], list[str]]:
-    """What one could have done without a policy, and remarks on what could not be played."""
+    """Benchmarks that need no policy, and remarks on those that could not be played."""
     names, paths = table.returns.names, table.paths
     drawn = [paths.played(run) for run in range(runs)]
     seen = [paths.judged[paths.drawn(run)[0]] for run in range(runs)]  # the warm-up included
@@ -437,7 +437,7 @@ def follow_the_leader(x: np.ndarray, risk_free_per_period: float = 0.0, top: int
 
 
 def first_regulariser(paths: _TablePaths) -> float:
-    """L from the first rounds alone: later ones are not known yet when policies begin to use it."""
+    """L from the first rounds alone: policies cannot know later ones when they start."""
     first = paths.recorded[: max(FIRST_ROWS, 2 * paths.K, paths.warm_rounds)]
     seen = [column[~np.isnan(column)] for column in first.T]
     varied = [column.var(ddof=1) for column in seen if len(column) > 1 and np.ptp(column) > CONSTANT]

@@ -1,4 +1,4 @@
-"""Columns of returns ranked by Sharpe ratio or RSSR, with what is needed not to over-believe the first.
+"""Columns of returns ranked by Sharpe ratio or RSSR, with corrections for having selected the best.
 
 Intervals are from the stationary bootstrap of all columns at once (:mod:`.resampling`).
 """
@@ -116,7 +116,7 @@ class Ranked:
 
 @dataclass(frozen=True, repr=False)
 class Ranking(Shown):
-    """Columns, best first, and all that the numbers depend on.
+    """Columns, best first, and the settings that all numbers depend on.
 
     Attributes
     ----------
@@ -192,12 +192,12 @@ class Ranking(Shown):
 
     @property
     def trials(self) -> int:
-        """How many were tried."""
+        """Number of trials."""
         return self.selection.trials
 
     @property
     def annual_expected_maximum(self) -> float:
-        """Annualised Sharpe ratio to expect of the best of so many trials without skill."""
+        """Expected maximum of the annualised Sharpe ratios of the trials if none has skill."""
         return float(statistics.annualised(self.selection.expected_maximum, self.periods_per_year))
 
     @property
@@ -238,13 +238,13 @@ class Ranking(Shown):
         }
 
     def judged(self) -> dict[str, str]:
-        """What is taken off returns, in words."""
+        """What is subtracted from returns, in words."""
         if self.returns.hurdle is not None:
             return {"judged": self.returns.hurdle.words}
         return {"risk-free rate": f"{self.risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"}
 
     def _trials(self) -> str:
-        """What the deflated Sharpe ratio takes the trials to be, in words."""
+        """The trials that the deflated Sharpe ratio corrects for, in words."""
         chosen, given = self.selection, len(self.columns)
         if chosen.trials == 1:
             return "1"
@@ -267,7 +267,7 @@ class Ranking(Shown):
         )
 
     def tables(self, max_rows: int | None = None) -> list[console.Cells]:
-        """Tables of ratios, of what to believe of them, and of the rest, as text; ``max_rows`` rows each."""
+        """Tables of ratios, their significance, and everything else, as text; ``max_rows`` rows each."""
         interval = f"{100 * self.confidence:g}% interval"
         hurdle = self.returns.hurdle
         what = "" if hurdle is None else "active " if hurdle.kind == "benchmark" else "excess "
@@ -311,7 +311,7 @@ class Ranking(Shown):
         ]  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, but for the returns."""
+        """Plain data, without the returns."""
         expected = {"expected_maximum": self.selection.expected_maximum}
         words = {key: getattr(self, key) for key in self.__dataclass_fields__ if key != "returns"}
         words |= {"columns": [asdict(c) for c in self.columns], "selection": asdict(self.selection)}
@@ -371,7 +371,7 @@ def rank(
     seed: int = 0,
     **reading: Any,
 ) -> Ranking:
-    """Rank the columns of returns, with intervals and with the best of many deflated.
+    """Rank the columns of returns, with intervals and the deflated Sharpe ratio.
 
     Parameters
     ----------
@@ -492,7 +492,7 @@ def rank(
 
 
 def _leader(returns: Returns, objective: RSSR | None, alpha: float, rate: float) -> Leader | None:
-    """The column that looks best over the rows that all have, with its name, and the date (or row) since when."""
+    """The column that leads over the rows that all columns have: its name, and the date (or row) since when."""
     rows = np.flatnonzero(~np.isnan(returns.excess).any(axis=1))
     if returns.excess.shape[1] < 2 or not len(rows):
         return None
@@ -512,7 +512,7 @@ def false_discovery_rates(p: Any, method: Literal["bh", "by"]) -> np.ndarray:
 
 
 def _watch(x: np.ndarray, rate: float, alpha: float, columns: int, q: float) -> tuple[float | None, float | None, bool]:
-    """Ends of the interval of the annualised Sharpe ratio at all times at once, and whether tails are heavy."""
+    """Ends of the time-uniform interval of the annualised Sharpe ratio, and whether tails are heavy."""
     found = confidence_sequence(x, alpha=alpha, risk_free=rate, arms=columns, autocorrelated=True)
     low, high = (float(statistics.annualised(end[-1], q)) for end in (found.low, found.high))
     begun = math.isfinite(high)

@@ -1,4 +1,4 @@
-"""Policies played through a table of returns, row by row in time order, beside what one could have done without them.
+"""Policies played through a table of returns in time order, beside benchmarks that need no policy.
 
 In every row a policy holds one column, or several in equal parts, and earns the return. Returns are taken as they
 stand: holding a column changes none of them. It decides in every row, or once in a period; a round of the policy is one
@@ -53,7 +53,7 @@ _LISTED = 25
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replay(Shown):
-    """Players, policies first, and all that the numbers depend on.
+    """Players, policies first, and the settings that all numbers depend on.
 
     Attributes
     ----------
@@ -156,8 +156,8 @@ class Replay(Shown):
         wide = max(self.policies, key=lambda p: p.sd_over_runs["annual_sharpe"])
         least, most = wide.band["annual_sharpe"]
         said += (
-            f" Results vary from run to run: nine in ten runs of {wide.name} have a Sharpe ratio between {least:z.2f} and "
-            f"{most:z.2f}."
+            f" Results vary from run to run: nine in ten runs of {wide.name} have a Sharpe ratio between {least:z.2f} "
+            f"and {most:z.2f}."
         )
         places = "one column" if self.top == 1 else f"{self.top} columns"
         return (
@@ -332,7 +332,7 @@ class Replay(Shown):
         return table
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, but for dates and the wealth of every row."""
+        """Plain data, without dates and the wealth of every row."""
         words = (
             "feedback", "L", "risk_free", "risk_free_per_period", "hurdle", "cost", "every", "hold", "top", "warm_up",
             "cost_aware", "budget", "runs", "seed", "paths", "length",

@@ -38,14 +38,14 @@ def arch_bootstrap() -> Any:
 
 
 def check_block(block: float, rows: int) -> float:
-    """``block`` as a float, if it is a mean block length for so many rows."""
+    """``block`` as a float, if it is a valid mean block length for this number of rows."""
     if not 1 <= real(block) <= rows:
         raise InvalidInputError(f"block, the mean length of a block, must be from 1 to the {rows} rows, got {block!r}")
     return float(block)
 
 
 def block_length(x: np.ndarray, risk_free_per_period: float = 0.0) -> float:
-    """Mean block length for all columns at once: the median of those that suit each [2, 3]."""
+    """One mean block length for all columns: the median of their optimal lengths [2, 3]."""
     bootstrap = arch_bootstrap()
     shortest = int((~np.isnan(x)).sum(axis=0).min())
     if shortest < LEAST_FOR_BLOCKS:

@@ -1,4 +1,4 @@
-"""Tables as they come: CSV, Parquet and spreadsheet files, frames, Arrow tables, dictionaries and arrays.
+"""Tables in every supported form: CSV, Parquet and spreadsheet files, frames, Arrow tables, dictionaries and arrays.
 
 Nothing is judged here. Columns keep the types of their source, and every row knows how its owner counts it.
 """
@@ -159,7 +159,7 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def brief(error: Exception) -> str:
-    """What another library says was wrong, in a line."""
+    """Another library's error message, on one line."""
     text = " ".join(str(error).split())
     return text if len(text) <= 200 else f"{text[:200]}…"
 
@@ -177,7 +177,7 @@ def plain_values(column: Any) -> list[Any]:
 
 
 def rows(number: int) -> Callable[[int], str]:
-    """How the rows of a table without lines are counted: from 1."""
+    """Row numbers of a table that is not a text file: from 1."""
     return lambda row: f"row {row + 1} of {number}"
 
 
@@ -254,7 +254,7 @@ def _arrow(table: Any) -> Source:
 
 
 def _kept_by_pandas(table: Any) -> list[Any]:
-    """What pandas noted of a frame's index; anybody may have written anything there."""
+    """The metadata pandas stores about a frame's index, which may be malformed."""
     try:
         noted = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The Sharpe ratio of recorded returns: how uncertain it is, and how far the best of many is to be believed.
+"""The Sharpe ratio of recorded returns: its uncertainty, and corrections for having selected the best of many.
 
 Returns are an array of one series, or of a series per column; what is estimated is then a number, or one per column.
 Sharpe ratios and risk-free rates are per period, variances are the unbiased ones, unless a name says otherwise.
@@ -61,7 +61,7 @@ def sharpe_se(x: Any, risk_free_per_period: float = 0.0) -> Any:
 
 
 def se_from_moments(sharpe: Any, rows: int, skewness: Any = 0.0, kurtosis: Any = 3.0) -> Any:
-    """Standard error of the Sharpe ratio of so many independent returns, from its moments (kurtosis 3 is normal).
+    """Standard error of the Sharpe ratio of n independent returns, from their moments (kurtosis 3 is normal).
 
     The square is (1 − γ₃ SR + (γ₄ − 1)/4 · SR²)/(n − 1), as in the probabilistic Sharpe ratio [5].
     """
@@ -83,7 +83,7 @@ def sharpe_se_hac(x: Any, risk_free_per_period: float = 0.0, lags: int | None = 
 def sharpe_difference(
     x: Any, y: Any, risk_free_per_period: float = 0.0, lags: int | None = None
 ) -> tuple[float, float]:
-    """Sharpe ratio of ``x`` less that of ``y``, series of the same rows, and its standard error [7].
+    """Sharpe ratio of ``x`` minus that of ``y``, series of the same rows, and its standard error [7].
 
     The error allows for the two moving together and for autocorrelation: it is that of :func:`sharpe_se_hac`, from the
     difference of the two influence functions.
@@ -98,7 +98,7 @@ def sharpe_difference(
 
 
 def sharpe_so_far(x: Any, risk_free_per_period: float = 0.0) -> np.ndarray:
-    """Sharpe ratio of the rows up to each, that one included; not a number as long as they do not vary."""
+    """Sharpe ratio of the rows up to and including each; NaN as long as they do not vary."""
     x = _series(x)
     rows = np.arange(1.0, len(x) + 1).reshape(-1, *[1] * (x.ndim - 1))
     away = x - x[0]  # keeps the variance accurate where the mean dwarfs it

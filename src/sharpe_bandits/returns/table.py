@@ -20,7 +20,7 @@ from .statistics import LARGEST_RATE, per_period, risk_free_rate
 
 @dataclass(frozen=True, eq=False)
 class Hurdle:
-    """What is taken off every return before it is judged: a series of risk-free rates, or a benchmark's returns.
+    """What is subtracted from every return before it is judged: a series of risk-free rates, or a benchmark's returns.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Returns:
 
     @property
     def excess(self) -> np.ndarray:
-        """Returns less the hurdle of their row; a single risk-free rate is not taken off here."""
+        """Returns minus the hurdle of their row; a constant risk-free rate is not subtracted here."""
         return self.values if self.hurdle is None else self.values - self.hurdle.values[:, None]
 
     def rate(self, risk_free: float, risk_free_per_period: float | None) -> float:
@@ -101,12 +101,12 @@ class Returns:
 
     @property
     def convention(self) -> str:
-        """Scale of the returns and how they are annualised, in words; stands beside every figure."""
+        """Scale of the returns and how they are annualised, in words; shown with every figure."""
         return f"simple returns per period, 0.01 = 1%; {self.periods_per_year:g} periods per year"
 
     @property
     def span(self) -> str:
-        """How many rows there are, and from when to when."""
+        """Number of rows, first and last date."""
         if self.dates is None:
             return f"{len(self.values):,} returns"
         first, last = dates_of.in_words(self.dates[0]), dates_of.in_words(self.dates[-1])
@@ -114,7 +114,7 @@ class Returns:
 
     @property
     def counts(self) -> np.ndarray:
-        """How many returns each column has."""
+        """Number of returns of each column."""
         return (~np.isnan(self.values)).sum(axis=0)
 
     @property
