@@ -16,6 +16,11 @@ settings.register_profile("long", deadline=None, max_examples=300, print_blob=Tr
 settings.load_profile("quick")  # --hypothesis-profile chooses another
 
 
+def examples(share):
+    """A share of the examples of the profile, for tests whose examples take long."""
+    return max(1, round(share * settings.default.max_examples))
+
+
 #: Files that take longest, those first: processes that share the tests then end at about the same time. Those that
 #: compile the kernels of all policies are not neighbours: one finds what the other has compiled.
 LONGEST = (

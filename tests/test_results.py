@@ -13,11 +13,12 @@ import sharpe_bandits as sb
 from sharpe_bandits.arms.bandit import as_environment
 from sharpe_bandits.engine.spec import BATCHES, Spec, run_chunk
 from tests.chunks import BANDIT, HORIZON, POLICIES, assert_same, merge
+from tests.conftest import examples
 from tests.top_m import FIVE
 
 
 @given(st.permutations(range(7)), st.sampled_from(POLICIES))
-@settings(max_examples=10)
+@settings(max_examples=examples(0.4))
 def test_chunks_merge_in_any_order(order, policy):
     """Chunks of 3, 1, 5, ... runs that split batches, merged in any order."""
     sizes = [3, 1, 5, 2, 16, 4, 9]

@@ -14,6 +14,7 @@ from sharpe_bandits.executors import Threads
 from sharpe_bandits.simulation import checkpoint_times, tasks_of
 from tests.chunks import BANDIT, HORIZON, POLICIES, assert_same, merge
 from tests.clocks import TABLE
+from tests.conftest import examples
 from tests.fixed_confidence import identify
 from tests.messages import says
 
@@ -36,7 +37,7 @@ def reference(policy, runs, seed):
     return merge(spec, [run_chunk(spec, run, 1) for run in range(runs)])
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(0.6))
 @given(
     policies=st.lists(st.sampled_from(POLICIES), min_size=1, max_size=4, unique_by=lambda p: p.name),
     runs=st.integers(1, 40),
@@ -83,7 +84,7 @@ def test_runs_seeds_and_sources_differ():
     assert len({rewards.tobytes() for rewards in traces}) == len(traces)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(0.8))
 @given(
     policy=st.sampled_from([*POLICIES, sb.UniformSampling(sb.RSSR(L=2.0)), sb.SHSR(L=2.0, keep_samples=True)]),
     arms=st.integers(2, 9),

@@ -12,6 +12,7 @@ import sharpe_bandits as sb
 from sharpe_bandits.call_tree import mentions, substituted
 from sharpe_bandits.kernels import statistics, streams
 from sharpe_bandits.policies.scale_free import effective_pulls, influence_variance_of
+from tests.conftest import examples
 from tests.forgetting import TURNING
 
 L, R = 0.8, 0.1
@@ -136,7 +137,7 @@ def test_choices_are_those_of_a_twin(policy, indices, tape):
 
 @pytest.mark.parametrize("policy", POLICIES)
 @given(power=st.integers(-20, 20), seed=st.integers(0, 1000))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(0.6), deadline=None)
 def test_choices_do_not_depend_on_the_unit(policy, power, seed, tape):
     # A power of two changes no digit of any number, so that even ties stay ties.
     c = 2.0**power

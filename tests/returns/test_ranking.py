@@ -258,7 +258,9 @@ def test_trials_that_were_thrown_away(daily):
     assert alone.selection.expected_maximum == pytest.approx(expected)
     good = alone["good"]
     assert good.dsr == pytest.approx(scipy.stats.norm.cdf((good.sharpe - expected) / good.se))
-    assert "100 (99 not given, taken to be independent), equivalent to 100 independent ones" in alone.settings()["trials"]
+    assert (
+        "100 (99 not given, taken to be independent), equivalent to 100 independent ones" in alone.settings()["trials"]
+    )
     known = rank(daily, trials=100, trials_sd=0.5, replications=50)
     assert known.annual_expected_maximum == pytest.approx(0.5 * largest)
     assert "Sharpe ratios 0.50 (as given)" in known.settings()["trials"]

@@ -10,6 +10,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from tests.conftest import examples
+
 from .conftest import WRITER, bearer
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
@@ -29,7 +31,12 @@ def test_every_operation_answers_as_the_schema_says(served, app, store):
         kinds = {parameter["schema"].get("type") for parameter in route.get("parameters", [])} - {"string"}
         for mode in GenerationMode if kinds or "requestBody" in route else [GenerationMode.POSITIVE]:
 
-            @settings(max_examples=8, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+            @settings(
+                max_examples=examples(0.32),
+                deadline=None,
+                phases=[Phase.generate],
+                suppress_health_check=list(HealthCheck),
+            )
             @given(case=operation.as_strategy(generation_mode=mode))
             def check(case):
                 case.call_and_validate(headers=bearer(WRITER), checks=CHECKS)
