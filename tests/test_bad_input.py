@@ -179,6 +179,8 @@ def test_calls_are_refused_with_a_remedy(make, parts):
         (lambda: sb.simulate(sb.UCB1(), PAIR, budget=10), ("simulate takes no budget=", "pass horizon=")),
         (lambda: sb.identify(sb.LUCB(L=0.5), PAIR, horizon=10), ("identify takes no horizon=", "max_budget")),
         (lambda: sb.trace(sb.UCB1(), PAIR, horizon=10, runs=3), ("trace takes no runs=", "pass run=")),
+        (lambda: sb.SHSR(L=0.5).agent(arms=3, budget=10), ("agent takes no budget=", "pass horizon=")),
+        (lambda: sb.UCB1().agent(arms=3, sed=1), ("no argument of agent is called 'sed'", "did you mean 'seed'?")),
         (lambda: sb.simulate(sb.UCB1(), PAIR, horizon=10, run=3), ("no argument of simulate", "'run'", "mean 'runs'?")),
         (lambda: sb.rank(None, replication=9), ("no argument of rank is called 'replication'", "'replications'?")),
         (lambda: sb.replay(None, perods_per_year=9), ("no argument of replay", "did you mean 'periods_per_year'?")),

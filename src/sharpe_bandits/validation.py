@@ -132,7 +132,8 @@ def check_keywords(
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        known = [name for takes in (function, also) if takes for name in inspect.signature(takes).parameters]
+        takes = [name for takes in (function, also) if takes for name in inspect.signature(takes).parameters]
+        known = [name for name in takes if name != "self"]
 
         @functools.wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -15,7 +15,7 @@ from ..kernels.fixed_confidence import in_turn
 from ..names import check_name
 from ..objectives import Objective, objective_from_dict
 from ..plain_data import from_plain
-from ..validation import inside, real, whole
+from ..validation import check_keywords, inside, real, whole
 
 if TYPE_CHECKING:
     from ..agents import Agent
@@ -115,6 +115,11 @@ class Policy:
         """The policy with what it derives from the game, such as the length of its pilot, given as numbers."""
         return self
 
+    @check_keywords(
+        budget="the budget of a policy with phases is its horizon; pass horizon=",
+        objective="policies are given theirs, as in ScaleFreeUCB(objective=...)",
+        runs="an agent plays once; simulate() plays many runs",
+    )
     def agent(self, arms: int | Iterable[str], *, horizon: int | None = None, seed: int = 0) -> Agent:
         """A live agent that follows this policy: ask it for an arm, tell it the reward.
 
@@ -123,7 +128,7 @@ class Policy:
         arms : int | Iterable[str]
             names of the arms, or their number (they are then called 0, 1, ...)
         horizon : int | None, optional
-            number of rounds, where the policy needs to know it
+            number of rounds, where the policy needs to know it (the budget of a policy with phases)
         seed : int, optional
             of the policy's own randomness, if it has any
         """
