@@ -89,7 +89,7 @@ def test_pulls_under_way_are_counted_and_taken_back():
     assert (agent.t, agent.asked, agent.pending) == (3, 6, {"a": 0, "b": 2})
     with pytest.raises(sb.CampaignOverError, match=r"all 5 rounds .* 2 rewards are still to come"):
         agent.ask()
-    with pytest.raises(sb.InvalidInputError, match="no pull of arm 'a' is under way"):
+    with pytest.raises(sb.InvalidInputError, match="no pull of arm 'a' is pending"):
         agent.cancel("a")
     again = sb.Agent.from_json(agent.to_json())
     assert again.pending == agent.pending
@@ -184,7 +184,7 @@ def test_arms_come_and_go():
     with pytest.raises(sb.InvalidInputError, match="the last one"):
         agent.retire_arm("c")
     for fixed in (sb.SHSR(L=0.5).agent(arms=["a", "b"], horizon=40), sb.LUCB(L=0.5).agent(arms=["a", "b"])):
-        with pytest.raises(sb.InvalidInputError, match="among the arms that it begins with"):
+        with pytest.raises(sb.InvalidInputError, match="among the arms that it starts with"):
             fixed.add_arm("c")
 
 
@@ -260,7 +260,7 @@ def test_the_largest_agents_are_made_quickly(policy):
 def test_a_window_that_would_take_too_much_room_is_refused():
     policy = sb.SlidingWindowUCB(L=1, window=10**6)
     assert policy.agent(arms=50).ask() == 0
-    with pytest.raises(sb.InvalidInputError, match="shorten the window or take DiscountedUCB"):
+    with pytest.raises(sb.InvalidInputError, match="shorten the window or use DiscountedUCB"):
         policy.agent(arms=51)
 
 

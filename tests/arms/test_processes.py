@@ -137,7 +137,7 @@ def test_the_fourth_moment_of_a_persistent_garch_is_infinite():
 
 
 def test_no_policy_can_be_sure_of_arms_with_a_memory():
-    with pytest.raises(sb.InvalidInputError, match="LUCB can be sure of an arm only where rewards are independent"):
+    with pytest.raises(sb.InvalidInputError, match="LUCB can identify the best arm only if rewards are independent"):
         sb.identify(sb.LUCB(L=0.5), sb.Bandit([sb.AR1(0, 1, 0.5), sb.AR1(1, 1, 0.5)]), runs=2)
 
 
