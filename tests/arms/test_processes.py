@@ -119,7 +119,7 @@ def test_a_clock_by_pulls_lets_an_arm_wait():
         (lambda: sb.BlockBootstrap([1, 2], 3), "a block of 3 is longer than the record of 2 values"),
         (lambda: sb.bootstrap([1.0, 2.0]), "table must be a non-empty array of 2 dimension"),
         (lambda: sb.bootstrap("returns.csv"), "read 'returns.csv' first: sb.bootstrap"),
-        (lambda: sb.bootstrap([["a", "b"]]), "a table must hold numbers alone .* sb.read_returns reads tables"),
+        (lambda: sb.bootstrap([["a", "b"]]), "a table must contain only numbers .* sb.read_returns reads tables"),
         (
             lambda: sb.bootstrap([[1.0, 2.0], [1.0, math.nan]], names=["x", "y"]),
             "column 'y', row 2 is nan; drop or fill it",
