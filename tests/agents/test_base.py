@@ -143,7 +143,7 @@ def test_a_policy_warns_once_of_rewards_that_it_cannot_handle():
 
     agent = sb.UCBRSSR(L=1.0).agent(arms=["good", "bad"])
     with pytest.warns(
-        sb.RewardWarning, match=r"'bad' has the mean -.*the more it loses, the better.*ScaleFree"
+        sb.RewardWarning, match=r"'bad' has a mean of -.*the more it loses, the better.*ScaleFree"
     ) as seen:
         play(agent, {"good": 1.5, "bad": -3.0}, 3.0)
     assert len(seen) == 1

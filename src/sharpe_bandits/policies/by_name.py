@@ -14,10 +14,10 @@ _SEE = "sharpe-bandits policies lists all"
 
 
 def policies_by_name(texts: Iterable[str], *, L: float, risk_free: float = 0.0) -> list[Policy]:
-    """Policies by kind or by name as the paper writes it, with parameters after a colon.
+    """Policies by kind or by the name that the paper uses, with parameters after a colon.
 
-    Where a policy takes them and the text does not give them, L and the rate are filled in, RSSR is signed, and RSSR is
-    the objective. Policies that would share a name are told apart by their parameters.
+    Parameters that a policy takes and the text does not set have these defaults: the given L and risk-free rate, RSSR
+    signed, and RSSR as the objective. Policies that would share a name are distinguished by their parameters.
     """
     made: list[Policy] = []
     for text in texts:
@@ -30,7 +30,7 @@ def policies_by_name(texts: Iterable[str], *, L: float, risk_free: float = 0.0) 
 
 
 def _policy(name: str, rest: str, L: float, risk_free: float) -> Any:
-    kinds = {kind: cls for kind, cls in Policy.kinds.items() if kind != "CustomPolicy"}  # that one is made by code
+    kinds = {kind: cls for kind, cls in Policy.kinds.items() if kind != "CustomPolicy"}  # which is made in code
     named: dict[str, Any] = {cls.title: cls for cls in kinds.values()} | kinds
     cls = {key.lower(): found for key, found in named.items()}.get(name.lower())
     if cls is None:
@@ -48,7 +48,7 @@ def _policy(name: str, rest: str, L: float, risk_free: float) -> Any:
         given[key] = _objective(value, L, risk_free) if key == "objective" else _value(key, value)
     filled: dict[str, Any] = {"L": L, "risk_free": risk_free, "signed": True}
     needed = [key for key, f in fields.items() if f.default is f.default_factory is dataclasses.MISSING]
-    if "objective" in given:  # which has its own
+    if "objective" in given:  # which has its own parameters
         filled = {}
     if "objective" in needed:
         filled["objective"] = RSSR(L, risk_free, signed=True)
