@@ -150,5 +150,5 @@ def test_arms_with_a_memory_are_refused_where_they_cannot_be_played(arm):
 
 
 def test_a_game_too_long_to_be_written_out_is_refused():
-    with pytest.raises(sb.InvalidInputError, match=r"written out .* GiB; shorten the horizon"):
+    with pytest.raises(sb.InvalidInputError, match=r"generated .* GiB; shorten the horizon"):
         sb.simulate(sb.ScaleFreeUCB(L=1.0), [sb.AR1(0, 1, 0.1)] * 2, horizon=10**9, runs=1)
