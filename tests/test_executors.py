@@ -281,7 +281,7 @@ def check_guilty(executor):
     bandit = deadly_outside(os.getpid())
     run = guilty_run(bandit, 60)
     first = run // 4 * 4
-    with pytest.raises(sb.ExecutorError, match=rf"workers die of runs {first} to {first + 3} of UCB-RSSR: each was"):
+    with pytest.raises(sb.ExecutorError, match=rf"workers crash on runs {first} to {first + 3} of UCB-RSSR: each was"):
         study(bandit, POLICIES[0], executor=executor)
 
 
@@ -395,7 +395,7 @@ def test_a_scheduler_that_is_gone_is_said_and_what_is_finished_goes_on():
 
 def test_workers_that_die_of_everything_are_not_fed_for_ever():
     pool = Failing({first: [BrokenExecutor("died")] * 1000 for first in range(0, 40, 4)})
-    with pytest.raises(sb.ExecutorError, match="workers die"):
+    with pytest.raises(sb.ExecutorError, match="workers crash"):
         ran(pool)
     assert len(pool.asked) <= 2 * executors.TRIES * 10
 
@@ -440,7 +440,7 @@ def test_unlike_machines_are_noticed():
     engine._check(reply(processor="another", **{"compiled for": "generic"}))  # recorded; they calculate alike
     engine._check(reply())
     assert [m["processor"] for m in engine.machines] == [machines.processor(), "another"]
-    with pytest.warns(UserWarning, match="do not calculate alike.*arithmetic 0123 instead of"):
+    with pytest.warns(UserWarning, match="do not compute identically.*arithmetic 0123 instead of"):
         engine._check(reply(arithmetic="0123"))
     engine._check(reply(arithmetic="0123"))  # said once
     assert len(engine.machines) == 3

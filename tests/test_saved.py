@@ -494,7 +494,7 @@ def test_studies_are_indexed_by_name(study):
 
 
 def test_a_policy_without_an_objective_asks_for_one(study):
-    with pytest.raises(sb.InvalidInputError, match=r"Greedy Sharpe names no objective; pass one, as in RSSR\(L=0\.5\)"):
+    with pytest.raises(sb.InvalidInputError, match=r"Greedy Sharpe has no objective; pass one, as in RSSR\(L=0\.5\)"):
         study["Greedy Sharpe"].regret()
     with pytest.raises(sb.InvalidInputError, match="objective such as"):
         study["MVTS"].regret("RSSR")

@@ -243,9 +243,9 @@ def test_a_tape_that_runs_out_is_reported():
 
 def test_each_kind_of_policy_has_its_own_door():
     bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 2)])
-    with pytest.raises(sb.InvalidInputError, match=r"SF-LUCB stops by itself.*sb\.identify"):
+    with pytest.raises(sb.InvalidInputError, match=r"SF-LUCB stops on its own.*sb\.identify"):
         sb.simulate(sb.LUCB(L=1.0), bandit, horizon=1000)
-    with pytest.raises(sb.InvalidInputError, match=r"UCB-RSSR does not stop by itself.*sb\.simulate"):
+    with pytest.raises(sb.InvalidInputError, match=r"UCB-RSSR does not stop on its own.*sb\.simulate"):
         identify(sb.UCBRSSR(L=1.0), bandit)
     with pytest.raises(sb.InvalidInputError, match="LUCB is a policy class"):
         identify(sb.LUCB, bandit)

@@ -127,7 +127,7 @@ def test_times_of_runs_that_were_given_up_are_said_to_be_lower_bounds():
 
 def test_a_study_of_given_horizons_has_no_stopping_time(study):
     with pytest.raises(
-        sb.InvalidInputError, match=r"stopping times are of fixed-confidence policies .*; UCB-RSSR, U-UCB"
+        sb.InvalidInputError, match=r"fixed-confidence policies .* have stopping times; UCB-RSSR, U-UCB"
     ):
         study.stopping_time()
 

@@ -1,4 +1,4 @@
-"""Which plain functions a function calls, and what they mention: read off their code, without running it."""
+"""Which plain functions a function calls, and which names they mention, found by inspecting their code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .errors import CompilationError
 Function = types.FunctionType
 Code = types.CodeType
 Bindings = Mapping[Callable[..., Any], Callable[..., Any]]
-#: Packages whose functions are known by their names alone.
+#: Packages whose functions are identified by name.
 _LIBRARIES = {"builtins", "math", "cmath", "operator", "numba", "numpy"}
 _T = TypeVar("_T")
 
@@ -28,18 +28,18 @@ def codes(code: Code) -> list[Code]:
 
 
 def plain(thing: Any) -> Any:
-    """The plain function behind one that numba has compiled already; anything else as it is."""
+    """The plain function behind one that numba has compiled; anything else unchanged."""
     return getattr(thing, "py_func", thing)
 
 
 def from_library(thing: Any) -> bool:
-    """Whether a function, class or module belongs to a package that is known by name alone."""
+    """Whether a function, class or module belongs to a package whose functions are identified by name."""
     return _package(thing) in _LIBRARIES
 
 
 def _package(thing: Any) -> str:
-    """The package of a module, class or function; that of a plain function by where it was defined, whatever
-    ``functools.wraps`` has put on it."""
+    """The package of a module, class or function; for a plain function the one where it was defined, regardless of
+    ``functools.wraps``."""
     if isinstance(thing, Function):
         name = thing.__globals__.get("__name__")
     else:
@@ -48,7 +48,7 @@ def _package(thing: Any) -> str:
 
 
 def is_followed(thing: Any) -> bool:
-    """Whether ``thing`` is a plain function whose code and whose own reads count as part of its caller."""
+    """Whether ``thing`` is a plain function whose code, and the values it reads, count as part of its caller."""
     return isinstance(thing, Function) and not from_library(thing)
 
 
@@ -58,10 +58,10 @@ def is_own(function: Any) -> bool:
 
 
 def once_if_own(work: Callable[..., _T]) -> Callable[..., _T]:
-    """Let what is worked out of a function be remembered if it is one of this package.
+    """Cache results about a function if it belongs to this package and is not a closure.
 
-    What such a function reads does not change. Anything else is worked out each time: a user's variables may have
-    changed, and so may what a function of this package that encloses something was given by a user.
+    The values that such a function reads do not change. Everything else is computed each time: a user's variables may
+    change, and so may values in a closure of this package that come from a user.
     """
     known: WeakKeyDictionary[Function, dict[Any, _T]] = WeakKeyDictionary()
 
@@ -86,7 +86,7 @@ def vectorised(thing: Any) -> Any:
 
 @lru_cache(maxsize=4096)
 def _chains(code: Code) -> tuple[tuple[str, ...], ...]:
-    """Variables from outside that code reads, each with the attributes read off it at once: ``("np", "pi")``."""
+    """Global and closure variables that code reads, each with the attributes accessed on it: ``("np", "pi")``."""
     found: dict[tuple[str, ...], None] = {}
     for part in codes(code):
         chain: tuple[str, ...] = ()
@@ -113,16 +113,16 @@ def _outside(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def global_names(function: Callable[..., Any]) -> dict[str, Any]:
-    """The variables from outside that a function reads, by name; modules too."""
+    """The global and closure variables that a function reads, by name, including modules."""
     scope = _outside(function)
     return {chain[0]: plain(scope[chain[0]]) for chain in _chains(function.__code__) if chain[0] in scope}
 
 
 @once_if_own
 def reads(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """Every value from outside that a function reads, as it is now, by dotted name (``constants.C``).
+    """The current global and closure values that a function reads, by dotted name (``constants.C``).
 
-    Raises :class:`CompilationError` for a module that is used other than as ``module.name``: what is read through an
+    Raises :class:`CompilationError` for a module that is used other than as ``module.name``: values read through an
     alias of it could not be followed.
     """
     scope = _outside(function)
@@ -136,15 +136,15 @@ def reads(function: Callable[..., Any]) -> Mapping[str, Any]:
             used += 1
         if isinstance(thing, types.ModuleType) and used == len(chain):
             raise CompilationError(
-                f"{function.__name__} uses the module {thing.__name__} other than as {'.'.join(chain)}.name, so that "
-                f"what it reads cannot be followed; write {'.'.join(chain)}.name wherever it is needed"
+                f"{function.__name__} uses the module {thing.__name__} other than as {'.'.join(chain)}.name, so the "
+                f"values it reads cannot be followed; write {'.'.join(chain)}.name wherever it is needed"
             )
         found[".".join(chain[:used])] = plain(thing)
     return found
 
 
 def functions_in(thing: Any) -> Iterator[Any]:
-    """The plain functions that a value is, or holds, and that are followed."""
+    """The plain functions that a value is or contains, and that are followed."""
     inner = vectorised(thing) or plain(thing)
     if isinstance(inner, tuple):
         for item in inner:
@@ -160,7 +160,7 @@ def _calls(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def call_tree(root: Callable[..., Any], bindings: Bindings | None = None) -> list[Any]:
-    """All plain functions reachable from ``root`` through what they read, with ``bindings`` applied."""
+    """All plain functions reachable from ``root``, with ``bindings`` applied."""
     bound = bindings or {}
     found: dict[Any, None] = {}
     waiting = [bound.get(root, root)]
@@ -183,7 +183,7 @@ def _names(function: Callable[..., Any]) -> frozenset[str]:
 
 
 def rebuilt(function: Callable[..., Any], convert: Callable[[Any], Any], qualname: str) -> Function:
-    """A copy of a function that reads converted values in place of those from outside."""
+    """A copy of a function whose global and closure values are converted."""
     scope = _outside(function)
     chains: dict[str, list[tuple[str, ...]]] = {}
     for name, *rest in _chains(function.__code__):
@@ -199,7 +199,7 @@ def rebuilt(function: Callable[..., Any], convert: Callable[[Any], Any], qualnam
 
 
 def _converted(thing: Any, chains: list[tuple[str, ...]], convert: Callable[[Any], Any]) -> Any:
-    """A value converted; of a user's module, a copy with what is read of it converted."""
+    """A converted value; for a user's module, a copy in which the values that are read are converted."""
     if not isinstance(thing, types.ModuleType) or from_library(thing):
         return convert(plain(thing))
     copy = types.ModuleType(thing.__name__)
@@ -210,7 +210,7 @@ def _converted(thing: Any, chains: list[tuple[str, ...]], convert: Callable[[Any
 
 
 def substituted(function: Callable[..., Any], bindings: Bindings) -> Callable[..., Any]:
-    """A copy of a function that calls other functions in place of the bound ones, through all that it calls."""
+    """A copy of a function, and of all functions it calls, with bound functions replaced."""
     if function in bindings:
         return bindings[function]
     if bindings.keys().isdisjoint(call_tree(function)):
@@ -222,14 +222,14 @@ def substituted(function: Callable[..., Any], bindings: Bindings) -> Callable[..
     return rebuilt(function, convert, f"{function.__qualname__}_substituted")
 
 
-#: What a formula may call for :func:`spreads_nan` to vouch for it.
+#: Names that a formula may use under :func:`spreads_nan`.
 _SPREADING = {"math", "sqrt", "log", "log1p", "exp", "expm1", "sin", "cos", "tan", "atan", "tanh", "pi", "abs", "float"}
 
 
 def spreads_nan(function: Callable[..., Any], trusted: Collection[Callable[..., Any]], fields: Collection[str]) -> bool:
-    """Whether a function surely gives "not a number" where a trusted function that it calls does.
+    """Whether a function certainly returns NaN whenever a trusted function that it calls does.
 
-    It may read ``fields`` and numbers, calculate, and call trusted functions and others of which the same is true.
+    It may read ``fields`` and numbers, do arithmetic, and call trusted functions and functions with the same property.
     """
     if function in trusted:
         return True
@@ -245,7 +245,7 @@ def spreads_nan(function: Callable[..., Any], trusted: Collection[Callable[..., 
 
 @lru_cache(maxsize=4096)
 def _is_straight(code: Code) -> bool:
-    """Whether code neither branches nor compares, and raises to no power but constant ones other than 0."""
+    """Whether code has no branches, comparisons, or powers other than constant nonzero ones."""
     before = None
     for instruction in dis.get_instructions(code):
         branches = "JUMP" in instruction.opname or instruction.opname in ("COMPARE_OP", "IS_OP", "CONTAINS_OP")
@@ -272,7 +272,7 @@ def _reads_local(code: Code, name: str) -> bool:
 
 
 def reads_whole(function: Callable[..., Any], name: str) -> bool:
-    """Whether a function uses its argument ``name`` otherwise than by reading fields of it by name."""
+    """Whether a function uses its argument ``name`` other than by reading its fields by name."""
     instructions = list(dis.get_instructions(function))
     for here, after in pairwise(instructions):
         if here.opname.startswith(("LOAD_FAST", "STORE_FAST_LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE")):

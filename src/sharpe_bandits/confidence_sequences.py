@@ -1,15 +1,16 @@
-r"""Confidence sequences: intervals for the objective of an arm that hold at all times at once: they may be watched.
+r"""Confidence sequences: time-uniform (anytime-valid) intervals for the objective of an arm.
 
-An ordinary 95% interval is right at a time chosen in advance. Whoever looks every day and acts when it excludes
-something will sooner or later act on chance. A confidence sequence leaves the truth out *at any time* with probability
-at most alpha, to the extent that the estimate of the root of the objective (see :mod:`sharpe_bandits.objectives`) is
-normal with the variance W / n: by the normal mixture martingale [1],
+An ordinary 95% interval is valid at a time chosen in advance. If you check it every day and act when it excludes a
+value, you will sooner or later act on chance. A confidence sequence excludes the true value *at any time* with
+probability at most alpha, to the extent that the estimate of the root of the objective (see
+:mod:`sharpe_bandits.objectives`) is normal with variance W / n: by the normal mixture martingale [1],
 
 .. math:: \hat h \pm \sqrt{2 \hat W \frac{n + m}{n^2} \ln\frac{\sqrt{1 + n/m}}{\alpha}}, \qquad m = 300.
 
-It is asymptotic, as W is estimated [2]. It starts once n is at least 32 and at least 8 times the estimated kurtosis;
-before that, and as long as an arm has paid the same every time, the interval is the whole line. ``docs/intervals.md``
-has the measured coverage, and where it is not kept: rewards of an estimated kurtosis above 20 are marked heavy-tailed.
+It is asymptotic, since W is estimated [2]. It starts once n is at least 32 and at least 8 times the estimated kurtosis;
+before that, and as long as an arm has always paid the same, the interval is the whole real line. ``docs/intervals.md``
+has the measured coverage, and the cases where it falls short: rewards with an estimated kurtosis above 20 are marked
+heavy-tailed.
 
 References
 ----------
@@ -32,18 +33,18 @@ from .kernels.statistics import ROUNDING
 from .objectives import Objective, Sharpe, check_objective, influence_variance
 from .validation import finite, inside, positive, whole
 
-#: Intervals are narrowest, as a multiple of the standard error, after about so many rewards.
+#: As a multiple of the standard error, intervals are narrowest after about this many rewards.
 TUNING = 300.0
-#: Rewards before the first interval: so many, and so many times the kurtosis.
+#: Rewards needed for the first interval: at least START, and at least PER_KURTOSIS times the kurtosis.
 START, PER_KURTOSIS = 32, 8.0
-#: Rewards of a larger estimated kurtosis are marked heavy-tailed.
+#: Rewards with a larger estimated kurtosis are marked heavy-tailed.
 HEAVY = 20.0
-#: Autocorrelations are taken to be no larger.
+#: Upper limit of autocorrelations.
 _LARGEST = 0.99
 
 
 class Moments(NamedTuple):
-    """Of an arm's rewards, numbers or arrays: how many, mean, unbiased variance, third and fourth central moment."""
+    """Number, mean, unbiased variance, third and fourth central moment of an arm's rewards, as numbers or arrays."""
 
     pulls: Any
     mean: Any
@@ -54,18 +55,19 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class ConfidenceSequence:
-    """Intervals for an objective, all of them right at once with probability 1 - alpha; arrays of one shape.
+    """Intervals for an objective that hold simultaneously with probability 1 - alpha, as arrays of one shape.
 
     Attributes
     ----------
     pulls : numpy.ndarray
-        rewards that each rests on
+        number of rewards behind each interval
     estimate, low, high : numpy.ndarray
-        of the objective; minus and plus infinity (for squares 0 and infinity) where it is too early
+        estimate and bounds of the objective; the bounds are minus and plus infinity (for squares 0 and infinity) where
+        it is too early
     heavy_tailed : numpy.ndarray
-        whether the rewards have so large a kurtosis that the promise is not kept
+        whether the kurtosis of the rewards is so large that the nominal coverage is not reached
     alpha : float
-        probability with which the truth is ever left out, promised
+        nominal probability that the true value is ever excluded
 
     Examples
     --------
@@ -102,26 +104,26 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Leader:
-    """The arm of the largest estimate, and by how much it is ahead of the rival that is closest to it.
+    """The arm with the largest estimate, and its lead over its closest rival.
 
     Attributes
     ----------
     arm : Any
-        its number; agents, campaigns and rankings give its name
+        its number; agents, campaigns and rankings use its name
     rival : Any
-        the arm that may be ahead of it, or comes closest to it; None if it is alone
+        the arm that may be ahead of it, or comes closest to it; None if there is no other arm
     lead, low : float | None
-        estimated difference of the two in the root of the objective, and the least that it may be; None if it is too
+        estimated difference of the two in the root of the objective, and its lower confidence bound; None if it is too
         early
     probably_best : bool
-        whether it is ahead of all others, but for an error of probability alpha at all times together
+        whether it is ahead of all others, by a time-uniform test with error probability alpha
     heavy_tailed : bool
-        whether rewards of the two have so large a kurtosis that the promise is not kept
+        whether the kurtosis of the two arms' rewards is so large that the nominal error probability is not reached
     alpha : float
         that probability
     since : Any
-        since when it has been probably best without a break: a round, or a date; None if it is not, or if nobody has
-        kept watch
+        since when it has been probably best without interruption: a round, or a date; None if it is not, or if this was
+        not tracked
     """
 
     arm: Any
@@ -144,24 +146,25 @@ def confidence_sequence(
     autocorrelated: bool = False,
     tuning: float = TUNING,
 ) -> ConfidenceSequence:
-    """Intervals for the objective of an arm after each of its rewards, valid at all times at once.
+    """Time-uniform confidence intervals for the objective of an arm, after each of its rewards.
 
     Parameters
     ----------
     rewards : Any
-        of one arm in their order, or a column per arm
+        rewards of one arm in order, or a column per arm
     objective : Objective | None, optional
         by default the Sharpe ratio (mean - risk_free) / standard deviation, without a regulariser
     alpha : float, optional
-        probability with which the truth is ever left out
+        probability that the true value is ever excluded
     risk_free : float, optional
         rate per reward, for the default objective; others have their own
     arms : int, optional
-        intervals of so many arms are to hold together (alpha is shared out among them)
+        number of arms whose intervals hold simultaneously (alpha is divided among them)
     autocorrelated : bool, optional
-        allow for autocorrelation: W times (1 + r)/(1 - r), r the estimated one at lag 1, if it is above 0
+        allow for autocorrelation: W is multiplied by (1 + r)/(1 - r) if r > 0, where r is the estimated autocorrelation
+        at lag 1
     tuning : float, optional
-        m; larger is narrower late, and wider early
+        m; a larger value makes intervals narrower late and wider early
 
     Examples
     --------
@@ -176,7 +179,7 @@ def confidence_sequence(
     if x.ndim not in (1, 2) or not x.size:
         raise InvalidInputError(f"rewards must be a series, or a column per arm, got shape {x.shape}")
     if not np.isfinite(x).all():
-        raise InvalidInputError("rewards must be finite numbers; drop what is missing")
+        raise InvalidInputError("rewards must be finite numbers; drop missing values")
     moments, inflation = moments_so_far(x, autocorrelated)
     return intervals(
         moments, objective, alpha=alpha, risk_free=risk_free, arms=arms, inflation=inflation, tuning=tuning
@@ -193,9 +196,10 @@ def intervals(
     inflation: Any = 1.0,
     tuning: float = TUNING,
 ) -> ConfidenceSequence:
-    """What :func:`confidence_sequence` gives, from moments: for whoever keeps sums and not rewards.
+    """The intervals of :func:`confidence_sequence` from moments, for callers that keep sums instead of rewards.
 
-    ``inflation`` is what W is multiplied by for dependence. An arm's interval needs nothing but its own moments.
+    ``inflation`` is the factor by which W is multiplied for dependence. An arm's interval depends only on its own
+    moments.
     """
     share = inside("alpha", alpha) / whole("arms", arms, 1)
     m = positive("tuning", tuning)
@@ -220,12 +224,12 @@ def leader(
     tuning: float = TUNING,
     among: Any = True,
 ) -> Leader:
-    r"""The arm that looks best, and whether it is probably the best of all; ``moments`` are arrays over arms.
+    r"""The arm with the best estimate, and whether it is probably the best of all; ``moments`` are arrays over arms.
 
-    The difference to a rival has the bound :math:`\sqrt{2\beta(w_1 + w_2)}` with :math:`w = (1 + m/n) \hat W/n` and
-    :math:`\beta = \ln((K-1)/\alpha) + \frac12\sum \ln(1 + n/m)` over the two: the product of two mixture martingales,
-    whatever the order in which the arms are played. Too early for either arm: no bound. ``among``: which arms are
-    compared, at least one; alpha is shared out among all of them.
+    The error of the difference to a rival is bounded by :math:`\sqrt{2\beta(w_1 + w_2)}` with :math:`w = (1 + m/n) \hat
+    W/n` and :math:`\beta = \ln((K-1)/\alpha) + \frac12\sum \ln(1 + n/m)`, summed over the two: this follows from the
+    product of two mixture martingales, in whatever order the arms are played. There is no bound while it is too early
+    for either arm. ``among``: which arms are compared, at least one; alpha is divided among all arms.
     """
     m, chosen = positive("tuning", tuning), objective if objective is None else check_objective(objective)
     estimate, w, ready, heavy = _estimates(moments, chosen, finite("risk_free", risk_free), 1.0)
@@ -242,7 +246,7 @@ def leader(
     rivals = compared[compared != best]
     if not rivals.size:
         return Leader(best, None, None, None, True, bool(heavy[best]), float(alpha))
-    # Of rivals without a bound, the one that looks best.
+    # Among rivals without a bound, the one with the best estimate.
     rival = int(rivals[np.lexsort((np.nan_to_num(lead[rivals], nan=np.inf), low[rivals]))[0]])
     ahead, least = (float(x) if math.isfinite(x) else None for x in (lead[rival], low[rival]))
     heavier = bool(heavy[best] | heavy[rival])
@@ -254,18 +258,18 @@ def leader_of_columns(
 ) -> Leader:
     r"""The leader of columns that are all seen in every row, and the row since which it has been probably best.
 
-    Two columns of the same rows are compared by the influence of each row on the difference of their estimates, so that
-    their correlation counts: :math:`\sqrt{2 \hat W (n + m)/n^2 \ln(\sqrt{1 + n/m}(K-1)/\alpha)}` with the variance of
-    that influence, times (1 + r)/(1 - r) for its autocorrelation r at lag 1, if that is above 0.
+    Two columns are compared by the influence of each row on the difference of their estimates, which accounts for their
+    correlation. The error bound is :math:`\sqrt{2 \hat W (n + m)/n^2 \ln(\sqrt{1 + n/m}(K-1)/\alpha)}`, where W is the
+    variance of that influence, times (1 + r)/(1 - r) if its autocorrelation r at lag 1 is above 0.
 
     Parameters
     ----------
     rewards : Any
-        a column per arm, at least two of them
+        a column per arm, at least two
     objective : Objective | None, optional
         by default the Sharpe ratio without a regulariser
     alpha : float, optional
-        probability with which the leader is ever wrongly called probably best
+        probability that a leader is ever wrongly called probably best
     risk_free : float, optional
         rate per reward, for the default objective
     """
@@ -308,7 +312,7 @@ def leader_of_columns(
 def _parts(
     x: np.ndarray, moments: Moments, objective: Objective | None, risk_free: float, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A column and its square, about its mean, and the weights of both in the influence after each row."""
+    """A column and its square, both about the column's mean, and their weights in the influence after each row."""
     centre = x[:, k].mean()
     mean, variance = moments.mean[:, k], moments.variance[:, k]
     plain = Sharpe(1.0, risk_free) if objective is None else objective
@@ -322,9 +326,10 @@ def _parts(
 
 
 def _variance_so_far(parts: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of sums of parts with the weights of each row, over the rows up to it; and what autocorrelation multiplies it by.
+    """For each row, the variance over the rows up to it of the sum of parts weighted by the row's weights, and the
+    inflation factor for autocorrelation.
 
-    Autocorrelation is that of the sums with the weights of the last row.
+    The autocorrelation is that of the sums weighted by the last row's weights.
     """
     n = np.arange(1.0, len(parts) + 1)
     mean = np.cumsum(parts, axis=0) / n[:, None]
@@ -334,20 +339,20 @@ def _variance_so_far(parts: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray
     influence = parts @ weights[-1]
     products = np.concatenate([[0.0], np.cumsum(influence[1:] * influence[:-1])]) / n
     average, square = np.cumsum(influence) / n, np.cumsum(influence**2) / n
-    spread_ = square - average**2
+    own_variance = square - average**2
     with np.errstate(divide="ignore", invalid="ignore"):
-        r = np.where(spread_ > 0, (products - average**2) / spread_, 0.0)
+        r = np.where(own_variance > 0, (products - average**2) / own_variance, 0.0)
     return variance, dependence(r)
 
 
 def moments_so_far(x: np.ndarray, autocorrelated: bool = False) -> tuple[Moments, np.ndarray | float]:
-    """Moments of the rewards up to each, and what W is to be multiplied by for autocorrelation."""
+    """Moments of the rewards up to and including each, and the inflation factor of W for autocorrelation."""
     n = np.arange(1.0, len(x) + 1).reshape(-1, *[1] * (x.ndim - 1))
-    centre = x.mean(axis=0)  # about the mean of all, powers lose least
+    centre = x.mean(axis=0)  # powers about the overall mean lose the least precision
     d = x - centre
     a, b, c, e = (np.cumsum(d**k, axis=0) / n for k in (1, 2, 3, 4))
-    alike = np.maximum.accumulate(x, axis=0) == np.minimum.accumulate(x, axis=0)
-    biased = np.where(alike, 0.0, np.maximum(b - a * a, 0.0))
+    constant = np.maximum.accumulate(x, axis=0) == np.minimum.accumulate(x, axis=0)
+    biased = np.where(constant, 0.0, np.maximum(b - a * a, 0.0))
     pulls = np.broadcast_to(n, x.shape).astype(np.int64)
     moments = Moments(pulls, centre + a, biased * n / np.maximum(n - 1, 1), *about_the_mean(a, b, c, e))
     if not autocorrelated:
@@ -366,7 +371,7 @@ def about_the_mean(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -
 
 
 def dependence(autocorrelation: Any) -> Any:
-    """(1 + r)/(1 - r): how many dependent rewards say as much about a mean as one independent reward does."""
+    """(1 + r)/(1 - r): the number of dependent rewards that estimate a mean as well as one independent reward."""
     r = np.clip(autocorrelation, 0.0, _LARGEST)
     return (1 + r) / (1 - r)
 
@@ -374,7 +379,7 @@ def dependence(autocorrelation: Any) -> Any:
 def _estimates(
     moments: Moments, objective: Objective | None, risk_free: float, inflation: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Root of the objective, W, whether intervals have begun, and whether tails are heavy."""
+    """Root of the objective, W, whether intervals have started, and whether tails are heavy."""
     pulls, mean, variance, third, fourth = (np.asarray(values, float) for values in moments)
     plain = Sharpe(1.0, risk_free) if objective is None else objective
     arguments = (0.0, risk_free) if objective is None else plain.arguments()

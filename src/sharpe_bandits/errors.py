@@ -1,4 +1,4 @@
-"""Everything the library raises on purpose: what was wrong, the value that was given, and what to do about it."""
+"""The exceptions of this library. A message says what was wrong, which value was given, and what to do about it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
 
-#: Names that an error lists, and names that are looked through for one that is near, at most.
+#: Maximum number of names that an error lists, and of names searched for a similar one.
 _LISTED, _COMPARED = 60, 5000
 _brief = reprlib.Repr()
 _brief.maxlist = _brief.maxtuple = _brief.maxdict = _brief.maxset = _brief.maxfrozenset = _brief.maxdeque = 12
@@ -27,7 +27,7 @@ class SharpeBanditsError(Exception):
 
 
 class InvalidInputError(SharpeBanditsError, ValueError):
-    """A value that was given cannot be used.
+    """A given value cannot be used.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class InvalidInputError(SharpeBanditsError, ValueError):
 
 
 class BudgetTooSmallError(InvalidInputError):
-    """The horizon or budget does not suffice; the message says how much is needed.
+    """The horizon or budget is too small; the message says how much is needed.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class BudgetTooSmallError(InvalidInputError):
 
 
 class UnknownNameError(SharpeBanditsError, KeyError):
-    """A name that does not exist; the message has the nearest ones.
+    """A name does not exist; the message suggests the most similar one.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class UnreadableDataError(SharpeBanditsError):
 
 
 class MissingLibraryError(SharpeBanditsError, ImportError):
-    """A library that is needed for this alone is not installed; the message says how to get it.
+    """An optional library is not installed; the message says how to install it.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class MissingLibraryError(SharpeBanditsError, ImportError):
 
 
 class ExecutorError(SharpeBanditsError):
-    """Workers that chunks were sent to are gone, or are not what they should be.
+    """Workers are lost, crash repeatedly, or run other versions than this process.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class CampaignOverError(SharpeBanditsError):
 
 
 class WaitForRewardsError(SharpeBanditsError):
-    """A policy can only wait for rewards of pulls under way: ``arms`` has how many of which, ``count`` their sum.
+    """A policy can only wait for rewards of pending pulls: ``arms`` has their number per arm, ``count`` their sum.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class WaitForRewardsError(SharpeBanditsError):
 
 
 class ConflictError(SharpeBanditsError):
-    """What is asked for contradicts what is recorded; nothing was changed.
+    """A request contradicts what is recorded; nothing was changed.
 
     Examples
     --------
@@ -180,7 +180,7 @@ class ConflictError(SharpeBanditsError):
 
 
 class StoreError(SharpeBanditsError):
-    """A store of campaigns cannot be used now; the message has the remedy.
+    """A store of campaigns cannot be used; the message has the remedy.
 
     Examples
     --------
@@ -196,7 +196,7 @@ class StoreError(SharpeBanditsError):
 
 
 class RewardWarning(UserWarning):
-    """A policy has met rewards that it cannot handle; the message has the remedy.
+    """A policy has seen rewards that it cannot handle; the message has the remedy.
 
     Examples
     --------
@@ -207,15 +207,15 @@ class RewardWarning(UserWarning):
 
 
 def shown(value: Any) -> str:
-    """``value`` as an error shows it: its repr, shortened where it is long, whatever the value does when asked."""
+    """``value`` as shown in an error: its repr, shortened if long; its type if the repr fails."""
     try:
         return _brief.repr(value)
-    except Exception:  # the repr of an object of another's making; whole numbers of thousands of digits have none
+    except Exception:  # the repr of a third-party object; integers with thousands of digits have none
         return f"<{type(value).__name__}>"
 
 
 def listed(names: Iterable[object], none: str = "none") -> str:
-    """Names as an error lists them: not all of a million."""
+    """Names as listed in an error: not all of a million."""
     known = list(names)
     more = f", … ({len(known):,} in all)" if len(known) > _LISTED else ""
     return ", ".join(map(shown, known[:_LISTED])) + more or none
@@ -232,7 +232,7 @@ def unknown(what: str, name: object, known: Iterable[object], see: str = "") -> 
 
 
 def require(library: str, what: str, extra: str = "") -> None:
-    """Raise :class:`MissingLibraryError` if ``library``, which ``what`` needs and ``extra`` brings, is missing."""
+    """Raise :class:`MissingLibraryError` if ``library``, which ``what`` needs and ``extra`` installs, is missing."""
     if find_spec(library) is None:
         wanted = f"'sharpe-bandits[{extra}]'" if extra else library
         raise MissingLibraryError(

@@ -1,11 +1,11 @@
-"""Where chunks are computed: by threads of this process, by any executor, or by a Dask cluster. The same bits anywhere.
+"""Chunks are computed by threads of this process, by any executor, or by a Dask cluster, with identical results.
 
-What is sent to a worker is a spec, pickled, and a range of runs; what comes back is a chunk. A worker keeps the specs
-that it has seen, and with them their compiled kernels. Specs are told apart by a digest of what was sent, not by names.
+A worker receives a pickled spec and a range of runs, and returns a chunk. It keeps the specs that it has seen, with
+their compiled kernels. Specs are identified by a digest of the pickle, not by name.
 
-A worker that dies costs its chunks, which are sent again. All chunks that were with a dead worker come under suspicion,
-since nobody knows which of them ended it: those that were blamed too often are tried again in the end, one at a time,
-so that a chunk that ends workers is told from those that were beside it.
+If a worker dies, its chunks are sent again. Any of them may have caused the crash. Chunks that were involved too often
+are retried at the end, one at a time, so that a chunk that crashes workers is distinguished from those that merely ran
+beside it.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from .errors import ExecutorError, InvalidInputError, shown
 from .machines import difference, machine, software
 from .validation import whole
 
-#: How often a chunk may be with a worker that dies before it is tried alone, and how often it may end workers then.
+#: How many crashes a chunk may be involved in before it is tried alone, and how many it may then cause.
 TRIES = 3
-#: A pickled spec of more bytes is sent only to workers that ask for it.
+#: A pickled spec with more bytes is sent only to workers that ask for it.
 LARGE = 2**15
-#: Chunks that are sent ahead per worker, and in all where the number of workers is not known.
+#: Chunks sent ahead per worker, and in total if the number of workers is unknown.
 AHEAD, AHEAD_IN_ALL = 4, 256
-#: Specs, with their compiled kernels, that a worker keeps.
+#: Number of specs, with their compiled kernels, that a worker keeps.
 KEPT = 64
-#: Seconds between looks at a cluster, and between two calls that say that time passes.
+#: Seconds between checks of a cluster, and between progress calls without a finished task.
 _LOOK, _TICK = 2.0, 1.0
 _T = TypeVar("_T")
 _C = TypeVar("_C")
@@ -55,7 +55,7 @@ class Task:
 
     @property
     def rounds(self) -> int:
-        """Rounds to play: what progress is measured in."""
+        """Rounds to play: the unit of progress."""
         return self.runs * self.spec.horizon
 
     def __str__(self) -> str:
@@ -71,30 +71,30 @@ class Store(Protocol):
     """Where finished chunks are kept."""
 
     def compute(self, task: Task) -> Chunk:
-        """The chunk of a task: found, or computed here and kept."""
+        """The chunk of a task: loaded, or computed here and stored."""
 
     def find(self, task: Task) -> Chunk | None:
-        """The chunk of a task, if it is there."""
+        """The chunk of a task, if it is stored."""
 
     def keep(self, task: Task, chunk: Chunk, where: dict[str, str]) -> None:
-        """Keep a chunk that was computed on that kind of machine."""
+        """Store a chunk that was computed on the given kind of machine."""
 
 
-#: Called with each task that is done and the seconds that it took; with None now and then while none is.
+#: Called with each finished task and the seconds it took; now and then with None while none finishes.
 Advance = Callable[[Task | None, float], None]
 
 
 class Engine:
-    """What computes the chunks of tasks.
+    """Computes the chunks of tasks.
 
     Attributes
     ----------
     workers : int
-        how many there are at the moment
+        current number of workers
     unit : str
-        what a worker is
+        what a worker is called
     machines : list[dict[str, str]]
-        the kinds of machines that have computed chunks, if they may be others than this one
+        the kinds of machines that have computed chunks, if they may differ from this one
     """
 
     workers: int
@@ -102,12 +102,12 @@ class Engine:
     machines: list[dict[str, str]]
 
     def run(self, tasks: Sequence[Task], store: Store | None, advance: Advance | None) -> list[tuple[Task, Chunk]]:
-        """The chunks of all tasks; the first error stops the rest and is raised at once."""
-        raise AssertionError(f"{type(self).__name__} runs nothing")
+        """The chunks of all tasks; the first error stops the rest and is raised immediately."""
+        raise AssertionError(f"{type(self).__name__} does not define run")
 
 
 def engine_of(workers: int | None, executor: Any) -> Engine:
-    """What computes chunks for a caller who gave a number of threads, or an executor, or neither."""
+    """The engine for a number of threads, an executor, or neither."""
     if executor is None:
         return Threads(cores() if workers is None else whole("workers", workers, 1))
     if workers is not None:
@@ -119,7 +119,7 @@ def engine_of(workers: int | None, executor: Any) -> Engine:
         return executor
     if hasattr(executor, "get_executor"):
         return Elsewhere(_Dask(executor))
-    if (client := getattr(executor, "_client", None)) is not None:  # what client.get_executor() gave
+    if (client := getattr(executor, "_client", None)) is not None:  # from client.get_executor()
         return Elsewhere(_Dask(client, executor._kwargs))
     if isinstance(executor, Executor):
         return Elsewhere(_Pool(executor))
@@ -140,7 +140,7 @@ def cores() -> int:
 
 
 class Threads(Engine):
-    """Threads of this process: kernels release the interpreter."""
+    """Threads of this process: kernels release the interpreter lock."""
 
     unit = "threads"
 
@@ -169,18 +169,19 @@ def on_threads(
     tell: Callable[[_T, _C], None] = lambda task, done: None,
     look: Callable[[], None] = lambda: None,
 ) -> list[tuple[_T, _C]]:
-    """Run tasks on threads (kernels release the interpreter); the first error stops the rest and is raised at once.
+    """Run tasks on threads (kernels release the interpreter lock); the first error stops the rest and is raised
+    immediately.
 
     Parameters
     ----------
     tasks, workers : Sequence[_T] and int
-        what is to be done, and by how many threads
+        the tasks, and the number of threads
     compute : Callable[[_T], _C]
-        what does it
+        computes a task
     tell : Callable[[_T, _C], None], optional
-        called with each task that is done and what it gave
+        called with each finished task and its result
     look : Callable[[], None], optional
-        called now and then while none is done; what it raises stops the rest
+        called now and then while none finishes; an exception that it raises stops the rest
     """
     done: list[tuple[_T, _C]] = []
     stop = new_cell()
@@ -204,9 +205,9 @@ def on_threads(
 
 
 def _next(finished: SimpleQueue[_T], look: Callable[[], None]) -> _T:
-    """Wait for the next entry, but never for long at a time.
+    """Wait for the next entry, waking up regularly.
 
-    The system may deliver an interrupt to any thread, and only the main thread can answer it, once it is awake.
+    The system may deliver an interrupt to any thread, and only the main thread can handle it, once it is awake.
     """
     while True:
         with suppress(Empty):
@@ -214,21 +215,21 @@ def _next(finished: SimpleQueue[_T], look: Callable[[], None]) -> _T:
         look()
 
 
-# --- at a worker ------------------------------------------------------------------------------------------------------
+# --- on a worker ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What comes back from a worker.
+    """The reply of a worker.
 
     Attributes
     ----------
     chunk : Chunk | None
         None from a worker that does not have the spec
     seconds : float
-        that the worker took
+        time that the worker took
     machine, software : dict[str, str]
-        what computed it
+        machine and software that computed it
     """
 
     chunk: Chunk | None
@@ -242,12 +243,12 @@ _specs_lock = threading.Lock()
 
 
 def play(digest: str, pickled: bytes | None, first: int, runs: int) -> Reply:
-    """Compute a chunk: what a worker is asked to do.
+    """Compute a chunk: the function that workers run.
 
     Parameters
     ----------
     digest, pickled : str and bytes | None
-        the spec; None for "the one that you were sent before"
+        the spec; None if the worker may have it already
     first, runs : int
         the range of runs
     """
@@ -267,7 +268,7 @@ def play(digest: str, pickled: bytes | None, first: int, runs: int) -> Reply:
 
 
 def _check_wanted() -> None:
-    """Raise at a Dask worker whose present task was cancelled: nobody waits for it any more."""
+    """Raise on a Dask worker whose current task was cancelled."""
     at_work = sys.modules.get("distributed.worker")
     if at_work is None:
         return
@@ -277,7 +278,7 @@ def _check_wanted() -> None:
         return
     state = worker.state.tasks.get(key)
     if state is None or state.state == "cancelled":
-        raise CancelledError("nobody waits for this chunk any more")
+        raise CancelledError("this chunk was cancelled")
 
 
 # --- pools of workers -------------------------------------------------------------------------------------------------
@@ -292,13 +293,13 @@ class _Pool:
 
     @property
     def workers(self) -> int:
-        """How many there are; 0 if that is not known."""
+        """Number of workers; 0 if unknown."""
         count = getattr(self.executor, "_max_workers", 0)
         return count if isinstance(count, int) else 0
 
     @property
     def ahead(self) -> int:
-        """Chunks that may be on their way at a time."""
+        """Maximum number of chunks in flight."""
         return AHEAD * self.workers or AHEAD_IN_ALL
 
     def submit(self, *arguments: Any) -> Future[Reply]:
@@ -311,7 +312,7 @@ class _Pool:
             raise InvalidInputError(f"the executor takes no work: {error}; pass one that is open") from error
 
     def _another(self, error: BrokenExecutor) -> Executor:
-        """An executor like the one that broke."""
+        """A replacement for the broken executor."""
         if self._make is not None:
             return _made(self._make)
         broken: Any = self.executor
@@ -323,15 +324,15 @@ class _Pool:
         ) from error
 
     def lost(self) -> str:
-        """Why no chunk will ever come back, in words; nothing as long as they may."""
+        """Why no more chunks can come back; empty as long as they may."""
         return ""
 
     def deaths(self, error: BaseException) -> int:
-        """How many workers died of a chunk or beside it, going by how it failed; 0 if the error is its own."""
+        """Number of worker crashes that a failed chunk was involved in; 0 if it raised an error of its own."""
         return int(isinstance(error, (BrokenExecutor, CancelledError)))
 
     def abandon(self, futures: Sequence[Future[Reply]]) -> None:
-        """Nobody waits for these any more."""
+        """Cancel futures whose results are no longer needed."""
         for future in futures:
             future.cancel()
 
@@ -344,20 +345,20 @@ def _made(make: Callable[[], Any]) -> Executor:
 
 
 class _Dask(_Pool):
-    """A Dask cluster, whose workers come and go."""
+    """A Dask cluster, whose workers may come and go."""
 
     def __init__(self, client: Any, options: dict[str, Any] | None = None) -> None:
         if client.asynchronous:
             raise InvalidInputError("an asynchronous Dask client cannot be waited for; pass Client(...) without it")
         self.client = client
-        # a task that is sent again must not be taken for the one that failed
+        # a task that is sent again must not be confused with the one that failed
         super().__init__(client.get_executor(**{**(options or {}), "pure": False}))
         self._threads: dict[str, int] = {}
         self._looked = 0.0
 
     def _look(self) -> dict[str, int]:
         if time.monotonic() - self._looked > _LOOK and not self.lost():
-            with suppress(OSError):  # the scheduler is gone, which is seen by the chunks on their way
+            with suppress(OSError):  # the scheduler is gone, which the chunks in flight will show
                 self._threads = self.client.nthreads()
             self._looked = time.monotonic()
         return self._threads
@@ -379,7 +380,7 @@ class _Dask(_Pool):
         return f"the Dask scheduler at {self.client.scheduler.address if self.client.scheduler else '?'} is gone"
 
     def deaths(self, error: BaseException) -> int:
-        # Dask itself sends a chunk again some times before it raises this
+        # Dask itself retries a chunk several times before it raises this
         return TRIES if type(error).__name__ == "KilledWorker" else super().deaths(error)
 
     def abandon(self, futures: Sequence[Future[Reply]]) -> None:
@@ -420,42 +421,42 @@ class Elsewhere(Engine):
                 done.append((task, reply.chunk))
                 tell(task, reply.seconds)
         except BaseException:
-            self._pool.abandon(list(job.on_the_way))
+            self._pool.abandon(list(job.in_flight))
             raise
-        job.check_guilty()
+        job.check_failing()
         return done
 
     def _check(self, reply: Reply) -> None:
-        """Refuse what was made by other code; take note of the machine, and say so if machines do not calculate alike.
+        """Reject results of other software versions; record the machine, and warn if machines compute differently.
 
-        Raises :class:`ExecutorError` where a worker has other versions than this process.
+        Raises :class:`ExecutorError` if a worker has other versions than this process.
         """
         if different := difference(software(), reply.software):
             raise ExecutorError(
-                f"a worker ({reply.machine['processor']}) does not run what this process runs: {different}; install "
-                "the same versions everywhere"
+                f"a worker ({reply.machine['processor']}) does not run the same software as this process: {different}; "
+                "install the same versions everywhere"
             )
         if reply.machine not in self.machines:
             self.machines.append(reply.machine)
             unlike = {known["arithmetic"] for known in self.machines}
             if len(unlike) == 2 and reply.machine["arithmetic"] != self.machines[0]["arithmetic"]:
                 warnings.warn(
-                    "these machines do not calculate alike, and chunks of both are mixed: "
-                    f"{difference(self.machines[0], reply.machine)}. Logarithms and the like differ in their last "
-                    "bits, so that results may not be repeatable bit for bit; use workers of one kind for that",
+                    "these machines do not compute identically, and chunks of both are mixed: "
+                    f"{difference(self.machines[0], reply.machine)}. Logarithms and similar functions differ in their "
+                    "last bits, so results may not be repeatable bit for bit; use workers of one kind for that",
                     stacklevel=2,
                 )
 
 
 class _Job:
-    """Tasks on their way to chunks: sent, sent again where a worker died, and tried alone where that happens often."""
+    """Sends tasks to workers; sends them again if a worker dies, and one at a time if that happens often."""
 
     def __init__(self, pool: _Pool, waiting: deque[Task], kept: bool, total: int) -> None:
         self.pool, self.waiting, self.kept = pool, waiting, kept
         self._total, self._done = total, total - len(waiting)
-        self.on_the_way: dict[Future[Reply], Task] = {}
+        self.in_flight: dict[Future[Reply], Task] = {}
         self._suspects: deque[Task] = deque()
-        self._guilty: list[Task] = []
+        self._failing: list[Task] = []
         self._blamed: Counter[int] = Counter()
         self._alone = False
         self._fruitless = 0
@@ -464,7 +465,7 @@ class _Job:
         self._ticked = 0.0
 
     def next(self, tick: Callable[[], None]) -> tuple[Task, Reply] | None:
-        """The next task that is done and what came back; None if there is none left."""
+        """The next finished task and its reply; None if none are left."""
 
         def look() -> None:
             self._check_lost()
@@ -474,7 +475,7 @@ class _Job:
 
         while self._send_on():
             future = _next(self._finished, look)
-            task = self.on_the_way.pop(future)
+            task = self.in_flight.pop(future)
             try:
                 reply = future.result()
             except Exception as error:
@@ -488,19 +489,19 @@ class _Job:
         return None
 
     def _send_on(self) -> bool:
-        """Send what may be sent; False if nothing is left to wait for."""
-        while self.waiting and len(self.on_the_way) < self.pool.ahead:
+        """Send as many tasks as allowed; False if nothing is left to wait for."""
+        while self.waiting and len(self.in_flight) < self.pool.ahead:
             self._alone = False
             self._send(self.waiting.popleft())
-        if self._suspects and not self.on_the_way:
+        if self._suspects and not self.in_flight:
             self._alone = True
             self._send(self._suspects.popleft())
-        return bool(self.on_the_way)
+        return bool(self.in_flight)
 
     def _send(self, task: Task, always: bool = False) -> None:
         digest, pickled = self._spec(task.spec)
         future = self.pool.submit(digest, pickled if always or len(pickled) <= LARGE else None, task.first, task.runs)
-        self.on_the_way[future] = task
+        self.in_flight[future] = task
         future.add_done_callback(self._finished.put)
 
     def _spec(self, spec: Spec) -> tuple[str, bytes]:
@@ -509,7 +510,7 @@ class _Job:
 
             try:
                 pickled = cloudpickle.dumps(spec)
-            except Exception as error:  # whatever a user's function drags along
+            except Exception as error:  # a user's function may refer to anything
                 raise InvalidInputError(
                     f"{spec.policy.name} on {spec.environment!r} cannot be sent to workers: {error}; let its functions "
                     "use plain values only"
@@ -518,7 +519,7 @@ class _Job:
         return self._pickled[id(spec)]
 
     def _failed(self, task: Task, error: BaseException) -> None:
-        """Decide what becomes of a task that failed: an error of its own is raised."""
+        """Handle a failed task: raise an error of its own, otherwise send it again or mark it as a suspect."""
         self._check_lost()
         deaths = self.pool.deaths(error)
         if not deaths:
@@ -530,10 +531,10 @@ class _Job:
             raise error
         self._fruitless += 1
         if self._fruitless > 3 * TRIES * max(self.pool.ahead, 1) and not self._alone:
-            raise ExecutorError(f"workers die before they finish anything ({error}); look into their logs") from error
+            raise ExecutorError(f"workers crash before they finish anything ({error}); look into their logs") from error
         self._blamed[id(task)] += deaths
         if self._alone:
-            (self._guilty if self._blamed[id(task)] >= 2 * TRIES else self._suspects).append(task)
+            (self._failing if self._blamed[id(task)] >= 2 * TRIES else self._suspects).append(task)
         elif self._blamed[id(task)] >= TRIES:
             self._blamed[id(task)] = TRIES
             self._suspects.append(task)
@@ -545,11 +546,11 @@ class _Job:
             then = "are kept: start it again and give the same command, which goes on" if self.kept else "are lost"
             raise ExecutorError(f"{why}; the {self._done} chunks of {self._total} that are finished {then}")
 
-    def check_guilty(self) -> None:
-        """Raise if chunks ended every worker that tried them, alone."""
-        if self._guilty:
+    def check_failing(self) -> None:
+        """Raise if there are chunks that crashed every worker that tried them alone."""
+        if self._failing:
             kept = "; all others are finished and kept" if self.kept else ""
             raise ExecutorError(
-                f"workers die of {'; '.join(map(str, self._guilty))}: each was tried alone, several times, after all "
-                f"others{kept}. Memory may be short (pass a smaller chunk), or a function of your own may crash"
+                f"workers crash on {'; '.join(map(str, self._failing))}: each was tried alone, several times, after "
+                f"all others{kept}. Memory may be short (pass a smaller chunk), or a function of your own may crash"
             )

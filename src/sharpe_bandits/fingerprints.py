@@ -1,8 +1,8 @@
-"""Digests of a formula: its code, the code of all that it calls, and every value that any of it reads.
+"""Digests of a formula: of its code, the code of all functions it calls, and every value that any of these read.
 
-Two digests share one walk over the call tree. :func:`fingerprint` says whether a formula is the one it was; it goes by
-the source text, so that it is the same under another version of Python. :func:`description` with byte code keys
-machine code. Both cover values, not names: a constant, a closure, a default or an array that changes changes them.
+Two digests share one walk over the call tree. :func:`fingerprint` shows whether a formula has changed; it is based on
+the source text, so it is the same under another version of Python. :func:`description` with byte code is the key of
+machine code. Both cover values, not names: they change when a constant, a closure, a default or an array changes.
 """
 
 from __future__ import annotations
@@ -55,25 +55,25 @@ _UNCHECKED = {
     "hash": "hashes of text differ from process to process; use numbers",
     "id": "it differs from process to process; use numbers",
 }
-#: Stands for a function in a text: half of a pair of characters, which no text that has bytes can hold.
+#: Placeholder of a function in a text: a lone surrogate, which no encodable text contains.
 _GAP = "\ud800"
-#: Source texts of functions, taken when a function was first seen: a file may be edited later.
-_said: dict[Code, str] = {}
+#: Source texts of functions, read when a function was first seen: a file may be edited later.
+_source_texts: dict[Code, str] = {}
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
-    """A digest of what a formula computes, whatever its layout; functions of this package count by name."""
-    parts = description(function, {}, said, follow=lambda called: not is_own(called))
+    """A digest of what a formula computes, independent of its layout; functions of this package count by name."""
+    parts = description(function, {}, source_text, follow=lambda called: not is_own(called))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
 
 def description(
     root: Callable[..., Any],
     bindings: Bindings,
-    say: Callable[[Code], str],
+    text_of: Callable[[Code], str],
     follow: Callable[[Any], bool] = lambda called: True,
 ) -> Iterator[str]:
-    """All that a function with its placeholders bound depends on: the code it runs, and every value that it reads.
+    """Everything that a function with its placeholders bound depends on: the code it runs, and every value it reads.
 
     Parameters
     ----------
@@ -81,10 +81,10 @@ def description(
         a plain function
     bindings : Bindings
         placeholder function -> formula
-    say : Callable[[Code], str]
+    text_of : Callable[[Code], str]
         text of a code object
     follow : Callable[[Any], bool], optional
-        whether a function that is called counts by what it does; otherwise by its name
+        whether a called function is described by its code; otherwise by its name
     """
     tree = call_tree(root, bindings)
     numbers = {function: number for number, function in enumerate(tree)}
@@ -96,16 +96,16 @@ def description(
     for function in tree:
         if function is not tree[0] and not follow(function):
             continue
-        text, gaps = _own_part(function, say)
+        text, gaps = _own_part(function, text_of)
         filled = zip(text, [*map(called, gaps), ""], strict=True)
         yield f"{numbers[function]}: {''.join(chain.from_iterable(filled))}"
 
 
 @once_if_own
-def _own_part(function: Any, say: Callable[[Code], str]) -> tuple[list[str], list[Any]]:
-    """A function's part of a description, without what it calls: a text with gaps, and the functions that fill these.
+def _own_part(function: Any, text_of: Callable[[Code], str]) -> tuple[list[str], list[Any]]:
+    """A function's own part of a description: pieces of text with gaps between them, and the functions called there.
 
-    The text has one piece more than there are gaps.
+    There is one more piece than gaps.
     """
     gaps: list[Any] = []
 
@@ -114,16 +114,16 @@ def _own_part(function: Any, say: Callable[[Code], str]) -> tuple[list[str], lis
         return _GAP
 
     _check_code(function)
-    lines = [say(function.__code__)]
+    lines = [text_of(function.__code__)]
     lines += [f"default {content(default, function, called)}" for default in function.__defaults__ or ()]
     lines += [f"{name} = {content(value, function, called)}" for name, value in reads(function).items()]
     return "\n".join(lines).split(_GAP), gaps
 
 
 def content(thing: Any, reader: Any, called: Callable[[Any], str]) -> str:
-    """A text that differs where what ``reader`` does with a value would.
+    """A text that differs whenever values differ in a way that matters to ``reader``.
 
-    Raises :class:`CompilationError` for a value whose content cannot be seen, or that makes results unrepeatable.
+    Raises :class:`CompilationError` for a value whose content cannot be inspected, or that makes results unrepeatable.
     """
     if isinstance(thing, (bool, int, str, bytes, type(None))) and type(thing).__module__ == "builtins":
         return f"{type(thing).__name__} {thing!r}"
@@ -169,9 +169,9 @@ def _layout(dtype: np.dtype[Any]) -> str:
 
 
 def _is_plain_object(thing: Any) -> bool:
-    """Whether an object of numpy or numba is known by its name: a type of numba's, or a function that numpy dispatches.
+    """Whether an object of numpy or numba is identified by its name: a numba type, or a function that numpy dispatches.
 
-    Others, such as an intrinsic or a C callback, hold code of the user's that cannot be followed.
+    Others, such as an intrinsic or a C callback, contain code of the user that cannot be followed.
     """
     modules = [base.__module__ for base in type(thing).__mro__]
     return modules[0].partition(".")[0] == "numpy" or any(name.startswith("numba.core.types") for name in modules)
@@ -187,7 +187,7 @@ def _qualified(thing: Any) -> str:
 
 
 def _check_code(function: Any) -> None:
-    """Raise for what cannot be checked or repeated in a user's code, though the compiler takes it."""
+    """Raise if a user's code has constructs that compile but cannot be checked or repeated."""
     if is_own(function):
         return
     if function.__code__.co_kwonlyargcount:
@@ -198,7 +198,7 @@ def _check_code(function: Any) -> None:
 
 
 def _check_repeatable(name: str, reader: Any) -> None:
-    """Raise for what draws from a generator outside of the simulation, or the like."""
+    """Raise if a value makes results unrepeatable, such as a random generator outside the simulation."""
     if is_own(reader):
         return
     for forbidden, remedy in _UNREPEATABLE.items():
@@ -207,30 +207,30 @@ def _check_repeatable(name: str, reader: Any) -> None:
 
 
 def sources(function: Callable[..., Any]) -> dict[Code, str]:
-    """What a function and the user's functions that it calls say: see :func:`said`."""
-    return {f.__code__: said(f.__code__) for f in call_tree(function) if not is_own(f)}
+    """The source texts of a function and of the user's functions that it calls: see :func:`source_text`."""
+    return {f.__code__: source_text(f.__code__) for f in call_tree(function) if not is_own(f)}
 
 
 def remember(texts: dict[Code, str]) -> None:
-    """Take note of sources that were taken elsewhere, where their files may not be."""
-    _said.update(texts)
+    """Register source texts that were read in another process, whose files may not exist here."""
+    _source_texts.update(texts)
 
 
-def said(code: Code) -> str:
-    """What the source of a function says, whatever its layout and comments; its byte code where there is no source."""
-    if code not in _said:
+def source_text(code: Code) -> str:
+    """The source of a function without layout and comments; its byte code if there is no source."""
+    if code not in _source_texts:
         try:
             (node,) = ast.parse(textwrap.dedent(inspect.getsource(code))).body
             text = ast.unparse(ast.Module([*node.args.posonlyargs, *node.args.args, *node.body], []))  # type: ignore[attr-defined]
-        except (OSError, TypeError, SyntaxError, ValueError, AttributeError):  # typed in where no source is kept
+        except (OSError, TypeError, SyntaxError, ValueError, AttributeError):  # there is no source
             text = byte_code(code)
-        _said[code] = text
-    return _said[code]
+        _source_texts[code] = text
+    return _source_texts[code]
 
 
 @lru_cache(maxsize=4096)
 def byte_code(code: Code) -> str:
-    """What a code object does, whatever its line numbers."""
+    """A text of a code object that is independent of line numbers."""
     parts = []
     for part in codes(code):
         constants = [content(c, None, repr) for c in part.co_consts if not isinstance(c, Code)]

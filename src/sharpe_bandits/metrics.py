@@ -1,6 +1,7 @@
-"""Numbers with their uncertainty: means from batches of runs with Student intervals, proportions with Wilson intervals.
+"""Estimates with confidence intervals: Student intervals for means of batches of runs, Wilson intervals for
+proportions.
 
-A batch is a single run up to 256 runs.
+Up to 256 runs, every batch is a single run.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class Curve:
 
 
 def student(confidence: float, freedom: float) -> float:
-    """Half width of a Student interval in standard errors; infinite with nothing to estimate the error from."""
+    """Half-width of a Student interval in standard errors; infinite without degrees of freedom."""
     from scipy.special import stdtrit
 
     inside("confidence", confidence)
@@ -96,21 +97,21 @@ def student(confidence: float, freedom: float) -> float:
 
 
 def normal_half_width(confidence: float) -> float:
-    """Half width of a normal interval in standard errors."""
+    """Half-width of a normal interval in standard errors."""
     from scipy.special import ndtri
 
     return float(ndtri(0.5 + inside("confidence", confidence) / 2))
 
 
 def batch_means(totals: np.ndarray, sizes: np.ndarray, t: np.ndarray, confidence: float) -> Curve:
-    """Mean per run, with errors, of totals per batch (rows) at times ``t`` (columns)."""
+    """Mean per run with standard errors, from totals per batch (rows) at times ``t`` (columns)."""
     runs = sizes.sum()
     mean = totals.sum(axis=0) / runs
     batches = len(sizes)
     if batches > 1:
         squares = ((totals - sizes[:, None] * mean) ** 2).sum(axis=0) / runs**2
         se = np.sqrt(squares * batches / (batches - 1))
-        se = np.where(se <= 1e-13 * np.abs(mean), 0.0, se)  # rounding: all runs are alike
+        se = np.where(se <= 1e-13 * np.abs(mean), 0.0, se)  # rounding error: all runs are equal
     else:
         se = np.full(mean.shape, np.nan)
     half = np.where(se == 0, 0.0, student(confidence, batches - 1) * se)
@@ -118,12 +119,12 @@ def batch_means(totals: np.ndarray, sizes: np.ndarray, t: np.ndarray, confidence
 
 
 def sample_mean(values: np.ndarray, confidence: float) -> Estimate:
-    """Mean of one value per run, with errors."""
+    """Mean of one value per run, with its standard error."""
     return mean_of(np.asarray(values, float), np.ones(len(values)), confidence)
 
 
 def mean_of(totals: np.ndarray, sizes: np.ndarray, confidence: float) -> Estimate:
-    """Mean per run, with errors, of one total per batch."""
+    """Mean per run with its standard error, from one total per batch."""
     return batch_means(totals[:, None], sizes, np.zeros(1), confidence).final
 
 

@@ -1,16 +1,16 @@
-"""What "best" means: the value of an arm from its mean and variance.
+"""Objectives: the value of an arm as a function of its mean and variance.
 
-The same formula gives an arm's true value from its moments and its estimated value from its record; the engine compiles
-it, so it uses nothing but arithmetic and numpy functions of numbers.
+The same formula computes an arm's true value from its moments and its estimated value from its record. The engine
+compiles it, so it uses only arithmetic and numpy functions of numbers.
 
-How uncertain an estimated value is follows from its gradient. Every objective names a *root*, an increasing function of
-its value (the value itself, but for RSSR the signed root of it), and the root's gradient f_m, f_v in mean and variance.
-A reward x moves the estimate by its influence
+The uncertainty of an estimated value follows from its gradient. Every objective defines a *root*, an increasing
+function of its value (the value itself, except for RSSR, where it is the signed root), and the root's gradient f_m, f_v
+in mean and variance. The influence of a reward x on the estimate is
 
-    psi(x) = f_m (x - mean) + f_v ((x - mean)^2 - variance),
+    psi(x) = f_m (x - mean) + f_v ((x - mean)^2 - variance).
 
-so that after s independent rewards the estimate has, to first order, the variance W / s, W being the variance of psi:
-f_m^2 v + 2 f_m f_v m_3 + f_v^2 (m_4 - v^2).
+To first order, the variance of the estimate after s independent rewards is therefore W / s, where W is the variance of
+psi: f_m^2 v + 2 f_m f_v m_3 + f_v^2 (m_4 - v^2).
 """
 
 from __future__ import annotations
@@ -94,14 +94,14 @@ def _root_mean_variance(mean: Any, variance: Any, rho: float) -> Any:
 
 
 def influence_variance(variance: Any, third: Any, fourth: Any, by_mean: Any, by_variance: Any, scale: Any) -> Any:
-    """W: the variance of one reward's influence on a root, from moments and the root's gradient times sqrt(scale)."""
+    """W: the variance of a root's influence function, from moments and the root's gradient times sqrt(scale)."""
     linear = by_mean * (by_mean * variance + 2.0 * by_variance * third)
     return (linear + by_variance * by_variance * (fourth - variance * variance)) / scale
 
 
 @dataclass(frozen=True, repr=False)
 class Objective:
-    """A value of arms; larger is better. Subclasses name a formula of (mean, variance, own parameters).
+    """A value of arms; larger is better. Subclasses define a formula of (mean, variance, own parameters).
 
     Examples
     --------
@@ -123,30 +123,30 @@ class Objective:
 
     @property
     def formula(self) -> Callable[..., Any]:
-        """The function of mean, variance and :meth:`arguments` that gives the value."""
-        raise AssertionError(f"{type(self).__name__} names no formula")
+        """The function of mean, variance and :meth:`arguments` that returns the value."""
+        raise AssertionError(f"{type(self).__name__} does not define a formula")
 
     @property
     def root(self) -> Callable[..., Any]:
-        """The function of mean, variance and :meth:`arguments` that gives the root of the value, its derivatives by
-        mean and by variance, both times sqrt(scale), and scale."""
-        raise AssertionError(f"{type(self).__name__} names no root")
+        """The function of mean, variance and :meth:`arguments` that returns the root of the value, its derivatives with
+        respect to mean and variance, both times sqrt(scale), and scale."""
+        raise AssertionError(f"{type(self).__name__} does not define a root")
 
     def from_root(self, root: Any) -> Any:
-        """The value that has this root."""
+        """The value with this root."""
         return root
 
     @property
     def unseen_influence_variance(self) -> float | None:
-        """The W that covers what an arm that has paid the same s times may yet turn out to be; None: no W does.
+        """Upper bound on W for an arm with zero sample variance; None if there is no finite bound.
 
-        With a probability exp(-b) an event of probability b/s has not been seen in s pulls. Whatever the arm pays then,
-        a regularised ratio cannot be raised from 0 beyond sqrt(2 b W / s).
+        With probability about exp(-b), an event of probability b/s does not occur in s pulls. Whatever the arm pays in
+        that event, it cannot raise a regularised ratio from 0 beyond sqrt(2 b W / s).
         """
         return None
 
     def arguments(self) -> tuple[float, ...]:
-        """What the formula takes after mean and variance."""
+        """The arguments of the formula after mean and variance."""
         names = self.formula.__code__.co_varnames[2 : self.formula.__code__.co_argcount]
         return tuple(float(getattr(self, name)) for name in names)
 
@@ -156,14 +156,14 @@ class Objective:
 
     @property
     def rewards_losses(self) -> bool:
-        """Whether an arm that loses has a larger value than one that earns just the risk-free rate."""
+        """Whether a losing arm has a larger value than one that earns exactly the risk-free rate."""
         rate = float(getattr(self, "risk_free", 0.0))
         return bool(self.value(rate - 1.0, 1.0) > self.value(rate, 1.0))
 
     def gaps(self, mean: Any, variance: Any) -> np.ndarray:
-        """How far each arm (last axis) falls short of the best; exactly 0 for the best and those that tie with it.
+        """The gap of each arm (last axis) to the best; exactly 0 for the best and arms that tie with it.
 
-        Other arms that tie have the same gap.
+        Other arms that tie also have equal gaps.
         """
         value = np.asarray(self.value(mean, variance), float)
         best = value.max(axis=-1, keepdims=True)
@@ -171,7 +171,7 @@ class Objective:
         tie = TIE * np.abs(value).max(axis=-1, keepdims=True)
         order = np.argsort(gap, axis=-1)
         ranked = np.take_along_axis(gap, order, axis=-1)
-        # Of arms in a row that tie, all have the gap of the first; the best is 0.
+        # Within a run of ties, all arms get the gap of the first; the best has 0.
         steps = np.diff(ranked, axis=-1, prepend=-np.inf) > tie
         first = np.maximum.accumulate(np.where(steps, np.arange(gap.shape[-1]), 0), axis=-1)
         np.put_along_axis(gap, order, np.take_along_axis(ranked, first, axis=-1), axis=-1)
@@ -199,7 +199,7 @@ class _SharpeFamily(Objective):
 
 
 def usual_regulariser(variances: Any) -> float:
-    """L for RSSR if nothing better is known: a tenth of the smallest variance."""
+    """The default L for RSSR: a tenth of the smallest variance."""
     return float(np.min(variances)) / 10
 
 
@@ -207,8 +207,8 @@ def usual_regulariser(variances: Any) -> float:
 class RSSR(_SharpeFamily):
     r"""Regularised squared Sharpe ratio, :math:`\gamma^2 = (\mu - r)^2 / (L + \sigma^2)`; the paper's main objective.
 
-    With ``signed=True`` the square keeps the sign of :math:`\mu - r`, so that an arm that loses money is not mistaken
-    for a good one: use it for data that can go below the risk-free rate.
+    With ``signed=True`` the square keeps the sign of :math:`\mu - r`, so that a losing arm is not mistaken for a good
+    one: use it if means can be below the risk-free rate.
 
     Examples
     --------
@@ -331,7 +331,7 @@ del Objective.kinds["_SharpeFamily"]
 
 
 def check_objective(objective: Any) -> Objective:
-    """``objective`` if it is one."""
+    """``objective``, if it is an objective."""
     if not isinstance(objective, Objective):
         raise InvalidInputError(f"an objective such as RSSR(L=0.5) is needed, got {shown(objective)}")
     return objective

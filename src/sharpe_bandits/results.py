@@ -1,4 +1,4 @@
-"""What one policy did in all runs, merged from chunks, and the questions one asks of it."""
+"""The results of one policy over all runs, merged from chunks, and the metrics computed from them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .metrics import Curve, Estimate
 from .objectives import Objective, Sharpe, check_objective
 from .validation import probability
 
-#: What policies are ranked by; less is better.
+#: Metrics that policies are ranked by; less is better.
 Metric = Literal["regret", "error", "stopping time"]
-#: What policies are compared by: that, or what has the same unit whatever the objective.
+#: Metrics that policies are compared by: those, or one whose unit does not depend on the objective.
 Compared = Metric | Literal["sub-optimal plays"]
-#: A run is locked in at such a share if its last half gave the best arms less than that of its pulls.
+#: A run is locked in at a share if the best arms got less than that share of the pulls in its last half.
 LOCKED_IN = (0.01, 0.1, 0.5)
-#: Of the intervals in tables, unless told otherwise.
+#: Default confidence level of intervals.
 CONFIDENCE = 0.95
 
 
@@ -42,19 +42,19 @@ class PolicyResult:
     batch : int
         runs per batch
     pulls : numpy.ndarray
-        (batches, checkpoints, arms), added over the runs of a batch
+        (batches, checkpoints, arms), summed over the runs of a batch
     halfway : numpy.ndarray | None
-        (runs, arms) pulls after half of the rounds; None where they are not known
+        (runs, arms) pulls after half of the rounds; None if unknown
     final : numpy.ndarray
         (runs, arms) pulls at the horizon
     recommended : numpy.ndarray
-        (runs, m), in order of arm; m = 1 unless the policy looks for several
+        (runs, m), in order of arm; m = 1 unless the policy identifies several
     reward_mean, reward_variance : numpy.ndarray
-        (runs,) of the sequence of rewards
+        (runs,) mean and variance of the sequence of rewards
     stopped : numpy.ndarray
-        (runs,), whether the run came to its own end, and was not given up at its maximal budget
+        (runs,), whether the run is finished: False if it reached its maximum budget without stopping
     mean, variance : numpy.ndarray
-        true moments of the arms: a row for all, or one per run, or one per stretch between switches
+        true moments of the arms: one row for all runs, or one per run, or one per segment between switches
     switches : tuple[int, ...], optional
         checkpoints after which the arms changed
 
@@ -70,7 +70,7 @@ class PolicyResult:
     88.99 ± 6.784 [75.52, 102.4]
     """
 
-    #: What it can be ranked by; the first unless told otherwise.
+    #: Metrics it can be ranked by; the first is the default.
     ranked_by: ClassVar[tuple[Metric, ...]] = ("regret", "error")
 
     name: str
@@ -109,7 +109,7 @@ class PolicyResult:
 
     @property
     def horizon(self) -> int:
-        """Rounds per run, at most."""
+        """Maximum number of rounds per run."""
         return int(self.checkpoints[-1])
 
     @property
@@ -118,21 +118,21 @@ class PolicyResult:
         return np.diff(np.minimum(np.arange(len(self.pulls) + 1) * self.batch, self.runs))
 
     def objective(self, objective: Objective | None = None) -> Objective:
-        """The given objective, or else the policy's own."""
+        """The given objective, or the policy's own."""
         chosen = self.goal if objective is None else check_objective(objective)
         if chosen is None:
-            raise InvalidInputError(f"{self.name} names no objective; pass one, as in RSSR(L=0.5)")
+            raise InvalidInputError(f"{self.name} has no objective; pass one, as in RSSR(L=0.5)")
         return chosen
 
     def gaps(self, objective: Objective | None = None) -> np.ndarray:
-        """How far each arm falls short of the best.
+        """The gap of each arm to the best.
 
-        One row for all runs; a row per run if arms vary; a row per stretch between switches if they change.
+        One row for all runs; one per run if arms vary; one per segment between switches if they change.
         """
         return self.objective(objective).gaps(self.mean, self.variance)
 
     def regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Curve:
-        """Regret over time: the sum over arms of gap times expected pulls, at the gaps of the time if arms change."""
+        """Regret over time: the sum over arms of gap times expected pulls, with the current gaps if arms change."""
         return self._curve(self.gaps(objective), confidence)
 
     def suboptimal_plays(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Curve:
@@ -140,16 +140,16 @@ class PolicyResult:
         return self._curve((self.gaps(objective) > 0).astype(float), confidence)
 
     def error(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Estimate:
-        """e_n: probability that the arm recommended in the end is not a best one (Wilson interval).
+        """e_n: probability that the arm recommended at the end is not a best one (Wilson interval).
 
-        For a policy that recommends m arms: that they are not m best ones. Arms that tie may stand for each other.
+        For a policy that recommends m arms: that they are not m best ones. Arms that tie are interchangeable.
         """
         return metrics.wilson(int(self.wrong(objective).sum()), self.runs, confidence)
 
     def simple_regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Estimate:
-        """Expected gap of the arm recommended in the end.
+        """Expected gap of the arm recommended at the end.
 
-        For a policy that recommends m arms: by how much their average value falls short of that of the m best.
+        For a policy that recommends m arms: the average value of the m best minus that of the recommended arms.
         """
         return metrics.sample_mean(self._shortfalls(objective).mean(axis=1), confidence)
 
@@ -161,9 +161,11 @@ class PolicyResult:
     def locked_in(
         self, objective: Objective | None = None, confidence: float = CONFIDENCE, share: float = 0.1
     ) -> Estimate:
-        """Proportion of runs whose last half gave the best arms less than ``share`` of its pulls (Wilson interval)."""
+        """Proportion of runs in which the best arms got less than ``share`` of the pulls in the last half (Wilson
+        interval).
+        """
         if self.halfway is None:
-            raise InvalidInputError(f"pulls of {self.name} at half of the horizon were not kept; simulate it again")
+            raise InvalidInputError(f"pulls of {self.name} at half of the horizon were not recorded; simulate it again")
         gaps = self.gaps(objective)
         if self.switches:
             gaps = gaps.min(axis=0, keepdims=True)  # an arm that is best for a while is not a wrong one
@@ -172,26 +174,26 @@ class PolicyResult:
         return metrics.wilson(int((best < probability("share", share) * late.sum(axis=1)).sum()), self.runs, confidence)
 
     def wrong(self, objective: Objective | None = None) -> np.ndarray:
-        """Per run, whether the recommended arms are not the best ones (arms that tie may stand for each other)."""
+        """Per run, whether the recommended arms are not the best ones (arms that tie are interchangeable)."""
         return self._shortfalls(objective).max(axis=1) > 0
 
     def regret_per_batch(self, objective: Objective | None = None) -> np.ndarray:
-        """(batches, checkpoints): regret, added over the runs of a batch."""
+        """(batches, checkpoints): regret, summed over the runs of a batch."""
         return self._weighted(self.gaps(objective))
 
     def regret_per_run(self, objective: Objective | None = None) -> np.ndarray:
-        """Regret at the horizon of every run: the whole distribution."""
+        """Regret of every run at the horizon: the whole distribution."""
         if self.switches:
             if self.batch > 1:
                 raise InvalidInputError(
-                    f"arms change, and the {self.runs} runs were kept in batches of {self.batch}; "
-                    "simulate at most 256 runs to tell them apart"
+                    f"arms change, and the {self.runs} runs were recorded in batches of {self.batch}; "
+                    "simulate at most 256 runs to have them one by one"
                 )
             return self.regret_per_batch(objective)[:, -1]
         return (self.final * self.gaps(objective)).sum(axis=1)
 
     def totals(self, metric: Compared, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """What the policy is ranked by, added over the runs of a batch, and how many runs each batch has."""
+        """The metric summed over the runs of each batch, and the number of runs per batch."""
         if metric == "error":
             return self.wrong(objective).astype(float), np.ones(self.runs)
         if metric == "sub-optimal plays":
@@ -201,7 +203,7 @@ class PolicyResult:
     def measures(
         self, metric: Metric, objective: Objective | None = None, L: float | None = None
     ) -> Iterator[tuple[str, Curve | Estimate]]:
-        """All that tables hold of the policy: curves too where regret is what it is ranked by."""
+        """All metrics of the policy for tables, with curves if the policy is ranked by regret."""
         chosen = self.objective(objective)
         if metric == "regret":
             yield "regret", self.regret(chosen)
@@ -219,7 +221,7 @@ class PolicyResult:
         return metrics.batch_means(self._weighted(weights), self.batch_sizes, self.checkpoints, confidence)
 
     def _weighted(self, weights: np.ndarray) -> np.ndarray:
-        """Pulls weighted by arm, per batch and checkpoint; ``weights`` has rows as :meth:`gaps` has."""
+        """Pulls weighted by arm, per batch and checkpoint; ``weights`` has the rows of :meth:`gaps`."""
         if self.switches:
             rows = np.searchsorted(np.array(self.switches), self.checkpoints)
             return np.cumsum(np.einsum("bca,ca->bc", np.diff(self.pulls, axis=1, prepend=0), weights[rows]), axis=1)
@@ -228,7 +230,7 @@ class PolicyResult:
         return np.einsum("rca,ra->rc", self.pulls, weights)
 
     def _shortfalls(self, objective: Objective | None) -> np.ndarray:
-        """(runs, m): how far the j-th best of the arms recommended falls short of the j-th best of all, in the end."""
+        """(runs, m): the value of the j-th best arm minus that of the j-th best recommended arm, at the end."""
         gaps = self.gaps(objective)
         gaps = gaps[-1:] if self.switches else gaps
         rows = np.arange(self.runs) if len(gaps) > 1 else np.zeros(self.runs, int)
@@ -237,9 +239,9 @@ class PolicyResult:
 
 
 class StoppingResult(PolicyResult):
-    """All runs of a policy that stops by itself, once it is sure which arm is best; or at its maximal budget.
+    """All runs of a fixed-confidence policy, each until it stopped or reached its maximum budget.
 
-    Its one checkpoint is that budget, and stands for the end of each run, whenever that was: :meth:`regret` is the
+    Its only checkpoint is that budget and stands for the end of each run, whenever that was: :meth:`regret` is the
     regret until then.
 
     Examples
@@ -254,32 +256,32 @@ class StoppingResult(PolicyResult):
     ranked_by: ClassVar[tuple[Metric, ...]] = ("stopping time", "error", "regret")
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {int(self.stopped.sum())} of {self.runs} runs stopped by themselves>"
+        return f"<{self.name}: {int(self.stopped.sum())} of {self.runs} runs stopped on their own>"
 
     @property
     def rounds(self) -> np.ndarray:
-        """(runs,): rounds played: the stopping time, or the maximal budget."""
+        """(runs,): rounds played: the stopping time, or the maximum budget."""
         return self.final.sum(axis=1)
 
     def stopping_time(self, confidence: float = CONFIDENCE) -> Estimate:
-        """Mean number of rounds. Runs that were given up count with the maximal budget: a lower bound."""
+        """Mean number of rounds. Unfinished runs count with the maximum budget, which makes it a lower bound."""
         return metrics.sample_mean(self.rounds, confidence)
 
     def unfinished(self, confidence: float = CONFIDENCE) -> Estimate:
-        """Share of runs that were given up at the maximal budget (Wilson interval)."""
+        """Proportion of runs that reached the maximum budget without stopping (Wilson interval)."""
         return metrics.wilson(int((~self.stopped).sum()), self.runs, confidence)
 
     def quantiles(self, levels: Iterable[float] = (0.1, 0.5, 0.9)) -> tuple[float, ...]:
-        """Quantiles of the stopping time; infinite where so many runs were given up that it is not known."""
+        """Quantiles of the stopping time; infinite where too many runs are unfinished to know them."""
         times = np.sort(np.where(self.stopped, self.rounds, math.inf))
         places = [math.ceil(probability("level", level) * len(times)) - 1 for level in levels]
         return tuple(float(times[max(0, place)]) for place in places)
 
     def error(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Estimate:
-        """Probability that a run that stopped named an arm that is not a best one (Wilson interval).
+        """Probability that a finished run recommended an arm that is not a best one (Wilson interval).
 
-        Runs that were given up are not counted: see :meth:`unfinished`. Where there are many of them, those that
-        stopped are not representative, and may be wrong more often than delta, which is a share of all runs.
+        Unfinished runs are not counted: see :meth:`unfinished`. If there are many of them, the finished ones are not
+        representative and may be wrong more often than delta, which refers to all runs.
         """
         wrong = self.wrong(objective)[self.stopped]
         if not len(wrong):
@@ -289,14 +291,14 @@ class StoppingResult(PolicyResult):
     def totals(self, metric: Compared, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
         if metric == "stopping time":
             return self.rounds.astype(float), np.ones(self.runs)
-        if metric == "error":  # not a number where the run named no arm
+        if metric == "error":  # NaN for unfinished runs
             return np.where(self.stopped, self.wrong(objective), np.nan), np.ones(self.runs)
         return super().totals(metric, objective)
 
     def measures(
         self, metric: Metric, objective: Objective | None = None, L: float | None = None
     ) -> Iterator[tuple[str, Curve | Estimate]]:
-        """All that tables hold of the policy."""
+        """All metrics of the policy for tables."""
         chosen = self.objective(objective)
         yield "stopping time", self.stopping_time()
         yield "unfinished runs", self.unfinished()
@@ -313,7 +315,7 @@ def merge(spec: Spec, chunks: Iterable[Chunk], truth: tuple[np.ndarray, np.ndarr
             raise InvalidInputError(f"the chunks do not cover the runs: run {covered} is missing or duplicated")
         covered += chunk.runs
     if covered != spec.runs:
-        raise InvalidInputError(f"the chunks hold {covered} runs, not {spec.runs}")
+        raise InvalidInputError(f"the chunks have {covered} runs, not {spec.runs}")
     kept = ("halfway", "final", "recommended", "reward_mean", "reward_variance", "stopped")
     arrays: dict[str, Any] = {name: np.concatenate([getattr(chunk, name) for chunk in ordered]) for name in kept}
     arrays |= {"mean": truth[0], "variance": truth[1]}

@@ -1,4 +1,4 @@
-"""Simulate policies, let them identify the best arm, or trace one run of one of them."""
+"""Simulate policies, run fixed-confidence identification, or trace a single run."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from .validation import check_keywords, is_whole, one_of, whole
 LARGEST_SEED = 2**64 - 1
 LARGEST_HORIZON = 10**9
 _MEMORY = 4 * 2**30
-#: Runs and checkpoints, at most, whatever the memory.
+#: Maximum numbers of runs and checkpoints, independent of memory.
 _RUNS, _CHECKPOINTS = 10**12, 10**6
-#: What policies are ranked by, by what they are for.
+#: The metric that policies are ranked by, per setting.
 _RANKED_BY: dict[Setting, Metric] = {
     "regret": "regret",
     "fixed budget": "error",
@@ -36,7 +36,7 @@ _RANKED_BY: dict[Setting, Metric] = {
 }
 #: Where an objective belongs.
 _OBJECTIVE = (
-    "policies are given theirs, as in ScaleFreeUCB(objective=...), and results are judged by any objective afterwards, "
+    "policies have their own, as in ScaleFreeUCB(objective=...), and results are judged by any objective afterwards, "
     "as in study.regret(RSSR(L=0.5))"
 )
 
@@ -59,10 +59,10 @@ def simulate(
     delay: Any = 0,
     batch: int = 1,
 ) -> Study:
-    """Play policies on a bandit, many times, and keep what is needed to judge them.
+    """Simulate many runs of policies on a bandit.
 
-    Same seed, same result, bit for bit, whatever the workers, the size of chunks, and the other policies.
-    The j-th pull of arm i in run r pays the same whatever the policy.
+    Results depend only on the seed: they are identical, bit for bit, for any number of workers, any size of chunks, and
+    any other policies. The j-th pull of arm i in run r pays the same under every policy.
 
     Parameters
     ----------
@@ -79,24 +79,25 @@ def simulate(
     workers : int | None, optional
         threads; None for all cores
     executor : Any, optional
-        who computes chunks instead of threads: any ``concurrent.futures.Executor`` (processes, loky, MPI), a function
-        that makes one, or a Dask client
+        computes chunks instead of threads: any ``concurrent.futures.Executor`` (processes, loky, MPI), a function that
+        makes one, or a Dask client
     checkpoints : int | Iterable[int], optional
-        rounds at which pulls are kept, or how many of them, spaced logarithmically; the horizon is always one
+        rounds at which pulls are recorded, or their number, spaced logarithmically; the horizon is always included
     chunk : int | None, optional
         runs per unit of work; None for a good default
     progress : bool | None, optional
         show a progress bar; None for "if standard error is a terminal"
     source : Source, optional
-        bits of rewards: "splitmix" (fastest) or "philox" (for more than about 10^13 rewards in one study)
+        random number generator of rewards: "splitmix" (fastest) or "philox" (for more than about 10^13 rewards in one
+        study)
     feedback : Feedback, optional
         "bandit": only the reward of the arm played is seen; "full": those of all arms are (index policies only)
     delay : Any, optional
-        rounds after which a reward comes in (0: before the next choice), or a distribution of that number, such as
-        ``sb.Uniform(0, 20)``, cut to whole rounds. Policies see such pulls as under way, as they do in campaigns
+        delay of rewards in rounds (0: before the next choice), or its distribution, such as ``sb.Uniform(0, 20)``,
+        rounded down to whole rounds. Until its reward arrives, a pull is pending, as in campaigns
     batch : int, optional
-        rounds that are chosen before rewards come in, all together. Policies that play in phases lose nothing but time
-        by delays and batches: their choices are the same
+        rounds that are chosen before their rewards arrive, all together. Delays and batches cost policies that play in
+        phases only time: their choices are the same
 
     Examples
     --------
@@ -107,7 +108,7 @@ def simulate(
     88.99 ± 6.784 [75.52, 102.4]
     """
     environment = as_environment(bandit)
-    lateness = _lateness(delay, batch)
+    delays = _delays(delay, batch)
     horizon = whole("horizon", horizon, 2, LARGEST_HORIZON)
     runs = whole("runs", runs, 1, _RUNS)
     seed = whole("seed", seed, 0, LARGEST_SEED)
@@ -117,7 +118,7 @@ def simulate(
     one_of("source", source, get_args(Source))
     one_of("feedback", feedback, get_args(Feedback))
     specs = [
-        Spec(policy, environment, horizon, runs, seed, times, source, feedback=feedback, **lateness)
+        Spec(policy, environment, horizon, runs, seed, times, source, feedback=feedback, **delays)
         for policy in _listed(policies)
     ]
     _check_memory(specs[0], len(specs))
@@ -127,21 +128,21 @@ def simulate(
     ranked_by = {_RANKED_BY[spec.policy.setting] for spec in specs}
     return Study(
         {result.name: result for result in results},
-        settings_of(environment, horizon, runs, seed, source, feedback, engine.machines) | _said_late(specs[0]),
+        settings_of(environment, horizon, runs, seed, source, feedback, engine.machines) | _delay_settings(specs[0]),
         ranked_by.pop() if len(ranked_by) == 1 else "regret",
     )
 
 
-def _lateness(delay: Any, batch: Any) -> dict[str, Any]:
-    """When rewards come in, as a specification has it."""
+def _delays(delay: Any, batch: Any) -> dict[str, Any]:
+    """When rewards arrive, as fields of a spec."""
     late = whole("delay", delay, 0, LARGEST_HORIZON) if is_whole(delay) else as_arm(delay)
     if not isinstance(late, int) and late.serially_dependent:
         raise InvalidInputError(f"delays are drawn independently of each other, got {shown(delay)}")
     return {"delay": late, "batch_rounds": whole("batch", batch, 1, LARGEST_HORIZON)}
 
 
-def _said_late(spec: Spec) -> dict[str, Any]:
-    """The part of a study's settings that says when rewards come in, if they come late."""
+def _delay_settings(spec: Spec) -> dict[str, Any]:
+    """A study's settings for delayed rewards; empty if rewards are not delayed."""
     delay = spec.delay if isinstance(spec.delay, int) else spec.delay.to_dict()
     return {"delay": delay, "batch": spec.batch_rounds} if spec.is_late else {}
 
@@ -155,7 +156,7 @@ def settings_of(
     feedback: Feedback = "bandit",
     machines: Sequence[dict[str, str]] = (),
 ) -> dict[str, Any]:
-    """What a study's results are a function of, but for the policies; and the machines of its executor, if any."""
+    """Everything that determines a study's results except the policies; and the machines of its executor, if any."""
     return {
         "bandit": environment.to_dict(),
         "arms": environment.K,
@@ -169,7 +170,7 @@ def settings_of(
 
 
 def _listed(policies: Policy | Iterable[Policy]) -> list[Policy]:
-    """One or several policies as a list, if they are policies and have different names."""
+    """One or several policies as a list; raises unless they are policies with different names."""
     listed = list(policies) if isinstance(policies, Iterable) else [policies]
     if not listed:
         raise InvalidInputError("there is no policy to simulate; pass at least one")
@@ -182,12 +183,12 @@ def _listed(policies: Policy | Iterable[Policy]) -> list[Policy]:
 
 
 def tasks_of(spec: Spec, chunk: int | None = None) -> list[Task]:
-    """A spec cut into chunks."""
+    """A spec split into chunks."""
     size = spec.chunk if chunk is None else whole("chunk", chunk, 1)
     return [Task(spec, first, min(size, spec.runs - first)) for first in range(0, spec.runs, size)]
 
 
-#: Makes a context out of tasks and who computes them, which gives what is to be told of their progress.
+#: Makes a context manager from tasks and the engine that computes them; it yields the function to report progress to.
 Watch = Callable[[list[Task], Engine], AbstractContextManager[Advance | None]]
 
 
@@ -198,18 +199,18 @@ def run_specs(
     store: Store | None = None,
     watch: Watch = lambda tasks, engine: nullcontext(None),
 ) -> list[PolicyResult]:
-    """Simulate specs: cut them into tasks, run these, and merge what they give.
+    """Simulate specs: split them into tasks, run these, and merge their results.
 
     Parameters
     ----------
     specs : Sequence[Spec]
-        what is to be simulated
+        the specs to simulate
     engine : Engine
-        who computes them
+        computes the tasks
     chunk : int | None, optional
         runs per task; None for a good default
     store : Store | None, optional
-        where finished chunks are kept, and found
+        stores finished chunks
     watch : Watch, optional
         shows progress
     """
@@ -230,7 +231,7 @@ def run_specs(
 
 @check_keywords(
     objective=_OBJECTIVE,
-    horizon="policies stop by themselves, at the latest after max_budget rounds",
+    horizon="policies stop on their own, after at most max_budget rounds",
     delta="the accepted probability of error is a parameter of policies, as in LUCB(L=0.5, delta=0.05)",
 )
 def identify(
@@ -244,20 +245,20 @@ def identify(
     executor: Any = None,
     chunk: int | None = None,
 ) -> Study:
-    """Let policies that stop by themselves, such as LUCB, find the best arm, many times.
+    """Simulate many runs of fixed-confidence policies, such as LUCB, which stop once they have identified the best arm.
 
-    Same seed, same result, bit for bit, whatever the number of workers and the size of chunks. Rewards are those that
-    :func:`simulate` would pay: the j-th pull of arm i in run r pays the same whatever the policy. The results are
-    :class:`~sharpe_bandits.StoppingResult`.
+    Results depend only on the seed: they are identical, bit for bit, for any number of workers and any size of chunks.
+    Rewards are those of :func:`simulate`: the j-th pull of arm i in run r pays the same under every policy. The results
+    are :class:`~sharpe_bandits.StoppingResult`.
 
     Parameters
     ----------
     policies : Policy | Iterable[Policy]
-        one or several that stop by themselves, with different names
+        one or several fixed-confidence policies, with different names
     bandit : Any
         a Bandit, Tape or RandomBandit, or a list of arms
     max_budget : int, optional
-        rounds after which a run is given up
+        rounds after which an unfinished run is stopped
     runs, seed, workers, executor, chunk : int and int | None and Any, optional
         as for :func:`simulate`
 
@@ -285,9 +286,9 @@ def identify(
 
 @dataclass(frozen=True, repr=False)
 class Trace:
-    """One run, round by round: the arms chosen and the rewards they paid; and the arm recommended in the end.
+    """One run, round by round: the arms chosen and the rewards they paid; and the arm recommended at the end.
 
-    A policy that looks for the m > 1 best arms recommends a list of m arms, in order of arm.
+    A policy that identifies the m > 1 best arms recommends a list of m arms, in order of arm.
     """
 
     choices: np.ndarray
@@ -311,7 +312,7 @@ class Trace:
         return len(self.choices)
 
 
-@check_keywords(objective=_OBJECTIVE, runs="a trace is of one run: pass run= for another one than the first")
+@check_keywords(objective=_OBJECTIVE, runs="a trace is of one run: pass run= for a run other than the first")
 def trace(
     policy: Policy,
     bandit: Any,
@@ -325,9 +326,9 @@ def trace(
     delay: Any = 0,
     batch: int = 1,
 ) -> Trace:
-    """One run of a policy, the same as run ``run`` of :func:`simulate` with that seed, with every choice.
+    """One run of a policy with every choice, the same as run ``run`` of :func:`simulate` with that seed.
 
-    For a policy that stops by itself: the same as run ``run`` of :func:`identify`, given up after ``horizon`` rounds.
+    For a fixed-confidence policy: the same as run ``run`` of :func:`identify` with ``max_budget=horizon``.
 
     Parameters
     ----------
@@ -356,7 +357,7 @@ def trace(
     one_of("feedback", feedback, get_args(Feedback))
     checkpoints = () if policy.setting == "fixed confidence" else (horizon,)
     spec = Spec(
-        policy, environment, horizon, run + 1, seed, checkpoints, source, kernel, feedback, **_lateness(delay, batch)
+        policy, environment, horizon, run + 1, seed, checkpoints, source, kernel, feedback, **_delays(delay, batch)
     )
     if 12 * horizon > _MEMORY:
         raise InvalidInputError(
@@ -371,9 +372,9 @@ def trace(
 
 
 def checkpoint_times(checkpoints: int | Iterable[int], horizon: int, switches: tuple[int, ...] = ()) -> tuple[int, ...]:
-    """Rounds at which pulls are kept: given, or spaced logarithmically from 1; switches and the horizon are always.
+    """Rounds at which pulls are recorded: as given, or spaced logarithmically from 1 (evenly if arms change).
 
-    Where arms change, spaced evenly.
+    Switches and the horizon are always included.
     """
     if isinstance(checkpoints, (int, np.integer)):
         space = np.linspace if switches else np.geomspace
@@ -388,11 +389,11 @@ def checkpoint_times(checkpoints: int | Iterable[int], horizon: int, switches: t
 
 
 def _check_memory(spec: Spec, policies: int = 1) -> None:
-    written = 8 * spec.horizon * spec.environment.K
-    if spec.environment.pregenerated and written > _MEMORY:
+    pregenerated = 8 * spec.horizon * spec.environment.K
+    if spec.environment.pregenerated and pregenerated > _MEMORY:
         raise InvalidInputError(
-            f"the rewards of {spec.environment!r} are written out before a run is played, and {spec.horizon} rounds of "
-            f"{spec.environment.K} arms would take {written / 2**30:.1f} GiB; shorten the horizon"
+            f"the rewards of {spec.environment!r} are generated before a run is played, and {spec.horizon} rounds of "
+            f"{spec.environment.K} arms would take {pregenerated / 2**30:.1f} GiB; shorten the horizon"
         )
     needed = 8 * len(spec.checkpoints) * spec.environment.K * -(-spec.runs // spec.batch)
     if needed > _MEMORY:
@@ -400,16 +401,16 @@ def _check_memory(spec: Spec, policies: int = 1) -> None:
             f"pulls at {len(spec.checkpoints)} checkpoints of {spec.runs} runs, in batches of {spec.batch}, would take "
             f"{needed / 2**30:.1f} GiB; pass fewer checkpoints, as in checkpoints=[{spec.horizon}]"
         )
-    kept, there = policies * spec.runs * bytes_per_run(spec.environment.K), machine_memory()
-    if kept > there:
+    kept, available = policies * spec.runs * bytes_per_run(spec.environment.K), machine_memory()
+    if kept > available:
         raise InvalidInputError(
-            f"what is kept of {spec.runs} runs would take {kept / 2**30:.3g} GiB, and this machine has "
-            f"{there / 2**30:.0f} GiB; simulate fewer runs"
+            f"the results of {spec.runs} runs would take {kept / 2**30:.3g} GiB, and this machine has "
+            f"{available / 2**30:.0f} GiB; simulate fewer runs"
         )
 
 
 def bytes_per_run(arms: int) -> int:
-    """What a result keeps of every run."""
+    """Bytes that a result keeps of every run."""
     return 8 * arms + 24
 
 
@@ -417,7 +418,7 @@ def machine_memory() -> int:
     """Bytes of memory that this machine has."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # a system that does not tell
+    except (AttributeError, ValueError, OSError):  # the system does not report it
         return 2**40
 
 
@@ -446,7 +447,7 @@ def _bar(progress: bool | None, tasks: list[Task], engine: Engine) -> Iterator[A
 
 @dataclass
 class ChunkCount:
-    """How many chunks are done, and by how many workers they are computed, in words."""
+    """The number of finished chunks and the number of workers, as text."""
 
     engine: Engine
     total: int

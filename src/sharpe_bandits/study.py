@@ -1,4 +1,4 @@
-"""Studies: policies simulated on the same rewards, and the questions one asks of them."""
+"""Studies: policies simulated on the same rewards, and their comparison."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .objectives import Objective, check_objective
 from .results import CONFIDENCE, Metric, PolicyResult, StoppingResult
 from .validation import one_of
 
-#: Columns of the tidy table of studies and panels: a row per case, policy, metric and time.
+#: Columns of the tidy table of studies and panels: one row per case, policy, metric and time.
 COLUMNS = (
     "panel",
     "profile",
@@ -40,7 +40,7 @@ _M = TypeVar("_M", Curve, Estimate)
 
 
 class ByPolicy(Mapping[str, _M], Generic[_M]):
-    """One curve or estimate per policy of a study, by name or class; shows itself as a table of the final values."""
+    """One curve or estimate per policy of a study, by name or class; displayed as a table of the final values."""
 
     def __init__(self, what: str, values: Mapping[str, _M], study: Study) -> None:
         self.what = what
@@ -60,7 +60,7 @@ class ByPolicy(Mapping[str, _M], Generic[_M]):
         return len(self._values)
 
     def table(self) -> Table:
-        """The values in the end."""
+        """The values at the end."""
         ends = {name: v.final if isinstance(v, Curve) else v for name, v in self._values.items()}
         rows = [[name, e.mean, e.se, e.low, e.high] for name, e in ends.items()]
         return Table(["policy", self.what, "s.e.", "low", "high"], rows)
@@ -73,21 +73,21 @@ class ByPolicy(Mapping[str, _M], Generic[_M]):
 
 
 class Study(Mapping[str, PolicyResult]):
-    """Policies simulated on the same rewards, by name, or by class where only one is of that class.
+    """Policies simulated on the same rewards, by name, or by class if only one has that class.
 
-    Questions that concern all policies need one objective for all: the one given, that of the study's experiment, or
-    the one that the policies share.
+    Methods that concern all policies need a common objective: the one given, that of the study's experiment, or the one
+    that the policies share.
 
     Attributes
     ----------
     settings : Mapping[str, Any]
         what was simulated: bandit, horizon, runs, seed
     metric : Metric, optional
-        what policies are ranked by unless told otherwise: "regret", "error" or "stopping time"
+        the default metric for ranking policies: "regret", "error" or "stopping time"
     objective : Objective | None, optional
-        what they are judged by unless told otherwise, if the study is a case of an experiment
+        the default objective, if the study is a case of an experiment
     variables, label : Mapping[str, Any] | None and str, optional
-        what distinguishes it from the other cases, if it is one
+        what distinguishes it from the other cases of an experiment, if it is one
 
     Examples
     --------
@@ -118,13 +118,13 @@ class Study(Mapping[str, PolicyResult]):
         return f"<Study of {', '.join(self.names)}: {self._size()} on {self.K} arms>"
 
     def _size(self) -> str:
-        most = "at most " if self.metric == "stopping time" else ""
-        return f"{self.runs:,} runs of {most}{self.horizon:,} rounds"
+        bound = "at most " if self.metric == "stopping time" else ""
+        return f"{self.runs:,} runs of {bound}{self.horizon:,} rounds"
 
     def _repr_html_(self) -> str:
         try:
             return self.summary()._repr_html_()
-        except InvalidInputError:  # no common objective: what can be said without one
+        except InvalidInputError:  # no common objective: show what needs none
             rows = [[name, str(result.goal or "none")] for name, result in self.items()]
             title = f"{self._size()}; for a comparison pass one objective, as in study.summary(sb.RSSR(L=0.5))"
             return Table(["policy", "its own objective"], rows, title)._repr_html_()
@@ -141,7 +141,7 @@ class Study(Mapping[str, PolicyResult]):
 
     @property
     def horizon(self) -> int:
-        """Rounds of each run, at most."""
+        """Maximum number of rounds of each run."""
         return int(self.settings["horizon"])
 
     @property
@@ -170,7 +170,7 @@ class Study(Mapping[str, PolicyResult]):
         return text if self.L is None else f"{text}, L = {self.L:g}"
 
     def arms_in_words(self) -> list[str]:
-        """Its arms, or its bandit where that is not a fixed set of arms."""
+        """Its arms, or its bandit if that is not a fixed set of arms."""
         bandit = self.settings["bandit"]
         if bandit.get("bandit") != "Bandit":
             return [in_words(bandit)]
@@ -181,7 +181,7 @@ class Study(Mapping[str, PolicyResult]):
         return [in_words(result.policy) for result in self.values()]
 
     def judged_by(self, objective: Objective | None = None) -> Study:
-        """The same study with an objective: this one, its own, or the one that its policies share."""
+        """The same study with an objective: the given one, its own, or the one that its policies share."""
         chosen = self._common(objective)
         named = self._L if objective is None else None
         return Study(self._results, self.settings, self.metric, chosen, self.variables, self.label, named)
@@ -194,7 +194,7 @@ class Study(Mapping[str, PolicyResult]):
         goals = list(dict.fromkeys(result.goal for result in self.values()))
         known = [goal for goal in goals if goal is not None]
         if known and len(known) == len(goals):
-            # Objectives that differ only for arms that are not here, as RSSR and its signed form, are one.
+            # Objectives that agree on all arms of the study, such as RSSR and its signed form, count as the same.
             gaps = [next(iter(self.values())).gaps(goal) for goal in known]
             if all(np.array_equal(gaps[0], other) for other in gaps[1:]):
                 return known[0]
@@ -211,7 +211,7 @@ class Study(Mapping[str, PolicyResult]):
     def __getitem__(self, name: str) -> PolicyResult:
         if isinstance(name, str) and name in self._results:
             return self._results[name]
-        kinds = ("policy", "defined_as")  # the name of its class, or the one that a user's policy was defined by
+        kinds = ("policy", "defined_as")  # the name of its class, or the name under which a user's policy was defined
         of_class = [
             result
             for result in self._results.values()
@@ -224,7 +224,7 @@ class Study(Mapping[str, PolicyResult]):
             raise unknown("policy in this study", name, self.names)
         return of_class[0]
 
-    # --- all policies at once -----------------------------------------------------------------------------------------
+    # --- all policies -------------------------------------------------------------------------------------------------
 
     def _all(
         self, what: str, ask: Callable[[PolicyResult, Objective], _M], objective: Objective | None
@@ -245,7 +245,7 @@ class Study(Mapping[str, PolicyResult]):
         return self._all("error", lambda r, o: r.error(o, confidence), objective)
 
     def simple_regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
-        """Expected gap of the arm recommended in the end, of every policy."""
+        """Expected gap of the arm recommended at the end, of every policy."""
         return self._all("simple regret", lambda r, o: r.simple_regret(o, confidence), objective)
 
     def achieved(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
@@ -255,22 +255,24 @@ class Study(Mapping[str, PolicyResult]):
     def locked_in(
         self, objective: Objective | None = None, confidence: float = CONFIDENCE, share: float = 0.1
     ) -> ByPolicy[Estimate]:
-        """Proportion of runs whose last half gave the best arms less than ``share`` of its pulls, of every policy."""
+        """Proportion of runs in which the best arms got less than ``share`` of the pulls in the last half, of every
+        policy.
+        """
         return self._all("runs locked in", lambda r, o: r.locked_in(o, confidence, share), objective)
 
     def stopping_time(self, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
-        """Mean number of rounds of every fixed-confidence policy. Unfinished runs count with the maximal budget."""
+        """Mean number of rounds of every fixed-confidence policy. Unfinished runs count with the maximum budget."""
         return self._of_stopping("stopping times", lambda result: result.stopping_time(confidence))
 
     def unfinished(self, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
-        """Share of runs that were given up at the maximal budget, of every fixed-confidence policy."""
+        """Proportion of runs that reached the maximum budget without stopping, of every fixed-confidence policy."""
         return self._of_stopping("unfinished runs", lambda result: result.unfinished(confidence))
 
     def _of_stopping(self, what: str, ask: Callable[[StoppingResult], Estimate]) -> ByPolicy[Estimate]:
         stopping = {name: r for name, r in self.items() if isinstance(r, StoppingResult)}
         if not stopping:
             raise InvalidInputError(
-                f"{what} are of fixed-confidence policies such as sb.LUCB(L=...), which sb.identify() plays; "
+                f"only fixed-confidence policies such as sb.LUCB(L=...), which sb.identify() plays, have {what}; "
                 f"{', '.join(self.names)} play a given number of rounds"
             )
         return ByPolicy(what, {name: ask(result) for name, result in stopping.items()}, self)
@@ -278,7 +280,7 @@ class Study(Mapping[str, PolicyResult]):
     # --- comparisons --------------------------------------------------------------------------------------------------
 
     def compare(self, a: str, b: str, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Curve:
-        """Regret of ``a`` minus regret of ``b`` over time, paired since both saw the same rewards.
+        """Regret of ``a`` minus regret of ``b`` over time, paired, since both saw the same rewards.
 
         Below zero: ``a`` has less regret. The objective defaults to that of ``a``.
         """
@@ -297,7 +299,7 @@ class Study(Mapping[str, PolicyResult]):
         self, a: PolicyResult, b: PolicyResult, metric: Metric, objective: Objective, confidence: float
     ) -> Estimate:
         (first, sizes), (second, _) = a.totals(metric, objective), b.totals(metric, objective)
-        known = ~np.isnan(first - second)  # runs in which both stopped by themselves, where policies do
+        known = ~np.isnan(first - second)  # for errors of fixed-confidence policies: runs in which both stopped
         if not known.any():
             return Estimate(math.nan, math.nan, -math.inf, math.inf)
         return metrics.mean_of((first - second)[known], sizes[known], confidence)
@@ -307,13 +309,13 @@ class Study(Mapping[str, PolicyResult]):
     def summary(
         self, objective: Objective | None = None, metric: Metric | None = None, confidence: float = CONFIDENCE
     ) -> Table:
-        """Policies, best first: what they are ranked by with its interval, and the paired difference to the best."""
+        """Policies, best first: the ranking metric with its interval, and the paired difference to the best."""
         judge = self._common(objective)
         chosen = self.metric if metric is None else metric
         for result in self.values():
             one_of("metric", chosen, result.ranked_by)
         values = {
-            name: result.error(judge, confidence)  # a proportion has an interval of its own kind
+            name: result.error(judge, confidence)  # proportions have Wilson intervals
             if chosen == "error"
             else metrics.mean_of(*result.totals(chosen, judge), confidence)
             for name, result in self.items()
@@ -366,7 +368,7 @@ class Study(Mapping[str, PolicyResult]):
         return table
 
     def table(self, objective: Objective | None = None, metric: Metric | None = None) -> Table:
-        """The tidy table: a row per policy, metric and time, with mean, standard error and 95% interval."""
+        """The tidy table: one row per policy, metric and time, with mean, standard error and 95% interval."""
         return tidy(self.rows(objective, metric))
 
     def to_pandas(self, objective: Objective | None = None, metric: Metric | None = None) -> Any:
@@ -382,13 +384,15 @@ class Study(Mapping[str, PolicyResult]):
         return self.table(objective, metric).to_arrow()
 
     def plot(self, objective: Objective | None = None, interactive: bool = False) -> Any:
-        """The figure of the study: by matplotlib, or, if ``interactive``, by plotly; needs the extra ``report``."""
+        """The figure of the study, by matplotlib or, if ``interactive``, by plotly; needs the extra ``report``."""
         from .report.folder import plot
 
         return plot(self.judged_by(objective), interactive)
 
     def report(self, folder: str | os.PathLike[str], objective: Objective | None = None) -> Path:
-        """Write a page with charts, numbers and settings that works offline, figures, and data; gives its path."""
+        """Write a folder with a page of charts, numbers and settings that works offline, figures, and data; returns the
+        path of the page.
+        """
         from .report.folder import report
 
         path = _folder(folder)

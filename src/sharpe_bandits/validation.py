@@ -20,8 +20,8 @@ S = TypeVar("S", bound=str)
 
 
 def is_number(value: Any) -> bool:
-    """Whether ``value`` is a real number; truth values and spans of time, which Python and NumPy count in, are not."""
-    kind = type(value)  # not isinstance, which asks the value
+    """Whether ``value`` is a real number; booleans and time spans, which Python and NumPy count as such, are not."""
+    kind = type(value)  # not isinstance, which the value itself can influence
     return issubclass(kind, numbers.Real) and not issubclass(kind, (bool, np.timedelta64))
 
 
@@ -31,10 +31,10 @@ def is_whole(value: Any) -> bool:
 
 
 def real(value: Any) -> float:
-    """``value`` as a float; not a number (nan) if it is no real number, or a whole one too large for a float."""
+    """``value`` as a float; NaN if it is not a real number, or an integer too large for a float."""
     try:
         return float(value) if is_number(value) else math.nan
-    except Exception:  # numbers of another's making may fail in any way
+    except Exception:  # third-party number types may fail in any way
         return math.nan
 
 
@@ -81,22 +81,22 @@ def inside(name: str, value: Any) -> float:
 
 
 def true_or_false(name: str, value: Any) -> bool:
-    """``value``, if it is a truth value."""
+    """``value``, if it is a bool."""
     if not isinstance(value, bool):
         raise InvalidInputError(f"{name} must be True or False, got {shown(value)}")
     return value
 
 
 def complement(probability: float) -> float:
-    """1 less a probability, in the decimals that it is written with: 0.05 of 0.95, not 0.050000000000000044."""
+    """1 minus a probability, in its decimal notation: 0.05 for 0.95, not 0.050000000000000044."""
     return float(1 - Decimal(repr(float(probability))))
 
 
-def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """``value`` as an int, if it is a whole number of at least ``least``."""
+def whole(name: str, value: Any, minimum: int, maximum: int | None = None) -> int:
+    """``value`` as an int, if it is a whole number from ``minimum`` to ``maximum``."""
     number = int(value) if is_whole(value) else None
-    if number is None or number < least or (most is not None and number > most):
-        bound = f"at least {least}" if most is None else f"from {least} to {most}"
+    if number is None or number < minimum or (maximum is not None and number > maximum):
+        bound = f"at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
         raise InvalidInputError(f"{name} must be a whole number {bound}, got {shown(value)}")
     return number
 
@@ -121,14 +121,14 @@ def interval(low: Any, high: Any) -> tuple[float, float]:
 def check_keywords(
     also: Callable[..., Any] | None = None, **elsewhere: str
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A function that refuses keyword arguments it does not have with a remedy, where Python has a bare TypeError.
+    """A decorator that rejects unknown keyword arguments with a remedy, where Python would raise a bare TypeError.
 
     Parameters
     ----------
     also : Callable[..., Any] | None, optional
         the function that keyword arguments are passed on to
     **elsewhere : str
-        where arguments belong that people look for here, by name
+        by name, arguments that users may expect here, and where they belong
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

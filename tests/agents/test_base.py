@@ -61,7 +61,7 @@ def test_pulls_under_way_are_counted_and_taken_back():
     assert (agent.t, agent.asked, agent.pending) == (3, 6, {"a": 0, "b": 2})
     with pytest.raises(sb.CampaignOverError, match=r"all 5 rounds .* 2 rewards are still to come"):
         agent.ask()
-    with pytest.raises(sb.InvalidInputError, match="no pull of arm 'a' is under way"):
+    with pytest.raises(sb.InvalidInputError, match="no pull of arm 'a' is pending"):
         agent.cancel("a")
     again = sb.Agent.from_json(agent.to_json())
     assert again.pending == agent.pending
@@ -79,7 +79,7 @@ def test_a_policy_warns_once_of_rewards_that_it_cannot_handle():
 
     agent = sb.UCBRSSR(L=1.0).agent(arms=["good", "bad"])
     with pytest.warns(
-        sb.RewardWarning, match=r"'bad' has the mean -.*the more it loses, the better.*ScaleFree"
+        sb.RewardWarning, match=r"'bad' has a mean of -.*the more it loses, the better.*ScaleFree"
     ) as seen:
         play(agent, {"good": 1.5, "bad": -3.0}, 3.0)
     assert len(seen) == 1

@@ -66,7 +66,7 @@ def test_arms_come_and_go():
     with pytest.raises(sb.InvalidInputError, match="the last one"):
         agent.retire_arm("c")
     for fixed in (sb.SHSR(L=0.5).agent(arms=["a", "b"], horizon=40), sb.LUCB(L=0.5).agent(arms=["a", "b"])):
-        with pytest.raises(sb.InvalidInputError, match="among the arms that it begins with"):
+        with pytest.raises(sb.InvalidInputError, match="among the arms that it starts with"):
             fixed.add_arm("c")
 
 
@@ -94,7 +94,7 @@ def test_the_seed_of_an_agent_is_that_of_a_trace():
 def test_a_window_that_would_take_too_much_room_is_refused():
     policy = sb.SlidingWindowUCB(L=1, window=10**6)
     assert policy.agent(arms=50).ask() == 0
-    with pytest.raises(sb.InvalidInputError, match="shorten the window or take DiscountedUCB"):
+    with pytest.raises(sb.InvalidInputError, match="shorten the window or use DiscountedUCB"):
         policy.agent(arms=51)
 
 

@@ -119,7 +119,7 @@ def test_a_clock_by_pulls_lets_an_arm_wait():
         (lambda: sb.BlockBootstrap([1, 2], 3), "a block of 3 is longer than the record of 2 values"),
         (lambda: sb.bootstrap([1.0, 2.0]), "table must be a non-empty array of 2 dimension"),
         (lambda: sb.bootstrap("returns.csv"), "read 'returns.csv' first: sb.bootstrap"),
-        (lambda: sb.bootstrap([["a", "b"]]), "a table must hold numbers alone .* sb.read_returns reads tables"),
+        (lambda: sb.bootstrap([["a", "b"]]), "a table must contain only numbers .* sb.read_returns reads tables"),
         (
             lambda: sb.bootstrap([[1.0, 2.0], [1.0, math.nan]], names=["x", "y"]),
             "column 'y', row 2 is nan; drop or fill it",
@@ -137,7 +137,7 @@ def test_the_fourth_moment_of_a_persistent_garch_is_infinite():
 
 
 def test_no_policy_can_be_sure_of_arms_with_a_memory():
-    with pytest.raises(sb.InvalidInputError, match="LUCB can be sure of an arm only where rewards are independent"):
+    with pytest.raises(sb.InvalidInputError, match="LUCB can identify the best arm only if rewards are independent"):
         sb.identify(sb.LUCB(L=0.5), sb.Bandit([sb.AR1(0, 1, 0.5), sb.AR1(1, 1, 0.5)]), runs=2)
 
 
@@ -150,5 +150,5 @@ def test_arms_with_a_memory_are_refused_where_they_cannot_be_played(arm):
 
 
 def test_a_game_too_long_to_be_written_out_is_refused():
-    with pytest.raises(sb.InvalidInputError, match=r"written out .* GiB; shorten the horizon"):
+    with pytest.raises(sb.InvalidInputError, match=r"generated .* GiB; shorten the horizon"):
         sb.simulate(sb.ScaleFreeUCB(L=1.0), [sb.AR1(0, 1, 0.1)] * 2, horizon=10**9, runs=1)

@@ -37,5 +37,5 @@ def test_distributions_that_scipy_cannot_compute(frozen, message):
 def test_discrete_distributions_off_the_whole_numbers_are_refused():
     """Its values 0.5 and 1.7 are not one apart; to draw as if they were would be silently wrong."""
     odd = scipy.stats.rv_discrete(values=([0.5, 1.7], [0.5, 0.5]))()
-    with pytest.raises(sb.InvalidInputError, match=says("other values than 0.5, 1.5", "hold only 0.5", "Empirical")):
+    with pytest.raises(sb.InvalidInputError, match=says("values other than 0.5, 1.5", "have only 0.5", "Empirical")):
         sb.trace(sb.UCB1(), [odd, sb.Uniform(0, 1)], horizon=10)

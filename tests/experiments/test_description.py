@@ -266,7 +266,7 @@ UCB = {"kind": "UCBRSSR", "L": 1}
         ({"policies": [UCB, {"kind": "UUCB", "epsilon0": [1]}]}, "got \\[1\\]", ("policies", 1, "epsilon0")),
         ({"policies": [UCB, UCB]}, "two policies are called 'UCB-RSSR'", ("policies", 1)),
         ({"policies": [{**UCB, "pilot_pulls": 60}]}, "at least 120 for 2 arms", ("policies", 0)),
-        ({"policies": [UCB, {"kind": "LUCB", "L": 1}]}, "stops by itself", ("policies", 1)),
+        ({"policies": [UCB, {"kind": "LUCB", "L": 1}]}, "stops on its own", ("policies", 1)),
         (
             {"policies": [{"kind": "UniformSampling", "objective": {"kind": "RSSR", "M": 1}}]},
             "no parameter of RSSR is called 'M'",

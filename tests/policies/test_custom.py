@@ -202,7 +202,7 @@ def test_a_false_promise_is_found_out():
 
     with pytest.raises(
         sb.InvalidInputError,
-        match=r"falls was declared nondecreasing=True.*falls between t = \d+ and t = \d+.*nondecreasing=False",
+        match=r"falls was declared nondecreasing=True.*decreases between t = \d+ and t = \d+.*nondecreasing=False",
     ):
         sb.trace(falls(), sb.Tape(TAPE), horizon=HORIZON)
 

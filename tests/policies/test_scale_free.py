@@ -212,7 +212,7 @@ def test_they_settle_where_published_policies_cannot():
 def test_states_and_files_of_earlier_versions_may_say_that_no_arm_rests():
     data = {**sb.ScaleFreeUCB(L=1.0).to_dict(), "rest": 0.0}
     assert sb.policy_from_dict(data) == sb.ScaleFreeUCB(L=1.0)
-    with pytest.raises(sb.InvalidInputError, match=r"rest=95: .* not offered any more"):
+    with pytest.raises(sb.InvalidInputError, match=r"rest=95: .* no longer supported"):
         sb.policy_from_dict({**data, "rest": 95})
 
 

@@ -65,7 +65,7 @@ def test_what_cannot_be_decided(daily):
         ({"top": 4}, "top must be a whole number from 1 to 3"),
         ({"cost": {"a": 0.1}}, "cost has no value for 'b', 'c', 'd'"),
         ({"cost": -1}, "cost must be a share of wealth"),
-        ({"policies": ["SHSR"], "top": 2}, "SHSR plays arms in phases"),
+        ({"policies": ["SHSR"], "top": 2}, "SHSR plays one arm at a time"),
         ({"warm_up": 299}, "warm_up must be a whole number from 0 to 297"),
     ):
         with pytest.raises(sb.InvalidInputError, match=words):

@@ -36,9 +36,9 @@ def test_the_contract_notices():
     contract = ArmContract()
     try:
         for test, arm, said in (
-            (contract.test_its_rewards_have_its_moments, Wider(0.0, 1.0), "moment 2 is said to be 1.02"),
+            (contract.test_its_rewards_have_its_moments, Wider(0.0, 1.0), "moment 2 is declared as 1.02"),
             (contract.test_its_rewards_have_its_moments, Narrower(0.0, 1.0), "leave"),
-            (contract.test_its_quantiles_rise, Falling(2.0, 1.0), "its quantile function falls"),
+            (contract.test_its_quantiles_rise, Falling(2.0, 1.0), "its quantile function decreases"),
             (contract.test_its_moments_are_those_of_a_distribution, Flat(0.0, 1.0), "no distribution has"),
         ):
             with pytest.raises(AssertionError, match=said):

@@ -337,7 +337,7 @@ def test_unbounded_rewards_must_be_asked_for():
         kl_inf(arm, 1.0, 0.5)
     with pytest.raises(ValueError, match=r"unbounded.*high=inf"):
         lower_bound([sb.Gamma(2, 1), sb.Uniform(0, 1)], 0.5)
-    with pytest.raises(ValueError, match=r"must hold all rewards, which lie in \[-inf, inf\]"):
+    with pytest.raises(ValueError, match=r"must contain all rewards, which lie in \[-inf, inf\]"):
         kl_inf(arm, 1.0, 0.5, low=-5, high=5)
     whole = kl_inf(arm, 1.0, 0.5, low=-math.inf, high=math.inf)
     # what wide intervals converge to, from above
@@ -435,7 +435,7 @@ del Arm.kinds["Odd"]
         (lambda: kl_inf(sb.Uniform(0, 1), 2.0, 0.0), "L must be a finite number above 0, got 0.0"),
         (lambda: kl_inf(sb.Uniform(0, 1), 2.0, 1.0, low="a"), "low must be a number, got 'a'"),
         (lambda: kl_inf(sb.Uniform(0, 1), 2.0, 1.0, high=math.nan), "high must be a number, got nan"),
-        (lambda: kl_inf(sb.Uniform(0, 1), 2.0, 1.0, high=0.5), r"\[0.0, 0.5\] must hold all rewards"),
+        (lambda: kl_inf(sb.Uniform(0, 1), 2.0, 1.0, high=0.5), r"\[0.0, 0.5\] must contain all rewards"),
         (lambda: kl_inf("arm", 2.0, 1.0), "an arm such as .* is needed, got 'arm'"),
         (lambda: kl_inf(Odd(), 0.5, 1.0), "density of Odd.* is not known"),
         (lambda: kl_inf(st.t(2.1), 0.5, 1.0, low=-math.inf, high=math.inf), "cannot be integrated to 1e-6"),

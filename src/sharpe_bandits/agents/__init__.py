@@ -1,7 +1,7 @@
-"""Live agents: ask which arm to play, tell what it paid. They run the functions that the simulation engine runs.
+"""Live agents: ask which arm to play, then tell its reward. They run the same functions as the simulation engine.
 
 An agent's state is plain data with a version: the policy, the names of the arms and a few numbers per arm. Randomised
-policies draw from streams that are functions of (seed, round, arm), so there is no generator to keep.
+policies draw from streams that are functions of (seed, round, arm), so there is no generator state to save.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from .elimination import EliminationAgent
 from .fixed_confidence import FixedConfidenceAgent
 from .index import index_agent
 
-#: What makes the agent of a policy, by the policy's family. A new family is a line here.
+#: Constructors of agents, by the policy's family. A new family is a line here.
 AGENTS: dict[str, Callable[..., Agent]] = {
     "index": index_agent,
     "phases": EliminationAgent,

@@ -1,4 +1,4 @@
-"""What every agent does: take rewards in, keep sums, be saved as JSON and come back."""
+"""The base class of agents: it records rewards, keeps sums, and is saved to and restored from JSON."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ from . import state as states
 from .record import check_record, mean_and_variance, moments_of
 from .state import damaged
 
-#: An agent has at most so many arms and plays at most so many rounds.
+#: Maximum numbers of arms and rounds of an agent.
 MAX_ARMS, MAX_ROUNDS = 10**5, 10**15
 #: What is kept of each arm, besides its name.
 _COLUMNS = ("pulls", "sum1", "sum2", "sum3", "sum4", "anchor", "last", "maximum")
-#: Whether the leader is probably best is looked at every so many rounds, or as many as there are arms if that is more:
-#: so that a reward costs next to nothing more.
+#: The agent checks whether the leader is probably best every _LOOK rounds, or every K if that is more, so that the
+#: cost per reward is negligible.
 _LOOK = 32
-#: Arms that a notebook shows, at most.
+#: Maximum number of arms shown in a notebook.
 _SHOWN = 50
 
 
 class Agent:
     """An agent that follows a policy. Made by ``policy.agent(...)`` or :meth:`from_json`.
 
-    Threads may share an agent: each call sees and leaves it whole. Agents pickle and copy with all they have learnt.
+    Threads may share an agent: calls are atomic. Agents can be pickled and copied with everything they have learnt.
 
-    Subclasses (one per family of policies) give the methods that raise AssertionError here; those are called with the
-    lock held.
+    Subclasses (one per family of policies) define the methods that raise AssertionError here; these are called with
+    the lock held.
 
     Examples
     --------
@@ -68,7 +68,8 @@ class Agent:
     def __init__(self, policy: Policy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:
         listed = check_arms(arms)
         self.policy = policy
-        #: The policy as it was when the agent was made: its formula may read what changes later; the agent's does not.
+        #: The policy as it was when the agent was made: values that its formula reads may change later; the agent's do
+        #: not.
         self._described = plain(policy.to_dict())
         self.seed = whole("seed", seed, 0, 2**64 - 1)
         self._named = isinstance(listed, list)
@@ -79,7 +80,7 @@ class Agent:
             policy.check_horizon(self.horizon, k)
         #: Rounds played: rewards told.
         self.t = 0
-        #: Decisions made: rounds played, pulls under way, and those that were cancelled.
+        #: Decisions made: rounds played, pending pulls, and cancelled ones.
         self.asked = 0
         self._lock = threading.RLock()
         self._warned = False
@@ -88,7 +89,7 @@ class Agent:
         self._sum3, self._sum4 = np.zeros(k), np.zeros(k)
         self._anchor, self._last, self._maximum = np.zeros(k), np.zeros(k), np.full(k, -math.inf)
         self._pending, self._active = np.zeros(k), np.ones(k, bool)
-        self._under_way = 0  # sum of pending
+        self._n_pending = 0  # sum of pending
         self._leading: tuple[int, int] | None = None
 
     def __repr__(self) -> str:
@@ -117,21 +118,21 @@ class Agent:
 
     @property
     def pulls(self) -> dict[Any, int]:
-        """How often each arm was played."""
+        """Number of pulls of each arm."""
         with self._lock:
             return self._by_arm(self._pulls.astype(int))
 
     def estimates(self) -> dict[Any, tuple[float, float]]:
-        """Mean and unbiased variance of each arm's rewards (not a number where there are too few)."""
+        """Mean and unbiased variance of each arm's rewards (NaN if there are too few)."""
         with self._lock:
             return {arm: self._estimate(i) for i, arm in enumerate(self.arms)}
 
     def intervals(self, objective: Objective | None = None, *, alpha: float = 0.05) -> dict[Any, Interval]:
-        """Intervals for the objective of every arm that may be watched: all of them, at all times, hold at once, but
-        for a probability alpha (see :mod:`sharpe_bandits.confidence_sequences`).
+        """Time-uniform confidence intervals for the objective of every arm: with probability 1 - alpha they hold for
+        all arms at all times (see :mod:`sharpe_bandits.confidence_sequences`).
 
-        They rest on all rewards told, and take the rewards of an arm to be independent and of one distribution.
-        ``objective`` is by default the policy's own, or the Sharpe ratio if it has none.
+        They use all rewards told, and assume that an arm's rewards are independent and identically distributed.
+        ``objective`` defaults to the policy's own, or to the Sharpe ratio if it has none.
         """
         with self._lock:
             arms, moments = list(self.arms), self._moments()
@@ -143,12 +144,12 @@ class Agent:
         }
 
     def leader(self, objective: Objective | None = None, *, alpha: float | None = None) -> Leader:
-        """The arm that looks best of those not retired, and whether it is probably the best of them, at all times at
-        once, and since which round (see :func:`sharpe_bandits.confidence_sequences.leader`).
+        """The arm with the best estimate among those not retired, whether it is probably the best of them (by a
+        time-uniform test), and since which round (see :func:`sharpe_bandits.confidence_sequences.leader`).
 
-        Agents look every 32 rounds, or K if that is more, whether the leader by the policy's own objective (the Sharpe
-        ratio if it has none) is probably best with alpha = 0.05: ``since`` is the first of these rounds from which on
-        it always was. It is None if another ``objective`` or ``alpha`` is given.
+        Every 32 rounds, or every K if that is more, agents check whether the leader by the policy's own objective (the
+        Sharpe ratio if it has none) is probably best with alpha = 0.05. ``since`` is the first of these rounds since
+        which it always was. It is None if another ``objective`` or ``alpha`` is given.
         """
         with self._lock:
             found = self._leader(objective, 0.05 if alpha is None else alpha)
@@ -161,7 +162,7 @@ class Agent:
 
     @property
     def leading(self) -> tuple[int, int] | None:
-        """The number of the arm that was probably best when the agent last looked, and since which round; or None."""
+        """The number of the arm that was probably best at the agent's last check, and since which round; or None."""
         with self._lock:
             return self._leading
 
@@ -170,7 +171,7 @@ class Agent:
         return leader(self._moments(), goal, alpha=alpha, among=self._active)
 
     def _look(self) -> None:
-        """Keep since when which arm has been probably best."""
+        """Record which arm is probably best, and since which round."""
         found = self._leader()
         if not found.probably_best:
             self._leading = None
@@ -185,33 +186,33 @@ class Agent:
         return Moments(self._pulls.copy(), mean, variance, third, fourth)
 
     def moments(self) -> dict[Any, tuple[float, float, float, float, float]]:
-        """Of each arm: pulls that estimates rest on (their weight, where rewards are forgotten), mean, unbiased
-        variance, third and fourth central moment; not a number where there are too few.
+        """Per arm: pulls behind the estimates (their total weight if rewards are forgotten), mean, unbiased variance,
+        third and fourth central moment; NaN if there are too few rewards.
         """
         with self._lock:
             sums = self._sums()
             return {arm: moments_of(*(float(row[i]) for row in sums)) for i, arm in enumerate(self.arms)}
 
     def _sums(self) -> Sums:
-        """What estimates rest on."""
+        """The sums that estimates are computed from."""
         return Sums(self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._anchor)
 
     @property
     def pending(self) -> dict[Any, int]:
-        """How many pulls of each arm were asked for and have no reward yet."""
+        """Number of pending pulls of each arm: asked for, without a reward yet."""
         with self._lock:
             return self._by_arm(self._pending.astype(int))
 
     @property
     def retired(self) -> list[Any]:
-        """The arms that are not played any more."""
+        """The arms that are no longer played."""
         with self._lock:
             return [self.arms[int(i)] for i in np.flatnonzero(~self._active)]
 
     def ask(self) -> Any:
-        """The arm to play now. It may be asked again before the reward is told: pulls under way are allowed for.
+        """The arm to play now. It may be called again before the reward is told: pending pulls are allowed for.
 
-        A policy that plays in phases raises :class:`~sharpe_bandits.errors.WaitForRewardsError` where it can only wait.
+        A policy that plays in phases raises :class:`~sharpe_bandits.errors.WaitForRewardsError` if it can only wait.
         """
         with self._lock:
             i = self._next()
@@ -219,21 +220,21 @@ class Agent:
             return self.arms[i]
 
     def probabilities(self) -> dict[Any, float]:
-        """How probable each arm is to be asked for next: 1 for one of them if the policy draws no random numbers,
-        otherwise as often as in 256 independent draws (a standard error of at most 0.031).
+        """The probability that each arm is chosen next: 1 for one of them if the policy is deterministic, otherwise its
+        frequency in 256 independent draws (with a standard error of at most 0.031).
         """
         with self._lock:
             return self._by_arm(self._shares(self._next()))
 
     def cancel(self, arm: Any) -> None:
-        """Take back a pull of ``arm`` that was asked for and will not be played."""
+        """Cancel a pending pull of ``arm`` that will not be played."""
         i = self._index(arm)
         with self._lock:
             self._check_pending(i)
             self._end(i)
 
     def add_arm(self, arm: str) -> None:
-        """A new arm from now on; it begins with its pilot."""
+        """Add an arm; it starts with its pilot."""
         with self._lock:
             self._check_arms_may_change(len(self.arms) + 1)
             if not self._named:
@@ -247,7 +248,7 @@ class Agent:
             self._leading = None  # the new one may be better
 
     def retire_arm(self, arm: Any) -> None:
-        """Do not play ``arm`` any more; rewards of its pulls under way are still taken in."""
+        """Stop playing ``arm``; rewards of its pending pulls are still recorded."""
         i = self._index(arm)
         with self._lock:
             self._check_arms_may_change(len(self.arms))
@@ -257,7 +258,7 @@ class Agent:
             self._look()
 
     def tell(self, arm: Any, reward: float) -> None:
-        """Take in the reward of a round in which ``arm`` was played. A bad reward leaves the agent as it was."""
+        """Record the reward of a round in which ``arm`` was played. An invalid reward leaves the agent unchanged."""
         i = self._index(arm)
         x = real(reward)
         if not math.isfinite(x):
@@ -268,7 +269,7 @@ class Agent:
             self._tell(i, x)
             if self._pending[i]:
                 self._end(i)
-            else:  # a round of the caller's own choosing
+            else:  # a round that the caller chose to play
                 self.asked += 1
             warning = self.reward_warning() if not self._warned and self.t % (ENOUGH * len(self.arms)) == 0 else None
             self._warned |= warning is not None
@@ -276,34 +277,34 @@ class Agent:
             warnings.warn(warning, RewardWarning, stacklevel=2)
 
     def reward_warning(self) -> str | None:
-        """What is wrong with rewards that the policy cannot handle, and the remedy; None if all is well so far.
+        """A warning, with the remedy, if the policy cannot handle the rewards so far; otherwise None.
 
-        :meth:`tell` warns of it once.
+        :meth:`tell` issues it once.
         """
         with self._lock:
             arms = [(arm, float(self._pulls[i]), *self._estimate(i)) for i, arm in enumerate(self.arms)]
             return self.policy.reward_warning(arms, self.horizon)
 
     def recommend(self) -> Any:
-        """The arm that looks best by the policy's objective, or the most played one if it has none.
+        """The arm with the best estimate of the policy's objective, or the most played one if it has no objective.
 
-        A policy that plays in phases: the last arm standing; before the end, the arm alive that looks best so far. One
-        that looks for the m > 1 best arms gives a list of m arms, in order of arm.
+        A policy that plays in phases recommends the last remaining arm; before the end, the remaining arm with the best
+        estimate. One that identifies the m > 1 best arms returns a list of m arms, in order of arm.
         """
         with self._lock:
             return self._recommend()
 
-    # Events that were decided elsewhere, in a campaign or in its log.
+    # Events that were decided elsewhere: in a campaign or in its log.
 
     def apply_asked(self, i: int | None) -> None:
-        """A pull of arm number i was handed out."""
+        """Record that a pull of arm number i was handed out."""
         with self._lock:
             self._begin(self._number(i))
 
     def apply_rewarded(self, i: int | None, reward: float, pending: bool) -> bool:
-        """A pull of arm number i, handed out before, paid ``reward``; gives whether the policy had a use for it.
+        """Record the reward of a pull of arm number i that was handed out; returns whether the policy could use it.
 
-        ``pending``: whether the pull was under way; one that was given up may still pay.
+        ``pending``: whether the pull was still pending; one that was given up may still pay.
         """
         with self._lock:
             arm = self._number(i)
@@ -317,30 +318,30 @@ class Agent:
             return used
 
     def apply_withdrawn(self, i: int | None) -> None:
-        """A pull of arm number i that was under way is so no more."""
+        """Record that a pending pull of arm number i was withdrawn."""
         with self._lock:
             arm = self._number(i)
             self._check_pending(arm)
             self._end(arm)
 
     def prepare(self) -> None:
-        """Compile what asking and telling need; the agent is not changed.
+        """Compile the functions behind ask and tell, without changing the agent.
 
-        For whoever must not wait for the compiler later, such as a campaign that holds a lock.
+        For callers that must not wait for the compiler later, such as a campaign that holds a lock.
         """
 
     def _like_sums(self) -> Sums:
-        """Sums of a record that any kernel can look at: four rewards of each arm, of mean 0 and variance 1."""
+        """Sums that any kernel can evaluate: four rewards per arm, with mean 0 and mean square 1."""
         four, zero = np.full(len(self.arms), 4.0), np.zeros(len(self.arms))
         return Sums(four, zero, four.copy(), zero.copy(), four.copy(), zero.copy())
 
     def next_arm(self) -> int:
-        """The number of the arm to play now; the agent is not changed."""
+        """The number of the arm to play now, without changing the agent."""
         with self._lock:
             return self._next()
 
     def shares(self, chosen: int) -> np.ndarray:
-        """The probability of each arm to be the next, ``chosen`` being what :meth:`next_arm` gave."""
+        """The probability that each arm is chosen next; ``chosen`` is the result of :meth:`next_arm`."""
         with self._lock:
             return self._shares(chosen)
 
@@ -360,42 +361,42 @@ class Agent:
         return i
 
     def _next(self) -> int:
-        """The arm to play now; the agent is not changed."""
+        """The arm to play now, without changing the agent."""
         if self._over:
             raise CampaignOverError(f"{self._why_over()}; see recommend()")
-        if self.horizon is not None and self.t + self._under_way >= self.horizon:
+        if self.horizon is not None and self.t + self._n_pending >= self.horizon:
             raise CampaignOverError(
-                f"all {self.horizon} rounds of this agent are handed out; {self._under_way} rewards are still to come"
+                f"all {self.horizon} rounds of this agent are handed out; {self._n_pending} rewards are still to come"
             )
         return self._choose()
 
     def _begin(self, i: int) -> None:
         self._pending[i] += 1
-        self._under_way += 1
+        self._n_pending += 1
         self.asked += 1
 
     def _end(self, i: int) -> None:
         self._pending[i] -= 1
-        self._under_way -= 1
+        self._n_pending -= 1
 
     def _check_pending(self, i: int) -> None:
         if not self._pending[i]:
-            raise InvalidInputError(f"no pull of arm {self.arms[i]!r} is under way; nothing was changed")
+            raise InvalidInputError(f"no pull of arm {self.arms[i]!r} is pending; nothing was changed")
 
     def _shares(self, first: int) -> np.ndarray:
-        """Probabilities of all arms, ``first`` being the one that would be asked for."""
+        """Choice probabilities of all arms; ``first`` is the one that would be chosen now."""
         shares = np.zeros(len(self.arms))
         shares[first] = 1.0
         return shares
 
     def _takes(self, i: int) -> bool:
-        """Whether a reward of arm i has a place now; one that comes late may have none."""
+        """Whether a reward of arm i can be used now; one that arrives late may not be."""
         return not self._over
 
     def _check_arms_may_change(self, count: int) -> None:
-        """Raise if the policy cannot go on with other arms, ``count`` in all."""
+        """Raise if the policy cannot continue with different arms, ``count`` in total."""
         raise InvalidInputError(
-            f"{self.policy.name} shares its budget, or its probability of an error, among the arms that it begins "
+            f"{self.policy.name} shares its budget, or its probability of an error, among the arms that it starts "
             "with; start another campaign for other arms"
         )
 
@@ -445,10 +446,10 @@ class Agent:
         return f"the {self.horizon} rounds of this agent are played"
 
     def _check_due(self, i: int) -> None:
-        """Raise if a reward of this arm has no place now."""
+        """Raise if a reward of this arm cannot be used now."""
 
     def _after(self, i: int, x: float, d: float) -> None:
-        """Take note that arm i paid ``x``, which is ``d`` above its anchor."""
+        """Update the subclass's state after arm i has paid ``x``, its anchor plus ``d``."""
 
     def _by_arm(self, values: np.ndarray) -> dict[Any, Any]:
         return dict(zip(self.arms, values.tolist(), strict=True))
@@ -463,7 +464,7 @@ class Agent:
         return self._estimate_of_all(i)
 
     def _estimate_of_all(self, i: int) -> tuple[float, float]:
-        """Mean and variance of all rewards of an arm, those forgotten included."""
+        """Mean and variance of all rewards of an arm, including forgotten ones."""
         return mean_and_variance(self._pulls[i], self._anchor[i], self._sum1[i], self._sum2[i])
 
     def _best(self, among: list[int]) -> int:
@@ -477,7 +478,7 @@ class Agent:
     def to_json(self) -> str:
         """The whole state as JSON; :meth:`from_json` continues exactly."""
         try:
-            with self._lock:  # until it is written: the content refers to what the agent goes on changing
+            with self._lock:  # until it is written: the content refers to state that the agent keeps changing
                 return states.write(self._content())
         except ValueError as error:
             raise InvalidInputError(f"{self!r} cannot be saved: a parameter of its policy is not finite") from error
@@ -501,19 +502,19 @@ class Agent:
 
     @staticmethod
     def from_json(text: str | bytes) -> Agent:
-        """The agent whose state :meth:`to_json` gave, in this or an older format; it continues exactly where that one
-        stood."""
+        """The agent with a state written by :meth:`to_json`, in this or an older format; it continues exactly where
+        that one stopped."""
         return _restored(text, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.to_json(), self.policy)
 
     def _more(self) -> dict[str, Any]:
-        """What a subclass keeps besides."""
+        """Additional state of a subclass."""
         return {}
 
     def _restore(self, state: dict[str, Any]) -> None:
-        """Take over a state, if rewards could have led to it."""
+        """Restore a saved state; raise if no sequence of rewards leads to it."""
         k = len(self.arms)
         self.t = whole("t", state["t"], 0, MAX_ROUNDS)
         self.asked = whole("asked", state["asked"], self.t, 2 * MAX_ROUNDS)
@@ -528,18 +529,18 @@ class Agent:
         if self.horizon is not None and self.t > self.horizon:
             raise damaged(f"{self.t} rounds played of {self.horizon}")
         self._restore_pending(state)
-        check_record(Agent._sums(self), self._last, self._maximum, self.t)  # rewards that were forgotten included
+        check_record(Agent._sums(self), self._last, self._maximum, self.t)  # including forgotten rewards
 
     def _restore_pending(self, state: dict[str, Any]) -> None:
         k = len(self.arms)
         pending = [whole("pending", count, 0, 2 * MAX_ROUNDS) for count in _wholes(state["pending"])]
         retired = [whole("arm", i, 0, k - 1) for i in state["retired"]]
         if len(pending) != k or self.t + sum(pending) > self.asked:
-            raise damaged(f"{sum(pending)} pulls under way and {self.t} rounds played of {self.asked} decisions")
+            raise damaged(f"{sum(pending)} pending pulls and {self.t} rounds played of {self.asked} decisions")
         if retired != sorted(set(retired)) or len(retired) >= k:
             raise damaged("the arms that were retired do not fit its arms")
         self._pending[:], self._active[retired] = pending, False
-        self._under_way = sum(pending)
+        self._n_pending = sum(pending)
         if retired:
             self._check_arms_may_change(k)
         if "leading" in state:
@@ -550,7 +551,7 @@ class Agent:
 
 
 def _restored(text: str | bytes, policy: Policy | None) -> Agent:
-    """The agent of a saved state; ``policy`` is what it follows, if that is at hand."""
+    """The agent of a saved state; ``policy`` is the one that it follows, if available."""
     try:
         state = states.read(text)
         if policy is not None and plain(policy.to_dict()) != state["policy"]:
@@ -563,7 +564,7 @@ def _restored(text: str | bytes, policy: Policy | None) -> Agent:
         )
         with np.errstate(all="ignore"):
             agent._restore(state)
-        # What was read and what would be saved must be the same: nothing more, and every number of its kind.
+        # The state that was read must equal the one that would be saved, including the types of numbers.
         if checksum({**agent._content(), "policy": None}) != checksum({**state, "policy": None}):
             raise damaged("it has parts or numbers that no agent saves")
     except UnreadableDataError:
@@ -576,14 +577,14 @@ def _restored(text: str | bytes, policy: Policy | None) -> Agent:
 
 
 def check_arms(arms: int | Iterable[str]) -> list[str] | int:
-    """Names of arms, or their number, if they can be those of an agent."""
+    """Check the names of an agent's arms, or their number."""
     if is_number(arms):
         return whole("arms", whole("arms", arms, 2), 2, MAX_ARMS)
     if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable):
         raise InvalidInputError(f"arms must be a list of names or a number of arms, got {shown(arms)}")
     try:
         names = list(arms)
-    except Exception:  # what is given may fail in any way
+    except Exception:  # iteration may fail in any way
         raise InvalidInputError(f"arms must be a list of names or a number of arms, got {shown(arms)}") from None
     if not all(isinstance(name, str) for name in names):
         raise InvalidInputError(f"names of arms must be text, got {shown(names)}; pass a number for arms 0, 1, ...")

@@ -19,7 +19,7 @@ from .base import Agent
 from .record import TINY
 from .state import damaged
 
-#: Agents of more arms keep nothing for a bound on the error.
+#: Maximum number of arms for which an agent keeps the data of its error bound.
 MAX_BOUNDED = 64
 
 
@@ -38,10 +38,10 @@ class EliminationAgent(Agent):
         self._phase = 0
         self._alive = list(range(k))  # arms that are played: neither accepted nor dropped
         self._taken = np.zeros(k, bool)
-        # What the current estimates rest on: this phase's rewards, or all of them.
+        # Sums of the current estimates: of this phase's rewards, or of all.
         self._count, self._now1, self._now2 = np.zeros(k), np.zeros(k), np.zeros(k)
         self._due = np.full(k, self._phases[0][0])
-        #: Of every phase played: pulls per arm, variances and second moments of its arms.
+        #: For every phase played: pulls per arm, variances and second moments of its arms.
         bounded = isinstance(policy.goal, RSSR) and k <= MAX_BOUNDED and policy.n_recommended == 1
         plain = policy.share is elimination.share_equally and policy.decide_on is elimination.drop_worst
         self._played: list[Any] | None = [] if bounded and plain else None
@@ -55,18 +55,19 @@ class EliminationAgent(Agent):
     def error_bound(
         self, *, gap: float, form: Literal["printed", "repaired"] = "printed", lower: float = 0.0, upper: float = 1.0
     ) -> list[float]:
-        """The paper's bound on the probability of error "on the fly", a term per phase played; their sum is the bound.
+        """The paper's bound on the probability of error "on the fly": one term per phase played; their sum is the
+        bound.
 
-        From a guess of the smallest gap in RSSR and the estimates of each phase: see
-        :func:`sharpe_bandits.theory.path_error`, which says what it is worth. For policies that look for the one arm of
-        best RSSR, of at most 64 arms.
+        It is computed from a guess of the smallest gap in RSSR and the estimates of each phase: see
+        :func:`sharpe_bandits.theory.path_error` for its validity. It is for policies that identify the one arm with the
+        best RSSR, among at most 64 arms.
 
         Parameters
         ----------
         gap : float
-            guess of the smallest gap; a larger guess gives a smaller bound
+            guess of the smallest gap; a larger guess makes the bound smaller
         form : Literal['printed', 'repaired'], optional
-            as the paper has it, or with its slips set right
+            as printed in the paper, or with its errors corrected
         lower, upper : float, optional
             rewards lie between them (repaired form)
         """
@@ -76,9 +77,9 @@ class EliminationAgent(Agent):
             played = self._played
             if played is None:
                 raise InvalidInputError(
-                    f"{self.policy.name} has no bound on the fly: that takes a policy that looks for the one arm of "
-                    f"best RSSR and plays all arms alike, at most {MAX_BOUNDED} arms, and an agent that was begun with "
-                    "this version of the library"
+                    f"{self.policy.name} has no bound on the fly: that takes a policy that identifies the one arm of "
+                    f"best RSSR and plays all arms equally, at most {MAX_BOUNDED} arms, and an agent that was created "
+                    "with this version of the library"
                 )
             phases = [PlayedPhase(n, self._rule.halves, v, m) for n, v, m in played]
         goal = self.policy.goal
@@ -86,7 +87,7 @@ class EliminationAgent(Agent):
         return path_error(phases, goal.L, gap, form, lower=lower, upper=upper, risk_free=goal.risk_free)
 
     def _note_phase(self, alive: np.ndarray) -> None:
-        """Keep what :meth:`error_bound` looks at, of the phase that is over."""
+        """Keep the data of the finished phase for :meth:`error_bound`."""
         if self._played is None:
             return
         assert isinstance(self.policy.goal, RSSR)
@@ -105,13 +106,13 @@ class EliminationAgent(Agent):
 
     @property
     def alive(self) -> list[Any]:
-        """The arms still in the running: those accepted, and those that are played."""
+        """The remaining arms: those accepted, and those still played."""
         with self._lock:
             return [self.arms[i] for i in sorted({*self._alive, *self._accepted})]
 
     @property
     def accepted(self) -> list[Any]:
-        """The arms that are sure to be recommended."""
+        """The accepted arms, which are certain to be recommended."""
         with self._lock:
             return [self.arms[i] for i in self._accepted]
 
@@ -139,7 +140,7 @@ class EliminationAgent(Agent):
 
     def _choose(self) -> int:
         left = self._due - self._pending
-        i = int(left.argmax())  # of arms that tie the lowest
+        i = int(left.argmax())  # ties go to the lowest arm
         return i if left[i] > 0 else self._alive[0]  # arms that were dropped have none left
 
     def _takes(self, i: int) -> bool:
@@ -244,7 +245,7 @@ class EliminationAgent(Agent):
         self._restore_played(state.get("played"))
 
     def _restore_played(self, played: Any) -> None:
-        """Take over what is kept of the phases played; states of earlier versions have none."""
+        """Restore the data of the phases played; states of earlier versions have none."""
         if self._played is None or played is None:
             self._played = None
             return
@@ -262,8 +263,8 @@ class EliminationAgent(Agent):
     def _check_pulls(self) -> None:
         """Raise if the phases so far do not lead to these pulls.
 
-        All that was played or is due belongs to the phases up to this one; the arms that are played have equal shares
-        of it, unless pulls are shared out by influence variance; those decided in a phase have what it gave up to its
+        All pulls played or due belong to the phases up to this one. The undecided arms have equal shares of them,
+        unless pulls are shared by influence variance. Arms decided after a phase have the pulls of an arm up to its
         end.
         """
         sizes = [len(self.arms), *(stay for _, stay in self._phases)]  # arms that are played in a phase
@@ -272,7 +273,7 @@ class EliminationAgent(Agent):
         owed = sum(pulls * size for (pulls, _), size in zip(begun, sizes, strict=False))
         shares = np.cumsum([pulls for pulls, _ in begun])
         leave = -np.diff([*sizes[: self._phase + 1], *([0] if self._over else [])])  # after each phase that is over
-        if self._over:  # those left in the end leave with those decided in the last phase
+        if self._over:  # the arms that remain at the end count as decided in the last phase
             leave = np.append(leave[:-2], leave[-2:].sum())
         gone = np.ones(len(self.arms), bool)
         gone[self._alive] = False
@@ -292,7 +293,7 @@ class EliminationAgent(Agent):
             raise damaged("its phase does not fit its arms")
 
     def _check_current(self) -> None:
-        """Raise if what the current estimates rest on is not part of what was seen."""
+        """Raise if the sums of the current estimates are inconsistent with all rewards."""
         all_of_it = self._rule.keeps_samples or self._phase == 0
         now, seen = [self._count, self._now1, self._now2], [self._pulls, self._sum1, self._sum2]
         count = np.zeros(len(self.arms))

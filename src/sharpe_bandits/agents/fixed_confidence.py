@@ -1,4 +1,4 @@
-"""Agents of policies that stop by themselves."""
+"""Agents of fixed-confidence policies."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from .state import damaged
 
 
 class FixedConfidenceAgent(Agent):
-    """An agent that stops by itself: after the pilot it asks for the best arm and its challenger in turn."""
+    """An agent of a fixed-confidence policy: after the pilot it asks for the best arm and its challenger in turn, until
+    it stops.
+    """
 
     def __init__(
         self, policy: FixedConfidencePolicy, arms: int | Iterable[str], horizon: int | None, seed: int
     ) -> None:
         super().__init__(policy, arms, horizon, seed)
         self._rule = policy
-        #: Arms still to be played before the next judgement; empty in the pilot, and once it is sure.
+        #: Arms still to be played before arms are judged again; empty in the pilot, and once the best arm is certain.
         self._pair: list[int] = []
         bindings = fixed_confidence_bindings(policy)
         self._decide = specialise(fixed_confidence.decide, bindings)
@@ -37,7 +39,7 @@ class FixedConfidenceAgent(Agent):
 
     @property
     def sure(self) -> bool:
-        """Whether the arm recommended is best, but for an error of probability delta."""
+        """Whether the recommended arm is the best with confidence 1 - delta."""
         with self._lock:
             return self._sure
 
@@ -55,7 +57,7 @@ class FixedConfidenceAgent(Agent):
     def _choose(self) -> int:
         if self._in_pilot:
             return int(np.argmin(self._pulls + self._pending))
-        # Any further pull of those that are due serves the next judgement: the bounds hold however arms are played.
+        # Further pulls of the due arms also help to judge: the bounds hold however arms are played.
         return min(self._pair, key=lambda i: self._pending[i])
 
     def prepare(self) -> None:
@@ -69,7 +71,7 @@ class FixedConfidenceAgent(Agent):
         return found
 
     def _judge(self) -> tuple[int, list[int], float]:
-        """The best arm, the arms to be played before the next judgement, and how far another may be ahead."""
+        """The best arm, the arms to play before judging again, and an upper bound on another arm's lead."""
         turn = np.zeros(2, np.int64)
         best, ahead, steps = self._judgement(self._sums(), turn)
         return int(best), turn[: int(steps)].tolist(), float(ahead)

@@ -1,4 +1,4 @@
-"""Agents of index policies, those that forget included."""
+"""Agents of index policies, including those that forget."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from .base import Agent
 from .record import TINY, check_sums, mean_and_variance
 from .state import damaged
 
-#: Draws by which probabilities of choices are estimated: their standard errors are at most 0.031.
+#: Number of draws that estimate choice probabilities: their standard errors are at most 0.031.
 DRAWS = 256
-#: Rewards that an agent with a window keeps room for (window times arms), at most.
+#: Maximum number of rewards that an agent with a window stores (window times arms).
 _MAX_ROOM = 5 * 10**7
 
 
 def index_agent(policy: IndexPolicy, arms: int | Iterable[str], horizon: int | None, seed: int) -> Agent:
-    """An agent of an index policy, whether it forgets or not."""
+    """The agent of an index policy, whether it forgets or not."""
     kind = IndexAgent if policy.memory == EVERYTHING else ForgetfulAgent
     return kind(policy, arms, horizon, seed)
 
@@ -54,11 +54,11 @@ class IndexAgent(Agent):
         self._bindings = bindings
         self._random = IndexFamily().is_random(policy)
         self._take = bindings[formulas.take]
-        #: What statistics keep of each arm, and where.
+        #: Cells that statistics keep of each arm, and their positions.
         cells, self._places, _ = kept_by(policy)
         self._kept = np.zeros((k, cells, 1))
 
-    # Kernels are made when first needed: whoever only looks at an agent does not wait for the compiler.
+    # Kernels are compiled when first needed, so that inspecting an agent does not wait for the compiler.
 
     @cached_property
     def _chosen(self) -> Any:
@@ -70,25 +70,25 @@ class IndexAgent(Agent):
 
     @property
     def _firsts(self) -> np.ndarray:
-        """The first rewards of each arm, less its anchor, where they are kept for a policy that reweighs them."""
+        """The first rewards of each arm minus its anchor, kept for a policy that reweights them."""
         place = self._places["drawn_mean"]
         return self._kept[:, place : place + FIRSTS, 0]
 
     @property
     def _pairs(self) -> np.ndarray:
-        """What the autocovariance of each arm is made of, where a policy looks at it."""
+        """The components of each arm's autocovariance, kept for a policy that uses it."""
         place = self._places["autocovariance"]
         return self._kept[:, place : place + PAIRS, 0]
 
     def _as_they_are(self) -> Iterator[tuple[str, np.ndarray]]:
-        """What statistics without a form of their own in a state keep, by the first field of each."""
+        """Cells of statistics that are saved unchanged, by the first field of each statistic."""
         for statistic in STATISTICS:
             name = statistic.fields[0]
             if statistic.cells and name in self._places and name not in ("maximum", "drawn_mean", "autocovariance"):
                 yield name, self._kept[:, self._places[name] : self._places[name] + statistic.cells, 0]
 
     def prepare(self) -> None:
-        with self._lock, suppress(InvalidInputError):  # an index that is not a number is said when it is asked for
+        with self._lock, suppress(InvalidInputError):  # an index that is NaN is reported by ask
             self._evaluate(self._choice)
             if self._random:
                 self._evaluate(self._count_into(np.zeros(len(self.arms))))
@@ -114,12 +114,12 @@ class IndexAgent(Agent):
         return shares / DRAWS
 
     def _evaluate(self, choose: Callable[[index_play.Position], int]) -> int:
-        """Call a compiled function with what the index looks at."""
-        t = self.t + self._under_way
+        """Call a compiled function with the current position."""
+        t = self.t + self._n_pending
         last = np.where(self._pending > 0, t, np.maximum(self._last, self._pilot * len(self.arms)))
-        under_way = index_play.UnderWay(self._pending, self._active, 0.0 if self._random else 1.0, self.asked)
-        rounds, sums = self._seen(under_way)
-        position = index_play.Position(t, rounds, sums, under_way, self._rule.least_pilot, last, self._kept)
+        pending = index_play.Pending(self._pending, self._active, 0.0 if self._random else 1.0, self.asked)
+        rounds, sums = self._seen(pending)
+        position = index_play.Position(t, rounds, sums, pending, self._rule.least_pilot, last, self._kept)
         try:
             choice = choose(position)
         except Exception as error:
@@ -133,9 +133,9 @@ class IndexAgent(Agent):
             )
         return int(choice)
 
-    def _seen(self, under_way: index_play.UnderWay) -> tuple[float, Sums]:
-        """What stands for the number of rounds, and the sums that estimates rest on."""
-        return self.t + self._under_way, self._sums()
+    def _seen(self, pending: index_play.Pending) -> tuple[float, Sums]:
+        """The number of rounds for the confidence radius, and the sums that estimates are computed from."""
+        return self.t + self._n_pending, self._sums()
 
     def _outputs(self) -> tuple[Any, ...]:
         return self._formula_arguments(), self._out
@@ -152,9 +152,9 @@ class IndexAgent(Agent):
         self._kept = np.concatenate([self._kept, np.zeros((1, *self._kept.shape[1:]))])
 
     def _formula_arguments(self) -> tuple[Any, ...]:
-        rounds = self.t + self._under_way
+        rounds = self.t + self._n_pending
         if self._arguments is None or rounds > self._room:
-            # Tables by pulls grow with the game; only a formula that needs to know the horizon is told all of it.
+            # Tables by pulls grow with the game; only a formula that needs the horizon gets the full one.
             self._room = max(1024, 2 * rounds)
             if self.horizon is not None:
                 self._room = self.horizon if self._rule.needs_horizon else min(self._room, self.horizon)
@@ -203,7 +203,7 @@ class IndexAgent(Agent):
         once = self._pulls == 1
         if (
             (pairs[self._pulls == 0] != 0).any()
-            or (np.abs(products) > self._sum2 * slack + TINY).any()  # Cauchy and Schwarz
+            or (np.abs(products) > self._sum2 * slack + TINY).any()  # Cauchy-Schwarz
             or (np.maximum(first * first, last * last) > self._sum2 * slack + TINY).any()
             or (np.maximum(first, last)[self._pulls > 0] > top[self._pulls > 0]).any()
             or (products[once] != 0).any()
@@ -213,7 +213,7 @@ class IndexAgent(Agent):
         self._pairs[:] = pairs
 
     def _check_firsts(self) -> None:
-        """Raise if the first rewards are not among those that the sums are of."""
+        """Raise if the first rewards are inconsistent with the sums."""
         d, top = self._firsts, self._maximum - self._anchor
         known, unplayed = self._pulls <= FIRSTS, self._pulls == 0
         fits = np.where(self._anchor == 0, [anchor_of(x) == 0 for x in d[:, 0].tolist()], d[:, 0] == 0)
@@ -242,10 +242,10 @@ class ForgetfulAgent(IndexAgent):
             raise _too_wide(self._window, k)
         self._forgets = round_by_round.Memory(self._window, self._discount, policy.least_pilot)
         self._memory = np.zeros((round_by_round.ROWS, k))
-        #: What the remembered sums are about; it follows arms that drift.
+        #: The anchors of the remembered sums, which follow arms that drift.
         self._base = np.zeros(k)
-        #: Rewards less their bases by round (modulo the window) and arm; not a number where none was seen. It grows up
-        #: to the window.
+        #: Rewards minus their bases by round (modulo the window) and arm; NaN where none was seen. It grows up to the
+        #: window.
         self._ring = np.full((min(max(self._window, 1), 64), k), np.nan)
         self._rounds_with = specialise(round_by_round.rounds_with, {})
         self._forget = specialise(round_by_round.forget, {})
@@ -256,8 +256,8 @@ class ForgetfulAgent(IndexAgent):
             record = self._memory.copy(), self._ring.copy(), self._base.copy()
             self._forget(*record, max(self.t - 1, 0), self._window, self._discount)
 
-    def _seen(self, under_way: index_play.UnderWay) -> tuple[float, Sums]:
-        return self._rounds_with(self.t, self._memory, self._forgets, under_way), self._sums()
+    def _seen(self, pending: index_play.Pending) -> tuple[float, Sums]:
+        return self._rounds_with(self.t, self._memory, self._forgets, pending), self._sums()
 
     def _sums(self) -> Sums:
         weight, sum1, sum2, sum3, sum4 = self._memory
@@ -320,10 +320,10 @@ class ForgetfulAgent(IndexAgent):
         self._check_memory()
 
     def _check_memory(self) -> None:
-        """Raise if what is remembered is not what is left of the rewards seen."""
+        """Raise if the memory is inconsistent with the rewards seen."""
         weight, *sums = self._memory
         played, age = self._pulls > 0, self.t - self._last
-        # No reward was further from its base than this; sums may be off by rounding, in units of its powers.
+        # No reward was further from its base than this; rounding errors of sums are in units of its powers.
         far = np.sqrt(np.sqrt(self._sum4)) + np.abs(self._base - self._anchor)
         if (weight[~played] != 0).any() or (self._base[~played] != 0).any():
             raise damaged("it remembers rewards of an arm that was never played")
@@ -331,7 +331,7 @@ class ForgetfulAgent(IndexAgent):
             seen = ~np.isnan(self._ring)
             count = seen.sum(axis=0)
             newest = np.where(count > 0, (self._last - 1) % self._window, 0).astype(int)
-            ages = (self.t - 1 - np.arange(len(self._ring))) % self._window  # of what a slot holds, in rounds
+            ages = (self.t - 1 - np.arange(len(self._ring))) % self._window  # of the reward in each slot, in rounds
             youngest = np.where(seen, ages[:, None], self._window).min(axis=0)
             rounding = [8e-16 * self._window**2 * far**k + 1e-150 for k in range(1, 5)]
             kept = np.where(seen, self._ring, 0.0)
@@ -365,6 +365,6 @@ class ForgetfulAgent(IndexAgent):
 
 def _too_wide(window: int, arms: int) -> InvalidInputError:
     return InvalidInputError(
-        f"a window of {window} rounds of {arms} arms is {window * arms} rewards, and an agent keeps room for "
-        f"{_MAX_ROOM} at most; shorten the window or take DiscountedUCB"
+        f"a window of {window} rounds of {arms} arms is {window * arms} rewards, and an agent stores at most "
+        f"{_MAX_ROOM}; shorten the window or use DiscountedUCB"
     )

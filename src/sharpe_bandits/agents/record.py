@@ -1,4 +1,4 @@
-"""What is kept of each arm: what it says of the arm's rewards, and whether any rewards could have led to it."""
+"""Sums kept per arm: the moments that follow from them, and checks that some rewards have these sums."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 from ..kernels.statistics import Sums, anchor_of, higher_moments, summary
 from .state import damaged
 
-#: Powers of small numbers vanish; sums of them are then off by no more than this.
+#: Powers of small numbers underflow; this bounds the error of their sums.
 TINY = 1e-150
 
 
 def _slack(weight: Any) -> Any:
-    """1, and what rounding may add to it in so many steps."""
+    """1 plus a bound on the relative rounding error after ``weight`` additions."""
     return 1 + 1e-12 + 1e-15 * weight
 
 
 def check_sums(weight: Any, sums: Any, what: str, slack: Any = (0.0, 0.0, 0.0, 0.0)) -> None:
-    """Raise if no numbers of this total weight have these sums of first to fourth powers (Cauchy and Schwarz).
+    """Raise if no numbers of this total weight have these sums of first to fourth powers (by Cauchy-Schwarz).
 
-    ``slack`` is how far each sum may be off besides.
+    ``slack`` is an additional tolerance for each sum.
     """
     s1, s2, s3, s4 = sums
     d1, d2, d3, d4 = slack
@@ -49,7 +49,7 @@ def check_record(sums: Sums, last: np.ndarray, maximum: np.ndarray, t: int) -> N
     order = np.argsort(last[played])
     rounds = last[played][order]
     whole_and_distinct = (rounds == np.floor(rounds)).all() and (np.diff(rounds) > 0).all()
-    # Up to the last pull of an arm, there were the pulls of all arms that have not been played since.
+    # The last pull of an arm comes after all pulls of arms that have not been played since.
     if not whole_and_distinct or (np.cumsum(pulls[order]) > rounds).any() or (t and rounds[-1] != t):
         raise damaged("the rounds in which arms were last played do not fit their pulls")
     check_sums(pulls, powers, "rewards")
@@ -69,7 +69,7 @@ def check_record(sums: Sums, last: np.ndarray, maximum: np.ndarray, t: int) -> N
 
 
 def mean_and_variance(pulls: float, anchor: float, sum1: float, sum2: float) -> tuple[float, float]:
-    """From sums about an anchor; not a number where there are too few pulls."""
+    """Mean and unbiased variance from sums about an anchor; NaN if there are too few pulls."""
     if pulls == 0:
         return math.nan, math.nan
     less = 1.0 / (pulls - 1.0) if pulls > 1 else math.nan

@@ -1,4 +1,4 @@
-"""States of agents as JSON: written with a checksum, read with care, and upgraded from older formats."""
+"""States of agents as JSON: written with a checksum, validated when read, and upgraded from older formats."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from ..checksums import checksum
 from ..errors import UnreadableDataError, shown
 from ..files import from_json
-from ..fingerprints import said
+from ..fingerprints import source_text
 from ..policies.custom import PolicyFactory
 
 FORMAT = 5
@@ -24,7 +24,7 @@ def write(content: dict[str, Any]) -> str:
 
 
 def read(text: str | bytes) -> dict[str, Any]:
-    """The content of a state, in today's format."""
+    """The content of a state, in the current format."""
     state = from_json(text, "the state of the agent")
     if not isinstance(state, dict) or state.pop("kind", None) != _KIND:
         raise UnreadableDataError("this JSON is not the state of an agent of this library")
@@ -53,11 +53,11 @@ def damaged(why: str) -> UnreadableDataError:
 
 
 def _from_3(state: dict[str, Any]) -> dict[str, Any]:
-    """Format 4 has a policy and a parameter by other names, and a digest of all that a user's function reads."""
+    """Format 4 renames a policy and a parameter, and has a digest of everything that a user's function reads."""
     policy = dict(state["policy"])
     factory = PolicyFactory.known.get(policy.get("defined_as"))  # type: ignore[arg-type]
-    if factory and policy["fingerprint"] == sha256(said(factory.function.__code__).encode()).hexdigest()[:16]:
-        policy["fingerprint"] = factory.fingerprint  # what it was then went by the text of the function alone
+    if factory and policy["fingerprint"] == sha256(source_text(factory.function.__code__).encode()).hexdigest()[:16]:
+        policy["fingerprint"] = factory.fingerprint  # that of format 3 covers only the source of the function
     if policy.get("policy") == "UniformPlay":
         policy["policy"] = "RoundRobin"
     if "confidence" in policy:
@@ -66,10 +66,10 @@ def _from_3(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _from_4(state: dict[str, Any]) -> dict[str, Any]:
-    """Format 5 has pulls under way, and arms that were retired."""
+    """Format 5 has pending pulls and retired arms."""
     arms = state["arms"] if isinstance(state["arms"], int) else len(state["arms"])
     return {**state, "asked": state["t"], "pending": [0] * arms, "retired": []}
 
 
-#: By format: what gives the content in the next one.
+#: Functions that upgrade the content of a format to the next one.
 _UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {3: _from_3, 4: _from_4}

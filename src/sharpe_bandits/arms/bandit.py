@@ -1,4 +1,4 @@
-"""Bandits of fixed arms, also such as change at given rounds."""
+"""Bandits with fixed arms, and bandits whose arms change at given rounds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .discrete import Empirical, numbers
 from .environment import Clock, Environment, as_arm, bandit_from_dict, stack
 from .processes import BlockBootstrap
 
-#: Arms that a bandit lists when it shows itself, at most.
+#: Maximum number of arms listed in the ``repr`` of a bandit.
 _SHOWN = 50
 
 
@@ -34,9 +34,9 @@ class Bandit(Environment):
         optional names, one per arm (default: 0, 1, ...)
     clock : Clock | None, optional
         whether a serially dependent arm advances only when it is played ("pulls") or in every round, as prices do
-        ("rounds"); the default is "rounds" if any arm has one
+        ("rounds"); the default is "rounds" if any arm is serially dependent
     jointly : bool, optional
-        let all arms draw the same blocks, so that rows of a table stay together (BlockBootstrap arms only)
+        resample the same blocks for all arms, so that rows of a table stay together (BlockBootstrap arms only)
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Bandit(Environment):
     ) -> None:
         try:
             given = list(arms)
-        except Exception:  # what is given may fail in any way
+        except Exception:  # iteration may fail in any way
             raise InvalidInputError(f"a bandit needs a list of arms, got {shown(arms)}") from None
         if len(given) < 2:
             raise InvalidInputError(
@@ -152,17 +152,17 @@ class Bandit(Environment):
 
 
 class SwitchingBandit(Environment):
-    """A bandit whose arms change: it plays as one bandit, and from some round on as another.
+    """A piecewise stationary bandit: it switches from one bandit to the next after given rounds.
 
-    Regret is measured against the arm that is best at the time; the arm recommended in the end is judged by the last
-    stretch.
+    Regret is measured against the arm that is best at the time; the final recommendation is evaluated on the last
+    segment.
 
     Parameters
     ----------
     bandits : Sequence[Any]
-        what it plays as, one after the other; at least two, with the same number of arms
+        the bandits, in order; at least two, with the same number of arms
     after : Sequence[int]
-        the rounds after which it changes, rising, one fewer than bandits
+        the rounds after which it switches, increasing; one fewer than bandits
 
     Examples
     --------
@@ -241,12 +241,12 @@ def bootstrap(
     table : Any
         returns read by :func:`~sharpe_bandits.read_returns`, a frame, or an array with a column per arm
     block : float | None, optional
-        None to draw every reward by itself; else the mean length of the blocks that are drawn, which keeps what rewards
-        owe to those before them (see :class:`BlockBootstrap`)
+        None to resample rewards independently; else the mean length of resampled blocks, which preserve serial
+        dependence (see :class:`BlockBootstrap`)
     jointly : bool, optional
-        draw the same rows for all arms, which keeps what columns owe to each other
+        resample the same rows for all arms, which preserves the dependence between columns
     names : Sequence[str] | None, optional
-        of the arms; default those of the columns
+        names of the arms; by default those of the columns
 
     Examples
     --------
@@ -268,7 +268,7 @@ def bootstrap(
         values = np.asarray(table.values if hasattr(table, "values") else table, float)
     except Exception as error:  # a table may fail in any way
         raise InvalidInputError(
-            f"a table must hold numbers alone ({error}); sb.read_returns reads tables with dates, gaps and text"
+            f"a table must contain only numbers ({error}); sb.read_returns reads tables with dates, gaps and text"
         ) from None
     if values.ndim == 2 and not np.isfinite(values).all():
         row, column = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
@@ -290,7 +290,7 @@ def _names(given: Any) -> tuple[str, ...]:
 
 
 def as_environment(thing: Any) -> Environment:
-    """``thing`` if it can be played on; a list of arms becomes a :class:`Bandit`."""
+    """``thing`` if it is an environment; a list of arms becomes a :class:`Bandit`."""
     if isinstance(thing, Environment):
         return thing
     if isinstance(thing, (list, tuple)):

@@ -1,4 +1,4 @@
-"""What an arm is: a reward distribution with known moments, and how a kernel draws from it."""
+"""The base class of arms: a reward distribution with known moments, and how a kernel draws from it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..errors import InvalidInputError, SharpeBanditsError
 from ..kernels.rewards import CELLS, OCTAVES
 from ..plain_data import from_plain
 
-#: Parameters between these ends, if not 0, make no moment overflow.
+#: No moment overflows if all parameters are 0 or between these bounds.
 _MODERATE = 1e-50, 1e50
 
 
@@ -41,7 +41,7 @@ class Draws(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Arm:
-    """A reward distribution. Subclasses give :meth:`moments`, :meth:`support` and :meth:`draws`.
+    """A reward distribution. Subclasses define :meth:`moments`, :meth:`support` and :meth:`draws`.
 
     Examples
     --------
@@ -54,9 +54,10 @@ class Arm:
     """
 
     kinds: ClassVar[dict[str, type[Arm]]] = {}
-    #: Whether a reward depends on those before it.
+    #: Whether a reward depends on earlier ones.
     serially_dependent: ClassVar[bool] = False
-    #: Whether moments are integrated, which takes scipy: a bandit then asks for them only if they may overflow.
+    #: Whether moments are computed by quadrature, which imports scipy: a bandit then checks them only if they may
+    #: overflow.
     integrates_moments: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -72,10 +73,10 @@ class Arm:
             raise
         except (TypeError, ValueError):
             raise InvalidInputError(
-                f"moments() of {type(self).__name__} must give four numbers: mean, variance, third and fourth central "
-                "moment"
+                f"moments() of {type(self).__name__} must return four numbers: mean, variance, third and fourth "
+                "central moment"
             ) from None
-        except ArithmeticError:  # Python's powers raise where products give infinity
+        except ArithmeticError:  # Python's powers raise where products are infinite
             found = Moments(math.nan, math.nan, math.nan, math.nan)
         if not np.isfinite([found.mean * found.mean, found.variance]).all():
             raise InvalidInputError(f"{self!r} has moments beyond the largest number; scale rewards down")
@@ -102,24 +103,24 @@ class Arm:
         return self._moments.fourth
 
     def check_moments(self) -> None:
-        """Raise if moments are beyond the largest number."""
+        """Raise if moments overflow."""
         low, high = _MODERATE
         numbers = [value for value in self.to_dict().values() if isinstance(value, float)]
         if not (self.integrates_moments and all(value == 0 or low < abs(value) < high for value in numbers)):
             assert math.isfinite(self.mean)
 
     def moments(self) -> Moments:
-        """Mean, variance, third and fourth central moment, exact or integrated to 1e-9."""
-        raise AssertionError(f"{type(self).__name__} gives no moments")
+        """Mean, variance, third and fourth central moment, exact or by quadrature to 1e-9."""
+        raise AssertionError(f"{type(self).__name__} does not define moments")
 
     @property
     def support(self) -> tuple[float, float]:
         """The smallest interval that holds every reward; its ends may be infinite."""
-        raise AssertionError(f"{type(self).__name__} gives no support")
+        raise AssertionError(f"{type(self).__name__} does not define its support")
 
     def draws(self) -> Draws:
         """How a kernel draws a reward."""
-        raise AssertionError(f"{type(self).__name__} gives no draws")
+        raise AssertionError(f"{type(self).__name__} does not define draws")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which :func:`arm_from_dict` makes the same arm."""
@@ -155,17 +156,17 @@ def arm_from_dict(data: dict[str, Any]) -> Arm:
 
 
 def integrated_moments(density: Callable[[float], float], points: np.ndarray, normalised: bool = False) -> Moments:
-    """Moments of a density by adaptive quadrature between successive ``points`` (its support, cut where it bends).
+    """Moments of a density by adaptive quadrature between successive ``points`` (its support, split where it bends).
 
-    One that is ``normalised`` must integrate to 1, or it is not computed well enough to be integrated.
+    A ``normalised`` density must integrate to 1; if it does not, it is too inaccurate for quadrature.
     """
     from scipy.integrate import quad
 
-    density = cache(density)  # the five integrals look at much the same places
+    density = cache(density)  # the five integrals use mostly the same nodes
 
     def integral(function: Callable[[float], float], small: float) -> float:
-        # An integral that cancels cannot be exact relative to itself: errors below ``small`` are allowed too.
-        # The full output comes without warnings; tests hold the moments of all arms to 1e-9.
+        # An integral with cancellation cannot be accurate relative to itself: absolute errors below ``small`` are also
+        # accepted. The full output suppresses warnings; tests check the moments of all arms to 1e-9.
         return float(
             sum(
                 quad(lambda x: function(x) * density(x), a, b, epsabs=small, epsrel=1e-12, limit=50, full_output=1)[0]
@@ -175,11 +176,11 @@ def integrated_moments(density: Callable[[float], float], points: np.ndarray, no
 
     mass = integral(lambda x: 1.0, 0.0)
     if not mass > 0:
-        raise InvalidInputError("the density is 0 wherever it was looked at; the interval lies too far out: widen it")
+        raise InvalidInputError("the density is 0 at every quadrature node; the interval lies too far out: widen it")
     if normalised and abs(mass - 1) > 1e-6:
         raise InvalidInputError(
-            f"the density integrates to {mass:.6g} instead of 1, too rough for moments; a distribution this narrow for "
-            "its distance from 0 is as good as normal: give a Normal, or an Empirical arm of its draws"
+            f"the density integrates to {mass:.6g} instead of 1, too inaccurate for moments; a distribution this "
+            "narrow for its distance from 0 is nearly normal: use a Normal, or an Empirical arm of its draws"
         )
     middle = float(np.median(points[np.isfinite(points)]))
     mean = middle + integral(lambda x: x - middle, 0.0) / mass
@@ -201,8 +202,8 @@ def quantile_table(distribution: str, arguments: tuple[float, ...]) -> np.ndarra
 def tabulate(lower: Callable[[Any], Any], upper: Callable[[Any], Any]) -> np.ndarray:
     """A quantile function as piecewise cubics.
 
-    The distance of u to the nearer end of (0, 1) is cut into octaves and these into equal cells, so that tails are as
-    accurate as the middle; each cell has the cubic through four of its points.
+    The distance of u to the nearer end of (0, 1) is divided into octaves and these into equal cells, so that tails are
+    as accurate as the middle; each cell has the cubic through four of its points.
     """
     octave = np.arange(OCTAVES)[:, None, None]
     cell = np.arange(CELLS)[None, :, None]
@@ -217,7 +218,7 @@ def tabulate(lower: Callable[[Any], Any], upper: Callable[[Any], Any]) -> np.nda
         if not np.isfinite(y).all():
             raise InvalidInputError(
                 "the quantile function of this distribution is not finite inside (0, 1); "
-                "give an Empirical arm of its draws"
+                "use an Empirical arm of its draws"
             )
         y0, y1, y2, y3 = (y[..., k] for k in range(4))
         table[side, ..., 0] = y0

@@ -9,13 +9,13 @@ from ..kernels.rewards import QUANTILE
 from ..validation import positive
 from .base import Arm, Draws, Moments, quantile_table
 
-#: The smaller shape may be this large: beyond it the distribution is as good as normal, and its quantiles take minutes.
+#: Upper limit of the smaller shape: beyond it the distribution is practically normal, and its quantiles take minutes.
 LARGEST_SHAPE = 1e8
 
 
 @dataclass(frozen=True, repr=False)
 class Beta(Arm):
-    """Beta on [0, 1] with shapes a and b.
+    """Beta distribution on [0, 1] with shapes a and b.
 
     Examples
     --------
@@ -33,8 +33,8 @@ class Beta(Arm):
         object.__setattr__(self, "b", positive("b", self.b))
         if min(self.a, self.b) > LARGEST_SHAPE:
             raise InvalidInputError(
-                f"Beta({self.a:g}, {self.b:g}): with both shapes above {LARGEST_SHAPE:g} it cannot be told from a "
-                "normal distribution; give a Normal of its mean and variance"
+                f"Beta({self.a:g}, {self.b:g}): with both shapes above {LARGEST_SHAPE:g} it cannot be distinguished "
+                "from a normal distribution; use a Normal with its mean and variance"
             )
 
     def moments(self) -> Moments:

@@ -85,10 +85,10 @@ class Empirical(Arm):
 
 
 def numbers(name: str, values: Any, dimensions: int) -> np.ndarray:
-    """``values`` as a non-empty array of finite numbers; the error names the first that is not."""
+    """``values`` as a non-empty array of finite numbers; the error names the first that is not finite."""
     try:
         array = np.asarray(values if hasattr(values, "__array__") else list(values), float)
-    except Exception as error:  # what is given may fail in any way
+    except Exception as error:  # conversion may fail in any way
         raise InvalidInputError(f"{name} must be numbers: {error}") from None
     if array.ndim != dimensions or array.size == 0:
         raise InvalidInputError(

@@ -1,4 +1,4 @@
-"""What policies play on, and arms as arrays for kernels."""
+"""Environments that policies play on, and arms as arrays for kernels."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..plain_data import from_plain
 from .base import Arm, Draws
 from .scipy_arm import Scipy, is_frozen
 
-#: What an arm's rewards are counted by: its own pulls, or the rounds of the game, whoever is played.
+#: What an arm's rewards are indexed by: its own pulls, or the rounds of the game, whichever arm is played.
 Clock = Literal["pulls", "rounds"]
 
 
 class Environment:
-    """What policies play on: K arms whose rewards are a function of (seed, run, arm, pull or round)."""
+    """K arms whose rewards are a function of (seed, run, arm, pull or round)."""
 
     #: Every kind of environment by its class name.
     kinds: ClassVar[dict[str, type[Environment]]] = {}
@@ -34,46 +34,47 @@ class Environment:
 
     #: Whether each run has arms of its own.
     varies = False
-    #: What rewards are counted by, a :data:`Clock`.
+    #: What rewards are indexed by, a :data:`Clock`.
     clock = "pulls"
-    #: Whether the rewards of a run must be written out before it is played: they depend on those before.
+    #: Whether the rewards of a run are generated before it is played, because they depend on earlier ones or are
+    #: indexed by round.
     pregenerated = False
-    #: Whether all arms draw the same random numbers.
+    #: Whether all arms use the same random numbers.
     jointly = False
-    #: Rounds after which the arms change, for good or until the next one.
+    #: Rounds after which the arms change.
     switches: tuple[int, ...] = ()
 
     def table(self, seed: int, first: int, runs: int) -> ArmTable:
         """The arms of these runs as arrays for a kernel: one row for all, or a row per run."""
-        raise AssertionError(f"{type(self).__name__} gives no table")
+        raise AssertionError(f"{type(self).__name__} does not define a table")
 
     def pieces(self, seed: int, first: int, runs: int, rounds: int) -> list[tuple[int, int, ArmTable]]:
-        """The stretches of a game within which the arms stay the same: first round, end, arms."""
+        """The segments of a game between switches: first round, end, arms."""
         return [(0, rounds, self.table(seed, first, runs))]
 
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
-        """True means and variances: a row for all; if arms vary, a row per run; with switches, a row per stretch."""
-        raise AssertionError(f"{type(self).__name__} gives no truth")
+        """True means and variances: one row for all runs; if arms vary, one per run; with switches, one per segment."""
+        raise AssertionError(f"{type(self).__name__} does not define true moments")
 
     @property
     def sort(self) -> str:
-        """What its arms are, in a word or two."""
-        raise AssertionError(f"{type(self).__name__} does not say what its arms are")
+        """The kind of its arms, in a word or two."""
+        raise AssertionError(f"{type(self).__name__} does not define the kind of its arms")
 
     @property
     def lowest(self) -> float:
-        """No reward is below this."""
+        """A lower bound on all rewards."""
         return -np.inf
 
     def check_horizon(self, horizon: int) -> None:
-        """Raise if a game of so many rounds cannot be played."""
+        """Raise if a game with this horizon cannot be played."""
 
     def check_pulls(self, max_pulls: np.ndarray, policy: str) -> None:
-        """Raise if a record is shorter than the pulls it was asked for (``max_pulls``: per arm, over runs)."""
+        """Raise if an arm has fewer recorded rewards than pulls (``max_pulls``: maximum over runs, per arm)."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which :func:`bandit_from_dict` makes the same environment."""
-        raise AssertionError(f"{type(self).__name__} gives no description")
+        raise AssertionError(f"{type(self).__name__} does not define its description")
 
     @classmethod
     def from_parameters(cls, data: dict[str, Any]) -> Environment:
@@ -100,9 +101,9 @@ def bandit_from_dict(data: dict[str, Any], *, draw: Callable[[np.random.Generato
     Parameters
     ----------
     data : dict[str, Any]
-        what ``to_dict`` gave
+        the result of ``to_dict``
     draw : Callable[[numpy.random.Generator], Any] | None, optional
-        the function by which a :class:`RandomBandit` draws its arms, which is not plain data
+        the function that draws the arms of a :class:`RandomBandit`, which is not plain data
 
     Examples
     --------
@@ -115,7 +116,7 @@ def bandit_from_dict(data: dict[str, Any], *, draw: Callable[[np.random.Generato
 
 
 def as_arm(thing: Any) -> Arm:
-    """``thing`` if it is an arm, or the arm of a frozen scipy.stats distribution."""
+    """``thing`` if it is an arm; an arm made from it if it is a frozen scipy.stats distribution."""
     if isinstance(thing, Arm):
         return thing
     if is_frozen(thing):
@@ -126,7 +127,7 @@ def as_arm(thing: Any) -> Arm:
 
 
 def stack(rows: list[list[Draws]]) -> ArmTable:
-    """Rows of draws as one :class:`ArmTable`; pools that are the same object are kept once."""
+    """Rows of draws as one :class:`ArmTable`; pools that are the same object are stored once."""
     shape = (len(rows), len(rows[0]))
     kind, start, size = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     loc, scale = np.zeros(shape), np.zeros(shape)

@@ -16,7 +16,7 @@ from .base import Arm, Draws, Moments, integrated_moments, quantile_table, tabul
 
 @dataclass(frozen=True, repr=False)
 class Gamma(Arm):
-    """Gamma with a shape and a scale.
+    """Gamma distribution with a shape and a scale.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Gamma(Arm):
 
 @dataclass(frozen=True, repr=False)
 class TruncatedGamma(Arm):
-    """Gamma with a shape and a scale (before truncation), given that it lies in [low, high].
+    """Gamma distribution with a shape and a scale (before truncation), truncated to [low, high].
 
     Examples
     --------

@@ -15,7 +15,7 @@ from .base import Arm, Draws, Moments, integrated_moments, quantile_table
 
 @dataclass(frozen=True, repr=False)
 class Normal(Arm):
-    """Normal with a mean and a variance.
+    """Normal distribution with a mean and a variance.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Normal(Arm):
 
 @dataclass(frozen=True, repr=False)
 class TruncatedNormal(Arm):
-    """Normal with ``mean`` and ``variance`` (those before truncation), given that it lies in [low, high].
+    """Normal distribution with ``mean`` and ``variance`` (before truncation), truncated to [low, high].
 
     Examples
     --------
@@ -80,8 +80,8 @@ class TruncatedNormal(Arm):
     def moments(self) -> Moments:
         sd = math.sqrt(self.variance_)
         a, b = self._ends
-        nearest = min(max(0.0, a), b)  # the exponent is taken relative to the densest point: no underflow far out
-        # Integrated about that point, in units of how fast the density falls there.
+        nearest = min(max(0.0, a), b)  # the exponent is relative to the mode, which avoids underflow far out
+        # Nodes are placed about the mode, in units of the scale on which the density decays there.
         inner = np.concatenate([np.arange(-8.0, 9.0), [16.0, 32.0, -16.0, -32.0]]) / max(1.0, abs(nearest) / 8)
         low, high = a - nearest, b - nearest
         points = np.unique(np.concatenate([[low, high], inner[(inner > low) & (inner < high)]]))

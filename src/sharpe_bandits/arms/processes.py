@@ -1,6 +1,6 @@
-"""Serially dependent rewards: autocorrelated, with volatility that clusters, or resampled in blocks from a record.
+"""Serially dependent rewards: autocorrelated, with volatility clustering, or resampled in blocks from observed values.
 
-Their moments are those of the long run, which is what policies are judged by.
+Their moments are those of the stationary distribution, by which policies are evaluated.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .discrete import Empirical, numbers
 
 @dataclass(frozen=True, repr=False)
 class AR1(Arm):
-    """First-order autoregression, normal, begun in its long run.
+    """First-order autoregression with normal noise, started from its stationary distribution.
 
-    Each reward's distance from the mean is ``phi`` times that of the reward before, plus normal noise.
+    Each reward's deviation from the mean is ``phi`` times that of the previous reward, plus normal noise.
 
     Parameters
     ----------
     mean, variance : float
-        of the long run
+        of the stationary distribution
     phi : float
         correlation of successive rewards, strictly between -1 and 1
 
@@ -50,7 +50,7 @@ class AR1(Arm):
         if not -1 < real(phi) < 1:
             raise InvalidInputError(
                 f"phi, the correlation of successive rewards, must lie strictly between -1 and 1, got {shown(phi)}; at "
-                "1 there is no long run"
+                "1 there is no stationary distribution"
             )
         object.__setattr__(self, "mean_", finite("mean", mean))
         object.__setattr__(self, "variance_", positive("variance", variance, "use Constant for a reward without any"))
@@ -76,17 +76,17 @@ class GARCH(Arm):
 
     .. math:: \sigma_{t+1}^2 = (1-\alpha-\beta)\,v + \alpha\,(x_t-\mu)^2 + \beta\,\sigma_t^2,
 
-    v being the long-run variance. Rewards are uncorrelated but not independent, and have fat tails; the fourth moment
-    is finite where :math:`(\alpha+\beta)^2 + 2\alpha^2 < 1`.
+    where v is the long-run variance. Rewards are uncorrelated but not independent, and have fat tails; the fourth
+    moment is finite if :math:`(\alpha+\beta)^2 + 2\alpha^2 < 1`.
 
     Parameters
     ----------
     mean, variance : float
-        of the long run
+        long-run mean and variance
     alpha : float
-        weight of the last reward, above 0
+        weight of the last squared deviation, above 0
     beta : float
-        weight of the last variance, from 0; alpha + beta below 1
+        weight of the last variance, at least 0; alpha + beta must be below 1
 
     Examples
     --------
@@ -106,7 +106,7 @@ class GARCH(Arm):
     def __init__(self, mean: float, variance: float, alpha: float, beta: float) -> None:
         if not (real(alpha) > 0 and real(beta) >= 0 and real(alpha) + real(beta) < 1):
             raise InvalidInputError(
-                f"alpha must be above 0, beta at least 0, and both together below 1, got alpha={shown(alpha)} and "
+                f"alpha must be above 0, beta at least 0, and alpha + beta below 1, got alpha={shown(alpha)} and "
                 f"beta={shown(beta)}; at 1 there is no long-run variance"
             )
         object.__setattr__(self, "mean_", finite("mean", mean))
@@ -134,15 +134,15 @@ class GARCH(Arm):
 
 @dataclass(frozen=True, repr=False)
 class BlockBootstrap(Arm):
-    """The stationary bootstrap of a record (Politis & Romano, 1994): blocks of it, of random length, one after another.
+    """The stationary bootstrap (Politis & Romano, 1994): a sequence of blocks of observed values, of random length.
 
-    Blocks begin anywhere with equal chance and wrap round at the end; their lengths are geometric. What happens within
-    a few rewards of each other, such as autocorrelation and clustered volatility, is kept.
+    Blocks start at a uniformly random position and wrap around at the end; their lengths are geometric. Short-range
+    dependence, such as autocorrelation and volatility clustering, is preserved.
 
     Parameters
     ----------
     values : tuple[float, ...]
-        the record, in order
+        the observed values, in order
     block : float
         mean length of a block, at least 1 (1: rewards are drawn independently)
 

@@ -1,4 +1,4 @@
-"""Bandits whose arms are drawn anew in every run."""
+"""Bandits whose arms are random, drawn independently in every run."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .base import Arm
 from .discrete import numbers
 from .environment import Environment, as_arm, stack
 
-#: Arms of a :class:`RandomBandit` that are remembered, at most.
+#: Maximum number of arms of a :class:`RandomBandit` that are cached.
 _REMEMBERED = 2_000_000
 
 
 class UniformArms:
-    """Many uniform arms as arrays: what a :class:`RandomBandit`'s function returns when speed matters.
+    """Many uniform arms as arrays: a fast return type for the function of a :class:`RandomBandit`.
 
     Examples
     --------
@@ -44,19 +44,19 @@ class UniformArms:
 
 
 class RandomBandit(Environment):
-    """A bandit whose arms are drawn anew in every run.
+    """A bandit whose arms are random, drawn independently in every run.
 
     Parameters
     ----------
     arms : int
         number of arms
     draw : Callable[[numpy.random.Generator], Any]
-        called with a :class:`numpy.random.Generator` that is a function of seed and run alone; returns the arms, as a
-        list of arms or as :class:`UniformArms`
+        called with a :class:`numpy.random.Generator` that depends only on seed and run; returns the arms, as a list of
+        arms or as :class:`UniformArms`
     name : str, optional
-        what to call it in saved results
+        its name in saved results
     lowest : float, optional
-        a bound that no reward of any run lies below, if there is one (lets some policies be played faster)
+        a lower bound on the rewards of all runs, if there is one (some policies can then be played faster)
 
     Examples
     --------
@@ -93,7 +93,7 @@ class RandomBandit(Environment):
         return self._lowest
 
     def arms_of(self, seed: int, run: int) -> UniformArms | list[Arm]:
-        """The arms of one run. Many are remembered: all policies, and whoever judges them, ask for the same ones."""
+        """The arms of one run. They are cached, since all policies and their evaluation use the same ones."""
         arms = self._drawn.get((seed, run))
         if arms is None:
             arms = self._draw(seed, run)

@@ -47,20 +47,20 @@ class Scipy(Arm):
 
     @property
     def label(self) -> str:
-        """The distribution as one would type it."""
+        """The distribution as it would be typed in code."""
         words = [shown(a) for a in self.frozen.args] + [f"{k}={shown(v)}" for k, v in self.frozen.kwds.items()]
         return f"{self.frozen.dist.name}({', '.join(words)})"
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
-        """What scipy, or a distribution of another's making, fails at is told as an error of ours."""
+        """Turn failures of scipy or of third-party distributions into an :class:`InvalidInputError`."""
         try:
             yield
         except InvalidInputError:
             raise
         except Exception as error:
             raise InvalidInputError(
-                f"scipy cannot compute {self.label} ({type(error).__name__}: {error}); correct its parameters, or give "
+                f"scipy cannot compute {self.label} ({type(error).__name__}: {error}); correct its parameters, or use "
                 "an Empirical arm of its draws"
             ) from error
 
@@ -69,20 +69,18 @@ class Scipy(Arm):
         return not hasattr(self.frozen.dist, "pdf")
 
     def _atoms(self) -> tuple[np.ndarray, np.ndarray]:
-        """Values of a discrete distribution but for a tail of 1e-13 on each side, and their probabilities."""
+        """Values of a discrete distribution, except a tail of 1e-13 on each side, and their probabilities."""
         low, high = 0.0, math.inf
-        if self.frozen.std() <= 1e6:  # beyond it scipy may look for quantiles for hours
+        if self.frozen.std() <= 1e6:  # beyond it scipy may take hours to find quantiles
             low, high = (float(v) for v in self.frozen.ppf([1e-13, 1.0 - 1e-13]))
         if not high - low <= 1e6:
-            raise InvalidInputError(
-                f"{self.label} takes more than a million values; give an Empirical arm of its draws"
-            )
+            raise InvalidInputError(f"{self.label} takes more than a million values; use an Empirical arm of its draws")
         values = np.arange(low, high + 1)
         weights = np.asarray(self.frozen.pmf(values), float)
         if abs(weights.sum() - 1.0) > 1e-9:
             raise InvalidInputError(
-                f"{self.label} takes other values than {low:g}, {low + 1:g}, ...: these hold only {weights.sum():.6g} "
-                "of its probability; give an Empirical arm of its draws"
+                f"{self.label} takes values other than {low:g}, {low + 1:g}, ...: these have only {weights.sum():.6g} "
+                "of its probability; use an Empirical arm of its draws"
             )
         return values, weights / weights.sum()
 
@@ -100,7 +98,7 @@ class Scipy(Arm):
                 return given
             values, weights = self._atoms()
             return _weighted(values, weights, float(values @ weights))
-        # Where scipy has no closed form it integrates, to some 1e-8 only: a quick sum tells.
+        # Where scipy has no closed form it integrates, only to about 1e-8. A quick sum shows whether that is the case.
         with np.errstate(all="ignore"):  # scipy's densities may overflow on their way to 0
             summed = self._summed(mean)
             if np.allclose(_standardised(given, given), _standardised(summed, given), rtol=1e-10, atol=1e-10):
@@ -111,7 +109,9 @@ class Scipy(Arm):
             )
 
     def _summed(self, mean: float) -> Moments:
-        """Moments by Gauss's rule between quantiles, about ``mean``: quick, and exact where the density is smooth."""
+        """Moments about ``mean`` by Gauss-Legendre quadrature between quantiles: fast, and exact to rounding if the
+        density is smooth.
+        """
         tail = 2.0 ** -np.concatenate([np.arange(1.0, 16.0), np.arange(16.0, 54.0, 4.0)])
         ends = np.unique(np.concatenate([self.frozen.ppf(tail), self.frozen.isf(tail)]))
         nodes, weights = np.polynomial.legendre.leggauss(24)
@@ -134,7 +134,7 @@ class Scipy(Arm):
 
     @property
     def _is_scipys(self) -> bool:
-        """Whether scipy.stats knows the distribution by its name (a user's own may bear the same)."""
+        """Whether the distribution is the one of that name in scipy.stats (a user's own may have the same name)."""
         import scipy.stats
 
         return type(getattr(scipy.stats, self.frozen.dist.name, None)) is type(self.frozen.dist)
@@ -146,7 +146,7 @@ class Scipy(Arm):
             "args": [float(a) for a in self.frozen.args],
             "kwds": {k: float(v) for k, v in self.frozen.kwds.items()},
         }
-        if not self._is_scipys:  # its name and parameters do not say what it is
+        if not self._is_scipys:  # its name and parameters do not identify it
             words["quantiles"] = np.asarray(self.frozen.ppf(np.arange(1, 32) / 32), float).tolist()
         return words
 
@@ -191,7 +191,7 @@ def _weighted(values: np.ndarray, weights: np.ndarray, centre: float) -> Moments
 
 
 def _standardised(moments: Moments, by: Moments) -> np.ndarray:
-    """Moments in units of a standard deviation, about a mean."""
+    """Moments standardised by the mean and standard deviation of ``by``."""
     sd = math.sqrt(by.variance)
     return np.array([(moments.mean - by.mean) / sd, *(moments[k] / sd ** (k + 1) for k in (1, 2, 3))])
 

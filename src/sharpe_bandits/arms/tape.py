@@ -22,8 +22,8 @@ class Tape(Environment):
     rewards : Any
         one row per arm
     clock : Clock, optional
-        "pulls": ``rewards[arm, j]`` is what the j-th pull of ``arm`` pays (j from 0). "rounds": it is what ``arm`` pays
-        if it is played in round j, as in a table of returns
+        "pulls": ``rewards[arm, j]`` is the reward of the j-th pull of ``arm`` (j from 0). "rounds": it is the reward of
+        ``arm`` if it is played in round j, as in a table of returns
 
     Examples
     --------

@@ -12,7 +12,7 @@ from .base import Arm, Draws, Moments
 
 @dataclass(frozen=True, repr=False)
 class Uniform(Arm):
-    """Uniform on [low, high].
+    """Uniform distribution on [low, high].
 
     Examples
     --------
@@ -32,7 +32,7 @@ class Uniform(Arm):
 
     @classmethod
     def from_moments(cls, mean: float, variance: float) -> Arm:
-        """The uniform arm of this mean and variance (half width sqrt(3 variance)); a constant if the variance is 0."""
+        """The uniform arm with this mean and variance (half-width sqrt(3 variance)); constant if the variance is 0."""
         mean = finite("mean", mean)
         half = math.sqrt(3.0 * not_negative("variance", variance))
         return cls(mean - half, mean + half) if half > 0 else Constant(mean)

@@ -1,7 +1,7 @@
-"""Kernels of many specs compiled by two processes: this one from the first spec on, another one from the last.
+"""Compiling the kernels of many specs in two processes: this one starts from the first spec, another from the last.
 
-Compiling holds the interpreter, so that threads of one process do it one after the other. What the other process has
-compiled is found in the cache of kernels. It is a help alone: if it fails, this process compiles everything itself.
+Compiling holds the interpreter lock, so threads of one process cannot compile in parallel. This process finds what the
+other has compiled in the cache of kernels. If the other fails, this process compiles everything itself.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ..beside import given, is_alone, started
 from .cache import call_at_miss, usable_folder
 from .spec import Spec, run_chunk
 
-#: Runs that the other process plays of a spec whose kernels are new to it: as many as a kernel plays abreast.
+#: Runs that the other process plays of a spec whose kernels are new to it: as many as a kernel plays in parallel.
 _RUNS = 16
 
 
 @contextmanager
 def compiled_ahead(specs: Sequence[Spec], workers: int) -> Iterator[None]:
-    """Within the context, once a kernel is found to be missing, another process compiles those of the last specs."""
+    """Within the context, the first cache miss starts another process that compiles kernels from the last spec on."""
     process: list[subprocess.Popen[bytes]] = []
     lock = threading.Lock()
 
@@ -48,12 +48,12 @@ def _started(specs: Sequence[Spec]) -> subprocess.Popen[bytes]:
 
 
 def main() -> None:
-    """What the other process does."""
+    """Entry point of the other process."""
     played: set[Any] = set()
     for spec in reversed(given()):
         if is_alone():
             return
-        with suppress(Exception):  # the process that asked for it will say what is wrong
+        with suppress(Exception):  # the parent process will report what is wrong
             if spec.kernels not in played:
                 played.add(spec.kernels)
                 run_chunk(spec, 0, min(spec.runs, spec.chunk, _RUNS))

@@ -1,9 +1,9 @@
-"""Compiled kernels on disk: found again by later processes, and a help that is never needed.
+"""The on-disk cache of compiled kernels. It saves later processes from compiling, and is never required.
 
-A file holds one compiled kernel behind a checksum. What does not load or has another checksum is a miss, and is
-replaced. The folder belongs to the user alone, since what is read from it is run. The cache is
-``$SHARPE_BANDITS_CACHE`` or a folder in the user's cache; without one that can be used everything works, compiled anew
-in each process.
+A file holds a checksum and one compiled kernel. A file that does not load or does not match its checksum is a cache
+miss, and is replaced. Only the user may write to the folder, since code read from it is executed. The cache is
+``$SHARPE_BANDITS_CACHE`` or a folder in the user's cache folder. Without a usable folder everything works, but is
+compiled again in each process.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 _MAGIC = b"sharpe-bandits kernel 1\n"
 _SUFFIX = ".kernel"
-#: The cache is trimmed to this size, and of kernels that were not used for so long.
+#: The cache is trimmed to this size, and kernels unused for this long are removed.
 MAX_BYTES, MAX_DAYS = 512 * 2**20, 90
 _DAY = 86400.0
 _warned: set[str] = set()
@@ -33,7 +33,7 @@ _at_miss: Callable[[], None] | None = None
 
 @contextmanager
 def call_at_miss(function: Callable[[], None]) -> Iterator[None]:
-    """Within the context, a function is called whenever a kernel is not in the cache and is about to be compiled."""
+    """Within the context, call a function whenever a kernel is not in the cache and is about to be compiled."""
     global _at_miss
     before, _at_miss = _at_miss, function
     try:
@@ -43,7 +43,7 @@ def call_at_miss(function: Callable[[], None]) -> Iterator[None]:
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels are kept. Raises RuntimeError where a home folder is needed and there is none."""
+    """Where compiled kernels are kept. Raises RuntimeError if a home folder is needed and there is none."""
     if os.environ.get("SHARPE_BANDITS_CACHE"):
         return Path(os.environ["SHARPE_BANDITS_CACHE"]).expanduser()
     if platform.system() == "Windows":
@@ -56,7 +56,7 @@ def cache_folder() -> Path:
 
 
 def usable_folder() -> Path | None:
-    """The folder of kernels, made if need be; None, with one warning, where it cannot be used."""
+    """The folder of kernels, created if necessary; None, with one warning, if it cannot be used."""
     try:
         folder = cache_folder() / "kernels"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -68,13 +68,13 @@ def usable_folder() -> Path | None:
         _warn(f"{folder} cannot be used ({error.strerror})")
         return None
     if problem:
-        _warn(f"{folder} {problem}, and what is read from it is run")
+        _warn(f"{folder} {problem}, and code read from it is executed")
         return None
     return folder
 
 
 def _unsafe(folder: Path) -> str:
-    """What is wrong with the owner or the permissions of the folder; nothing on systems without them."""
+    """What is wrong with the owner or the permissions of the folder; empty on systems without them."""
     if not hasattr(os, "getuid"):
         return ""
     status = folder.stat()
@@ -98,17 +98,17 @@ def _warn(reason: str) -> None:
 
 
 class KernelCache:
-    """What a dispatcher of numba asks for a compiled kernel and gives one to keep.
+    """The cache that a dispatcher of numba loads compiled kernels from and saves them to.
 
     Parameters
     ----------
     name : str
         Name of the kernel, for people who look into the folder.
     digest : str
-        Digest of all that the machine code depends on, but for the types of its arguments and the processor.
+        Digest of everything that the machine code depends on, except the types of its arguments and the processor.
     own : bool, optional
-        Whether all of it is of this package: it then needs none of what compiled code of others may call, and which
-        takes half of the time of a program's start to load.
+        Whether all of its code is from this package. It then does not need the library functions that other compiled
+        code may call; loading them takes half of a program's start-up time.
     """
 
     def __init__(self, name: str, digest: str, own: bool = False) -> None:
@@ -121,7 +121,7 @@ class KernelCache:
         return None if self.folder is None else str(self.folder)
 
     def enable(self) -> None:
-        """Asked by numba; there is nothing to do."""
+        """Required by numba; there is nothing to do."""
 
     disable = flush = enable
 
@@ -132,7 +132,7 @@ class KernelCache:
         return self.folder / f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:40]}{_SUFFIX}"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """The compiled kernel for these types; None if it is not there whole."""
+        """The compiled kernel for these types; None if it is missing or damaged."""
         found = self._loaded(signature, target_context)
         if found is None and _at_miss is not None:
             _at_miss()
@@ -150,20 +150,20 @@ class KernelCache:
             if payload is None:
                 return None
             if self.own:
-                rtsys.initialize(target_context)  # gives arrays their memory
+                rtsys.initialize(target_context)  # allocates the memory of arrays
             else:
                 target_context.refresh()
             result = CompileResult._rebuild(target_context, *pickle.loads(payload))
             if time.time() - path.stat().st_mtime > _DAY:
-                os.utime(path)  # so that what is used is not trimmed
+                os.utime(path)  # so that kernels in use are not trimmed
         except FileNotFoundError:
             return None
-        except Exception:  # whatever does not load is a miss: the kernel is compiled again and the file replaced
+        except Exception:  # any failure to load is a miss: the kernel is compiled again and the file replaced
             return None
         return result
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep a compiled kernel, unless it holds addresses of this process."""
+        """Save a compiled kernel, unless it holds addresses of this process."""
         from numba.core.serialize import dumps
 
         path = self._path(signature, result.codegen)
@@ -177,12 +177,12 @@ class KernelCache:
 
 
 def packed(payload: bytes) -> bytes:
-    """Content of a file: the payload behind a checksum."""
+    """Content of a file: a checksum and the payload."""
     return _MAGIC + hashlib.sha256(payload).digest() + payload
 
 
 def unpacked(content: bytes) -> bytes | None:
-    """The payload of a file; None if it is not what was written."""
+    """The payload of a file; None if the file is damaged."""
     start = len(_MAGIC) + 32
     payload = content[start:]
     whole = content[: len(_MAGIC)] == _MAGIC and content[len(_MAGIC) : start] == hashlib.sha256(payload).digest()
@@ -201,20 +201,20 @@ def _write(path: Path, content: bytes) -> None:
 
 
 class Kept(NamedTuple):
-    """What is in the cache."""
+    """Number and total size of the files in the cache."""
 
     files: int
     bytes: int
 
 
 def kept(folder: Path) -> Kept:
-    """What is in a folder of kernels."""
+    """Number and total size of the files in a folder of kernels."""
     sizes = [status.st_size for _, status in _files(folder)]
     return Kept(len(sizes), sum(sizes))
 
 
 def _files(folder: Path) -> list[tuple[Path, os.stat_result]]:
-    """Kernels and temporary files of a folder, the one unused for longest first."""
+    """Kernels and temporary files of a folder, least recently used first."""
     found = []
     for path in folder.glob("*") if folder.is_dir() else ():
         if path.suffix in (_SUFFIX, ".new"):
@@ -226,7 +226,9 @@ def _files(folder: Path) -> list[tuple[Path, os.stat_result]]:
 
 
 def trim(folder: Path, max_bytes: int = MAX_BYTES, max_days: float = MAX_DAYS, *, again: bool = False) -> None:
-    """Remove what was not used for long, what is too much, and what killed processes left; once per process."""
+    """Remove stale kernels, leftovers of killed processes, and then the least recently used kernels until the rest
+    fits; once per process.
+    """
     global _trimmed
     if _trimmed and not again:
         return
@@ -244,7 +246,7 @@ def trim(folder: Path, max_bytes: int = MAX_BYTES, max_days: float = MAX_DAYS, *
 
 
 def clear() -> Kept:
-    """Remove all compiled kernels; gives what there was."""
+    """Remove all compiled kernels; returns what there was."""
     folder = cache_folder() / "kernels"
     was = kept(folder)
     for path, _ in _files(folder):

@@ -1,8 +1,8 @@
-"""How kernels and the functions that they call are compiled: Numba's compiler, less what they do not need.
+"""How kernels and their callees are compiled: Numba's compiler without the steps that they do not need.
 
-Numba optimises every function as a module of its own, with all that it calls, and turns it into machine code. What a
-kernel calls is linked into the kernel's module and optimised with it, so for a callee all this would be work for
-nothing. For the steps before that see :mod:`sharpe_bandits.engine.pipeline`.
+Numba optimises every function as a module of its own, with all its callees, and generates machine code for it. A
+kernel's callees are linked into the kernel's module and optimised there, so doing this for each callee would be wasted
+work. For the earlier steps see :mod:`sharpe_bandits.engine.pipeline`.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from .pipeline import TypingContext, pipeline
 
 
 class _CalleeLibrary(JITCodeLibrary):
-    """Code to be linked into a kernel's."""
+    """Code to be linked into a kernel."""
 
     def finalize(self) -> None:
-        """Nothing is linked, optimised or handed to the processor."""
+        """Skip linking, optimisation and code generation."""
         self._finalize_dynamic_globals()
         self._finalized = True
 
 
 class _KernelLibrary(JITCodeLibrary):
-    """A kernel's code, with that of all functions it calls, and that they call."""
+    """The code of a kernel and of its whole call tree."""
 
     def finalize(self) -> None:
-        """Link everything once, callers first: what nothing calls yet is left out."""
+        """Link everything once, callers first: code that nothing calls yet is left out."""
         found: dict[Any, None] = {}
         _gather(self, found)
         self._linking_libraries = list(reversed(found))
@@ -50,7 +50,7 @@ def _gather(library: Any, found: dict[Any, None]) -> None:
 
 class _Compiler(Compiler):
     def define_pipelines(self) -> list[Any]:
-        """The steps of this package's functions; all of Numba's for others."""
+        """The reduced pipeline for functions of this package; Numba's own for others."""
         if not is_own(self.state.func_id.func):
             return super().define_pipelines()
         self.state.typingctx = TypingContext.of(self.state.typingctx)
@@ -61,7 +61,7 @@ class KernelCompiler(_Compiler):
     """The compiler of kernels."""
 
     def compile_extra(self, func: Any) -> Any:
-        """Compile a kernel, and all that it calls, for the types given."""
+        """Compile a kernel and its callees for the given types."""
         self.state.library = _KernelLibrary(self.state.targetctx.codegen(), func.__qualname__)
         self.state.library.enable_object_caching()
         with _uncollected():
@@ -69,18 +69,18 @@ class KernelCompiler(_Compiler):
 
 
 class CalleeCompiler(_Compiler):
-    """The compiler of functions that only compiled functions call: there is no machine code."""
+    """The compiler of functions that only compiled functions call: it generates no machine code."""
 
     def compile_extra(self, func: Any) -> Any:
-        """Compile a function for the types given."""
+        """Compile a function for the given types."""
         context = self.state.targetctx
         self.state.flags.no_compile = True
         self.state.library = _CalleeLibrary(context.codegen(), func.__qualname__)
         result = super().compile_extra(func)
         returned = context.data_model_manager[result.signature.return_type]
-        if is_own(func) and not hasattr(func, "gives_array") and returned.contains_nrt_meminfo():
-            raise AssertionError(f"{func.__name__} gives an array, which nobody would give back")
-        # Numba knows compiled functions by an object of this kind. There is nothing at the address that it calls.
+        if is_own(func) and not hasattr(func, "returns_array") and returned.contains_nrt_meminfo():
+            raise AssertionError(f"{func.__name__} returns an array that would never be freed")
+        # Numba identifies compiled functions by an object of this kind. Its entry point is never called.
         handle = _dynfunc.make_function(
             result.fndesc.lookup_module(), func.__name__, "", 0, result.environment, (result.library,)
         )
@@ -90,7 +90,7 @@ class CalleeCompiler(_Compiler):
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without garbage collection, which would go through millions of living objects: a tenth of a first call."""
+    """Disable garbage collection, which would scan millions of live objects and take a tenth of a first call."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -101,16 +101,16 @@ def _uncollected() -> Iterator[None]:
 
 
 def kernel(function: Any, **options: Any) -> Any:
-    """A function that is compiled as a kernel once it is called."""
+    """A function that is compiled as a kernel on its first call."""
     return _compiled_by(KernelCompiler, **options)(function)
 
 
 def callee(function: Any, **options: Any) -> Any:
-    """A function that is compiled as a callee once it is called; nothing in Python does: it needs no wrapper."""
+    """A function that is compiled as a callee on its first call; Python never calls it, so it needs no wrapper."""
     dispatcher = _compiled_by(CalleeCompiler, no_cpython_wrapper=True, **options)(function)
-    if is_own(function) and dispatcher is not function:  # it is where the compiler is switched off
+    if is_own(function) and dispatcher is not function:  # they are the same if the JIT is disabled
         ask = dispatcher.get_call_template
-        # A constant is a type of its own, for which Numba would compile the function again.
+        # A literal has a type of its own, for which Numba would compile the function again.
         dispatcher.get_call_template = lambda args, kws: ask(
             [types.unliteral(a) for a in args], {name: types.unliteral(a) for name, a in kws.items()}
         )

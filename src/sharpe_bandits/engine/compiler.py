@@ -1,10 +1,10 @@
-"""Turns kernels and formulas, which are plain Python functions, into machine code, once per combination.
+"""Compiles kernels and formulas, which are plain Python functions, to machine code, once per combination.
 
 A kernel calls the placeholders of :mod:`sharpe_bandits.kernels.formulas`; :func:`specialise` rebinds them to a policy's
 index and an objective's value, compiles the whole call tree, and keeps the result on disk under a digest of every
-function and value involved (:mod:`sharpe_bandits.fingerprints`). A user's formula therefore gets what a built-in one
-gets: the same loop, inlined and cached. Everything compiled is keyed by that digest, never by a function object: a
-constant that has changed since gives other machine code.
+function and value involved (:mod:`sharpe_bandits.fingerprints`). A user's formula therefore gets the same treatment as
+a built-in one: the same loop, inlined and cached. Everything compiled is keyed by that digest, never by a function
+object: changing a constant changes the machine code.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from ..fingerprints import byte_code, description
 from ..kernels import memory
 from .cache import KernelCache
 
-#: Part of every digest. Another one, and nothing that was compiled before is read again.
+#: Part of every digest. Changing it invalidates everything compiled before.
 _SALT = "sharpe-bandits kernels 5"
-#: Extensions of processors that compiled code may use, the widest vectors first.
+#: Processor extensions that compiled code may use, the widest vectors first.
 _EXTENSIONS = ("avx512f", "avx2", "avx", "fma", "sse4.2", "sve", "neon")
-#: Functions of less byte code than this are always inlined, unless marked (see :func:`memory.called`).
+#: Functions with less byte code than this are always inlined, unless marked by :func:`memory.called`.
 _SHORT = 1500
 #: Functions with an intrinsic.
 _MEMORY = (memory.zeros, memory.words, memory.word_of, memory.number_of, memory.scratch, memory.fetch)
 _compiled: dict[tuple[str, str], Any] = {}
 _callees: dict[str, Any] = {}
-#: Formulas found to compile, and the types they were compiled for.
+#: Formulas that are known to compile, with the types they were compiled for.
 _sound: set[tuple[str, Any]] = set()
 _lock = threading.RLock()
 
@@ -57,13 +57,13 @@ def specialise(kernel: Callable[..., Any], bindings: Bindings) -> Any:
             if (kernel.__name__, digest) in _compiled:
                 return _compiled[kernel.__name__, digest]
             entry = _Translation(bindings, digest, []).entry(kernel)
-            # The translation has copied every value; unless one has changed meanwhile, the digest is of these copies.
+            # The translation has copied every value. The digest describes these copies unless one changed meanwhile.
             if _digest(kernel, bindings) == digest:
                 _compiled[kernel.__name__, digest] = entry
 
 
 def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what: str) -> None:
-    """Compile an index formula on its own, so that what is wrong with it is reported at the user's own line."""
+    """Compile an index formula on its own, so that errors are reported at the user's own line."""
     import numba
 
     from ..kernels.statistics import ArmRecord, record_kinds
@@ -112,22 +112,22 @@ def _is_reason(text: str) -> bool:
 
 
 class _Translation:
-    """One pass over a call tree: every plain function in it becomes a compiled one that calls compiled ones."""
+    """One pass over a call tree that compiles every plain function in it."""
 
-    def __init__(self, bindings: Bindings, label: str, under_way: list[Callable[..., Any]]) -> None:
+    def __init__(self, bindings: Bindings, label: str, callers: list[Callable[..., Any]]) -> None:
         self.bindings = bindings
-        #: Part of the name of everything compiled. The linker goes by names: machine code from the cache must not be
-        #: joined to a function of the same name that was bound differently.
+        #: Part of the name of everything compiled. The linker resolves names: machine code from the cache must not be
+        #: linked to a function of the same name with other bindings.
         self.label = label
-        #: Functions whose callees are being translated, in this pass and those that led to it.
-        self.under_way = under_way
+        #: Functions whose callees are being translated, in this pass and in the passes that started it.
+        self.callers = callers
         self.done: dict[Callable[..., Any], Any] = {}
 
     def entry(self, kernel: Callable[..., Any]) -> Any:
         from .callees import kernel as compiled
 
         dispatcher = compiled(self._rebound(kernel), _nrt=makes_arrays(kernel))
-        if not isinstance(dispatcher, Function):  # it is one where the compiler is switched off
+        if not isinstance(dispatcher, Function):  # it is a plain function if the JIT is disabled
             own = all(map(is_own, call_tree(kernel, self.bindings)))
             dispatcher._cache = KernelCache(kernel.__name__, self.label, own)
         return dispatcher
@@ -140,25 +140,25 @@ class _Translation:
             from .intrinsics import INTRINSICS
 
             return INTRINSICS[function]
-        if function in self.under_way:
+        if function in self.callers:
             raise CompilationError(f"{function.__name__} calls itself, which cannot be compiled here; write a loop")
         if function not in self.done:
             unbound = self.bindings.keys().isdisjoint(call_tree(function))
-            self.done[function] = _shared(function, self.under_way) if unbound else self.compiled(function)
+            self.done[function] = _shared(function, self.callers) if unbound else self.compiled(function)
         return self.done[function]
 
     def compiled(self, function: Callable[..., Any]) -> Any:
         from .callees import callee
 
-        # A loop over runs or pulls becomes vector instructions only if all that it calls is inlined. In a user's
-        # function a place past the end of an array is an error, not whatever lies in memory.
+        # A loop over runs or pulls is vectorised only if all its callees are inlined. In a user's function, reading
+        # past the end of an array is an error instead of undefined behaviour.
         short, own = len(function.__code__.co_code) < _SHORT and not hasattr(function, "called"), is_own(function)
-        self.under_way.append(function)
+        self.callers.append(function)
         try:
             counts = not own or makes_arrays(function)
             return callee(self._rebound(function), forceinline=short, boundscheck=not own, _nrt=counts)
         finally:
-            self.under_way.pop()
+            self.callers.pop()
 
     def _rebound(self, function: Callable[..., Any]) -> Function:
         import numba
@@ -171,7 +171,7 @@ class _Translation:
         return copy
 
     def _converted(self, thing: Any) -> Any:
-        """What compiled code sees in place of a value: functions compiled, arrays as they are at this moment."""
+        """The value that compiled code sees: functions compiled, arrays copied."""
         if is_followed(thing):
             return self.callee(thing)
         if isinstance(thing, np.ndarray):
@@ -189,21 +189,21 @@ class _Translation:
 
 
 def makes_arrays(function: Callable[..., Any]) -> bool:
-    """Whether references to arrays are counted in a function of this package."""
+    """Whether a function of this package is compiled with reference counting."""
     return hasattr(function, "makes_arrays")
 
 
-def _shared(function: Callable[..., Any], under_way: list[Callable[..., Any]]) -> Any:
-    """A function that no binding touches, compiled once for all that call it."""
+def _shared(function: Callable[..., Any], callers: list[Callable[..., Any]]) -> Any:
+    """A function that no binding affects, compiled once for all its callers."""
     digest = _digest(function, {})
     with _lock:
         if digest not in _callees:
-            _callees[digest] = _Translation({}, digest, under_way).compiled(function)
+            _callees[digest] = _Translation({}, digest, callers).compiled(function)
         return _callees[digest]
 
 
 def _digest(kernel: Callable[..., Any], bindings: Bindings) -> str:
-    """A digest of all that the machine code depends on: byte code, values, and the versions that compile them."""
+    """A digest of everything that the machine code depends on: byte code, values, and versions of the compiler."""
     import llvmlite
     import numba
 
@@ -213,7 +213,7 @@ def _digest(kernel: Callable[..., Any], bindings: Bindings) -> str:
 
 
 def target() -> tuple[str, str]:
-    """The processor that kernels are compiled for, and those of its extensions that change how loops are compiled."""
+    """The processor that kernels are compiled for, and those of its extensions that affect how loops are compiled."""
     import numba
     from numba.core.registry import cpu_target
 

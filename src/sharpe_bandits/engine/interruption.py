@@ -1,4 +1,4 @@
-"""How kernels under way in other threads are told to stop: a cell that they look at every few thousand rounds."""
+"""How kernels running in other threads are stopped: by a flag that they check every few thousand rounds."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _own = threading.local()
 
 
 def new_cell() -> np.ndarray:
-    """A cell for kernels to look at; set it to 1 and they give up."""
+    """A flag for kernels to check; set it to 1 and they return."""
     return np.zeros(1, np.uint8)
 
 
 def obey(cell: np.ndarray) -> None:
-    """Let the kernels that this thread runs from now on look at a cell."""
+    """Make the kernels that this thread runs from now on check the given flag."""
     _own.cell = cell
 
 
 def stop_cell() -> np.ndarray:
-    """The cell that a kernel about to be run by this thread looks at; one that nobody sets, if none was given."""
+    """The flag that the kernels of this thread check; one that is never set, if :func:`obey` was not called."""
     check_stop()
     if not hasattr(_own, "cell"):
         _own.cell = new_cell()
@@ -30,6 +30,6 @@ def stop_cell() -> np.ndarray:
 
 
 def check_stop() -> None:
-    """Raise if this thread was told to stop: what a kernel has left means nothing then."""
+    """Raise if this thread was told to stop: the outputs of its kernel are then meaningless."""
     if hasattr(_own, "cell") and _own.cell[0]:
         raise CancelledError("told to stop")

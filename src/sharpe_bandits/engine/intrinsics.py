@@ -1,4 +1,4 @@
-"""What :mod:`sharpe_bandits.kernels.memory` becomes in compiled code."""
+"""Intrinsics that replace :mod:`sharpe_bandits.kernels.memory` in compiled code."""
 
 from __future__ import annotations
 
@@ -146,9 +146,9 @@ def _fetch(typing: Any, pool: Any, rows: Any, first: Any) -> Any:
 
 
 def _either(comparison: Any) -> Any:
-    """The builtin function of two numbers that gives the second one where it compares, and the first one otherwise.
+    """A builtin function of two numbers that returns the second if ``comparison(second, first)``, else the first.
 
-    Numba's own, which takes any number of them, is compiled for each combination of types.
+    Numba's own version takes any number of arguments and is compiled for each combination of types.
     """
 
     @intrinsic
@@ -165,7 +165,7 @@ def _either(comparison: Any) -> Any:
     return either
 
 
-#: What builtin functions of two numbers become in functions of this package.
+#: Replacements of builtin functions of two numbers in functions of this package.
 BUILTINS: dict[str, Any] = {"min": _either(operator.lt), "max": _either(operator.gt)}
 
 
@@ -173,11 +173,11 @@ def _new(shape: Any, kind: Any = np.float64) -> Any:
     return _zeros(shape, kind)
 
 
-#: Who calls it is to give the array back (see :mod:`sharpe_bandits.engine.pipeline`).
-_new.gives_array = True  # type: ignore[attr-defined]
+#: The caller must release the array (see :mod:`sharpe_bandits.engine.pipeline`).
+_new.returns_array = True  # type: ignore[attr-defined]
 
-#: What each function becomes. A call makes the zeros, not an intrinsic: where a kernel's own code showed that an array
-#: is LANES wide, LLVM would unroll its loops before what they call is inlined, and make no vector instructions of them.
+#: The replacement of each function. Zeros are made by a call, not an intrinsic: if a kernel's own code showed that an
+#: array is LANES wide, LLVM would unroll its loops before inlining their callees, and not vectorise them.
 INTRINSICS: dict[Any, Any] = {
     memory.zeros: callee(_new, _nrt=True),
     memory.words: _words,

@@ -1,9 +1,9 @@
-"""The steps in which a function of this package is compiled: those of Numba's that it needs.
+"""The compiler passes for a function of this package: those of Numba's that it needs.
 
-Three things take most of the time that Numba would spend on such a function before LLVM sees it: it tries every
-implementation of an operator wherever one stands, works out several times how long variables live, and makes forty
-instructions of every access to an array. Here, an operator is looked up once for each combination of types, lifetimes
-are not worked out, since references to arrays are not counted, and an access to an array is a few instructions.
+Three things would take most of the time that Numba spends on such a function before LLVM sees it. It tries every
+implementation of an operator at every use, computes the lifetimes of variables several times, and generates forty
+instructions for every array access. Here, an operator is looked up once for each combination of types. Lifetimes are
+not computed, since references to arrays are not counted. An array access is a few instructions.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ from numba.np import arrayobj
 
 from ..kernels import formulas
 
-#: Answers to questions, by the code that gives them.
+#: Values of :func:`~sharpe_bandits.kernels.formulas.yes` and :func:`~sharpe_bandits.kernels.formulas.no` by code
+#: object.
 _ANSWERS = {formulas.yes.__code__: True, formulas.no.__code__: False}
 
 
 class TypingContext(Context):
-    """A typing context that remembers what builtin functions and operators give for which types.
+    """A typing context that caches the result types of builtin functions and operators by argument types.
 
     Numba would try every implementation of ``+`` on every addition.
     """
@@ -45,7 +46,7 @@ class TypingContext(Context):
 
     @classmethod
     def of(cls, context: Any) -> TypingContext:
-        """The same context, that remembers."""
+        """The same context, with caching."""
         same = object.__new__(cls)
         same.__dict__ = context.__dict__
         return same
@@ -61,20 +62,20 @@ class TypingContext(Context):
 
 
 def _step(step: Any) -> Any:
-    """Make a step of a class: after it Numba does not work out anew how long variables live."""
+    """Register a class as a pass after which Numba does not recompute the lifetimes of variables."""
     return compiler_machinery.register_pass(mutates_CFG=False, analysis_only=False)(step)
 
 
 def _alone(step: Any) -> Any:
-    """A step of Numba's as it is."""
+    """A pass of Numba's, unchanged."""
     return _step(type(f"_{step.__name__}", (step,), {"_name": f"{step._name}_alone"}))
 
 
 @_step
 class _Blocks(untyped_passes.IRProcessing):
-    """Leaves out blocks of code that nothing leads to, those behind a question that is answered otherwise (see
-    :func:`sharpe_bandits.kernels.formulas.answer`) among them: what only they call is not compiled. There are no
-    generators.
+    """Removes unreachable blocks, including branches not taken because a condition is bound to a constant (see
+    :func:`sharpe_bandits.kernels.formulas.answer`): functions that only they call are not compiled. Generators are not
+    supported.
     """
 
     _name = "blocks"
@@ -94,7 +95,7 @@ class _Blocks(untyped_passes.IRProcessing):
 
 
 def _answer(function: Any, variable: Any) -> bool:
-    """What a question is answered by that a branch depends on; raises GuardException where it is something else."""
+    """The constant value of a branch's condition; raises GuardException if it is not bound to a constant."""
     asked = ir_utils.get_definition(function, variable)
     if isinstance(asked, ir.Expr) and asked.op == "unary" and asked.fn is operator.not_:
         return not _answer(function, asked.value)
@@ -109,7 +110,7 @@ def _answer(function: Any, variable: Any) -> bool:
 
 @_step
 class _SingleAssignments(untyped_passes.ReconstructSSA):
-    """Numba's, without working out lifetimes."""
+    """Numba's pass without the computation of lifetimes."""
 
     _name = "single_assignments"
 
@@ -122,7 +123,7 @@ class _SingleAssignments(untyped_passes.ReconstructSSA):
 
 @_step
 class _PlainAssignments(typed_passes.PreLowerStripPhis):
-    """Numba's, without working out lifetimes."""
+    """Numba's pass without the computation of lifetimes."""
 
     _name = "plain_assignments"
 
@@ -134,12 +135,12 @@ class _PlainAssignments(typed_passes.PreLowerStripPhis):
 
 @_step
 class _Lifetimes(compiler_machinery.AnalysisPass):
-    """Says where a variable is used for the last time, in functions that count references."""
+    """Marks the last use of each variable, in functions that count references."""
 
     _name = "lifetimes"
 
     def __init__(self) -> None:
-        """Asked for by Numba."""
+        """Required by Numba."""
 
     def run_pass(self, state: Any) -> bool:
         if state.flags.nrt:
@@ -148,8 +149,9 @@ class _Lifetimes(compiler_machinery.AnalysisPass):
 
 
 class _Lower(lowering.Lower):
-    """Numba's, but that operators are looked up once; that a number is read from an array, or written to it, in a few
-    instructions instead of forty; and that a function gives back in the end what :func:`memory.zeros` gave it.
+    """Numba's lowering with three changes: operators are looked up once; reading or writing an array element takes a
+    few instructions instead of forty; and a function releases the arrays it got from :func:`memory.zeros` when it
+    returns.
     """
 
     def pre_lower(self) -> None:
@@ -160,14 +162,14 @@ class _Lower(lowering.Lower):
     def _lower_call_normal(self, fnty: Any, expr: Any, signature: Any) -> Any:
         made = super()._lower_call_normal(fnty, expr, signature)
         called = getattr(getattr(fnty, "dispatcher", None), "py_func", None)
-        if hasattr(called, "gives_array") and not self.context.enable_nrt:
+        if hasattr(called, "returns_array") and not self.context.enable_nrt:
             model = self.context.data_model_manager[signature.return_type]
-            self._made.append(cgutils.alloca_once(self.builder, cgutils.voidptr_t))  # null to begin with
-            self._give_back(self._made[-1])  # what it gave in the round before, in a loop
+            self._made.append(cgutils.alloca_once(self.builder, cgutils.voidptr_t))  # initially null
+            self._release(self._made[-1])  # in a loop: the array of the previous iteration
             self.builder.store(model.get(self.builder, made, "meminfo"), self._made[-1])
         return made
 
-    def _give_back(self, place: Any) -> None:
+    def _release(self, place: Any) -> None:
         kind = llvmlite.ir.FunctionType(llvmlite.ir.VoidType(), [cgutils.voidptr_t])
         release = cgutils.get_or_insert_function(self.module, kind, "NRT_decref")
         self.builder.call(release, [self.builder.load(place)])
@@ -181,7 +183,7 @@ class _Lower(lowering.Lower):
         for end in self._ends:
             self.builder.position_before(end.terminator)
             for place in self._made:
-                self._give_back(place)
+                self._release(place)
         super().post_lower()
 
     def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
@@ -215,7 +217,7 @@ class _Lower(lowering.Lower):
         return arrayobj.store_item(self.context, self.builder, kind, value, place)
 
     def _place(self, kind: Any, array: Any, index: Any) -> Any:
-        """Where a number of an array is; None if it is not an array, or an index not of one number."""
+        """The address of an array element; None if it is not an array or the index does not select a single element."""
         index_kind = self.typeof(index.name)
         kinds = getattr(index_kind, "types", (index_kind,))
         if not (isinstance(kind, types.Array) and kind.ndim == len(kinds)) or self.context.enable_boundscheck:
@@ -238,7 +240,7 @@ class _Lower(lowering.Lower):
 
 @_step
 class _Lowering(typed_passes.NativeLowering):
-    """To instructions of LLVM."""
+    """Lowering to LLVM instructions."""
 
     _name = "lowering"
 
@@ -247,8 +249,8 @@ class _Lowering(typed_passes.NativeLowering):
         return _Lower
 
 
-#: What becomes of a function of this package: no nested functions, ``with``, generators, whole-array expressions,
-#: branches on the types of arguments, or overloads that ask to be inlined.
+#: The passes for a function of this package. They do not support nested functions, ``with``, generators, whole-array
+#: expressions, branches on the types of arguments, or overloads that ask to be inlined.
 _STEPS = (
     _alone(untyped_passes.TranslateByteCode),
     _alone(untyped_passes.FixupArgs),
@@ -265,7 +267,7 @@ _STEPS = (
 
 
 def pipeline() -> Any:
-    """All steps, in their order."""
+    """All passes, in order."""
     steps = compiler_machinery.PassManager("kernels")
     for step in _STEPS:
         steps.add_pass(step, step._name)

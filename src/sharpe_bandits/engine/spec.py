@@ -1,8 +1,8 @@
-"""A spec (one policy on one environment), cut into chunks of runs.
+"""A spec (one policy on one environment), split into chunks of runs.
 
-A chunk's result is a pure function of (spec, range of runs): plain arrays that merge exactly, by concatenation (what is
-kept per run) and by adding whole numbers (pulls at checkpoints, per batch of runs). Chunks can therefore be computed by
-any number of workers, resumed from disk, or sent elsewhere. How a chunk is played is up to the policy's family.
+A chunk's result is a pure function of (spec, range of runs). It consists of plain arrays that merge exactly: results
+per run by concatenation, pulls at checkpoints (per batch of runs) by integer addition. Chunks can therefore be computed
+by any number of workers, resumed from disk, or sent elsewhere. How a chunk is played is up to the policy's family.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ Feedback = Literal["bandit", "full"]
 
 @dataclass(frozen=True)
 class Spec:
-    """A simulation's specification: what is to be simulated, but for the range of runs.
+    """A simulation's specification: everything except the range of runs.
 
     Attributes
     ----------
     policy, environment : Policy and Environment
-        who plays on what
+        the policy, and the environment it plays on
     horizon : int
-        rounds per run; for a policy that stops by itself the largest budget
+        rounds per run; for a fixed-confidence policy the maximum budget
     runs : int
-        runs in all (they set the size of a batch)
+        total number of runs (which determines the size of a batch)
     seed : int
-        of all rewards and of the policy's own randomness
+        seed of all rewards and of the policy's own randomness
     checkpoints : tuple[int, ...]
-        rounds after which pulls are kept; the last is the horizon. Empty for a policy that stops by itself
+        rounds after which pulls are recorded; the last is the horizon. Empty for a fixed-confidence policy
     source : Source, optional
-        where the bits of rewards come from, "splitmix" or "philox"
+        generator of the random bits of rewards, "splitmix" or "philox"
     kernel : Kernel, optional
         "auto", or "lazy", "side by side" or "one by one" to force one
     feedback : Feedback, optional
         "bandit": the reward of the arm played is seen; "full": the rewards of all arms are
     delay : int | Arm, optional
-        rounds after which a reward comes in, or the distribution of that number
+        delay of a reward in rounds, or the distribution of the delay
     batch_rounds : int, optional
-        rounds that are chosen before rewards come in
+        rounds that are chosen before rewards arrive
     """
 
     policy: Policy
@@ -73,17 +73,17 @@ class Spec:
 
     @property
     def is_late(self) -> bool:
-        """Whether rewards come in later than the next round."""
+        """Whether rewards may arrive later than before the next round."""
         return self.delay != 0 or self.batch_rounds != 1
 
     @property
     def family(self) -> Family:
-        """What knows how the policy is played."""
+        """The adapter that plays the policy."""
         return family_of(self.policy)
 
     @cached_property
     def kernels(self) -> Any:
-        """What plays this spec, compiled."""
+        """The compiled kernels that play this spec."""
         return self.family.kernels(self)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -91,12 +91,12 @@ class Spec:
 
     @cached_property
     def times(self) -> tuple[int, ...]:
-        """Checkpoints and half of the horizon, in order: the rounds after which a kernel keeps pulls."""
+        """Checkpoints and half of the horizon, in order: the rounds after which a kernel records pulls."""
         return tuple(sorted({*self.checkpoints, self.horizon // 2} - {0})) if self.checkpoints else ()
 
     @property
     def batch(self) -> int:
-        """Runs per batch; 1 where every run has arms of its own, since pulls cannot be added across runs then."""
+        """Runs per batch; 1 if every run has arms of its own, since pulls cannot then be added across runs."""
         return 1 if self.environment.varies else -(-self.runs // BATCHES)
 
     @property
@@ -107,7 +107,7 @@ class Spec:
 
 @dataclass
 class Chunk:
-    """Results of a range of runs; plain arrays.
+    """Results of a range of runs, as plain arrays.
 
     Attributes
     ----------
@@ -116,20 +116,20 @@ class Chunk:
     first_batch : int
         number of the batch that ``pulls[0]`` belongs to
     pulls : numpy.ndarray
-        (batches, checkpoints, arms), pulls added over the runs of a batch
+        (batches, checkpoints, arms), pulls summed over the runs of a batch
     halfway : numpy.ndarray
-        (runs, arms), pulls after half of the rounds; nothing for a policy that stops by itself
+        (runs, arms), pulls after half of the rounds; zeros for a fixed-confidence policy
     final : numpy.ndarray
-        (runs, arms), pulls in the end
+        (runs, arms), pulls at the end
     recommended : numpy.ndarray
-        (runs, m), the arms recommended in the end, in order of arm
+        (runs, m), the arms recommended at the end, in order of arm
     stopped : numpy.ndarray
-        (runs,), whether the run came to its own end: False where a policy that stops by itself was not sure yet when
-        its budget was spent
+        (runs,), whether the run is finished: False if a fixed-confidence policy had not stopped when its budget was
+        spent
     reward_mean, reward_variance : numpy.ndarray
-        (runs,), of the run's sequence of rewards
+        (runs,), mean and variance of the run's sequence of rewards
     choices, rewards : numpy.ndarray
-        (runs, horizon) where a trace was asked for, else (0, 0)
+        (runs, horizon) if a trace was requested, else (0, 0)
     """
 
     first: int
@@ -147,7 +147,7 @@ class Chunk:
 
 
 def prepare(spec: Spec) -> None:
-    """Check what can be checked before the first run, so that nothing is lost later."""
+    """Check a spec before the first run, so that errors come early."""
     spec.family.check(spec)
 
 
@@ -173,7 +173,7 @@ def run_chunk(spec: Spec, first: int, runs: int, trace: bool = False) -> Chunk:
     )
     spec.family.play(spec, chunk)
     check_stop()
-    # Half of the horizon, where it is no checkpoint; few come after it.
+    # Remove half of the horizon if it is not a checkpoint; few checkpoints follow it, so little is moved.
     if (half := spec.horizon // 2) in spec.times and half not in spec.checkpoints:
         place = spec.times.index(half)
         chunk.pulls[:, place:-1] = chunk.pulls[:, place + 1 :]
@@ -183,5 +183,5 @@ def run_chunk(spec: Spec, first: int, runs: int, trace: bool = False) -> Chunk:
 
 
 def is_random(policy: Policy) -> bool:
-    """Whether a policy draws random numbers: on the same rewards it may then choose otherwise in another run."""
+    """Whether a policy is randomised: on the same rewards it may choose differently in another run."""
     return family_of(policy).is_random(policy)

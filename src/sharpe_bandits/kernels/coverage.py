@@ -1,4 +1,4 @@
-"""The kernel of coverage studies: many samples of one arm, each summed up by its mean, variance and second moment."""
+"""The kernel of coverage studies: mean, variance and second moment of many samples of one arm."""
 
 from .memory import zeros
 from .rewards import fill
@@ -9,9 +9,9 @@ DRAWN = 256  # rewards drawn at a time
 
 
 def sample_moments(arms, arm, seed, size, mean, variance, second):
-    """Write mean, unbiased variance and second moment of samples 0, 1, ... of ``size`` rewards of an arm.
+    """Compute mean, unbiased variance and second moment of samples 0, 1, ... of ``size`` rewards of an arm.
 
-    Sample r is what the first ``size`` pulls of the arm pay in run r of a simulation with that seed.
+    Sample r has the rewards of the first ``size`` pulls of the arm in run r of a simulation with that seed.
     """
     buffer = zeros(DRAWN)
     inverse, inverse_less = 1.0 / size, 1.0 / (size - 1.0)

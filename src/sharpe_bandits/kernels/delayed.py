@@ -1,8 +1,8 @@
-"""The kernel of games in which rewards come late: after a delay, at the ends of batches, or both.
+"""The kernel for delayed rewards: they arrive after a delay, at the end of a batch, or both.
 
-The reward of round t (counted from 0) comes in before the choice of round t + 1 + its delay, or of the first round of
-the next batch from then on. Rewards that come in together do so in the order of their rounds. Until then the pull is
-under way: see :class:`~sharpe_bandits.kernels.index_play.UnderWay`.
+The reward of round t (counted from 0) arrives before the choice of round t + 1 + its delay or, with batches, before the
+first batch that starts at or after that round. Rewards that arrive together are processed in the order of their rounds.
+Until then the pull is pending: see :class:`~sharpe_bandits.kernels.index_play.Pending`.
 """
 
 import math
@@ -12,7 +12,7 @@ import numpy as np
 
 from .formulas import by_round, kept_cells
 from .game import NOT_A_NUMBER, keep_pulls
-from .index_play import Position, UnderWay, choose
+from .index_play import Pending, Position, choose
 from .memory import zeros
 from .rewards import ArmTable, fill, recorded
 from .round_by_round import ROWS, SUM1, SUM2, SUM3, SUM4, WEIGHT, Records, forget, rounds_with, take_in
@@ -24,18 +24,18 @@ DELAYS = np.uint64(4)
 
 
 class Late(NamedTuple):
-    """When rewards come in.
+    """When rewards arrive.
 
     Attributes
     ----------
     rounds : int
-        of delay; below 0: drawn from ``drawn``, cut to whole rounds of at least 0
+        delay in rounds; if negative, delays are drawn from ``drawn`` and rounded down to whole rounds of at least 0
     drawn : ArmTable
         a table of one arm, whose rewards are the delays
     batch : int
-        rounds that are chosen before rewards come in
+        rounds that are chosen before rewards arrive
     counted : float
-        whether pulls under way count in an arm's pulls, as 1 or 0
+        1 if pending pulls count in an arm's pulls, 0 if not
     """
 
     rounds: int
@@ -61,11 +61,11 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
     )
     sums = Sums(memory[WEIGHT], memory[SUM1], memory[SUM2], memory[SUM3], memory[SUM4], anchor)
     mean, variance = zeros(count_arms), zeros(count_arms)
-    pending, active = zeros(count_arms), zeros(count_arms, np.bool_)
+    pending_pulls, active = zeros(count_arms), zeros(count_arms, np.bool_)
     seen, asked = zeros(count_arms, np.int64), zeros(count_arms, np.int64)
     records = Records(memory, ring, anchor, seen, kept, last)
     drawn = zeros(1)
-    # Rounds whose rewards come in at the same time are a list: its first and last round, and the next after each.
+    # Rounds whose rewards arrive together form a linked list: its first and last round, and the successor of each.
     paid, played = zeros(horizon), zeros(horizon, np.int32)
     head, tail, following = zeros(horizon + 1, np.int32), zeros(horizon + 1, np.int32), zeros(horizon, np.int32)
     active[:], head[:], tail[:], following[:] = True, -1, -1, -1
@@ -79,7 +79,7 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
         run_key, delay_key = stream_key(seed, REWARDS, run), stream_key(seed, DELAYS, run)
         memory[:, :] = 0.0
         ring[:, :] = np.nan
-        pending[:], seen[:], asked[:] = 0.0, 0, 0
+        pending_pulls[:], seen[:], asked[:] = 0.0, 0, 0
         last[:] = end_of_pilot
         kept[:] = 0.0
         head[:], following[:] = -1, -1
@@ -92,7 +92,7 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
                 while due <= t:
                     u = head[due]
                     while u >= 0:
-                        pending[played[u]] -= 1.0
+                        pending_pulls[played[u]] -= 1.0
                         forget(memory, ring, anchor, told, rule.window, rule.discount)
                         take_in(records, played[u], paid[u], told, rule.window, end_of_pilot)
                         told += 1
@@ -100,14 +100,14 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
                     due += 1
             a, fewest = 0, math.inf
             for i in range(count_arms):
-                if seen[i] + pending[i] < fewest:
-                    a, fewest = i, seen[i] + pending[i]
+                if seen[i] + pending_pulls[i] < fewest:
+                    a, fewest = i, seen[i] + pending_pulls[i]
             if fewest >= pilot:
                 for i in range(count_arms):
-                    lately[i] = np.float64(t) if pending[i] > 0.0 else last[i]
-                under_way = UnderWay(pending, active, late.counted, t)
-                rounds = rounds_with(told, memory, rule, under_way)
-                position = Position(t, rounds, sums, under_way, rule.least, lately, kept)
+                    lately[i] = np.float64(t) if pending_pulls[i] > 0.0 else last[i]
+                pending = Pending(pending_pulls, active, late.counted, t)
+                rounds = rounds_with(told, memory, rule, pending)
+                position = Position(t, rounds, sums, pending, rule.least, lately, kept)
                 a = choose(position, seed, run, arguments, indices)
                 if a < 0:
                     status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, -1 - a, t
@@ -122,7 +122,7 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
                 status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, a, t, asked[a] + 1
                 return
             asked[a] += 1
-            pending[a] += 1.0
+            pending_pulls[a] += 1.0
             played[t], paid[t] = a, x
             wait = np.float64(late.rounds)
             if late.rounds < 0:
@@ -145,7 +145,7 @@ def delayed(game, rule, late, rewards, arguments, goal, out):
             if t + 1 == checkpoints[check]:
                 keep_pulls(out.final[r], out.pulls[cell, check], check == out.halfway_check, out.halfway[r])
                 check += 1
-        while due <= horizon:  # what is recommended rests on all rewards, those that come in after the last round too
+        while due <= horizon:  # the recommendation uses all rewards, including those that arrive after the last round
             u = head[due]
             while u >= 0:
                 forget(memory, ring, anchor, told, rule.window, rule.discount)

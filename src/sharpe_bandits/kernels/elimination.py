@@ -1,8 +1,9 @@
-"""The kernel of policies that play in phases and decide on arms between them: halving, rejects, accepts and rejects.
+"""The kernel of policies that play in phases and decide on arms in between: sequential halving, successive rejects,
+successive accepts and rejects.
 
-A phase is a number of pulls for every arm still undecided, in round robin, and how many arms stay undecided after it. A
-policy that allocates by influence variance has phases in which the same total is shared out unequally. In a phase the
-arm with the most pulls due is played next, which is round robin where all have the same.
+A phase has a number of pulls for every undecided arm, played in round robin, and a number of arms that stay undecided
+after it. A policy that allocates by influence variance has phases in which the same total is shared unequally. Within a
+phase the arm with the most remaining pulls is played next, which is round robin if all have the same number.
 """
 
 import math
@@ -17,17 +18,17 @@ from .rewards import UNIFORM, fill, recorded, uniform_reward
 from .statistics import Sums, anchor_of, higher_moments, pooled, summary
 from .streams import REWARDS, fold, reward_bits, stream_key
 
-DRAWN = 64  # rewards drawn at a time where they are not drawn abreast
-PIECE = 65536  # pulls drawn abreast between looks at whether to stop
+DRAWN = 64  # rewards drawn at a time where lanes are not drawn in parallel
+PIECE = 65536  # pulls drawn in parallel between checks of whether to stop
 STEP = 1e-3  # of a numerical derivative, in standard deviations (or variances)
-#: What is at hand of the arms being played, one per lane: rows of an array. One array, so that the compiler sees at
-#: once that nothing overlaps.
+#: Working state of the arms being played, one per lane: rows of an array. It is one array so that the compiler sees
+#: that nothing overlaps.
 LOC, SCALE, ANCHOR, SUM1, SUM2, STREAM, ROWS = range(7)
 
 
 class Phases(NamedTuple):
-    """Pulls per arm alive in each phase, and how many arms stay undecided after it; ``fresh``: estimates use the
-    current phase's rewards alone.
+    """Pulls per undecided arm in each phase, and how many arms stay undecided after it; ``fresh``: estimates use only
+    the current phase's rewards.
     """
 
     pulls: np.ndarray
@@ -43,9 +44,9 @@ def estimate(count, sum1, sum2, anchor, goal):
 
 
 def influence_variance(count, sum1, sum2, sum3, sum4, anchor, goal):
-    """Variance of an arm's estimated objective, times its pulls: that of the influence function.
+    """Variance of the influence function: s times the asymptotic variance of an arm's estimate after s pulls.
 
-    A reward x moves the estimate of f(mean, variance) by f_m (x - mean) + f_v ((x - mean)^2 - variance).
+    The influence of a reward x on the estimate of f(mean, variance) is f_m (x - mean) + f_v ((x - mean)^2 - variance).
     """
     mean, variance, _ = summary(anchor, sum1, sum2, 1.0 / count, 1.0 / (count - 1.0))
     if not variance > 0.0:
@@ -54,19 +55,20 @@ def influence_variance(count, sum1, sum2, sum3, sum4, anchor, goal):
     aside, more = STEP * math.sqrt(variance), STEP * variance
     by_mean = (value(mean + aside, variance, *goal) - value(mean - aside, variance, *goal)) / (2.0 * aside)
     by_variance = (value(mean, variance + more, *goal) - value(mean, variance - more, *goal)) / (2.0 * more)
-    biased = variance * (count - 1.0) / count  # the variance that belongs to the other moments
+    biased = variance * (count - 1.0) / count  # the other moments are biased, too
     first = by_mean * (by_mean * biased + 2.0 * by_variance * third)
     return max(0.0, first + by_variance * by_variance * (fourth - biased * biased))
 
 
 def share_equally(sums, alive, size, pulls, looked, goal, quota):
-    """Every arm is played as often (see :func:`~sharpe_bandits.kernels.formulas.share`)."""
+    """Every arm gets the same number of pulls (see :func:`~sharpe_bandits.kernels.formulas.share`)."""
     quota[:size] = pulls
 
 
 def share_by_influence_variance(sums, alive, size, pulls, looked, goal, quota):
-    """After a look at all arms, share pulls so that all of an arm's pulls are, as nearly as that can be, in proportion
-    to its influence variance: estimates are then equally certain. Arms with more than their part get none.
+    """After a phase that kept all arms, share pulls so that the arms' total pulls are as nearly as possible in
+    proportion to their influence variances: estimates then have equal standard errors. Arms that already have more
+    than their share get none.
     """
     quota[:size] = pulls
     if not looked:
@@ -78,9 +80,9 @@ def share_by_influence_variance(sums, alive, size, pulls, looked, goal, quota):
         weights[p] = influence_variance(
             count[a], sums.sum1[a], sums.sum2[a], sums.sum3[a], sums.sum4[a], sums.anchor[a], goal
         )
-    if not 0.0 < weights.sum() < math.inf:  # nothing is known of them
+    if not 0.0 < weights.sum() < math.inf:  # they carry no information
         weights[:] = 1.0
-    done = zeros(size, np.bool_)  # arms with more than their part
+    done = zeros(size, np.bool_)  # arms with more than their share
     level, settled = 0.0, False
     while not settled:
         pulls, weight = float(total), 0.0
@@ -104,7 +106,7 @@ def share_by_influence_variance(sums, alive, size, pulls, looked, goal, quota):
 
 
 def place(quota, size, p, due):
-    """Which round of a phase it is in which the p-th arm alive is played with so many pulls due."""
+    """The round of a phase in which the p-th undecided arm is played when it has ``due`` pulls remaining."""
     rounds = 0
     for q in range(size):
         rounds += max(0, quota[q] - due) + (1 if q < p and quota[q] >= due else 0)
@@ -112,14 +114,14 @@ def place(quota, size, p, due):
 
 
 def missing(quota, size, within, out):
-    """Pulls of each arm alive that are still due after the first ``within`` rounds of a phase, but not all of it."""
+    """Pulls of each undecided arm that remain after the first ``within`` rounds of a phase, which must not be all."""
     low, high, least = 0, quota[0], quota[0]
     for p in range(1, size):
         high, least = max(high, quota[p]), min(least, quota[p])
     if least == high:
         high -= within // size
         low = high - 1
-    while high - low > 1:  # after these rounds no arm has more due than ``high``, and some have that
+    while high - low > 1:  # after these rounds the maximum of the remaining pulls is ``high``
         middle = (low + high) // 2
         rounds = 0
         for p in range(size):
@@ -143,9 +145,9 @@ def drop_worst(values, low, high, wanted):
 
 
 def accept_or_drop(values, low, high, wanted):
-    """The best arm is accepted if it is further from the boundary between the arms that are ``wanted`` and the others
-    (or as far, unless only one is wanted: all is then decided after the last phase, and not before); else the worst one
-    is dropped.
+    """Accept the best arm if it is further than the worst from the boundary between the ``wanted`` arms and the others,
+    otherwise drop the worst. A tie accepts the best, unless only one arm is wanted: accepting it would then end the
+    decision before the last phase.
     """
     if wanted == 0:
         return False
@@ -154,11 +156,11 @@ def accept_or_drop(values, low, high, wanted):
 
 
 def rank(values, size, ranks, places):
-    """Rank the first ``size`` values, the largest first; of values that tie, the first counts as the largest.
+    """Rank the first ``size`` values, the largest first; among equal values the first counts as the largest.
 
-    Writes the rank of each value to ``ranks``, and which value has a rank to ``places``.
+    Writes the rank of each value to ``ranks``, and the position of the value with each rank to ``places``.
 
-    Every pair is compared: vector instructions do that sooner than a sort, which branches.
+    Every pair is compared: with vector instructions this is faster than a sort, which branches.
     """
     for p in range(size):
         ranks[p], places[p] = 0, -1
@@ -167,16 +169,17 @@ def rank(values, size, ranks, places):
         for p in range(size):
             ranks[p] += v > values[p]
     for p in range(size):
-        while places[ranks[p]] >= 0:  # a value that ties has it
+        while places[ranks[p]] >= 0:  # taken by an equal value
             ranks[p] += 1
         places[ranks[p]] = p
 
 
 def end_phase(sums, alive, size, keep, wanted, taken, goal, ranked, places):
-    """End a phase: decide on arms by their estimates until ``keep`` are undecided; in the end those left are taken.
+    """End a phase: accept or drop arms by their estimates until ``keep`` are undecided. If as many are wanted as
+    remain, they are all accepted.
 
-    Arms taken are marked in ``taken``; the undecided stay in ``alive``, in order of arm. Gives how many are still
-    wanted. ``ranked`` and ``places``: room for two rows of numbers each.
+    Accepted arms are marked in ``taken``; the undecided stay in ``alive``, in order of arm. Returns how many are still
+    wanted. ``ranked`` and ``places``: scratch arrays of two rows each.
     """
     values, ranked, ranks, places = ranked[0], ranked[1], places[0], places[1]
     for p in range(size):
@@ -206,7 +209,7 @@ def end_phase(sums, alive, size, keep, wanted, taken, goal, ranked, places):
 
 
 def play_phases(game, phases, rewards, goal, out):
-    """Play runs, LANES abreast."""
+    """Play runs, LANES in parallel."""
     first, runs = game.first, game.runs
     arms, row_step, seed = rewards
     fresh = phases.fresh
@@ -215,15 +218,15 @@ def play_phases(game, phases, rewards, goal, out):
     shape = (LANES, count_arms)
     alive = zeros(shape, np.int64)
     taken = zeros(shape, np.bool_)
-    wanted = zeros(LANES, np.int64)  # arms yet to be taken
+    wanted = zeros(LANES, np.int64)  # arms still to be accepted
     cells = zeros(LANES, np.int64)  # the batch of each run
-    quotas = zeros(shape, np.int64)  # pulls of the p-th arm alive in a phase
+    quotas = zeros(shape, np.int64)  # pulls of the p-th undecided arm in a phase
     short = zeros(count_arms, np.int64)
     so_far = zeros(count_arms, np.int64)  # pulls of the arms of one run at a checkpoint
-    added = zeros(count_arms, np.int64)  # and of several
+    added = zeros(count_arms, np.int64)  # the same, summed over several runs
     done = zeros(shape, np.int64)  # pulls of an arm in the whole run
     sum1, sum2, all1, all2, anchor = zeros(shape), zeros(shape), zeros(shape), zeros(shape), zeros(shape)
-    sum3, sum4 = zeros(shape), zeros(shape)  # kept where pulls are shared out by influence variance
+    sum3, sum4 = zeros(shape), zeros(shape)  # kept where pulls are shared by influence variance
     streams = zeros(shape, np.uint64)
     count, pulls, mean, variance = (
         zeros(count_arms),
@@ -259,9 +262,9 @@ def play_phases(game, phases, rewards, goal, out):
             wanted[k] = n_recommended
             cells[k] = run // batch - first_batch
         size = count_arms
-        start = 0  # pulls, so far, of every arm still alive, where all have the same
+        start = 0  # pulls so far of every undecided arm, if all have the same
         looked = False  # whether the last phase left all arms undecided
-        alike = True  # whether all arms alive have the same pulls
+        alike = True  # whether all undecided arms have the same pulls
         t = 0
         check = 0
         for phase in range(phases.pulls.size):
@@ -333,7 +336,7 @@ def play_phases(game, phases, rewards, goal, out):
             end = t + quota * size
             while check < checkpoints.size and checkpoints[check] < end:
                 halfway = check == out.halfway_check
-                runs_alike = 1  # runs of one batch with the same pulls: all, while no arm has gone
+                runs_alike = 1  # runs of one batch with the same pulls: all of them, until an arm is decided
                 for k in range(lanes):
                     if k == 0 or not alike:
                         missing(quotas[k], size, checkpoints[check] - t, short)
@@ -361,7 +364,7 @@ def play_phases(game, phases, rewards, goal, out):
             looked = phases.keep[phase] == size
             size = phases.keep[phase]
         for k in range(lanes):
-            for c in range(check, checkpoints.size):  # the rounds that do not divide evenly are not played
+            for c in range(check, checkpoints.size):  # left-over rounds that do not divide evenly are not played
                 keep_pulls(done[k], out.pulls[cells[k], c], c == out.halfway_check, out.halfway[block + k])
             number = 0
             for i in range(count_arms):

@@ -1,17 +1,18 @@
-"""The kernel of best-arm identification with fixed confidence: play the best arm and its challenger until it is sure.
+"""The kernel of fixed-confidence best-arm identification: play the best arm and its challenger until it is certain
+which is better.
 
-Every arm i has an estimate, the variance W_i of one pull's influence on it, and s_i pulls. Let m = PRIOR. If estimates
-were means of normal rewards of known variance W_i, then for an arm's error d_i
+Every arm i has an estimate, the variance W_i of its influence function, and s_i pulls. Let m = PRIOR. If estimates were
+means of normal rewards of known variance W_i, then for the error d_i of an arm's estimate
 
     exp(s_i d_i^2 / (2 W_i (1 + m / s_i))) / sqrt(1 + s_i / m)
 
-would be a martingale in s_i (Robbins, 1970: the mixture of likelihood ratios over d ~ N(0, W_i / m)), and so would the
-product of two arms', whatever the order in which they are played (Kaufmann & Koolen, 2021, section 3). By Ville's
-inequality the best arm and any other one of the K - 1 are, with probability 1 - delta and in all rounds at once, within
+would be a martingale in s_i (Robbins, 1970: the mixture of likelihood ratios over d ~ N(0, W_i / m)). So would the
+product of those of two arms, in whatever order they are played (Kaufmann & Koolen, 2021, section 3). By Ville's
+inequality, with probability 1 - delta, the best arm and each of the other K - 1 satisfy, uniformly in time,
 
     sum_i s_i d_i^2 / (2 W_i (1 + m / s_i)) <= ln((K - 1) / delta) + sum_i ln(1 + s_i / m) / 2,
 
-the sum over the two. Their difference is then off by at most :func:`judge`'s width.
+where the sums are over the two arms. The error of their estimated difference is then at most :func:`judge`'s width.
 """
 
 import math
@@ -24,14 +25,16 @@ from .rewards import fill
 from .statistics import Sums, anchor_of, pooled, record_of, summary
 from .streams import REWARDS, fold, stream_key
 
-#: m: the mixture is narrowest about this many pulls, and loses little for a long time after.
+#: m: the mixture bound is tightest near this many pulls, and loses little for long after.
 PRIOR = 32.0
-AHEAD = 16  # rewards drawn ahead of need, per arm
+AHEAD = 16  # rewards drawn in advance, per arm
 RAN_OUT = 1  # status: a record has no more rewards; the run, arm and its pulls follow
 
 
 def look(sums, kept, i, arguments):
-    """What the sums of arm ``i`` say: its estimate, the square of its error, and the price of having looked always."""
+    """The estimate of arm ``i``, its squared error scale and the price of time-uniformity: the arm's terms of the bound
+    in the module's docstring.
+    """
     nothing = np.uint64(0)
     arm = record_of(
         sums, kept, i, 0.0, epsilon=np.nan, last=np.nan, key=nothing, round_key=nothing, lead=np.nan,
@@ -44,9 +47,9 @@ def look(sums, kept, i, arguments):
 
 
 def judge(estimates, errors, prices, log_odds):
-    """The best arm, its challenger, and how far the challenger may be ahead of it; below 0: no arm can be better.
+    """The best arm, its challenger, and an upper bound on the challenger's lead; below 0: no arm can be better.
 
-    The challenger is the arm that may be ahead farthest. Ties go to the lowest arm.
+    The challenger is the arm with the largest upper bound on its lead over the best. Ties go to the lowest arm.
     """
     best = 0
     for i in range(estimates.size):
@@ -58,7 +61,7 @@ def judge(estimates, errors, prices, log_odds):
         if i != best:
             width = math.sqrt(2.0 * (log_odds + prices[best] + prices[i]) * (errors[best] + errors[i]))
             ahead = estimates[i] - estimates[best] + width
-            if not ahead <= farthest:  # what is not a number (rewards beyond all bounds) counts as undecided
+            if not ahead <= farthest:  # NaN (rewards that overflow) counts as undecided
                 challenger = i
                 farthest = ahead if ahead == ahead else math.inf
     return best, challenger, farthest
@@ -71,11 +74,12 @@ def in_turn(pulls, estimates, errors, best, challenger, turn):
 
 
 def top_two(pulls, estimates, errors, best, challenger, turn):
-    """One arm: an arm that has fewer than sqrt(t) - K/2 pulls; else the best one or the rival that is hardest to tell
-    from it, whichever has less than its part.
+    """One arm: the least played one if it has fewer than sqrt(t) - K/2 pulls; otherwise the best one if it has less
+    than its share of pulls, else the rival that is hardest to distinguish from it.
 
-    The hardest rival has the least (h_1 - h_i)^2 / (e_1 + e_i), e the square of an arm's error. At the allocation that
-    needs the fewest pulls these are all equal, and s_1^2 / W_1 is the sum of s_i^2 / W_i over the others.
+    The hardest rival has the smallest (h_1 - h_i)^2 / (e_1 + e_i), where e is the squared error of an estimate. At the
+    optimal allocation, which needs the fewest pulls, these are all equal, and s_1^2 / W_1 is the sum of s_i^2 / W_i
+    over the others.
     """
     least, rounds = 0, 0.0
     for i in range(pulls.size):
@@ -97,9 +101,10 @@ def top_two(pulls, estimates, errors, best, challenger, turn):
 
 
 def decide(sums, kept, arguments, log_odds, turn):
-    """:func:`judge` for a live agent, from the sums it keeps and what statistics keep (``kept[arm, cell, 0]``).
+    """:func:`judge` for a live agent, from its sums and the cells kept by statistics (``kept[arm, cell, 0]``).
 
-    Gives the best arm, how far another may be ahead, and how many arms of ``turn`` to play before the next judgement.
+    Returns the best arm, an upper bound on another arm's lead, and how many arms of ``turn`` to play before judging
+    again.
     """
     arms = sums.pulls.size
     estimates, errors, prices = zeros(arms), zeros(arms), zeros(arms)
@@ -110,10 +115,10 @@ def decide(sums, kept, arguments, log_odds, turn):
 
 
 def identify(game, rewards, log_odds, arguments, out):
-    """Play runs one after the other, each until it is sure or the horizon is reached.
+    """Play runs one after the other, each until the best arm is certain or the horizon is reached.
 
-    After a pilot in round robin arms are judged, and the policy says which are played before the next judgement: the
-    best one and its challenger in turn, or one. They are judged at the horizon, too.
+    After a pilot in round robin the arms are judged, and the policy chooses which to play before judging again: the
+    best arm and its challenger in turn, or a single arm. Arms are also judged at the horizon.
     """
     first, runs, horizon, pilot = game
     arms, row_step, seed = rewards

@@ -1,24 +1,26 @@
-"""The functions that a kernel is compiled for: placeholders, bound to a policy's index and an objective's value.
+"""Placeholders that are bound to a policy's index, an objective's value and so on when a kernel is compiled.
 
 See :func:`sharpe_bandits.engine.compiler.specialise`.
 """
 
 
 def index(arm, t, *parameters):
-    """Index of an arm after ``t`` rounds; the arm with the largest is played."""
+    """Index of an arm after ``t`` rounds; the arm with the largest index is played."""
     raise AssertionError("a kernel ran without its policy's index bound")
 
 
-def index_at_once(arm, t, *parameters):
-    """The same without a loop inside, so that many runs are served by vector instructions; may be not a number.
+def index_branch_free(arm, t, *parameters):
+    """:func:`index` without loops inside, so that the compiler can vectorise over runs; may be NaN.
 
-    Where it is, :func:`index` says what it is.
+    Where it is NaN, :func:`index` has the value.
     """
     raise AssertionError("a kernel ran without its policy's index bound")
 
 
 def tries_again():
-    """Whether :func:`index` may be a number where :func:`index_at_once` is not; bound to :func:`yes` or :func:`no`."""
+    """Whether :func:`index` may have a value where :func:`index_branch_free` is NaN; bound to :func:`yes` or
+    :func:`no`.
+    """
     raise AssertionError("a kernel ran without its policy's index bound")
 
 
@@ -28,12 +30,12 @@ def value(mean, variance, *parameters):
 
 
 def score(arm, t, *parameters):
-    """A value of an arm whose largest over all arms every index may look at, as ``arm.lead``."""
+    """Score of an arm. Its maximum over all arms is available to every index as ``arm.lead``."""
     raise AssertionError("a kernel ran without its policy's score bound")
 
 
 def index_parts(arm, *parameters):
-    """Parts of the index that depend on the arm's pulls and moments alone, worked out when these change:
+    """Parts of the index that depend only on the arm's pulls and moments, recomputed when these change:
     ``arm.estimate``, ``arm.width`` and ``arm.offset``.
     """
     raise AssertionError("a kernel ran without its policy's parts bound")
@@ -45,27 +47,29 @@ def keeps_parts():
 
 
 def take(kept, i, at, k, pulls, x, d):
-    """Keep what statistics need of a reward x, d above the anchor; see :mod:`sharpe_bandits.kernels.statistics`."""
+    """Update the cells of statistics with a reward x = anchor + d; see :mod:`sharpe_bandits.kernels.statistics`."""
     raise AssertionError("a kernel ran without its policy's statistics bound")
 
 
 def extras(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
-    """The statistics of an arm beyond mean and variance; not a number where no formula reads them."""
+    """The statistics of an arm beyond mean and variance; NaN where no formula reads them."""
     raise AssertionError("a kernel ran without its policy's statistics bound")
 
 
 def kept_cells():
-    """How many numbers per arm statistics keep."""
+    """Number of cells per arm that statistics keep."""
     raise AssertionError("a kernel ran without its policy's statistics bound")
 
 
 def keeps_powers():
-    """Whether sums of third and fourth powers are kept; bound to :func:`yes` or :func:`no`: unused code vanishes."""
+    """Whether sums of third and fourth powers are kept; bound to :func:`yes` or :func:`no`, so that unused code is
+    removed.
+    """
     raise AssertionError("a kernel ran without its policy bound")
 
 
 def keeps_lead():
-    """Whether ``arm.lead`` is worked out; bound to :func:`yes` or :func:`no`."""
+    """Whether ``arm.lead`` is computed; bound to :func:`yes` or :func:`no`."""
     raise AssertionError("a kernel ran without its policy bound")
 
 
@@ -80,7 +84,7 @@ def has_window():
 
 
 def discounts():
-    """Whether rewards weigh less the older they are; bound to :func:`yes` or :func:`no`."""
+    """Whether rewards are discounted by age; bound to :func:`yes` or :func:`no`."""
     raise AssertionError("a kernel ran without its policy bound")
 
 
@@ -90,14 +94,14 @@ def sees_all():
 
 
 def stands_still():
-    """Whether an index changes with the arm's rewards and the confidence radius alone; bound to :func:`yes` or
+    """Whether an index depends only on the arm's rewards and the confidence radius; bound to :func:`yes` or
     :func:`no`.
     """
     raise AssertionError("a kernel ran without its policy bound")
 
 
 def by_round():
-    """Whether rewards are counted by rounds, not by an arm's own pulls; bound to :func:`yes` or :func:`no`."""
+    """Whether rewards are indexed by round, not by an arm's own pulls; bound to :func:`yes` or :func:`no`."""
     raise AssertionError("a kernel ran without its environment bound")
 
 
@@ -122,7 +126,7 @@ def answer(question):
 
 
 def take_nothing(kept, i, at, k, pulls, x, d):
-    """Where no statistic keeps anything."""
+    """:func:`take` if no statistic keeps anything."""
 
 
 def no_parts(arm, *parameters):
@@ -136,31 +140,32 @@ def no_score(arm, t, *parameters):
 
 
 def estimate(arm, *parameters):
-    """The estimate of an arm that fixed-confidence identification compares, from the arm's own record alone."""
+    """The estimate of an arm that fixed-confidence identification compares, from the arm's own record."""
     raise AssertionError("a kernel ran without its policy's estimate bound")
 
 
 def noise(arm, *parameters):
-    """The variance of one pull's influence on :func:`estimate`."""
+    """The variance of the influence function of :func:`estimate`."""
     raise AssertionError("a kernel ran without its policy's noise bound")
 
 
 def turns(pulls, estimates, errors, best, challenger, turn):
-    """Write which arms are played before the next judgement to ``turn``; gives how many, 1 or 2."""
+    """Write the arms to play before judging again to ``turn``; returns how many, 1 or 2."""
     raise AssertionError("a kernel ran without its policy's way of taking turns bound")
 
 
 def share(sums, alive, size, pulls, looked, goal, quota):
-    """Write how often each of the ``size`` arms alive is played in a phase to ``quota``, ``pulls`` on average.
+    """Write the pulls of each of the ``size`` undecided arms in a phase to ``quota``, ``pulls`` on average.
 
-    ``looked``: whether the phase before left all arms undecided.
+    ``looked``: whether the previous phase left all arms undecided.
     """
     raise AssertionError("a kernel ran without its policy's way of sharing bound")
 
 
 def decide_on(values, low, high, wanted):
-    """Whether the best of the arms undecided is accepted next; otherwise the worst is dropped.
+    """Whether the best undecided arm is accepted next; otherwise the worst is dropped.
 
-    ``values[low:high]`` are theirs, the best first; so many of these arms are ``wanted``, fewer than there are.
+    ``values[low:high]`` are the estimates of the undecided arms, the best first; ``wanted`` of them are still to be
+    accepted, fewer than there are.
     """
     raise AssertionError("a kernel ran without its policy's way of deciding bound")

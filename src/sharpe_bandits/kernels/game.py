@@ -1,23 +1,23 @@
-"""What a kernel is given to play, and where it leaves the results: named, so that no call depends on an order."""
+"""Inputs and outputs of a kernel, as named tuples so that no call depends on an order."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-#: Runs abreast in a kernel that plays several at once.
+#: Runs that a vectorised kernel plays in parallel.
 LANES = 16
-#: Rewards drawn ahead of need, per arm.
+#: Rewards drawn in advance, per arm.
 AHEAD = 16
-#: Rounds that a kernel looks ahead, at most: tables by rounds or pulls go so far beyond the horizon.
+#: The most rounds that a kernel looks ahead: tables by rounds or pulls extend this far beyond the horizon.
 LOOKAHEAD = 64
-#: A status: an index was not a number; the run, arm, round and the arm's pulls follow.
+#: Status code: an index was NaN; the run, arm, round and the arm's pulls follow.
 NOT_A_NUMBER = 1
-#: Place in a status of how often the lazy kernel looked at all arms.
+#: Position in a status of the number of times that the lazy kernel compared arms.
 TURNS = 5
 
 
 class Game(NamedTuple):
-    """Runs ``first`` to ``first + runs - 1``, of ``horizon`` rounds, each arm played ``pilot`` times to begin with."""
+    """Runs ``first`` to ``first + runs - 1`` of ``horizon`` rounds, each with a pilot of ``pilot`` pulls per arm."""
 
     first: int
     runs: int
@@ -26,11 +26,11 @@ class Game(NamedTuple):
 
 
 class Outputs(NamedTuple):
-    """Where a kernel leaves its results: arrays of a chunk (see :class:`sharpe_bandits.engine.spec.Chunk`).
+    """Arrays of a chunk that a kernel writes its results to (see :class:`sharpe_bandits.engine.spec.Chunk`).
 
-    ``halfway_check`` is the place among the checkpoints of half of the horizon. ``status`` says why a kernel gave up,
-    if it did. A kernel also gives up soon after ``stop[0]`` was set, by another thread; what it has left by then means
-    nothing.
+    ``halfway_check`` is the position of half of the horizon among the checkpoints. ``status`` says why a kernel gave
+    up, if it did. A kernel also returns soon after another thread has set ``stop[0]``; its outputs are then
+    meaningless.
     """
 
     checkpoints: np.ndarray
@@ -50,9 +50,9 @@ class Outputs(NamedTuple):
 
 
 def keep_pulls(counts, pulls, is_halfway, halfway):
-    """Add the pulls of a run's arms to those of its batch at a checkpoint, and keep them apart halfway.
+    """Add a run's pulls per arm to those of its batch at a checkpoint; at half of the horizon also store them per run.
 
-    Takes rows of :class:`Outputs`, not all of it: handing over a tuple of arrays costs as much as playing ten rounds.
+    Takes rows of :class:`Outputs`, not all of it: passing a tuple of arrays costs as much as playing ten rounds.
     """
     for i in range(counts.size):
         pulls[i] += counts[i]

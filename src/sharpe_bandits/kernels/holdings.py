@@ -1,7 +1,7 @@
-"""The kernel of a policy that holds several arms at once, for a least number of rounds, among arms that come and go.
+"""The kernel of a policy that holds several arms at a time, for a minimum number of rounds, while arms come and go.
 
-It plays one run on recorded rewards. With one arm held, no minimum, no cost and all arms there in every round it makes
-the choices of :mod:`~sharpe_bandits.kernels.round_by_round`.
+It plays one run on recorded rewards. With one arm held, no minimum, no cost and all arms available in every round it
+makes the choices of :mod:`~sharpe_bandits.kernels.round_by_round`.
 """
 
 from typing import NamedTuple
@@ -9,17 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from .formulas import kept_cells
-from .index_play import ROUNDING, Position, UnderWay, decide
+from .index_play import ROUNDING, Pending, Position, decide
 from .memory import zeros
 from .round_by_round import ROWS, SUM1, SUM2, SUM3, SUM4, WEIGHT, Records, forget, rounds_with, take_in
 from .statistics import Sums
 
 
 class Terms(NamedTuple):
-    """What a policy is held to.
+    """Constraints on holdings.
 
-    ``least``: rounds that an arm is held at least. ``warm``: first rounds, in which all arms are seen and none is held.
-    ``full``: the rewards of all arms are seen in every round. ``aware``: indices allow for the costs of a switch.
+    ``least``: minimum number of rounds that an arm is held. ``warm``: number of initial rounds in which all arms are
+    seen and none is held. ``full``: whether the rewards of all arms are seen in every round. ``aware``: whether indices
+    allow for the costs of a switch.
     """
 
     least: int
@@ -29,10 +30,11 @@ class Terms(NamedTuple):
 
 
 def hold(values, costs, terms, rule, pilot, seed, run, arguments, held):
-    """Play one run on ``values[round, arm]``, not a number where an arm is not there.
+    """Play one run on ``values[round, arm]``, NaN where an arm is not available.
 
-    ``costs[arm]``: of a switch into or out of an arm; ``rule``: a :class:`~.round_by_round.Memory`. Fills ``held[round,
-    place]`` with the arms held, -1 where there are too few. Gives -1, or the arm whose index is not a number.
+    ``costs[arm]``: cost of a switch into or out of an arm; ``rule``: a :class:`~.round_by_round.Memory`. Writes the
+    arms held to ``held[round, place]``; places that cannot be filled keep their value. Returns -1, or the arm whose
+    index is NaN.
     """
     horizon, arms = values.shape
     places = held.shape[1]
@@ -52,12 +54,12 @@ def hold(values, costs, terms, rule, pilot, seed, run, arguments, held):
         if t >= terms.warm:
             chosen[:] = False
             count = 0
-            # what may not be sold yet
+            # arms that may not be sold yet
             for i in range(arms):
                 if owned[i] and values[t, i] == values[t, i] and t - since[i] < terms.least and count < places:
                     chosen[i] = True
                     count += 1
-            # what has been seen too seldom, the least seen first
+            # arms with too few observations, the fewest first
             while count < places:
                 a = -1
                 for i in range(arms):
@@ -90,9 +92,9 @@ def hold(values, costs, terms, rule, pilot, seed, run, arguments, held):
                         if number > 0 and not owned[i]:
                             base[i] -= 0.5 * (costs[i] + sold / number) / terms.least
                 if known.any():
-                    under_way = UnderWay(nothing, known, 0.0, t)
-                    rounds = rounds_with(t, memory, rule, under_way)
-                    position = Position(t, rounds, sums, under_way, rule.least, last, kept)
+                    pending = Pending(nothing, known, 0.0, t)
+                    rounds = rounds_with(t, memory, rule, pending)
+                    position = Position(t, rounds, sums, pending, rule.least, last, kept)
                     a = decide(position, seed, run, arguments, out)
                     if a < 0:
                         return -1 - a

@@ -1,7 +1,7 @@
-"""The kernel for an index that cannot fall as rounds pass while the arm's own record stands still.
+"""The kernel for an index that is nondecreasing in the number of rounds while the arm is not played.
 
-It bounds the rivals by their indices some rounds ahead and plays the leader for as long as its exact index stays above
-that bound. It makes the choices of :mod:`~sharpe_bandits.kernels.side_by_side`, run by run.
+It bounds the other arms by their indices some rounds ahead, and plays the leader for as long as its exact index stays
+above that bound. It makes the same choices as :mod:`~sharpe_bandits.kernels.side_by_side`, one run at a time.
 """
 
 import math
@@ -28,23 +28,23 @@ from .statistics import (
 from .streams import REWARDS, fold, stream_key, uniform
 
 WIDE = 8  # numbers in a vector
-#: Pulls of the leader looked at together: where leads are short of late, otherwise, and once a lead has lasted.
+#: Pulls of the leader evaluated together: after a short lead, otherwise, and once a lead is long.
 SHORT, MEDIUM, LONG = 4, 16, LOOKAHEAD
-LASTING = 64  # pulls after which a lead has lasted
-DRAWN = 64  # rewards drawn together, per arm, and twice as many of an arm whose lead has lasted
-SEEN = 32  # arms looked at one by one, at most, before their bounds are made anew
-INFLATION = 1e-12  # a bound is raised by this much, relatively, so that rounding cannot matter
-BEYOND = 1024  # confidence radii worked out together, past the end of their table
-#: What is kept of an arm: rows of ``state[row, arm]``. The last ones are kept where third and fourth moments are.
+LASTING = 64  # pulls after which a lead is long
+DRAWN = 64  # rewards drawn together, per arm; twice as many for an arm whose lead is long
+SEEN = 32  # maximum number of arms evaluated one by one before all bounds are recomputed
+INFLATION = 1e-12  # relative increase of a bound, so that rounding cannot matter
+BEYOND = 1024  # confidence radii computed together beyond the end of their table
+#: State of an arm: rows of ``state[row, arm]``. The last ones are only used if third and fourth moments are kept.
 PULLS, MEAN, VARIANCE, SECOND, ROOT, LAST, SUM1, SUM2, ANCHOR, SUM3, SUM4, THIRD, FOURTH, ROWS = range(14)
-#: What statistics keep that keep nothing.
+#: Cells of statistics that keep nothing.
 NOWHERE = np.zeros((0, 0, 0))
 #: Rows of ``ahead[row, pull]``.
 INDEX = 4
 
 
 class Outlook(NamedTuple):
-    """What the next pulls of an arm meet: their rewards, and tables from the next round or the arm's next pull on.
+    """Inputs of an arm's next pulls: their rewards, and tables from the next round or the arm's next pull on.
 
     ``less`` is 1/(s-1) where ``inverse`` is 1/s.
     """
@@ -57,7 +57,7 @@ class Outlook(NamedTuple):
 
 
 def plain_arm(pulls, mean, variance, second, epsilon, last, third, fourth):
-    """An arm for an index that looks at moments alone: the only kind that is played lazily."""
+    """The record of an arm for an index that uses only moments: the only kind that is played lazily."""
     nothing = np.uint64(0)
     return record(
         pulls=pulls, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=nothing,
@@ -67,7 +67,7 @@ def plain_arm(pulls, mean, variance, second, epsilon, last, third, fourth):
 
 
 def still(state, i, radius_t):
-    """Arm ``i`` as it stands, in a round with this confidence radius."""
+    """The current record of arm ``i`` in a round with confidence radius ``radius_t``."""
     third, fourth = (state[THIRD, i], state[FOURTH, i]) if keeps_powers() else (np.nan, np.nan)
     return plain_arm(
         state[PULLS, i], state[MEAN, i], state[VARIANCE, i], state[SECOND, i], radius_t * state[ROOT, i],
@@ -76,7 +76,7 @@ def still(state, i, radius_t):
 
 
 def summarise(state, i, inverse, less):
-    """Work out the moments of arm ``i`` from its sums; 1/s and 1/(s-1) given."""
+    """Compute the moments of arm ``i`` from its sums, given 1/s and 1/(s-1)."""
     sum1, sum2 = state[SUM1, i], state[SUM2, i]
     state[MEAN, i], state[VARIANCE, i], state[SECOND, i] = summary(state[ANCHOR, i], sum1, sum2, inverse, less)
     if keeps_powers():
@@ -84,9 +84,10 @@ def summarise(state, i, inverse, less):
 
 
 def first_decrease(arguments, negative):
-    """Search sample records for an index that falls as rounds pass; gives rounds (0: none), pulls, mean, variance.
+    """Search sample records for an index that decreases with the number of rounds.
 
-    ``negative``: whether means below 0 are to be tried too.
+    Returns the rounds before and after the decrease (0 if there is none), pulls, mean and variance. ``negative``:
+    whether to try means below 0, too.
     """
     key = np.uint64(0x5EED)
     for case in range(2000):
@@ -112,18 +113,18 @@ def first_decrease(arguments, negative):
 
 
 def upper_bound(v):
-    """An index some rounds ahead as a bound until then; infinite if it is not a number: the arm is then looked at."""
+    """The bound from an index some rounds ahead; infinite if the index is NaN, so that the arm is evaluated."""
     return v + INFLATION * abs(v) if v == v else math.inf
 
 
 def evaluate(t, radius_t, state, arguments, out):
-    """Indices of all arms of one run after ``t`` rounds, if their records stand still until then."""
+    """Indices of all arms of one run after ``t`` rounds, if their records do not change until then."""
     for i in range(out.size):
         out[i] = index(still(state, i, radius_t), t, *arguments)
 
 
 def comes_before(v, pulls, i, best, best_pulls, a):
-    """Whether arm ``i`` is to be played rather than ``a``: larger index, lower arm; among infinite ones fewer pulls."""
+    """Whether arm ``i`` is played rather than ``a``: larger index; among infinite ones fewer pulls; then lower arm."""
     if v != best:
         return v > best
     if v == math.inf and pulls != best_pulls:
@@ -132,7 +133,7 @@ def comes_before(v, pulls, i, best, best_pulls, a):
 
 
 def sort_by_bound(order, high, pulls):
-    """Sort arms by falling upper bound; infinite ones as they would be played. Quick where little has changed."""
+    """Sort arms by decreasing upper bound; infinite ones as they would be played. Fast if little has changed."""
     for p in range(1, order.size):
         i = np.int64(order[p])
         v, n = high[i], pulls[i]
@@ -147,10 +148,10 @@ def sort_by_bound(order, high, pulls):
 
 
 def lead(width, outlook, state, a, t, s, horizon, arguments, rival, ahead):
-    """How many of the next ``width`` pulls of the leader ``a`` leave its exact index above ``rival``; so far there were
-    ``t`` rounds and ``s`` pulls of it.
+    """How many of the next ``width`` pulls of the leader ``a`` leave its exact index above ``rival``, after ``t``
+    rounds and ``s`` pulls of it.
 
-    Sums and index after each pull are left in ``ahead``; what lies past the horizon means nothing.
+    Writes sums and index after each pull to ``ahead``; entries beyond the horizon are meaningless.
     """
     rewards, radii, inverse, less, inverse_root = outlook
     base, sum1, sum2 = state[ANCHOR, a], state[SUM1, a], state[SUM2, a]
@@ -183,30 +184,30 @@ def lead(width, outlook, state, a, t, s, horizon, arguments, rival, ahead):
 
 
 def lazy(game, rewards, tables, arguments, goal, out):
-    """Play runs one after the other. Same results as side by side.
+    """Play runs one after the other, with the same results as side by side.
 
-    An index lies between what it was when last looked at (``low``) and what it will be when the bounds expire
-    (``high``). The leader is played for as long as its exact index exceeds the upper bounds of all others. Then the
-    arms that can lead are looked at: those looked at since the bounds were made (``seen``), and as many more, in the
-    order of their upper bounds, as reach the best of them.
+    An index lies between its value when last evaluated (``low``) and its value when the bounds expire (``high``). The
+    leader is played for as long as its exact index exceeds the upper bounds of all others. Then the arms that can lead
+    are evaluated: those evaluated since the bounds were made (``seen``), and then further ones by decreasing upper
+    bound until a bound is below the best index found.
     """
     first, runs, horizon, pilot = game
     arms, row_step, seed = rewards
     checkpoints, batch, status = out.checkpoints, out.batch, out.status
-    # Tables by round from ``first_round`` on and by pulls from ``first_pull`` on: of all of them; or, where the game is
-    # longer than the tables given, of those just ahead, made anew as it goes on.
+    # Tables by round from ``first_round`` on and by pulls from ``first_pull`` on: complete, or, if the game is longer
+    # than the given tables, a moving section just ahead of the current round.
     radii, inverse, inverse_root = tables
     first_round, first_pull = 0, 0
     if long_game():
         radii, inverse, inverse_root = zeros(BEYOND + LONG), zeros(LONG + 1), zeros(LONG + 1)
     count_arms = out.final.shape[1]
-    padded = -(-count_arms // WIDE) * WIDE  # whole vectors: the arms past the last are copies of the first
+    padded = -(-count_arms // WIDE) * WIDE  # whole vectors: arms beyond the last are copies of the first
     count = zeros(count_arms, np.int64)
     state = zeros((ROWS, padded))
     pulls, low, high = state[PULLS], zeros(padded), zeros(padded)
     streams = zeros(count_arms, np.uint64)
     buffer = zeros((count_arms, 2 * DRAWN))
-    drawn, until = zeros(count_arms, np.int64), zeros(count_arms, np.int64)  # pulls whose rewards are in it
+    drawn, until = zeros(count_arms, np.int64), zeros(count_arms, np.int64)  # range of pulls whose rewards are in it
     order, seen = zeros(count_arms, np.uint32), zeros(count_arms, np.uint32)
     ahead = zeros((INDEX + 1, LONG))
     traced = out.choices.shape[0] > 0
@@ -246,7 +247,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
         state[LAST] = end_of_pilot
         state[ROOT] = inverse_root_at(tables, pilot)
         for i in range(count_arms, padded):
-            for kept in range(ROWS):  # assigning a slice would compile numba's messages about shapes, too
+            for kept in range(ROWS):  # assigning a slice would also compile numba's messages about shapes
                 state[kept, i] = state[kept, 0]
         check = 0
         while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
@@ -260,17 +261,17 @@ def lazy(game, rewards, tables, arguments, goal, out):
             first_round = -radii.size  # none yet
         stop = t  # where the upper bounds expire
         gap = 4  # rounds from one set of upper bounds to the next
-        looks = 0  # at arms that did not lead
-        misled = False  # whether bounds have ended a lead that went on
+        looks = 0  # evaluations of arms that did not lead
+        misled = False  # whether loose bounds have interrupted a lead
         size = 0  # of seen
         latest = -1  # the arm played last, whose lower bound is its index
-        short = False  # leads of late
+        short = False  # whether the last lead was short
         while t < horizon:
             if out.stop[0] != 0:
                 return
             fresh = t == stop
             in_turn = False
-            a = np.int64(-1)  # a plain -1 is a type of its own, for which all that takes an arm is compiled again
+            a = np.int64(-1)  # a literal -1 has a type of its own, for which every callee would be compiled again
             top, fewest = -math.inf, math.inf
             status[TURNS] += 1
             if fresh:
@@ -283,8 +284,9 @@ def lazy(game, rewards, tables, arguments, goal, out):
                     high[i] = upper_bound(high[i])
                     infinite |= high[i] == math.inf
                 if infinite:
-                    # Infinite arms are played in turn, the least played first, and they stay infinite until they are:
-                    # no need to look again, unless an arm that would come before them may join them.
+                    # Arms with infinite indices are played in turn, the least played first, and stay infinite until
+                    # they are played. They need no second look, unless an arm that would precede them may become
+                    # infinite, too.
                     evaluate(t, radius_at(tables, t), state, arguments, low)
                     for i in range(count_arms):
                         if low[i] == math.inf and pulls[i] < fewest:
@@ -366,16 +368,16 @@ def lazy(game, rewards, tables, arguments, goal, out):
                         less=inverse[v:],
                         inverse_root=inverse_root[v + 1 :],
                     )
-                    most = min(width, stop - t)
-                    # Short widths as constants: what is worked out for a few pulls is laid out in line.
+                    longest = min(width, stop - t)
+                    # Short widths as constants, so that the compiler unrolls the loops.
                     if width == 1:
                         played = lead(1, outlook, state, a, t, s, horizon, arguments, rival, ahead)
                     elif width == SHORT:
                         played = lead(SHORT, outlook, state, a, t, s, horizon, arguments, rival, ahead)
                     else:
                         played = lead(width, outlook, state, a, t, s, horizon, arguments, rival, ahead)
-                    leads = played >= most
-                    played = min(played + 1, most)  # the pull that cost the lead is played, too
+                    leads = played >= longest
+                    played = min(played + 1, longest)  # the pull that loses the lead is played, too
                     if traced:
                         for j in range(played):
                             out.choices[r, t + j] = a
@@ -403,7 +405,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
             if t == checkpoints[check]:
                 keep_pulls(count, out.pulls[cell, check], check == out.halfway_check, out.halfway[r])
                 check += 1
-            if in_turn or size > SEEN:  # so many seen that it pays to sort anew
+            if in_turn or size > SEEN:  # enough evaluated that it pays to sort again
                 stop = t
             elif t < stop:
                 high[latest] = upper_bound(index(still(state, latest, radius_at(tables, stop)), stop, *arguments))

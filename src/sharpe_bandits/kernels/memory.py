@@ -1,7 +1,8 @@
-"""Arrays of zeros and the bits of numbers, as kernels ask for them.
+"""Arrays of zeros and the bits of numbers, for use in kernels.
 
-NumPy's own functions would do. Numba compiles several functions for each of them and for each type of array, a sixth of
-a first call; these become a few instructions (see :mod:`sharpe_bandits.engine.intrinsics`).
+NumPy's own functions would do, but numba compiles several functions for each of them and for each type of array, which
+takes a sixth of the time of a first call. These become a few instructions (see
+:mod:`sharpe_bandits.engine.intrinsics`).
 """
 
 import numpy as np
@@ -13,9 +14,9 @@ def zeros(shape, kind=np.float64):
 
 
 def makes_arrays(function):
-    """Marks a function that makes arrays otherwise than by :func:`zeros`: references are counted in it.
+    """Mark a function that creates arrays other than by :func:`zeros`: it is compiled with reference counting.
 
-    In others they are not, which compiles faster: what :func:`zeros` gives them is theirs until they return.
+    Other functions are compiled without, which is faster: an array from :func:`zeros` lives until the function returns.
     """
     function.makes_arrays = True
     return function
@@ -30,7 +31,7 @@ def called(function):
 
 
 def words(array):
-    """The same memory, an array of float64, seen as 64-bit words."""
+    """A view of a float64 array as 64-bit words."""
     return array.view(np.uint64)
 
 
@@ -40,7 +41,7 @@ def word_of(number):
 
 
 def number_of(word):
-    """The float64 of given bits."""
+    """The float64 with the given bits."""
     return np.uint64(word).view(np.float64)
 
 
@@ -49,15 +50,15 @@ SCRATCH, FETCHED = 64, 8
 
 
 def scratch():
-    """An array of four rows and SCRATCH columns, of whatever numbers. Compiled code has it on the stack."""
+    """An array of four rows and SCRATCH columns with arbitrary contents. Compiled code allocates it on the stack."""
     return np.zeros((4, SCRATCH))
 
 
 def fetch(pool, rows, first):
-    """Fill columns ``first`` to ``first + FETCHED - 1`` of ``rows`` with four neighbouring numbers of ``pool`` each.
+    """Fill columns ``first`` to ``first + FETCHED - 1`` of ``rows``, each with four consecutive numbers of ``pool``.
 
-    The words of their first row say where in the pool these are. Compiled code reads them four at a time, which takes
-    about half as long as to read them one by one.
+    On entry the first row holds, as 64-bit words, their positions in the pool. Compiled code reads four numbers at a
+    time, which takes about half as long as reading them one by one.
     """
     for j in range(first, first + FETCHED):
         place = rows[0, j : j + 1].view(np.int64)[0]

@@ -1,4 +1,4 @@
-"""Rewards of an arm, a few pulls at a time, in the same order of operations for every caller."""
+"""Rewards of an arm, a few pulls at a time, computed in the same order of operations for every caller."""
 
 import math
 from typing import NamedTuple
@@ -15,15 +15,16 @@ NORMAL = 2  # loc + scale * the standard normal quantile of u
 QUANTILE = 3  # loc + scale * Q(u), Q a piecewise cubic table in the pool
 EMPIRICAL = 4  # one of ``size`` equally likely values in the pool
 DISCRETE = 5  # one of ``size`` values in the pool, followed there by their cumulative probabilities
-TAPE = 6  # the pull-th of ``size`` values in the pool; not a number past the end
-# Kinds whose rewards depend on those before: written to a tape first (see :func:`write_paths`).
-AUTOREGRESSIVE = 7  # normal of mean loc and deviation scale; the pool has the correlation
-CLUSTERED = 8  # the same with volatility that clusters; the pool has the weights of the last reward and variance
+TAPE = 6  # the pull-th of ``size`` values in the pool; NaN past the end
+# Serially dependent kinds: their rewards are pregenerated on a tape (see :func:`write_paths`).
+AUTOREGRESSIVE = 7  # AR(1), normal with mean loc and standard deviation scale; the pool has the autocorrelation
+CLUSTERED = 8  # GARCH(1, 1), long-run standard deviation scale; the pool has the weights of shock and variance
 BLOCKS = 9  # blocks of the ``size`` values in the pool; a new one begins with probability scale
-PIECE = 65536  # rewards written to a tape between looks at whether to stop
-BURN_IN = 500  # rewards before the first, which let the volatility find its long-run distribution
+PIECE = 65536  # rewards written to a tape between checks of whether to stop
+BURN_IN = 500  # discarded rewards before the first, so that volatility starts from its stationary distribution
 
-#: A quantile table: two sides of 1/2, octaves of the distance to the end, cells within an octave, cubic coefficients.
+#: A quantile table has two sides of 1/2, octaves of the distance to 0 or 1, cells within an octave, and four cubic
+#: coefficients per cell.
 OCTAVES, CELLS = 52, 64
 SIDE = OCTAVES * CELLS * 4
 
@@ -43,7 +44,7 @@ class ArmTable(NamedTuple):
 
 
 class Rewards(NamedTuple):
-    """Where a kernel takes rewards from: run r from row ``r * row_step`` of a table, with the bits of a seed."""
+    """The source of a kernel's rewards: run r uses row ``r * row_step`` of a table, with random bits from a seed."""
 
     arms: ArmTable
     row_step: int
@@ -51,7 +52,7 @@ class Rewards(NamedTuple):
 
 
 def uniform_reward(loc, scale, bits):
-    """The reward of a UNIFORM arm from 64 bits."""
+    """The reward of a UNIFORM arm from 64 random bits."""
     return loc + scale * unit(bits)
 
 
@@ -62,7 +63,7 @@ def fill_units(key, first, out):
 
 
 def normal_quantiles(out):
-    """Replace uniform numbers by the normal quantiles that belong to them."""
+    """Replace uniform numbers by the corresponding normal quantiles."""
     far = False
     for j in range(out.size):
         far |= min(out[j], 1.0 - out[j]) <= FAR
@@ -76,7 +77,7 @@ def normal_quantiles(out):
 
 @called
 def quantiles(pool, start, loc, scale, out):
-    """Replace uniform numbers, SCRATCH at most, by the rewards of a QUANTILE arm that belong to them."""
+    """Replace at most SCRATCH uniform numbers by the corresponding rewards of a QUANTILE arm."""
     cubic = scratch()
     places = words(cubic)
     for j in range(out.size):
@@ -87,7 +88,7 @@ def quantiles(pool, start, loc, scale, out):
         places[0, j] = (start + SIDE if u >= 0.5 else start) + (octave * CELLS + cell) * 4
         out[j] = np.float64(np.int64(bits & _FRACTION_MASK)) * 1.4210854715202004e-14
     for j in range(out.size, -(-out.size // FETCHED) * FETCHED):
-        places[0, j] = start  # anything that can be read
+        places[0, j] = start  # padding: any valid position
     for j in range(0, out.size, FETCHED):
         fetch(pool, cubic, j)
     for j in range(out.size):
@@ -141,15 +142,15 @@ def fill(arms, row, arm, key, first, out):
 
 
 def recorded(arms, row, arm, number):
-    """A reward of a TAPE arm; not a number past the end."""
+    """A reward of a TAPE arm; NaN past the end."""
     return arms.pool[arms.start[row, arm] + number] if number < arms.size[row, arm] else np.nan
 
 
 def write_path(arms, row, arm, key, first, out, stop):
-    """Write the rewards of one arm from round ``first`` on to ``out``, whatever its kind, unless told to stop."""
+    """Write the rewards of one arm of any kind, from round ``first`` on, to ``out``; returns early if told to stop."""
     kind, loc, scale = arms.kind[row, arm], arms.loc[row, arm], arms.scale[row, arm]
     start, size, pool = arms.start[row, arm], arms.size[row, arm], arms.pool
-    d, variance, place = 0.0, scale * scale, np.int64(0)  # what one reward leaves for the next
+    d, variance, place = 0.0, scale * scale, np.int64(0)  # state carried from one reward to the next
     if kind == CLUSTERED:
         alpha, beta = pool[start], pool[start + 1]
         constant = (1.0 - alpha - beta) * scale * scale
@@ -197,7 +198,7 @@ def write_path(arms, row, arm, key, first, out, stop):
 def write_paths(first_run, rewards, jointly, begin, end, out, stop):
     """Write the rewards of rounds ``begin`` to ``end - 1`` of all arms of some runs to ``out`` (run, arm, round).
 
-    ``jointly``: all arms draw the same random numbers, so that arms resampled from one table keep its rows together.
+    ``jointly``: all arms use the same random numbers, so that arms resampled from one table keep its rows together.
     """
     arms, row_step, seed = rewards
     for r in range(out.shape[0]):

@@ -1,9 +1,9 @@
-"""The kernel of policies that forget, and of games in which the rewards of all arms are seen: one round after another.
+"""The kernel of policies that forget, and of games with full feedback: one round after another.
 
-What is remembered of an arm is a weight and weighted sums. A policy with a window of w rounds forgets what is older;
-one with a discount weighs a reward by the discount to the power of its age in rounds. The weight takes the place of
-pulls in every formula, and what is remembered of all arms together that of rounds: see Garivier & Moulines, "On
-upper-confidence bound policies for switching bandit problems", 2011.
+The memory of an arm is a weight and weighted sums. A policy with a window of w rounds forgets older rewards; one with a
+discount weights a reward by the discount to the power of its age in rounds. In every formula an arm's weight replaces
+its pulls, and the total remembered replaces the number of rounds: see Garivier & Moulines, "On upper-confidence bound
+policies for switching bandit problems", 2011.
 """
 
 import math
@@ -17,7 +17,7 @@ from .formulas import (
     draws_normals,
     has_window,
     index,
-    index_at_once,
+    index_branch_free,
     keeps_lead,
     keeps_parts,
     keeps_powers,
@@ -63,20 +63,20 @@ from .statistics import (
 )
 from .streams import POLICY, REWARDS, fold, stream_key
 
-#: Rows of ``memory[row, arm]``: the weight of what is remembered, and weighted sums of powers of (x - anchor).
+#: Rows of ``memory[row, arm]``: the total weight, and weighted sums of powers of (x - anchor).
 WEIGHT, SUM1, SUM2, SUM3, SUM4, ROWS = range(6)
-#: A mean is far off its anchor if the square of their distance is so many variances. With a discount that is looked at
-#: every so many rounds.
+#: A mean is far from its anchor if the square of their distance exceeds FAR_OFF variances. With a discount this is
+#: checked every REBASE rounds.
 FAR_OFF, REBASE = 1e4, 64
-#: Pulls of lanes without an arm, which are looked at and never played: enough for any formula.
+#: Pulls of lanes without an arm, which are evaluated but never played: enough for any formula.
 SPARE = 64.0
-#: The largest number below infinity.
+#: The largest finite number.
 LARGEST = np.finfo(np.float64).max
 
 
 class Memory(NamedTuple):
-    """How a policy forgets (see :attr:`sharpe_bandits.policies.base.IndexPolicy.memory`), and when an arm of which
-    less than ``least`` pulls are remembered is played again.
+    """How a policy forgets (see :attr:`sharpe_bandits.policies.base.IndexPolicy.memory`). An arm is played again when
+    fewer than ``least`` pulls of it are remembered.
     """
 
     window: int
@@ -85,7 +85,7 @@ class Memory(NamedTuple):
 
 
 def rebase(memory, anchor, i):
-    """Move an arm's anchor to the mean if that is far off, as it may be where arms drift; gives by how much."""
+    """Move an arm's anchor to its mean if they are far apart, as they may be if the arm drifts; returns the shift."""
     weight = memory[WEIGHT, i]
     if not weight > 1.0:
         return 0.0
@@ -106,7 +106,7 @@ def rebase(memory, anchor, i):
 
 
 def forget(memory, ring, anchor, t, window, discount):
-    """Forget what round ``t`` (counted from 0), about to be taken in, pushes out; ``window`` 0: no window."""
+    """Forget what leaves the memory before the reward of round ``t`` (counted from 0) enters; ``window`` 0: none."""
     if discount < 1.0:
         for row in range(ROWS):
             for i in range(memory.shape[1]):
@@ -121,7 +121,7 @@ def forget(memory, ring, anchor, t, window, discount):
             if d == d:
                 ring[slot, i] = np.nan
                 add(memory, i, d, -1.0)
-        if slot == 0:  # once per window the sums are made anew, so that rounding cannot pile up
+        if slot == 0:  # recompute the sums once per window, so that rounding errors cannot accumulate
             for i in range(memory.shape[1]):
                 shift = rebase(memory, anchor, i)
                 memory[:, i] = 0.0
@@ -132,7 +132,7 @@ def forget(memory, ring, anchor, t, window, discount):
 
 
 def add(memory, i, d, weight):
-    """Add a reward of arm ``i``, less its anchor, to what is remembered."""
+    """Add ``d``, a reward of arm ``i`` minus its anchor, to the memory."""
     memory[WEIGHT, i] += weight
     memory[SUM1, i] += weight * d
     memory[SUM2, i] += weight * d * d
@@ -141,20 +141,20 @@ def add(memory, i, d, weight):
 
 
 class Records(NamedTuple):
-    """What is remembered of all arms.
+    """The memory of all arms.
 
     Attributes
     ----------
     memory : np.ndarray
         ``memory[row, arm]``: weight and weighted sums
     ring : np.ndarray
-        ``ring[round % window, arm]``: rewards less the anchor, not a number where none was seen
+        ``ring[round % window, arm]``: rewards minus the anchor, NaN where none was seen
     anchor : np.ndarray
-        per arm, what its rewards are shifted by
+        per arm, the constant subtracted from its rewards
     seen : np.ndarray
         per arm, rewards seen
     kept : np.ndarray
-        what statistics keep, ``kept[arm, cell, 0]``
+        cells kept by statistics, ``kept[arm, cell, 0]``
     last : np.ndarray
         per arm, rounds played when its statistics last changed
     """
@@ -168,7 +168,7 @@ class Records(NamedTuple):
 
 
 def take_in(records, i, x, t, window, end_of_pilot):
-    """Take in a reward of arm ``i`` in round ``t`` (counted from 0)."""
+    """Record a reward of arm ``i`` in round ``t`` (counted from 0)."""
     memory, ring, anchor, seen, kept, last = records
     if seen[i] == 0:
         anchor[i] = anchor_of(x)
@@ -182,7 +182,7 @@ def take_in(records, i, x, t, window, end_of_pilot):
 
 
 def remembered_rounds(memory, t, window, discount):
-    """What stands for the number of rounds in a policy's formula."""
+    """The number of rounds in a policy's formula: those remembered."""
     if window > 0:
         return min(np.float64(t), np.float64(window))
     if discount < 1.0:
@@ -190,15 +190,15 @@ def remembered_rounds(memory, t, window, discount):
     return np.float64(t)
 
 
-def rounds_with(t, memory, rule, under_way):
-    """What stands for the number of rounds, those under way included."""
-    rounds = remembered_rounds(memory, t, rule.window, rule.discount) + under_way.pulls.sum()
+def rounds_with(t, memory, rule, pending):
+    """:func:`remembered_rounds`, including pending ones."""
+    rounds = remembered_rounds(memory, t, rule.window, rule.discount) + pending.pulls.sum()
     return min(rounds, np.float64(rule.window)) if rule.window > 0 else rounds
 
 
 def settle(state, b, k, inverse, less, inverse_root, arguments):
-    """Work out the moments of an arm from what is remembered of it, and the parts of its index that are kept; 1/s,
-    1/(s-1) and 1/sqrt(s) given.
+    """Compute the moments of an arm from its sums, and the parts of its index that are kept, given 1/s, 1/(s-1) and
+    1/sqrt(s).
     """
     sum1, sum2 = state[b, SUM1, k], state[b, SUM2, k]
     state[b, MEAN, k], state[b, VARIANCE, k], state[b, SECOND, k] = summary(
@@ -221,27 +221,27 @@ def settle_all(state, arguments):
 
 
 def fade(state, count, discount):
-    """Let what is remembered of ``count`` arms abreast fade by one round."""
+    """Discount the memory of all arms by one round; ``count``: number of arms."""
     for b in range(state.shape[0]):
         for row in range(SUM4 + 1):
             for k in range(LANES):
                 state[b, row, k] *= discount
-    for i in range(count, state.shape[0] * LANES):  # these do not fade away
+    for i in range(count, state.shape[0] * LANES):  # lanes without an arm keep their weight
         state[i // LANES, PULLS, i % LANES] = SPARE
 
 
 def rebase_all(state, shifts):
-    """:func:`rebase` every arm; leaves by how much in ``shifts``."""
+    """:func:`rebase` every arm; writes the shifts to ``shifts``."""
     for i in range(shifts.size):
         memory = state[i // LANES]
         shifts[i] = rebase(memory, memory[ANCHOR], i % LANES)
 
 
 def renew(state, ring, who, shifts):
-    """Make the sums of what is in the window, but for its first round, anew: rounding cannot pile up.
+    """Recompute the sums over the window, except its first round, so that rounding errors cannot accumulate.
 
-    Where one reward per round is seen, ``who`` has the arms of the window's rounds and ``ring`` one column, otherwise
-    one per arm.
+    If one reward per round is seen, ``ring`` has one column, and ``who`` has the arms of the window's rounds; otherwise
+    ``ring`` has one column per arm.
     """
     rebase_all(state, shifts)
     for i in range(shifts.size):
@@ -255,10 +255,10 @@ def renew(state, ring, who, shifts):
 
 
 def round_by_round(game, rule, rewards, tables, arguments, goal, out):
-    """Play runs one after the other, arms abreast; ``rule``: a :class:`Memory`.
+    """Play runs one after the other, vectorised over arms; ``rule``: a :class:`Memory`.
 
-    ``state`` is that of :mod:`~sharpe_bandits.kernels.side_by_side`, with arms where that has runs: arm i is in
-    ``state[i // LANES, :, i % LANES]``. Lanes past the last arm are never played.
+    ``state`` is laid out as in :mod:`~sharpe_bandits.kernels.side_by_side`, but lanes are arms instead of runs: arm i
+    is in ``state[i // LANES, :, i % LANES]``. Lanes past the last arm are never played.
     """
     first, runs, horizon, pilot = game
     arms, row_step, seed = rewards
@@ -296,7 +296,7 @@ def round_by_round(game, rule, rewards, tables, arguments, goal, out):
         gone = np.int64(0)  # the arm whose reward has just left the window
         round_key, lead = policy_key, -math.inf
         a = np.int64(0)  # the arm played
-        current = False  # whether all indices are those of the next round
+        current = False  # whether all indices are up to date for the next round
         check = 0
         for t in range(horizon):
             if t < end_of_pilot:
@@ -307,7 +307,7 @@ def round_by_round(game, rule, rewards, tables, arguments, goal, out):
                 if draws_normals():
                     draw_normals(state, keys, t, end_of_pilot)
                 fewest, rounds = math.inf, 0.0
-                # An arm of which too little is remembered comes first. Where indices are current, only one can be.
+                # An arm with too little memory comes first. If indices are up to date, only ``gone`` can be one.
                 settled = current and weights[gone // LANES, gone % LANES] >= rule.least
                 if (has_window() or discounts()) and not settled:
                     for i in range(count_arms):
@@ -319,7 +319,7 @@ def round_by_round(game, rule, rewards, tables, arguments, goal, out):
                 if fewest >= rule.least - ROUNDING:
                     if not current:
                         round_key = fold(policy_key, count_arms + t)
-                    if keeps_lead():  # of the arms there are, one by one: scores cost little
+                    if keeps_lead():  # over actual arms only, one by one: scores are cheap
                         lead = -math.inf
                         for b in range(blocks):
                             for k in range(min(LANES, count_arms - b * LANES)):
@@ -331,8 +331,8 @@ def round_by_round(game, rule, rewards, tables, arguments, goal, out):
                         for b in range(blocks):
                             for k in range(LANES):
                                 arm = arm_of(state, keys, b, k, t, radius_t, round_key, lead)
-                                indices[b * LANES + k] = index_at_once(arm, t, *arguments)
-                    a, top, bar = 0, -math.inf, -math.inf  # an index up to the bar, finite, changes nothing
+                                indices[b * LANES + k] = index_branch_free(arm, t, *arguments)
+                    a, top, bar = 0, -math.inf, -math.inf  # a finite index up to the bar changes nothing
                     for i in range(count_arms):
                         v = every[i]
                         if v <= bar:
@@ -379,10 +379,11 @@ def round_by_round(game, rule, rewards, tables, arguments, goal, out):
                 state[b, LAST, k] = max(t + 1, end_of_pilot)
                 if has_window():
                     ring[slot, i if sees_all() else 0] = d
-            two = False  # whether two arms have changed: that played and that whose reward has left the window
-            every_arm = sees_all() or discounts()  # or all of them
+            two = False  # whether two arms have changed: the one played and the one whose reward has left the window
+            every_arm = sees_all() or discounts()  # whether all arms have changed
             if has_window():
-                # Once the window is full, the confidence radius stays, and with it the indices of all arms but two.
+                # Once the window is full, the confidence radius is constant, and so are the indices of all arms but
+                # two.
                 current = current and slot > 0 and window < t and not sees_all()
                 two = window <= t and gone != a
                 every_arm = every_arm or (slot == 0 and window <= t)
@@ -392,12 +393,12 @@ def round_by_round(game, rule, rewards, tables, arguments, goal, out):
                 for j in range(2 if two else 1):
                     i = gone if j else a
                     b, k = i // LANES, i % LANES
-                    n = np.int64(state[b, PULLS, k])  # rewards weigh the same: a whole number
+                    n = np.int64(state[b, PULLS, k])  # rewards have equal weights: an integer
                     inverse, less = inverse_at(tables, n), inverse_at(tables, n - 1)
                     settle(state, b, k, inverse, less, inverse_root_at(tables, n), arguments)
                     if current:
                         arm = arm_of(state, keys, b, k, t, radius_at(tables, window), round_key, lead)
-                        indices[b * LANES + k] = index_at_once(arm, t, *arguments)
+                        indices[b * LANES + k] = index_branch_free(arm, t, *arguments)
             if has_window():
                 who[slot] = a
             out.final[r, a] += 1

@@ -1,4 +1,7 @@
-"""The kernel that evaluates every index in every round, sixteen runs abreast. It serves any index and is the oracle."""
+"""The kernel that evaluates every index in every round, sixteen runs in parallel.
+
+It works for any index and is the reference for other kernels.
+"""
 
 import math
 
@@ -9,7 +12,7 @@ from .formulas import (
     draws_normals,
     extras,
     index,
-    index_at_once,
+    index_branch_free,
     index_parts,
     keeps_lead,
     keeps_parts,
@@ -35,22 +38,22 @@ from .statistics import (
 )
 from .streams import POLICY, REWARDS, fold, normal_pair, stream_key
 
-#: What is kept of an arm, for all lanes: rows of ``state[arm, row, lane]``. One array, so that the compiler sees at
-#: once that nothing overlaps, and one address serves all rows. What statistics keep comes after them. The first five
-#: are in the order of :mod:`~sharpe_bandits.kernels.round_by_round`, which sees ``state[i]`` as what is remembered.
+#: State of an arm, for all lanes: rows of ``state[arm, row, lane]``. It is one array so that the compiler sees that
+#: nothing overlaps, and one address serves all rows. The cells of statistics follow. The first five rows are in the
+#: order of :mod:`~sharpe_bandits.kernels.round_by_round`, which uses ``state[i]`` as its memory.
 PULLS, SUM1, SUM2, SUM3, SUM4, ANCHOR, MEAN, VARIANCE, SECOND, THIRD, FOURTH, ROOT, LAST, KEY, STREAM = range(15)
 PARTS, ROWS = 15, 18
 #: Rows of ``best[row, lane]``.
 ROUND_KEY, POLICY_KEY, LEAD, BEST_ROWS = range(4)
-#: Rows of ``running[i + 1, row, lane]``: the index of arm i and, of the arms up to it, the largest index, the fewest
-#: pulls of one whose index is infinite, and the arm chosen. A row per arm, since to read what was just written under a
-#: condition takes long.
+#: Rows of ``running[i + 1, row, lane]``: the index of arm i and, among the arms up to it, the largest index, the fewest
+#: pulls of an arm with infinite index, and the arm chosen. Every arm has rows of its own, since reading a value just
+#: after a conditional write is slow.
 INDEX, TOP, FEWEST, CHOICE, RUNNING_ROWS = range(5)
 NOTHING = np.uint64(0)
 
 
 def arm_of(state, keys, i, k, t, radius_t, round_key, lead):
-    """Arm ``i`` of the run in lane ``k`` after ``t`` rounds; ``round_key`` and ``lead`` are those of the run."""
+    """The record of arm ``i`` in lane ``k`` after ``t`` rounds; ``round_key`` and ``lead`` are those of its run."""
     third, fourth = (state[i, THIRD, k], state[i, FOURTH, k]) if keeps_powers() else (np.nan, np.nan)
     pulls, mean, variance = state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k]
     key = fold(keys[i, KEY, k], t)
@@ -65,7 +68,7 @@ def arm_of(state, keys, i, k, t, radius_t, round_key, lead):
 
 
 def parts_of(state, i, k, arguments):
-    """The parts of the index of arm ``i`` in lane ``k`` that depend on its rewards alone, three of them."""
+    """The three parts of the index of arm ``i`` in lane ``k`` that depend only on its rewards."""
     third, fourth = (state[i, THIRD, k], state[i, FOURTH, k]) if keeps_powers() else (np.nan, np.nan)
     pulls, mean, variance = state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k]
     arm = record(
@@ -77,13 +80,13 @@ def parts_of(state, i, k, arguments):
 
 
 def keep_parts(state, i, k, parts):
-    """Keep them."""
+    """Store the parts of an index."""
     state[i, PARTS, k], state[i, PARTS + 1, k], state[i, PARTS + 2, k] = parts
 
 
 def compare(running, i, k, v, pulls):
-    """Compare the index ``v`` of arm ``i`` with those of the arms before it: the largest is chosen, ties go to the
-    lowest arm; among infinite ones the least played. Where ``v`` is not a number, nothing changes.
+    """Compare the index ``v`` of arm ``i`` with those of the arms before it. The largest is chosen; ties go to the
+    lowest arm, among infinite indices to the least played arm. If ``v`` is NaN, the choice does not change.
     """
     top, fewest, choice = running[i, TOP, k], running[i, FEWEST, k], running[i, CHOICE, k]
     infinite = pulls if v == math.inf else math.inf
@@ -95,13 +98,13 @@ def compare(running, i, k, v, pulls):
 
 
 def all_rows():
-    """Rows of ``state``: what statistics keep comes after the first ones, then two of normal draws."""
+    """Number of rows of ``state``: the fixed ones, then the cells of statistics, then two of normal draws."""
     return ROWS + kept_cells() + (2 if draws_normals() else 0)
 
 
 def draw_normals(state, keys, t, begin):
-    """Draw the normal numbers of round ``t``, and with them those of the next one if ``t`` is even; ``begin``: the
-    first round that needs any.
+    """Draw the normal numbers of round ``t`` and, if ``t`` is even, those of the next one; ``begin``: the first round
+    that needs any.
     """
     if t & 1 and t > begin:
         return
@@ -112,7 +115,7 @@ def draw_normals(state, keys, t, begin):
 
 
 def side_by_side(game, rewards, tables, arguments, goal, out):
-    """Play runs, LANES abreast, evaluating every index in every round."""
+    """Play runs, LANES in parallel, evaluating every index in every round."""
     first, runs, horizon, pilot = game
     arms, row_step, seed = rewards
     checkpoints, batch, status = out.checkpoints, out.batch, out.status
@@ -207,7 +210,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                 unsettled = False
                 for k in range(LANES):
                     arm = arm_of(state, keys, i, k, t, radius_t, round_keys[ROUND_KEY, k], best[LEAD, k])
-                    v = index_at_once(arm, t, *arguments)
+                    v = index_branch_free(arm, t, *arguments)
                     unsettled |= v != v
                     compare(running, i, k, v, arm.pulls)
                 if unsettled:
@@ -226,7 +229,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
             for k in range(LANES):
                 chosen[k] = np.uint32(running[count_arms, CHOICE, k])
             for k in range(LANES):
-                a = np.int64(chosen[k])  # the type of other arms: what takes an arm is compiled once
+                a = np.int64(chosen[k])  # the type used for arms elsewhere: callees are compiled once
                 s = count[a, k]
                 x = buffer[a, k, s & (AHEAD - 1)]
                 if by_round():
@@ -258,7 +261,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                 if s & (AHEAD - 1) == 0 and not by_round():
                     row = (block + min(k, lanes - 1)) * row_step
                     fill(arms, row, a, keys[a, STREAM, k], s, buffer[a, k])
-            if keeps_parts():  # copied to where lanes stand side by side, they are worked out by vector instructions
+            if keeps_parts():  # gathered into contiguous lanes, they are computed by vector instructions
                 for k in range(LANES):
                     for row in (PULLS, MEAN, VARIANCE, SECOND, LAST, THIRD, FOURTH):
                         played[0, row, k] = state[chosen[k], row, k]

@@ -1,7 +1,8 @@
-"""What is known of an arm, and how it follows from the sums that are kept.
+"""Statistics of an arm, and how they are computed from running sums.
 
-Every kernel keeps pulls, an anchor and the sums of (x - anchor) and its square. Whatever else a formula may read is a
-:class:`Statistic`, declared once in :data:`STATISTICS`, and kept only where a formula mentions one of its fields.
+Every kernel keeps pulls, an anchor and the sums of (x - anchor) and its square. Anything else that a formula may read
+is a :class:`Statistic`. It is declared once in :data:`STATISTICS` and kept only if a formula mentions one of its
+fields.
 """
 
 import math
@@ -16,30 +17,31 @@ from .formulas import extras, keeps_powers, long_game, value
 from .memory import scratch
 from .streams import log, normal_pair, uniform
 
-#: So many first rewards of an arm are kept for policies that reweigh them.
+#: Number of an arm's first rewards that are kept for policies that reweight them.
 FIRSTS = 64
 
-#: So many numbers an autocovariance is made of.
+#: Number of cells that an autocovariance needs.
 PAIRS = 3
 
-#: Whole rewards up to this size are summed as they are (exactly, so that equal records tie); others are summed as
-#: differences from the arm's first reward, which keeps the variance accurate when the mean dwarfs it.
+#: If an arm's first reward is an integer up to this size, its rewards are summed as they are (integers exactly, so that
+#: equal records tie); otherwise as differences from the first reward, which keeps the variance accurate when the mean
+#: is much larger.
 _EXACT = 1024.0
 
-#: A variance below this share of the squared mean is rounding: the arm has paid the same every time.
+#: A variance below this fraction of the squared mean is rounding error: the arm has always paid the same.
 ROUNDING = 1e-15
 
-#: Entries of a table by rounds or pulls, at most, whatever the horizon: what lies past its end is worked out.
+#: Maximum number of entries of a table by rounds or pulls; values beyond it are computed.
 MAX_TABLE = 2**20
 
 
 class ArmRecord(NamedTuple):
-    """What a policy's index may look at. After ``offset`` come the fields of :data:`STATISTICS`, in their order.
+    """The inputs of a policy's index. After ``offset`` come the fields of :data:`STATISTICS`, in their order.
 
     Attributes
     ----------
     pulls : float
-        how often the arm was played, s
+        number of pulls of the arm, s
     mean : float
         mean of its rewards
     variance : float
@@ -47,7 +49,7 @@ class ArmRecord(NamedTuple):
     second_moment : float
         mean of its squared rewards
     epsilon : float
-        ``sqrt(2 ln t / s)``, the paper's confidence radius, free of charge
+        ``sqrt(2 ln t / s)``, the paper's confidence radius, already computed
     last : float
         rounds played when the arm's statistics last changed (never before the end of the pilot)
     key : int
@@ -55,11 +57,11 @@ class ArmRecord(NamedTuple):
     round_key : int
         random stream of this run and round, the same for every arm
     lead : float, optional
-        the largest score of any arm, where the policy has a score besides its index
+        the largest score of any arm, if the policy has a score besides its index
     standard_normal : float, optional
-        a standard normal draw of this run, arm and round; in simulations it costs half of one from ``key``
+        a standard normal draw of this run, arm and round; in simulations it costs half as much as one from ``key``
     estimate, width, offset : float, optional
-        parts of a built-in index, where a kernel keeps them; nothing for formulas of your own
+        precomputed parts of a built-in index, where a kernel keeps them; not for use in custom formulas
     maximum : float, optional
         its largest reward
     third, fourth : float, optional
@@ -67,7 +69,7 @@ class ArmRecord(NamedTuple):
     drawn_mean, drawn_variance : float, optional
         mean and variance of its rewards under random weights (see :func:`reweighted`)
     autocovariance : float, optional
-        of its rewards in the order in which it was played, at lag 1
+        lag-1 autocovariance of its rewards in the order in which it was played
     """
 
     pulls: float
@@ -92,28 +94,28 @@ class ArmRecord(NamedTuple):
 
 
 def record_kinds() -> dict[str, type]:
-    """The fields of a record in their order: float, or int for a random stream (64 bits without a sign)."""
+    """The fields of a record in their order: float, or int for a random stream (64 bits, unsigned)."""
     return dict(ArmRecord.__annotations__)
 
 
 class Statistic(NamedTuple):
     """A statistic of an arm beyond mean and variance.
 
-    It may keep numbers of its own, ``kept[i, at]`` to ``kept[i, at + cells - 1]`` of arm i in run (lane) k, 0 to begin
-    with. Policies that forget do not forget these.
+    It may keep numbers of its own: ``kept[i, at, k]`` to ``kept[i, at + cells - 1, k]`` for arm i in run (lane) k,
+    initially 0. Policies that forget do not forget these.
 
     Attributes
     ----------
     fields : tuple[str, ...]
-        of :class:`ArmRecord` that it gives
+        the fields of :class:`ArmRecord` that it provides
     values : Callable[..., Any]
-        ``values(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key)``, a tuple: the fields
+        ``values(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key)`` returns a tuple: the fields
     cells : int, optional
         how many numbers it keeps
     take : Callable[..., Any] | None, optional
-        ``take(kept, i, at, k, pulls, x, d)`` after pull number ``pulls`` paid x, which is d above the anchor
+        ``take(kept, i, at, k, pulls, x, d)`` is called after pull number ``pulls`` has paid x = anchor + d
     powers : bool, optional
-        whether ``values`` looks at third and fourth moments, which take two more sums
+        whether ``values`` uses third and fourth moments, which take two more sums
     random : bool, optional
         whether it differs from run to run even if rewards do not
     """
@@ -142,7 +144,7 @@ def moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
 
 
 def take_first(kept, i, at, k, pulls, x, d):
-    """Keep the first rewards, less the anchor."""
+    """Keep the first rewards minus the anchor."""
     if pulls <= FIRSTS:
         kept[i, at + int(pulls) - 1, k] = d
 
@@ -153,7 +155,7 @@ def drawn(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
 
 
 def take_pair(kept, i, at, k, pulls, x, d):
-    """Keep the sum of products of neighbouring rewards, and the first and last reward, less the anchor."""
+    """Keep the sum of products of consecutive rewards, and the first and last reward, all minus the anchor."""
     if pulls > 1.0:
         kept[i, at, k] += kept[i, at + 2, k] * d
     else:
@@ -177,9 +179,9 @@ STATISTICS: tuple[Statistic, ...] = (
 
 
 class Keeping(NamedTuple):
-    """What is kept for formulas that read some fields: so many cells per arm, each statistic's from its place on.
+    """What is kept for formulas that read some fields: ``cells`` per arm, those of a field starting at its place.
 
-    ``bindings`` says what a kernel's placeholders stand for.
+    ``bindings`` maps a kernel's placeholders to the functions they stand for.
     """
 
     cells: int
@@ -188,7 +190,7 @@ class Keeping(NamedTuple):
 
 
 def keeping(read: Collection[str]) -> Keeping:
-    """What a kernel keeps where formulas mention these names."""
+    """What a kernel keeps if formulas mention these names."""
     return _keeping(frozenset(read).intersection(ArmRecord._fields), STATISTICS)
 
 
@@ -261,7 +263,7 @@ def _number(number: int) -> Callable[..., Any]:
 
 
 def _named(function: Any, name: str) -> Callable[..., Any]:
-    """A function made here under a name of its own: compiled functions are told apart by their names."""
+    """Give a generated function a name of its own: compiled functions are distinguished by name."""
     function.__name__ = function.__qualname__ = name
     return function
 
@@ -274,15 +276,15 @@ def record(
     pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, standard_normal, statistics,
     parts=NO_PARTS,
 ):  # fmt: skip
-    """A record, its statistics and the parts of its index given as tuples in their order."""
+    """A record from its fields, with the statistics and the parts of its index as tuples."""
     known = pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, standard_normal
     return ArmRecord(*known, *parts, *statistics)
 
 
 class Sums(NamedTuple):
-    """What is kept of all arms together, an array each: pulls, sums of powers of (x - anchor), and anchors.
+    """Sums of all arms, as arrays by arm: pulls, sums of powers of (x - anchor), and anchors.
 
-    Where rewards are forgotten, their weight takes the place of pulls.
+    Where rewards are forgotten, ``pulls`` is the total weight of those remembered.
     """
 
     pulls: np.ndarray
@@ -294,9 +296,9 @@ class Sums(NamedTuple):
 
 
 def record_of(sums, kept, i, more, epsilon, last, key, round_key, lead, standard_normal):
-    """The record of arm ``i`` from sums; ``kept[i, cell, 0]``: what statistics keep besides.
+    """The record of arm ``i`` from sums; ``kept[i, cell, 0]``: cells kept by statistics.
 
-    ``more`` is added to its pulls: those under way, of which nothing else is known.
+    ``more`` is added to its pulls: pending pulls, whose rewards are not known yet.
     """
     pulls, anchor = sums.pulls[i], sums.anchor[i]
     inverse = 1.0 / pulls
@@ -320,7 +322,7 @@ def anchor_of(first):
 
 
 def summary(anchor, sum1, sum2, inverse, inverse_less):
-    """Mean, unbiased variance and second moment from sums of (x - anchor) and its square; 1/s and 1/(s-1) given."""
+    """Mean, unbiased variance and second moment from sums of (x - anchor) and its square, given 1/s and 1/(s-1)."""
     shifted = sum1 * inverse
     variance = max(0.0, (sum2 - sum1 * shifted) * inverse_less)
     second = sum2 * inverse + anchor * (2.0 * shifted + anchor)
@@ -328,7 +330,7 @@ def summary(anchor, sum1, sum2, inverse, inverse_less):
 
 
 def higher_moments(sum1, sum2, sum3, sum4, inverse):
-    """Third and fourth central moment from sums of the powers of (x - anchor); 1/s given."""
+    """Third and fourth central moment from sums of the powers of (x - anchor), given 1/s."""
     a = sum1 * inverse
     b = sum2 * inverse
     c = sum3 * inverse
@@ -341,8 +343,8 @@ def higher_moments(sum1, sum2, sum3, sum4, inverse):
 def reweighted(firsts, anchor, pulls, mean, variance, third, fourth, key):
     """Mean and variance of an arm's rewards under weights drawn from the flat Dirichlet distribution.
 
-    Exact up to FIRSTS pulls (``firsts``: the rewards less the anchor), in units in which the variance is unbiased; for
-    more pulls their normal limit, which takes the moments.
+    Up to FIRSTS pulls the draw is exact (``firsts``: the rewards minus the anchor), with the variance scaled to be
+    unbiased; for more pulls it is from the normal limit, which uses the moments.
     """
     if pulls <= FIRSTS:
         weight, first, second = 0.0, 0.0, 0.0
@@ -372,7 +374,7 @@ def radius(rounds):
 
 
 class Tables(NamedTuple):
-    """Tables by N or s: sqrt(2 ln N), 1/s and 1/sqrt(s) (0 at 0). What lies past their end is worked out anew."""
+    """Tables by N or s: sqrt(2 ln N), 1/s and 1/sqrt(s) (0 at 0). Values beyond their end are computed."""
 
     radii: np.ndarray
     inverse: np.ndarray
@@ -382,7 +384,7 @@ class Tables(NamedTuple):
 def tables(size):
     """Tables of ``size`` entries."""
     places = np.maximum(np.arange(size), 1)  # not 0, which has no inverse
-    # Python's logarithm is that of compiled code, numpy's is another to the last bit.
+    # Python's logarithm agrees with that of compiled code; numpy's may differ in the last bit.
     radii = np.sqrt(2.0 * np.fromiter(map(math.log, places.tolist()), float, size))
     inverse, inverse_root = 1.0 / places, 1.0 / np.sqrt(places)
     inverse[0] = inverse_root[0] = 0.0
@@ -390,22 +392,22 @@ def tables(size):
 
 
 def radius_at(tables, rounds):
-    """:func:`radius`, from a table as far as that goes."""
+    """:func:`radius`, from the table where it reaches."""
     return radius(rounds) if long_game() and rounds >= tables.radii.size else tables.radii[rounds]
 
 
 def inverse_at(tables, s):
-    """1/s, from a table as far as that goes."""
+    """1/s, from the table where it reaches."""
     return 1.0 / s if long_game() and s >= tables.inverse.size else tables.inverse[s]
 
 
 def inverse_root_at(tables, s):
-    """1/sqrt(s), from a table as far as that goes."""
+    """1/sqrt(s), from the table where it reaches."""
     return 1.0 / math.sqrt(s) if long_game() and s >= tables.inverse_root.size else tables.inverse_root[s]
 
 
 def pooled(pulls, mean, variance, arms):
-    """Mean and unbiased variance of all rewards of a run together, from each arm's own."""
+    """Mean and unbiased variance of all rewards of a run, from the means and variances of its arms."""
     n = 0.0
     total = 0.0
     for i in range(arms):
@@ -419,7 +421,7 @@ def pooled(pulls, mean, variance, arms):
 
 
 def best_estimate(mean, variance, arms, arguments):
-    """The arm whose estimated objective is largest; ties go to the lowest."""
+    """The arm with the largest estimated objective; ties go to the lowest arm."""
     best = 0
     top = -math.inf
     for i in range(arms):

@@ -1,8 +1,8 @@
-"""Counter-based random numbers: every number is a pure function of what it is for.
+"""Counter-based random numbers: every number is a pure function of its purpose.
 
-A reward is a function of (seed, run, arm, how-many-th pull) and a policy's own randomness one of (seed, run, arm,
-round). Nothing is carried from draw to draw, so results do not depend on threads, chunks, order, or on which other
-policies take part, and any run can be replayed alone.
+A reward is a function of (seed, run, arm, number of the pull), a policy's own randomness a function of (seed, run, arm,
+round). No state is carried from draw to draw. Results therefore do not depend on threads, chunks, order, or on which
+other policies take part, and any run can be replayed alone.
 """
 
 import math
@@ -17,7 +17,7 @@ _FOLD = np.uint64(0xD1342543DE82EF95)
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 _S12, _S27, _S30, _S31, _S32 = np.uint64(12), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 _S52, _MANTISSA = np.uint64(52), np.uint64((1 << 52) - 1)
-#: Added to a number below 2**51, it leaves the nearest whole number in the last bits.
+#: Added to a number below 2**51, it leaves the nearest integer in the last bits.
 _TO_WHOLE, _BIAS = 6755399441055744.0, np.uint64(1023)
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _LOW32 = np.uint64(0xFFFFFFFF)
@@ -28,12 +28,12 @@ _ONE_LESS_ROOT = _ONE_BITS - _ROOT_HALF
 #: Domains: rewards and policy randomness of the same (seed, run, arm) never share a stream.
 REWARDS, POLICY = np.uint64(1), np.uint64(2)
 
-#: Within e**-25 of 0 or 1, once in 36 thousand million draws, a normal quantile takes another formula.
+#: Within e**-25 of 0 or 1, once in 36 billion draws, a normal quantile needs another formula.
 FAR = 1.388794386496402e-11
 
 
 def mix64(z):
-    """The finaliser of splitmix64: a bijection of 64-bit words that looks random."""
+    """The finaliser of splitmix64: a bijection of 64-bit words whose output looks random."""
     z = (z ^ (z >> _S30)) * _M1
     z = (z ^ (z >> _S27)) * _M2
     return z ^ (z >> _S31)
@@ -52,7 +52,7 @@ def stream_key(seed, domain, run):
 def unit(bits):
     """A double in (0, 1) from 64 bits: (k + 1/2) / 2**52, symmetric about 1/2, never 0 or 1.
 
-    Made of the bits of 1 + k / 2**52, less 1 - 1 / 2**53: nothing is rounded, and nothing need be converted.
+    The bits of 1 + k / 2**52, reinterpreted, minus 1 - 1 / 2**53: no rounding and no conversion.
     """
     return number_of((bits >> _S12) | _ONE_BITS) - 0.9999999999999999
 
@@ -79,12 +79,12 @@ def philox(counter, key):
 
 
 def reward_bits(key, pull):
-    """64 bits for a pull of the stream ``key``; bound to :func:`strong_bits` where these are asked for."""
+    """64 bits for a pull of the stream ``key``; bound to :func:`strong_bits` where the stronger generator is wanted."""
     return mix64(key + U64(pull) * GOLDEN)
 
 
 def strong_bits(key, pull):
-    """The same by a stronger generator, which is slower."""
+    """:func:`reward_bits` from a stronger, slower generator."""
     return philox(U64(pull), key)
 
 
@@ -94,9 +94,9 @@ def uniform(key, which):
 
 
 def log(x):
-    """Natural logarithm of a positive, normal number, to one unit in the last place and without a branch (fdlibm's).
+    """Natural logarithm of a positive normal float, accurate to one ulp and branch-free (the algorithm of fdlibm).
 
-    A loop that draws for many runs at once stays a loop of vector instructions.
+    A loop that draws for many runs can thus be vectorised.
     """
     bits = word_of(x) + _ONE_LESS_ROOT
     exponent = np.float64(np.int64(bits >> _S52) - 1023)
@@ -112,8 +112,8 @@ def log(x):
 
 
 def expm1(x):
-    """e^x - 1 for x from 0 to 700, to two units in the last place and without a branch."""
-    shifted = x * 1.4426950408889634 + _TO_WHOLE  # its last bits are the whole number nearest to x / ln 2
+    """e^x - 1 for x from 0 to 700, accurate to two ulps and branch-free."""
+    shifted = x * 1.4426950408889634 + _TO_WHOLE  # its last bits are the integer nearest to x / ln 2
     k = shifted - _TO_WHOLE
     r = (x - k * 6.93147180369123816490e-1) - k * 1.90821492927058770002e-10  # |r| <= ln(2) / 2
     low = 1.0 / 3628800.0 + r * (1.0 / 39916800.0 + r * (1.0 / 479001600.0 + r * (1.0 / 6227020800.0)))
@@ -124,17 +124,17 @@ def expm1(x):
 
 
 def root_growth(x):
-    """sqrt((e^x - 1) / x) for x from 0 to 700, to two units in the last place."""
-    return _root_growth_of_little(x) if x <= 2.0 else math.sqrt(expm1(x) / x)
+    """sqrt((e^x - 1) / x) for x from 0 to 700, accurate to two ulps."""
+    return _root_growth_near_zero(x) if x <= 2.0 else math.sqrt(expm1(x) / x)
 
 
-def root_growth_at_once(x):
-    """:func:`root_growth` without a branch, or not a number where x is above 2."""
-    return _root_growth_of_little(x) if x <= 2.0 else math.nan
+def root_growth_branch_free(x):
+    """:func:`root_growth` without a branch; NaN where x is above 2."""
+    return _root_growth_near_zero(x) if x <= 2.0 else math.nan
 
 
-def _root_growth_of_little(x):
-    """A Chebyshev approximation on [0, 2], of degree 12: to 3e-17."""
+def _root_growth_near_zero(x):
+    """A Chebyshev approximation of degree 12 on [0, 2], accurate to 3e-17."""
     z = x * x
     even = 2.5657718522353856e-08 + z * (-2.727055099093193e-12 - z * 2.4755422530687398e-12)
     even = 0.052083333333368266 + z * (0.0008572048627586851 + z * (5.7321416091766015e-06 + z * even))
@@ -144,7 +144,7 @@ def _root_growth_of_little(x):
 
 
 def log1p(x):
-    """ln(1 + x) for x from 0 to 1e300, to two units in the last place and without a branch."""
+    """ln(1 + x) for x from 0 to 1e300, accurate to two ulps and branch-free."""
     u = 1.0 + x
     return log(u) + (x - (u - 1.0)) / u
 
@@ -173,7 +173,7 @@ def near_quantile(u):
 
 
 def normal_quantile(u):
-    """Quantile of the standard normal distribution, to about 1e-16 (Wichura, 1988, algorithm AS 241)."""
+    """Quantile of the standard normal distribution, accurate to about 1e-16 (Wichura, 1988, algorithm AS 241)."""
     p = min(u, 1.0 - u)
     if p > FAR:
         return near_quantile(u)
@@ -190,20 +190,20 @@ def normal_quantile(u):
 def normal(key, which):
     """Standard normal draw: the ``which``-th of the stream ``key``.
 
-    Numbers 2j and 2j + 1 are those of one :func:`normal_pair`: together they cost little more than one alone.
+    Draws 2j and 2j + 1 come from one :func:`normal_pair`: both together cost little more than one alone.
     """
     even, odd = normal_pair(key, which)
     return odd if U64(which) & _ONE else even
 
 
 def normal_pair(key, which):
-    """Standard normal draws 2j and 2j + 1 of the stream ``key``, ``which`` being one of them, without a branch (Box &
-    Muller, 1958). They use up the uniform numbers 2j and 2j + 1 of the stream.
+    """Standard normal draws 2j and 2j + 1 of the stream ``key``, where ``which`` is one of the two; branch-free (Box &
+    Muller, 1958). They consume the uniform numbers 2j and 2j + 1 of the stream.
     """
     pair = U64(which) & ~_ONE
     radius = math.sqrt(-2.0 * log(unit(mix64(key + (pair + _ONE) * GOLDEN))))
     word = mix64(key + (pair + _TWO) * GOLDEN)
-    angle = unit(word) * 1.5707963267948966 - 0.7853981633974483  # a quarter of the circle; two bits say which
+    angle = unit(word) * 1.5707963267948966 - 0.7853981633974483  # in one quadrant; two bits choose which
     z = angle * angle
     sine = 2.75573137070700676789e-6 + z * (-2.50507602534068634195e-8 + z * 1.58969099521155010221e-10)
     sine = 8.33333333332248946124e-3 + z * (-1.98412698298579493134e-4 + z * sine)
@@ -216,17 +216,17 @@ def normal_pair(key, which):
     return radius * (cosine if crossed else sine), radius * (sine if crossed else cosine)
 
 
-#: The normal number of a stream that costs next to nothing where :func:`gamma` is drawn from the same stream.
+#: Number of the normal draw that costs next to nothing where :func:`gamma` is drawn from the same stream.
 BESIDE_GAMMA = 9
 
 
 def _gamma_trial(key, which, shape):
-    """A candidate for :func:`gamma`, and how far it is on the safe side of acceptance (below 0: undecided)."""
+    """A candidate for :func:`gamma` and its margin of acceptance by a cheap test (below 0: undecided)."""
     d = shape - 1.0 / 3.0
     z = normal(key, which) / math.sqrt(9.0 * d)
     v = 1.0 + z
     z2 = z * z
-    # The logarithm of the acceptance probability is -3 d int_0^z y^3 / (1 + y) dy, which this bounds.
+    # The log acceptance probability is -3 d int_0^z y^3 / (1 + y) dy, of which this is a bound.
     safe = (1.0 - uniform(key, which + 2)) * min(1.0, v) - 0.75 * d * z2 * z2
     return d * (v * v * v), safe
 
@@ -234,8 +234,8 @@ def _gamma_trial(key, which, shape):
 def gamma(key, shape):
     """Gamma draw of unit scale and shape >= 1 (Marsaglia & Tsang, 2000).
 
-    Uses the numbers of the stream ``key`` from the eighth on, but for normal number BESIDE_GAMMA: a formula may
-    take that one and numbers 0 to 7.
+    Uses the numbers of the stream ``key`` from number 8 on, except normal number BESIDE_GAMMA: a formula may use that
+    one and numbers 0 to 7.
     """
     which = 8
     while True:
@@ -251,7 +251,7 @@ def gamma(key, shape):
         which += 4
 
 
-def gamma_at_once(key, shape):
-    """:func:`gamma` without a branch, or not a number where its first trial settles nothing (once in 36 shape)."""
+def gamma_branch_free(key, shape):
+    """:func:`gamma` without a branch; NaN where its first trial is undecided (about once in 36 * shape draws)."""
     draw, safe = _gamma_trial(key, 8, shape)
     return draw if safe >= 0.0 else math.nan

@@ -1,4 +1,4 @@
-"""Policies: a policy is a file of its own, and a line here and in the package's ``__init__.pyi``."""
+"""Policies. A new policy is a new file, and a line here and in the package's ``__init__.pyi``."""
 
 from .classical import MVLCB as MVLCB
 from .classical import UCB1 as UCB1

@@ -1,4 +1,4 @@
-"""What a policy is: an immutable description. What it has learnt lives in an agent or a kernel, never here."""
+"""The base classes of policies: immutable descriptions. What a policy has learnt is kept in an agent or a kernel."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 #: The paper that this library implements.
 PAPER = "Khurshid, Abdulla & Ghatak, Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits"
 
-#: What a policy is for: little regret over a horizon, the best arm with a fixed budget, or with fixed confidence.
+#: What a policy is for: low regret over a horizon, best-arm identification with a fixed budget or fixed confidence.
 Setting = Literal["regret", "fixed budget", "fixed confidence"]
-#: Pulls of an arm after which a policy judges whether it can handle its rewards.
+#: Pulls of an arm after which a policy checks whether it can handle its rewards.
 ENOUGH = 10
 #: The memory of a policy that forgets nothing: see :attr:`IndexPolicy.memory`.
 EVERYTHING = (0, 1.0)
 
 
 class Parts(NamedTuple):
-    """Parts of an index that depend on an arm's rewards alone: kernels work them out when a reward comes in, not in
-    every round.
+    """Parts of an index that depend only on an arm's rewards: kernels compute them when a reward arrives, not in every
+    round.
 
     Attributes
     ----------
     formula : Callable[..., Any]
-        ``formula(arm, *arguments)`` gives three numbers: what will be ``arm.estimate``, ``arm.width`` and
+        ``formula(arm, *arguments)`` returns three numbers: the values of ``arm.estimate``, ``arm.width`` and
         ``arm.offset``
     kept : dict[Callable[..., Any], Callable[..., Any]]
-        what stands for functions that the index calls once the parts are kept: they read them off the arm
+        replacements of functions that the index calls: they read the parts from the arm's record
     """
 
     formula: Callable[..., Any]
@@ -50,7 +50,7 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True)
 class Policy:
-    """A rule that says which arm to play. Subclasses add their parameters as dataclass fields.
+    """A rule for choosing arms. Subclasses add their parameters as dataclass fields.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Policy:
     title: ClassVar[str]
     #: Where the rule comes from.
     citation: ClassVar[str]
-    #: What plays it: the name of an adapter in :mod:`sharpe_bandits.engine.families`.
+    #: The name of its adapter in :mod:`sharpe_bandits.engine.families`.
     family: ClassVar[str]
     #: What it is for.
     setting: ClassVar[Setting]
@@ -99,20 +99,20 @@ class Policy:
 
     @property
     def goal(self) -> Objective | None:
-        """What the policy tries to maximise; None if it does not say."""
-        raise AssertionError(f"{type(self).__name__} names no objective")
+        """The objective that the policy tries to maximise; None if it is unknown."""
+        raise AssertionError(f"{type(self).__name__} does not define its objective")
 
     @property
     def n_recommended(self) -> int:
-        """How many arms are recommended in the end."""
+        """Number of arms recommended at the end."""
         return 1
 
     def check_horizon(self, horizon: int, arms: int) -> None:
-        """Raise :class:`BudgetTooSmallError` if the policy cannot be played on so many arms for so many rounds."""
-        raise AssertionError(f"{type(self).__name__} checks no horizon")
+        """Raise :class:`BudgetTooSmallError` if the horizon is too short for this number of arms."""
+        raise AssertionError(f"{type(self).__name__} does not define check_horizon")
 
     def settled(self, horizon: int, arms: int) -> Policy:
-        """The policy with what it derives from the game, such as the length of its pilot, given as numbers."""
+        """The policy with parameters that depend on the game, such as the length of its pilot, as fixed numbers."""
         return self
 
     @check_keywords(
@@ -128,23 +128,23 @@ class Policy:
         arms : int | Iterable[str]
             names of the arms, or their number (they are then called 0, 1, ...)
         horizon : int | None, optional
-            number of rounds, where the policy needs to know it (the budget of a policy with phases)
+            number of rounds, if the policy needs it (the budget of a policy with phases)
         seed : int, optional
-            of the policy's own randomness, if it has any
+            seed of the policy's own randomness, if it has any
         """
         from ..agents import AGENTS
 
         return AGENTS[self.family](self, arms, horizon, seed)
 
     def reward_warning(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:
-        """What is wrong with rewards that the policy cannot handle, and the remedy; None if all is well.
+        """A warning, with the remedy, if the policy cannot handle such rewards; otherwise None.
 
         Parameters
         ----------
         arms : list[tuple[Any, float, float, float]]
-            name, pulls, mean and variance of each
+            name, pulls, mean and variance of each arm
         horizon : int | None
-            number of rounds, if there is an end
+            number of rounds, if it is known
         """
         goal = self.goal
         if goal is None or not goal.rewards_losses:
@@ -153,8 +153,8 @@ class Policy:
         for arm, pulls, mean, _ in arms:
             if pulls >= ENOUGH and mean < rate:
                 return (
-                    f"{self.name} maximises {type(goal).__name__}, which squares the mean, and arm {arm!r} has the "
-                    f"mean {mean:.4g} after {pulls:g} pulls: the more it loses, the better it looks. Use a signed "
+                    f"{self.name} maximises {type(goal).__name__}, which squares the mean, and arm {arm!r} has a "
+                    f"mean of {mean:.4g} after {pulls:g} pulls: the more it loses, the better it looks. Use a signed "
                     "objective: ScaleFreeUCB(L=...), or RSSR(L, signed=True) where the policy takes an objective"
                 )
         return None
@@ -198,7 +198,7 @@ def policy_from_dict(data: dict[str, Any]) -> Policy:
 class IndexPolicy(Policy):
     """Plays the arm with the largest index after a pilot in which all arms are played equally often.
 
-    Subclasses give :attr:`formula`, a plain function ``index(arm, t, ...)`` of an arm's record
+    Subclasses define :attr:`formula`, a plain function ``index(arm, t, ...)`` of an arm's record
     (:class:`sharpe_bandits.kernels.statistics.ArmRecord`), the number of rounds already played, and the policy's own
     parameters by name. Engine and agents compile that one function.
 
@@ -207,13 +207,13 @@ class IndexPolicy(Policy):
 
     family: ClassVar[str] = "index"
     setting: ClassVar[Setting] = "regret"
-    #: Whether the formula is a user's own, which must be tried before it is trusted.
+    #: Whether the formula is a user's own, which must be checked before use.
     users_own: ClassVar[bool] = False
-    #: Pulls per arm before the index is defined (two where it looks at the variance).
+    #: Pulls per arm before the index is defined (two if it uses the variance).
     least_pilot: ClassVar[int] = 2
     #: Whether the formula needs to know the horizon.
     needs_horizon: ClassVar[bool] = False
-    #: Whether one arm tends to be played many times in a row, as the lazy kernel needs to be quick.
+    #: Whether one arm tends to be played many times in a row, without which the lazy kernel is not fast.
     long_leads: ClassVar[bool] = True
 
     pilot_fraction: float | None = field(default=None, kw_only=True)
@@ -234,21 +234,21 @@ class IndexPolicy(Policy):
     @property
     def formula(self) -> Callable[..., Any]:
         """The index, a plain function of (arm, t, parameters by name)."""
-        raise AssertionError(f"{type(self).__name__} names no formula")
+        raise AssertionError(f"{type(self).__name__} does not define a formula")
 
     @property
     def score(self) -> Callable[..., Any] | None:
-        """A function like the formula whose largest value over all arms the index sees as ``arm.lead``, if it does."""
+        """A function like the formula, whose maximum over all arms the index can read as ``arm.lead``; None: unused."""
         return None
 
     @property
     def parts(self) -> Parts | None:
-        """What of the formula and the score depends on an arm's rewards alone, if anything is to be kept."""
+        """Parts of the formula and the score that depend only on an arm's rewards; None if none are to be kept."""
         return None
 
     @property
     def memory(self) -> tuple[int, float]:
-        """Rewards of how many rounds are remembered (0: of all), and what each round leaves of a reward's weight."""
+        """The window in rounds (0: unlimited), and the factor by which each round discounts a reward's weight."""
         return EVERYTHING
 
     def argument(self, name: str, horizon: int) -> Any:
@@ -259,17 +259,17 @@ class IndexPolicy(Policy):
         return float(getattr(self, name))
 
     def arguments(self, horizon: int) -> tuple[Any, ...]:
-        """What the formula takes after arm and t, for a game of ``horizon`` rounds."""
+        """The arguments of the formula after arm and t, for a game of ``horizon`` rounds."""
         code = self.formula.__code__
         return tuple(self.argument(name, horizon) for name in code.co_varnames[2 : code.co_argcount])
 
     def nondecreasing(self, lowest: float) -> bool:
-        """Whether an arm's index cannot fall as t grows while its record stands still, given the lowest reward."""
+        """Whether an arm's index is nondecreasing in t while the arm is not played, given the lowest reward."""
         return False
 
     @property
     def declared_nondecreasing(self) -> bool:
-        """Whether a user said so of a formula of theirs: that promise is tried on sample records."""
+        """Whether a user has declared a formula nondecreasing: this is then tested on sample records."""
         return False
 
     def pilot(self, horizon: int | None, arms: int) -> int:
@@ -280,7 +280,7 @@ class IndexPolicy(Policy):
             return self.least_pilot
         if horizon is None:
             raise InvalidInputError(
-                f"{self.name} has pilot_fraction={self.pilot_fraction!r} and so needs a horizon; pass horizon=... or "
+                f"{self.name} has pilot_fraction={self.pilot_fraction!r}, so it needs a horizon; pass horizon=... or "
                 "set pilot_pulls instead"
             )
         return max(self.least_pilot, math.ceil(self.pilot_fraction * horizon / arms))
@@ -299,34 +299,34 @@ class IndexPolicy(Policy):
 
 @dataclass(frozen=True)
 class EliminationPolicy(Policy):
-    """Plays in phases and drops the arms with the lowest estimated objective after each; recommends those left."""
+    """Plays in phases, drops the arms with the lowest estimated objective after each, and recommends the remaining."""
 
     family: ClassVar[str] = "phases"
     setting: ClassVar[Setting] = "fixed budget"
-    #: How a phase's pulls are shared among the arms alive: a plain function, bound to
+    #: How a phase's pulls are shared among the undecided arms: a plain function, bound to
     #: :func:`sharpe_bandits.kernels.formulas.share`. A policy that shares unequally keeps its samples.
     share = staticmethod(share_equally)
     #: Whether the best arm is accepted next, or the worst dropped: a plain function, bound to
     #: :func:`sharpe_bandits.kernels.formulas.decide_on`.
     decide_on = staticmethod(drop_worst)
-    #: Whether half of the arms go after a phase, and not one by one.
+    #: Whether half of the arms are dropped after a phase instead of one.
     halves: ClassVar[bool] = False
 
     @property
     def keeps_samples(self) -> bool:
-        """Whether estimates use all of an arm's rewards, or those of the current phase alone."""
-        raise AssertionError(f"{type(self).__name__} does not say whether it keeps samples")
+        """Whether estimates use all of an arm's rewards, or only those of the current phase."""
+        raise AssertionError(f"{type(self).__name__} does not define whether it keeps samples")
 
     def phases(self, budget: int, arms: int) -> list[tuple[int, int]]:
-        """Per phase: pulls of each arm alive, and how many arms stay afterwards."""
-        raise AssertionError(f"{type(self).__name__} has no phases")
+        """Per phase: pulls of each undecided arm, and how many arms remain undecided afterwards."""
+        raise AssertionError(f"{type(self).__name__} does not define its phases")
 
     def _playable(self, budget: int, arms: int) -> bool:
         phases = self.phases(budget, arms)
         return (phases[0][0] if self.keeps_samples else min(pulls for pulls, _ in phases)) >= 2
 
     def least_budget(self, arms: int) -> int:
-        """The smallest budget with two pulls per arm where the variance is estimated."""
+        """The smallest budget with two pulls per arm, which the estimated variance needs."""
         self._check_m(arms)
         high = 4 * arms
         while not self._playable(high, arms):
@@ -355,14 +355,14 @@ class EliminationPolicy(Policy):
 
 @dataclass(frozen=True)
 class FixedConfidencePolicy(Policy):
-    """Plays until it is sure which arm is best, but for an error of probability ``delta``; then it stops.
+    """Plays until it has identified the best arm with confidence 1 - ``delta``; then it stops.
 
-    Subclasses give two plain functions of an arm's record (:class:`sharpe_bandits.kernels.statistics.ArmRecord`) and of
-    :meth:`arguments`: the estimate that arms are compared by, and the variance of one pull's influence on it.
+    Subclasses define two plain functions of an arm's record (:class:`sharpe_bandits.kernels.statistics.ArmRecord`) and
+    of :meth:`arguments`: the estimate that arms are compared by, and the variance of its influence function.
     """
 
     family: ClassVar[str] = "fixed confidence"
-    #: Which arms are played before the next judgement: a plain function, bound to
+    #: Which arms are played before arms are judged again: a plain function, bound to
     #: :func:`sharpe_bandits.kernels.formulas.turns`.
     turns = staticmethod(in_turn)
     setting: ClassVar[Setting] = "fixed confidence"
@@ -381,20 +381,20 @@ class FixedConfidencePolicy(Policy):
 
     @property
     def estimate(self) -> Callable[..., Any]:
-        """What arms are compared by."""
-        raise AssertionError(f"{type(self).__name__} names no estimate")
+        """The estimate that arms are compared by."""
+        raise AssertionError(f"{type(self).__name__} does not define an estimate")
 
     @property
     def noise(self) -> Callable[..., Any]:
-        """The variance of one pull's influence on the estimate."""
-        raise AssertionError(f"{type(self).__name__} names no noise")
+        """The variance of the influence function of the estimate."""
+        raise AssertionError(f"{type(self).__name__} does not define noise")
 
     def arguments(self) -> tuple[float, ...]:
-        """What both functions take after the arm."""
-        raise AssertionError(f"{type(self).__name__} names no arguments")
+        """The arguments of both functions after the arm."""
+        raise AssertionError(f"{type(self).__name__} does not define arguments")
 
     def log_odds(self, arms: int) -> float:
-        """``ln((K - 1) / delta)``: any of the other arms could be mistaken for the best one."""
+        """``ln((K - 1) / delta)``: a union bound over the other arms, any of which could be mistaken for the best."""
         return math.log((arms - 1) / self.delta)
 
     def check_horizon(self, horizon: int, arms: int) -> None:
@@ -407,7 +407,7 @@ class FixedConfidencePolicy(Policy):
 
 
 def listed(given: Any) -> list[Any]:
-    """One or several policies as a list; what is neither is left for :func:`check_policy` to refuse."""
+    """One or several policies as a list; anything else is left for :func:`check_policy` to reject."""
     if isinstance(given, (str, Policy)):
         return [given]
     try:

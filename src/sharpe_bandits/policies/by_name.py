@@ -15,10 +15,10 @@ _SEE = "sharpe-bandits policies lists all"
 
 
 def policies_by_name(texts: Iterable[str], *, L: float, risk_free: float = 0.0) -> list[Policy]:
-    """Policies by kind or by name as the paper writes it, with parameters after a colon.
+    """Policies by kind or by the name that the paper uses, with parameters after a colon.
 
-    Where a policy takes them and the text does not give them, L and the rate are filled in, RSSR is signed, and RSSR is
-    the objective. Policies that would share a name are told apart by their parameters.
+    Parameters that a policy takes and the text does not set have these defaults: the given L and risk-free rate, RSSR
+    signed, and RSSR as the objective. Policies that would share a name are distinguished by their parameters.
     """
     made: list[Policy] = []
     for text in texts:

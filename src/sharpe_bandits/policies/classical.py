@@ -95,7 +95,7 @@ class MVLCB(IndexPolicy):
 
 @dataclass(frozen=True)
 class EpsilonGreedy(IndexPolicy):
-    """A random arm with probability epsilon, otherwise the arm whose estimated objective is largest.
+    """Plays a random arm with probability epsilon, otherwise the arm with the largest estimated objective.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class EpsilonGreedy(IndexPolicy):
 
 @dataclass(frozen=True)
 class RoundRobin(IndexPolicy):
-    """Every arm in turn, for ever; what it recommends has the largest estimated objective.
+    """Plays every arm in turn; recommends the arm with the largest estimated objective.
 
     Examples
     --------

@@ -132,14 +132,14 @@ class PolicyFactory:
         self.function, self.name, self.objective = function, name, objective
         self.nondecreasing = nondecreasing
         self.__doc__ = function.__doc__
-        fingerprint(function)  # takes note of the source, which may be edited later
+        fingerprint(function)  # records the source, which may be edited later
         PolicyFactory.known[name] = self
 
-    # What follows is read off the function whenever it is needed: a helper or a constant may have changed.
+    # These properties are computed whenever they are needed: a helper or a constant may have changed.
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the function, of all that it calls, and of every value that these read, as they are now."""
+        """A digest of the function, everything it calls, and every value that these read, as they are now."""
         return fingerprint(self.function)
 
     @property
@@ -149,12 +149,12 @@ class PolicyFactory:
 
     @property
     def _hidden(self) -> bool:
-        """Whether the arm's record is unpacked, numbered or handed on, and may be read in ways that do not show."""
+        """Whether the arm's record is unpacked, indexed or passed on, so that it is unknown which fields are read."""
         return reads_whole(self.function, "arm")
 
     @property
     def ignores_time(self) -> bool:
-        """Whether the index surely depends neither on t nor on epsilon."""
+        """Whether the index certainly depends neither on t nor on epsilon."""
         return not (self._hidden or "epsilon" in mentions(self.function) or reads_local(self.function, "t"))
 
     @property
@@ -207,17 +207,17 @@ class PolicyFactory:
 def _changed(name: str) -> InvalidInputError:
     return InvalidInputError(
         f"the function of the index policy {name!r}, or a value that it reads, is not what it was: to go on, restore "
-        "it; to change it, give the new one another name and start afresh"
+        "it; to change it, give the new one another name and start again"
     )
 
 
 def _restored(content: bytes, digest: str) -> PolicyFactory:
-    """The factory that was pickled; the one that is defined here if it says the same."""
+    """The factory that was pickled; if the same one is defined here, that one."""
     function, attributes, texts = pickle.loads(content)
     remember(texts)
     factory = object.__new__(PolicyFactory)
     factory.__dict__.update(attributes, function=function)
-    if factory.fingerprint != digest:  # a helper or a constant of an importable module is another one here
+    if factory.fingerprint != digest:  # a helper or a constant of an importable module differs here
         raise _changed(factory.name)
     known = PolicyFactory.known.setdefault(factory.name, factory)
     return known if known.fingerprint == digest else factory
@@ -241,23 +241,23 @@ def index_policy(
     nondecreasing: bool | None = None,
     objective: Objective | None = None,
 ) -> PolicyFactory | Callable[[Callable[..., Any]], PolicyFactory]:
-    """Make an index policy of a plain function ``index(arm, t, ...)``; it is compiled, and played like a built-in one.
+    """Make an index policy from a plain function ``index(arm, t, ...)``, which is compiled like a built-in one.
 
     ``arm`` has ``pulls``, ``mean``, ``variance``, ``second_moment``, ``epsilon`` (``sqrt(2 ln t / pulls)``), ``last``,
     ``maximum`` and, for randomised policies, ``key`` (see :class:`sharpe_bandits.kernels.statistics.ArmRecord`); ``t``
-    is the number of rounds already played; the arm with the largest index is played, ties go to the lowest arm, among
-    infinite ones to the least played. Further parameters of the function become parameters of the policy.
+    is the number of rounds already played. The arm with the largest index is played; ties go to the lowest arm, among
+    infinite indices to the least played arm. Further parameters of the function become parameters of the policy.
 
     Parameters
     ----------
     name : str | None, optional
         default name of the policy
     nondecreasing : bool | None, optional
-        say True if an arm's index cannot fall as t grows while its record stands still (as for UCB indices): the policy
-        is then played by the fast lazy kernel; the promise is tried on sample records before use. Default: True if the
+        True if an arm's index cannot decrease as t grows while the arm is not played (as for UCB indices): the policy
+        is then played by the fast lazy kernel. This is tested on sample records before use. Default: True if the
         function reads neither ``t`` nor ``arm.epsilon``, otherwise False
     objective : Objective | None, optional
-        what the policy tries to maximise (default: unknown; it then recommends the arm it played most)
+        the objective that the policy tries to maximise (default: unknown; it then recommends the arm it played most)
 
     Examples
     --------
@@ -284,7 +284,7 @@ def _number_or_table(name: str, value: Any) -> Any:
         if isinstance(value, (np.ndarray, list, tuple)):
             return _read_only(np.array(value, float, order="C"))  # a copy: the caller's array may change
         return float(value)
-    except Exception:  # what is given may fail in any way
+    except Exception:  # conversion may fail in any way
         raise InvalidInputError(f"{name} must be a number or an array of numbers, got {shown(value)}") from None
 
 

@@ -1,4 +1,4 @@
-"""Non-parametric Thompson sampling: the rewards seen are given random weights, from the flat Dirichlet distribution."""
+"""Non-parametric Thompson sampling: observed rewards get random weights from the flat Dirichlet distribution."""
 
 import math
 from collections.abc import Callable
@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 from ..kernels.statistics import ArmRecord
 from ..kernels.streams import normal
 from .base import Parts
-from .scale_free import AnyObjective, ScaleFree, named, paid_alike
+from .scale_free import AnyObjective, ScaleFree, has_zero_variance, named
 
 
 def reweighted(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
     """The index of SF-NPTS."""
-    if paid_alike(arm):  # weights change nothing
+    if has_zero_variance(arm):  # weights change nothing
         h = (arm.mean - risk_free) / math.sqrt(L + arm.variance)
         return h + normal(arm.key, 0) * math.sqrt(0.5 / arm.pulls)
     return (arm.drawn_mean - risk_free) / math.sqrt(L + arm.drawn_variance)
@@ -22,10 +22,10 @@ def reweighted(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
 
 @lru_cache
 def redrawn_of(value: Callable[..., Any]) -> Callable[..., Any]:
-    """The index of rho-NPTS for the objective of this formula."""
+    """The index of rho-NPTS for the objective with this formula."""
 
     def redrawn(arm: ArmRecord, t: int, goal: tuple[float, ...]) -> float:
-        # The variance of the reweighted rewards as it is: drawn_variance is made unbiased.
+        # The plain variance of the reweighted rewards: drawn_variance is scaled to be unbiased.
         plain = arm.drawn_variance * (arm.pulls - 1.0) / (arm.pulls + 1.0)
         return value(arm.drawn_mean, plain, *goal)
 
@@ -34,11 +34,11 @@ def redrawn_of(value: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class ScaleFreeDirichlet(ScaleFree):
-    r"""SF-NPTS: non-parametric Thompson sampling of the signed root of RSSR.
+    r"""SF-NPTS: non-parametric Thompson sampling on the signed root of RSSR.
 
-    Each round every arm's rewards are given weights from the flat Dirichlet distribution, and the arm with the largest
-    reweighted ratio is played. Exact up to 64 pulls of an arm; beyond, the normal limit of the reweighted moments.
-    Parameters are those of :class:`ScaleFreeUCB` but for c.
+    In each round every arm's rewards get weights from the flat Dirichlet distribution, and the arm with the largest
+    reweighted ratio is played. This is exact up to 64 pulls of an arm; beyond that, the normal limit of the reweighted
+    moments is used. Parameters are those of :class:`ScaleFreeUCB` except c.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class ScaleFreeDirichlet(ScaleFree):
 
     title: ClassVar[str] = "SF-NPTS"
     citation: ClassVar[str] = "Riou & Honda, Bandit Algorithms Based on Thompson Sampling for Bounded Rewards, 2020"
-    least_pilot: ClassVar[int] = 8  # reweighted means stay within what was seen: a few rewards must show the range
+    least_pilot: ClassVar[int] = 8  # reweighted means stay within the observed range, which takes a few rewards to show
 
     formula = staticmethod(reweighted)
 
@@ -58,13 +58,13 @@ class ScaleFreeDirichlet(ScaleFree):
 class NPTS(AnyObjective):
     r"""rho-NPTS as published: non-parametric Thompson sampling without an anchor, for any objective.
 
-    Each round every arm's rewards are given weights from the flat Dirichlet distribution, and the arm whose reweighted
-    rewards have the largest objective is played. Exact up to 64 pulls of an arm; beyond, the normal limit of the
-    reweighted moments (docs/scale-free.md measures what that changes). A pilot of two pulls: nothing is added to the
-    rewards seen, so that an arm whose first rewards are all poor is never played again, with a probability that does
-    not fall with the horizon. :class:`ScaleFreeDirichlet` mends that in part.
+    In each round every arm's rewards get weights from the flat Dirichlet distribution, and the arm whose reweighted
+    rewards have the largest objective is played. This is exact up to 64 pulls of an arm; beyond that, the normal limit
+    of the reweighted moments is used (docs/scale-free.md measures the difference). The pilot is two pulls per arm.
+    Nothing is added to the observed rewards, so an arm whose first rewards are all poor may never be played again, with
+    a probability that does not decrease with the horizon. :class:`ScaleFreeDirichlet` fixes this in part.
 
-    Parameters are those of :class:`ScaleFreeUCB` but for c.
+    Parameters are those of :class:`ScaleFreeUCB` except c.
 
     Examples
     --------

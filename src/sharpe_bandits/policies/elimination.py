@@ -1,4 +1,4 @@
-"""The best arm, or the m best, with a fixed budget: halving, accepts and rejects, uniform sampling; any objective."""
+"""Identification of the best arm, or the m best, with a fixed budget, for any objective."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -68,9 +68,9 @@ class _Halving(_TopM):
 
 
 def halving(budget: int, arms: int, m: int, spend_all: bool = False) -> list[tuple[int, int]]:
-    """Phases of sequential halving until ``m`` arms are left.
+    """Phases of sequential halving until ``m`` arms remain.
 
-    Pulls that do not divide evenly are not played, or, with ``spend_all``, handed on to the phases that follow.
+    Pulls that do not divide evenly are not played or, with ``spend_all``, carried over to the following phases.
     """
     rounds = (-(-arms // m) - 1).bit_length()  # ceil(log2(K / m))
     phases, alive, left = [], arms, budget
@@ -97,21 +97,22 @@ class _Rejects(EliminationPolicy):
 
 @dataclass(frozen=True)
 class SequentialHalving(_Halving, _OnObjective):
-    r"""Sequential halving: :math:`\lceil\log_2(K/m)\rceil` phases, each with the same part of the budget, shared alike
-    by the arms alive; the best :math:`\max(m, \lceil|A|/2\rceil)` stay.
+    r"""Sequential halving: :math:`\lceil\log_2(K/m)\rceil` phases, each with the same share of the budget, divided
+    equally among the remaining arms A; the best :math:`\max(m, \lceil|A|/2\rceil)` stay.
 
-    For the best arm (m = 1) that is :math:`\lfloor n/(|A|\lceil\log_2 K\rceil)\rfloor` pulls per arm alive in a phase.
+    For the best arm (m = 1) that is :math:`\lfloor n/(|A|\lceil\log_2 K\rceil)\rfloor` pulls per remaining arm in a
+    phase.
 
     Parameters
     ----------
     objective : Objective
-        what is estimated and compared
+        the objective that is estimated and compared
     m : int, optional
-        how many of the best arms are looked for
+        how many of the best arms to identify
     keep_samples : bool, optional
-        use an arm's rewards of earlier phases too (the paper starts afresh in each; keeping errs less)
+        also use an arm's rewards of earlier phases (the paper discards them; keeping them reduces the error)
     spend_all : bool, optional
-        hand pulls that do not divide evenly on to the phases that follow, which matters for small budgets (as
+        carry pulls that do not divide evenly over to the following phases, which matters for small budgets (as
         published they are not played)
 
     Examples
@@ -127,13 +128,13 @@ class SequentialHalving(_Halving, _OnObjective):
 
 @dataclass(frozen=True)
 class VarianceAwareHalving(_OnObjective, _TopM):
-    r"""Sequential halving that plays arms more whose estimates are less certain: half of a phase's pulls are shared
-    alike, the other half so that an arm's pulls are in proportion to its influence variance.
+    r"""Sequential halving that plays arms with less certain estimates more often: half of a phase's pulls are shared
+    equally, the other half so that an arm's pulls are in proportion to its influence variance.
 
     That is the variance of the influence of a reward x on the estimated objective f(mean, variance),
     :math:`f_\mu (x-\mu) + f_{\sigma^2} ((x-\mu)^2 - \sigma^2)`, from all rewards of the arm so far. Divided by the
-    pulls it is the variance of the estimate, which the second half makes equal as far as that can be. Phases and budget
-    are those of :class:`SequentialHalving`; rewards of earlier phases count.
+    pulls it is the variance of the estimate, which the second half makes as nearly equal as possible. Phases and budget
+    are those of :class:`SequentialHalving`; rewards of earlier phases are kept.
 
     Parameters are those of :class:`SequentialHalving`.
 
@@ -165,7 +166,7 @@ class VarianceAwareHalving(_OnObjective, _TopM):
 
 @dataclass(frozen=True)
 class SHVV(_Halving):
-    """SHVV: sequential halving for the arm of largest variance. See :class:`SequentialHalving`.
+    """SHVV: sequential halving for the arm with the largest variance. See :class:`SequentialHalving`.
 
     Examples
     --------
@@ -184,7 +185,7 @@ class SHVV(_Halving):
 
 @dataclass(frozen=True)
 class SHSR(_Halving, _OnRSSR):
-    """SHSR: sequential halving for the arm of largest RSSR. See :class:`SequentialHalving` and :class:`RSSR`.
+    """SHSR: sequential halving for the arm with the largest RSSR. See :class:`SequentialHalving` and :class:`RSSR`.
 
     Examples
     --------
@@ -202,9 +203,9 @@ class SHSR(_Halving, _OnRSSR):
 
 @dataclass(frozen=True)
 class SuccessiveRejects(_Rejects, _OnObjective):
-    r"""Successive rejects: after phase k every arm alive has
-    :math:`t_k = \lceil (n-K) / (\overline{\log} K\,(K+1-k)) \rceil` pulls,
-    :math:`\overline{\log} K = 1/2 + \sum_{i=2}^{K} 1/i`; the worst arm goes. All samples count.
+    r"""Successive rejects: after phase k every remaining arm has
+    :math:`t_k = \lceil (n-K) / (\overline{\log} K\,(K+1-k)) \rceil` pulls, where
+    :math:`\overline{\log} K = 1/2 + \sum_{i=2}^{K} 1/i`; the worst arm is dropped. All samples are kept.
 
     Examples
     --------
@@ -241,7 +242,7 @@ class SuccessiveAcceptsRejects(_Rejects, _OnObjective, _TopM):
 
 @dataclass(frozen=True)
 class SuRSR(_Rejects, _OnRSSR):
-    """SuRSR: successive rejects for the arm of largest RSSR. See :class:`SuccessiveRejects` and :class:`RSSR`.
+    """SuRSR: successive rejects for the arm with the largest RSSR. See :class:`SuccessiveRejects` and :class:`RSSR`.
 
     Examples
     --------

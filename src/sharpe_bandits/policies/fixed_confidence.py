@@ -1,4 +1,4 @@
-"""Best-arm identification with fixed confidence: play until the best arm is known, and no longer."""
+"""Best-arm identification with fixed confidence: play until the best arm is identified."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,9 +8,10 @@ from ..kernels.statistics import ArmRecord
 from ..objectives import RSSR, Objective
 from ..validation import finite, positive
 from .base import FixedConfidencePolicy
-from .scale_free import estimate_of, influence_variance_of, paid_alike
+from .scale_free import estimate_of, has_zero_variance, influence_variance_of
 
-#: Variances are known to a share of sqrt(kurtosis / s) after s pulls: W is taken to be larger by this times the square.
+#: After s pulls the relative error of a sample variance is about sqrt(kurtosis / s); W is inflated by this times its
+#: square.
 _DOUBT = 4.0
 
 
@@ -25,19 +26,19 @@ def root(arm: ArmRecord, L: float, risk_free: float) -> float:
 def noise(arm: ArmRecord, L: float, risk_free: float) -> float:
     w: float = w_of(arm, (L, risk_free), 0.5, 0.0)
     v = arm.variance
-    if paid_alike(arm):
+    if has_zero_variance(arm):
         return w
     return w * (1.0 + _DOUBT * (arm.fourth / v / v) / arm.pulls)
 
 
 @dataclass(frozen=True)
 class LUCB(FixedConfidencePolicy):
-    r"""SF-LUCB: plays the arm of best :math:`h = (\bar X - r)/\sqrt{L + \bar V}` and its challenger in turn, until the
-    bound of their difference excludes 0.
+    r"""SF-LUCB: plays the arm with the best :math:`h = (\bar X - r)/\sqrt{L + \bar V}` and its challenger in turn,
+    until the confidence bound on their difference excludes 0.
 
-    The challenger is the arm that may be ahead of the best one farthest: the largest
-    :math:`\hat h_i - \hat h_1 + \sqrt{2 \beta (w_1 + w_i)}`. It stops when that is below 0. With s pulls, m = 32,
-    kurtosis :math:`\kappa` and the plug-in variance :math:`\hat W` of h's influence function, every arm has
+    The challenger is the arm with the largest upper bound on its lead over the best,
+    :math:`\hat h_i - \hat h_1 + \sqrt{2 \beta (w_1 + w_i)}`. The policy stops when that is below 0. With s pulls,
+    m = 32, kurtosis :math:`\kappa` and the plug-in variance :math:`\hat W` of h's influence function, every arm has
 
     .. math:: w = (1 + m/s) (1 + 4\kappa/s) \hat W / s, \qquad
               \beta = \ln\frac{K-1}{\delta} + \frac{1}{2} \sum_{1, i} \ln(1 + s/m).
@@ -45,10 +46,10 @@ class LUCB(FixedConfidencePolicy):
     Choices do not change when rewards are multiplied by c and L by c squared. Play it with
     :func:`sharpe_bandits.identify`, or live.
 
-    Were estimates normal and W known, the answer would be wrong with a probability of at most delta. So it is
-    asymptotically, where many pulls are needed; the factor in the kurtosis, for few pulls and skewed rewards, was
-    measured, not proved. What an arm has never paid cannot be allowed for without bounds on rewards: if losses of
-    probability p matter, set ``pilot_pulls`` to ln(K/delta)/p.
+    If estimates were normal and W known, the answer would be wrong with probability at most delta. This holds
+    asymptotically, where many pulls are needed; the factor with the kurtosis, for few pulls and skewed rewards, is
+    empirical, not proved. Rewards that an arm has never paid cannot be allowed for without bounds on rewards: if losses
+    of probability p matter, set ``pilot_pulls`` to ln(K/delta)/p.
 
     Parameters
     ----------
@@ -57,9 +58,9 @@ class LUCB(FixedConfidencePolicy):
     risk_free : float, optional
         rate subtracted from every reward
     delta : float, optional
-        probability of a wrong answer that is accepted
+        accepted probability of a wrong answer
     pilot_pulls : int, optional
-        pulls of every arm before the first judgement
+        pulls of every arm before arms are first judged
 
     Examples
     --------
@@ -95,13 +96,13 @@ class LUCB(FixedConfidencePolicy):
 
 @dataclass(frozen=True)
 class TopTwo(LUCB):
-    r"""SF-TopTwo: as :class:`LUCB`, with the pulls that tracking the optimal allocation asks for.
+    r"""SF-TopTwo: like :class:`LUCB`, but tracks the optimal allocation of pulls.
 
-    Estimates, their errors and the rule that stops are those of LUCB. What is played is one arm at a time: the best one
-    or the rival i that is hardest to tell from it, of least :math:`(\hat h_1 - \hat h_i)^2 / (w_1 + w_i)`. The best one
-    is played while :math:`s_1^2/\hat W_1 < \sum_{i \ne 1} s_i^2/\hat W_i`, which holds with equality at the allocation
-    that needs the fewest pulls. An arm with fewer than :math:`\sqrt t - K/2` pulls is played first. Parameters are
-    those of LUCB.
+    Estimates, their errors and the stopping rule are those of LUCB. One arm is played at a time: the best one or the
+    rival i that is hardest to distinguish from it, with the smallest :math:`(\hat h_1 - \hat h_i)^2 / (w_1 + w_i)`. The
+    best one is played while :math:`s_1^2/\hat W_1 < \sum_{i \ne 1} s_i^2/\hat W_i`; both sides are equal at the optimal
+    allocation, which needs the fewest pulls. An arm with fewer than :math:`\sqrt t - K/2` pulls is played first.
+    Parameters are those of LUCB.
 
     Examples
     --------

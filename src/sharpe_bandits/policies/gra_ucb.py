@@ -21,7 +21,7 @@ ModifiedForm = Literal["printed", "authors"]
 
 
 def quantile(free: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
-    """A quantile of chi-square by degrees of freedom, from a table and, past its end, by :func:`expansion`."""
+    """A chi-square quantile by degrees of freedom, from a table and, beyond its end, by :func:`expansion`."""
     if long_game() and free >= chi2.size:
         a, b, c, d, e = far
         root = math.sqrt(free)
@@ -42,16 +42,16 @@ def modified_printed(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, far: tu
 
 def modified_authors(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
     free = arm.pulls - 1.0
-    # Only the arm just played has its index refreshed: the clock of an arm stops at its last pull.
+    # Only the arm just played has its index updated: an arm's index uses the round of its last pull.
     width = math.sqrt(math.log(arm.last) / arm.pulls)
     return (arm.mean * arm.mean + width) / (L + free * arm.variance / quantile(free, chi2, far))
 
 
 def expansion(alpha: float) -> tuple[float, float, float, float, float]:
-    """Coefficients of the (1 - alpha) quantile of chi-square in falling powers of the root of its degrees of freedom.
+    """Coefficients of the (1 - alpha) chi-square quantile in decreasing powers of the root of the degrees of freedom.
 
-    The expansion of Cornish & Fisher, as Goldberg & Levine (1946) give it; of a million degrees of freedom it is exact
-    to the last digits.
+    This is the Cornish-Fisher expansion as given by Goldberg & Levine (1946); for a million degrees of freedom it is
+    exact to the last digits.
     """
     z = -NormalDist().inv_cdf(alpha)
     z2 = z * z
@@ -63,7 +63,7 @@ def expansion(alpha: float) -> tuple[float, float, float, float, float]:
 
 @lru_cache(maxsize=8)
 def chi2_table(alpha: float, size: int) -> np.ndarray:
-    """The (1 - alpha) quantile of chi-square by degrees of freedom, 0 to size."""
+    """The (1 - alpha) chi-square quantile by degrees of freedom, 0 to size."""
     from scipy.special import chdtri
 
     table = np.ones(size + 1)
@@ -117,13 +117,13 @@ class GRAUCB(_GRA):
 class ModifiedGRAUCB(_GRA):
     r"""Modified-GRA-UCB, the paper's benchmark on RSSR.
 
-    ``form="printed"`` is eq. 3 as it stands,
+    ``form="printed"`` is eq. 3 as printed,
 
     .. math:: \frac{\left(\bar X + \sqrt{\ln N/s}\right)^2}{\sqrt{L + (s-1)\bar V^2 / \chi^2_{1-\alpha,\,s-1}}};
 
     ``form="authors"`` is the released code,
     :math:`(\bar X^2 + \sqrt{\ln N/s}) / (L + (s-1)\bar V/\chi^2_{1-\alpha,\,s-1})`, where only the arm just played has
-    its index refreshed (all are refreshed at the end of the pilot).
+    its index updated (all are updated at the end of the pilot).
 
     Examples
     --------

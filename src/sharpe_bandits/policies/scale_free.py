@@ -1,16 +1,18 @@
-"""Policies without a scale: their choices stay the same when rewards are multiplied by c (and L as the objective asks).
+"""Scale-free policies: their choices do not change when rewards are multiplied by c (and L by the power of c that fits
+the objective).
 
 They work on the root of an objective (:mod:`sharpe_bandits.objectives`), an increasing function h of its value: for
-signed RSSR, the default, h = (X - r) / sqrt(L + V). The error of its estimate is, to first order, that of a mean of the
-influence psi(x) = h_m (x - X) + h_v ((x - X)^2 - V), so that W / s, W the variance of psi, is the variance of h after s
-pulls. W takes the third and fourth moment; after few pulls these are drawn towards those of a normal distribution, as
-if PRIOR pulls of one had been seen. That W is itself estimated is allowed for as in the normal case with unknown
-variance: a distance d has the divergence (s - 2)/2 ln(1 + d^2/W), not s d^2/(2 W), to which it tends.
+signed RSSR, the default, h = (X - r) / sqrt(L + V). To first order, the error of its estimate is the mean of the
+influence function psi(x) = h_m (x - X) + h_v ((x - X)^2 - V). The variance of h after s pulls is therefore W / s, where
+W is the variance of psi. W depends on the third and fourth moment; after few pulls these are shrunk towards those of a
+normal distribution, as if PRIOR pulls of one had been seen. W is itself estimated, which is allowed for as in the
+normal case with unknown variance: a distance d has the divergence (s - 2)/2 ln(1 + d^2/W) instead of its limit
+s d^2/(2 W).
 
-An arm that has paid the same every time (three pulls of a Bernoulli arm often do) has an estimated variance of 0 and
-may yet pay something else. Where the objective has a regulariser, that says how much this can matter (for RSSR, W is
-1/2), and the arm is played until it is refuted. Objectives without one (mean, variance, mean-variance) have no scale to
-go by: the arm is given the largest variance of any arm, and IMED takes it to be one standard deviation behind.
+An arm with zero sample variance (three pulls of a Bernoulli arm often have) may still pay something else. If the
+objective has a regulariser, W for such an arm has an upper bound (1/2 for RSSR), which is used until its rewards vary.
+Objectives without one (mean, variance, mean-variance) have no scale of their own: the arm gets the largest variance of
+any arm, and IMED takes it to be one standard deviation behind the best.
 """
 
 import math
@@ -26,26 +28,26 @@ from ..objectives import RSSR, Objective, check_objective, influence_variance
 from ..validation import finite, inside, positive, true_or_false, whole
 from .base import IndexPolicy, Parts, Policy
 
-#: Weight of the normal shape in the moments, in pulls.
+#: Weight, in pulls, of the normal distribution in the shrinkage of moments.
 PRIOR = 10.0
-#: W is at least this share of what it would be for a normal distribution.
+#: W is at least this fraction of its value for a normal distribution.
 FLOOR = 0.25
-#: Windows are at most so long: a discount remembers longer for less.
+#: Maximum length of a window; for longer memories a discount is cheaper.
 LONGEST_WINDOW = 10**6
-#: Exponents are cut here: e^_LARGEST is far beyond any ratio.
+#: Upper limit of exponents: e^_LARGEST is far beyond any ratio.
 _LARGEST = 200.0
-#: And ratios here: their logarithm is finite.
+#: Upper limit of ratios, so that their logarithm is finite.
 _LARGEST_RATIO = 1e300
 
 
-def paid_alike(arm: ArmRecord) -> bool:
-    """Whether the arm has paid the same every time."""
+def has_zero_variance(arm: ArmRecord) -> bool:
+    """Whether the sample variance of the arm is zero, apart from rounding: it has always paid the same."""
     return arm.variance <= ROUNDING * arm.mean * arm.mean
 
 
 @lru_cache
 def estimate_of(root: Callable[..., Any]) -> Callable[..., Any]:
-    """h: what arms are compared by, for the objective of this root."""
+    """h: the estimate that arms are compared by, for the objective with this root."""
 
     def estimate(arm: ArmRecord, goal: tuple[float, ...]) -> float:
         h, _, _, _ = root(arm.mean, arm.variance, *goal)
@@ -56,28 +58,29 @@ def estimate_of(root: Callable[..., Any]) -> Callable[..., Any]:
 
 @lru_cache
 def influence_variance_of(root: Callable[..., Any]) -> Callable[..., Any]:
-    """W: the variance of one pull's influence on h, estimated and stabilised, for the objective of this root.
+    """W: the variance of the influence function of h, estimated and stabilised, for the objective with this root.
 
-    ``unseen`` is W for an arm that has paid the same every time; where it is 0, the variance ``largest`` says it.
+    ``unseen`` is the value of W for an arm with zero sample variance; if it is 0, W is computed from the variance
+    ``largest`` instead.
     """
 
     def stable_influence_variance(arm: ArmRecord, goal: tuple[float, ...], unseen: float, largest: float) -> float:
-        alike = paid_alike(arm)
-        v = largest if alike else arm.variance
+        degenerate = has_zero_variance(arm)
+        v = largest if degenerate else arm.variance
         _, by_mean, by_variance, scale = root(arm.mean, v, *goal)
         share = arm.pulls / (arm.pulls + PRIOR)
         third = share * arm.third
         fourth = share * arm.fourth + (1.0 - share) * 3.0 * v * v
         estimated = influence_variance(v, third, fourth, by_mean, by_variance, 1.0)
-        shaped_normal = by_mean * by_mean * v + 2.0 * by_variance * by_variance * v * v
-        stable = (shaped_normal if alike else max(estimated, FLOOR * shaped_normal)) / scale
-        return unseen if alike and unseen > 0.0 else stable
+        if_normal = by_mean * by_mean * v + 2.0 * by_variance * by_variance * v * v
+        stable = (if_normal if degenerate else max(estimated, FLOOR * if_normal)) / scale
+        return unseen if degenerate and unseen > 0.0 else stable
 
     return named(stable_influence_variance, root)
 
 
 def named(function: Any, *parts: Callable[..., Any]) -> Callable[..., Any]:
-    """A function made here under a name of its own: compiled functions are told apart by their names."""
+    """Give a generated function a name of its own: compiled functions are distinguished by name."""
     function.__name__ = function.__qualname__ = "_".join([function.__name__, *(part.__name__ for part in parts)])
     return function
 
@@ -88,28 +91,28 @@ def log_pulls(arm: ArmRecord) -> float:
 
 
 def kept_estimate(arm: ArmRecord, *arguments: Any) -> float:
-    """h, where it is kept."""
+    """h as kept in the arm's record."""
     return arm.estimate
 
 
 def kept_width(arm: ArmRecord, *arguments: Any) -> float:
-    """W, or what a width is made of it, where it is kept."""
+    """W, or the width computed from it, as kept in the arm's record."""
     return arm.width
 
 
 def kept_offset(arm: ArmRecord) -> float:
-    """What else depends on pulls alone, where it is kept."""
+    """A further part that depends only on pulls, as kept in the arm's record."""
     return arm.offset
 
 
 def no_offset(arm: ArmRecord) -> float:
-    """Where nothing but h and W is kept."""
+    """The offset of an index that keeps only h and W."""
     return 0.0
 
 
 @lru_cache
 def parts_of(root: Callable[..., Any], width: Callable[..., Any], offset: Callable[..., Any]) -> Parts:
-    """h, W or what a width is made of it, and an offset: the parts of an index for the objective of this root."""
+    """The parts of an index for the objective with this root: h, W or a width computed from it, and an offset."""
     estimate = estimate_of(root)
 
     def parts(arm: ArmRecord, goal: tuple[float, ...], unseen: float, *rest: Any) -> tuple[float, float, float]:
@@ -125,14 +128,15 @@ def largest_variance(arm: ArmRecord, t: int, *arguments: Any) -> float:
 
 
 def all_pulls(arm: ArmRecord) -> float:
-    """Pulls, each of which counts."""
+    """The number of pulls."""
     return arm.pulls
 
 
 def effective_pulls(arm: ArmRecord) -> float:
-    """So many independent rewards say as much about the mean as the arm's rewards do, at least as many as a pilot.
+    """The effective sample size: as many independent rewards would estimate the mean equally well; at least 3.
 
-    The correlation of s rewards is too low by about (1 + 3r)/s (Kendall, 1954), which is allowed for.
+    The sample autocorrelation r of s rewards is biased downwards by about (1 + 3r)/s (Kendall, 1954), which is
+    corrected.
     """
     s = arm.pulls
     if s <= 3.0:
@@ -148,7 +152,7 @@ def of_all_arms(arm: ArmRecord) -> float:
 
 
 def of_itself(arm: ArmRecord) -> float:
-    """The arm's own variance, where the objective itself says what has not been seen."""
+    """The arm's own variance, for objectives that have a bound on W for arms with zero sample variance."""
     return arm.variance
 
 
@@ -156,8 +160,8 @@ def of_itself(arm: ArmRecord) -> float:
 def upper_bound_of(
     root: Callable[..., Any], counted: Callable[..., Any], largest: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """The index of SF-UCB for the objective of this root; ``counted``: how pulls are counted; ``largest``: the variance
-    that stands for that of an arm that has paid the same every time.
+    """The index of SF-UCB for the objective with this root; ``counted``: how pulls are counted; ``largest``: the
+    variance assumed for an arm with zero sample variance.
     """
     estimate, w_of = estimate_of(root), influence_variance_of(root)
 
@@ -172,15 +176,15 @@ def upper_bound_of(
 
 @lru_cache
 def imed_of(root: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The index of SF-IMED and its score for the objective of this root."""
+    """The index of SF-IMED and its score for the objective with this root."""
     estimate, w_of = estimate_of(root), influence_variance_of(root)
 
     def imed(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float) -> float:
         behind = arm.lead - estimate(arm, goal)
         square = behind * behind
-        # The leader itself is not behind; written so that an arm with W = 0 does not divide 0 by 0.
+        # The leader itself is not behind; this form avoids 0 / 0 for an arm with W = 0.
         ratio = square / w_of(arm, goal, unseen, arm.variance) if square > 0.0 else 0.0
-        if unseen == 0.0 and square > 0.0 and paid_alike(arm):
+        if unseen == 0.0 and square > 0.0 and has_zero_variance(arm):
             ratio = 1.0
         return -(0.5 * (arm.pulls - 2.0) * log1p(min(ratio, _LARGEST_RATIO)) + log_pulls(arm))
 
@@ -196,26 +200,26 @@ def per_degree(arm: ArmRecord) -> float:
 
 
 @lru_cache
-def spread_of(root: Callable[..., Any]) -> Callable[..., Any]:
-    """sqrt(W / (s - 2)), for the objective of this root."""
+def standard_error_of(root: Callable[..., Any]) -> Callable[..., Any]:
+    """The standard error of h, sqrt(W / (s - 2)), for the objective with this root."""
     w_of = influence_variance_of(root)
 
-    def spread(arm: ArmRecord, goal: tuple[float, ...], unseen: float, largest: float) -> float:
+    def standard_error(arm: ArmRecord, goal: tuple[float, ...], unseen: float, largest: float) -> float:
         return math.sqrt(w_of(arm, goal, unseen, largest) * per_degree(arm))
 
-    return named(spread, root)
+    return named(standard_error, root)
 
 
 @lru_cache
 def sampled_of(root: Callable[..., Any], largest: Callable[..., Any]) -> Callable[..., Any]:
-    """The index of W-TS for the objective of this root; ``largest``: as for SF-UCB."""
-    estimate, spread = estimate_of(root), spread_of(root)
+    """The index of W-TS for the objective with this root; ``largest``: as for SF-UCB."""
+    estimate, standard_error = estimate_of(root), standard_error_of(root)
 
     def sampled(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float, optimistic: float) -> float:
         z = arm.standard_normal
         # The distance whose divergence is z^2 / 2: sqrt(W (e^x - 1)) with x = z^2 / (s - 2).
         growth = root_growth(min(z * z * per_degree(arm), _LARGEST))
-        away = z * spread(arm, goal, unseen, largest(arm)) * growth
+        away = z * standard_error(arm, goal, unseen, largest(arm)) * growth
         return estimate(arm, goal) + (max(away, 0.0) if optimistic > 0.0 else away)
 
     return named(sampled, root, largest)
@@ -223,7 +227,7 @@ def sampled_of(root: Callable[..., Any], largest: Callable[..., Any]) -> Callabl
 
 @dataclass(frozen=True)
 class ScaleFree(IndexPolicy):
-    """Policies for signed RSSR."""
+    """Base class of policies for signed RSSR."""
 
     least_pilot: ClassVar[int] = 3
 
@@ -246,7 +250,7 @@ class ScaleFree(IndexPolicy):
 
 @dataclass(frozen=True)
 class AnyObjective(ScaleFree):
-    """Policies for any objective: signed RSSR if L is given."""
+    """Base class of policies for any objective: signed RSSR if L is given."""
 
     objective: Objective | None = field(default=None, kw_only=True)
 
@@ -277,7 +281,7 @@ class AnyObjective(ScaleFree):
 
     @property
     def parts(self) -> Parts | None:
-        if self.score is largest_variance:  # W may take the variances of all arms
+        if self.score is largest_variance:  # W may depend on the variances of all arms
             return None
         return parts_of(self.goal.root, influence_variance_of(self.goal.root), no_offset)
 
@@ -291,7 +295,7 @@ class AnyObjective(ScaleFree):
 
 @dataclass(frozen=True)
 class ScaleFreeUCB(AnyObjective):
-    r"""SF-UCB: an upper bound of the root of the objective (by default signed RSSR), as wide as that is uncertain.
+    r"""SF-UCB: an upper confidence bound on the root of the objective (by default signed RSSR).
 
     .. math:: \hat h + \sqrt{\hat W\,\left(e^{2 c \ln N/(s-2)} - 1\right)},
 
@@ -300,16 +304,16 @@ class ScaleFreeUCB(AnyObjective):
     Parameters
     ----------
     L, risk_free : float | None and float, optional
-        of signed RSSR: its regulariser, in units of the variance of rewards, and the rate that is
-        subtracted from every reward
+        parameters of signed RSSR: its regulariser, in units of the variance of rewards, and the rate that is subtracted
+        from every reward
     objective : Objective | None, optional
-        instead of them, any objective
+        any objective, instead of L and risk_free
     c : float, optional
-        width of the confidence term; smaller explores less and locks in more often (1 is classical)
+        scale of the confidence term; a smaller one explores less and locks in more often (1 is classical)
     dependent : bool, optional
-        count pulls as s (1 - r)/(1 + r), r the autocorrelation of an arm's rewards from pull to pull, corrected for few
-        pulls, if it is above 0. For autocorrelated arms that wait until they are played (``clock="pulls"``). Not for
-        arms that go on in every round: there it makes things worse
+        count pulls as s (1 - r)/(1 + r) if r > 0, where r is the autocorrelation of an arm's rewards from pull to pull,
+        corrected for its small-sample bias. For autocorrelated arms that advance only when they are played
+        (``clock="pulls"``). Not for arms that advance in every round: there it makes things worse
 
     Examples
     --------
@@ -335,8 +339,8 @@ class ScaleFreeUCB(AnyObjective):
         rest = kept.pop("rest", 0.0)  # of earlier versions
         if rest:
             raise InvalidInputError(
-                f"rest={shown(rest)}: playing every arm once in so many rounds is not offered any more; it had more "
-                "regret and locked in more often than the default (docs/scale-free.md)"
+                f"rest={shown(rest)}: playing every arm once in a given number of rounds is no longer supported; it "
+                "had more regret and locked in more often than the default (docs/scale-free.md)"
             )
         return super().from_parameters(kept)
 
@@ -346,12 +350,12 @@ class ScaleFreeUCB(AnyObjective):
         return upper_bound_of(self.goal.root, counted, of_itself if self.score is None else of_all_arms)
 
     def nondecreasing(self, lowest: float) -> bool:
-        return self.score is None and not self.dependent  # h and W stand still, and the width grows with N
+        return self.score is None and not self.dependent  # h and W are constant, and the width grows with N
 
 
 @dataclass(frozen=True)
 class _Forgetting(ScaleFreeUCB):
-    """Checks that both forms share: enough is remembered to tell arms apart."""
+    """Common checks: enough is remembered to distinguish arms."""
 
     def check(self) -> None:
         super().check()
@@ -370,16 +374,16 @@ class _Forgetting(ScaleFreeUCB):
 
 @dataclass(frozen=True)
 class SlidingWindowUCB(_Forgetting):
-    r"""SW-SF-UCB: SF-UCB on the rewards of the last rounds alone, for arms that drift or switch.
+    r"""SW-SF-UCB: SF-UCB on a sliding window of rewards, for arms that drift or switch.
 
-    In its formula pulls are those within the window, and N is at most its length.
+    In its formula, pulls are those within the window, and N is at most its length.
 
     Parameters
     ----------
     L, risk_free, c : float | None and float, optional
         as for :class:`ScaleFreeUCB`
     window : int, optional
-        how many rounds are remembered, at most a million; about as long as arms stay the same, or a little less
+        number of rounds remembered, at most a million; about as long as arms stay the same, or a little less
 
     Examples
     --------
@@ -408,9 +412,10 @@ class SlidingWindowUCB(_Forgetting):
 
 @dataclass(frozen=True)
 class DiscountedUCB(_Forgetting):
-    r"""D-SF-UCB: SF-UCB on rewards that weigh less the older they are, for arms that drift or switch.
+    r"""D-SF-UCB: SF-UCB on discounted rewards, for arms that drift or switch.
 
-    A reward of k rounds ago has the weight :math:`\gamma^k`; weights take the place of pulls, and their sum that of N.
+    A reward from k rounds ago has weight :math:`\gamma^k`; total weights replace pulls, and their sum over arms
+    replaces N.
 
     Parameters
     ----------
@@ -437,7 +442,7 @@ class DiscountedUCB(_Forgetting):
 
     @property
     def parts(self) -> None:
-        return None  # every round changes what is known of every arm
+        return None  # every round changes the statistics of every arm
 
     @property
     def memory(self) -> tuple[int, float]:
@@ -450,11 +455,11 @@ class DiscountedUCB(_Forgetting):
 
 @dataclass(frozen=True)
 class ScaleFreeIMED(AnyObjective):
-    r"""SF-IMED: plays the arm for which being the best is least refuted, with nothing to tune.
+    r"""SF-IMED: plays the arm with the least evidence against being the best.
 
     Minimises :math:`\frac{s_i-2}{2}\ln(1 + (\hat h_{\max} - \hat h_i)^2 / \hat W_i) + \ln s_i`.
 
-    Parameters are those of :class:`ScaleFreeUCB` but for c: it has nothing to tune.
+    Parameters are those of :class:`ScaleFreeUCB` except c: there is nothing to tune.
 
     Examples
     --------
@@ -483,17 +488,17 @@ class ScaleFreeIMED(AnyObjective):
 
 @dataclass(frozen=True)
 class ScaleFreeTS(AnyObjective):
-    r"""W-TS: Thompson sampling of the root of the objective (by default signed RSSR), as wide as that is uncertain.
+    r"""W-TS: Thompson sampling on the root of the objective (by default signed RSSR).
 
-    Argmax of :math:`\hat h + \mathrm{sign}(z)\sqrt{\hat W (e^{z^2/(s-2)} - 1)}`, z standard normal: a sample that
-    allows for skewness, which a normal-gamma posterior does not.
+    Plays the argmax of :math:`\hat h + \mathrm{sign}(z)\sqrt{\hat W (e^{z^2/(s-2)} - 1)}`, where z is standard normal.
+    Unlike a normal-gamma posterior, this allows for skewness.
 
     Parameters
     ----------
     L, risk_free, objective : float | None and float and Objective | None, optional
         as for :class:`ScaleFreeUCB`
     optimistic : bool, optional
-        take :math:`\hat h` itself where z is below 0: less regret, somewhat more runs that lock in
+        use :math:`\hat h` itself if z is below 0: less regret, somewhat more runs that lock in
 
     Examples
     --------
@@ -522,4 +527,4 @@ class ScaleFreeTS(AnyObjective):
     def parts(self) -> Parts | None:
         if self.score is largest_variance:
             return None
-        return parts_of(self.goal.root, spread_of(self.goal.root), per_degree)
+        return parts_of(self.goal.root, standard_error_of(self.goal.root), per_degree)

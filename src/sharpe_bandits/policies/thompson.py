@@ -1,7 +1,7 @@
 """Thompson sampling with normal and normal-gamma posteriors: MVTS and its relatives, and the paper's Modified-MVTS.
 
-The posterior of an arm after s pulls is Gamma(1/2 + s/2, rate 1/2 + (s-1) V / 2) for the precision tau, which is what
-the published updates a += 1/2, b += (s/(s+1)) (x - X)^2 / 2 add up to, and N(X, 1/s) for the mean.
+The posterior of an arm after s pulls is Gamma(1/2 + s/2, rate 1/2 + (s-1) V / 2) for the precision tau, to which the
+published updates a += 1/2, b += (s/(s+1)) (x - X)^2 / 2 add up, and N(X, 1/s) for the mean.
 """
 
 import math
@@ -20,7 +20,7 @@ ModifiedForm = Literal["printed", "repaired", "authors"]
 
 
 def sampled_variance(arm: ArmRecord) -> float:
-    """1/tau, tau drawn from the posterior of the precision."""
+    """1/tau, where tau is drawn from the posterior of the precision."""
     shape = 0.5 + 0.5 * arm.pulls
     rate = 0.5 + 0.5 * (arm.pulls - 1.0) * arm.variance
     return rate / gamma(arm.key, shape)
@@ -58,7 +58,7 @@ def modified_repaired(arm: ArmRecord, t: int, L: float) -> float:
 
 
 def modified_authors(arm: ArmRecord, t: int, L: float) -> float:
-    """ln u of the upper end u drawn: it grows with u, as (u/2)^2/(L + u^2/12) does, and takes no power."""
+    """ln u of the sampled upper end u: it increases with u, as (u/2)^2/(L + u^2/12) does, and needs no power."""
     return log(max(0.5, arm.maximum)) - log(uniform(arm.key, 0)) / (0.5 + arm.pulls)
 
 
@@ -74,7 +74,8 @@ def normal_gamma(arm: ArmRecord, t: int, L: float) -> float:
 
 @dataclass(frozen=True)
 class ThompsonSampling(IndexPolicy):
-    r"""Gaussian Thompson sampling on the mean: :math:`\theta \sim N(\bar X, \sigma_0^2/(s+1))`, ``variance`` known.
+    r"""Gaussian Thompson sampling on the mean: :math:`\theta \sim N(\bar X, \sigma_0^2/(s+1))`, with known
+    ``variance``.
 
     Examples
     --------
@@ -123,7 +124,7 @@ class MTS(IndexPolicy):
 
 @dataclass(frozen=True)
 class VTS(IndexPolicy):
-    r"""VTS: Thompson sampling for the least variance, argmax of :math:`-1/\tau`.
+    r"""VTS: Thompson sampling for the smallest variance, argmax of :math:`-1/\tau`.
 
     Examples
     --------
@@ -172,11 +173,11 @@ class MVTS(IndexPolicy):
 class ModifiedMVTS(IndexPolicy):
     r"""Modified-MVTS, the paper's benchmark on RSSR.
 
-    ``form="printed"`` is eq. 5 as it stands, :math:`\theta^2 / (L + \sqrt{1/\tau})`, which tends to
-    :math:`\mu^2/(L+\sigma)` and so may settle on another arm than RSSR's best. ``form="repaired"`` is
+    ``form="printed"`` is eq. 5 as printed, :math:`\theta^2 / (L + \sqrt{1/\tau})`, which tends to
+    :math:`\mu^2/(L+\sigma)` and may therefore settle on an arm other than RSSR's best. ``form="repaired"`` is
     :math:`\theta^2 / (L + 1/\tau)`. ``form="authors"`` is the released code for uniform arms: a Pareto posterior of the
     upper end, :math:`u \sim \mathrm{Pareto}(1/2 + s, \max(1/2, \max x))`, index :math:`(u/2)^2/(L + u^2/12)`;
-    since that grows with u, arms are compared by :math:`\ln u`, whatever L is.
+    since that increases with u, arms are compared by :math:`\ln u`, whatever L is.
 
     Examples
     --------
@@ -208,7 +209,7 @@ class ModifiedMVTS(IndexPolicy):
 class NormalGammaTS(IndexPolicy):
     r"""Normal-gamma Thompson sampling on RSSR: :math:`\theta \sim N(\bar X, 1/(s\tau))`.
 
-    Argmax of :math:`\theta^2/(L+1/\tau)`. The square loses the sign: where means can be below 0 it locks in to losing
+    Argmax of :math:`\theta^2/(L+1/\tau)`. The square loses the sign: if means can be below 0, it may lock in to losing
     arms (see docs/scale-free.md).
 
     Examples
@@ -235,10 +236,10 @@ class NormalGammaTS(IndexPolicy):
 
 @dataclass(frozen=True)
 class SRTS(IndexPolicy):
-    r"""SRTS as published: argmax of :math:`\theta / (L_0 + \rho/\tau)`, draws as for :class:`MVTS`.
+    r"""SRTS as published: argmax of :math:`\theta / (L_0 + \rho/\tau)`, sampled as in :class:`MVTS`.
 
-    It tends to :math:`\mu/(L_0 + \rho\sigma^2)`, SR-like with the regulariser :math:`L_0/\rho`, for normal rewards. Its
-    prior and the unit variance of :math:`\theta` have a scale: on small rewards it explores all arms alike, on large
+    For normal rewards it tends to :math:`\mu/(L_0 + \rho\sigma^2)`, SR-like with the regulariser :math:`L_0/\rho`. Its
+    prior and the unit variance of :math:`\theta` have a scale: on small rewards it explores all arms equally, on large
     ones it locks in.
 
     Examples

@@ -35,7 +35,7 @@ class UUCB(IndexPolicy):
     .. math:: \frac{\bar X - r}{\sqrt{\epsilon_0 + \bar V}} + 2b\,\max\{x^{1/2}, x^{q/2}\},
         \qquad x = \frac{g \ln N}{\nu s},\ b = 4\max\{1/\epsilon_0,\ 2\epsilon_0^{-3/2}(|r| + 1)\}
 
-    The sign under the root is plus (the minus that the paper prints is undefined at its own settings).
+    The sign under the root is plus (with the minus printed in the paper, the index is undefined at its own settings).
 
     Examples
     --------
@@ -49,7 +49,7 @@ class UUCB(IndexPolicy):
         "Cassel, Mannor & Zeevi, A General Framework for Bandit Problems Beyond Cumulative Objectives"
     )
 
-    # The width exceeds most gaps for the whole horizon, so that arms are played nearly in turn.
+    # The width exceeds most gaps for the whole horizon, so arms are played almost in turn.
     long_leads: ClassVar[bool] = False
 
     epsilon0: float

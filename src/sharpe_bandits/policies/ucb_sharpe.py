@@ -1,8 +1,8 @@
 """UCB-SR-like and UCB-RSSR, the paper's policies for the Sharpe family.
 
-Both indices are printed as a sum of two fractions; here they are one, which is the same number with one division. The
-confidence width is undefined where D <= 3 epsilon: by default the index is then infinite; as printed, the width turns
-negative and starves the arm.
+Both indices are printed as a sum of two fractions; here they are a single fraction, which saves a division. The
+confidence width is undefined where D <= 3 epsilon: by default the index is then infinite; as printed, the width becomes
+negative and the arm is starved.
 """
 
 import math
@@ -15,9 +15,9 @@ from ..objectives import RSSR, Objective, SharpeLike
 from ..validation import finite, one_of, positive
 from .base import ENOUGH, PAPER, IndexPolicy
 
-#: Rounds of a game without a horizon, when asked whether it will ever be long enough.
+#: Horizon assumed for a game without one, to check whether it will ever be long enough.
 LONG_LIFE = 10**6
-#: What the index is where the confidence width is undefined.
+#: The index where the confidence width is undefined.
 UndefinedWidth = Literal["infinite", "printed"]
 
 
@@ -66,7 +66,7 @@ class _UCBSharpe(IndexPolicy):
         needed = 18.0 * math.log(end) / d**2  # pulls s for which d > 3 sqrt(2 ln N / s)
         if needed * len(arms) <= end:
             return super().reward_warning(arms, horizon)
-        fate = "arms are played in rotation" if self.undefined_width == "infinite" else "choices mean nothing"
+        fate = "arms are played in rotation" if self.undefined_width == "infinite" else "choices are meaningless"
         return (
             f"{self.name} needs about {needed:.1g} pulls of every arm before its confidence width is defined on "
             f"rewards of this scale (L plus variance is {d:.2g}); until then {fate}. Use ScaleFreeUCB(L=...), "
@@ -81,8 +81,8 @@ class UCBRSSR(_UCBSharpe):
     .. math:: \frac{\bar X^2}{D} + \frac{(\bar V + \tilde X + 2\epsilon + L)\,\epsilon}{D\,(D - 3\epsilon)},
         \qquad D = L + \bar V,\ \epsilon = \sqrt{2 \ln N / s}
 
-    The square loses the sign: where means can be below the risk-free rate it locks in to losing arms (see
-    docs/scale-free.md); :class:`~sharpe_bandits.ScaleFreeUCB` keeps it.
+    The square loses the sign: if means can be below the risk-free rate, it may lock in to losing arms (see
+    docs/scale-free.md); :class:`~sharpe_bandits.ScaleFreeUCB` keeps the sign.
 
     Parameters
     ----------

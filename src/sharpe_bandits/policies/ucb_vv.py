@@ -1,4 +1,4 @@
-"""UCB-VV: play the arm whose variance may be largest."""
+"""UCB-VV: play the arm with the largest upper confidence bound on its variance."""
 
 from dataclasses import dataclass
 from typing import ClassVar

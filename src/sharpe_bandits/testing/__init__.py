@@ -1,4 +1,4 @@
-"""Contracts that every policy and every arm of this library keeps, for testing one's own.
+"""Contract tests that every policy and every arm of this library passes, for testing your own.
 
 ``check_policy(policy)`` and ``check_arm(arm)`` raise AssertionError with what is wrong. The classes are for pytest::
 

@@ -1,4 +1,4 @@
-"""What every arm must do: have moments that its rewards have, stay in its support, be described and saved."""
+"""The contract of arms: rewards match the moments and stay in the support, and an arm can be described and saved."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from .contract import check_round_trips, require, run_all
 
 
 def rewards(arm: Arm, pulls: int, seed: int) -> np.ndarray:
-    """What successive pulls of an arm pay."""
+    """Rewards of successive pulls of an arm."""
     bandit = Bandit([arm, Constant(0.0)], clock="pulls")
     played = trace(RoundRobin(), bandit, horizon=2 * pulls, seed=seed)
     return played.rewards[played.choices == 0]
 
 
 class ArmContract:
-    """Tests that any arm must pass. Subclass it and say which: ``@pytest.mark.parametrize("arm", [...])``.
+    """Tests that any arm must pass. Subclass it and parametrise: ``@pytest.mark.parametrize("arm", [...])``.
 
     Attributes
     ----------
     batches : int
-        samples are so many batches of 1,000 rewards in a row, whose means give standard errors
+        number of batches of 1,000 successive rewards, from whose means standard errors are computed
     seed : int
-        of the samples
+        seed of the samples
 
     Examples
     --------
@@ -56,7 +56,7 @@ class ArmContract:
         )
         require(low <= mean <= high, f"the mean {mean} lies outside the support [{low}, {high}]")
         room = (high - mean) * (mean - low) if high > low else 0.0
-        # Bhatia & Davis: nothing varies more on the support. Pearson: kurtosis is at least 1 + skewness squared.
+        # Bhatia & Davis: the largest variance on the support. Pearson: kurtosis is at least 1 + skewness squared.
         require(variance <= room * (1 + 1e-9), f"the variance {variance} is too large for the support [{low}, {high}]")
         require(
             not math.isfinite(third + fourth) or fourth * variance * (1 + 1e-9) + 1e-300 >= variance**3 + third**2,
@@ -64,7 +64,9 @@ class ArmContract:
         )
 
     def test_its_rewards_have_its_moments(self, arm: Arm) -> None:
-        """Every moment within five standard errors, and inside the support; a variance 2% off would be noticed."""
+        """Every moment is within five standard errors, and rewards are inside the support; a variance that is 2% off
+        would fail.
+        """
         out = rewards(arm, 1000 * self.batches, self.seed)
         low, high = arm.support
         require(
@@ -77,27 +79,27 @@ class ArmContract:
             error = powers.reshape(self.batches, 1000).mean(axis=1).std(ddof=1) / math.sqrt(self.batches)
             require(
                 abs(powers.mean() - expected) <= 5 * error + 1e-12 * abs(expected),
-                f"moment {k} is said to be {expected!r}, and is {powers.mean()!r} +- {error:.2g} in {out.size} rewards",
+                f"moment {k} is declared as {expected!r} and is {powers.mean()!r} +- {error:.2g} in {out.size} rewards",
             )
 
     def test_its_rewards_are_a_function_of_the_seed(self, arm: Arm) -> None:
         first, again, other = (rewards(arm, 500, seed) for seed in (1, 1, 2))
-        require((first == again).all(), "the same seed gave other rewards")
+        require((first == again).all(), "the same seed produced different rewards")
         if arm.variance > 0:
-            require((first != other).any(), "another seed gave the same rewards")
+            require((first != other).any(), "another seed produced the same rewards")
 
     def test_its_quantiles_rise(self, arm: Arm) -> None:
-        """An arm that is drawn by a table of quantiles pays more where a uniform one does with the same numbers."""
+        """An arm drawn from a table of quantiles is increasing in the uniform numbers it is drawn from."""
         if arm.draws().kind != QUANTILE:
             return
         order = np.argsort(rewards(Uniform(0.0, 1.0), 20_000, self.seed))
         paid = rewards(arm, 20_000, self.seed)[order]
         step = np.diff(paid)
-        require(step.min() >= -1e-9 * math.sqrt(arm.variance), f"its quantile function falls by {-step.min():.3g}")
+        require(step.min() >= -1e-9 * math.sqrt(arm.variance), f"its quantile function decreases by {-step.min():.3g}")
 
 
 def check_arm(arm: Arm) -> None:
-    """Draw from an arm and save it; AssertionError says what is wrong. See :class:`ArmContract`.
+    """Run all tests of :class:`ArmContract` on an arm; an AssertionError says what is wrong.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What contracts are made of: tests as methods, run by pytest or one after another."""
+"""Building blocks of contracts: tests as methods, run by pytest or one after another."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..errors import SharpeBanditsError
 
 
 def require(condition: Any, message: str) -> None:
-    """Raise AssertionError with the message unless the condition holds (also where Python drops assert statements)."""
+    """Raise AssertionError with the message unless the condition holds (even if assert statements are disabled)."""
     if not condition:
         raise AssertionError(message)
 
 
 def refused(what: str, attempt: Callable[[], Any], error: type[SharpeBanditsError] = SharpeBanditsError) -> str:
-    """The message with which an attempt is refused; AssertionError if it is not, or with another kind of error."""
+    """The message of the error with which an attempt is rejected; AssertionError if it is not, or by another error."""
     try:
         attempt()
     except error as caught:
@@ -31,7 +31,7 @@ def refused(what: str, attempt: Callable[[], Any], error: type[SharpeBanditsErro
 
 
 def check_round_trips(thing: Any, from_dict: Callable[[dict[str, Any]], Any]) -> None:
-    """Require that a thing is the same after a trip through JSON, pickled, and copied."""
+    """Require that a thing is the same after a round trip through JSON, pickling and copying."""
     again = from_dict(json.loads(json.dumps(thing.to_dict(), allow_nan=False)))
     require(again == thing and again.to_dict() == thing.to_dict(), f"{thing!r} came back from plain data as {again!r}")
     for way, made in (("pickled", pickle.loads(pickle.dumps(thing))), ("copied", copy.deepcopy(thing))):
@@ -40,7 +40,7 @@ def check_round_trips(thing: Any, from_dict: Callable[[dict[str, Any]], Any]) ->
 
 
 def run_all(contract: Any, thing: Any) -> None:
-    """Every test of a contract, in order of definition."""
+    """Run every test of a contract, in order of definition."""
     for kind in reversed(type(contract).__mro__):
         for name in vars(kind):
             if name.startswith("test_"):

@@ -1,4 +1,4 @@
-"""What every policy must do: be described, played, followed live, saved, refused."""
+"""The contract of policies: they can be described, simulated, used live and saved, and reject invalid input."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from ..policies.base import Policy, policy_from_dict
 from ..simulation import simulate, trace
 from .contract import check_round_trips, refused, require, run_all
 
-#: Rewards that no agent may take.
+#: Rewards that every agent must reject.
 BAD_REWARDS = (float("nan"), float("inf"), -float("inf"), None, "1", b"1", 1j, True, [1.0], np.ma.masked,
                np.datetime64("2020-01-01"), np.timedelta64(1, "D"), 10**400)  # fmt: skip
 
 
 class PolicyContract:
-    """Tests that any policy must pass. Subclass it and say which: ``@pytest.mark.parametrize("policy", [...])``.
+    """Tests that any policy must pass. Subclass it and parametrise: ``@pytest.mark.parametrize("policy", [...])``.
 
     Attributes
     ----------
     arms, horizon, seed : int
-        the game that is played, on recorded rewards; the horizon is longer where the policy needs it
+        the game that is played, on recorded rewards; the horizon is longer if the policy needs it
 
     Examples
     --------
@@ -74,7 +74,7 @@ class PolicyContract:
         return high
 
     def tape(self, policy: Policy) -> Tape:
-        """Continuous rewards above 0, so that choices hang on the index and not on ties."""
+        """Continuous rewards above 0, so that choices depend on the index and not on ties."""
         shape = np.linspace(2.0, 3.0, self.arms)[:, None]
         return Tape(np.random.default_rng(17).gamma(shape, 0.5, size=(self.arms, self.rounds(policy))))
 
@@ -83,7 +83,7 @@ class PolicyContract:
         return policy.agent(self.arms, horizon=self.rounds(policy), seed=self.seed)
 
     def step(self, agent: Agent, tape: Tape) -> Any:
-        """Ask, tell what the tape has, and give the arm."""
+        """Ask, tell the reward from the tape, and return the arm."""
         arm = agent.ask()
         agent.tell(arm, tape.rewards[arm, agent.pulls[arm]])
         return arm
@@ -103,7 +103,7 @@ class PolicyContract:
             policy.name = "changed"  # type: ignore[misc]
         except AttributeError:
             refused_to_change = True
-        require(refused_to_change, f"{kind.__name__} must be a frozen dataclass: what was learnt lives in an agent")
+        require(refused_to_change, f"{kind.__name__} must be a frozen dataclass: what was learnt is kept in an agent")
 
     def test_it_makes_round_trips(self, policy: Policy) -> None:
         check_round_trips(policy, policy_from_dict)
@@ -131,11 +131,13 @@ class PolicyContract:
         found = agent.recommend()
         require(found == played.recommended, f"the agent recommends {found}, the engine {played.recommended}")
 
-    def test_pulls_under_way_are_allowed_for(self, policy: Policy) -> None:
-        """Asked several times before it is told, an agent spreads the pilot and ends within its budget."""
+    def test_pending_pulls_are_allowed_for(self, policy: Policy) -> None:
+        """Asked several times before it is told, an agent spreads the pilot over arms and stays within its budget."""
         tape, agent = self.tape(policy), self.new_agent(policy)
         first = [agent.ask() for _ in range(self.arms)]
-        require(sorted(first) == list(range(self.arms)), f"asked {self.arms} times, it gave {first}, not all arms once")
+        require(
+            sorted(first) == list(range(self.arms)), f"asked {self.arms} times, it chose {first}, not each arm once"
+        )
         open_pulls, rounds = first, self.rounds(policy)
         while not agent.done:
             try:
@@ -144,7 +146,7 @@ class PolicyContract:
                     continue
             except (WaitForRewardsError, CampaignOverError):
                 require(open_pulls, "the agent waits for rewards of pulls that were never asked for")
-            require(Agent.from_json(agent.to_json()).pending == agent.pending, "a saved agent forgot pulls under way")
+            require(Agent.from_json(agent.to_json()).pending == agent.pending, "a saved agent forgot pending pulls")
             while open_pulls and not agent.done:
                 arm = open_pulls.pop(0)
                 agent.tell(arm, tape.rewards[arm, agent.pulls[arm]])
@@ -155,13 +157,13 @@ class PolicyContract:
         tape, rounds = self.tape(policy), self.rounds(policy)
         first, again = (trace(policy, tape, horizon=rounds, seed=self.seed).choices for _ in range(2))
         require(
-            np.array_equal(first, again), "the same seed gave other choices: an index must not have a memory of its own"
+            np.array_equal(first, again), "the same seed led to other choices: an index must not keep state of its own"
         )
 
     def test_the_settled_policy_makes_the_same_choices(self, policy: Policy) -> None:
         tape, rounds = self.tape(policy), self.rounds(policy)
         settled = policy.settled(rounds, self.arms)
-        require(settled.settled(rounds, self.arms) == settled, f"{settled!r} is not settled once for all")
+        require(settled.settled(rounds, self.arms) == settled, f"settling {settled!r} again changes it")
         before, after = (trace(p, tape, horizon=rounds, seed=self.seed).choices for p in (policy, settled))
         require(np.array_equal(before, after), f"{settled!r} makes other choices than {policy!r}")
 
@@ -177,7 +179,7 @@ class PolicyContract:
                 require(str(least) in said, f"the error must say that {least} rounds are needed, not {said!r}")
 
     def test_it_can_be_simulated_and_judged(self, policy: Policy) -> None:
-        """In one chunk or many, run by run what :func:`trace` gives; the regret is that of the traces."""
+        """In one chunk or many, runs are those of :func:`trace`; the regret is that of the traces."""
         if policy.setting == "fixed confidence":
             return  # played by identify, which has no given horizon
         tape, rounds, runs = self.tape(policy), self.rounds(policy), 3
@@ -195,10 +197,10 @@ class PolicyContract:
             )
 
     def test_all_kernels_make_the_same_choices(self, policy: Policy) -> None:
-        """Where the index is said not to fall as rounds pass, being lazy must not change a choice."""
+        """If the index is declared nondecreasing, the lazy kernel must make the same choices."""
         if policy.setting == "fixed confidence":
             return  # one kernel plays it
-        bandit = Bandit([Uniform(0.0, 1.0 + 0.02 * i) for i in range(self.arms)])  # so alike that leads change
+        bandit = Bandit([Uniform(0.0, 1.0 + 0.02 * i) for i in range(self.arms)])  # so similar that the lead changes
         rounds = max(2000, self.rounds(policy))
         plain = trace(policy, bandit, horizon=rounds, seed=self.seed)
         for kernel in ("lazy", "side by side"):
@@ -210,7 +212,7 @@ class PolicyContract:
             first = int(np.argmax(plain.choices != other.choices))
             require(
                 np.array_equal(plain.choices, other.choices),
-                f"the {kernel} kernel plays another arm in round {first + 1}: does the index fall as rounds pass?",
+                f"the {kernel} kernel plays another arm in round {first + 1}: does the index decrease with t?",
             )
 
     def test_a_saved_agent_continues_exactly(self, policy: Policy) -> None:
@@ -227,7 +229,7 @@ class PolicyContract:
                 require(moved.to_json() == before, "a state is not the same after it was saved and loaded")
             ours, theirs = self.step(plain, tape), self.step(moved, tape)
             require(ours == theirs, f"after {plain.t} rounds the agent that was saved asked for {theirs}, not {ours}")
-        require(moved.done and moved.recommend() == plain.recommend(), "the agent that was saved ended otherwise")
+        require(moved.done and moved.recommend() == plain.recommend(), "the agent that was saved ended differently")
 
     def test_bad_rewards_and_states_are_refused_and_change_nothing(self, policy: Policy) -> None:
         tape, agent = self.tape(policy), self.new_agent(policy)
@@ -237,7 +239,7 @@ class PolicyContract:
         for reward in BAD_REWARDS:
             refused(f"the reward {reward!r}", lambda reward=reward: agent.tell(0, reward))  # type: ignore[misc]
         refused("an unknown arm", lambda: agent.tell("no such arm", 1.0))
-        require(agent.to_json() == before, "what was refused changed the agent")
+        require(agent.to_json() == before, "rejected input changed the agent")
         state = json.loads(before)
         refused(
             "a state that was changed", lambda: Agent.from_json(json.dumps({**state, "t": 99})), UnreadableDataError
@@ -248,7 +250,7 @@ class PolicyContract:
 
 
 def check_policy(policy: Policy) -> None:
-    """Play, save and abuse a policy; AssertionError says what it does wrong. See :class:`PolicyContract`.
+    """Run all tests of :class:`PolicyContract` on a policy; an AssertionError says what is wrong.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The paper's bounds as functions of a bandit, how often they are violated, how regret grows, and the least it can be.
+"""The paper's bounds as functions of a bandit, their measured coverage, the growth of regret, and its lower bound.
 
 Every bound of the paper has a ``form``: "printed", "repaired" or "proved" (see :data:`FORMS`).
 """

@@ -1,4 +1,4 @@
-"""What a bound is, when it says nothing, and what bounds are computed from."""
+"""Bounds, when they are vacuous, and the moments and supports they are computed from."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ..errors import InvalidInputError
 from ..metrics import Estimate
 from ..validation import one_of
 
-#: How a bound can be read.
+#: The forms of a bound.
 #:
-#: printed : as the paper has it
-#: repaired : with the paper's slips set right
-#: appendix : (regret of UCB-RSSR alone) the appendix's bound before it is loosened to the printed one
+#: printed : as printed in the paper
+#: repaired : with the paper's errors corrected
+#: appendix : (regret of UCB-RSSR only) the appendix's bound before it is loosened to the printed one
 #: proved : every step of its proof holds for the policy as this library plays it. Only the regret of UCB-SR-like and
-#:     UCB-RSSR has a form of its own here: there the slips that can be set right do not save the printed argument.
-#:     Everywhere else the repaired form is proved, and the two are one.
+#:     UCB-RSSR has a separate proved form: there, correcting the errors does not save the printed argument. Everywhere
+#:     else the repaired form is proved, and the two are the same.
 Form = Literal["printed", "repaired", "appendix", "proved"]
-#: What a measurement says of a bound or of a claim.
+#: The verdict of a measurement on a bound or a claim.
 Judgement = Literal["holds", "fails", "undecided"]
 #: The forms that all bounds have.
 FORMS: tuple[Form, ...] = ("printed", "repaired", "proved")
@@ -39,17 +39,17 @@ class Bound:
     value : float
         the bound; infinite where it is undefined
     vacuous : bool
-        whether it says nothing: a probability of at least 1, a regret of at least n times the largest gap, or undefined
+        whether it is trivial: a probability of at least 1, a regret of at least n times the largest gap, or undefined
     form : Form
-        how the statement is read
+        the form of the statement
     source : str
-        the statement it comes from, in plain words
+        the statement it comes from
     reason : str, optional
         why it is undefined, if it is
     kind : Literal['probability', 'regret'], optional
         what is bounded
     applies : bool, optional
-        whether the bandit meets the assumptions that the statement makes (such as rewards in [0, 1])
+        whether the bandit satisfies the assumptions of the statement (such as rewards in [0, 1])
 
     Examples
     --------
@@ -92,7 +92,7 @@ def bisected(holds: Callable[[float], bool], high: float) -> tuple[float, float]
 
 
 def within(measured: Estimate, bound: float) -> Judgement:
-    """Whether a measured mean is surely within a bound."""
+    """Whether a measured mean is certainly within a bound, certainly not, or neither."""
     return "holds" if measured.high <= bound else "fails" if measured.low > bound else "undecided"
 
 
@@ -104,14 +104,14 @@ def probability(value: float, form: Form, source: str, *, reason: str = "", appl
 
 
 def regret(value: float, trivial: float, form: Form, source: str, *, reason: str = "", applies: bool = True) -> Bound:
-    """A bound on a regret that cannot exceed ``trivial`` anyway."""
+    """A bound on a regret, which can never exceed ``trivial``."""
     if reason or math.isnan(value):
         return Bound(math.inf, True, form, source, reason or "the formula is not a number here", "regret", applies)
     return Bound(float(value), bool(value >= trivial), form, source, "", "regret", applies)
 
 
 class Facts(NamedTuple):
-    """What bounds look at, per arm, after the risk-free rate is taken off every reward.
+    """Moments and supports of arms, after subtracting the risk-free rate from every reward.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ def independent(arms: Iterable[Arm]) -> None:
 
 
 def facts(bandit: Any, risk_free: float = 0.0) -> Facts:
-    """What bounds look at, of a bandit with known moments."""
+    """The moments and supports of a bandit with known moments."""
     fixed = as_environment(bandit)
     if not isinstance(fixed, Bandit):
         raise InvalidInputError(f"bounds need a Bandit of arms with known moments, got {bandit!r}")

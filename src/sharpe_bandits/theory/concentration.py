@@ -1,4 +1,4 @@
-r"""Concentration inequalities: how far the sample variance, SR-like and RSSR stray from the truth.
+r"""Concentration inequalities: how far the sample variance, SR-like and RSSR deviate from their true values.
 
 Throughout, :math:`\bar X`, :math:`\tilde X`, :math:`\bar V` are the mean, second moment and unbiased variance of n
 rewards in [l, u], w = u - l, and :math:`D = L + \bar V`.
@@ -30,7 +30,7 @@ def variance_concentration(
 
     Changing one reward moves :math:`\bar V` by at most :math:`w^2 / n` (it moves n - 1 of the squared differences in
     :math:`\frac{1}{n(n-1)} \sum_{i<j} (X_i - X_j)^2` by at most :math:`w^2` each), which McDiarmid's inequality
-    squares; the lemma squares :math:`u/n`. Up to u = 1 the printed form is the weaker of the two and true.
+    squares; the lemma squares :math:`u/n`. Up to u = 1 the printed form is valid and the weaker of the two.
 
     Examples
     --------
@@ -48,13 +48,13 @@ def variance_concentration(
 def sr_like_concentration(
     epsilon: float, pulls: int, upper: float, form: Form = "repaired", *, lower: float = 0.0
 ) -> Bound:
-    r"""Theorem on SR-like: a bound on the probability that :math:`\bar X / D` strays by more than :func:`width`.
+    r"""Theorem on SR-like: a bound on the probability that :math:`\bar X / D` deviates by more than :func:`width`.
 
     .. math:: \text{printed: } 2 e^{-2 n \epsilon^2 / u^2},
         \qquad \text{repaired: } 2 e^{-2 n \epsilon^2 / w^2} + 2 e^{-2 n \epsilon^2 / w^4}
 
-    The proof needs mean and variance to be within epsilon of the truth: two events, hence a union bound (the printed
-    proof counts one), with Hoeffding's inequality for the mean and the repaired Lemma 1 for the variance.
+    The proof needs mean and variance to be within epsilon of their true values: two events, hence a union bound (the
+    printed proof counts one), with Hoeffding's inequality for the mean and the repaired Lemma 1 for the variance.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def sr_like_concentration(
 def rssr_concentration(
     epsilon: float, pulls: int, upper: float, form: Form = "repaired", *, lower: float = 0.0
 ) -> Bound:
-    r"""Theorem on RSSR: a bound on the probability that :math:`\bar X^2 / D` strays by more than :func:`width`.
+    r"""Theorem on RSSR: a bound on the probability that :math:`\bar X^2 / D` deviates by more than :func:`width`.
 
     .. math:: \text{printed: } 2 e^{-2 n \epsilon^2 / u^2},
         \qquad \text{repaired: } 2 e^{-2 n \epsilon^2 / r^2} + 2 e^{-2 n \epsilon^2 / w^4}
@@ -127,7 +127,7 @@ def radius(
     *,
     lower: float = 0.0,
 ) -> float:
-    """The epsilon for which an inequality promises ``level``: what to put in to get, say, 5% out.
+    """The epsilon for which an inequality guarantees the probability ``level``.
 
     Examples
     --------
@@ -159,19 +159,20 @@ def width(
     *,
     pulls: float = math.inf,
 ) -> Any:
-    r"""How far an estimate may stray while mean (or second moment) and variance are within epsilon of the truth.
+    r"""How far an estimate may deviate while mean (or second moment) and variance are within epsilon of their true
+    values.
 
     .. math::
         \text{printed: } & \frac{(\bar V + m + 2\epsilon + L)\,\epsilon}{D\,(D - 3\epsilon)} \\
         \text{SR-like, repaired: } & \frac{(\bar V + |\bar X| + L)\,\epsilon}{D\,(D - \epsilon)} \\
         \text{RSSR, repaired: } & \frac{(\bar V + \tilde X + 2L)\,\epsilon}{D\,(D - \epsilon)} + \frac{\bar V}{n D}
 
-    with m the mean (SR-like) or the second moment (RSSR), and epsilon itself for the variance. Derivation for RSSR:
-    :math:`\bar X^2 = \tilde X - \bar V + \bar V/n` (the printed proof leaves out the last term) gives
+    where m is the mean (SR-like) or the second moment (RSSR); for the variance the width is epsilon itself. Derivation
+    for RSSR: :math:`\bar X^2 = \tilde X - \bar V + \bar V/n` (the printed proof omits the last term) implies
     :math:`\bar\gamma^2 + 1 = (\tilde X + L)/D + \bar V/(nD)`, and with d the true D
     :math:`|(\tilde X + L)/D - (E X^2 + L)/d| \le \epsilon\,(\tilde X + L + D)/(D d)`, where :math:`d \ge D - \epsilon`.
-    To first order in epsilon the printed width is smaller by :math:`L \epsilon / D^2`: too narrow. For SR-like it is
-    wide enough.
+    To first order in epsilon the printed width is smaller by :math:`L \epsilon / D^2`, which is too narrow. For SR-like
+    it is wide enough.
 
     Parameters
     ----------
@@ -180,13 +181,13 @@ def width(
     epsilon : float
         radius for the mean (or second moment) and the variance
     variance, moment : Any
-        of the sample, numbers or arrays; the moment is the mean for SR-like, the second one for RSSR
+        of the sample, numbers or arrays; the moment is the mean for SR-like, the second moment for RSSR
     L : float | None, optional
         regulariser (not needed for the variance)
     form : Form, optional
         "printed" or "repaired"
     pulls : float, optional
-        size of the sample, for the last term of RSSR; left out, the first-order width
+        size of the sample, for the last term of RSSR; without it that term is omitted
 
     Returns
     -------
@@ -221,7 +222,7 @@ def width(
 
 
 def _tail(pulls: int, epsilon: float, scale: float) -> float:
-    """exp(-2 n epsilon^2 / scale^2), 0 for rewards that never vary."""
+    """exp(-2 n epsilon^2 / scale^2), or 0 for constant rewards."""
     return 0.0 if scale == 0 else math.exp(-2 * pulls * (epsilon / scale) ** 2)
 
 

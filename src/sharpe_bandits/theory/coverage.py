@@ -1,4 +1,4 @@
-"""Coverage: how often an estimate leaves the width that a concentration inequality gives it, and what was promised."""
+"""Coverage: how often estimates violate a concentration inequality, compared with the probability it guarantees."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from .error_bounds import variance_order
 
 @dataclass(frozen=True)
 class Coverage:
-    """How one inequality fared on one arm.
+    """Measured coverage of one inequality on one arm.
 
     Attributes
     ----------
     arm : int
         number of the arm in its bandit, 0 for a single one
     statistic : Statistic | Literal['order of variances']
-        what the inequality is about; the last for Lemma 2
+        the statistic of the inequality; "order of variances" for Lemma 2
     form : Form
         "printed" or "repaired"
     pulls : int
@@ -45,18 +45,18 @@ class Coverage:
     samples : int
         number of samples
     violations : int
-        samples whose estimate strayed from the truth by more than its width
+        samples whose estimate deviates from the true value by more than the width
     rate : Estimate
         their proportion, with its Wilson interval
     undefined : float
         proportion of samples for which the width is undefined; they are not counted as violations
     promise : float
-        what the inequality says the rate is at most
+        upper bound on the rate according to the inequality
     vacuous : bool
-        whether it promises nothing
+        whether this bound is trivial
     verdict : Judgement
-        "holds" if the whole interval is within the promise, "fails" if all of it is beyond, else "undecided" (as it
-        must be if the promise is too small for so few samples to tell)
+        "holds" if the whole interval is below the bound, "fails" if all of it is above, else "undecided" (as it must be
+        if the bound is too small for the number of samples)
 
     Examples
     --------
@@ -110,15 +110,15 @@ def coverage(
     epsilon : float | None, optional
         radius; the paper's :math:`\sqrt{2 \ln n / n}` if neither it nor ``level`` is given
     level : float | None, optional
-        instead of epsilon, what each inequality shall promise; each then has the radius that it needs for that
+        instead of epsilon, the probability that each inequality guarantees; each then has its own radius
     statistics : Iterable[Statistic], optional
         which inequalities
     forms : Iterable[Form], optional
         some of "printed", "repaired"
     seed : int, optional
-        of the samples; the same for all statistics and forms, which see the same samples
+        seed of the samples, which are the same for all statistics and forms
     confidence : float, optional
-        of the Wilson interval
+        confidence level of the Wilson interval
 
     Examples
     --------
@@ -163,9 +163,10 @@ def coverage(
 def order_coverage(
     bandit: Any, pulls: int, *, samples: int = 20_000, seed: int = 0, confidence: float = 0.99
 ) -> list[tuple[int, int, Coverage]]:
-    """Lemma 2 on every two arms of different variance: how often the lesser has the larger variance in n rewards.
+    """Lemma 2 on every pair of arms with different variances: how often the sample variance of n rewards is larger for
+    the arm with the smaller variance.
 
-    Gives (arm of larger variance, the other, how the lemma fared), printed and repaired.
+    Returns tuples of (arm with larger variance, other arm, coverage), in printed and repaired form.
 
     Examples
     --------
@@ -205,7 +206,7 @@ def _arms(thing: Any) -> tuple[Arm, ...]:
 
 
 def _drawn(arms: tuple[Arm, ...], pulls: int, samples: int, seed: int) -> tuple[np.ndarray, ...]:
-    """Of each arm: mean, variance and second moment of many samples."""
+    """Mean, variance and second moment of many samples of each arm."""
     independent(arms)
     samples, seed = whole("samples", samples, 1), whole("seed", seed, 0, 2**64 - 1)
     draws = (arm.draws() for arm in arms)
@@ -214,9 +215,10 @@ def _drawn(arms: tuple[Arm, ...], pulls: int, samples: int, seed: int) -> tuple[
 
 @lru_cache(maxsize=2)
 def _moments(draws: tuple[Draws, ...], pulls: int, samples: int, seed: int) -> tuple[np.ndarray, ...]:
-    """What several inequalities look at on the same samples, whatever their L: kept, since drawing is what takes long.
+    """Moments of samples that several inequalities share, whatever their L: cached, since sampling takes most of the
+    time.
 
-    The same for all threads, since nobody writes into it.
+    The arrays are read-only, so threads can share them.
     """
     table = stack([list(draws)])
     kernel = specialise(sample_moments, {})
@@ -234,7 +236,7 @@ def _moments(draws: tuple[Draws, ...], pulls: int, samples: int, seed: int) -> t
 def _error(
     statistic: Statistic, arm: Arm, L: float | None, mean: np.ndarray, variance: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How far each sample's estimate is from the truth, and the moment that its width looks at."""
+    """The error of each sample's estimate, and the moment that its width depends on."""
     if statistic == "variance":
         return np.abs(variance - arm.variance), second
     objective = SharpeLike(L) if statistic == "sr_like" else RSSR(L)  # type: ignore[arg-type]

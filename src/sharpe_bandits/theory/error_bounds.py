@@ -1,17 +1,17 @@
 r"""Bounds on the probability of error of SHVV, SHSR and SuRSR.
 
-How the repaired forms go. Let :math:`g_i(q)` bound the probability that arm i's estimate, from q pulls, is at least
-that of a best arm. After a phase of halving with :math:`|A|` arms alive of which h stay, the best arm is out only if h
-others have estimates at least as large. Set the j most dangerous of them aside: h - j of the rest must, so by Markov's
-inequality the probability is at most
+Outline of the repaired forms. Let :math:`g_i(q)` bound the probability that arm i's estimate, from q pulls, is at least
+that of a best arm. After a phase of halving with :math:`|A|` remaining arms, h of which stay, the best arm is dropped
+only if h others have estimates at least as large. Set aside the j others with the largest :math:`g_i`: at least h - j
+of the rest must have such estimates, so by Markov's inequality the probability is at most
 
 .. math:: \min_{0 \le j < h} \frac{1}{h - j} \sum_{r = j+1}^{|A|-1} g_{(r)}(q), \qquad g_{(1)} \ge g_{(2)} \ge \dots,
 
-whichever arms are alive, since the estimates of a fresh phase do not depend on that (the paper sets a quarter aside,
-which needs K to be a power of two). With samples kept they do, and the sum runs over all arms. Phases add up. After
-phase k of successive rejects the best arm is out only if its estimate is the least; one of any k other arms is still
-alive, so the sum of the k smallest :math:`g_i(t_k)` bounds that. Arms that tie for best count as best: the event is
-then that the last of them goes.
+whichever arms remain, since the estimates of a fresh phase do not depend on that (the paper sets a quarter aside, which
+needs K to be a power of two). If samples are kept they do, and the sum runs over all arms. The bounds of the phases add
+up. After phase k of successive rejects the best arm is dropped only if its estimate is the smallest; one of any k other
+arms still remains, so the sum of the k smallest :math:`g_i(t_k)` bounds that. Arms that tie for best count as best: the
+event is then that the last of them is dropped.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..validation import finite, not_negative, one_of, positive, whole
 from .bound import Bound, Facts, Form, check_form, facts, probability
 from .concentration import rssr_concentration
 
-#: Thresholds between two arms' values that are tried; any of them gives a true bound, the best is taken.
+#: Thresholds between two arms' values that are tried; each of them gives a valid bound, and the best is used.
 _THRESHOLDS = np.linspace(0, 1, 201)[1:-1]
 
 #: From pulls per arm to the probabilities g, of shape (best arms, other arms).
@@ -42,8 +42,8 @@ def epsilon_of_gap(gap: float, D: float, second_moment: float) -> float:
 
     .. math:: \epsilon(\Delta) = \frac{-A + \sqrt{A^2 + 4 \Delta D^2}}{4}, \qquad A = (3\Delta/2 + 1) D + \tilde X
 
-    Appendix on SHSR; the one on SuRSR drops the gap under the root. D is :math:`L + \sigma^2`, and the root lies below
-    D/3. Computed as :math:`\Delta D^2 / (A + \sqrt{A^2 + 4 \Delta D^2})`, which keeps its digits for small gaps.
+    From the appendix on SHSR; the one on SuRSR omits the gap under the root. D is :math:`L + \sigma^2`, and the root is
+    below D/3. It is computed as :math:`\Delta D^2 / (A + \sqrt{A^2 + 4 \Delta D^2})`, which is accurate for small gaps.
 
     Examples
     --------
@@ -57,14 +57,15 @@ def epsilon_of_gap(gap: float, D: float, second_moment: float) -> float:
 
 
 def variance_order(bandit: Any, arm: int, pulls: int, form: Form = "repaired") -> Bound:
-    r"""Lemma 2: a bound on the probability that an arm has a larger sample variance than the arm of largest variance.
+    r"""Lemma 2: a bound on the probability that an arm has a larger sample variance than the arm with the largest
+    variance.
 
     .. math:: \text{printed: } \exp\Big(-\frac{(t-1)^2 \delta_i^2}{2 t}\Big), \qquad
         \text{repaired: } \exp\Big(-\frac{2 t \delta_i^2}{w_i^4 + w_1^4}\Big)
 
-    after t pulls of each. The printed form takes rewards to lie in [0, 1], where the repaired one,
-    :math:`\exp(-t \delta_i^2)`, is the smaller of the two; for a wider support it is not a bound. Of several arms of
-    largest variance, the one that gives the least bound is meant.
+    after t pulls of each. The printed form assumes rewards in [0, 1], where the repaired one,
+    :math:`\exp(-t \delta_i^2)`, is the smaller of the two; for a wider support the printed form is not a bound. If
+    several arms have the largest variance, the one with the smallest bound is used.
 
     Parameters
     ----------
@@ -98,12 +99,13 @@ def variance_order(bandit: Any, arm: int, pulls: int, form: Form = "repaired") -
 
 
 def shvv_phase_error(bandit: Any, budget: int, phase: int, form: Form = "repaired") -> Bound:
-    r"""Lemma 3: a bound on the probability that the arm of largest variance goes in a phase of SHVV, n the budget.
+    r"""Lemma 3: a bound on the probability that the arm with the largest variance is dropped in a phase of SHVV, with
+    budget n.
 
     .. math:: \text{printed: } 3 \exp\Big(-\frac{(n - 4 i_k \log_2 K)^2\, \delta_{i_k}^2}{8\, n\, i_k \log_2 K}\Big),
         \qquad i_k = K / 2^{k+2}
 
-    with k = 0 for the first phase (:math:`4 i_k` arms are alive in phase k), for rewards in [0, 1]; as a rank,
+    with k = 0 for the first phase (:math:`4 i_k` arms remain in phase k), for rewards in [0, 1]; as a rank,
     :math:`i_k` is :math:`\max(\lceil i_k \rceil, 2)`, since rank 1 has no gap. Repaired: the module's text.
 
     Parameters
@@ -149,30 +151,31 @@ def path_error(
     upper: float = 1.0,
     risk_free: float = 0.0,
 ) -> list[float]:
-    r"""The paper's bound on the error of SHSR or SuRSR "on the fly": a term per phase played, from the phase's
-    estimates and a guess of :math:`\Delta_2`, the smallest gap. The bound is their sum.
+    r"""The paper's bound on the error of SHSR or SuRSR "on the fly": one term per phase played, from the phase's
+    estimates and a guess of :math:`\Delta_2`, the smallest gap. The bound is the sum of the terms.
 
     .. math:: \text{printed: SHSR } 6\, e^{-2 t_k \epsilon_k^2}, \quad \text{SuRSR } 2\, e^{-2 t_k \epsilon_k^2}
 
-    with :math:`\epsilon_k` the least root :func:`epsilon_of_gap` of the gap over the arms of the phase, their variance
-    and second moment estimated. Repaired, with rewards in a known interval: :math:`\epsilon_k` is the root of the
-    repaired width (:func:`width`) at half the gap, :math:`P = 2 \times` what :func:`rssr_concentration` gives for it
-    bounds the probability that one arm is ahead of the best, and a phase of halving has 3 P, phase k of rejects k P.
+    where :math:`\epsilon_k` is the smallest root :func:`epsilon_of_gap` of the gap over the arms of the phase, from
+    their estimated variances and second moments. Repaired, with rewards in a known interval: :math:`\epsilon_k` is the
+    root of the repaired width (:func:`width`) at half the gap; P, twice the bound of :func:`rssr_concentration` for it,
+    bounds the probability that one arm is ahead of the best; the term is 3 P for a phase of halving and k P for phase k
+    of rejects.
 
-    It is not a bound in the strict sense in either form, as the root depends on the estimates whose errors it bounds;
-    ``docs/error-bounds.md`` has how often it holds.
+    In neither form is it a bound in the strict sense, since the root depends on the estimates whose errors it bounds;
+    ``docs/error-bounds.md`` shows how often it holds.
 
     Parameters
     ----------
     phases : Sequence[PlayedPhase]
-        pulls per arm (all that its estimates rest on), whether phases are those of halving, and estimated variances and
+        pulls per arm (all that its estimates use), whether phases are those of halving, and estimated variances and
         second moments of its arms
     L, risk_free : float
-        of the policy
+        parameters of the policy
     gap : float
-        guess of the smallest gap in RSSR; a larger guess gives a smaller bound
+        guess of the smallest gap in RSSR; a larger guess makes the bound smaller
     form : Literal['printed', 'repaired'], optional
-        as the paper has it, or with its slips set right
+        as printed in the paper, or with its errors corrected
     lower, upper : float, optional
         rewards lie between them (repaired form)
 
@@ -221,7 +224,7 @@ class PlayedPhase(NamedTuple):
 
 
 def played_phases(policy: SHSR | SuRSR, budget: int, arms: int, choices: Any, rewards: Any) -> list[PlayedPhase]:
-    """What :func:`path_error` looks at, from the choices and rewards of a run (:func:`sharpe_bandits.trace`).
+    """The input of :func:`path_error`, from the choices and rewards of a run (:func:`sharpe_bandits.trace`).
 
     Examples
     --------
@@ -247,18 +250,18 @@ def played_phases(policy: SHSR | SuRSR, budget: int, arms: int, choices: Any, re
 
 
 def shvv_error(bandit: Any, budget: int, form: Form = "repaired", *, keep_samples: bool = False) -> Bound:
-    r"""Theorem on the error of SHVV, n the budget.
+    r"""Theorem on the error of SHVV with budget n.
 
     .. math:: \text{printed: } 3 \log_2 K \exp\Big(-\frac{(n - K \log_2 K)^2}{8 n \log_2 K \, H_2}\Big), \qquad
         H_2 = \max_{i \ne 1} \frac{i}{\delta_i^2}
 
-    for rewards in [0, 1], arms in order of variance. That is the appendix; the theorem itself says "at least", has
+    for rewards in [0, 1], with arms in order of variance. This is the appendix; the theorem itself says "at least", has
     :math:`n - (\log_2 K)^2`, not squared, in the exponent, and a :math:`u^4` that its proof lacks. Below
     :math:`n = K \log_2 K` the exponent would grow again, and the form is undefined.
 
-    Repaired: the module's text with :math:`g_i(q) = \exp(-2 q \delta_i^2 / (w_i^4 + w_1^4))`, McDiarmid's inequality
-    for :math:`\bar V_i - \bar V_1`, which one reward of arm i moves by at most :math:`w_i^2 / q`. For rewards in [0, u]
-    it has :math:`\exp(-q \delta^2 / u^4)`; any K; the phases as they are played.
+    Repaired: the module's text with :math:`g_i(q) = \exp(-2 q \delta_i^2 / (w_i^4 + w_1^4))`, by McDiarmid's inequality
+    for :math:`\bar V_i - \bar V_1`, which one reward of arm i changes by at most :math:`w_i^2 / q`. For rewards in
+    [0, u] this is :math:`\exp(-q \delta^2 / u^4)`. It holds for any K, with the phases as they are played.
 
     Parameters
     ----------
@@ -267,9 +270,9 @@ def shvv_error(bandit: Any, budget: int, form: Form = "repaired", *, keep_sample
     budget : int
         n
     form : Form, optional
-        "repaired" and "proved" are one here
+        "repaired" and "proved" are the same here
     keep_samples : bool, optional
-        of the policy
+        parameter of the policy
 
     Examples
     --------
@@ -299,26 +302,27 @@ def shvv_error(bandit: Any, budget: int, form: Form = "repaired", *, keep_sample
 def shsr_error(
     bandit: Any, L: float, budget: int, form: Form = "repaired", *, keep_samples: bool = False, risk_free: float = 0.0
 ) -> Bound:
-    r"""Theorem on the error of SHSR, n the budget.
+    r"""Theorem on the error of SHSR with budget n.
 
     .. math:: \text{printed: } 6 \sum_{k=1}^{\log_2 K} \exp\Big(-\frac{\epsilon_{i_k}^2}{i_k} \frac{n}{2 \log_2 K}\Big),
         \qquad i_k = K / 2^{k+2}
 
-    for rewards in [0, 1]. Readings: :math:`i_k` stands in the exponent as printed, a fraction in the last phases (1/4
-    in the very last); as a rank, by RSSR, it is :math:`\max(\lceil i_k \rceil, 2)`, since rank 1 has no gap; and
-    :math:`\epsilon_{i_k}` is the smaller root :func:`epsilon_of_gap` of that gap, of that arm and of the best, with
-    true moments. The sum starts one phase late: the phase with all K arms is :math:`k = 0`, the hardest, and
+    for rewards in [0, 1]. Interpretation: in the exponent, :math:`i_k` is used as printed, a fraction in the last
+    phases (1/4 in the very last); as a rank by RSSR it is :math:`\max(\lceil i_k \rceil, 2)`, since rank 1 has no gap;
+    and :math:`\epsilon_{i_k}` is the smaller of the roots :func:`epsilon_of_gap` of that gap for that arm and for the
+    best, with true moments. The sum starts one phase late: the phase with all K arms is :math:`k = 0`, the hardest, and
     :math:`k = \log_2 K` would have a single arm. For other K there are :math:`\lceil \log_2 K \rceil` terms.
 
-    Repaired: the module's text with, D the true :math:`L + \sigma^2`, :math:`M` the largest absolute reward,
+    Repaired: the module's text with the following, where D is the true :math:`L + \sigma^2` and :math:`M` the largest
+    absolute reward:
 
     .. math:: g_i(q) = \min_{\gamma_i^2 < c < \gamma_1^2}
         \exp\frac{-2q\,[D_i (c - \gamma_i^2) - \sigma_i^2/q]_+^2}{(2 M_i w_i + c w_i^2)^2} +
         \exp\frac{-2q\,[D_1 (\gamma_1^2 - c) + \sigma_1^2/q]^2}{(2 M_1 w_1 + c w_1^2)^2} .
 
-    :math:`\bar\gamma_i^2 \ge c` is :math:`\bar X^2 - c \bar V \ge cL`: McDiarmid's inequality, as one reward moves the
-    left side by at most :math:`(2 M w + c w^2)/q` and its mean is :math:`\mu^2 + \sigma^2/q - c \sigma^2`. For rewards
-    in [0, u] the denominator is :math:`(2 + c)^2 u^4`.
+    :math:`\bar\gamma_i^2 \ge c` is equivalent to :math:`\bar X^2 - c \bar V \ge cL`. McDiarmid's inequality applies:
+    one reward changes the left side by at most :math:`(2 M w + c w^2)/q`, and its mean is :math:`\mu^2 + \sigma^2/q - c
+    \sigma^2`. For rewards in [0, u] the denominator is :math:`(2 + c)^2 u^4`.
 
     Examples
     --------
@@ -346,14 +350,14 @@ def shsr_error(
 
 
 def sursr_error(bandit: Any, L: float, budget: int, form: Form = "repaired", *, risk_free: float = 0.0) -> Bound:
-    r"""Theorem on the error of SuRSR, n the budget.
+    r"""Theorem on the error of SuRSR with budget n.
 
     .. math:: \text{printed: } 2 \sum_{k=1}^{K-1} \exp(-2 t_k \epsilon^2(\Delta_2)), \qquad
         t_k = \Big\lceil \frac{1}{\ln K} \frac{n - K}{K + 1 - k} \Big\rceil
 
-    for rewards in [0, 1], :math:`\epsilon(\Delta_2)` the smallest root :func:`epsilon_of_gap` of the smallest gap over
-    all arms, with true moments. These :math:`t_k` overspend the budget (44% at K = 2). The sum lacks a factor k:
-    one of the k worst arms is alive in phase k, but which one is not known, so their probabilities add up.
+    for rewards in [0, 1], where :math:`\epsilon(\Delta_2)` is the smallest root :func:`epsilon_of_gap` of the smallest
+    gap over all arms, with true moments. These :math:`t_k` overspend the budget (44% at K = 2). The sum lacks a factor
+    k: one of the k worst arms remains in phase k, but it is not known which, so their probabilities add up.
 
     Repaired: the module's text with the :math:`t_k` that the policy plays
     (:math:`\overline{\log} K = 1/2 + \sum_{i=2}^K 1/i` for :math:`\ln K`) and :math:`g_i` of :func:`shsr_error`.
@@ -403,7 +407,7 @@ def _power_of_two(k: int) -> bool:
 
 
 def _not_played(policy: EliminationPolicy, arm: Facts, budget: int, arms: int) -> str:
-    """Why there is no repaired bound, if there is none."""
+    """Why there is no repaired bound; empty if there is one."""
     if not arm.bounded:
         return "rewards are unbounded, and the theorem is about bounded ones"
     try:
@@ -432,7 +436,7 @@ def _rssr_beaten(arm: Facts, L: float) -> Beaten:
     c = value[rest] + _THRESHOLDS[:, None, None] * (value[best] - value[rest])
 
     def stray(i: np.ndarray, distance: np.ndarray, pulls: int) -> np.ndarray:
-        """Probability that the mean of squares less c times the variance strays so far to one side."""
+        """Bound on the probability that the squared mean minus c times the variance deviates this far to one side."""
         scale = 2 * arm.reach[i] * arm.width[i] + c * arm.width[i] ** 2
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(distance > 0, np.exp(-2 * pulls * (distance / scale) ** 2), 1.0)
@@ -454,7 +458,7 @@ def _halving(policy: SHVV | SHSR, arm: Facts, budget: int, form: Form, source: s
 
 
 def _phase_errors(policy: SHVV | SHSR, alive: int, budget: int, beaten: Beaten) -> list[float]:
-    """Bounds on the probability that the best arm goes in each phase."""
+    """Bounds on the probability that the best arm is dropped in each phase."""
     values, upto = [], 0
     for pulls, stay in policy.phases(budget, alive):
         upto = upto + pulls if policy.keep_samples else pulls
@@ -468,7 +472,9 @@ def _phase_errors(policy: SHVV | SHSR, alive: int, budget: int, beaten: Beaten) 
 
 
 def _outnumbered(g: np.ndarray, stay: int) -> float:
-    """Probability that at least ``stay`` arms do what each does with probability g (in falling order)."""
+    """Bound on the probability that at least ``stay`` of some events occur, given their probabilities g in decreasing
+    order.
+    """
     if len(g) < stay:
         return 0.0
     rest = np.cumsum(g[::-1])[::-1][:stay]

@@ -1,4 +1,4 @@
-"""How regret grows: a fit of a + b ln t against a + b t, and the linear part in a + b ln t + c t, with uncertainty."""
+"""Growth of regret: fits of a + b ln t and a + b t, and the linear part of a + b ln t + c t, with standard errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import InvalidInputError
 from ..metrics import Estimate, sample_mean, student
 from ..validation import inside, positive
 
-#: What growth may turn out to be.
+#: Possible verdicts on the law of growth.
 Law = Literal["logarithmic", "linear", "undecided"]
 #: Powers of t that are tried.
 _POWERS = np.arange(-40, 61) / 20
@@ -19,16 +19,16 @@ _POWERS = np.arange(-40, 61) / 20
 
 @dataclass(frozen=True)
 class Fit:
-    """A least-squares line through regret.
+    """A least-squares fit of regret.
 
     Attributes
     ----------
     intercept, slope : Estimate
-        means over batches of runs, each of which is fitted alone
+        means over batches of runs, each of which is fitted separately
     residual : Estimate
         sum of squared residuals that the mean curve would have without noise
     unexplained : Estimate
-        that sum as a share of the curve's own variation over the window (1 - R^2)
+        that sum as a fraction of the curve's own variation over the window (1 - R^2)
 
     Examples
     --------
@@ -55,17 +55,17 @@ class Growth:
     logarithmic, linear : Fit
         the fits of a + b ln t and of a + b t
     exponent : Estimate
-        the p, from -2 to 3, for which a + b t^p fits the mean curve best, 0 standing for ln t
+        the p, from -2 to 3, for which a + b t^p fits the mean curve best; 0 stands for ln t
     linear_part : Estimate
-        c n / R(n) of the fit a + b ln t + c t: the share of the regret at the end, n, that grows in proportion to t
+        c n / R(n) of the fit a + b ln t + c t: the share of the final regret, at n, that grows in proportion to t
     difference : Estimate
-        residual of the linear less that of the logarithmic fit; above 0, the logarithm fits better
+        residual of the linear minus that of the logarithmic fit; above 0, the logarithm fits better
     verdict : Law
-        the law of growth, if one is sure
+        the law of growth, if one is certain
     reason : str
-        what decided
+        the reason for the verdict
     start, points : int
-        first time of the window, and how many times there are in it
+        first time of the window, and the number of times in it
 
     Examples
     --------
@@ -93,30 +93,30 @@ def growth(
 ) -> Growth:
     """Fit a + b ln t and a + b t to the last part of a regret curve.
 
-    Each batch of runs is fitted alone, which gives the slopes their standard errors. Residuals are those of the mean
-    curve, with the noise taken out exactly: a residual sum is a quadratic form of the mean curve, and summing it over
-    pairs of *different* batches estimates it without bias (so a sum may come out below 0). Its error, and that of the
-    difference between the two fits, is a jackknife over batches, so what the fits share cancels.
+    Each batch of runs is fitted separately, from which the slopes have their standard errors. Residuals are those of
+    the mean curve, with the noise removed exactly: a residual sum is a quadratic form of the mean curve, and summing
+    over pairs of *different* batches estimates it without bias (so a sum may be below 0). Its standard error, and that
+    of the difference between the two fits, is a jackknife over batches, in which common errors of the fits cancel.
 
-    The verdict names a law only if three things are sure at the given confidence: its fit is the better one, its slope
-    is above 0, and it leaves at most ``tolerance`` of the curve's variation unexplained. Over a decade, 0.001 tells a
-    logarithm from powers of t beyond 0.11 or so, and a line from those below 0.88. A curve that is neither (a square
-    root, a staircase, one that has stopped growing, one still bending from its start) is "undecided", and ``reason``
-    says why; ``exponent`` then says how it grows.
+    The verdict is a law only if three things are certain at the given confidence: its fit is the better one, its slope
+    is above 0, and it leaves at most ``tolerance`` of the curve's variation unexplained. Over a decade, 0.001
+    distinguishes a logarithm from powers of t above about 0.11, and a line from powers below 0.88. A curve that is
+    neither (a square root, a staircase, one that has stopped growing, one still bending from its start) is "undecided",
+    and ``reason`` says why; ``exponent`` then describes its growth.
 
     Parameters
     ----------
     t : Any
-        times, increasing; every one has equal weight, so logarithmic spacing weighs decades alike
+        times, increasing; all have equal weight, so logarithmic spacing weights decades equally
     regret : Any
         mean regret per batch, of shape (batches, times), at least 3 batches
     start : float | None, optional
-        first time to fit; default a tenth of the last time, so that the initial rounds, which are linear for any
-        policy, do not count
+        first time of the fit; by default a tenth of the last time, so that the initial rounds, in which regret is
+        linear for any policy, do not count
     confidence : float, optional
-        of all intervals
+        confidence level of all intervals
     tolerance : float, optional
-        share of the variation that a law may leave unexplained
+        fraction of the variation that a law may leave unexplained
 
     Examples
     --------
@@ -185,7 +185,7 @@ def _quadratic(rows: np.ndarray) -> np.ndarray:
 
 
 def _jackknife(values: np.ndarray, confidence: float) -> Estimate:
-    """An estimate from its value with all batches (first) and with each left out (the rest)."""
+    """A jackknife estimate from the value with all batches (first) and the values with each left out (the rest)."""
     whole, without = float(values[0]), values[1:]
     b = len(without)
     se = float(np.sqrt((b - 1) / b * np.sum((without - without.mean()) ** 2)))
@@ -194,7 +194,7 @@ def _jackknife(values: np.ndarray, confidence: float) -> Estimate:
 
 
 def _share(residual: np.ndarray, variation: np.ndarray, confidence: float) -> Estimate:
-    with np.errstate(divide="ignore", invalid="ignore"):  # a curve that does not vary has no share to explain
+    with np.errstate(divide="ignore", invalid="ignore"):  # a constant curve has no variation to explain
         return _jackknife(residual / variation, confidence)
 
 
@@ -216,7 +216,7 @@ def _exponent(x: np.ndarray, y: np.ndarray, confidence: float) -> Estimate:
     shapes[_POWERS == 0] = np.log(x)
     shapes -= shapes.mean(axis=1, keepdims=True)
     shapes /= np.linalg.norm(shapes, axis=1, keepdims=True)
-    explained = (shapes @ curves.T) ** 2  # what a shape explains of a curve, to be made as large as can be
+    explained = (shapes @ curves.T) ** 2  # the variation of a curve that a shape explains, to be maximised
     top = np.clip(explained.argmax(axis=0), 1, len(_POWERS) - 2)
     at = np.arange(len(curves))
     before, here, after = (explained[top + step, at] for step in (-1, 0, 1))
@@ -232,13 +232,13 @@ def _verdict(logarithmic: Fit, linear: Fit, difference: Estimate, tolerance: flo
     elif difference.high < 0:
         law, fit, other = "linear", linear, "logarithmic"
     else:
-        return "undecided", "neither fit is surely better than the other"
+        return "undecided", "neither fit is certainly better than the other"
     if not fit.slope.low > 0:
-        return "undecided", f"the {law} fit is the better one, but it is not sure that regret still grows"
+        return "undecided", f"the {law} fit is the better one, but it is not certain that regret still grows"
     share = fit.unexplained
     if not share.high <= tolerance:
         return "undecided", (
             f"the {law} fit is the better one, but it may leave {share.high:.2%} of the variation unexplained, more "
             f"than {tolerance:.2%}: the curve may be neither"
         )
-    return law, f"the {law} fit is surely better than the {other} one and leaves at most {share.high:.2%} unexplained"
+    return law, f"the {law} fit is certainly better than the {other} and leaves at most {share.high:.2%} unexplained"

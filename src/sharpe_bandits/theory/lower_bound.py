@@ -1,42 +1,43 @@
-r"""The least regret that any good policy on RSSR must have, asymptotically.
+r"""An asymptotic lower bound on the regret of any uniformly good policy on RSSR.
 
-The model: K arms, each of any distribution on a known interval [l, u]. A policy is uniformly good if on every such
-bandit its regret is below any power of n. Then, with v the value of an arm, :math:`v_*` the largest of them and
-:math:`\Delta_i = v_* - v_i` (Lai and Robbins 1985; Burnetas and Katehakis 1996),
+The model: K arms, each with any distribution on a known interval [l, u]. A policy is uniformly good if on every such
+bandit its regret is of smaller order than any power of n. Let v be the value of an arm, :math:`v_*` the largest, and
+:math:`\Delta_i = v_* - v_i`. Then (Lai and Robbins 1985; Burnetas and Katehakis 1996)
 
 .. math:: \liminf_n \frac{R(n)}{\ln n} \ge \sum_{i: \Delta_i > 0} \frac{\Delta_i}{\mathrm{KL}_{\inf}(F_i, v_*)}, \qquad
     \mathrm{KL}_{\inf}(F, c) = \inf \{ \mathrm{KL}(F, G) : G \text{ on } [l, u],\ \mathrm{RSSR}(G) \ge c \} .
 
-How it is computed. Let z = x - r be the reward over the risk-free rate, and c > 0. For a G of mean a (of z),
-RSSR(G) >= c says :math:`E_G z^2 \le (1 + 1/c)\,a^2 - L`. The right side is convex in a, hence the largest of its
-tangents; that at t turns the condition into one that is linear in G, and RSSR(G) >= c if and only if for some t (of the
-sign of a; t = a will do)
+How it is computed. Let z = x - r be the excess reward, and c > 0. For a G with mean a (of z), RSSR(G) >= c means
+:math:`E_G z^2 \le (1 + 1/c)\,a^2 - L`. The right side is convex in a, hence the maximum of its tangents. The tangent at
+t turns the condition into one that is linear in G, and RSSR(G) >= c if and only if for some t (with the sign of a;
+t = a works)
 
 .. math:: E_G\, q_t(z) \le 0, \qquad q_t(z) = (1 + 1/c)(z - t)^2 - z^2/c + L .
 
-So :math:`\mathrm{KL}_{\inf}` is the least over t of a problem with one linear constraint. (With mean and second moment
-held fixed one would have two multipliers; the tangent needs one.) Its dual is that of Honda and Takemura (2010) for the
-mean, with the quadratic :math:`q_t` instead of the reward:
+So :math:`\mathrm{KL}_{\inf}` is the minimum over t of a problem with one linear constraint. (With mean and second
+moment fixed there would be two multipliers; the tangent needs one.) Its dual is that of Honda and Takemura (2010) for
+the mean, with the quadratic :math:`q_t` instead of the reward:
 
 .. math:: \max \{ E_F \ln(1 + \lambda q_t(z)) : \lambda \ge 0,\ 1 + \lambda q_t \ge 0 \text{ on } [l, u] \} .
 
-The quadratic is least at its vertex or at an end of [l, u], where it is :math:`-d < 0`; with
-:math:`\theta = \lambda d` in [0, 1] the dual is a concave function of one number on the unit interval. Its G has the
-density :math:`1/(1 + \lambda q_t)` with respect to F, and, if the maximum is at :math:`\theta = 1`, the mass that is
-left at the lowest point of :math:`q_t`, where F need not have any. The derivative of the least divergence in t is
-:math:`2 \lambda (1 + 1/c)(t - E_G z)`. It may have several zeros (pulling the rewards together and moving mass far up
-are two ways to a better ratio), so it is evaluated on a grid, linear over the interval and geometric about the mean of
-F, and each change of sign is refined; two minima between neighbours of the grid would be taken for one.
+The minimum of the quadratic is at its vertex or at an end of [l, u], and has the value :math:`-d < 0`; with
+:math:`\theta = \lambda d` in [0, 1] the dual is a concave function of one number on the unit interval. The optimal G
+has the density :math:`1/(1 + \lambda q_t)` with respect to F and, if the maximum is at :math:`\theta = 1`, the
+remaining mass at the minimum of :math:`q_t`, where F need not have any. The derivative of the minimal divergence with
+respect to t is :math:`2 \lambda (1 + 1/c)(t - E_G z)`. It may have several zeros (concentrating the rewards and moving
+mass far up are two ways to a better ratio). It is therefore evaluated on a grid, linear over the interval and geometric
+about the mean of F, and each change of sign is refined; two minima between neighbouring grid points would be found as
+one.
 
-RSSR without a sign is above c for t > 0 and for t < 0, with one search each; signed RSSR for t > 0 only. Signed RSSR
-at c <= 0 (all arms lose money) asks for :math:`E_G z + \kappa \sqrt{L + E_G z^2} \ge 0` with
+Unsigned RSSR can exceed c for t > 0 and for t < 0, with one search each; signed RSSR for t > 0 only. Signed RSSR at
+c <= 0 (all arms lose money) requires :math:`E_G z + \kappa \sqrt{L + E_G z^2} \ge 0` with
 :math:`\kappa^2 = |c| / (1 + |c|)`: a convex set, the intersection over s of the tangents
-:math:`E_G[z + \kappa (L + z^2)/(2s) + \kappa s / 2] \ge 0`. The tightest of these has all of the divergence, which has
-no other maximum in s.
+:math:`E_G[z + \kappa (L + z^2)/(2s) + \kappa s / 2] \ge 0`. The divergence is its maximum over these tangents, which is
+the only local maximum in s.
 
-Expectations are sums for discrete arms and Gauss-Legendre quadrature for others: panels that are halved until the
-density is resolved to 1e-12, and graded geometrically towards the lowest point of the quadratic, where the logarithm
-may be singular.
+Expectations are sums for discrete arms and Gauss-Legendre quadrature for others, on panels that are halved until the
+density is resolved to 1e-12, and graded geometrically towards the minimum of the quadratic, where the logarithm may be
+singular.
 """
 
 from __future__ import annotations
@@ -62,21 +63,21 @@ from .bound import independent
 Function = Callable[[np.ndarray], np.ndarray]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-#: Distances to a singularity at which panels are cut. A panel from a to 4a integrates ln to 3^-24, relative.
+#: Distances to a singularity at which panels are split. A panel from a to 4a integrates ln to a relative 3^-24.
 _GRADES = 4.0 ** -np.arange(27)
-#: Panels at least this part of their length away from a singularity do not see it.
+#: Panels at least this fraction of their length away from a singularity are not affected by it.
 _FAR = 1 / 3
-#: Probabilities whose quantiles cut a density to begin with.
+#: Probabilities whose quantiles split a density initially.
 _TAILS = np.array([1e-30, 1e-20, 1e-12, 1e-8, 1e-5, 1e-3, 0.03, 0.5])
-#: Where a panel is cut to see whether it resolves a density: unevenly, lest a jump between the last node and the end
-#: escape both rules.
+#: Where a panel is split to check whether it resolves a density: unevenly, so that a jump between the last node and the
+#: end cannot escape both rules.
 _CHECKED = np.array([0.0, 1e-5, 2e-3, 0.04, 0.5, 0.96, 0.998, 0.99999, 1.0])
-_MOST_PANELS = 5000
+_MAX_PANELS = 5000
 _NONE = np.zeros(0)
 
 
 class ArmShare(NamedTuple):
-    """What one arm adds to a :class:`LowerBound`: ``contribution = gap / kl_inf``, 0 for the best arms.
+    """The contribution of one arm to a :class:`LowerBound`: ``contribution = gap / kl_inf``, 0 for the best arms.
 
     Examples
     --------
@@ -120,10 +121,10 @@ class LowerBound:
     high: float
 
     def at(self, horizon: Any) -> Any:
-        """The bound after so many rounds (a number of at least 1, or an array of them).
+        """The bound after ``horizon`` rounds (a number of at least 1, or an array).
 
-        It is a slope, not a floor: terms of lower order are left out. At a given horizon a good policy may be below it,
-        and where gaps are small it can exceed the horizon times the largest gap, which no policy does.
+        It is asymptotic: terms of lower order are omitted. At a given horizon a good policy may be below it, and if
+        gaps are small it can exceed the horizon times the largest gap, which no policy's regret does.
         """
         rounds = np.asarray(horizon, float)
         if not (rounds >= 1).all():
@@ -144,8 +145,8 @@ def lower_bound(
 
     .. math:: \liminf_n \frac{R(n)}{\ln n} \ge \sum_{i: \Delta_i > 0} \frac{\Delta_i}{\mathrm{KL}_{\inf}(F_i, v_*)}
 
-    If nothing on [l, u] is as good as the best arm but that arm itself, a constant, then :math:`\mathrm{KL}_{\inf}` is
-    infinite, and the others add nothing: a few rewards tell them apart for good.
+    If the best arm is a constant and no other distribution on [l, u] is as good, then :math:`\mathrm{KL}_{\inf}` is
+    infinite, and the other arms contribute nothing: a few rewards distinguish them for certain.
 
     Parameters
     ----------
@@ -154,10 +155,10 @@ def lower_bound(
     L, risk_free, signed : float and bool
         of the objective, :class:`~sharpe_bandits.RSSR`
     low, high : float | None, optional
-        ends of the interval that all distributions of the model lie in; default the smallest that holds all arms.
-        Infinite ends, which must be asked for, stand for all distributions of finite variance: unlike a mean, an RSSR
-        above 0 is not raised by a little mass far away, and the bound is finite (a signed one below 0 is, and the bound
-        is infinite). A wider interval makes a larger model and a larger bound.
+        ends of the interval of the model; by default the smallest that contains the supports of all arms. Infinite
+        ends, which must be given explicitly, stand for all distributions with finite variance: unlike a mean, an RSSR
+        above 0 is not raised by a little mass far away, and the bound is finite (a signed RSSR below 0 is raised, and
+        the bound is infinite). A wider interval makes the model and the bound larger.
 
     References
     ----------
@@ -200,25 +201,25 @@ def kl_inf(
     risk_free: float = 0.0,
     signed: bool = False,
 ) -> float:
-    r"""How far, in Kullback-Leibler divergence, the nearest distribution is that has an RSSR of at least c.
+    r"""The smallest Kullback-Leibler divergence to a distribution with an RSSR of at least c.
 
     .. math:: \mathrm{KL}_{\inf}(F, c) = \inf \{ \mathrm{KL}(F, G) : G \text{ on } [l, u],\ \mathrm{RSSR}(G) \ge c \}
 
-    0 if the arm itself is that good, infinite if nothing on [l, u] is (or a constant alone). For c slightly above the
-    arm's value v it is :math:`(c - v)^2 / (2W)`, W the variance of RSSR's influence function
-    :math:`2\mu(x - \mu_x)/D - \mu^2 ((x - \mu_x)^2 - \sigma^2)/D^2`, :math:`\mu = \mu_x - r`,
-    :math:`D = L + \sigma^2`. The method is in the text of this module; the result is good to 1e-6 or better, relative.
+    It is 0 if the arm itself is that good, and infinite if no distribution on [l, u] is (or only a constant). For c
+    slightly above the arm's value v it is :math:`(c - v)^2 / (2W)`, where W is the variance of RSSR's influence
+    function :math:`2\mu(x - \mu_x)/D - \mu^2 ((x - \mu_x)^2 - \sigma^2)/D^2`, with :math:`\mu = \mu_x - r` and :math:`D
+    = L + \sigma^2`. The module's text describes the method; the relative error is at most 1e-6.
 
     Parameters
     ----------
     arm : Any
         an arm or a frozen scipy.stats distribution
     c : float
-        the value to reach
+        the required value
     L, risk_free, signed : float and bool
         of the objective, :class:`~sharpe_bandits.RSSR`
     low, high : float | None, optional
-        ends of the interval that G lies in, infinite ones allowed (see :func:`lower_bound`); default the arm's support
+        ends of the interval of G, possibly infinite (see :func:`lower_bound`); by default the arm's support
 
     References
     ----------
@@ -234,21 +235,21 @@ def kl_inf(
     return _kl_inf(given, finite("c", c), RSSR(L, risk_free, signed), _span(low, high, *given.support, given))
 
 
-def _span(low: Any, high: Any, least: float, most: float, whose: Any) -> tuple[float, float]:
-    """The ends of the model's interval, which must hold all rewards."""
-    for name, given, end in (("low", low, least), ("high", high, most)):
+def _span(low: Any, high: Any, smallest: float, largest: float, whose: Any) -> tuple[float, float]:
+    """The ends of the model's interval, which must contain all rewards."""
+    for name, given, end in (("low", low, smallest), ("high", high, largest)):
         if given is None and math.isinf(end):
             raise InvalidInputError(
-                f"the rewards of {whose!r} are unbounded ({name} end {end}) and the bound is one among distributions "
-                f"on [low, high]: truncate the arms, or give {name}={end} for all distributions of finite variance"
+                f"the rewards of {whose!r} are unbounded ({name} end {end}), and the bound is for distributions on "
+                f"[low, high]: truncate the arms, or give {name}={end} for all distributions of finite variance"
             )
         if given is not None and math.isnan(real(given)):
             raise InvalidInputError(f"{name} must be a number, got {given!r}")
-    span = (least if low is None else float(low), most if high is None else float(high))
-    if span[0] > least or span[1] < most:
+    span = (smallest if low is None else float(low), largest if high is None else float(high))
+    if span[0] > smallest or span[1] < largest:
         raise InvalidInputError(
-            f"[low, high] = [{span[0]!r}, {span[1]!r}] must hold all rewards, which lie in [{least!r}, {most!r}]; "
-            "widen it or truncate the arms"
+            f"[low, high] = [{span[0]!r}, {span[1]!r}] must contain all rewards, which lie in [{smallest!r}, "
+            f"{largest!r}]; widen it or truncate the arms"
         )
     return span
 
@@ -258,9 +259,10 @@ def _kl_inf(arm: Arm, c: float, objective: RSSR, span: tuple[float, float]) -> f
         return 0.0
     low, high = span[0] - objective.risk_free, span[1] - objective.risk_free
     rewards = _Rewards(arm, objective.risk_free)
-    if c <= 0:  # and signed, for otherwise no arm is below it
+    if c <= 0:  # only possible if signed: otherwise no arm is below it
         return _below_zero(rewards, c, objective.L, low, high)
-    least = math.sqrt(c * objective.L) * (1 + TIE)  # no mean closer to 0 reaches c, nor this one if it varies
+    # No mean closer to 0 reaches c, nor does this one unless the arm is constant.
+    least = math.sqrt(c * objective.L) * (1 + TIE)
     branches = [(max(low, least), high)]
     if not objective.signed:
         branches.append((low, min(high, -least)))
@@ -268,22 +270,22 @@ def _kl_inf(arm: Arm, c: float, objective: RSSR, span: tuple[float, float]) -> f
 
 
 def _above_zero(rewards: _Rewards, c: float, L: float, low: float, high: float, first: float, last: float) -> float:
-    """KLinf for c > 0 among G on [low, high] of a mean from ``first`` to ``last``, all of one sign."""
+    """KLinf for c > 0 over G on [low, high] with means from ``first`` to ``last``, all of one sign."""
     mean, d = rewards.mean, L + rewards.variance
 
     def nearest(t: float) -> tuple[float, float]:
-        """The least divergence under the tangent at t, and how far t is above the mean of the G that has it."""
+        """The minimal divergence under the tangent at t, and t minus the mean of the minimising G."""
         vertex = t + t / c
         at = min(max(vertex, low), high)
-        depth = t * (2 * at - t) / c - L - (at - t) ** 2  # the quadratic there, so written that little cancels
+        depth = t * (2 * at - t) / c - L - (at - t) ** 2  # minus the quadratic there, with little cancellation
         slope = 0.0 if at == vertex else 2 * (at - vertex)
         excess = d - mean * mean / c + (1 + 1 / c) * (t - mean) ** 2
         found = rewards.nearest(at, 1.0, slope, depth, excess)
         return found.divergence, t - (at + found.first)
 
     scale = math.sqrt(d)
-    # Infinite means cannot be tried; this far out their limit is reached, to rounding: ln(1 + c), mass of c / (1 + c)
-    # at infinity.
+    # Infinite means cannot be tried; this far out the limit is reached up to rounding: ln(1 + c), with a mass of
+    # c / (1 + c) at infinity.
     grid_first, grid_last = max(first, min(mean, 0.0) - 2.0**40 * scale), min(last, max(mean, 0.0) + 2.0**40 * scale)
     steps = scale * 2.0 ** np.arange(-3, math.log2(2 + (grid_last - grid_first) / scale) + 1)
     grid = np.concatenate([np.linspace(grid_first, grid_last, 24), [mean], mean - steps, mean + steps])
@@ -297,17 +299,17 @@ def _above_zero(rewards: _Rewards, c: float, L: float, low: float, high: float, 
 
 
 def _below_zero(rewards: _Rewards, c: float, L: float, low: float, high: float) -> float:
-    """KLinf of signed RSSR for c <= 0 among G on [low, high]."""
+    """KLinf of signed RSSR for c <= 0 over G on [low, high]."""
     kappa = math.sqrt(-c / (1 - c))
     mean, second = rewards.mean, rewards.variance + rewards.mean**2
     if high == math.inf or (kappa > 0 and low == -math.inf):
-        return 0.0  # a little mass far enough away has any mean, or any variance
+        return 0.0  # a little mass far enough away produces any mean or any variance
 
     def shortfall(z: float, s: float) -> float:
         return -z - kappa * ((L + z * z) / (2 * s) + s / 2)
 
     def nearest(s: float) -> tuple[float, float]:
-        """The divergence under the tangent at s, and how far s^2 is above L plus the second moment of its G."""
+        """The divergence under the tangent at s, and the excess of s^2 over L plus the second moment of its G."""
         at = min((end for end in (low, high) if math.isfinite(end)), key=lambda end: shortfall(end, s))
         depth = -shortfall(at, s)
         if not depth > 1e-13 * (s + abs(at)):
@@ -333,7 +335,7 @@ def _root(function: Callable[[float], float], first: float, last: float, scale: 
 
 
 class _Nearest(NamedTuple):
-    """The nearest G: its divergence from F, and its first and second moment about the lowest point."""
+    """The nearest G: its divergence from F, and its first and second moment about the minimum of the quadratic."""
 
     divergence: float
     first: float
@@ -341,7 +343,7 @@ class _Nearest(NamedTuple):
 
 
 class _Rewards:
-    """The rewards of an arm over the risk-free rate, as something to integrate with."""
+    """The distribution of an arm's excess rewards, for integration."""
 
     def __init__(self, arm: Arm, risk_free: float) -> None:
         self.mean, self.variance, self.risk_free = arm.mean - risk_free, arm.variance, risk_free
@@ -350,16 +352,16 @@ class _Rewards:
             return
         x, weights = self.law.about(arm.mean)
         mean, second = float(x @ weights), float(x * x @ weights)
-        # The moments of arms are exact to 1e-9; a density that does not have them was not resolved.
+        # The moments of arms are exact to 1e-9; if the quadrature differs, the density was not resolved.
         if abs(mean) > 1e-7 * math.sqrt(arm.variance) or abs(second - arm.variance) > 1e-6 * arm.variance:
             raise InvalidInputError(
                 f"the density of {arm!r} cannot be integrated to 1e-6: its mean and variance come out as "
                 f"{arm.mean + mean!r} and {second!r}, not {arm.mean!r} and {arm.variance!r}; "
-                "give an Empirical arm of its draws"
+                "use an Empirical arm of its draws"
             )
 
     def nearest(self, at: float, lead: float, slope: float, depth: float, excess: float) -> _Nearest:
-        r"""The G nearest to F with :math:`E_G\, p(z) \le 0`, p a quadratic that is ``-depth`` at its lowest point.
+        r"""The G nearest to F with :math:`E_G\, p(z) \le 0`, where p is a quadratic with minimum ``-depth``.
 
         Maximises :math:`E_F \ln(1 + \theta (\rho - 1))` over theta in [0, 1], where
         :math:`\rho = (p + depth) / depth = y (lead\, y + slope) / depth` and y = z - at.
@@ -367,11 +369,11 @@ class _Rewards:
         Parameters
         ----------
         at : float
-            the point of [l, u] at which p is least
+            the point of [l, u] at which p is smallest
         lead, slope : float
             p at ``at + y`` is ``lead y^2 + slope y - depth``
         excess : float
-            the exact :math:`E_F\, p`; where it is nearly 0, and so the divergence, the rounding of quadrature would
+            the exact :math:`E_F\, p`; if it is nearly 0, and the divergence with it, the error of quadrature would
             matter
         """
         y, weights = self.law.about(at + self.risk_free)
@@ -384,7 +386,7 @@ class _Rewards:
         correction = pull - float(weights @ move) if near else 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             theta = _dual(rho, move, weights, correction)
-            ratio = (1 - theta) + theta * rho  # of F's density to that of G
+            ratio = (1 - theta) + theta * rho  # density of F divided by that of G
             small = theta * move
             logs = np.where(small > -0.5, np.log1p(np.maximum(small, -0.5)), np.log(ratio))
             share = weights / ratio
@@ -393,10 +395,11 @@ class _Rewards:
 
 
 def _dual(rho: np.ndarray, move: np.ndarray, weights: np.ndarray, correction: float) -> float:
-    """The theta in [0, 1] at which the derivative of the dual, which decreases from above 0, is 0; 1 if it never is.
+    """The theta in [0, 1] at which the derivative of the dual, which decreases from a positive value, is 0; 1 if it
+    stays positive.
 
-    Newton's method inside a bracket. Where a step leaves the bracket, 1 - theta is cut down geometrically: the root
-    can be very close to 1.
+    Newton's method inside a bracket. If a step leaves the bracket, 1 - theta is reduced geometrically: the root can be
+    very close to 1.
     """
     if float(weights @ (move / rho)) + correction >= 0:
         return 1.0
@@ -421,7 +424,7 @@ def _dual(rho: np.ndarray, move: np.ndarray, weights: np.ndarray, correction: fl
 
 
 class _Law:
-    """A distribution as atoms and a density (up to a factor, if there are no atoms) on panels that resolve it."""
+    """A distribution as atoms and a density (up to a factor if there are no atoms) on panels that resolve it."""
 
     def __init__(
         self, points: np.ndarray, masses: np.ndarray, cuts: np.ndarray = _NONE, density: Function = np.ones_like
@@ -431,7 +434,7 @@ class _Law:
         self._weights = weights * density(self._x)
 
     def about(self, centre: float) -> tuple[np.ndarray, np.ndarray]:
-        """Nodes, relative to ``centre``, and weights of a quadrature that is exact for singularities there too."""
+        """Nodes, relative to ``centre``, and weights of a quadrature that is also accurate for singularities there."""
         nodes, weights = [self.points - centre], [self.masses]
         if self.cuts.size:
             first, last = self.cuts[:-1] - centre, self.cuts[1:] - centre
@@ -451,13 +454,13 @@ class _Law:
 
 
 def _rule(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of Gauss and Legendre between ``first`` and ``last``, a row for each pair of ends."""
+    """Gauss-Legendre nodes and weights between ``first`` and ``last``, one row for each pair of ends."""
     half = (last - first)[:, None] / 2
     return first[:, None] + half * (1 + _NODES), half * _WEIGHTS
 
 
 def _dense(density: Function, cuts: np.ndarray, name: str) -> np.ndarray:
-    """``cuts`` and as many more, each halfway between two, as it takes to integrate a density and its moments."""
+    """``cuts`` with as many midpoints added as it takes to integrate a density and its moments."""
     first, last = cuts[:-1], cuts[1:]
     origin, unit = (cuts[0] + cuts[-1]) / 2, (cuts[-1] - cuts[0]) / 2
     total, found = 0.0, [cuts[-1:]]
@@ -476,9 +479,9 @@ def _dense(density: Function, cuts: np.ndarray, name: str) -> np.ndarray:
         found.append(first[~rough])
         if not rough.any():
             break
-        if 2 * rough.sum() > _MOST_PANELS:
+        if 2 * rough.sum() > _MAX_PANELS:
             raise InvalidInputError(
-                f"the density of {name} is too rough to integrate; give an Empirical arm of its draws"
+                f"the density of {name} is too rough to integrate; use an Empirical arm of its draws"
             )
         first, last = np.concatenate([first[rough], middle[rough]]), np.concatenate([middle[rough], last[rough]])
     else:
@@ -495,7 +498,7 @@ def _continuous(density: Function, cuts: Any, arm: Arm) -> _Law:
 @singledispatch
 def _law(arm: Arm) -> _Law:
     raise InvalidInputError(
-        f"the density of {arm!r} is not known here; give a frozen scipy.stats distribution, or an Empirical arm of its "
+        f"the density of {arm!r} is not known here; use a frozen scipy.stats distribution, or an Empirical arm of its "
         "draws"
     )
 
@@ -534,7 +537,7 @@ def _(arm: TruncatedNormal) -> _Law:
 def _normal(arm: Arm, location: float, sd: float) -> _Law:
     low, high = arm.support
     densest = (min(max(location, low), high) - location) / sd
-    # Far out in a tail the density falls within sd / densest of its densest end, not within sd.
+    # Far out in a tail the density decays over sd / densest from its densest end, not over sd.
     reach = sd * np.array([0.0, 0.1, 0.5, 1.0, 2.0, 5.0, 12.0, 40.0]) / max(1.0, abs(densest))
     peak = location + sd * densest
     ends = [end for end in arm.support if math.isfinite(end)]
@@ -556,7 +559,7 @@ def _gamma(arm: Arm, shape: float, scale: float) -> _Law:
     low, high = arm.support[0] / scale, arm.support[1] / scale
     mode = min(max(shape - 1.0, low), high) or min(1.0, high)
     top = min(high, max(low, shape) + 20 * math.sqrt(shape) + 80)
-    # Below shape 1 the density is infinite at 0: the part of all rewards that lie below x is about x^shape.
+    # Below shape 1 the density is infinite at 0: the probability of rewards below x is about x^shape.
     tails = top * _TAILS ** (1 / shape) if low == 0 else _NONE
     cuts = scale * np.concatenate([[low, top, mode], tails])
 
@@ -582,17 +585,17 @@ def _(arm: Scipy) -> _Law:
 
 
 def _frozen(frozen: Any, arm: Arm) -> _Law:
-    """The law of a continuous distribution of scipy."""
+    """The law of a continuous scipy distribution."""
 
     def density(x: np.ndarray) -> np.ndarray:
-        with np.errstate(all="ignore"):  # scipy's densities may overflow on their way to 0
+        with np.errstate(all="ignore"):  # scipy's densities may overflow where they tend to 0
             return np.asarray(frozen.pdf(x), float)
 
     low, high = arm.support
     with np.errstate(all="ignore"):
         cuts = np.concatenate([frozen.ppf(_TAILS), frozen.isf(_TAILS)])
-        # Very close to an end other than 0 rounding spoils a density that is infinite there: what lies there is put on
-        # one point.
+        # Very close to an end other than 0, rounding spoils a density that is infinite there: the mass close to it is
+        # put on one point.
         close = np.minimum(1e-12 * np.abs([low, high]), 1e-6 * (high - low))
         cuts = cuts[np.isfinite(cuts) & ~(cuts - low < close[0]) & ~(high - cuts < close[1])]
     edges = _continuous(density, cuts, arm).cuts

@@ -1,4 +1,4 @@
-"""The bounds that are known for each policy."""
+"""The known bounds for each policy."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def _ucb_vv(policy: Any, bandit: Bandit, rounds: int, horizon: int) -> list[Boun
 
 def _ucb_sharpe(function: Callable[..., Bound]) -> Callable[[Any, Bandit, int, int], list[Bound]]:
     def bounds(policy: Any, bandit: Bandit, rounds: int, horizon: int) -> list[Bound]:
-        # Nothing is proved of the index as printed, which starves arms whose confidence term turns negative.
+        # Nothing is proved for the index as printed, which starves arms whose confidence term becomes negative.
         forms = ["printed", *(["appendix"] if function is ucb_rssr_regret else []), "repaired"]
         if policy.undefined_width == "infinite":
             forms.append("proved")
         pilot = policy.pilot(horizon, bandit.K)
         found = [function(bandit, policy.L, rounds, form, pilot=pilot, risk_free=policy.risk_free) for form in forms]
-        # The theorems take a pilot fraction of 1/n: the least pilot. They say nothing of a longer one.
+        # The theorems assume a pilot fraction of 1/n, the shortest pilot. They do not cover longer ones.
         shortest = pilot == policy.least_pilot
         return [b if shortest or b.form == "proved" else dataclasses.replace(b, applies=False) for b in found]
 
@@ -64,7 +64,7 @@ _BOUNDS: dict[type[Policy], Callable[[Any, Bandit, int, int], list[Bound]]] = {
 
 
 def bounds_for(policy: Policy, bandit: Any, rounds: int, *, horizon: int | None = None) -> list[Bound]:
-    """All bounds on what a policy does on a bandit in so many rounds (its horizon, or its budget), in every form.
+    """All bounds, in every form, for a policy on a bandit after a number of rounds (its horizon, or its budget).
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def bounds_for(policy: Policy, bandit: Any, rounds: int, *, horizon: int | None 
     rounds : int
         the horizon, or the budget of a best-arm policy
     horizon : int | None, optional
-        rounds of the whole game where ``rounds`` is a time within it; some pilots depend on it
+        rounds of the whole game if ``rounds`` is a time within it; some pilots depend on it
 
     Examples
     --------
@@ -89,5 +89,5 @@ def bounds_for(policy: Policy, bandit: Any, rounds: int, *, horizon: int | None 
     if bounds is None or not isinstance(environment, Bandit) or policy.n_recommended > 1:
         return []
     if any(arm.serially_dependent for arm in environment.arms):
-        return []  # all is proved for independent rewards
+        return []  # everything is proved for independent rewards only
     return bounds(policy, environment, rounds, rounds if horizon is None else horizon)

@@ -1,18 +1,19 @@
 r"""Bounds on the regret of UCB-VV, UCB-SR-like and UCB-RSSR.
 
-How the proved forms go. Let :math:`\epsilon_N(s) = \sqrt{2 \ln N / s}`, m the pulls per arm in the pilot, :math:`w_i`
-the length of arm i's support and :math:`f_i(\epsilon)` an upper bound on arm i's index when its statistics are within
-their deviations of the truth. Arm i is played at round N + 1 only if (a) it has fewer than :math:`z_i` pulls, or (b)
-its statistics after s >= :math:`z_i` pulls are outside their deviations, or (c) the index of the best arm is below its
-true value. With :math:`z_i` the first s at which :math:`f_i(\epsilon_n(s))` is below the best arm's value,
+Outline of the proved forms. Let :math:`\epsilon_N(s) = \sqrt{2 \ln N / s}`, m the pulls per arm in the pilot,
+:math:`w_i` the length of arm i's support and :math:`f_i(\epsilon)` an upper bound on arm i's index when its statistics
+are within their deviations of the true values. Arm i is played at round N + 1 only if (a) it has fewer than
+:math:`z_i` pulls, or (b) its statistics after s >= :math:`z_i` pulls are outside their deviations, or (c) the index of
+the best arm is below its true value. Let :math:`z_i` be the first s at which :math:`f_i(\epsilon_n(s))` is below the
+best arm's value. Then
 
 .. math:: E[s_i(n)] \le \max(m, z_i) + e_i + \sum_{N=Km}^{n-1} \min\Big\{1, (N - Km + 1) \sum_j N^{-q_j}\Big\} .
 
-(b): each s is left only once, so no sum over rounds is needed; deviations of probability 1/n for each of :math:`e_i`
-statistics give :math:`e_i`. (c): a union bound over the pulls of the best arm, :math:`q_j` the exponents with which its
-statistics leave :math:`\epsilon_N(s)`. The exponents shrink as supports grow (the policies do not scale epsilon by the
-support), so that wide supports make (c) fill all rounds and the bound vacuous: that is the truth about the policy's
-optimism, not slack in the sum.
+(b): arm i has each number of pulls s at most once when it is played, so no sum over rounds is needed; deviations of
+probability 1/n for each of :math:`e_i` statistics add up to :math:`e_i`. (c): a union bound over the pulls of the best
+arm, where :math:`q_j` are the exponents with which its statistics leave :math:`\epsilon_N(s)`. The exponents decrease
+as supports grow (the policies do not scale epsilon by the support). With wide supports, (c) therefore covers all rounds
+and the bound is vacuous: this reflects the policy's lack of optimism, not slack in the sum.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from ..objectives import RSSR, Objective, SharpeLike, Variance
 from ..validation import finite, one_of, positive, whole
 from .bound import FORMS, Bound, Facts, Form, bisected, check_form, facts, regret
 
-#: The constant that counts what goes wrong by chance, as printed.
+#: The constant for rounds in which estimates deviate, as printed.
 _CHANCE = 1 + math.pi**2 / 3
 #: Rounds that are summed one by one; beyond them an integral is used.
 _EXACT_ROUNDS = 1_000_000
@@ -119,8 +120,9 @@ def ucb_rssr_regret(
     :math:`\mu^2 - \bar X^2 \le \epsilon` and :math:`\bar V - \sigma^2 \le \epsilon`,
     :math:`\gamma^2 - \bar\gamma^2 = [(\mu^2 - \bar X^2) \bar D + \bar X^2 (\bar V - \sigma^2)] / (D \bar D)` is at
     most :math:`\epsilon (\bar D + \bar X^2) / (\bar D (\bar D - \epsilon))`, which is less than the confidence term;
-    and :math:`\mu^2 - \bar X^2 > \epsilon` means :math:`|\bar X - \mu| > \epsilon / (2 |\mu|)` on one side, Hoeffding's
-    business. It is about the policy with ``undefined_width="infinite"`` (see :class:`~sharpe_bandits.UCBRSSR`).
+    and :math:`\mu^2 - \bar X^2 > \epsilon` implies :math:`|\bar X - \mu| > \epsilon / (2 |\mu|)` on one side, which
+    Hoeffding's inequality bounds. It is for the policy with ``undefined_width="infinite"`` (see
+    :class:`~sharpe_bandits.UCBRSSR`).
 
     Parameters
     ----------
@@ -218,13 +220,17 @@ def ucb_sr_like_regret(
 
 
 def _rssr_index(e: float, mean: float, d: float, m2: float, a: float, b: float, c: float) -> float:
-    """No less than the index of UCB-RSSR at radius e, mean up by a e, second moment up by b e, variance down by c e."""
+    """Upper bound on the index of UCB-RSSR at radius e, if the mean is up by at most a e, the second moment by b e, and
+    the variance down by at most c e.
+    """
     low = d - c * e
     return (mean + a * e) ** 2 / low + (low + m2 + b * e + 2 * e) * e / (low * (low - 3 * e))
 
 
 def _sr_like_index(e: float, mean: float, d: float, a: float, c: float) -> float:
-    """No less than the index of UCB-SR-like at radius e, mean up by a e, variance down by c e."""
+    """Upper bound on the index of UCB-SR-like at radius e, if the mean is up by at most a e and the variance down by at
+    most c e.
+    """
     low, high = d - c * e, mean + a * e
     return high / low + (low + high + 2 * e) * e / (low * (low - 3 * e))
 
@@ -244,7 +250,8 @@ def _as_printed(arm: Facts, objective: Objective, L: float, horizon: int, form: 
     scale = arm.fourth[worse] + (arm.variance[worse] + L) ** 2
     plays = math.log(horizon) * np.maximum(18 / L**2, 8 / (delta * scale))
     value = float(np.sum(plays if form == "printed" else delta * plays) + _CHANCE * np.sum(delta))
-    # The theorems ask for a bounded support [l, u] with l > 0; l = 0 (which no step of the proof needs) is let in.
+    # The theorems require a bounded support [l, u] with l > 0; l = 0 is accepted, since no step of the proof excludes
+    # it.
     applies = arm.bounded and bool((arm.low >= 0).all())
     return regret(value, horizon * float(gap.max()), form, source, reason=_unbounded(arm), applies=applies)
 
@@ -280,7 +287,9 @@ def _enough(index: Callable[[float], float], target: float, end: float, horizon:
 
 
 def _chance(exponents: Sequence[tuple[float, ...]], horizon: int, pilot: int, arms: int) -> float:
-    """Rounds at which the index of a best arm may be below its value: the sum over N, for the best of the best arms."""
+    """Bound on the rounds in which the index of a best arm is below its value: the sum over N, minimised over best
+    arms.
+    """
     start = arms * pilot
     stop = min(horizon, start + _EXACT_ROUNDS)
     rounds = np.arange(start, stop, dtype=float)
@@ -295,7 +304,7 @@ def _chance(exponents: Sequence[tuple[float, ...]], horizon: int, pilot: int, ar
 
 
 def _rest(q: float, start: int, stop: int) -> float:
-    """At least the sum of N^(1-q) over start <= N < stop."""
+    """Upper bound on the sum of N^(1-q) over start <= N < stop."""
     if q <= 1:
         return math.inf
     if q == math.inf:

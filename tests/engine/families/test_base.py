@@ -49,12 +49,14 @@ def test_means_of_rewards_are_those_of_the_trace(policy):
 
 
 def test_specs_that_a_family_cannot_play_are_refused():
-    with pytest.raises(sb.InvalidInputError, match="stops by itself and is not simulated for a given number of rounds"):
+    with pytest.raises(
+        sb.InvalidInputError, match="stops on its own and is not simulated for a given number of rounds"
+    ):
         prepare(spec(sb.LUCB(L=0.5)))
-    with pytest.raises(sb.InvalidInputError, match="SHSR does not stop by itself"):
+    with pytest.raises(sb.InvalidInputError, match="SHSR does not stop on its own"):
         prepare(spec(sb.SHSR(L=0.5), checkpoints=()))
     for policy, checkpoints in ((sb.SHSR(L=0.5), None), (sb.LUCB(L=0.5), ())):
-        with pytest.raises(sb.InvalidInputError, match="means nothing where the rewards of all arms are seen in every"):
+        with pytest.raises(sb.InvalidInputError, match="is meaningless if the rewards of all arms are seen in every"):
             prepare(spec(policy, checkpoints=checkpoints, feedback="full"))
 
 

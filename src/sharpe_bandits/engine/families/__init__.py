@@ -1,4 +1,4 @@
-"""How each kind of policy is simulated: one adapter per family, found by the name that a policy gives of its family."""
+"""How each kind of policy is simulated: one adapter per family, looked up by the policy's ``family``."""
 
 from __future__ import annotations
 

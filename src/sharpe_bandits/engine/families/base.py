@@ -1,4 +1,4 @@
-"""What a family of policies must provide for the engine to play it."""
+"""The interface that a family of policies provides to the engine."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ if TYPE_CHECKING:
     from ..spec import Chunk, Spec
 
 Source = Literal["splitmix", "philox"]
-#: What a kernel's placeholders stand for by where the bits of rewards come from.
+#: Bindings of a kernel's placeholders, by the generator of the random bits of rewards.
 SOURCES: dict[Source, Bindings] = {"splitmix": {}, "philox": {reward_bits: strong_bits}}
-#: A chunk aims at this many rounds: much more work than it takes to start one, little enough to keep all workers busy
-#: to the end.
+#: Target number of rounds of a chunk: enough that the overhead of a chunk is negligible, few enough that all workers
+#: stay busy to the end.
 CHUNK_ROUNDS = 4_000_000
-#: Rewards generated before a chunk is played, at most (but for a chunk of one run).
+#: Maximum number of rewards generated before a chunk is played (except for a chunk of one run).
 MAX_PREGENERATED = 2**23
 
 
 class Family:
     """The adapter of a family of policies in simulations; :data:`sharpe_bandits.agents.AGENTS` has its agent."""
 
-    #: Rounds per chunk to aim at.
+    #: Target number of rounds per chunk.
     chunk_rounds = CHUNK_ROUNDS
 
     def check(self, spec: Spec) -> None:
         """Raise before the first run if a spec cannot be played."""
         if not spec.checkpoints:
             raise InvalidInputError(
-                f"{spec.policy.name} does not stop by itself, as sb.LUCB(L=...) does; it plays a given number of "
+                f"{spec.policy.name} does not stop on its own, as sb.LUCB(L=...) does; it plays a given number of "
                 "rounds: use sb.simulate(policy, bandit, horizon=...)"
             )
         spec.environment.check_horizon(spec.horizon)
         spec.policy.check_horizon(spec.horizon, spec.environment.K)
 
     def kernels(self, spec: Spec) -> Any:
-        """What plays a spec, compiled."""
+        """The compiled kernels that play a spec."""
         raise AssertionError(f"{type(self).__name__} has no kernels")
 
     def play(self, spec: Spec, chunk: Chunk) -> None:
@@ -60,19 +60,19 @@ class Family:
         Parameters
         ----------
         values : numpy.ndarray
-            rewards (rounds, arms), not a number where an arm is not there
+            rewards (rounds, arms), NaN where an arm is not available
         costs : numpy.ndarray
-            of a switch, by arm
+            cost of a switch, by arm
         terms : Any
             :class:`~sharpe_bandits.kernels.holdings.Terms`
         places : int
-            arms held at once
+            number of arms held at a time
         seed, run : int
-            of the policy's random numbers
+            seed and run of the policy's random numbers
         """
         raise InvalidInputError(
             f"{policy.name} plays one arm at a time and needs every arm from the first round; take an index policy "
-            "such as SF-UCB for columns of unequal histories, several columns at once, a minimum holding, known costs, "
+            "such as SF-UCB for columns of unequal histories, several columns at once, a minimum holding, known costs "
             "or warm-up rows"
         )
 
@@ -84,16 +84,16 @@ class Family:
         return size
 
     def cost(self, spec: Spec) -> float:
-        """Rough cost of a round, in units of a pull of a policy that plays in phases."""
+        """Rough cost of a round, relative to a pull of a policy that plays in phases."""
         return 1.0
 
     def is_random(self, policy: Policy) -> bool:
-        """Whether a policy draws random numbers: on the same rewards it may then choose otherwise in another run."""
+        """Whether a policy is randomised: on the same rewards it may choose differently in another run."""
         return False
 
 
 def rewards_of(spec: Spec, first: int, runs: int) -> ArmTable:
-    """The arms of some runs as a kernel takes them: a row for all runs, or one per run."""
+    """The arms of some runs as input of a kernel: one row for all runs, or one per run."""
     environment = spec.environment
     if not environment.pregenerated:
         return environment.table(spec.seed, first, runs)
@@ -109,14 +109,14 @@ def rewards_of(spec: Spec, first: int, runs: int) -> ArmTable:
 
 
 def check_record(spec: Spec, arm: int, pulls: int) -> None:
-    """Raise if a record is too short for so many pulls of an arm."""
-    most = np.zeros(spec.environment.K, np.int64)
-    most[arm] = pulls
-    spec.environment.check_pulls(most, spec.policy.name)
+    """Raise if the recorded rewards are too few for this number of pulls of an arm."""
+    needed = np.zeros(spec.environment.K, np.int64)
+    needed[arm] = pulls
+    spec.environment.check_pulls(needed, spec.policy.name)
 
 
 def outputs_of(spec: Spec, chunk: Chunk, begin: int = 0, end: int | None = None) -> Outputs:
-    """Where a kernel leaves the results of some runs of a chunk (counted from its first)."""
+    """The arrays that a kernel writes the results of some runs of a chunk to (counted from its first run)."""
     end = chunk.runs if end is None else end
     trace = slice(begin, end) if len(chunk.choices) else slice(0)
     return Outputs(
@@ -138,7 +138,7 @@ def outputs_of(spec: Spec, chunk: Chunk, begin: int = 0, end: int | None = None)
 
 
 def source_of(spec: Spec, table: ArmTable, begin: int = 0, end: int | None = None) -> Rewards:
-    """Where a kernel takes the rewards of some runs of a chunk from."""
+    """The rewards of some runs of a chunk as input of a kernel."""
     row_step = int(spec.environment.varies or spec.environment.pregenerated)
     if row_step:
         columns = ("kind", "loc", "scale", "start", "size")

@@ -1,4 +1,4 @@
-"""Policies that stop by themselves when they are sure of the best arm."""
+"""Fixed-confidence policies: they stop on their own once they have identified the best arm."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class FixedConfidenceFamily(Family):
-    """The adapter of policies that stop by themselves: the horizon of a spec is the largest budget, and it has no
+    """The adapter of fixed-confidence policies. The horizon of a spec is the maximum budget, and there are no
     checkpoints, since runs differ in length.
     """
 
@@ -26,18 +26,18 @@ class FixedConfidenceFamily(Family):
         policy, environment = spec.policy, spec.environment
         if spec.checkpoints:
             raise InvalidInputError(
-                f"{policy.name} stops by itself and is not simulated for a given number of rounds; use "
+                f"{policy.name} stops on its own and is not simulated for a given number of rounds; use "
                 "sb.identify(policy, bandit)"
             )
         if spec.feedback == "full":
             raise InvalidInputError(
-                f"{policy.name} decides which arm to play, which means nothing where the rewards of all arms are seen "
-                'in every round; use feedback="bandit"'
+                f"{policy.name} decides which arm to play, which is meaningless if the rewards of all arms are seen in "
+                'every round; use feedback="bandit"'
             )
         if environment.pregenerated or environment.clock != "pulls":
             raise InvalidInputError(
-                f"{policy.name} can be sure of an arm only where rewards are independent and stay the same, which "
-                f"those of {environment!r} do not; simulate a policy with a given horizon instead"
+                f"{policy.name} can identify the best arm only if rewards are independent and identically distributed, "
+                f"which those of {environment!r} are not; simulate a policy with a given horizon instead"
             )
         policy.check_horizon(spec.horizon, environment.K)
 
@@ -60,15 +60,15 @@ class FixedConfidenceFamily(Family):
         if out.status[0] == fixed_confidence.RAN_OUT:
             run, arm, pulls = (int(v) for v in out.status[1:4])
             check_record(spec, arm, pulls)
-            raise InvalidInputError(f"pull {pulls} of arm {arm} in run {run} paid something that is not a number")
+            raise InvalidInputError(f"pull {pulls} of arm {arm} in run {run} paid a reward that is not a number")
 
     def chunk_runs(self, spec: Spec) -> int:
-        # Runs differ in length, and many chunks keep all workers busy to the end; but each takes 0.1 ms of its own.
+        # Runs differ in length, and many chunks keep all workers busy to the end; but each has 0.1 ms of overhead.
         return max(16, spec.runs // 64)
 
 
 def fixed_confidence_bindings(policy: FixedConfidencePolicy) -> dict[Any, Any]:
-    """What a kernel's placeholders stand for when it plays a policy that stops by itself."""
+    """Bindings of a kernel's placeholders for a fixed-confidence policy."""
     read = mentions(policy.estimate) | mentions(policy.noise)
     functions = {formulas.estimate: policy.estimate, formulas.noise: policy.noise, formulas.turns: policy.turns}
     return {**functions, **keeping(read).bindings}

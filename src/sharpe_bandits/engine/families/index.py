@@ -16,7 +16,7 @@ from ...kernels import delayed, formulas, holdings, lazy, round_by_round, side_b
 from ...kernels.game import LANES, LOOKAHEAD, NOT_A_NUMBER, TURNS, Game
 from ...kernels.rewards import ArmTable
 from ...kernels.statistics import MAX_TABLE, STATISTICS, Keeping, keeping
-from ...kernels.streams import gamma, gamma_at_once, normal, root_growth, root_growth_at_once, uniform
+from ...kernels.streams import gamma, gamma_branch_free, normal, root_growth, root_growth_branch_free, uniform
 from ...objectives import Mean
 from ...policies.base import EVERYTHING, IndexPolicy, Parts, Policy
 from ..compiler import check_formula, specialise
@@ -25,14 +25,15 @@ from .base import SOURCES, Family, check_record, outputs_of, rewards_of, source_
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
 
-#: The first runs of a chunk show whether being lazy pays. In units of what it costs to look at one arm side by side: a
-#: change of lead costs the lazy kernel TURN_COST + K, a round costs the other kernel ROUND_COST + K.
+#: The first PROBE runs of a chunk show whether the lazy kernel pays. In units of the cost of one arm in the
+#: side-by-side kernel: a change of lead costs the lazy kernel TURN_COST + K, a round costs the other kernel ROUND_COST
+#: + K.
 PROBE, TURN_COST, ROUND_COST = 8, 90, 3
-#: In the same units: a spec of less work than this stays with the lazy kernel even where that does not pay, since
+#: In the same units: a spec with less work than this stays with the lazy kernel even if that does not pay, since
 #: compiling another one would take far longer.
 SMALL = 2**22
-#: Few runs are played arms abreast, not runs abreast, if they look at so many arms in so many rounds that it is worth
-#: compiling a kernel of its own.
+#: A few runs are vectorised over arms instead of runs if rounds times arms is at least this much: it is then worth
+#: compiling another kernel.
 LONG = 2**20
 
 #: Fields of an arm's record that the lazy kernel does not keep.
@@ -56,7 +57,7 @@ class Kernels(NamedTuple):
 
 
 class IndexFamily(Family):
-    """The adapter of index policies, those that forget included."""
+    """The adapter of index policies, including those that forget."""
 
     def check(self, spec: Spec) -> None:
         super().check(spec)
@@ -97,13 +98,13 @@ class IndexFamily(Family):
             if kernels.lazy is not None:
                 turns = _play(spec, chunk, table, kernels.lazy, 0, probe)
                 played = probe
-            # All make the same choices, so that which of them plays is a matter of speed alone.
+            # All kernels make the same choices, so the selection is only a matter of speed.
             if played < runs:
                 left = runs - played
                 round_cost = ROUND_COST + arms
                 pays = turns * (TURN_COST + arms) < played * spec.horizon * round_cost
                 pays = pays or spec.runs * spec.horizon * round_cost < SMALL
-                few = spec.horizon * arms >= LONG and 2 * left < LANES  # runs abreast cost as much as LANES of them
+                few = spec.horizon * arms >= LONG and 2 * left < LANES  # they would cost as much as LANES runs
                 other = kernels.one_by_one if few and spec.kernel == "auto" else kernels.side_by_side
                 _play(spec, chunk, table, kernels.lazy if pays and kernels.lazy is not None else other, played, runs)
         if spec.policy.goal is None:
@@ -143,12 +144,12 @@ def _policy(spec: Spec) -> IndexPolicy:
 
 
 def table_size(horizon: int) -> int:
-    """Entries that a table by rounds or pulls needs for a game: kernels look some rounds ahead."""
+    """Number of entries that a table by rounds or pulls needs: kernels look some rounds ahead."""
     return horizon + 2 + LOOKAHEAD
 
 
 def tables_for(horizon: int) -> statistics.Tables:
-    """Tables for a game, as far as they go."""
+    """Tables for a game, up to their maximum size."""
     return _tables(min(table_size(horizon), MAX_TABLE))
 
 
@@ -158,7 +159,7 @@ def _tables(size: int) -> statistics.Tables:
 
 
 def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, end: int) -> int:
-    """Play some runs of a chunk; gives how often a lazy kernel had to look at all arms."""
+    """Play some runs of a chunk; returns how often a lazy kernel had to compare arms."""
     policy, goal = _policy(spec), spec.policy.goal or Mean()
     game = Game(chunk.first + begin, end - begin, spec.horizon, policy.pilot(spec.horizon, spec.environment.K))
     rewards = source_of(spec, table, begin, end)
@@ -195,7 +196,7 @@ def _check_auto(spec: Spec) -> None:
 
 
 def _late(spec: Spec) -> delayed.Late:
-    """When rewards come in, as the kernel takes it."""
+    """When rewards arrive, as input of the kernel."""
     fixed = spec.delay if isinstance(spec.delay, int) else -1
     drawn = Constant(0.0) if isinstance(spec.delay, int) else spec.delay
     counted = 0.0 if spec.family.is_random(spec.policy) else 1.0
@@ -203,7 +204,7 @@ def _late(spec: Spec) -> delayed.Late:
 
 
 def index_failed(policy: Policy, error: Exception) -> Exception:
-    """The error for a user's index that reads what a table does not have, or raises something."""
+    """The error for a user's index that reads past the end of a table or raises an exception."""
     if isinstance(error, SharpeBanditsError):
         return error
     if isinstance(error, IndexError):
@@ -212,13 +213,13 @@ def index_failed(policy: Policy, error: Exception) -> Exception:
             "up to the horizon, or limit the place as in table[min(int(arm.pulls), table.size - 1)]"
         )
     return InvalidInputError(
-        f"the index of {policy.name} raised {type(error).__name__}: {error}; it must give a number for every record "
+        f"the index of {policy.name} raised {type(error).__name__}: {error}; it must return a number for every record "
         "(infinity is allowed)"
     )
 
 
 def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
-    """What a kernel's placeholders stand for when it plays a policy (None: for ever), but for the objective."""
+    """Bindings of a kernel's placeholders for a policy, except the objective; horizon None: without end."""
     return {
         formulas.index: policy.formula,
         formulas.score: policy.score or formulas.no_score,
@@ -230,13 +231,13 @@ def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
 
 
 def _kept_parts(policy: IndexPolicy) -> dict[Any, Any]:
-    """What placeholders stand for in kernels that keep parts of an index, if it has any."""
+    """Bindings for kernels that keep parts of an index, if it has any."""
     parts = policy.parts or Parts(formulas.no_parts, {})
     whole = substituted(policy.formula, parts.kept)
-    once = at_once(whole)
+    without_branches = branch_free(whole)
     return {
-        formulas.index_at_once: once,
-        formulas.tries_again: formulas.answer(once is not whole),
+        formulas.index_branch_free: without_branches,
+        formulas.tries_again: formulas.answer(without_branches is not whole),
         formulas.score: substituted(policy.score or formulas.no_score, parts.kept),
         formulas.keeps_parts: formulas.answer(policy.parts is not None),
         formulas.index_parts: parts.formula,
@@ -245,7 +246,7 @@ def _kept_parts(policy: IndexPolicy) -> dict[Any, Any]:
 
 
 def _round_by_round(spec: Spec) -> dict[Any, Any]:
-    """What placeholders stand for in the kernel that plays round by round: what is forgotten, and what is seen."""
+    """Bindings for the kernel that plays round by round: what is forgotten, and what is seen."""
     window, discount = _policy(spec).memory
     return {
         formulas.has_window: formulas.answer(window > 0),
@@ -255,23 +256,25 @@ def _round_by_round(spec: Spec) -> dict[Any, Any]:
 
 
 def _stands_still(formula: Callable[..., Any]) -> bool:
-    """Whether an index changes with the arm's rewards and the confidence radius alone."""
+    """Whether an index depends only on the arm's rewards and the confidence radius."""
     by_rewards = {"last", *_NOT_LAZY}.isdisjoint(mentions(formula))
     return by_rewards and not reads_local(formula, formula.__code__.co_varnames[1])
 
 
 def kept_by(policy: IndexPolicy) -> Keeping:
-    """What is kept of each arm for a policy, beyond what is kept for all of them."""
+    """The statistics that are kept of each arm for a policy, beyond those kept for every policy."""
     return keeping(mentions(policy.formula) | mentions(policy.score or formulas.no_score))
 
 
-def at_once(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """A formula whose rejection samplers try but once, where that cannot go unnoticed, and W-TS's with the growth of
-    little alone.
+def branch_free(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """A variant of a formula that can be vectorised and is NaN where it would need a branch.
+
+    If every NaN reaches the result, gamma draws make a single rejection-sampling trial, with NaN for a rejection.
+    Otherwise :func:`~sharpe_bandits.kernels.streams.root_growth` (used by W-TS) is computed only for small arguments.
     """
     if spreads_nan(formula, (gamma, normal, uniform), statistics.ArmRecord._fields):
-        return substituted(formula, {gamma: gamma_at_once})
-    return substituted(formula, {root_growth: root_growth_at_once})
+        return substituted(formula, {gamma: gamma_branch_free})
+    return substituted(formula, {root_growth: root_growth_branch_free})
 
 
 def is_lazy(spec: Spec) -> bool:
@@ -281,24 +284,25 @@ def is_lazy(spec: Spec) -> bool:
     possible = possible and spec.environment.clock == "pulls" and policy.memory == EVERYTHING
     if spec.kernel == "lazy" and not possible:
         raise InvalidInputError(
-            f"{policy.name} cannot be played by the lazy kernel here: its index may fall as rounds pass, or rewards "
-            "are counted by rounds"
+            f"{policy.name} cannot be played by the lazy kernel here: its index may decrease with t, or rewards are "
+            "indexed by round"
         )
     return possible and (spec.kernel == "lazy" or (spec.kernel == "auto" and policy.long_leads))
 
 
 def check_index(policy: IndexPolicy, horizon: int, lowest: float) -> None:
-    """Compile a user's index on its own and try its promise never to fall on sample records."""
+    """Compile a user's index on its own, and test on sample records that it is nondecreasing if declared so."""
     if not policy.users_own:
         return
     arguments = policy.arguments(horizon)
     check_formula(policy.formula, arguments, policy.name)
     if not policy.declared_nondecreasing:
         return
-    falls = specialise(lazy.first_decrease, policy_bindings(policy, horizon))
-    before, after, pulls, mean, variance = falls(arguments, lowest < 0)
+    first_decrease = specialise(lazy.first_decrease, policy_bindings(policy, horizon))
+    before, after, pulls, mean, variance = first_decrease(arguments, lowest < 0)
     if before > 0:
         raise InvalidInputError(
-            f"{policy.name} was declared nondecreasing=True, but its index falls between t = {before} and t = {after} "
-            f"for an arm with pulls={pulls:g}, mean={mean:g}, variance={variance:g}; declare nondecreasing=False"
+            f"{policy.name} was declared nondecreasing=True, but its index decreases between t = {before} and t = "
+            f"{after} for an arm with pulls={pulls:g}, mean={mean:g}, variance={variance:g}; declare "
+            "nondecreasing=False"
         )

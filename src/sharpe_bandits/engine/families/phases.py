@@ -1,4 +1,4 @@
-"""Policies that play in phases and decide on arms between them."""
+"""Policies that play in phases and accept or drop arms between them."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class PhasesFamily(Family):
     def check(self, spec: Spec) -> None:
         if spec.feedback == "full":
             raise InvalidInputError(
-                f"{spec.policy.name} shares out a budget of pulls, which means nothing where the rewards of all arms "
-                'are seen in every round; leave it out or use feedback="bandit"'
+                f"{spec.policy.name} divides a budget of pulls, which is meaningless if the rewards of all arms are "
+                'seen in every round; leave it out or use feedback="bandit"'
             )
         if spec.is_late and spec.environment.clock == "rounds":
             raise InvalidInputError(
-                f"{spec.policy.name} waits for late rewards at the end of a phase, while rewards that are counted by "
-                'rounds go on; leave it out, or use clock="pulls"'
+                f"{spec.policy.name} waits for late rewards at the end of a phase, while rewards that are indexed by "
+                'round go on; leave it out, or use clock="pulls"'
             )
         super().check(spec)
 
@@ -63,7 +63,7 @@ def _policy(spec: Spec) -> EliminationPolicy:
 
 
 def phase_bindings(policy: EliminationPolicy) -> dict[Any, Any]:
-    """What a kernel's placeholders stand for when it plays a policy that plays in phases."""
+    """Bindings of a kernel's placeholders for a policy that plays in phases."""
     return {
         formulas.value: (policy.goal or Mean()).formula,
         formulas.share: policy.share,
