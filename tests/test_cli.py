@@ -73,7 +73,7 @@ def test_panels(capsys):
     assert main(["panels"]) == 0
     lines = capsys.readouterr().out.splitlines()
     head = next(line for line in lines if "profile" in line)
-    at = {name: head.index(name) for name in ("panel", "profile", "what", "compares", " K ", " L ", "horizon", "arms")}
+    at = {name: head.index(name) for name in ("panel", "profile", "title", "compares", " K ", " L ", "horizon", "arms")}
     cells = {}
     for line in lines:
         words = line.split()
@@ -356,7 +356,7 @@ def failing(monkeypatch, error):
     ("error", "status", "told"),
     [
         (KeyboardInterrupt(), 130, "interrupted; run the same command to resume"),
-        (OSError(errno.ENOSPC, "No space left on device", "a/b"), 3, "No space left on device: a/b; make room"),
+        (OSError(errno.ENOSPC, "No space left on device", "a/b"), 3, "No space left on device: a/b; free some space"),
         (OSError(errno.EACCES, "Permission denied", "a/b"), 3, "Permission denied: a/b; choose a writable --out"),
         (sb.BudgetTooSmallError("too little"), 2, "sharpe-bandits: too little"),
         (sb.UnknownNameError("nobody"), 2, "sharpe-bandits: nobody"),

@@ -93,8 +93,8 @@ def test_json_there_and_back():
     [
         ("{", "not JSON"),
         (b"\xff\xfe", "not JSON"),
-        ("1e400", "1e400 is beyond the largest number"),
-        ("[-1e999]", "-1e999 is beyond"),
+        ("1e400", "1e400 is out of range"),
+        ("[-1e999]", "-1e999 is out of range"),
         ("NaN", "NaN is not a number"),
         ('{"x": Infinity}', "Infinity is not a number"),
         ("9" * 5000, "not JSON"),
@@ -114,7 +114,7 @@ def test_limits_of_json(monkeypatch):
     with pytest.raises(sb.UnreadableDataError, match="more than 100 levels"):
         from_json(f"[{deep}]", "it")
     assert from_json("[NaN, Infinity]", "it", constants=True)[1] == np.inf
-    with pytest.raises(sb.UnreadableDataError, match="beyond the largest number"):
+    with pytest.raises(sb.UnreadableDataError, match="out of range"):
         from_json("[1e400]", "it", constants=True)
     monkeypatch.setattr(files, "MAX_BYTES", 10)
     with pytest.raises(sb.UnreadableDataError, match=r"it has 12 bytes; at most 10 are read"):

@@ -341,7 +341,7 @@ def test_a_full_disk_is_said_and_leaves_nothing_half_written(uninterrupted, tmp_
     assert reproduce(out) == 3
     told = capsys.readouterr().err
     assert "No space left on device" in told
-    assert "make room and give the same command again" in told
+    assert "free some space and run the same command again" in told
     assert "Traceback" not in told
     settled(out)
     whole = contents(uninterrupted)
@@ -371,7 +371,7 @@ def test_other_obstacles_have_a_remedy_too(tmp_path, monkeypatch, capsys, code):
     told = capsys.readouterr().err
     assert os.strerror(code) in told
     assert str(tmp_path / "out") in told
-    assert ("make room" if code == errno.EDQUOT else "choose a writable --out") in told
+    assert ("free some space" if code == errno.EDQUOT else "choose a writable --out") in told
 
 
 # --- other settings in the same folder --------------------------------------------------------------------------------

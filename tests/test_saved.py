@@ -139,7 +139,7 @@ def test_a_flipped_byte_is_found_in_every_file(saved):
         content = path.read_bytes()
         for place in (0, len(content) // 2, len(content) - 1):
             path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-            with pytest.raises(sb.UnreadableDataError, match=f"{name} was changed or cut short"):
+            with pytest.raises(sb.UnreadableDataError, match=f"{name} was changed or truncated"):
                 sb.load(saved)
         path.write_bytes(content)
     sb.load(saved)
@@ -149,7 +149,7 @@ def test_a_file_cut_short_or_missing_is_found(saved):
     name = data_files(saved)[0]
     content = (saved / name).read_bytes()
     (saved / name).write_bytes(content[:-10])
-    with pytest.raises(sb.UnreadableDataError, match=f"{name} was changed or cut short.*save the study again"):
+    with pytest.raises(sb.UnreadableDataError, match=f"{name} was changed or truncated.*save the study again"):
         sb.load(saved)
     (saved / name).unlink()
     with pytest.raises(sb.UnreadableDataError, match=f"{name} is missing"):
@@ -198,7 +198,7 @@ def test_foreign_folders_are_refused(tmp_path):
         sb.load(tmp_path / "text")
     for foreign in ('{"name": "web app"}', "[1, 2]", "null"):
         (tmp_path / "manifest.json").write_text(foreign)
-        with pytest.raises(sb.UnreadableDataError, match="belongs to something else"):
+        with pytest.raises(sb.UnreadableDataError, match="is not the manifest of a study"):
             sb.load(tmp_path)
 
 
@@ -207,7 +207,7 @@ def test_nothing_is_saved_over_someone_elses_manifest(study, tmp_path, foreign):
     (tmp_path / "manifest.json").write_text(foreign)
     (tmp_path / "precious.txt").write_text("keep me")
     with pytest.raises(
-        sb.InvalidInputError, match=r"manifest\.json belongs to something else; save .* a folder of its own"
+        sb.InvalidInputError, match=r"manifest\.json does not belong to a study; save .* another folder"
     ):
         study.save(tmp_path)
     assert (tmp_path / "manifest.json").read_text() == foreign

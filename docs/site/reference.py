@@ -89,9 +89,9 @@ def http_api() -> str:
         schema = create_app(store, []).app.openapi()
         store.close()
     parts = [
-        "# HTTP API\n\nMade from the OpenAPI schema, which a running service has at `/openapi.json` (and to try at "
-        "`/docs`). Every request needs a token: `Authorization: Bearer …`. [The service](../service.md) says how it is "
-        "run, what is promised and what errors look like.\n"
+        "# HTTP API\n\nGenerated from the OpenAPI schema, which a running service has at `/openapi.json` (and to try "
+        "at `/docs`). Every request needs a token: `Authorization: Bearer …`. [The service](../service.md) says how to "
+        "run it, what it guarantees and what errors look like.\n"
     ]
     for path, methods in schema["paths"].items():
         for method, route in methods.items():

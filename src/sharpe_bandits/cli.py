@@ -1,4 +1,4 @@
-"""The command line: reproduce the paper, run one's own experiment, list panels, policies, arms and objectives."""
+"""The command line: reproduce the paper, run your own experiment, list panels, policies, arms and objectives."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from .errors import SharpeBanditsError
 if TYPE_CHECKING:
     from .reproduction import Job, Reproduction
 
-#: Commands that have a file of their own, and what they do.
+#: Commands with their own file, and their help texts.
 COMMANDS = {
     "rank": "rank strategies, funds or assets by their recorded returns",
-    "compare": "tell whether one column's Sharpe ratio is larger than another's",
+    "compare": "test whether one column's Sharpe ratio is larger than another's",
     "replay": "play policies through recorded returns, in time order",
-    "plan": "how many rounds it takes to find the arm of the best Sharpe ratio",
+    "plan": "how many rounds it takes to find the arm with the best Sharpe ratio",
     "campaign": "durable campaigns: ask which arm to play, tell the reward later",
     "serve": "campaigns over HTTP, with a live dashboard",
     "cache": "show or clear the cache of compiled kernels",
 }
 QUICK_RUNS = 200
 FULL_RUNS = 10_000
-#: What can be wrong with a folder that a user names.
+#: Errors that can occur with a folder that the user names.
 _FORESEEN = (
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR,
     errno.EEXIST, errno.ENOENT, errno.ENAMETOOLONG,
@@ -39,7 +39,7 @@ _FORESEEN = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; gives the exit status."""
+    """Run the command line; return the exit status."""
     options = argparse.Namespace(resumes=False)
     try:
         interrupts.take_back()
@@ -58,22 +58,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"\nsharpe-bandits: interrupted; {after}", file=sys.stderr)
         interrupts.leave()
         return interrupts.STATUS
-    except BrokenPipeError:  # the reader has seen enough, as in "sharpe-bandits policies | head"
+    except BrokenPipeError:  # the reader has closed the pipe, as in "sharpe-bandits policies | head"
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
         if error.errno not in _FORESEEN:
             raise
-        remedy = "make room" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "choose a writable --out"
+        remedy = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "choose a writable --out"
         begun = options.resumes and error.errno in (errno.ENOSPC, errno.EDQUOT)
         place = error.filename or "output folder"
-        again = f"give the same command again{', it resumes' if begun else ''}"
+        again = f"run the same command again{'; it resumes' if begun else ''}"
         print(f"sharpe-bandits: {error.strerror or error}: {place}; {remedy} and {again}", file=sys.stderr)
         return 3
 
 
 class _Version(argparse.Action):
-    """Shows the version, which takes as long to look up as many commands take, once it is asked for."""
+    """Shows the version, which is looked up only on request because that is slow."""
 
     def __call__(self, parser: argparse.ArgumentParser, *given: Any) -> None:
         from . import __version__
@@ -83,7 +83,7 @@ class _Version(argparse.Action):
 
 
 def parser_of(in_full: Container[str]) -> argparse.ArgumentParser:
-    """The command line; the options of the commands ``in_full``, for which alone their files are imported."""
+    """The parser of the command line, with the options of the commands ``in_full``; only their files are imported."""
     parser = argparse.ArgumentParser(
         prog="sharpe-bandits", description="Bandit policies that maximise the Sharpe ratio."
     )
@@ -91,8 +91,8 @@ def parser_of(in_full: Container[str]) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
 
     reproduce = commands.add_parser("reproduce", help="run the paper's experiments, judge its claims, write a report")
-    reproduce.add_argument("panels", nargs="*", metavar="panel", help="such as R3 B1; all if none is named")
-    reproduce.add_argument("--profile", choices=("paper", "authors"), help="only this one; both by default")
+    reproduce.add_argument("panels", nargs="*", metavar="panel", help="such as R3 B1; all by default")
+    reproduce.add_argument("--profile", choices=("paper", "authors"), help="only this profile; both by default")
     reproduce.add_argument("--quick", action="store_true", help=f"{QUICK_RUNS} runs instead of {FULL_RUNS:,}")
     reproduce.add_argument("--runs", type=int, help="number of runs")
     reproduce.add_argument("--seed", type=int, default=1)
@@ -101,8 +101,8 @@ def parser_of(in_full: Container[str]) -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", help="run your own experiment from a TOML file")
     run.add_argument("file", type=Path, help="the experiment file")
-    run.add_argument("--runs", type=int, help="instead of the file's")
-    run.add_argument("--seed", type=int, help="instead of the file's")
+    run.add_argument("--runs", type=int, help="override the file's value")
+    run.add_argument("--seed", type=int, help="override the file's value")
     _output(run, None)
     run.set_defaults(do=_run, resumes=True)
 
@@ -137,7 +137,7 @@ def _reproduce(options: argparse.Namespace) -> None:
         "Optimizing Sharpe Ratio, reproduced",
         "Every experiment of “Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits” "
         f"(Khurshid, Abdulla and Ghatak), {runs:,} runs each, and a verdict on each of its claims: under the paper "
-        "profile (the printed text) and under the authors profile (what their released code does).",
+        "profile (the printed text) and under the authors profile (their released code).",
         chosen,
         runs,
         _whole("--seed", options.seed, 0),
@@ -156,7 +156,7 @@ def _run(options: argparse.Namespace) -> None:
     compared = ", ".join(dict.fromkeys(p.name for case in experiment.cases for p in case.policies))
     # the stem of "...toml" is the folder above
     name = options.file.stem if options.file.stem.strip(". ") else "experiment"
-    id = re.sub(r"[^\w.-]+", "-", name)  # it becomes the name of files and of anchors
+    id = re.sub(r"[^\w.-]+", "-", name)  # used in the names of files and anchors
     panel = Panel(
         id, "", experiment.title, compared, "", experiment.metric, tuple(experiment.cases),
         experiment.description.get("checkpoints", CHECKPOINTS),
@@ -185,7 +185,7 @@ def _do(job: Job, options: argparse.Namespace) -> None:
 
 def _print_verdicts(verdicts: list[Any]) -> None:
     profiles = list(dict.fromkeys(v.profile for v in verdicts))
-    table = console.table("claim", "says", *profiles, title="What is claimed, and what was measured")
+    table = console.table("claim", "statement", *profiles, title="Claims and verdicts")
     colours = {"holds": "green", "fails": "red", "undecided": "yellow"}
     for id in dict.fromkeys(v.id for v in verdicts):
         of_id = {v.profile: v for v in verdicts if v.id == id}
@@ -196,7 +196,7 @@ def _print_verdicts(verdicts: list[Any]) -> None:
 
 
 def counted(verdicts: list[str]) -> str:
-    """How many claims hold, fail or are undecided, in words."""
+    """How many claims hold, fail or are undecided, as text."""
     words = {"holds": ("holds", "hold"), "fails": ("fails", "fail"), "undecided": ("is undecided", "are undecided")}
     counts = [f"{verdicts.count(name)} {forms[verdicts.count(name) != 1]}" for name, forms in words.items()]
     return f"{len(verdicts)} {'claim' if len(verdicts) == 1 else 'claims'} judged: {', '.join(counts)}"
@@ -218,7 +218,7 @@ def _print_results(found: Reproduction) -> None:
 def _panels(options: argparse.Namespace) -> None:
     from .paper.panels import panels
 
-    table = console.table("panel", "profile", "what", "compares", "K", "L", "horizon", "arms")
+    table = console.table("panel", "profile", "title", "compares", "K", "L", "horizon", "arms")
     for panel in panels():
         cases = panel.cases
         table.add_row(
@@ -237,7 +237,7 @@ def _panels(options: argparse.Namespace) -> None:
 def _listing(options: argparse.Namespace) -> None:
     from .experiments import catalogue
 
-    table = console.table("kind", "parameters", "what it is", *(["citation"] if options.what == "policies" else []))
+    table = console.table("kind", "parameters", "description", *(["citation"] if options.what == "policies" else []))
     for entry in getattr(catalogue, options.what)().values():
         citation = [entry.citation] if options.what == "policies" else []
         table.add_row(*map(console.escape, (entry.kind, entry.signature(), entry.summary, *citation)))
@@ -249,7 +249,7 @@ def _listing(options: argparse.Namespace) -> None:
             f"{' and '.join(stopping)} have a fixed confidence: for sb.identify and live agents, not experiment files."
         )
     if options.what == "arms":
-        print("Uniform can also be given by mean and variance. Lists give one arm per value; repeat = n gives n arms.")
+        print("Uniform also takes mean and variance. Lists make one arm per value; repeat = n makes n arms.")
 
 
 def _several(values: Any) -> str:

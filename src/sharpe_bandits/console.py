@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.table import Table
 
-#: Heads and rows, as text; the first column is words, the others numbers.
+#: Column heads and rows, as text; the first column is words, the others numbers.
 Cells = tuple[list[str], list[list[str]]]
 
-#: A pipe or a file has no width of its own.
+#: Width of output to a pipe or a file.
 WIDTH = 160
 
 
@@ -26,7 +26,7 @@ def table(*columns: str, title: str | None = None) -> Table:
 
 
 class Numbers:
-    """A table of numbers, in several parts if the screen is too narrow for one: no number and no name is cut."""
+    """A table of numbers, in several parts if the screen is too narrow: no number and no name is truncated."""
 
     def __init__(self, heads: list[str], rows: list[list[str]], title: str | None = None) -> None:
         self.heads, self.rows, self.title = heads, rows, title
@@ -34,7 +34,7 @@ class Numbers:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         cells = [self.heads, *self.rows]
         names = max(len(row[0]) for row in cells)
-        # heads may be broken between words, numbers not at all
+        # column heads may wrap between words, numbers never
         widths = [
             max([*map(len, head.split()), *(len(row[k]) for row in self.rows)], default=0)
             for k, head in enumerate(self.heads)
@@ -59,14 +59,14 @@ class Numbers:
 
 
 def decimals(error: float, least: int = 0, most: int = 3) -> int:
-    """How many decimals to show of a number that was simulated: the last is worth about its standard error."""
+    """Number of decimals of a simulated number: the unit of the last one is about its standard error."""
     return most if not error > 0 else min(max(-math.floor(math.log10(error) + 0.5), least), most)
 
 
 def results(
     tables: Iterable[Cells], summary: str, settings: Mapping[str, str], remarks: Iterable[str] = ()
 ) -> RenderableType:
-    """What is doubtful, tables of numbers, what to make of them, and what they depend on."""
+    """Remarks, tables of numbers, a summary, and settings."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -79,14 +79,14 @@ def results(
 
 
 def doubts(remarks: Iterable[str]) -> list[RenderableType]:
-    """What may be a mistake, a line each; stands on top."""
+    """Possible mistakes, one line each, shown at the top."""
     from rich.text import Text
 
     return [Text(f"Check: {text}.", style="bold") for text in remarks]
 
 
 def show(thing: Any) -> None:
-    """Print what rich can print."""
+    """Print anything that rich can print."""
     from rich.console import Console
 
     console = Console()
@@ -106,7 +106,7 @@ def as_text(thing: Any) -> str:
 
 
 def escape(text: str) -> str:
-    """Text as it is: rich would take what stands in brackets for markup."""
+    """Escaped text: rich would read text in brackets as markup."""
     from rich.markup import escape
 
     return escape(text)

@@ -1,4 +1,4 @@
-"""How results show themselves: as text in a terminal, as HTML in a notebook, and as tables of other libraries."""
+"""How results are displayed: as text in a terminal, as HTML in a notebook, and as tables of other libraries."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-#: Rows of a table that its text shows, at most.
+#: Maximum number of rows of a table shown as text.
 _LONGEST = 20
 
 
 class Findings(NamedTuple):
-    """What a result has to show: remarks to check, tables, a summary in paragraphs, and what the numbers depend on."""
+    """The content of a result: remarks to check, tables, a summary in paragraphs, and settings."""
 
     remarks: Iterable[str]
     tables: Iterable[console.Cells]
@@ -83,11 +83,11 @@ class Table:
     Attributes
     ----------
     columns, rows : list[str] and list[list[Any]]
-        the table; ``records()`` gives a dictionary per row
+        the table; ``records()`` returns a dictionary per row
     title, text : str, optional
-        what it is, in words
+        heading and description
     anchor : str, optional
-        name to link to it in a report
+        link target in a report
     """
 
     columns: list[str]
@@ -118,7 +118,7 @@ class Table:
 
     @property
     def numeric(self) -> set[int]:
-        """Which columns hold numbers."""
+        """Indices of the columns that hold numbers."""
         return {k for k in range(len(self.columns)) if any(_is_number(row[k]) for row in self.rows)}
 
     def records(self) -> list[dict[str, Any]]:
@@ -140,7 +140,7 @@ class Table:
         return _library("polars").from_arrow(self.to_arrow())
 
     def to_csv(self) -> bytes:
-        """The table as CSV, numbers at full precision; no name in it is a formula for a spreadsheet."""
+        """The table as CSV, numbers at full precision; text that a spreadsheet would read as a formula is escaped."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerows(map(csv_cell, row) for row in [self.columns, *self.rows])
@@ -162,7 +162,7 @@ def _library(name: str) -> Any:
 
 
 def shown(value: Any) -> str:
-    """A cell as text: numbers to four digits, nothing for None."""
+    """A cell as text: numbers with four digits, empty for None."""
     if value is None:
         return ""
     if isinstance(value, (float, np.floating)):
@@ -171,7 +171,7 @@ def shown(value: Any) -> str:
 
 
 def in_words(data: Mapping[str, Any], named: bool = True) -> str:
-    """What plain data describe: ``ScaleFreeUCB(L = 0.1, c = 0.5)``; the first entry is the kind."""
+    """Plain data as text: ``ScaleFreeUCB(L = 0.1, c = 0.5)``; the first entry is the kind."""
     kind, *values = (item for item in data.items() if item[0] != "name" and item[1] is not None)
     words = (f"{key} = {_briefly(value)}" if named else _briefly(value) for key, value in values)
     return f"{kind[1]}({', '.join(words)})"
@@ -188,7 +188,7 @@ def _is_number(value: Any) -> bool:
 
 
 def text_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table as text; columns of numbers are aligned to the right."""
+    """A table as text; columns of numbers are right-aligned."""
     listed = list(rows)
     right = [
         bool(listed) and all(row[k] in (None, "…") or _is_number(row[k]) for row in listed) for k in range(len(columns))
@@ -216,7 +216,7 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], caption: s
 
 
 def picture(t: np.ndarray, mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> str:
-    """A curve with its band, small, as SVG; nothing where there is less than two points."""
+    """A small SVG picture of a curve with its band; empty if there are fewer than two points."""
     ends = np.where(np.isfinite(low), low, mean), np.where(np.isfinite(high), high, mean)
     bottom, top = min(0.0, float(np.min(ends[0]))), float(np.max(ends[1]))
     if len(t) < 2 or not np.isfinite([bottom, top]).all():

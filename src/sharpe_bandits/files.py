@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and JSON that is read with care."""
+"""Atomic writing of files, and strict reading of JSON."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from typing import Any, NoReturn
 
 from .errors import InvalidInputError, UnreadableDataError
 
-#: JSON of more bytes, or nested deeper, is not read.
+#: Maximum size and nesting depth of JSON.
 MAX_BYTES, MAX_DEPTH = 2**28, 100
-#: A temporary file of an unknown or distant process is given up after so many seconds.
+#: A temporary file of an unknown or remote process is removed after this many seconds.
 _ABANDONED = 86_400.0
 
 _HOST = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
@@ -28,10 +28,10 @@ _swept: set[Path] = set()
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all, and leave nothing behind if that fails.
+    """Write a file atomically, and leave nothing behind if that fails.
 
-    The temporary name is this process's and this call's own, so that several may write the same file at once: the last
-    one wins, whole.
+    The temporary name is unique to this process and call, so that several may write the same file concurrently: the
+    last complete one wins.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.parent not in _swept:
@@ -47,7 +47,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files by their names in a folder, each there whole or not at all."""
+    """Write files to a folder by name, each atomically."""
     for name, content in files.items():
         write_atomically(folder / name, content)
 
@@ -65,7 +65,7 @@ def _is_stale(path: Path, host: str | None, process: str | None) -> bool:
             return True
     except FileNotFoundError:
         return False
-    # Whether a process lives can be asked here alone, and on Windows asking would end it.
+    # Whether a process is alive can be checked only on this host, and on Windows the check would end it.
     if process is None or host not in (None, _HOST) or os.name != "posix":
         return False
     try:
@@ -78,7 +78,7 @@ def _is_stale(path: Path, host: str | None, process: str | None) -> bool:
 
 
 def to_json(thing: Any, allow_nan: bool = True) -> bytes:
-    """Plain data, numpy's numbers and arrays among it, as JSON text that people can read."""
+    """Plain data, including numpy numbers and arrays, as human-readable JSON."""
     return (json.dumps(thing, indent=1, ensure_ascii=False, default=_plain, allow_nan=allow_nan) + "\n").encode()
 
 
@@ -91,21 +91,21 @@ def _plain(thing: Any) -> Any:
 def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("it gives a key twice")
+        raise ValueError("it has a duplicate key")
     return found
 
 
 def from_json(content: bytes | str, what: str, constants: bool = False) -> Any:
-    """What JSON text says; :class:`UnreadableDataError` where it is broken, endless, too deep, or beyond all numbers.
+    """Parse JSON; raises :class:`UnreadableDataError` if it is invalid, too long, too deep, or a number is too large.
 
     Parameters
     ----------
     content : bytes | str
         the text
     what : str
-        what it is, for the message
+        description for the error message
     constants : bool, optional
-        whether NaN and Infinity, which the standard does not know, may stand for numbers
+        whether NaN and Infinity, which are not in the standard, are allowed
     """
     if not isinstance(content, (str, bytes)):
         raise UnreadableDataError(f"{what} must be text, got {type(content).__name__}")
@@ -115,7 +115,7 @@ def from_json(content: bytes | str, what: str, constants: bool = False) -> Any:
     def number(text: str) -> float:
         value = float(text)
         if not math.isfinite(value):
-            raise ValueError(f"{text[:40]} is beyond the largest number")
+            raise ValueError(f"{text[:40]} is out of range")
         return value
 
     def refuse(word: str) -> NoReturn:

@@ -1,9 +1,9 @@
-"""Kinds of machines that results are computed on, and whether two of them calculate alike.
+"""Kinds of machines that results are computed on, and whether their arithmetic agrees.
 
-Choices are compiled without fast-math and without contraction, so that additions, multiplications, divisions and square
+Kernels are compiled without fast-math and without contraction, so that additions, multiplications, divisions and square
 roots give the same bits everywhere. Logarithms, exponentials and quantiles come from the C library, NumPy and SciPy,
-which choose among forms of a function by the processor, and whose last bits may differ. Two machines whose
-:func:`arithmetic` is the same agreed in all of these on thousands of arguments.
+which choose an implementation by processor; last bits may differ. Two machines with the same :func:`arithmetic` agree
+in all of these functions at thousands of arguments.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PROBES = 4000
 
 @lru_cache(maxsize=1)
 def machine() -> dict[str, str]:
-    """The kind of this machine: processor, what code is compiled for, C library, and how it calculates."""
+    """The kind of this machine: processor, compilation target, C library, and a digest of its arithmetic."""
     name, extensions = target()
     libc = " ".join(platform.libc_ver()).strip()
     return {
@@ -41,7 +41,7 @@ def machine() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def software() -> dict[str, str]:
-    """Versions, and a digest of the code that results are made by: they must be the same on all workers."""
+    """Versions, and a digest of the source code: they must be the same on all workers."""
     return {**versions(), "source code": sources()}
 
 
@@ -57,7 +57,7 @@ def processor() -> str:
 
 
 def arithmetic() -> str:
-    """A digest of what functions of the C library, NumPy and SciPy give at many arguments on this machine."""
+    """A digest of the values of functions of the C library, NumPy and SciPy at many arguments on this machine."""
     from scipy import special
 
     unit = (np.arange(_PROBES) * 0.6180339887498949 + 0.5) % 1.0
@@ -81,6 +81,6 @@ def arithmetic() -> str:
 
 
 def difference(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
-    """What differs between two descriptions, in words; nothing if they are the same."""
+    """The differences between two descriptions as text; empty if they are the same."""
     names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
     return ", ".join(f"{name} {theirs.get(name)} instead of {ours.get(name)}" for name in names)

@@ -1,7 +1,7 @@
-"""Runs a set of panels from beginning to end and leaves a folder: data, figures, verdicts, manifest and report.
+"""Runs a set of panels from start to finish and writes a folder: data, figures, verdicts, manifest and report.
 
-The folder is also the memory of the job: interrupted at any moment, the same command resumes it and ends
-with the same files. Another seed or setting in the same folder is refused.
+The folder also holds the state of the job: after an interruption at any moment, the same command resumes it and ends
+with the same files. A different seed or setting in the same folder is refused.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _KIND = "sharpe-bandits reproduction"
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be done.
+    """A set of panels to run.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Job:
     panels : list[Panel]
         what is simulated
     runs, seed : int
-        how often, from which seed
+        number of runs, and seed
     description : Any, optional
         anything else that the results depend on, as plain data (a user's experiment file)
     """
@@ -61,7 +61,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What a job found: panels, their tidy tables by key, and verdicts."""
+    """The results of a job: panels, their tidy tables by key, and verdicts."""
 
     results: list[PanelResult]
     rows: dict[str, list[dict[str, Any]]]
@@ -76,7 +76,7 @@ def run_job(
     say: Callable[[str], None] = print,
     executor: Any = None,
 ) -> Reproduction:
-    """Simulate, measure, judge, draw and write; by so many threads, or by an executor (see :func:`simulate`)."""
+    """Simulate, measure, judge, draw and write, with a number of threads or an executor (see :func:`simulate`)."""
     started = time.perf_counter()
     engine, store = engine_of(workers, executor), ChunkStore(out / "chunks")
     check_libraries()
@@ -110,7 +110,7 @@ def run_job(
 
 
 def _settings(job: Job, specs: list[PanelSpec]) -> dict[str, Any]:
-    """Everything that the files of the folder are a function of, as plain data."""
+    """Everything that the files of the folder depend on, as plain data."""
     return {
         "kind": _KIND,
         "panels": [panel.key for panel in job.panels],
@@ -124,7 +124,7 @@ def _settings(job: Job, specs: list[PanelSpec]) -> dict[str, Any]:
 
 
 def _cases(specs: list[PanelSpec]) -> str:
-    """A digest of what is simulated and claimed, so that an edited panel does not go on in an old folder."""
+    """A digest of what is simulated and claimed, so that an edited panel does not resume in an old folder."""
     described = [
         [
             [digest(spec) for of_case in panel.specs for spec in of_case],
@@ -137,7 +137,7 @@ def _cases(specs: list[PanelSpec]) -> str:
 
 
 def _claim_folder(settings: dict[str, Any], out: Path) -> None:
-    """Take a new folder, or one that a job of these very settings has begun."""
+    """Claim a new folder, or one in which a job with the same settings was started."""
     path = out / _SETTINGS
     mine = from_json(to_json(settings), "settings", constants=True)
     try:
@@ -156,7 +156,7 @@ def _claim_folder(settings: dict[str, Any], out: Path) -> None:
         name, before, now = different
         raise InvalidInputError(
             f"{out} was started with other settings: {name or 'all'} was {_brief(before)}, now it is {_brief(now)}; "
-            "repeat the earlier command to go on with it, or choose another --out"
+            "repeat the earlier command to resume it, or choose another --out"
         )
 
 
@@ -174,11 +174,11 @@ def _brief(value: Any) -> str:
 
 
 def _order(verdict: Verdict, panels: list[Panel]) -> tuple[int, bool, str]:
-    """By panel; what the paper says of it first, then what theory says."""
+    """Sort key: by panel; claims of the paper first, then those of theory."""
     what = verdict.id.split(".")[-1]
     return [panel.id for panel in panels].index(verdict.panel), not what.isdigit(), what
 
 
 def _machine(engine: Engine) -> dict[str, Any]:
-    """Where the job was run from."""
+    """The machine on which the job was started."""
     return {"system": platform.platform(), "processor": processor(), "cores": cores(), engine.unit: engine.workers}

@@ -1,8 +1,8 @@
 """Studies on disk: Parquet files and a JSON manifest that names them.
 
-Every save has file names of its own, and the manifest is replaced at the very end: whoever reads finds the old study or
-the new one, whole, also where several processes save to one folder at once. What is read is checked, never guessed.
-Studies of earlier formats are read: :data:`_UPGRADES` brings a manifest from one format to the next.
+Every save uses unique file names, and the manifest is replaced at the very end: readers find either the old study or
+the new one, complete, even if several processes save to one folder concurrently. Everything that is read is verified.
+Studies of earlier formats can be read: :data:`_UPGRADES` converts a manifest from one format to the next.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from .versions import versions
 FORMAT = 4
 _MANIFEST = "manifest.json"
 _KIND = "sharpe-bandits study"
-#: Numbers in one column of a file, at most: more would not have been kept by a simulation.
+#: Maximum number of rows of a file: a simulation never keeps more.
 _MAX_ROWS = 2**29
 _DATA = re.compile(r"(?:truth|pulls-\d+|runs-\d+)-[0-9a-f]{12}(?:-[0-9a-f]{8})?\.parquet")
-#: A data file that no manifest names is given up after so many seconds: until then someone may be about to name it.
+#: A data file that no manifest names is removed after this many seconds: until then a process may be about to name it.
 _ABANDONED = 3600.0
 
 Results = Mapping[str, PolicyResult]
 
 
 def save(results: Results, settings: Mapping[str, Any], case: Mapping[str, Any], folder: Path) -> None:
-    """Write a study; one that is already there is replaced at the very end."""
+    """Write a study; an existing one is replaced at the very end."""
     folder.mkdir(parents=True, exist_ok=True)
     old = _referenced(folder)
     sweep(folder)
@@ -130,7 +130,7 @@ def _write(
 
 
 def load(folder: Path) -> tuple[dict[str, PolicyResult], dict[str, Any], dict[str, Any]]:
-    """Read what :func:`save` wrote: results by name, settings, and what its case is."""
+    """Read what :func:`save` wrote: results by name, settings, and the description of its case."""
     while True:
         manifest = _manifest(folder)
         try:
@@ -147,7 +147,7 @@ def load(folder: Path) -> tuple[dict[str, PolicyResult], dict[str, Any], dict[st
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
-    """The manifest in the present format."""
+    """The manifest in the current format."""
     path = folder / _MANIFEST
     try:
         content = path.read_bytes() if path.is_file() else None
@@ -160,7 +160,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
     except UnreadableDataError as error:
         raise UnreadableDataError(f"{path} is not a manifest of this library: {error}") from None
     if not isinstance(manifest, dict) or manifest.get("kind") != _KIND:
-        raise UnreadableDataError(f"{path} belongs to something else, not to a study of this library")
+        raise UnreadableDataError(f"{path} is not the manifest of a study of this library")
     found = manifest.get("format")
     if type(found) is not int or not (found == FORMAT or found in _UPGRADES):
         made = manifest.get("versions")
@@ -182,7 +182,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _from_3(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Format 3 knew studies of a given horizon alone, no case of an experiment, and no pulls at half of the horizon."""
+    """Format 3 had only studies with a given horizon, no case of an experiment, and no pulls at half of the horizon."""
     return {
         **manifest,
         "format": 4,
@@ -191,7 +191,7 @@ def _from_3(manifest: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-#: Format -> what brings its manifest to the next one.
+#: Format -> function that converts its manifest to the next one.
 _UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {3: _from_3}
 
 
@@ -203,21 +203,21 @@ def _study(folder: Path, manifest: dict[str, Any]) -> tuple[dict[str, PolicyResu
     arms = int(truth["arm"].max()) + 1
     rows = len(truth["arm"]) // arms
     _must(np.array_equal(truth["arm"], np.tile(np.arange(arms), rows)), "the truth is not a table of arms")
-    _must(bool(np.isfinite(truth["mean"]).all() and (truth["variance"] >= 0).all()), "the truth has odd moments")
+    _must(bool(np.isfinite(truth["mean"]).all() and (truth["variance"] >= 0).all()), "the truth has impossible moments")
     checkpoints = [whole("checkpoint", t, 1, 10**9) for t in manifest["checkpoints"]]
     switches = [whole("switch", t, 1, 10**9) for t in manifest["switches"]]
-    _must(len(checkpoints) > 0 and sorted(set(checkpoints)) == checkpoints, "its checkpoints do not rise")
-    _must(sorted(set(switches)) == switches and set(switches) <= set(checkpoints), "its switches are no checkpoints")
+    _must(len(checkpoints) > 0 and sorted(set(checkpoints)) == checkpoints, "its checkpoints are not increasing")
+    _must(sorted(set(switches)) == switches and set(switches) <= set(checkpoints), "its switches are not checkpoints")
     results: dict[str, PolicyResult] = {}
     for entry in manifest["policies"]:
         name, runs = entry["name"], read(entry["runs"])
         count = len(runs["run"])
-        _must(isinstance(name, str) and name not in results, f"{name!r} is not a name of its own")
-        _must(isinstance(entry["policy"], dict), f"{name!r} is not described")
+        _must(isinstance(name, str) and name not in results, f"{name!r} is not a unique name")
+        _must(isinstance(entry["policy"], dict), f"{name!r} has no description")
         _must(np.array_equal(runs["run"], np.arange(count)) and count > 0, f"the runs of {name!r} are not in order")
         _must(
             rows == (len(switches) + 1 if switches else 1) or (rows == count and not switches),
-            "the truth has rows of its own",
+            "the truth does not match the runs",
         )
         recommended = [column for column in runs if column.startswith("recommended")]
         m = len(recommended)
@@ -225,7 +225,7 @@ def _study(folder: Path, manifest: dict[str, Any]) -> tuple[dict[str, PolicyResu
         batch = whole("batch", entry["batch"], 1, count)
         shape = (-(-count // batch), len(checkpoints), arms)
         pulls = read(entry["pulls"])["pulls"].astype(np.int64)
-        _must(pulls.size == shape[0] * shape[1] * shape[2], f"the pulls of {name!r} are of another study")
+        _must(pulls.size == shape[0] * shape[1] * shape[2], f"the pulls of {name!r} belong to another study")
         kind = StoppingResult if entry["stops"] is True else PolicyResult
         result = kind(
             name,
@@ -252,15 +252,18 @@ def _study(folder: Path, manifest: dict[str, Any]) -> tuple[dict[str, PolicyResu
                 result.halfway.dtype.kind == "i" and result.halfway.min() >= 0, f"{name!r} has impossible pulls halfway"
             )
             _must(bool((result.halfway <= result.final).all()), f"{name!r} has fewer pulls in the end than halfway")
-        _must(0 <= result.recommended.min() <= result.recommended.max() < arms, f"{name!r} recommends other arms")
+        _must(
+            0 <= result.recommended.min() <= result.recommended.max() < arms,
+            f"{name!r} recommends arms that do not exist",
+        )
         ends = np.add.reduceat(result.final.astype(np.int64), np.arange(0, count, batch), axis=0)
-        _must(np.array_equal(ends, result.pulls[:, -1]), f"the pulls of {name!r} are of another policy")
+        _must(np.array_equal(ends, result.pulls[:, -1]), f"the pulls of {name!r} belong to another policy")
         results[name] = result
     _must(len(results) > 0, "it has no policies")
     settings = {**manifest["settings"], "arms": arms, "horizon": checkpoints[-1]}
     case = {key: manifest["case"][key] for key in ("metric", "objective", "variables", "label", "L")}
     one_of("metric", case["metric"], next(iter(results.values())).ranked_by)
-    _must(isinstance(case["variables"], dict) and isinstance(case["label"], str), "its case is not described")
+    _must(isinstance(case["variables"], dict) and isinstance(case["label"], str), "its case has no description")
     _must(case["L"] is None or isinstance(case["L"], (int, float)), "its L is not a number")
     if case["objective"] is not None:
         case["objective"] = objective_from_dict(case["objective"])
@@ -278,7 +281,7 @@ def _recommended(number: int, m: int) -> str:
 
 
 def _columns(folder: Path, name: Any, digests: dict[str, str]) -> dict[str, np.ndarray]:
-    """The columns of a data file that is what its manifest says."""
+    """The columns of a data file, verified against its manifest."""
     import pyarrow.parquet as pq
 
     _must(
@@ -288,12 +291,12 @@ def _columns(folder: Path, name: Any, digests: dict[str, str]) -> dict[str, np.n
     path = folder / name
     content = path.read_bytes()
     if hashlib.sha256(content).hexdigest() != digests.get(name):
-        raise UnreadableDataError(f"{path} was changed or cut short after it was saved; save the study again")
+        raise UnreadableDataError(f"{path} was changed or truncated after it was saved; save the study again")
     file = pq.ParquetFile(io.BytesIO(content))
     _must(0 < file.metadata.num_rows <= _MAX_ROWS, f"{name} has {file.metadata.num_rows} rows")
     table = file.read()
     columns = {column: table[column].to_numpy() for column in table.column_names}
-    _must(all(values.dtype.kind in "bif" for values in columns.values()), f"{name} holds other things than numbers")
+    _must(all(values.dtype.kind in "bif" for values in columns.values()), f"{name} does not hold only numbers")
     return columns
 
 
@@ -307,7 +310,7 @@ def _referenced(folder: Path) -> set[str]:
     except UnreadableDataError:
         manifest = None
     if not isinstance(manifest, dict) or manifest.get("kind") != _KIND:
-        raise InvalidInputError(f"{path} belongs to something else; save the study to a folder of its own")
+        raise InvalidInputError(f"{path} does not belong to a study; save the study to another folder")
     named = manifest.get("sha256")
     return {name for name in named if _DATA.fullmatch(name)} if isinstance(named, dict) else set()
 

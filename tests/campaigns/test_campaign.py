@@ -23,7 +23,7 @@ def test_what_a_user_types(store, target):
     campaign.tell(1, 0.012)
     assert campaign.ask(key="order-4711").reward == 0.012
     before = campaign.agent().to_json()
-    with pytest.raises(sb.ConflictError, match=r"decision 1 has the reward 0.012, and was now told 0.013"):
+    with pytest.raises(sb.ConflictError, match=r"decision 1 has the reward 0.012, but the new reward is 0.013"):
         campaign.tell(decision, 0.013)
     assert campaign.agent().to_json() == before
     made = campaign.ask(count=50)
@@ -189,7 +189,7 @@ def test_another_policy_or_other_arms_are_a_conflict(store):
         {"policy": sb.ScaleFreeUCB(L=2e-4)}, {"policy": sb.UCB1()}, {"arms": ["momentum", "carry"]}, {"seed": 2},
         {"lease": "2 days"}, {"horizon": 50}, {"explore": 0.1},
     ):  # fmt: skip
-        with pytest.raises(sb.ConflictError, match=r"was made with .*; nothing was changed"):
+        with pytest.raises(sb.ConflictError, match=r"was created with .*; nothing was changed"):
             make(store, **other)
     with pytest.raises(sb.UnknownNameError, match="did you mean 'desks'"):
         store.campaign("desk")

@@ -47,10 +47,10 @@ def test_a_full_disk_leaves_the_store_usable(tmp_path):
     store.close()
     limit = [(tmp_path / "campaigns.db").stat().st_size // 4096 + 2]
     sa.event.listen(store._database.engine, "connect", lambda c, _: c.execute(f"PRAGMA max_page_count={limit[0]}"))
-    with pytest.raises(sb.StoreError, match=r"no room is left .* nothing was recorded: make room"):
+    with pytest.raises(sb.StoreError, match=r"no space is left .* nothing was recorded: free some space"):
         campaign.ask(count=2000)
     assert campaign.status().decisions == 10
-    campaign.tell(3, 0.5)  # what needs no room goes on
+    campaign.tell(3, 0.5)  # operations that need no space go on
     limit[0] = 10**6
     store.close()
     assert campaign.ask().number == 11

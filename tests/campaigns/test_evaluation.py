@@ -53,12 +53,12 @@ def test_the_estimates_cover_what_is_known(campaign):
 def test_where_the_log_cannot_say(tmp_path):
     store = sb.Store(tmp_path / "campaigns.db", synchronous="NORMAL")
     plain = store.campaign("plain", policy=sb.ScaleFreeUCB(L=0.1), arms=["a", "b"])
-    with pytest.raises(sb.InvalidInputError, match=r"has explore=0.* make a campaign with explore="):
+    with pytest.raises(sb.InvalidInputError, match=r"has explore=0.* create a campaign with explore="):
         plain.evaluate(sb.ScaleFreeTS(L=0.1))
     explored = store.campaign("explored", policy=sb.ScaleFreeUCB(L=0.1), arms=["a", "b"], explore=0.05)
-    with pytest.raises(sb.InvalidInputError, match="0 rewards say nothing"):
+    with pytest.raises(sb.InvalidInputError, match="0 rewards are too few"):
         explored.evaluate(sb.ScaleFreeTS(L=0.1))
-    with pytest.raises(sb.InvalidInputError, match="looks for the best arm"):
+    with pytest.raises(sb.InvalidInputError, match="is a best-arm policy"):
         explored.evaluate(sb.SHSR(L=0.1))
     with pytest.raises(sb.InvalidInputError, match="a policy such as"):
         explored.evaluate("SF-UCB")

@@ -39,9 +39,9 @@ def newer(path):
     ("prepare", "said"),
     [
         (lambda path: path.write_text("number,reward\n1,0.5\n" * 100), "not an SQLite file"),
-        (foreign, "a database of something else .*orders"),
+        (foreign, "a database of another application .*orders"),
         (damaged, "is damaged"),
-        (newer, "'9999'.* newer one; upgrade sharpe-bandits"),
+        (newer, "'9999'.* newer release; upgrade sharpe-bandits"),
     ],
     ids=["text", "foreign", "damaged", "newer"],
 )

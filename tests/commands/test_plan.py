@@ -70,7 +70,7 @@ def test_the_command_with_a_table(tmp_path, capsys):
     sharpe = math.sqrt(12) * values[:, 0].mean() / values[:, 0].std()
     assert kept["problem"]["names"] == ["A", "B"]
     assert kept["problem"]["sharpes"][0] == pytest.approx(sharpe)
-    assert "the table's 60 rows, drawn again" in " ".join(capsys.readouterr().out.split())
+    assert "the table's 60 rows, resampled" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

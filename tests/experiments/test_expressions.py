@@ -176,7 +176,7 @@ def test_what_cannot_be_computed_says_why_and_with_what(expression, reason):
 
 @pytest.mark.parametrize("expression", ["sqrt(1, 2)", "sqrt()", "min()", "max()", "log(8, 2)"])
 def test_functions_are_given_as_many_numbers_as_they_take(expression):
-    with pytest.raises(InvalidInputError, match="it takes one"):
+    with pytest.raises(InvalidInputError, match="which takes one"):
         evaluate(expression, {})
 
 

@@ -45,10 +45,12 @@ def test_where_rssr_and_sharpe_ratio_part():
     plain = sb.BestArmProblem.from_sharpes(sharpes, volatility=volatility, objective="sharpe")
     assert regularised.best == (1,)
     assert plain.best == (0,)
-    assert re.search(says("That is arm 2 (0.97)", "Sharpe ratio is that of arm 1 (1)"), regularised.conventions()[1])
+    assert re.search(
+        says("That is arm 2 (0.97)", "while arm 1 (1) has the largest plain Sharpe ratio"), regularised.conventions()[1]
+    )
     assert "orders arms as the plain Sharpe ratio does" in plain.conventions()[1]
     others = sb.BestArmProblem.from_sharpes([3.0, *sharpes], volatility=[0.1, *volatility])
-    assert "not the same order of all others" in others.conventions()[1]
+    assert "orders the others differently" in others.conventions()[1]
 
 
 def test_arms_from_a_table():
@@ -78,14 +80,17 @@ def test_what_was_done_to_a_table_is_told():
     columns = {"A": [0.01, 0.03, None, 0.06], "B": [-0.01, 0.02, 0.0, 0.01]}
     returns = sb.read_returns(columns, kind="returns", periods_per_year=4, missing="fill")
     told = sb.BestArmProblem.from_returns(returns).conventions()[-1]
-    assert told == "On reading the table: filled 1 missing return with 0."
+    assert told == "When the table was read: filled 1 missing return with 0."
 
 
 @pytest.mark.parametrize(
     ("make", "parts"),
     [
         (lambda: sb.BestArmProblem.from_gap(1, 1.0, 0.3), ("arms must be a whole number from 2 to 100000, got 1",)),
-        (lambda: sb.BestArmProblem.from_gap(4, 1.0, 0.0), ("gap must be", "above 0, got 0.0", "fall short")),
+        (
+            lambda: sb.BestArmProblem.from_gap(4, 1.0, 0.0),
+            ("gap must be", "above 0, got 0.0", "difference in annualised Sharpe ratio"),
+        ),
         (lambda: sb.BestArmProblem.from_gap(4, 1.0, -0.3), ("gap must be", "got -0.3")),
         (lambda: sb.BestArmProblem.from_gap(4, math.nan, 0.3), ("best_sharpe must be a finite number, got nan",)),
         (lambda: sb.BestArmProblem.from_sharpes([1.0]), ("at least 2 arms, got 1 sharpes",)),
@@ -117,7 +122,7 @@ def test_what_was_done_to_a_table_is_told():
         (lambda: sb.BestArmProblem.from_gap(10**30, 1.0, 0.3), ("arms must be a whole number from 2 to 100000",)),
         (lambda: sb.BestArmProblem.from_returns(table(A=A, B=B), bootstrap=1), ("bootstrap must be True or False",)),
         (lambda: sb.plan(EASY, policies=[]), ("no policy to plan for",)),
-        (lambda: sb.plan(EASY, policies=[sb.UCB1()]), ("UCB1 does not look for one best arm",)),
+        (lambda: sb.plan(EASY, policies=[sb.UCB1()]), ("UCB1 is not a fixed-budget policy for one best arm",)),
         (lambda: sb.plan([1.0, 0.7]), ("BestArmProblem.from_gap", "[1.0, 0.7]")),
     ],
     ids=lambda value: "" if callable(value) else value[0][:30],

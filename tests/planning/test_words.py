@@ -41,9 +41,9 @@ def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_head
     assert plan.asked[0].policy == EVERY_ARM
     text = " ".join(str(plan).split())
     assumed = (
-        "Assumed: the table's Sharpe ratios are the true ones; where every arm is seen, the table's 2,520 rows, drawn "
-        "again in blocks of 4 on average, which keeps autocorrelation, the same for all arms, so that their "
-        "correlation counts; where one is seen at a time, independent normal rewards."
+        "Assumed: the table's Sharpe ratios are the true ones; if every arm is seen, the table's 2,520 rows, resampled "
+        "in blocks of 4 on average and jointly for all arms, which preserves autocorrelation and correlation between "
+        "arms; if one is seen at a time, independent normal rewards."
     )
     assert text.startswith(f"Probability of missing the best of 2 arms: A (Sharpe ratio 3). {assumed} method budget")
     page = drawn.page(plan)
@@ -51,7 +51,8 @@ def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_head
     assert page.index("Assumed:") < page.index("<table")
     one_by_one = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=1, bootstrap=True)
     assert one_by_one.rewards == (
-        "the table's 2,520 rows, drawn again one by one, the same for all arms, so that their correlation counts"
+        "the table's 2,520 rows, resampled one by one and jointly for all arms, which preserves correlation "
+        "between arms"
     )
     assert words.answer(plan).startswith("If the best arm is A (Sharpe ratio 3)")
     jointly = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=4, bootstrap=True)

@@ -37,13 +37,13 @@ def found(folder):
 @pytest.fixture
 def starts(monkeypatch):
     """The other processes, which are started for real."""
-    processes, real = [], drawing.started
+    processes, real = [], drawing.start_process
 
     def started(main, what):
         processes.append(real(main, what))
         return processes[-1]
 
-    monkeypatch.setattr(drawing, "started", started)
+    monkeypatch.setattr(drawing, "start_process", started)
     monkeypatch.setattr(drawing, "cores", lambda: 2)
     return processes
 
@@ -117,7 +117,7 @@ def test_the_other_process_ends_with_this_one(tmp_path):
     code = f"""
 import pathlib, sys, time
 from sharpe_bandits.report import drawing
-process = drawing.started(drawing.main, ({str(tmp_path)!r}, pathlib.Path({str(tmp_path)!r})))
+process = drawing.start_process(drawing.main, ({str(tmp_path)!r}, pathlib.Path({str(tmp_path)!r})))
 print(process.pid, flush=True)
 time.sleep(60)
 """
@@ -155,7 +155,7 @@ def test_what_the_other_process_does_not_draw_is_drawn_here(monkeypatch, tmp_pat
         taken = "import pathlib; p = min(pathlib.Path(%r).glob('*.waiting')); p.rename(p.with_suffix('.taken'))"
         return subprocess.Popen([sys.executable, "-c", taken % what[0] + "; raise SystemExit(3)"])
 
-    monkeypatch.setattr(drawing, "started", failing)
+    monkeypatch.setattr(drawing, "start_process", failing)
     monkeypatch.setattr(drawing, "cores", lambda: 2)
     of = figures(drawing.MANY)
     draw(of.items(), tmp_path)
@@ -172,7 +172,7 @@ def between(of):
 def test_an_error_here_ends_the_other_process(where, monkeypatch, tmp_path):
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     queues = []
-    monkeypatch.setattr(drawing, "started", lambda main, what: queues.append(Path(what[0])) or process)
+    monkeypatch.setattr(drawing, "start_process", lambda main, what: queues.append(Path(what[0])) or process)
     monkeypatch.setattr(drawing, "cores", lambda: 2)
     of = figures(drawing.MANY)
     pairs = between(of) if where == "between" else {**of, "figure 0": None}.items()

@@ -1,7 +1,7 @@
 """Durable campaigns: many workers ask which arm to play and tell rewards later; nothing is lost.
 
 A :class:`Store` is a database (SQLite, or PostgreSQL) of campaigns. A campaign is an agent whose every event is logged:
-the log is the truth, and the agent's state follows from it. See ``docs/campaigns.md``.
+the log is the source of truth, and the agent's state is derived from it. See ``docs/campaigns.md``.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """What needs a database is imported when first asked for: the client of a service does without."""
+    """Import classes that need a database on first use: the client of a service does not need one."""
     from importlib import import_module
 
     modules = {"Campaign": ".campaign", "Store": ".store"}

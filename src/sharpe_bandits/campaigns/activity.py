@@ -1,6 +1,6 @@
-"""What happened when, in at most 240 intervals of equal length: for whoever draws a campaign of any size.
+"""Activity of a campaign over time, in at most 240 intervals of equal length, for plots of campaigns of any size.
 
-The log is added up by the database, and only what came since the last time: intervals are widened two by two as the
+The database aggregates the log incrementally: only new events are read, and intervals are merged in pairs as the
 campaign grows.
 """
 
@@ -17,7 +17,7 @@ from . import ledger as log
 from .database import Database
 from .schema import campaigns, events
 
-#: Intervals, at most; and arms that are told apart: all others are added up in one column.
+#: Maximum number of intervals, and of arms with their own column: all others share one column.
 INTERVALS, ARMS = 240, 100
 #: Kinds of events that are counted, by the name of their array.
 _KINDS = {
@@ -27,7 +27,7 @@ _KINDS = {
     "expired": (log.EXPIRED,),
     "cancelled": (log.CANCELLED, log.CANCELLED_LATE),
 }
-#: Rewards, those by default included: how many, and sums of their powers.
+#: Rewards, including default rewards: their number, and sums of their powers.
 _SUMS = ("paid", "sum1", "sum2", "sum3", "sum4")
 
 
@@ -38,14 +38,14 @@ class Activity:
     Attributes
     ----------
     start, width : float
-        when the first interval begins (seconds since 1970), and how long each is
+        start of the first interval (seconds since 1970), and length of each
     centre : float, optional
-        what is subtracted from rewards before they are added up, so that squares lose no digits
+        subtracted from rewards before they are summed, so that squares lose no digits
     seq : int, optional
         number of the last event counted
     counts : dict[str, np.ndarray], optional
-        "asked", "rewarded" (late ones included), "late", "expired", "cancelled"; "paid", all rewards, those by
-        default included; "sum1" to "sum4": powers of these minus ``centre``
+        "asked", "rewarded" (including late ones), "late", "expired", "cancelled"; "paid", all rewards including default
+        rewards; "sum1" to "sum4": sums of powers of these minus ``centre``
     """
 
     start: float
@@ -60,7 +60,7 @@ class Activity:
         return self.start + self.width * np.arange(1, len(self.counts["asked"]) + 1)
 
     def moments(self) -> Moments:
-        """Of all rewards up to the end of each interval, per arm."""
+        """Moments of all rewards up to the end of each interval, per arm."""
         n, s1, s2, s3, s4 = (np.cumsum(self.counts[name], axis=0) for name in _SUMS)
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = s1 / n
@@ -91,7 +91,7 @@ class Activity:
 
 
 def activity(database: Database, campaign: int, arms: int, centre: float, known: Activity | None) -> Activity:
-    """What happened up to now; ``known`` is what an earlier call gave, and is brought up to date."""
+    """The activity up to now; ``known``, the result of an earlier call, is updated."""
 
     def work(connection: sa.Connection) -> tuple[Any, list[Any], Activity]:
         row = connection.execute(sa.select(campaigns).where(campaigns.c.id == campaign)).one()
@@ -101,7 +101,8 @@ def activity(database: Database, campaign: int, arms: int, centre: float, known:
         interval = sa.cast(place if database.is_sqlite else sa.func.floor(place), sa.BigInteger)
         arm = sa.case((events.c.arm < ARMS, events.c.arm), else_=ARMS)
         d = events.c.reward - made.centre
-        # One key, and each power once: SQLite sorts and computes so much faster. A limit keeps it from undoing that.
+        # One sort key, and each power computed once: SQLite is much faster this way. A limit keeps it from flattening
+        # the subquery.
         rows = (
             sa.select(
                 ((interval * (ARMS + 1) + arm) * len(log.KINDS) + events.c.kind).label("place"),

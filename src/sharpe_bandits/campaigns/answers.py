@@ -1,4 +1,4 @@
-"""What a store and a campaign answer: plain records, for which no database is needed."""
+"""Results of stores and campaigns: plain records that need no database."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..metrics import Estimate
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Problems that a verification lists, at most.
+#: Maximum number of problems that a verification lists.
 _LISTED = 20
 
 
@@ -25,8 +25,8 @@ class Entry:
     events: int
 
 
-#: What may happen in a campaign, in the order of the numbers that the log has; new ones come at the end. "late": after
-#: the lease ran out.
+#: Kinds of events, in the order of their numbers in the log; new ones are added at the end. "late": after the lease ran
+#: out.
 EventKind = Literal[
     "asked", "rewarded", "rewarded late", "expired", "cancelled", "cancelled late", "arm added", "arm retired",
     "clock accepted",
@@ -46,7 +46,7 @@ class LogEntry:
     time : datetime
         when
     decision, arm, reward : int | None and Any and float | None
-        what it is about, where it is about one
+        the decision, arm and reward that it refers to, if any
     key, worker : str | None
         of the decision
     """
@@ -74,15 +74,15 @@ class Evaluation:
     policy : str
         its name
     rounds : int
-        decisions with rewards, which the estimates rest on
+        decisions with rewards, which the estimates use
     unrewarded : int
         decisions without one, which are left out
     earned : Estimate
         the mean reward of the campaign
     inverse_propensity, doubly_robust : Estimate
-        the mean reward of the other policy, estimated
+        estimated mean reward of the other policy
     effective_rounds : float
-        as many rounds of the other policy itself would tell as much
+        effective number of rounds of the other policy
     """
 
     policy: str
@@ -95,22 +95,22 @@ class Evaluation:
 
     def __str__(self) -> str:
         return (
-            f"{self.policy} would have earned {self.doubly_robust} per round (doubly robust; by inverse propensity "
-            f"{self.inverse_propensity}), the campaign earned {self.earned}; {self.rounds:,} rewards, worth "
-            f"{self.effective_rounds:,.0f} rounds of {self.policy}"
+            f"{self.policy} would have earned {self.doubly_robust} per round (doubly robust; inverse propensity "
+            f"{self.inverse_propensity}); the campaign earned {self.earned}; {self.rounds:,} rewards, "
+            f"{self.effective_rounds:,.0f} effective rounds of {self.policy}"
         )
 
 
 @dataclass
 class Verification:
-    """What verifying a campaign finds.
+    """The result of verifying a campaign.
 
     Attributes
     ----------
     events, decisions : int, optional
-        how many were checked
+        number checked
     problems : list[str], optional
-        what does not fit, in words; empty if all is well
+        descriptions of the discrepancies; empty if there are none
     """
 
     events: int = 0
@@ -119,7 +119,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether all is well."""
+        """Whether no problem was found."""
         return not self.problems
 
     def __bool__(self) -> bool:
@@ -127,18 +127,18 @@ class Verification:
 
     def __str__(self) -> str:
         if self.ok:
-            return f"all is well: {self.events:,} events lead to the state, and to {self.decisions:,} decisions"
+            return f"verified: {self.events:,} events reproduce the state and {self.decisions:,} decisions"
         count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
         return "\n".join([f"{count} in {self.events:,} events:", *self.problems])
 
     def add(self, problem: str) -> None:
-        """Take note of a problem; of very many, the first ones."""
+        """Add a problem, up to a maximum number."""
         if len(self.problems) < _LISTED:
             self.problems.append(problem)
 
 
 def history_schema(named: bool) -> pa.Schema:
-    """The columns of a history; arms have names, or numbers."""
+    """The columns of a history; arms are names if ``named``, otherwise numbers."""
     import pyarrow as pa
 
     text, number, time = pa.string(), pa.float64(), pa.timestamp("us", "UTC")

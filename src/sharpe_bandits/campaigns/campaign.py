@@ -44,14 +44,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Stream of random numbers that says when to explore, and which arm.
+#: Stream of random numbers that decides when to explore, and which arm.
 _EXPLORE = np.uint64(3)
 
 
 class Campaign(CampaignInterface):
-    """A durable campaign; made or opened by :meth:`Store.campaign`.
+    """A durable campaign; created or opened by :meth:`Store.campaign`.
 
-    Threads and processes may share one: each call is a transaction, and what it gives is committed.
+    Threads and processes may share it: each call is a transaction, and what it returns is committed.
     """
 
     _AUTOMATIC = AUTOMATIC
@@ -68,7 +68,7 @@ class Campaign(CampaignInterface):
     def __repr__(self) -> str:
         return f"<campaign {self.name!r} of {self.policy.name} in {self._database.name}>"
 
-    # What users call.
+    # Public methods.
 
     @property
     def arms(self) -> list[Any]:
@@ -92,7 +92,7 @@ class Campaign(CampaignInterface):
         return found
 
     def _warn(self) -> None:
-        """Warn once of rewards that the policy cannot handle."""
+        """Warn once about rewards that the policy cannot handle."""
         with self._journal.lock:
             agent = self._journal.agent
             if self._warned or agent is None or agent.t < self._look_at:
@@ -111,23 +111,23 @@ class Campaign(CampaignInterface):
         numbers: Iterable[int] = (),
         executed: Callable[[], None] | None = None,
     ) -> list[Any]:
-        """Many operations in one commit, each as if it were alone: what each gives, or the error of this library that
-        it raises.
+        """Run many operations in one commit, each as if it were on its own; return the result of each, or the error of
+        this library that it raises.
 
         An operation is a call without arguments that uses this campaign, such as ``lambda: campaign.ask(key="a")``. It
-        may be called again if a connection is lost. An operation that fails leaves nothing behind, and does not touch
-        the others.
+        may be called again if a connection is lost. An operation that fails has no effect, and does not affect the
+        others.
 
         Parameters
         ----------
         operations : Sequence[Callable[[], Any]]
-            what to do, in this order
+            the operations, in order
         keys : Iterable[str], optional
-            of decisions that operations will look for: they are found in one statement, others one by one
+            keys of decisions that the operations will look up: these are fetched in one statement, others one by one
         numbers : Iterable[int], optional
             the same by number
         executed : Callable[[], None] | None, optional
-            called when all is done but the commit
+            called when everything except the commit is done
         """
 
         def attempt(operation: Callable[[], Any]) -> Any:
@@ -168,7 +168,7 @@ class Campaign(CampaignInterface):
             agent = change.ledger.agent
             if arm in agent.arms:
                 if arm in agent.retired:
-                    raise ConflictError(f"arm {arm!r} was retired; give the new one another name; nothing was changed")
+                    raise ConflictError(f"arm {arm!r} was retired; give the new arm another name; nothing was changed")
                 return
             change.add(log.ADDED, name=arm)
 
@@ -185,7 +185,7 @@ class Campaign(CampaignInterface):
         self._journal.write(work)
 
     def accept_clock(self) -> None:
-        """Go on by the database's clock as it is now, though it says a time before the last event."""
+        """Accept the database's clock as it is now, even though it is before the last event."""
         self._journal.write(lambda change: change.add(log.CLOCK), accept_clock=True)
 
     def decision(self, number: int) -> Decision:
@@ -227,8 +227,8 @@ class Campaign(CampaignInterface):
         return Agent.from_json(self._journal.look(lambda ledger: ledger.agent.to_json()))
 
     def activity(self, known: Activity | None = None) -> Activity:
-        """Counts of events and sums of rewards in at most 240 intervals; ``known``, what an earlier call gave, is
-        brought up to date for the price of what came since.
+        """Counts of events and sums of rewards in at most 240 intervals; ``known``, the result of an earlier call, is
+        updated by reading only new events.
         """
         moments = self._journal.look(lambda ledger: ledger.agent.moments())
         told = [(n, mean) for n, mean, *_ in moments.values() if n > 0]
@@ -236,7 +236,7 @@ class Campaign(CampaignInterface):
         return activity(self._database, self._id, len(moments), centre, known)
 
     def numbers_of(self, keys: Iterable[str]) -> dict[str, int]:
-        """Numbers of the decisions that were asked for with these keys; a key that was never used is left out."""
+        """Numbers of the decisions with these keys; unknown keys are left out."""
         wanted, found = list(keys), {}
         for begin in range(0, len(wanted), MAX_BATCH):
             chosen = sa.select(decisions.c.key, decisions.c.number).where(
@@ -259,7 +259,7 @@ class Campaign(CampaignInterface):
 
         return evaluate(self._database, self._id, self._settings, check_policy(policy))
 
-    # How it is done.
+    # Implementation.
 
     def _decided(self) -> int:
         return self._journal.look(lambda ledger: ledger.decisions)
@@ -276,7 +276,7 @@ class Campaign(CampaignInterface):
         return UnknownNameError(f"there is no decision {number} in the campaign {self.name!r}; nothing was recorded")
 
     def _draw(self, ledger: Ledger) -> tuple[int, int]:
-        """The arm that the next decision gets, and the one that the policy chose: another, where it explores."""
+        """The arm of the next decision, and the arm that the policy chose, which differs when the campaign explores."""
         agent, explore = ledger.agent, self._settings.explore
         chosen = agent.next_arm()
         if explore:
@@ -353,11 +353,11 @@ class Campaign(CampaignInterface):
                 return
             by_default = " by default, since its lease ran out" if state == EXPIRED else ""
             raise ConflictError(
-                f"decision {number} has the reward {before!r}{by_default}, and was now told {reward!r}; nothing was "
-                "changed"
+                f"decision {number} has the reward {before!r}{by_default}, but the new reward is {reward!r}; nothing "
+                "was changed"
             )
         if state == CANCELLED:
-            raise ConflictError(f"decision {number} was cancelled, and has no reward; nothing was changed")
+            raise ConflictError(f"decision {number} was cancelled and takes no reward; nothing was changed")
         kind = log.REWARDED if state == PENDING else log.REWARDED_LATE
         change.add(kind, number=number, arm=row.arm, reward=reward)
         change.settle(number, REWARDED, reward)

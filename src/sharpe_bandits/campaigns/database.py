@@ -1,8 +1,8 @@
-"""Transactions on SQLite and PostgreSQL: one writer at a time, who waits in turn; every error with its remedy.
+"""Transactions on SQLite and PostgreSQL: one writer at a time; every error names its remedy.
 
-SQLite runs in WAL mode. Before 3.51.3 it could, very rarely, damage a file if one connection wrote while another moved
-the log into the file (a checkpoint). So it never does that by itself here: a checkpoint runs while the write lock is
-held, by a second connection.
+SQLite runs in WAL mode. Before 3.51.3 it could, very rarely, corrupt a file if one connection wrote while another moved
+the WAL into the file (a checkpoint). So automatic checkpoints are off: a second connection runs a checkpoint while the
+write lock is held.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from . import schema
 
 T = TypeVar("T")
 
-#: How SQLite writes: all of it before a commit is acknowledged, or soon after.
+#: When SQLite flushes to disk: before a commit is acknowledged, or soon after.
 Synchronous = Literal["FULL", "NORMAL"]
-#: Who finds the database locked tries again after a random time, in seconds: SQLite's own wait is unfair.
+#: If the database is locked, retry after a random time in this range, in seconds: SQLite's own wait is unfair.
 _RETRY = (0.0005, 0.004)
-#: A connection to a server that is lost is tried again so often, in seconds.
+#: Seconds between attempts to reconnect to a server.
 _RECONNECT = 0.05
-#: The log of SQLite is moved into the file each time it has grown by so many bytes.
+#: A checkpoint of SQLite's WAL runs each time it has grown by this many bytes.
 _CHECKPOINT = 4 * 2**20
 #: Primary result codes of SQLite.
 _BUSY, _LOCKED, _READONLY, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 5, 6, 8, 10, 11, 13, 14, 26
-#: File systems over a network, on which SQLite's WAL mode does not work.
+#: Network file systems, on which SQLite's WAL mode does not work.
 _NETWORK = {
     "nfs", "nfs4", "cifs", "smb2", "smb3", "smbfs", "afs", "ncpfs", "9p", "ceph", "lustre", "beegfs", "gpfs", "ocfs2",
     "gfs2", "fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "fuse.gcsfuse", "fuse.rclone", "davfs",
 }  # fmt: skip
-#: Number of the advisory lock under which tables are made in PostgreSQL.
+#: Number of the advisory lock under which tables are created in PostgreSQL.
 _SETUP_LOCK = 0x73626361
 
 
 class Prepared:
-    """A statement that is compiled once and given to the driver: what SQLAlchemy does for each execution costs several
-    times more than SQLite itself.
+    """A statement that is compiled once and passed to the driver: SQLAlchemy's overhead per execution is several times
+    the cost of SQLite itself.
     """
 
     def __init__(self, statement: Any, dialect: sa.Dialect, together: str | None = None) -> None:
-        #: A text that takes a list per parameter, where that is quicker than executing the statement many times.
+        #: A variant that takes a list per parameter, if that is faster than executing the statement many times.
         self._together = together
         compiled = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
         self._text, self._given = str(compiled), compiled.params
@@ -60,7 +60,7 @@ class Prepared:
         self._row: Any = namedtuple("Row", [column.name for column in columns]) if len(columns) else None
 
     def __call__(self, connection: sa.Connection, *rows: dict[str, Any]) -> list[Any]:
-        """Execute it with one set of parameters (by default its own), or many; gives the rows that were selected."""
+        """Execute it with one set of parameters (by default its own), or many; return the selected rows."""
         order, driver = self._order, driver_of(connection)
         if self._together is not None and len(rows) > 1:
             driver.execute(self._together, {name: [row[name] for row in rows] for name in rows[0]})
@@ -73,17 +73,17 @@ class Prepared:
         return self.rows(driver.execute(self._text, given[0]))
 
     def send(self, connection: sa.Connection, row: dict[str, Any]) -> Any:
-        """Execute it, and do not wait for the answer of a server: :meth:`rows` does."""
+        """Execute it without waiting for the server's answer: :meth:`rows` waits."""
         order = self._order
         return driver_of(connection).execute(self._text, row if order is None else tuple([row[n] for n in order]))
 
     def rows(self, cursor: Any) -> list[Any]:
-        """The rows that a cursor has."""
+        """The rows of a cursor."""
         return [] if self._row is None else list(map(self._row._make, cursor.fetchall()))
 
 
 def parameters(table: sa.Table, columns: Iterable[str]) -> dict[str, sa.BindParameter[Any]]:
-    """For each of these columns a parameter of its name and type."""
+    """A parameter for each of these columns, with its name and type."""
     return {name: sa.bindparam(name, type_=table.c[name].type) for name in columns}
 
 
@@ -102,9 +102,9 @@ class Database:
     timeout : float
         seconds to wait for a lock, or for a server to come back
     synchronous : Synchronous
-        of SQLite; "FULL": what was acknowledged survives a power cut; "NORMAL": the last transactions may not
+        of SQLite; "FULL": acknowledged transactions survive a power failure; "NORMAL": the last ones may not
     create : bool
-        whether a store is made where there is none
+        whether to create a store if there is none
     """
 
     def __init__(self, target: str | os.PathLike[str], timeout: float, synchronous: Synchronous, create: bool) -> None:
@@ -127,7 +127,7 @@ class Database:
             self._url = sa.URL.create("sqlite", database=str(self.path))
         self._lock = threading.Lock()
         self._connect()
-        self._grown = 0  # size of SQLite's log when it was last moved
+        self._grown = 0  # size of SQLite's WAL at the last checkpoint
         self.outdated = False
         self._prepare(create)
 
@@ -140,7 +140,7 @@ class Database:
             wait = f"-c lock_timeout={int(1000 * self.timeout)} -c application_name=sharpe-bandits"
             options["connect_args"] = {"options": wait, "connect_timeout": max(2, int(self.timeout))}
         self.engine = sa.create_engine(self._url, **options)
-        #: What the driver raises.
+        #: Errors that the driver raises.
         self._errors: tuple[type[Exception], ...] = (DBAPIError, self.engine.dialect.loaded_dbapi.Error)
         if self.path is not None:
             sa.event.listen(self.engine, "connect", self._configure)
@@ -160,17 +160,17 @@ class Database:
         return self.path is not None
 
     def read(self, work: Callable[[sa.Connection], T]) -> T:
-        """What ``work`` gives, in a transaction that sees one state of a file, or of each statement on a server."""
+        """The result of ``work``, in a transaction that sees one state of a file, or one per statement on a server."""
         return self._attempt(work, "BEGIN", "ROLLBACK")
 
     def write(self, work: Callable[[sa.Connection], T], together: bool = False) -> T:
-        """What ``work`` gives, committed; ``work`` may be called again if a connection is lost, and must allow it.
+        """The result of ``work``, committed; ``work`` may be called again if a connection is lost, and must allow that.
 
-        ``together``: send statements to a server without waiting for each answer. They must all be prepared.
+        ``together``: send statements to a server without waiting for each answer. All must be prepared.
         """
         if self.outdated:
             raise StoreError(
-                f"{self.name} was written by an older release and can be read; to write, upgrade it: sharpe-bandits "
+                f"{self.name} was written by an older release and is read-only; to write, upgrade it: sharpe-bandits "
                 "campaign upgrade"
             )
         return self._attempt(work, "BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN", "COMMIT", together)
@@ -231,7 +231,7 @@ class Database:
                 time.sleep(random.uniform(*_RETRY))
 
     def _again(self, cause: Any) -> float | None:
-        """After how many seconds a transaction that failed may be tried again, if at all."""
+        """Seconds after which a failed transaction may be retried; None if it may not."""
         if self.is_sqlite:
             return random.uniform(*_RETRY) if _code(cause) in (_BUSY, _LOCKED) else None
         import psycopg
@@ -244,21 +244,21 @@ class Database:
         return _RECONNECT if lost else None
 
     def _explained(self, cause: Any) -> Exception:
-        """The error of this library for one of the database."""
+        """The error of this library for an error of the database."""
         code, said = _code(cause), next(iter(str(cause).strip().splitlines()), type(cause).__name__)
         if code in (_NOTADB, _CORRUPT):
             return UnreadableDataError(
-                f"{self.name} is damaged, or not a store ({said}); restore it from a copy, or save what can be read "
+                f"{self.name} is damaged, or not a store ({said}); restore it from a copy, or recover what is readable "
                 "with: sqlite3 FILE .recover"
             )
         if code == _FULL or "No space left" in said or "disk full" in said.lower():
             return StoreError(
-                f"no room is left for {self.name} ({said}); nothing was recorded: make room and try again"
+                f"no space is left for {self.name} ({said}); nothing was recorded: free some space and try again"
             )
         if code in (_BUSY, _LOCKED) or "lock timeout" in said:
             return StoreError(
-                f"{self.name} was locked by another process for {self.timeout:g} seconds; nothing was recorded: see "
-                "who holds it, or pass a longer timeout="
+                f"{self.name} was locked by another process for {self.timeout:g} seconds; nothing was recorded: find "
+                "the process that holds the lock, or pass a longer timeout="
             )
         if code in (_READONLY, _CANTOPEN):
             return StoreError(
@@ -269,7 +269,7 @@ class Database:
         return StoreError(f"the database {self.name} failed: {said}; check the server and the URL, and try again")
 
     def _checkpoint(self, connection: sa.Connection) -> None:
-        """Move SQLite's log into the file if it has grown, while nobody writes."""
+        """Run a checkpoint of SQLite's WAL if it has grown, while nobody writes."""
         try:
             size = os.stat(f"{self.path}-wal").st_size
         except OSError:
@@ -281,29 +281,29 @@ class Database:
         driver = driver_of(connection)
         try:
             driver.execute("BEGIN IMMEDIATE")
-        except self._errors:  # somebody writes; there will be another time
+        except self._errors:  # somebody writes; a later transaction will do it
             return
         try:
             with self.engine.connect() as other:
                 driver_of(other).execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             self._grown = size
-        except self._errors:  # the transaction before is safe in the log all the same
+        except self._errors:  # the previous transaction is safe in the WAL anyway
             pass
         finally:
             driver.execute("ROLLBACK")
 
     def prepared(self, statement: sa.ClauseElement) -> Prepared:
-        """A statement for this database, compiled."""
+        """A compiled statement for this database."""
         return Prepared(statement, self.engine.dialect)
 
     def insertion(self, table: sa.Table, columns: list[str]) -> Prepared:
-        """An insertion of one row or many."""
+        """A statement that inserts one row or many."""
         together = f"INSERT INTO {table.name} ({', '.join(columns)}) SELECT * FROM {self._lists(table, columns)}"
         statement = table.insert().values(parameters(table, columns))
         return Prepared(statement, self.engine.dialect, None if self.is_sqlite else together)
 
     def changes(self, table: sa.Table, keys: list[str], columns: list[str]) -> Prepared:
-        """A change of ``columns`` in the row with these ``keys``, or in many rows."""
+        """A statement that updates ``columns`` in the row with these ``keys``, or in many rows."""
         new = ", ".join(f"{name} = new.{name}" for name in columns)
         where = " AND ".join(f"{table.name}.{name} = new.{name}" for name in keys)
         names = [*keys, *columns]
@@ -314,22 +314,22 @@ class Database:
         return Prepared(statement, self.engine.dialect, None if self.is_sqlite else together)
 
     def _lists(self, table: sa.Table, columns: list[str]) -> str:
-        """Parameters that are lists, as rows."""
+        """List parameters as rows."""
         kinds = {name: table.c[name].type.compile(self.engine.dialect) for name in columns}
         return f"unnest({', '.join(f'%({name})s::{kind}[]' for name, kind in kinds.items())})"
 
     def seconds(self) -> sa.ColumnElement[float]:
-        """The database's clock, in seconds since 1970. A file has that of the process: see :meth:`now_argument`."""
+        """The database's clock, in seconds since 1970; for a file, that of the process: see :meth:`now_argument`."""
         if self.is_sqlite:
             return sa.bindparam("now", type_=sa.Float)
         return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Float(53))
 
     def now_argument(self) -> dict[str, float]:
-        """What a statement with :meth:`seconds` is executed with."""
+        """Arguments for a statement that uses :meth:`seconds`."""
         return {"now": time.time()} if self.is_sqlite else {}
 
     def _prepare(self, create: bool) -> None:
-        """Make the tables where there are none; refuse what is foreign or newer."""
+        """Create the tables if there are none; refuse foreign or newer databases."""
         revision = self.read(self._revision)
         if revision is None:
             if not create:
@@ -344,7 +344,7 @@ class Database:
             if revision not in {script.revision for script in scripts().walk_revisions()}:
                 raise UnreadableDataError(
                     f"{self.name} has revision {shown(revision)}, which this release does not know: it was written by "
-                    "a newer one; upgrade sharpe-bandits"
+                    "a newer release; upgrade sharpe-bandits"
                 )
             self.outdated = True
 
@@ -359,7 +359,7 @@ class Database:
                 connection.exec_driver_sql(f"PRAGMA application_id={schema.APPLICATION_ID}")
 
     def upgrade(self) -> tuple[str | None, str]:
-        """Bring the tables to this release's revision; gives the one before and the one now."""
+        """Upgrade the tables to this release's revision; return the old and the new revision."""
         from .migrations import upgrade
 
         before = self.read(self._revision)
@@ -368,7 +368,7 @@ class Database:
         return before, schema.REVISION
 
     def _revision(self, connection: sa.Connection) -> str | None:
-        """The revision of the tables; None if there are none. Raises if a file belongs to something else."""
+        """The revision of the tables; None if there are none. Raises if the file belongs to another application."""
         if self.is_sqlite:
             tables = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
             if not tables:
@@ -376,8 +376,8 @@ class Database:
             mark = connection.exec_driver_sql("PRAGMA application_id").scalar()
             if schema.VERSION_TABLE not in tables or mark != schema.APPLICATION_ID:
                 raise UnreadableDataError(
-                    f"{self.name} is a database of something else (tables: {', '.join(sorted(tables)[:5])}); name "
-                    "another file"
+                    f"{self.name} is a database of another application (tables: {', '.join(sorted(tables)[:5])}); "
+                    "choose another file"
                 )
         elif connection.scalar(sa.select(sa.func.to_regclass(schema.VERSION_TABLE))) is None:
             return None
@@ -385,7 +385,7 @@ class Database:
         return str(found[0]) if len(found) == 1 else ""
 
     def integrity(self) -> str:
-        """What SQLite finds wrong in its file; empty if all is well."""
+        """What SQLite finds wrong with its file; empty if nothing."""
         if not self.is_sqlite:
             return ""
         found = self.read(lambda connection: connection.exec_driver_sql("PRAGMA integrity_check").scalars().all())
@@ -399,7 +399,7 @@ def _code(cause: Any) -> int | None:
 
 
 def _refused(said: str) -> bool:
-    """Whether a server said that it will not have us, however often it is asked."""
+    """Whether the server refused the connection for good, so that retrying is pointless."""
     return any(
         words in said for words in ("does not exist", "authentication failed", "no password", "resolve", "invalid")
     )
@@ -412,7 +412,7 @@ def _server(text: str) -> sa.URL:
         raise InvalidInputError(f"{shown(text)} is not a URL; write postgresql://user@host/database") from None
     if url.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
         raise InvalidInputError(
-            f"a store is an SQLite file or a PostgreSQL database; got a URL of {shown(url.drivername)}: pass a path, "
+            f"a store is an SQLite file or a PostgreSQL database; got a URL for {shown(url.drivername)}: pass a path, "
             "or postgresql://user@host/database"
         )
     require("psycopg", "PostgreSQL", "live")
@@ -420,9 +420,9 @@ def _server(text: str) -> sa.URL:
 
 
 def _check_file(path: Path, create: bool) -> None:
-    """Raise if a file cannot be a store: foreign, missing, or on another machine."""
+    """Raise if a file cannot be a store: foreign, missing, or on a network file system."""
     if not path.parent.is_dir():
-        raise StoreError(f"there is no folder {path.parent}; make it, or name another file")
+        raise StoreError(f"there is no folder {path.parent}; create it, or choose another file")
     kind = file_system(path.parent)
     if kind in _NETWORK:
         raise StoreError(
@@ -430,7 +430,7 @@ def _check_file(path: Path, create: bool) -> None:
             "use PostgreSQL: Store('postgresql://...')"
         )
     if path.is_dir() or (path.exists() and not path.is_file()):
-        raise StoreError(f"{path} is not a file; name another")
+        raise StoreError(f"{path} is not a file; choose another path")
     if not path.exists():
         if not create:
             raise StoreError(f"there is no store {path}; create a campaign first, or check the path")
@@ -441,11 +441,11 @@ def _check_file(path: Path, create: bool) -> None:
     except OSError as error:
         raise StoreError(f"{path} cannot be read ({error.strerror}); check its permissions") from None
     if head and head != b"SQLite format 3\0":
-        raise UnreadableDataError(f"{path} is not an SQLite file; name another, or restore it from a copy")
+        raise UnreadableDataError(f"{path} is not an SQLite file; choose another file, or restore it from a copy")
 
 
 def file_system(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
-    """The type of the file system that a folder is on, where the operating system says so."""
+    """The type of the file system that a folder is on, if the operating system reports it."""
     try:
         lines = mounts.read_text("utf-8", "surrogateescape").splitlines()
     except OSError:

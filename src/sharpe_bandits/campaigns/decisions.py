@@ -1,4 +1,4 @@
-"""A decision: an arm that was handed out, and what became of it."""
+"""A decision: an arm that was handed out, and its state."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
-#: What may become of a decision.
+#: States of a decision.
 State = Literal["pending", "rewarded", "expired", "cancelled"]
 PENDING, REWARDED, EXPIRED, CANCELLED = get_args(State)
-#: Keys that the library gives to decisions without one begin with this, which no user's key can.
+#: Prefix of the keys that the library generates for decisions without one; no user's key can start with it.
 AUTOMATIC = "\n"
 
 
@@ -34,7 +34,7 @@ class Decision:
     state : State
         "pending", "rewarded", "expired" or "cancelled"
     reward : float | None
-        what was told, if it was
+        the reward, if it was told
     told : datetime | None
         when
     """

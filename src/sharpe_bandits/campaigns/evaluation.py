@@ -1,11 +1,10 @@
-"""What another policy would have earned, from a campaign's log.
+"""Off-policy evaluation: what another policy would have earned, from a campaign's log.
 
-The other policy looks over the campaign's shoulder: at every decision it says with which probability it would have
-chosen each arm, knowing what the campaign knew then. Each reward is weighed by the
-probability of the arm under the other policy over that under the campaign (inverse propensity). The doubly robust
-estimate adds what a model of the rewards, the arms' means so far, predicts for the other arms, and weighs only what the
-model missed. Both are unbiased if the recorded probabilities are right, and their errors are martingales, whence the
-intervals.
+At every decision the other policy sees what the campaign knew at that time, and says with which probability it would
+have chosen each arm. Each reward is weighted by the probability of the arm under the other policy divided by that under
+the campaign (inverse propensity). The doubly robust estimate adds the prediction of a reward model, the arms' means so
+far, and weights only the residuals of that model. Both are unbiased if the recorded probabilities are right, and their
+errors are martingales, which gives the intervals.
 """
 
 from __future__ import annotations
@@ -26,23 +25,23 @@ from .database import Database
 from .ledger import Event, Ledger, Settings
 from .schema import decisions, events
 
-#: Fewer weighed rewards than this, in effect, say nothing.
+#: Smallest effective number of rounds for an estimate.
 _LEAST = 10.0
 
 
 def evaluate(database: Database, campaign: int, settings: Settings, policy: Policy) -> Evaluation:
-    """Weigh the rewards of a campaign for another policy."""
+    """Estimate what another policy would have earned in a campaign."""
     if not settings.explore:
         raise InvalidInputError(
-            "this log cannot say what another policy would have earned: the campaign has explore=0, so that arms which "
-            "its policy did not choose had no chance to be played; make a campaign with explore=0.05, say"
+            "this log cannot be used to evaluate another policy: the campaign has explore=0, so arms that its policy "
+            "did not choose had no chance of being played; create a campaign with explore=0.05, for example"
         )
     if policy.setting != "regret":
-        raise InvalidInputError(f"{policy.name} looks for the best arm and is not judged by what it earns on the way")
+        raise InvalidInputError(f"{policy.name} is a best-arm policy; only policies for regret can be evaluated")
     ledger = Ledger.fresh(settings, policy)
     weight: dict[
         int, tuple[float, float, float]
-    ] = {}  # by decision: its weight, the model's prediction, and for its arm
+    ] = {}  # by decision: its weight, the model's prediction, and its prediction for the arm
     found: list[tuple[float, float, float, float]] = []
     chosen = (
         sa.select(*(events.c[name] for name in Event._fields), decisions.c.probability)
@@ -62,13 +61,13 @@ def evaluate(database: Database, campaign: int, settings: Settings, policy: Poli
 
     database.read(work)
     if len(found) < 2:
-        raise InvalidInputError(f"{len(found)} rewards say nothing of another policy; wait for more")
+        raise InvalidInputError(f"{len(found)} rewards are too few to evaluate another policy; wait for more")
     reward, w, predicted, model = np.array(found).T
     effective = float(w.sum() ** 2 / (w**2).sum()) if w.any() else 0.0
     if effective < _LEAST:
         raise InvalidInputError(
-            f"this log cannot say what {policy.name} would have earned: it would have chosen other arms, and the "
-            f"rewards in common are worth {effective:.1f} rounds; let the campaign run on, or explore more"
+            f"this log cannot be used to evaluate {policy.name}: it would have chosen other arms, and the effective "
+            f"number of rounds is {effective:.1f}; let the campaign run longer, or explore more"
         )
     return Evaluation(
         policy.name,

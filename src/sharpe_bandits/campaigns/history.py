@@ -20,7 +20,7 @@ _ROWS = 50_000
 
 
 def history(database: Database, campaign: int, arms: list[Any], first: int, last: int | None) -> pa.Table:
-    """The decisions from number ``first`` to ``last``, in their order, with names of arms and times in UTC."""
+    """The decisions from number ``first`` to ``last``, in order, with names of arms and times in UTC."""
     import pyarrow as pa
 
     form = history_schema(isinstance(arms[0], str))
@@ -47,7 +47,7 @@ def history(database: Database, campaign: int, arms: list[Any], first: int, last
 
 
 def to_csv(table: pa.Table, header: bool = True) -> bytes:
-    """A table as CSV; text that a spreadsheet would take for a formula has an apostrophe in front."""
+    """A table as CSV; text that a spreadsheet would read as a formula gets a leading apostrophe."""
     import pyarrow as pa
     import pyarrow.csv
 

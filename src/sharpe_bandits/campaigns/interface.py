@@ -1,4 +1,4 @@
-"""What one can do with a campaign, whether its store is at hand or behind HTTP."""
+"""The interface of a campaign, whether its store is local or behind HTTP."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .status import Status
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Decisions that are asked for, or told, in one call, at most.
+#: Maximum number of decisions, or rewards, in one call.
 MAX_BATCH = 10_000
 
 
@@ -29,7 +29,7 @@ class CampaignInterface(ABC):
     """The methods of a campaign: a worker's code does not change when a campaign moves from a file to a service."""
 
     name: str
-    #: What keys begin with that the library gives.
+    #: Prefix of keys that the library generates.
     _AUTOMATIC: str
 
     def ask(
@@ -45,11 +45,11 @@ class CampaignInterface(ABC):
         Parameters
         ----------
         count : int | None, optional
-            how many decisions to make in one commit. Where the policy can hand out fewer for now, the list is
-            shorter
+            how many decisions to make in one commit. The list is shorter if the policy can hand out only fewer at the
+            moment
         key : str | None, optional
-            idempotency key, of up to 200 characters: asking again with the same key gives the same decision,
-            whatever has become of it
+            idempotency key, of up to 200 characters: asking again with the same key returns the same decision, whatever
+            its state
         keys : Sequence[str | None] | None, optional
             one key (or None) per decision, instead of ``count``
         worker : str | None, optional
@@ -57,8 +57,8 @@ class CampaignInterface(ABC):
 
         Raises
         ------
-        WaitForRewardsError : if the policy can only wait; it says for how many rewards of which arms
-        CampaignOverError : if the budget is spent, or the policy is sure
+        WaitForRewardsError : if the policy must wait for rewards; it says how many of which arms
+        CampaignOverError : if the budget is spent, or the policy has stopped
         """
         if sum(option is not None for option in (count, key, keys)) > 1:
             raise InvalidInputError("give one of count=, key= and keys=")
@@ -72,18 +72,17 @@ class CampaignInterface(ABC):
             if one is not None:
                 check_name("an idempotency key", one)
         who = f"{platform.node()}:{os.getpid()}" if worker is None else check_name("the name of a worker", worker)
-        # Decisions without a key get one, so that a transaction whose end was not heard of can be tried again.
+        # Decisions without a key get one, so that a transaction with unknown outcome can be retried.
         token = secrets.token_hex(12) if None in wanted else ""
         named = [f"{self._AUTOMATIC}{token}-{i}" if one is None else one for i, one in enumerate(wanted)]
         made = self._asked(named, who)
         return made[0] if count is None and keys is None else made
 
     def tell(self, decision: Decision | int, reward: float) -> None:
-        """Record the reward of a decision, given itself or by its number.
+        """Record the reward of a decision, or of the decision with this number.
 
-        The same reward again changes nothing. Another one for a decision that has a reward is a
-        :class:`~sharpe_bandits.errors.ConflictError`, and nothing is changed. A reward that comes after the lease ran
-        out is welcome.
+        Repeating a reward changes nothing. A different reward for a decision that already has one raises
+        :class:`~sharpe_bandits.errors.ConflictError` and changes nothing. Late rewards are accepted.
         """
         self.tell_many([(decision, reward)])
 
@@ -100,8 +99,8 @@ class CampaignInterface(ABC):
         rewards : Mapping[Decision | int, float] | Iterable[tuple[Decision | int, float]]
             decision (or number) -> reward
         strict : bool, optional
-            if one of them is refused, refuse all of them and raise. Otherwise the others are recorded, and what
-            was wrong with each (None: nothing) is given, in their order
+            if one of them is refused, refuse all of them and raise. Otherwise the others are recorded, and the error of
+            each (None if there was none) is returned, in order
         """
         pairs = list(rewards.items() if isinstance(rewards, Mapping) else rewards)
         whole("the number of rewards", len(pairs), 0, MAX_BATCH)
@@ -120,36 +119,36 @@ class CampaignInterface(ABC):
     @property
     @abstractmethod
     def arms(self) -> list[Any]:
-        """All arms, retired ones included."""
+        """All arms, including retired ones."""
 
     @property
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """What the campaign was made with, as plain data; the lease in seconds."""
+        """The settings that the campaign was created with, as plain data; the lease in seconds."""
 
     @abstractmethod
     def cancel(self, decision: Decision | int) -> None:
-        """Take back a decision that will not be played. Again: nothing changes; with a reward: ConflictError."""
+        """Cancel a decision that will not be played. Repeating it changes nothing; ConflictError if it has a reward."""
 
     @abstractmethod
     def add_arm(self, arm: str) -> None:
-        """Play a new arm from now on; it begins with its pilot. Nothing changes if there is an arm of that name."""
+        """Add an arm, which starts with its pilot. Nothing changes if there is an arm with that name."""
 
     @abstractmethod
     def retire_arm(self, arm: Any) -> None:
-        """Do not play an arm any more; rewards of its decisions are still taken in. Again: nothing changes."""
+        """Stop playing an arm; rewards of its decisions are still accepted. Repeating it changes nothing."""
 
     @abstractmethod
     def decision(self, number: int) -> Decision:
-        """The decision of that number, as it is now."""
+        """The decision with this number, in its current state."""
 
     @abstractmethod
     def pending(self, count: int = 100) -> list[Decision]:
-        """Decisions that wait for their reward, at most ``count``; the lease of the first one ends first."""
+        """At most ``count`` pending decisions, ordered by the end of their leases."""
 
     @abstractmethod
     def status(self) -> Status:
-        """Where the campaign stands: arms with pulls, pulls under way, estimates and intervals; what was spent."""
+        """The status of the campaign: arms with pulls, pending pulls, estimates and intervals; rounds spent."""
 
     @abstractmethod
     def recommend(self) -> Any:
@@ -157,19 +156,19 @@ class CampaignInterface(ABC):
 
     @abstractmethod
     def agent(self) -> Agent:
-        """The same state as an agent in memory; what it does from now on does not touch the campaign."""
+        """A copy of the state as an agent in memory, independent of the campaign."""
 
     def history(self, last: int | None = None, *, first: int | None = None, count: int | None = None) -> pa.Table:
-        """All decisions as an Arrow table, in their order; ``.to_pandas()`` makes a frame.
+        """All decisions as an Arrow table, in order; ``.to_pandas()`` makes a frame.
 
         Parameters
         ----------
         last : int | None, optional
-            only so many, the last ones
+            only this many of the last decisions
         first : int | None, optional
-            or those from this number on
+            only decisions from this number on
         count : int | None, optional
-            and at most so many
+            at most this many
         """
         if last is not None and first is not None:
             raise InvalidInputError("give last= or first=, not both")
@@ -179,17 +178,17 @@ class CampaignInterface(ABC):
         return self._history(begin, None if count is None else whole("count", count, 1))
 
     def log(self, *, before: int | None = None, count: int = 100, search: str = "") -> list[LogEntry]:
-        """Entries of the log, the newest first.
+        """Entries of the log, newest first.
 
         Parameters
         ----------
         before : int | None, optional
-            only entries before the one of this number
+            only entries before this number
         count : int, optional
-            at most so many
+            at most this many
         search : str, optional
-            only entries in which this is found: the number of a decision, or part of a kind of event, of the name
-            of an arm, of a key or of a worker
+            only entries that match: the number of a decision, or part of a kind of event, of the name of an arm, of
+            a key or of a worker
         """
         if not isinstance(search, str):
             raise InvalidInputError(f"search must be text, got {shown(search)}")
@@ -198,48 +197,48 @@ class CampaignInterface(ABC):
 
     @abstractmethod
     def verify(self, *, choices: bool = False) -> Verification:
-        """Fold the log again from the beginning, and compare it with the state and with all decisions.
+        """Replay the log from the beginning, and compare the result with the state and with all decisions.
 
         Parameters
         ----------
         choices : bool, optional
-            also ask the policy again, decision by decision, whether it chooses the arms that it chose (takes
-            longer)
+            also check, decision by decision, that the policy still chooses the same arms (takes longer)
         """
 
     @abstractmethod
     def evaluate(self, policy: Policy) -> Evaluation:
         """What another policy would have earned per round, by inverse propensity and doubly robust estimates.
 
-        Needs a campaign made with ``explore=``; raises :class:`~sharpe_bandits.errors.InvalidInputError`, with the
-        reason, where the log cannot say. See :mod:`sharpe_bandits.campaigns.evaluation` for what is estimated.
+        Needs a campaign created with ``explore=``; raises :class:`~sharpe_bandits.errors.InvalidInputError`, with the
+        reason, if the log does not support an estimate. See :mod:`sharpe_bandits.campaigns.evaluation` for what is
+        estimated.
         """
 
     @abstractmethod
     def _asked(self, keys: list[str], worker: str) -> list[Decision]:
-        """Decisions with these keys, in one commit: new ones, or those that were asked for with them before."""
+        """Decisions with these keys, in one commit: new ones, or those made before with the same key."""
 
     @abstractmethod
     def _told(
         self, rewards: list[tuple[int, float] | SharpeBanditsError], strict: bool
     ) -> list[SharpeBanditsError | None]:
-        """Record rewards by the number of their decision; for each, what is wrong with it."""
+        """Record rewards by the number of their decision; return the error of each, or None."""
 
     @abstractmethod
     def _decided(self) -> int:
-        """How many decisions were made."""
+        """Number of decisions made."""
 
     @abstractmethod
     def _history(self, first: int, count: int | None) -> pa.Table:
-        """Decisions from this number on, at most so many."""
+        """At most ``count`` decisions from number ``first`` on."""
 
     @abstractmethod
     def _log(self, before: int | None, count: int, search: str) -> list[LogEntry]:
-        """Entries before this number, at most so many, in which ``search`` is found."""
+        """At most ``count`` entries before this number that match ``search``."""
 
 
 def number_of(decision: Decision | int) -> int:
-    """The number of a decision that is given itself, or by its number."""
+    """The number of a decision, given as a decision or as a number."""
     return decision.number if isinstance(decision, Decision) else whole("the number of a decision", decision, 1)
 
 

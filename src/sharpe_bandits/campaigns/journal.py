@@ -1,6 +1,6 @@
-"""Transactions on one campaign: the state in memory is brought up to date, changed, and committed with its log.
+"""Transactions on one campaign: the state in memory is updated, changed, and committed with its log.
 
-A :class:`Journal` keeps the state; a :class:`Change` is what a transaction adds to it.
+A :class:`Journal` keeps the state; a :class:`Change` holds what a transaction adds to it.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from .statements import ASKED_COLUMNS, statements_of
 
 T = TypeVar("T")
 
-#: The state is written each time the log has grown by so many events, or by one event per so many of its bytes if that
-#: is more: that costs little per event, and whoever opens the campaign has few events to apply.
+#: A snapshot is written each time the log has grown by this many events, or by one event per this many bytes of the
+#: snapshot if that is more: this costs little per event, and opening the campaign has few events to apply.
 _SNAPSHOT_EVENTS, _SNAPSHOT_BYTES = 64, 200
 #: No log has events after this one.
 _NEVER = 2**62
-#: Seconds that a clock may go back: time stands still meanwhile.
+#: Seconds by which a clock may go back: time stands still until it catches up.
 CLOCK_TOLERANCE = 60.0
 
 
 class Journal:
-    """The state of a campaign, as far as this process knows it, and how to change it."""
+    """The state of a campaign as known to this process, and how to change it."""
 
     def __init__(self, database: Database, campaign: int, name: str, settings: Settings, policy: Policy) -> None:
         self.database, self.campaign, self.settings = database, campaign, settings
@@ -46,17 +46,17 @@ class Journal:
         self._name = name
         self._policy, self._prepared = policy, False
         self._ledger: Ledger | None = None
-        #: The process that the state is of: after a fork it is read again.
+        #: The process that the state belongs to: after a fork it is read again.
         self._process = os.getpid()
         #: The transaction that writes become parts of, if there is one.
         self._open: Change | None = None
 
     def look(self, work: Callable[[Ledger], T]) -> T:
-        """What ``work`` finds in the state after the last event, which it must not change."""
+        """The result of ``work`` on the state after the last event, which it must not change."""
         return self.look_with(lambda ledger, connection, row: work(ledger))
 
     def look_with(self, work: Callable[[Ledger, sa.Connection, Any], T]) -> T:
-        """The same, with a connection, and with the campaign's row and the time ``now`` in it."""
+        """The same, with a connection and the campaign's row, which includes the time ``now``."""
 
         def read(connection: sa.Connection) -> T:
             row = self._existing(self.do.read(connection, {"of": self.campaign, **self.database.now_argument()}))
@@ -71,7 +71,7 @@ class Journal:
         return None if self._ledger is None else self._ledger.agent
 
     def part(self, change: Change, work: Callable[[], T]) -> T:
-        """Do ``work``, whose writes become parts of ``change``."""
+        """Run ``work``, whose writes become parts of ``change``."""
         self._open = change
         try:
             return work()
@@ -86,12 +86,12 @@ class Journal:
     def caught_up(self, connection: sa.Connection, seq: int, added: list[Any] | None = None) -> Ledger:
         """The state after event number ``seq``, or a later one: from memory and the log, or from the snapshot.
 
-        ``added``: what the log has after what is in memory, if it was asked already.
+        ``added``: the log entries after the state in memory, if they were fetched already.
         """
         ledger = self._ledger if self._process == os.getpid() else None
         if ledger is None or ledger.seq > seq or seq - ledger.seq > _SNAPSHOT_EVENTS:
             (row,) = self.do.kept(connection, {"of": self.campaign})
-            added = None  # there is more, or something else
+            added = None  # they do not apply to the snapshot
             if ledger is None or ledger.seq > seq or row.seq > ledger.seq:
                 ledger = Ledger.from_json(row.state, self.settings, self._policy)
             self.snapshot_size = len(row.state)
@@ -114,17 +114,18 @@ class Journal:
         accept_clock: bool = False,
         executed: Callable[[], None] | None = None,
     ) -> T:
-        """Do ``work`` on the state after the last event, alone, and commit what it adds.
+        """Run ``work`` exclusively on the state after the last event, and commit what it adds.
 
-        ``ahead``: the statement that finds the decision that it will ask for, and which one. ``executed`` is called
-        when all is done but the commit.
+        ``ahead``: the statement that fetches the decision that it will need, and which one. ``executed`` is called
+        when everything except the commit is done.
         """
 
         committed: list[Ledger] = []
 
         def transaction(connection: sa.Connection) -> T:
             locked = self.do.lock.send(connection, {"of": self.campaign, **self.database.now_argument()})
-            # Sent together with it, and answered when the lock is held: what others have added meanwhile.
+            # Sent together with the lock statement, and answered when the lock is held: what others have added
+            # meanwhile.
             known = self._ledger.seq if self._ledger is not None and self._process == os.getpid() else _NEVER
             span = {"after": known, "upto": known + _SNAPSHOT_EVENTS}
             added = self.do.since.send(connection, {"of": self.campaign, **span})
@@ -156,13 +157,13 @@ class Journal:
             return found
 
     def _prepare(self) -> None:
-        """Compile what the policy needs before the first transaction: others would have to wait for the compiler."""
+        """Compile the policy before the first transaction: otherwise other writers would wait for the compiler."""
         if not self._prepared:
             Ledger.fresh(self.settings, self._policy).agent.prepare()
             self._prepared = True
 
     def reread(self, connection: sa.Connection, seq: int) -> Ledger:
-        """The state after event number ``seq``, of which the transaction under way may change the only copy."""
+        """The state after event number ``seq``, as a copy that only the current transaction uses and may change."""
         self._ledger = None
         ledger = self.caught_up(connection, seq)
         self._ledger = None
@@ -170,7 +171,7 @@ class Journal:
 
 
 class Change:
-    """What a transaction adds to a campaign: events, decisions and what becomes of them."""
+    """What a transaction adds to a campaign: events, decisions and changes of their states."""
 
     def __init__(
         self, journal: Journal, connection: sa.Connection, row: Any, ledger: Ledger, accept_clock: bool
@@ -180,25 +181,25 @@ class Change:
         if row.now < row.clock - CLOCK_TOLERANCE and not accept_clock:
             raise StoreError(
                 f"the clock says {utc_time(row.now):%Y-%m-%d %H:%M:%S} UTC, but the last event was at "
-                f"{utc_time(row.clock):%Y-%m-%d %H:%M:%S} UTC; nothing was recorded: set the clock right, or if it was "
+                f"{utc_time(row.clock):%Y-%m-%d %H:%M:%S} UTC; nothing was recorded: correct the clock, or if it was "
                 "wrong before, call campaign.accept_clock()"
             )
         #: Time of this transaction.
         self.now: float = row.now if accept_clock else max(row.now, row.clock)
         self._events: list[dict[str, Any]] = []
         self._decisions: list[dict[str, Any]] = []
-        #: Decisions that this transaction makes, as rows that are read, by number and by key.
+        #: Decisions that this transaction makes, in the form of fetched rows, by number and by key.
         self._made: dict[Any, Any] = {}
         self._next_expiry: float | None = row.next_expiry
-        #: Rows that were looked up, by number or by key; None where there is none.
+        #: Rows that were looked up, by number or by key; None if there is none.
         self._known: dict[Any, Any] = {}
         #: Whether the state may have been changed.
         self.touched = False
-        #: Decisions that have come to something: number -> state and reward.
+        #: Decisions whose state changed: number -> state and reward.
         self.settled: dict[int, tuple[str, float | None]] = {}
 
     def part(self, work: Callable[[Change], T]) -> T:
-        """Do ``work`` as one of many in this transaction: if it fails, nothing of it is left."""
+        """Run ``work`` as one of many operations in this transaction: if it fails, it has no effect."""
         kept = len(self._events), len(self._decisions), self._next_expiry, dict(self.settled)
         try:
             return work(self)
@@ -235,7 +236,7 @@ class Change:
         return made
 
     def settle(self, number: int, state: str, reward: float | None) -> None:
-        """Say what has become of a decision."""
+        """Set the new state of a decision."""
         self.settled[number] = state, reward
 
     def rows(self, numbers: list[int]) -> dict[int, Any]:
@@ -247,19 +248,19 @@ class Change:
         return self._rows(keys, "key")
 
     def look_up(self, wanted: Iterable[Any], column: str) -> None:
-        """Find decisions by their number or key, for what asks for them next."""
+        """Fetch decisions by number or key, for later use."""
         missing = [which for which in dict.fromkeys(wanted) if which not in self._made and which not in self._known]
         if missing:
             self.found(missing, self._do.decisions(self._connection, self._journal.campaign, column, missing))
 
     def found(self, wanted: list[Any], rows: list[Any]) -> None:
-        """Take in the rows that were found for ``wanted``, by number or by key."""
+        """Remember the rows that were found for ``wanted``, by number or by key."""
         self._known.update(dict.fromkeys(wanted))
         for row in rows:
             self._known[row.number] = self._known[row.key] = row
 
     def _rows(self, wanted: list[Any], column: str) -> list[Any]:
-        """Decisions as they are after what this transaction has done so far."""
+        """Decisions in their state after what this transaction has done so far."""
         self.look_up(wanted, column)
         found = [self._made.get(which) or self._known.get(which) for which in wanted]
         return [self._settled(row) for row in found if row is not None]
@@ -275,7 +276,7 @@ class Change:
         return self._journal.database.prepared(statement)(self._connection)
 
     def expire(self) -> None:
-        """End leases that have run out."""
+        """Expire decisions whose lease has run out."""
         if self._next_expiry is None or self._next_expiry > self.now:
             return
         table = decisions.c
@@ -283,7 +284,7 @@ class Change:
         chosen = sa.select(table.number, table.arm).where(pending, table.expires <= self.now).order_by(table.number)
         reward = self._journal.settings.default_reward
         for row in self._select(chosen):
-            if row.number in self.settled:  # by an operation before, in this transaction
+            if row.number in self.settled:  # by an earlier operation in this transaction
                 continue
             self.add(log.EXPIRED, number=row.number, arm=row.arm, reward=reward)
             self.settle(row.number, EXPIRED, reward)
@@ -291,7 +292,7 @@ class Change:
         self._next_expiry = self._select(later)[0].first
 
     def write(self) -> None:
-        """Write all of it."""
+        """Write everything to the database."""
         if not self._events:
             return
         connection, campaign = self._connection, self._journal.campaign

@@ -12,7 +12,7 @@ from ..validation import is_number, real
 
 _UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _TEXT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(second|minute|hour|day|week)s?\s*")
-#: Leases are at most so long, in seconds.
+#: Longest lease, in seconds.
 _LONGEST = 100 * 366 * 86_400
 
 

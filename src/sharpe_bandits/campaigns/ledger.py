@@ -1,4 +1,4 @@
-"""What a campaign's log leads to: an agent and a few counts. Applying an event is the only way to change it."""
+"""The state derived from a campaign's log: an agent and a few counts. It changes only by applying events."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Event(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What a campaign is made with."""
+    """The settings that a campaign is created with."""
 
     policy: dict[str, Any]
     arms: list[str] | int
@@ -48,7 +48,7 @@ class Settings(NamedTuple):
         try:
             return json.dumps(self._asdict(), allow_nan=False)
         except ValueError:
-            raise InvalidInputError("a parameter of the policy is not finite, and cannot be kept in a store") from None
+            raise InvalidInputError("a parameter of the policy is not finite, and cannot be saved in a store") from None
 
     @classmethod
     def from_json(cls, text: str) -> Settings:
@@ -60,12 +60,12 @@ class Settings(NamedTuple):
             ) from None
 
 
-#: Of a snapshot. Raised whenever folding the same log gives a state with something else in it.
+#: Format of a snapshot. Increased whenever replaying the same log gives a state with different content.
 SNAPSHOT_FORMAT = 2
 
 
 class Ledger:
-    """The agent of a campaign and what is counted besides, after so many events of the log."""
+    """The agent of a campaign and some counts, after a number of events of the log."""
 
     _COUNTS = ("seq", "decisions", "expired", "cancelled", "unused", "lead_began")
 
@@ -73,10 +73,10 @@ class Ledger:
         self.agent = agent
         #: Number of the last event.
         self.seq = 0
-        #: Decisions made; those whose lease ran out without a reward so far; cancelled; rewards the policy had no use
-        #: for, since their place had been taken.
+        #: Decisions made; those whose lease ran out and that have no reward so far; cancelled; rewards that the policy
+        #: did not use, because another pull had replaced theirs.
         self.decisions, self.expired, self.cancelled, self.unused = 0, 0, 0, 0
-        #: Number of the event from which on the agent has found the arm that leads probably best; 0 if it has not.
+        #: Number of the event since which the agent has found the leading arm probably best; 0 if it has not.
         self.lead_began = 0
 
     @classmethod
@@ -85,7 +85,7 @@ class Ledger:
         return cls(policy.agent(settings.arms, horizon=settings.horizon, seed=settings.seed))
 
     def apply(self, event: Event) -> None:
-        """Take in the next event."""
+        """Apply the next event."""
         if event.seq != self.seq + 1:
             raise UnreadableDataError(f"event {self.seq + 1} is missing from the log; restore the store from a copy")
         kind, agent = event.kind, self.agent
@@ -115,7 +115,7 @@ class Ledger:
 
     @classmethod
     def from_json(cls, text: str, settings: Settings, policy: Policy) -> Ledger:
-        """The state that :meth:`to_json` gave; that of an older format begins anew, and the log is to be folded."""
+        """The state from :meth:`to_json`. For an older format it is the initial state, and the log must be replayed."""
         state = _parsed(text)
         if state["format"] < SNAPSHOT_FORMAT:
             return cls.fresh(settings, policy)
@@ -135,7 +135,7 @@ class Ledger:
         return ledger
 
     def agrees_with(self, text: str) -> bool:
-        """Whether a snapshot is this state. One of an older format is not looked at: the log is folded instead."""
+        """Whether a snapshot is this state. One of an older format is ignored: the log is replayed instead."""
         return text == self.to_json() or _parsed(text)["format"] < SNAPSHOT_FORMAT
 
 
@@ -143,5 +143,5 @@ def _parsed(text: str) -> dict[str, Any]:
     """The content of a snapshot, with its format."""
     state = from_json(text, "the snapshot of the campaign")
     if not isinstance(state, dict) or type(state.setdefault("format", 1)) is not int:
-        raise UnreadableDataError("the snapshot of the campaign is damaged: it is not one; restore it from a copy")
+        raise UnreadableDataError("the snapshot of the campaign is damaged: not a snapshot; restore it from a copy")
     return state

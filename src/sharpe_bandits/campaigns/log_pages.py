@@ -1,4 +1,4 @@
-"""The log of a campaign, page by page, the newest entry first; with a search."""
+"""The log of a campaign, page by page, newest entry first, searchable."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .schema import decisions, events
 def log_page(
     database: Database, campaign: int, arms: list[Any], before: int | None, count: int, search: str
 ) -> list[LogEntry]:
-    """Entries before number ``before``, at most ``count``, that ``search`` is found in: a number of a decision, or part
-    of a kind, of the name of an arm, of a key or of a worker.
+    """At most ``count`` entries before number ``before`` that match ``search``: the number of a decision, or part of a
+    kind, of the name of an arm, of a key or of a worker.
     """
     chosen = sa.select(events).where(events.c.campaign == campaign).order_by(events.c.seq.desc()).limit(count)
     if before is not None:
@@ -49,7 +49,7 @@ def _found(campaign: int, text: str, arms: list[Any]) -> sa.ColumnElement[bool]:
     kinds = [number for number, words in enumerate(KINDS) if text.lower() in words]
     named = [number for number, arm in enumerate(arms) if text.lower() in str(arm).lower()]
     like = [column.icontains(text, autoescape=True) for column in (decisions.c.key, decisions.c.worker)]
-    # Decisions are looked through once, not once per event.
+    # Decisions are searched once, not once per event.
     told_of = sa.select(decisions.c.number).where(decisions.c.campaign == campaign, sa.or_(*like))
     added = events.c.name.icontains(text, autoescape=True)
     return sa.or_(events.c.kind.in_(kinds), events.c.arm.in_(named[:500]), added, events.c.number.in_(told_of))

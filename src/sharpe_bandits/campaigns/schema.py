@@ -1,4 +1,4 @@
-"""The tables of a store: campaigns, their decisions, their log of events, and a snapshot that the log leads to."""
+"""The tables of a store: campaigns, their decisions, their event log, and a snapshot of the state."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, Me
 
 #: The newest revision in ``migrations/versions``: what this release writes.
 REVISION = "0001"
-#: All tables begin with this, since a PostgreSQL database may hold other things.
+#: Prefix of all table names, since a PostgreSQL database may hold other tables.
 PREFIX = "sharpe_bandits_"
-#: Table of the revision that a database has.
+#: Table that holds the revision of a database.
 VERSION_TABLE = f"{PREFIX}revision"
-#: By which an SQLite file is known to be a store ("sbca").
+#: Identifies an SQLite file as a store ("sbca").
 APPLICATION_ID = 0x73626361
 
 metadata = MetaData()
@@ -20,11 +20,11 @@ campaigns = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
-    Column("settings", Text, nullable=False),  # JSON: what a campaign is made with
+    Column("settings", Text, nullable=False),  # JSON
     Column("created", Float(53), nullable=False),  # times are seconds since 1970, by the database's clock
     Column("events", BigInteger, nullable=False),  # number of the last event
     Column("clock", Float(53), nullable=False),  # time of the last event; time never goes back
-    Column("next_expiry", Float(53)),  # no lease runs out before
+    Column("next_expiry", Float(53)),  # no lease runs out before this time
 )
 
 decisions = Table(
@@ -56,7 +56,7 @@ events = Table(
     metadata,
     Column("campaign", Integer, ForeignKey(campaigns.c.id), primary_key=True),
     Column("seq", BigInteger, primary_key=True),
-    Column("kind", SmallInteger, nullable=False),  # place in ledger.KINDS
+    Column("kind", SmallInteger, nullable=False),  # index into ledger.KINDS
     Column("number", BigInteger),  # of the decision
     Column("arm", Integer),
     Column("reward", Float(53)),
@@ -68,6 +68,6 @@ snapshots = Table(
     f"{PREFIX}snapshots",
     metadata,
     Column("campaign", Integer, ForeignKey(campaigns.c.id), primary_key=True),
-    Column("seq", BigInteger, nullable=False),  # of the last event that it has
+    Column("seq", BigInteger, nullable=False),  # of the last event included
     Column("state", Text, nullable=False),
 )

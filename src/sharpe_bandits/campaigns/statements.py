@@ -14,7 +14,7 @@ from .schema import campaigns, decisions, events, snapshots
 ASKED_COLUMNS = ("number", "arm", "key", "worker", "asked", "expires", "probability", "state")
 
 
-#: By whether the database is a file.
+#: Statements by whether the database is a file.
 _made: dict[bool, Statements] = {}
 
 
@@ -27,7 +27,7 @@ def statements_of(database: Database) -> Statements:
 
 
 class Statements:
-    """Statements by what they do."""
+    """Prepared statements, named by what they do."""
 
     def __init__(self, database: Database) -> None:
         of: Any = sa.bindparam("of", type_=sa.Integer)

@@ -1,4 +1,4 @@
-"""Where a campaign stands."""
+"""The status of a campaign."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class ArmStatus:
-    """What is known of an arm.
+    """The status of an arm.
 
     Attributes
     ----------
     arm : Any
         its name
     retired : bool
-        whether it is not played any more
+        whether it is no longer played
     pulls, pending : int
-        rewards told, and pulls under way
+        rewards told, and pending pulls
     mean, mean_interval : float | None and tuple[float, float] | None
-        of its rewards, with the 95% Student interval; None where there are too few, or all the same
+        of its rewards, with the 95% Student interval; None if there are too few, or all the same
     standard_deviation : float | None
         of its rewards
     value, value_interval : float | None and tuple[float, float] | None
@@ -56,38 +56,38 @@ class ArmStatus:
 
 @dataclass(frozen=True)
 class Status:
-    """Where a campaign stands.
+    """The status of a campaign.
 
     Attributes
     ----------
     name, policy : str
         of the campaign
     objective : str | None
-        what the policy maximises, in words; None if it does not say
+        what the policy maximises, as text; None if it declares none
     time : datetime
         of the database
     arms : list[ArmStatus]
         an :class:`ArmStatus` each
     decisions : int
-        handed out so far; of these ``rewards`` were told, ``pending`` are under way, the leases of ``expired``
-        ran out, and ``cancelled`` were taken back
+        handed out so far; of these ``rewards`` have a reward, ``pending`` are pending, the leases of ``expired`` ran
+        out, and ``cancelled`` were cancelled
     unused : int
-        rewards that came when the policy had no use for them any more
+        rewards that arrived when the policy no longer needed them
     horizon : int | None
-        the budget, if there is one; ``spent`` of it is handed out or told
+        the budget, if there is one; ``spent`` rounds of it are handed out or rewarded
     best : Any
-        the arm that is recommended (a list for several); None before there are enough rewards
+        the recommended arm (a list for several); None before there are enough rewards
     leader : Leader
-        the arm that looks best of those not retired, whether it is probably best at all times at once, and since
-        which reward (see :meth:`sharpe_bandits.Agent.leader`)
+        the arm that looks best of those not retired, whether it is probably best (time-uniformly), and since which
+        reward (see :meth:`sharpe_bandits.Agent.leader`)
     leader_since : datetime | None
         since when it has been probably best; None if it is not
     done : bool
-        whether the budget is spent, or the policy is sure
+        whether the budget is spent, or the policy has stopped
     events : int
         length of the log
     reward_warning : str | None
-        what is wrong with rewards that the policy cannot handle, and the remedy; None if all is well
+        what is wrong with rewards that the policy cannot handle, and the remedy; None if nothing is wrong
     """
 
     name: str
@@ -146,14 +146,14 @@ class Status:
         """Whether the arm that looks best is probably best, and since when."""
         found = self.leader
         if not found.probably_best:
-            return f"{found.arm}, not told apart from {found.rival} yet"
+            return f"{found.arm}, not yet separated from {found.rival}"
         heavy = "; heavy-tailed rewards: this may be wrong more often" if found.heavy_tailed else ""
         since = "" if self.leader_since is None else f" since {self.leader_since:%Y-%m-%d %H:%M:%S} UTC"
-        return f"{found.arm}, probably best{since} (error {found.alpha:.0%} at all times together{heavy})"
+        return f"{found.arm}, probably best{since} (time-uniform error {found.alpha:.0%}{heavy})"
 
 
 def status_of(name: str, ledger: Ledger, time: datetime, overdue: int, lead_began: datetime | None) -> Status:
-    """The status of a campaign; the leases of ``overdue`` decisions have run out and not been ended yet.
+    """The status of a campaign; ``overdue`` decisions have run out of time but are not marked as expired yet.
 
     ``lead_began``: the time of the event since which the agent has found its leader probably best.
     """

@@ -22,12 +22,12 @@ from .decisions import utc_time
 from .ledger import Ledger, Settings
 from .schema import campaigns, snapshots
 
-#: What a campaign is made with unless something else is given.
+#: Default settings of a campaign.
 _DEFAULTS: dict[str, Any] = {"horizon": None, "seed": 0, "lease": None, "default_reward": None, "explore": 0.0}
 
 
 class Store:
-    """A database of campaigns: an SQLite file, or PostgreSQL when that is outgrown.
+    """A database of campaigns: an SQLite file, or PostgreSQL for many machines.
 
     Any number of threads and processes may use one database at the same time. A store may be shared between threads
     and survives a fork.
@@ -35,14 +35,14 @@ class Store:
     Parameters
     ----------
     target : str | os.PathLike[str]
-        path of an SQLite file (made if it is not there) or a URL ``postgresql://user@host/database``
+        path of an SQLite file (created if missing) or a URL ``postgresql://user@host/database``
     timeout : float, optional
         seconds to wait for other writers, or for a server to come back, before :class:`StoreError` is raised
     synchronous : Synchronous, optional
-        of SQLite. "FULL": what was acknowledged survives a power cut. "NORMAL" is many times faster and may
-        lose the last transactions at a power cut (never at a crash of the program alone)
+        of SQLite. "FULL": acknowledged transactions survive a power failure. "NORMAL" is many times faster and may lose
+        the last transactions in a power failure (but never in a crash of the program)
     create : bool, optional
-        whether to make a store where there is none
+        whether to create a store if there is none
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Store:
 
     @property
     def is_file(self) -> bool:
-        """Whether this is an SQLite file, which one writer at a time can write."""
+        """Whether this is an SQLite file, which has one writer at a time."""
         return self._database.is_sqlite
 
     def campaigns(self) -> list[Entry]:
@@ -92,7 +92,7 @@ class Store:
         return sorted(entries, key=lambda entry: entry.name)
 
     def upgrade(self) -> tuple[str | None, str]:
-        """Bring a database that an older release wrote to this one; gives its revision before and now."""
+        """Upgrade a database written by an older release; return the old and the new revision."""
         return self._database.upgrade()
 
     def campaign(
@@ -107,29 +107,29 @@ class Store:
         default_reward: float | None = None,
         explore: float | None = None,
     ) -> Campaign:
-        """The campaign of this name: made if it is not there and ``policy`` and ``arms`` are given, otherwise opened.
+        """Open the campaign with this name, or create it if it does not exist and ``policy`` and ``arms`` are given.
 
-        What is given must be what the campaign was made with, or :class:`~sharpe_bandits.errors.ConflictError` says
-        where they differ; what is left out is not compared. Arms may be those that it began with, or all that it has
-        now.
+        Given settings must be those that the campaign was created with; otherwise
+        :class:`~sharpe_bandits.errors.ConflictError` says where they differ. Omitted settings are not compared. Arms
+        may be those that it started with, or all that it has now.
 
         Parameters
         ----------
         name : str
             of the campaign
         policy : Policy | None, optional
-            any policy of the library, or a user's own (it must be defined, unchanged, whenever it is opened)
+            any policy of the library, or your own (it must be defined, unchanged, whenever the campaign is opened)
         arms : int | Iterable[str] | None, optional
             names of the arms, or their number
         horizon : int | None, optional
-            number of rounds, where the policy needs it or the campaign is to end
+            number of rounds, if the policy needs it or the campaign should end
         seed : int | None, optional
             of the policy's own randomness (0)
         lease : str | float | timedelta | None, optional
-            how long a decision waits for its reward: "1 day", seconds, a timedelta; without one, for ever. One
-            whose lease has run out is no longer under way; its reward is welcome all the same
+            how long a decision waits for its reward: "1 day", seconds, a timedelta; without a lease, indefinitely. A
+            decision whose lease has run out is no longer pending, but late rewards are accepted
         default_reward : float | None, optional
-            what a decision is taken to have paid when its lease runs out. Without one, nothing is assumed
+            the reward assumed for a decision whose lease runs out. Without it, none is assumed
         explore : float | None, optional
             probability with which an arm is drawn uniformly instead of chosen by the policy (0). Other policies
             can then be evaluated from the log: see :meth:`Campaign.evaluate`
@@ -161,7 +161,7 @@ class Store:
             row = self._find(name)
             assert row is not None
         settings = Settings.from_json(row.settings)
-        kept = policy_from_dict(settings.policy)  # raises where a user's own has changed, or is not defined
+        kept = policy_from_dict(settings.policy)  # raises if a user's own policy has changed, or is not defined
         campaign = Campaign(self._database, row.id, name, settings, given.get("policy", kept))
         _check_same(name, given, settings, campaign)
         return campaign
@@ -174,11 +174,11 @@ class Store:
         settings = Settings.of(**{**_DEFAULTS, **given})
         policy = given["policy"]
         if settings.default_reward is not None and settings.lease is None:
-            raise InvalidInputError("default_reward is what an expired decision paid; give a lease, too")
+            raise InvalidInputError("default_reward is the reward of an expired decision; give a lease, too")
         if settings.explore and policy.setting != "regret":
             raise InvalidInputError(
-                f"{policy.name} plays each arm as often as it has to, and explore={settings.explore:g} would spend its "
-                "budget otherwise; leave explore out"
+                f"{policy.name} decides how often each arm is played, and explore={settings.explore:g} would spend its "
+                "budget differently; leave explore out"
             )
         ledger = Ledger.fresh(settings, policy)
         described = settings.to_json()
@@ -197,7 +197,7 @@ class Store:
 
 
 def _check_same(name: str, given: dict[str, Any], settings: Settings, campaign: Campaign) -> None:
-    """Raise if a campaign was made with other things than those given."""
+    """Raise if a campaign was created with other settings than those given."""
     wanted = settings._replace(**{key: value for key, value in given.items() if key not in ("policy", "arms")})
     if "policy" in given:
         wanted = wanted._replace(policy=Settings.of(given["policy"], 2, **_DEFAULTS).policy)
@@ -207,13 +207,13 @@ def _check_same(name: str, given: dict[str, Any], settings: Settings, campaign: 
         kept = getattr(settings, key)
         if value != kept:
             raise ConflictError(
-                f"the campaign {name!r} was made with {key}={shown(kept)}, not {shown(value)}; nothing was changed: "
+                f"the campaign {name!r} was created with {key}={shown(kept)}, not {shown(value)}; nothing was changed: "
                 f"open it without {key}=, or give a new campaign another name"
             )
 
 
 def _policy_name(settings: str) -> str:
-    """The name of a campaign's policy, or that its description is damaged: the others are listed all the same."""
+    """The name of a campaign's policy, or "(damaged)": the other campaigns are still listed."""
     try:
         return str(Settings.from_json(settings).policy.get("name", ""))
     except UnreadableDataError:

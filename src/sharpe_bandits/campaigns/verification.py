@@ -1,4 +1,4 @@
-"""Whether a campaign is what its log says: the log is folded again from the beginning."""
+"""Check that a campaign agrees with its log: the log is replayed from the beginning."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def verify(
     policy: Policy,
     propose: Callable[[Ledger], int] | None,
 ) -> Verification:
-    """Fold the log, and compare it with snapshot, counts and decisions; with ``propose``, also what was chosen."""
+    """Replay the log, and compare it with snapshot, counts and decisions; with ``propose``, also with the choices."""
     found = Verification()
     if damage := database.integrity():
         found.add(f"the file is damaged: {damage}; restore it from a copy")
@@ -75,7 +75,7 @@ def _fold(
 ) -> _Made | None:
     """Apply all events; None if the log itself is broken."""
     made = _Made()
-    # On a server, statements see different moments: what was added since the first one is left out.
+    # On a server, statements see different states: events added since the first statement are left out.
     chosen = sa.select(events).where(events.c.campaign == campaign, events.c.seq <= row.events).order_by(events.c.seq)
     clock = row.created
     if snapshot.seq == 0 and not ledger.agrees_with(snapshot.state):
@@ -83,7 +83,7 @@ def _fold(
     for event in connection.execution_options(yield_per=5000).execute(chosen):
         try:
             if propose is not None and event.kind == log.ASKED and (arm := propose(ledger)) != event.arm:
-                found.add(f"event {event.seq}: arm {event.arm} was asked for, the policy now chooses {arm}")
+                found.add(f"event {event.seq}: arm {event.arm} was handed out, but the policy now chooses {arm}")
             ledger.apply(Event(event.seq, event.kind, event.number, event.arm, event.reward, event.name))
             _note(made, event)
         except (SharpeBanditsError, IndexError, TypeError, ValueError) as error:
@@ -92,20 +92,20 @@ def _fold(
             )
             return None
         if event.at < clock and event.kind != log.CLOCK:
-            found.add(f"event {event.seq} is earlier than the one before")
+            found.add(f"event {event.seq} is earlier than the previous one")
         clock = event.at
         found.events += 1
         if ledger.seq == snapshot.seq and not ledger.agrees_with(snapshot.state):
             found.add(f"the snapshot is not the state after event {snapshot.seq}")
     if ledger.seq != row.events:
-        found.add(f"the log has {ledger.seq} events, the campaign {row.events}")
+        found.add(f"the log has {ledger.seq} events, but the campaign has {row.events}")
     return made
 
 
 def _note(made: _Made, event: Any) -> None:
     if event.kind == log.ASKED:
         if event.number != len(made.arm) + 1:
-            raise ValueError(f"decision {event.number} follows {len(made.arm)}")
+            raise ValueError(f"decision {event.number} comes after decision {len(made.arm)}")
         made.arm.append(event.arm)
         made.state.append(_STATES.index(PENDING))
         made.reward.append(_NAN)
@@ -120,7 +120,7 @@ def _note(made: _Made, event: Any) -> None:
 
 
 def _compare(connection: sa.Connection, campaign: int, made: _Made, found: Verification) -> None:
-    """Compare the table of decisions with what the log says of them."""
+    """Compare the table of decisions with the log."""
     total = len(made.arm)
     chosen = (
         sa.select(decisions)
@@ -140,7 +140,7 @@ def _compare(connection: sa.Connection, campaign: int, made: _Made, found: Verif
             made.asked[place],
         ):
             found.add(
-                f"decision {row.number} is not what the log says: {row.state}, arm {row.arm}, reward {row.reward}"
+                f"decision {row.number} does not agree with the log: {row.state}, arm {row.arm}, reward {row.reward}"
             )
     if found.decisions != total:
-        found.add(f"there are {found.decisions} decisions, the log has {total}")
+        found.add(f"there are {found.decisions} decisions, but the log has {total}")

@@ -1,4 +1,4 @@
-"""Charts: one description, built from tidy rows, drawn by matplotlib for print and by plotly for pages."""
+"""Charts: described once, from tidy rows, and drawn by matplotlib for print and by plotly for pages."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a chart shows, as plain data: nothing here knows what draws it."""
+"""Descriptions of charts as plain data, independent of the library that draws them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Marker = Literal[
     "circle", "square", "triangle", "diamond", "triangle down", "plus", "cross", "tick", "thin cross", "arrow down"
 ]  # fmt: skip
 
-#: Okabe & Ito's palette: colour-blind readers tell these colours apart, and they differ in grey.
+#: Okabe & Ito's palette: colour-blind readers can distinguish these colours, and they differ in greyscale.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot")
 MARKERS: tuple[Marker, ...] = ("circle", "square", "triangle", "diamond", "triangle down", "plus", "cross")
@@ -32,31 +32,31 @@ class Series:
     Attributes
     ----------
     name : str
-        of its entry in the legend
+        its name in the legend
     colour : str
         as ``#rrggbb``
     at : Values
-        where the values were measured: times, dates (``datetime64``), or numbers of places
+        positions of the values: times, dates (``datetime64``), or numbers of places
     mean, low, high : Values
         values and the ends of their intervals; without intervals ``low`` and ``high`` are empty
     kind : Literal['measured', 'bound'], optional
         "measured", or "bound", which comes last in the legend
     dash, width : Dash | None and float, optional
-        of the line through the values, in points; no line without a dash
+        style of the line through the values, width in points; no line if ``dash`` is None
     marker, size, filled : Marker | None and float and bool, optional
-        of the values, in points; no markers without a marker
+        style of the markers, size in points; no markers if ``marker`` is None
     bars : bool, optional
         whether intervals are bars instead of a band
     hidden : bool, optional
-        shown only when asked for
+        whether it is hidden at first
     legend : bool, optional
-        whether it has an entry of its own in the legend
+        whether it has its own entry in the legend
     group : str, optional
-        what is hidden and shown together; by default the name
+        series of one group are hidden and shown together; by default the name
     scaled : bool, optional
-        whether the axis reaches as far as this series
+        whether the range of the axis includes this series
     notes : Sequence[str], optional
-        what to say of each value instead of its numbers
+        text for each value instead of its numbers
     """
 
     name: str
@@ -79,13 +79,13 @@ class Series:
     notes: Sequence[str] = ()
 
 
-#: Powers of ten that a logarithmic axis must span to have ticks at these alone, and at 1, 2 and 5 times each.
+#: Number of decades that a logarithmic axis must span to have ticks only at powers of ten, or at 1, 2 and 5 times each.
 _POWERS, _PARTS = 3, 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """A reference line across the chart, at a value of one axis; a label is shown beside it or in the legend."""
+    """A reference line across the chart, at a value of one axis; a label is shown next to it or in the legend."""
 
     axis: Literal["x", "y"]
     at: float
@@ -106,7 +106,7 @@ class Axis:
     scale : Scale, optional
         "linear", "log", "date", or "places" (named ones, numbered from 0; vertical axes run downwards)
     limits : Mapping[Scale, tuple[float | None, float | None]], optional
-        ends of the axis on each scale that it can be drawn on; None where the data decide
+        ends of the axis on each scale that it can be drawn on; None if the data determine them
     places : Sequence[str], optional
         names of places, lines separated by line breaks
     beside : Sequence[str], optional
@@ -114,7 +114,7 @@ class Axis:
     plain : bool, optional
         whether logarithmic axes have plain numbers rather than powers of ten
     second : tuple[str, float] | None, optional
-        label of the same axis in another unit, and how many of ours make one of it
+        label of a secondary axis in another unit, and the number of primary units per secondary unit
     """
 
     label: str = ""
@@ -142,13 +142,13 @@ class Chart:
     x, y : Axis
         the axes
     name : str, optional
-        of what is measured, to choose between charts of a column
+        name of the measured quantity, to choose between charts of a column
     title : str, optional
-        what distinguishes it from the chart beside it
+        what distinguishes it from the chart next to it
     across : bool, optional
         whether values run along the horizontal axis and places down the vertical one
     height : int, optional
-        on a page, in pixels
+        height on a page, in pixels
     """
 
     series: Sequence[Series]
@@ -162,11 +162,11 @@ class Chart:
 
     @property
     def legend(self) -> list[Series]:
-        """Series with an entry in the legend: what was measured, then bounds."""
+        """Series with an entry in the legend: measured series first, then bounds."""
         return sorted((s for s in self.series if s.legend), key=lambda s: s.kind == "bound")
 
     def span(self, axis: Literal["x", "y"]) -> tuple[float, float] | None:
-        """The ends of the positive values along an axis; None if there are none."""
+        """The range of the positive values along an axis; None if there are none."""
         shown = [s for s in self.series if not s.hidden]
         if (axis == "x") == self.across:
             found = [v for s in shown for values in (s.mean, s.low, s.high) for v in values]
@@ -179,7 +179,7 @@ class Chart:
         return min(found) if low is None else low, max(found) if high is None else high
 
     def ticks(self, axis: Literal["x", "y"]) -> Literal["powers", "parts", "even"]:
-        """Where a logarithmic axis of plain numbers has ticks: at powers of ten, 1, 2 and 5 times each, or evenly."""
+        """Ticks of a logarithmic axis of plain numbers: at powers of ten, at 1, 2 and 5 times each, or evenly."""
         low, high = self.span(axis) or (1.0, 1.0)
         decades = math.log10(high / low)
         return "powers" if decades > _POWERS else "parts" if decades > _PARTS or decades == 0 else "even"
@@ -192,7 +192,7 @@ class Figure:
     Attributes
     ----------
     title, caption : str
-        above all charts, and below
+        text above and below the charts
     charts : Sequence[Sequence[Chart]]
         rows of charts
     size : tuple[float, float]

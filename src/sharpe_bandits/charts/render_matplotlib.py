@@ -1,4 +1,4 @@
-"""Figures for print, drawn by matplotlib (the extra ``report``): one style for all, nothing cut off or overlapping."""
+"""Figures for print, drawn by matplotlib (the extra ``report``) in one style, with nothing cut off or overlapping."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _MARKERS: dict[str | None, Any] = {
     "thin cross": "x",
     "arrow down": 7,
 }
-#: How hard a PNG is compressed, from 0 to 9. With 6, the default, files of the paper's panels are 6% smaller.
+#: Compression level of PNG files, from 0 to 9. With 6, the default, files of the paper's panels are 6% smaller.
 _COMPRESSION = 3
 #: Settings of matplotlib for every figure.
 STYLE: dict[Any, Any] = {
@@ -57,16 +57,16 @@ STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "figure.dpi": 110,
 }
-#: Titles and captions reach over this share of the width, and so does a legend.
+#: Titles, captions and legends use this share of the width.
 _ROOM = 0.97
-#: Characters of a name on an axis; longer ones are cut.
+#: Maximum number of characters of a name on an axis; longer ones are truncated.
 _ON_AXIS = {"x": 28, "y": 56}
-#: Columns and letters of a legend: the first that there is room for.
+#: Numbers of columns and font sizes of a legend: the first that fits is used.
 _LEGENDS = ((3, 9.0), (2, 9.0), (2, 7.5), (1, 9.0))
 
 
 def render_matplotlib(figure: Figure | Heatmap) -> DrawnFigure:
-    """The figure, drawn; it belongs to nobody, so there is nothing to close."""
+    """The drawn figure; pyplot does not manage it, so there is nothing to close."""
     require("matplotlib", "drawing figures", "report")
     with _style():
         return _heatmap(figure) if isinstance(figure, Heatmap) else _grid(figure)
@@ -74,13 +74,13 @@ def render_matplotlib(figure: Figure | Heatmap) -> DrawnFigure:
 
 def pictures(figure: Figure | Heatmap) -> dict[str, bytes]:
     """The figure as SVG and PNG; the same figure gives the same bytes."""
-    drawn = render_matplotlib(figure)  # says what to install where there is no matplotlib
+    drawn = render_matplotlib(figure)  # raises with what to install if there is no matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     with _style():
         drawn.get_layout_engine().execute(drawn)  # type: ignore[union-attr]
-        drawn.set_layout_engine("none")  # it is laid out once; doing it again would double the time
+        drawn.set_layout_engine("none")  # laid out only once; a second time would double the time
         for ax in drawn.axes:  # the solver's last digits are not always the same
             left, bottom, width, height = (round(value, 6) for value in ax.get_position().bounds)
             ax.set_position((left, bottom, width, height))
@@ -98,7 +98,7 @@ def pictures(figure: Figure | Heatmap) -> dict[str, bytes]:
 def _style() -> Iterator[None]:
     from matplotlib.style import context
 
-    # from the defaults on, whatever other libraries have set for the whole process: the same data give the same figure
+    # start from the defaults, whatever other libraries have set: the same data give the same figure
     with context(["default", STYLE]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # names may be in any script
         yield
@@ -109,7 +109,7 @@ def _new(size: tuple[float, float]) -> DrawnFigure:
     from matplotlib.figure import Figure as Drawn
 
     drawn = Drawn(figsize=size, layout="constrained")
-    FigureCanvasAgg(drawn)  # text can be measured
+    FigureCanvasAgg(drawn)  # so that text can be measured
     return drawn
 
 
@@ -134,7 +134,7 @@ def _grid(figure: Figure) -> DrawnFigure:
 
 
 def _chart(ax: Axes, chart: Chart, heading: str) -> dict[str, Any]:
-    """Draw a chart; gives what stands in the legend, by name."""
+    """Draw a chart; return the entries of the legend, by name."""
     handles: dict[str, Any] = {}
     if chart.x.scale == "log":
         ax.set_xscale("log", nonpositive="mask")
@@ -245,7 +245,7 @@ def _place(name: str, longest: int) -> str:
 
 
 def _legend(drawn: DrawnFigure, handles: dict[str, Any]) -> Legend:
-    """A legend below the charts, in as many columns as there is room for."""
+    """A legend below the charts, in as many columns as fit."""
     labels = [plain_text(name) for name in handles]
     for columns, size in _LEGENDS:
         if columns == 1:
@@ -261,7 +261,7 @@ def _legend(drawn: DrawnFigure, handles: dict[str, Any]) -> Legend:
 
 
 def _frame(drawn: DrawnFigure, title: str, caption: str, legend: Legend | None = None) -> None:
-    """Title and caption; the figure is as much higher as they and the legend need."""
+    """Add title and caption; the figure grows by the height of these and the legend."""
     above = _fitted(drawn, title, _ROOM, fontsize=10.5, fontweight="bold")
     drawn.suptitle(above, x=0.01, ha="left", fontsize=10.5, fontweight="bold")
     below = drawn.text(0.01, 0, _fitted(drawn, caption, _ROOM, fontsize=7.5), va="bottom", fontsize=7.5, color=GREY)

@@ -1,4 +1,4 @@
-"""Interactive charts, drawn by plotly: as plain data for pages, or as a figure of plotly (the extra ``report``)."""
+"""Interactive charts, drawn by plotly: as plain data for pages, or as a plotly figure (the extra ``report``)."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _SYMBOLS: dict[str | None, str] = {
     "triangle down": "triangle-down", "plus": "cross", "cross": "x", "tick": "line-ew-open",
     "thin cross": "x-thin-open", "arrow down": "triangle-down-open",
 }  # fmt: skip
-#: Pixels for a point of line width, and of marker size.
+#: Pixels per point of line width, and of marker size.
 _LINE, _MARKER = 1.25, 1.75
 #: Opacity of a band, as the last digits of a colour.
 _WASH = "2b"
 _GRID = "#e6e9ee"
 _FONT = {"family": "system-ui, sans-serif", "size": 13}
-#: Room below the charts for each entry of the legend.
+#: Space below the charts for each entry of the legend.
 _ENTRY = 24
 
 
 def render_plotly(figure: Figure) -> PlotlyFigure:
-    """The figure as one of plotly, for notebooks."""
+    """The figure as a plotly figure, for notebooks."""
     require("plotly", "interactive figures", "report")
     from plotly.graph_objects import Figure as Drawn
 
@@ -77,7 +77,7 @@ def to_plotly(figure: Figure) -> dict[str, Any]:
 
 
 def switchable(charts: Sequence[Chart]) -> dict[str, Any]:
-    """Charts of one column for a page, which shows one of them at a time and has a legend of its own.
+    """Charts of one column for a page, which shows one of them at a time and has its own legend.
 
     Gives ``views`` (data and layout by the name of the chart), and the ``axis`` that can be drawn on several
     ``scales``, with the layout of the axis for each.
@@ -103,7 +103,7 @@ def _only_lines(chart: Chart) -> bool:
 
 
 def traces(chart: Chart) -> list[dict[str, Any]]:
-    """What plotly draws for a chart's series; each band comes before its line."""
+    """The plotly traces of a chart's series; each band comes before its line."""
     return [trace for series in chart.series for trace in _traces(chart, series)]
 
 
@@ -208,7 +208,7 @@ def _shape(rule: Rule, suffix: str) -> dict[str, Any]:
 
 
 def _annotations(chart: Chart, suffix: str) -> list[dict[str, Any]]:
-    """Labels of reference lines, remarks beside places, and the title of the chart."""
+    """Labels of reference lines, remarks next to places, and the title of the chart."""
     plain: dict[str, Any] = {"showarrow": False, "font": {"size": 12, "color": GREY}}
     x, y, inside_x, inside_y = f"x{suffix}", f"y{suffix}", f"x{suffix} domain", f"y{suffix} domain"
     found = []
@@ -238,5 +238,5 @@ def _at(values: Values) -> list[Any]:
 
 
 def _short(values: Any) -> list[float]:
-    """Six digits are more than a screen shows."""
+    """Rounded to six digits, which are more than a screen shows."""
     return [float(f"{value:.6g}") for value in values]

@@ -1,4 +1,4 @@
-"""Figures of tidy rows: curves over time where a metric was followed, points per case where it was measured once.
+"""Figures from tidy rows: curves over time if a metric has several times, one point per case otherwise.
 
 Tidy rows are dictionaries with the columns case, policy, K, L, horizon, t, metric, mean, low and high, among others.
 """
@@ -16,14 +16,14 @@ from .description import DASHES, PALETTE, Axis, Chart, Dash, Figure, Marker, Rul
 
 Rows = list[dict[str, Any]]
 
-#: Metric and policy of rows that hold the asymptotic lower bound, and its name in legends. It is a slope below which no
-#: uniformly good policy stays for ever; at a given time one may be below it.
+#: Metric and policy of rows that hold the asymptotic lower bound, and its name in legends. No uniformly good policy can
+#: stay below this slope for ever, but a policy may be below it at a given time.
 LOWER_BOUND, ANY_POLICY = "lower bound", "any policy"
 LOWER_BOUND_NAME = "asymptotic lower bound"
-#: A lower bound that ends further up than so many times the highest curve is hidden: few rounds cannot cost that much.
+#: A lower bound that ends above this multiple of the highest curve is hidden: it is not informative after few rounds.
 LOWER_BOUND_SHOWN = 2.0
 _LOWER_BOUND_DASHES: tuple[Dash, ...] = ("dot", "dashdot", "sparse dot")
-#: Forms of an upper bound, each with its grey.
+#: Forms of an upper bound, each with its shade of grey.
 BOUNDS = {"printed": "#8c8c8c", "appendix": "#b5b5b5", "repaired": "#4d4d4d", "proved": "#000000"}
 _SWITCH = "#b8bec8"
 _LABELS = {"regret": "regret R(t)", "error": "probability of error", "stopping time": "stopping time (rounds)"}
@@ -31,18 +31,18 @@ _LABELS = {"regret": "regret R(t)", "error": "probability of error", "stopping t
 
 @dataclass(frozen=True)
 class Setting:
-    """What a figure says of one case.
+    """How a figure labels one case.
 
     Attributes
     ----------
     label : str
         the case's name in the rows
     column : str
-        the chart that it is drawn in; cases of one column share axes
+        the chart in which it is drawn; cases of one column share axes
     suffix : str
-        what is added to names if several cases share a chart, and to its title otherwise, as in ", L = 0.5"
+        added to names if several cases share a chart, otherwise to its title, as in ", L = 0.5"
     lines : tuple[str, ...]
-        what stands below its points
+        labels below its points
     horizon : int
         its number of rounds
     switches : tuple[int, ...], optional
@@ -58,7 +58,7 @@ class Setting:
 
 
 def figure_from_rows(title: str, rows: Rows, metric: str = "regret", axis: Literal["log", "linear"] = "log") -> Figure:
-    """The figure of a metric in tidy rows, which are all that is needed; ``axis`` is the scale of time."""
+    """The figure of a metric, made from tidy rows alone; ``axis`` is the scale of time."""
     own = [row for row in rows if row["metric"] == metric]
     measured = list(dict.fromkeys(row["metric"] for row in rows))
     if not own:
@@ -109,7 +109,7 @@ def curves(title: str, rows: Rows, settings: Sequence[Setting], metrics: Sequenc
 
 
 def points(title: str, rows: Rows, settings: Sequence[Setting], metric: str) -> Figure:
-    """One point per policy and case, with bounds beside it."""
+    """One point per policy and case, with its bounds."""
     place = {setting.label: number for number, setting in enumerate(settings)}
     policies = _policies(rows, [metric])
     series, bounds = [], []
@@ -175,7 +175,7 @@ def _measured(
             for form, measure in ("", metric), *((form, f"bound ({form})") for form in forms):
                 own = found.get((case.label, policy, measure))
                 if not own:
-                    continue  # a policy of other cases, or one without such a bound
+                    continue  # the policy is not in this case, or has no such bound
                 name = f"{form} bound, {policy}" if form else policy
                 yield Series(
                     name=name + case.suffix if several else name,

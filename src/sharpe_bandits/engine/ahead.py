@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ..beside import given, is_alone, started
+from ..subprocesses import argument, is_orphaned, start_process
 from .cache import call_at_miss, usable_folder
 from .spec import Spec, run_chunk
 
@@ -44,14 +44,14 @@ def compiled_ahead(specs: Sequence[Spec], workers: int) -> Iterator[None]:
 
 
 def _started(specs: Sequence[Spec]) -> subprocess.Popen[bytes]:
-    return started(main, list(specs))
+    return start_process(main, list(specs))
 
 
 def main() -> None:
     """Entry point of the other process."""
     played: set[Any] = set()
-    for spec in reversed(given()):
-        if is_alone():
+    for spec in reversed(argument()):
+        if is_orphaned():
             return
         with suppress(Exception):  # the parent process will report what is wrong
             if spec.kernels not in played:

@@ -1,1 +1,1 @@
-"""Experiments as data: a description in TOML becomes cases that can be simulated."""
+"""Experiments as data: a description in TOML becomes cases to simulate."""

@@ -1,4 +1,4 @@
-"""What a description can name: policies, arms and objectives, with their parameters and where they come from."""
+"""The policies, arms and objectives that a description can name, with their parameters and citations."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..arms.base import Arm
 from ..objectives import Objective
 from ..policies.base import PAPER, Policy
 
-#: Kinds that are made by code, not by a description.
+#: Kinds that can be created only in code, not in a description.
 _NOT_DESCRIBED = {"CustomPolicy", "Scipy"}
 
-#: The LaTeX of docstrings, as a terminal can show it.
+#: LaTeX symbols of docstrings and how a terminal shows them.
 _GREEK = {
     "mu": "μ",
     "sigma": "σ",
@@ -55,7 +55,7 @@ class Entry:
     citation: str = ""
 
     def signature(self) -> str:
-        """The parameters as one would write them; those that all policies share are left out."""
+        """The parameters as they are written; those that all policies share are left out."""
         shared = ("name", "pilot_fraction", "pilot_pulls")
         return ", ".join(p.name + self._default(p) for p in self.parameters if p.name not in shared)
 
@@ -84,7 +84,7 @@ def objectives() -> dict[str, Entry]:
 
 
 def plain(text: str) -> str:
-    """A docstring's words without its markup."""
+    """The text of a docstring without markup."""
     for pattern, replacement in _PLAIN:
         text = re.sub(pattern, replacement, text)
     return re.sub(r"\\([A-Za-z]+)", lambda word: {**_GREEK, **_SIGNS}.get(word[1], word[0]), text)

@@ -1,4 +1,4 @@
-"""What an experiment would cost, so that one that cannot be finished is refused before it begins."""
+"""The cost of an experiment, so that one that cannot finish is refused before it starts."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from ..engine.spec import BATCHES
 from ..simulation import bytes_per_run, machine_memory
 from .description import BadDescription, Case
 
-#: Days on one core, at most.
+#: Maximum number of days on one core.
 LONGEST = 1000
-#: Nanoseconds that a round takes, roughly: so many, and one more per arm.
+#: Approximate nanoseconds per round, plus one more per arm.
 _ROUND = 4
 
 
 def check_cost(cases: list[Case], runs: int, checkpoints: int) -> None:
-    """Raise if an experiment takes years, or more memory than the machine has; says what it would take."""
+    """Raise if an experiment takes years, or more memory than the machine has; the error states the cost."""
     rounds = runs * sum(len(case.policies) * case.horizon for case in cases)
     nanoseconds = runs * sum(len(case.policies) * case.horizon * (_ROUND + case.environment.K) for case in cases)
     needed, there = sum(_bytes(case, runs, checkpoints) for case in cases), machine_memory()
@@ -29,8 +29,8 @@ def check_cost(cases: list[Case], runs: int, checkpoints: int) -> None:
     )  # fmt: skip
     raise BadDescription(
         f"this experiment is too large: {_short(rounds)} rounds, about {_short(days)} days on one core, and "
-        f"{_short(needed // 2**30)} GiB of memory for its results, where at most {LONGEST:,} days and the "
-        f"{there / 2**30:.0f} GiB of this machine are taken; make one of these smaller: {largest}",
+        f"{_short(needed // 2**30)} GiB of memory for its results; the limits are {LONGEST:,} days and the "
+        f"{there / 2**30:.0f} GiB of this machine; make one of these smaller: {largest}",
         "runs",
     )
 

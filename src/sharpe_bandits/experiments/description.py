@@ -1,4 +1,4 @@
-"""From a description (the content of a TOML file) to cases: a bandit, policies, an objective and a horizon each."""
+"""Turns a description (the content of a TOML file) into cases: each a bandit, policies, an objective and a horizon."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from . import catalogue
 from .expressions import evaluate
 from .toml_lines import Place
 
-#: What a description may hold at its top.
+#: Top-level keys of a description.
 KEYS = (
     "title", "metric", "horizon", "arms", "clock", "switches", "objective", "policies", "sweep", "cases", "let",
     "checkpoints",
 )  # fmt: skip
 _METRICS = ("regret", "error", "coverage")
-#: What differs from case to case by its content, and is told apart by its kinds.
+#: Parts that are swept by content, and labelled by their kinds.
 _BY_KIND = ("arms", "clock", "switches", "objective", "policies")
-#: Parameters that take a word, not an expression.
+#: Parameters whose values are words, not expressions.
 _WORDS = ("name", "form", "confidence")
-#: What all cases of an experiment share.
+#: Keys that all cases of an experiment share.
 _SHARED = ("title", "metric", "checkpoints", "sweep", "cases", "runs", "seed")
-#: Cases of an experiment, arms of a case and of all cases together, policies of all cases together, at most.
+#: Maximum numbers of cases of an experiment, arms of a case, arms of all cases, and policies of all cases.
 MOST_CASES, MOST_ARMS, MOST_ARMS_IN_ALL, MOST_POLICIES_IN_ALL = 1000, 10_000, 50_000, 5000
-#: Checkpoints of a curve, at most.
+#: Maximum number of checkpoints of a curve.
 MOST_CHECKPOINTS = 10_000
 _PARTS = {"arms": catalogue.arms, "policies": catalogue.policies, "objective": catalogue.objectives}
 
@@ -54,7 +54,7 @@ class BadDescription(InvalidInputError):
 
 @contextmanager
 def at(*place: str | int) -> Iterator[None]:
-    """What goes wrong here is said of a place in the description, unless it says of which itself."""
+    """Attach a place in the description to errors raised here, unless they already have one."""
     try:
         yield
     except BadDescription:
@@ -65,7 +65,7 @@ def at(*place: str | int) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Case:
-    """One setting of an experiment: what distinguishes it, all that its expressions may name, and what to simulate."""
+    """One setting of an experiment: its variables, all names for expressions, and what to simulate."""
 
     variables: dict[str, Any]
     names: dict[str, Any]
@@ -76,13 +76,13 @@ class Case:
 
     @property
     def L(self) -> float | None:
-        """The regulariser: what its expressions call L, or that of the objective, if it has one."""
+        """The regulariser: the value of the name L, or that of the objective, if it has one."""
         named = self.names.get("L", getattr(self.objective, "L", None))
         return None if named is None else float(named)
 
     @property
     def label(self) -> str:
-        """The variables in words: ``K = 5, L = 0.75``."""
+        """The variables as text: ``K = 5, L = 0.75``."""
         return ", ".join(f"{name} = {_short(value)}" for name, value in self.variables.items())
 
 
@@ -104,7 +104,7 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
         raise BadDescription("sweep must be a table of non-empty lists, as in sweep = { L = [0.5, 5] }", "sweep")
     if (number := len(table) * math.prod(map(len, sweep.values()))) > MOST_CASES:
         raise BadDescription(
-            f"there are {number if number < 10**9 else 'more than 10^9'} cases, at most {MOST_CASES:,} are taken; "
+            f"there are {number if number < 10**9 else 'more than 10^9'} cases, at most {MOST_CASES:,} are allowed; "
             "shorten the lists of sweep, or make several files",
             "sweep" if sweep else "cases",
         )
@@ -137,7 +137,7 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
                 raise
             if made.label in found:
                 raise BadDescription(
-                    f"two cases cannot be told apart (both are {made.label!r}); give each a variable of its own, as in "
+                    f"two cases cannot be distinguished (both are {made.label!r}); give each its own variable, as in "
                     'cases = [{ set = "A", ... }, { set = "B", ... }]',
                     *(("cases", number) if number else ("sweep",)),
                 )
@@ -156,7 +156,7 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
 
 
 def _told(value: Any, values: list[Any]) -> str:
-    """A swept part in a word or two: its kinds, or its number in the list where kinds do not tell."""
+    """A short label of a swept part: its kinds, or its number in the list if kinds are not unique."""
     labels = [_kinds(v) for v in values]
     label = labels[values.index(value)]
     return label if labels.count(label) == 1 else str(values.index(value) + 1)
@@ -198,7 +198,7 @@ def _case(description: dict[str, Any], variation: dict[str, Any], told: dict[str
         if policy.name in policies:
             raise BadDescription(f"two policies are called {policy.name!r}; give one of them another name", *place)
         try:
-            prepare(Spec(policy, environment, horizon, 2, 0, (horizon,)))  # what cannot be played is said at once
+            prepare(Spec(policy, environment, horizon, 2, 0, (horizon,)))  # so that errors are reported now
         except InvalidInputError as error:
             raise BadDescription(str(error), *place) from None
         policies[policy.name] = policy
@@ -207,7 +207,7 @@ def _case(description: dict[str, Any], variation: dict[str, Any], told: dict[str
         if variables.get(name, true) != true:
             raise BadDescription(
                 f"{name} is {shown(variables[name])} here, but the {what} is {true}; {name} is the name of that "
-                f'number: use it there, as in {"horizon" if name == "n" else "repeat"} = "{name}"',
+                f'number: use it in its definition, as in {"horizon" if name == "n" else "repeat"} = "{name}"',
                 name,
             )
     if "horizon" in variation:
@@ -226,7 +226,7 @@ def _listed(entries: Any, part: str) -> list[tuple[Place, dict[str, Any]]]:
 
 
 def _playground(description: dict[str, Any], names: dict[str, Any], horizon: int) -> Environment:
-    """The arms, or, with switches, the arms at first and those that follow."""
+    """The arms or, with switches, the initial arms and those that follow."""
     clock = description.get("clock")
     environment = _environment(description["arms"], names, clock)
     if "switches" not in description:
@@ -236,7 +236,7 @@ def _playground(description: dict[str, Any], names: dict[str, Any], horizon: int
         raise BadDescription(f"switches must be a list of tables with after and arms, got {shown(given)}", "switches")
     entries = _listed(given, "switches")
     if not isinstance(environment, Bandit):
-        raise BadDescription("arms drawn anew in every run cannot switch; leave random or switches out", "switches")
+        raise BadDescription("random arms cannot switch; leave random or switches out", "switches")
     parts, after = [environment], []
     for place, entry in entries:
         for key in entry:
@@ -250,7 +250,7 @@ def _playground(description: dict[str, Any], names: dict[str, Any], horizon: int
             error.place = (*place, *error.place)
             raise
         if not isinstance(part, Bandit):
-            raise BadDescription("arms drawn anew in every run cannot switch; leave random out", *place, "arms")
+            raise BadDescription("random arms cannot switch; leave random out", *place, "arms")
         parts.append(part)
     with at("switches"):
         switching = SwitchingBandit(parts, after)
@@ -273,7 +273,7 @@ def _environment(entries: Any, names: dict[str, Any], clock: Any) -> Environment
         given = rest.pop("repeat", *lengths)
         repeat = _whole("repeat", given, names, (1, MOST_ARMS), *place, "repeat")
         if columns and repeat > max(lengths):
-            raise BadDescription(f"{repeat} arms are asked for, but a list has only {max(lengths)} values", *place)
+            raise BadDescription(f"repeat asks for {repeat} arms, but a list has only {max(lengths)} values", *place)
         if len(arms) + repeat > MOST_ARMS:
             raise BadDescription(f"a bandit has at most {MOST_ARMS:,} arms here; leave some out", *place)
         for j in range(repeat):
@@ -286,7 +286,7 @@ def _environment(entries: Any, names: dict[str, Any], clock: Any) -> Environment
 
 
 def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -> RandomBandit:
-    """Uniform arms drawn anew in every run; u1 and u2 are uniform on [0, 1], independent for every arm and run."""
+    """New random Uniform arms in every run; u1 and u2 are uniform on [0, 1], independent for every arm and run."""
     place, entry = tables[0]
     if len(tables) != 1 or entry.get("kind") != "Uniform":
         raise BadDescription("random arms are given by one entry of kind Uniform with low and high", *place)
@@ -303,15 +303,15 @@ def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -
         return UniformArms(low, high)
 
     try:
-        draw(np.random.default_rng(0))  # what is wrong with it is reported now
+        draw(np.random.default_rng(0))  # so that errors are reported now
     except BadDescription:
         raise
-    except (InvalidInputError, ValueError, TypeError) as error:  # of values that are not numbers, or too many
+    except (InvalidInputError, ValueError, TypeError) as error:  # values that are not numbers, or too many
         raise BadDescription(f"low and high must be a number or an expression each: {error}", *place) from None
     text = f"Uniform({entry['low']}, {entry['high']})"
     words = set(re.findall(r"\w+", text))
     used = [f"{name} = {shown(value)}" for name, value in names.items() if name in words]
-    # what stands on several lines of the file is a name in one line
+    # an expression on several lines becomes a name on one line
     return RandomBandit(count, draw, name=re.sub(r"[\r\n]+", " ", ", ".join([text, *used])))
 
 
@@ -346,7 +346,7 @@ def _build(part: str, entry: Any, place: Place, names: Mapping[str, Any]) -> Any
         made = make(**arguments)
         return as_arm(made) if part == "arms" else made
     except (SharpeBanditsError, TypeError) as error:
-        first = str(error).split(" ")[0]  # most errors begin with the parameter
+        first = str(error).split(" ")[0]  # most errors start with the parameter
         raise BadDescription(f"{kind}: {error}", *place, *([first] if first in values else [])) from None
 
 
@@ -367,7 +367,7 @@ def _whole(name: str, value: Any, names: Mapping[str, Any], bounds: tuple[int, i
 
 
 def misnamed(what: str, name: Any, known: Iterable[str], *place: str | int) -> BadDescription:
-    """A name that does not exist, with the nearest that does."""
+    """The error for an unknown name, with the nearest known one."""
     return BadDescription(str(unknown(what, name, known)), *place)
 
 

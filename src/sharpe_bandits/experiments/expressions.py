@@ -1,4 +1,4 @@
-"""Arithmetic in descriptions: ``"sqrt(2 * log(x) / x) / 8"``, ``"1 if i == 1 else 0.9"``; nothing else can be run."""
+"""Arithmetic in descriptions: ``"sqrt(2 * log(x) / x) / 8"``, ``"1 if i == 1 else 0.9"``; nothing else is executed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import numpy as np
 
 from ..errors import InvalidInputError, SharpeBanditsError, shown, unknown
 
-#: Characters of an expression, at most.
+#: Maximum number of characters of an expression.
 LONGEST = 1000
 
 
 def _power(base: Any, exponent: Any) -> Any:
     whole = isinstance(base, int) and isinstance(exponent, int)
-    if whole and base.bit_length() * exponent > 4096:  # digits without end, and it would take as long
+    if whole and base.bit_length() * exponent > 4096:  # far too many digits, and too slow
         raise OverflowError("the power is too large")
     try:
         value = operator.pow(base, exponent)
@@ -62,7 +62,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def evaluate(expression: Any, names: Mapping[str, Any]) -> Any:
-    """The value of an expression; what is not text is its own value.
+    """The value of an expression; anything but text is returned as it is.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def evaluate(expression: Any, names: Mapping[str, Any]) -> Any:
         a number, or text with numbers, names, ``+ - * / // % **``, comparisons, ``a if b else c`` and the functions
         sqrt, exp, log (natural), log2, floor, ceil, abs, min, max
     names : Mapping[str, Any]
-        what the names stand for
+        values of the names
     """
     if not isinstance(expression, str):
         return expression
@@ -122,9 +122,9 @@ def _value(node: ast.expr, names: Mapping[str, Any], whole: str) -> Any:
             if function not in _FUNCTIONS:
                 raise unknown(f"function in {whole!r}", function, _FUNCTIONS)
             if len(arguments) != 1 and not (arguments and function in ("min", "max")):
-                raise InvalidInputError(f"{whole!r} gives {function} {len(arguments)} numbers; it takes one")
+                raise InvalidInputError(f"{whole!r} passes {len(arguments)} numbers to {function}, which takes one")
             return _FUNCTIONS[function](*(_value(a, names, whole) for a in arguments))
-    raise InvalidInputError(f"{whole!r} has something that is not arithmetic: {ast.unparse(node)!r}")
+    raise InvalidInputError(f"{whole!r} contains something that is not arithmetic: {ast.unparse(node)!r}")
 
 
 def _shown(names: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Reading an experiment file, with the line of whatever is wrong in it."""
+"""Reads an experiment file; errors name the line."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .toml_lines import Place, line_of
 
 _RUN_KEYS = {"runs": 10_000, "seed": 1}
 _METRICS: tuple[Metric, ...] = ("regret", "error")
-#: Bytes of a file, levels of tables and lists inside each other, and parts of a dotted key, at most.
+#: Maximum numbers of bytes of a file, of nested levels of tables and lists, and of parts of a dotted key.
 LARGEST, DEEPEST, LONGEST_KEY = 2**18, 12, 20
-#: A key with more parts than that; the parser takes time that grows with the square of their number.
+#: A key with more parts than that; the parser's time grows with the square of their number.
 _LONG_KEY = re.compile(rf"""(?<![\w.-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{LONGEST_KEY},}}""", re.ASCII)
 
 
@@ -40,7 +40,7 @@ class ExperimentFile:
 
 
 def read(path: str | os.PathLike[str], runs: int | None = None, seed: int | None = None) -> ExperimentFile:
-    """The experiment in a TOML file; ``runs`` and ``seed`` stand instead of the file's."""
+    """The experiment in a TOML file; ``runs`` and ``seed`` override those of the file."""
     file = Path(path)
     text = _text(file)
     if long := _LONG_KEY.search(text):
@@ -50,7 +50,7 @@ def read(path: str | os.PathLike[str], runs: int | None = None, seed: int | None
         content = tomllib.loads(text)
     except RecursionError:
         raise InvalidInputError(f"{file} has tables or lists nested too deeply; {DEEPEST} levels suffice") from None
-    except ValueError as error:  # the parser's own, and those of numbers with too many digits
+    except ValueError as error:  # errors of the parser, and of numbers with too many digits
         raise InvalidInputError(f"{file} is not TOML: {error}") from None
     try:
         _check_depth(content)
@@ -80,7 +80,7 @@ def _text(file: Path) -> str:
 
 
 def _check_depth(content: dict[str, Any]) -> None:
-    """Raise if tables and lists are nested more deeply than any description needs."""
+    """Raise if tables and lists are nested deeper than any description needs."""
     level: list[tuple[Place, Any]] = [((), content)]
     for _ in range(DEEPEST):
         inner = ((place, thing.items() if isinstance(thing, dict) else enumerate(thing)) for place, thing in level)

@@ -17,10 +17,10 @@ CHECKPOINTS = 60
 
 @dataclass(frozen=True)
 class Claim:
-    """Something said of a panel: a sentence, the comparisons it comes down to, and why it fails where it does.
+    """A claim about a panel: a sentence, the comparisons that test it, and the reason if it fails.
 
-    ``metric`` is what is compared; by default what the panel is about. Regrets at different L are in different units:
-    comparisons across regularisers are of "sub-optimal plays".
+    ``metric`` is what is compared; by default the metric of the panel. Regrets at different L are in different units:
+    comparisons across regularisers use "sub-optimal plays".
     """
 
     id: str
@@ -39,21 +39,21 @@ class Panel:
     id, profile : str and Literal['paper', 'authors', '']
         its identity; a user's own experiment has profile ""
     title, compares, note : str
-        in words
+        descriptive text
     metric : Metric | Literal['coverage']
-        what is drawn first, "regret" or "error"
+        what is plotted first, "regret" or "error"
     cases : tuple[Case, ...]
         what is simulated
     checkpoints : int
-        how many rounds are kept per curve
+        number of rounds kept per curve
     claims : tuple[Claim, ...], optional
-        what is said of it
+        the claims about it
     max_runs : int | None, optional
-        how many runs are enough for it, if that is fewer than for others
+        maximum number of runs, if fewer than usual are enough
     long_cases : tuple[Case, ...], optional
-        the same cases with a longer horizon and one policy, which statements about growth are judged by
+        the same cases with a longer horizon and one policy, by which statements about growth are judged
     cites : str, optional
-        the publication that claims what is said of it, if that is not the paper
+        the publication that makes the claims, if it is not the paper
     """
 
     id: str
@@ -89,7 +89,7 @@ class Panel:
 
 
 def long_runs(runs: int) -> int:
-    """How many runs a long case has in a job of so many."""
+    """Number of runs of a long case in a job with this number of runs."""
     return min(-(-runs // 5), 1000)
 
 
@@ -105,7 +105,7 @@ class PanelSpec:
 
 @dataclass(frozen=True)
 class PanelResult:
-    """A panel that was simulated: a study per case, the seconds it took (added over workers), a study per long case."""
+    """A simulated panel: a study per case, the seconds it took (summed over workers), a study per long case."""
 
     panel: Panel
     studies: list[Study]
@@ -114,7 +114,7 @@ class PanelResult:
 
     @property
     def axis(self) -> str:
-        """How time is drawn: "log", or "linear" where arms change."""
+        """The time axis: "log", or "linear" if arms change."""
         return "linear" if any(study.switches for study in self.studies) else "log"
 
     def rows(self) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Runs panels: all chunks of all cases on all cores, with progress, and nothing lost when it is interrupted."""
+"""Runs panels: all chunks of all cases on all cores, with progress; finished chunks survive an interruption."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..study import Study
 from .panel import PanelResult, PanelSpec
 from .store import ChunkStore, digest
 
-#: Seconds after which a line says how far a job is, where no panel has finished.
+#: Seconds after which a line reports progress if no panel has finished.
 SILENCE = 60.0
 
 
 def run_panels(
     panels: Sequence[PanelSpec], engine: Engine, store: ChunkStore | None, progress: Progress | None = None
 ) -> list[PanelResult]:
-    """Simulate panels. Specs that come down to the same games are simulated once."""
+    """Simulate panels. Equivalent specs are simulated once."""
     specs: dict[str, Spec] = {}
     names = {id(spec): digest(spec) for panel in panels for of_case in panel.specs for spec in of_case}
     for panel in panels:
@@ -61,7 +61,7 @@ def run_panels(
             Study(
                 {spec.policy.name: replace(results[names[id(spec)]], policy=spec.policy.to_dict()) for spec in of_case},
                 settings_of(case.environment, case.horizon, of_case[0].runs if of_case else panel.runs, panel.seed),
-                cast(Metric, panel.panel.metric),  # "coverage" is of panels without policies
+                cast(Metric, panel.panel.metric),  # "coverage" is for panels without policies
                 case.objective,
                 case.variables,
                 case.label,
@@ -81,13 +81,13 @@ def cost(task: Task) -> float:
 
 
 class Progress:
-    """How far a job is: a bar on a terminal, a line per finished panel elsewhere; nothing without a stream."""
+    """Progress of a job: a bar on a terminal, otherwise a line per finished panel; nothing without a stream."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self.stream = stream
 
     def watch(self, panels: dict[str, list[int]]) -> Watch:
-        """What shows the progress of tasks; ``panels``: the specs of each, by identity."""
+        """A context that shows the progress of tasks; ``panels``: the specs of each panel, by identity."""
 
         @contextmanager
         def watched(tasks: list[Task], engine: Engine) -> Iterator[Advance | None]:
@@ -145,7 +145,7 @@ class Progress:
 
 
 class _Pace:
-    """How much is done, by cost, and how long the rest may take."""
+    """How much is done, by cost, and an estimate of the time left."""
 
     def __init__(self, tasks: list[Task], engine: Engine) -> None:
         self.total, self.done = sum(map(cost, tasks)), 0.0
@@ -164,5 +164,5 @@ class _Pace:
     @property
     def left(self) -> str:
         share = self.done / self.total
-        # At first most of the time goes into compiling, and says nothing about the pace.
+        # At first most of the time goes into compiling, which says nothing about the pace.
         return f"about {self.elapsed * (1 / share - 1):.0f} s left" if share > 0.1 else "no estimate yet"

@@ -1,8 +1,8 @@
-"""Finished chunks on disk, so that an interrupted job loses at most the chunks under way.
+"""Finished chunks on disk, so that an interrupted job loses at most the chunks being computed.
 
-A chunk is written to a temporary file and renamed: what is there is whole. In front stand a checksum, a digest of
-everything that the chunk is a function of, and its range of runs: a file that was damaged, renamed or swapped for
-another is noticed, and its chunk computed again, which gives the same one.
+A chunk is written to a temporary file and renamed, so files are always complete. The header holds a checksum, a digest
+of everything that the chunk depends on, and its range of runs: a file that was damaged, renamed or swapped is detected,
+and its chunk is recomputed with the same result.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from ..machines import machine
 
 _MAGIC = b"sharpe-bandits chunk 2\n"
 _MACHINES = "machines.json"
-#: Bytes of a chunk, at most.
+#: Maximum number of bytes of a chunk.
 _MAX_BYTES = 2**33
 
 
 class ChunkStore:
-    """A folder of finished chunks, and a file that names the kinds of machines that have computed them."""
+    """A folder of finished chunks, and a file that lists the kinds of machines that computed them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -38,7 +38,7 @@ class ChunkStore:
         self._noted: list[dict[str, str]] = []
 
     def compute(self, task: Task) -> Chunk:
-        """The chunk of a task: read if it is there, otherwise computed and kept."""
+        """The chunk of a task: read if it exists, otherwise computed and stored."""
         found = self.find(task)
         if found is None:
             found = compute(task)
@@ -46,11 +46,11 @@ class ChunkStore:
         return found
 
     def find(self, task: Task) -> Chunk | None:
-        """The chunk of a task, if it is there whole."""
+        """The chunk of a task, if it exists and is intact."""
         return _read(*self._place(task))
 
     def keep(self, task: Task, chunk: Chunk, where: dict[str, str]) -> None:
-        """Keep a chunk that was computed on that kind of machine, which is noted first."""
+        """Store a chunk that was computed on this kind of machine, which is recorded first."""
         with self._lock:
             if where not in self._noted:
                 self._noted = self.machines()
@@ -60,7 +60,7 @@ class ChunkStore:
         _write(*self._place(task), chunk)
 
     def machines(self) -> list[dict[str, str]]:
-        """The kinds of machines that have computed chunks, in this job or in one that it goes on with."""
+        """The kinds of machines that have computed chunks, in this job or in one that it resumes."""
         path = self.folder / _MACHINES
         try:
             found = from_json(path.read_bytes(), str(path))
@@ -69,7 +69,7 @@ class ChunkStore:
         return [kind for kind in found if isinstance(kind, dict)] if isinstance(found, list) else []
 
     def _place(self, task: Task) -> tuple[Path, bytes]:
-        """The file of a task's chunk, and what it begins with."""
+        """The file of a task's chunk, and its identity in the header."""
         if id(task.spec) not in self._digests:
             self._digests[id(task.spec)] = task.spec, digest(task.spec)
         name = self._digests[id(task.spec)][1]
@@ -78,8 +78,8 @@ class ChunkStore:
 
 
 def digest(spec: Spec) -> str:
-    """A digest of everything that a chunk of this spec depends on, but for its range of runs."""
-    settings = {f.name: getattr(spec, f.name) for f in fields(spec) if f.name != "kernel"}  # all kernels do the same
+    """A digest of everything that a chunk of this spec depends on, except its range of runs."""
+    settings = {f.name: getattr(spec, f.name) for f in fields(spec) if f.name != "kernel"}  # all kernels agree
     policy = spec.policy.settled(spec.horizon, spec.environment.K)
     plain = {"policy": policy.to_dict(), "environment": spec.environment.to_dict()}
     described = {"format": FORMAT, **settings, **plain}
@@ -98,7 +98,7 @@ def _write(path: Path, identity: bytes, chunk: Chunk) -> None:
 
 
 def _read(path: Path, identity: bytes) -> Chunk | None:
-    """The chunk in a file; None unless it is whole and the one that is wanted."""
+    """The chunk in a file; None unless it is intact and the right one."""
     import pyarrow as pa
 
     try:

@@ -1,11 +1,11 @@
-"""On which line every key of a TOML text stands, which the parser of the standard library does not tell."""
+"""The line of every key of a TOML text, which the parser of the standard library does not provide."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 
-#: Keys and numbers of entries from the top to a place: ``("policies", 1, "kind")``.
+#: Keys and list indices from the top to a place: ``("policies", 1, "kind")``.
 Place = tuple[str | int, ...]
 
 _BLANK = re.compile(r"(?:\s|#[^\n]*)*")
@@ -15,7 +15,7 @@ _BARE = re.compile(r"[^,\]}#\n]*")
 
 
 def line_of(text: str, place: Place) -> int:
-    """The line of a place in a valid TOML text, or of the nearest thing around it; 1 if there is none."""
+    """The line of a place in a valid TOML text, or of the nearest enclosing one; 1 if there is none."""
     lines = _Scanner(text).lines
     while place and place not in lines:
         place = place[:-1]
@@ -23,13 +23,13 @@ def line_of(text: str, place: Place) -> int:
 
 
 class _Scanner:
-    """Walks through a text that is known to be TOML and notes the line of every key, table and entry of a list."""
+    """Scans valid TOML text and records the line of every key, table and list entry."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
         self._starts = [0, *(newline.end() for newline in re.finditer("\n", text))]
         self.lines: dict[Place, int] = {}
-        self._tables: dict[Place, int] = {}  # how many [[tables]] of that name there have been
+        self._tables: dict[Place, int] = {}  # number of [[tables]] with that name so far
         inside: Place = ()
         self._skip_blank()
         while self.at < len(text):
@@ -72,7 +72,7 @@ class _Scanner:
         return place
 
     def _last(self, place: Place) -> Place:
-        """The table of that name that was opened last."""
+        """The last opened table with that name."""
         return (*place, self._tables[place] - 1) if place in self._tables else place
 
     def _key(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Verdicts on what the paper claims, from paired differences and 99% intervals, never by eye."""
+"""Verdicts on the claims of the paper, from paired differences and 99% intervals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SIDE = re.compile(r"^\s*(?:(?P<factor>[\d.]+)\s*\*\s*)?(?P<policy>[^@]+?)\s*@\s
 
 @dataclass(frozen=True)
 class Evidence:
-    """One comparison: the difference (left minus right) with its interval; below zero is what was claimed."""
+    """One comparison: the difference (left minus right) with its interval; the claim is that it is below zero."""
 
     check: str
     left: float
@@ -49,7 +49,7 @@ class Verdict:
 
     @property
     def decisive(self) -> Evidence | None:
-        """The comparison that decides: the one furthest from being shown."""
+        """The decisive comparison: the one that supports the claim least."""
         return max(self.evidence, key=lambda e: _rank(e.verdict) * 1e9 + _standardised(e.difference), default=None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class Verdict:
 def judge(result: PanelResult) -> list[Verdict]:
     """Verdicts on all claims of a panel."""
     if result.panel.metric == "coverage":
-        return []  # judged by what theory promises, not by comparing policies
+        return []  # judged by theory, not by comparing policies
     return [_judge(claim, result) for claim in result.panel.claims]
 
 
@@ -94,7 +94,7 @@ def _judge(claim: Claim, result: PanelResult) -> Verdict:
 
 
 def together(verdicts: list[Judgement]) -> Judgement:
-    """A claim holds if all its parts do, and fails if any of them does."""
+    """A claim holds if all its parts hold, and fails if any of them fails."""
     if FAILS in verdicts:
         return FAILS
     return UNDECIDED if UNDECIDED in verdicts else HOLDS
@@ -141,7 +141,7 @@ def _totals(side: str, result: PanelResult, metric: Compared | None) -> tuple[np
 
 
 def find(result: PanelResult, policy: str, selector: str) -> tuple[Study, PolicyResult]:
-    """The study of the one case that a selector such as ``"K=5, L=0.75"`` names, and the result of a policy in it."""
+    """The study of the case selected by, for example, ``"K=5, L=0.75"``, and the result of a policy in it."""
     parts = [part.strip().split("=") for part in selector.split(",")]
     if any(len(part) != 2 for part in parts):
         raise InvalidInputError(f"{selector!r} names no case; write it as 'K=5, L=0.75'")

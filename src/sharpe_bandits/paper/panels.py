@@ -1,4 +1,4 @@
-"""The panels of the paper, from their one description in ``panels.toml``."""
+"""The panels of the paper, described in ``panels.toml``."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def descriptions() -> dict[str, dict[str, Any]]:
 
 
 def panels(ids: list[str] | None = None, profile: Profile | None = None) -> list[Panel]:
-    """Experiments of the paper, for playing other policies on them.
+    """Experiments of the paper, on which other policies can be played.
 
     Parameters
     ----------
     ids : list[str] | None, optional
         such as ["R1", "B3"]; all by default
     profile : Profile | None, optional
-        "paper" (what it prints) or "authors" (what their figures show); both by default
+        "paper" (the printed text) or "authors" (the released code); both by default
 
     Returns
     -------

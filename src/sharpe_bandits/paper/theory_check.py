@@ -24,15 +24,15 @@ from ..study import Study
 from ..theory.bound import Form, Judgement, within
 from .claims import CONFIDENCE, FAILS, HOLDS, UNDECIDED, Evidence, Verdict, together
 
-#: What each inequality promises in the coverage panel, and how many samples are drawn.
+#: Violation rate that each inequality of the coverage panel allows, and number of samples.
 LEVEL = 0.1
 SAMPLES = 20_000
-#: What becomes of an arm that has bad luck at first, by policy.
+#: What happens to an arm with bad luck at first, by policy.
 _MISLED = {
-    "UCB-RSSR": "spread widely got a low estimate and, since D divides the width too, a small width, and is not played "
-    "again"
+    "UCB-RSSR": "spread widely got a low estimate and, since D also divides the width, a small width, and is never "
+    "played again"
 }
-#: Regret whose linear part is a smaller share of it, in the end, may be called logarithmic.
+#: Regret whose linear part is a smaller share of the final regret may be called logarithmic.
 LITTLE = 0.1
 
 
@@ -41,11 +41,11 @@ def _bounds_table() -> Table:
         ["panel", "profile", "case", "horizon", "policy", "form", "bound", "measured", "up to", "verdict"],
         [],
         "Bounds",
-        "Every bound at its horizon (or budget) beside what was measured (up to: the upper end of its 99% interval). "
-        "Printed: as the paper has it; repaired: with its errors corrected; proved: valid for the policy as it is "
-        "played. A bound that says nothing (a probability of at least 1, a regret of at least the horizon times the "
-        "largest gap) is vacuous. Claims are judged by printed bounds where their assumptions are met: rewards within "
-        "the support, a pilot of two pulls.",
+        "Every bound at its horizon (or budget), compared with the measured value (up to: the upper end of its 99% "
+        "interval). Printed: as in the paper; repaired: with its errors corrected; proved: valid for the policy as it "
+        "is played. A bound is vacuous if it is a probability of at least 1, or a regret of at least the horizon times "
+        "the largest gap. Claims are judged by printed bounds if their assumptions are met: rewards within the "
+        "support, a pilot of two pulls.",
         "bounds",
     )
 
@@ -58,21 +58,21 @@ def _growth_table() -> Table:
         ],
         [],
         "Growth of regret",
-        "How the regret of UCB-RSSR, and of policies of which others claim it, grows up to the horizon: over the last "
-        "two decades of rounds, or the last one of panels without a longer game. The linear part is the share of the "
-        "final regret that the last term of a + b ln t + c t accounts "
-        "for; p is the power for which a + b t^p fits best (0 stands for ln t, less for what levels off). The claim "
-        "holds if the linear part is surely below a tenth and p surely below 0.1: regret is logarithmic, or less. It "
-        "fails if the linear part is surely above a tenth (99% confidence). A run is locked in at 10% if its last half "
-        "gave the best arms less than that share of its pulls. The lower bound is the slope that the regret of no "
-        "policy can stay below for ever (Burnetas and Katehakis, rewards within the common support of the arms).",
+        "How the regret of UCB-RSSR, and of other policies claimed to have logarithmic regret, grows up to the "
+        "horizon: over the last two decades of rounds, or the last one for panels without a longer run. The linear "
+        "part is the share of the final regret due to the last term of a + b ln t + c t; p is the power for which "
+        "a + b t^p fits best (0 stands for ln t, negative values for regret that levels off). The claim holds if, with "
+        "99% confidence, the linear part is below a tenth and p below 0.1: regret is at most logarithmic. It fails if, "
+        "with 99% confidence, the linear part is above a tenth. A run is locked in at 10% if the best arms got less "
+        "than that share of the pulls in its second half. The lower bound is the slope below which the regret of no "
+        "policy can stay for ever (Burnetas and Katehakis, rewards within the common support of the arms).",
         "growth",
     )  # fmt: skip
 
 
 @dataclass
 class Findings:
-    """What theory adds to panels: tidy rows by panel, verdicts, and tables of bounds and of growth."""
+    """Theory results for panels: tidy rows by panel, verdicts, and tables of bounds and of growth."""
 
     rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     verdicts: list[Verdict] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Findings:
 
 
 def examine(f: PanelResult, findings: Findings, runs: int, seed: int) -> None:
-    """Compare a panel with theory, and add what is found."""
+    """Compare a panel with theory, and add the findings."""
     rows = findings.rows[f.panel.key] = []
     if f.panel.metric == "coverage":
         _coverage(f, seed, findings)
@@ -106,7 +106,7 @@ def _verdict(
 
 
 def _beside(check: str, measured: Estimate, most: float, verdict: Judgement) -> Evidence:
-    """What was measured beside the most that it may be."""
+    """A measured value compared with its upper bound."""
     over = Estimate(measured.mean - most, measured.se, measured.low - most, measured.high - most)
     return Evidence(check, measured.mean, most, over, verdict)
 
@@ -128,7 +128,7 @@ def _bounds(f: PanelResult, findings: Findings) -> None:
             kind = "probability" if panel.metric == "error" else "regret"
             bounds = [b for b in theory.bounds_for(policy, case.environment, case.horizon) if b.kind == kind]
             telling = [bound.form for bound in bounds if not bound.vacuous]
-            if telling and study in f.studies:  # the longer games are not drawn
+            if telling and study in f.studies:  # the longer runs are not plotted
                 findings.rows[panel.key] += _bound_rows(f, case, study, policy, telling)
             for bound in bounds:
                 verdict = within(measured, bound.value)
@@ -153,16 +153,16 @@ def _bounds(f: PanelResult, findings: Findings) -> None:
             f"Runs that lock in to a wrong arm have linear regret, which no bound in ln n covers: {', '.join(locked)}. "
         )
         why = (runs if locked else "") + (
-            "It is not a true bound, even for rewards in [0, 1]: its proof uses Jensen's inequality and a bound on a "
-            "root in the wrong direction, and so counts 1/gap pulls where 1/gap² are needed; and it takes rewards "
-            "beyond 1 for rewards within. See the table of bounds."
+            "It is not a valid bound, even for rewards in [0, 1]: its proof uses Jensen's inequality and a bound on a "
+            "root in the wrong direction, and so counts 1/gap pulls where 1/gap² are needed; and it treats rewards "
+            "above 1 as if they were within [0, 1]. See the table of bounds."
         )
-        says = f"The printed bounds that say anything hold, up to n = {max(case.horizon for case, _ in pairs):,}"
+        says = f"All non-vacuous printed bounds hold, up to n = {max(case.horizon for case, _ in pairs):,}"
         findings.verdicts.append(_verdict(f, "bound", says, verdict, judged, why))
 
 
 def _lower_bound_rows(f: PanelResult) -> list[dict[str, Any]]:
-    """The asymptotic lower bound C ln t of any policy, where the arms have a common bounded support."""
+    """The asymptotic lower bound C ln t for any policy, if the arms have a common bounded support."""
     rows = []
     for case, study in zip(f.panel.cases, f.studies, strict=True):
         constant = _lower_bound(case)
@@ -184,12 +184,12 @@ def _lower_bound(case: Case) -> float | None:
     try:
         found = theory.lower_bound(environment, objective.L, risk_free=objective.risk_free, signed=objective.signed)
     except InvalidInputError:
-        return None  # a density that it cannot integrate is no reason to lose a user's experiment
+        return None  # a density that cannot be integrated must not fail a user's experiment
     return float(found.constant) if np.isfinite(found.constant) else None
 
 
 def _bound_rows(f: PanelResult, case: Case, study: Study, policy: Any, forms: list[Form]) -> list[dict[str, Any]]:
-    """Bounds as tidy rows, form by form, at the times where they say something."""
+    """Bounds as tidy rows, form by form, at the times where they are not vacuous."""
     times = study.checkpoints if f.panel.metric == "regret" else study.checkpoints[-1:]
     rows: dict[Form, list[dict[str, Any]]] = {form: [] for form in forms}
     for t in times:
@@ -220,7 +220,7 @@ def _growth(f: PanelResult, findings: Findings) -> None:
         if result is None or case.environment.pregenerated or len(result.batch_sizes) < 3:
             continue
         if (result.checkpoints >= start).sum() < 5:
-            continue  # a user's own experiment may keep too few points for a fit
+            continue  # a user's experiment may keep too few points for a fit
         totals = result.regret_per_batch(study.objective)
         locked = result.locked_in(study.objective, CONFIDENCE).mean
         curves = totals / result.batch_sizes[:, None]
@@ -244,9 +244,9 @@ def _growth(f: PanelResult, findings: Findings) -> None:
         horizons.add(case.horizon)
     if evidence and panel.profile:
         why = (
-            "A part of the regret grows in proportion to t (see the evidence). Where runs are locked in, a good arm "
-            f"whose first rewards happened to {_MISLED.get(name, 'look poor is not played again')}. Where none is, all "
-            "arms are still explored at this horizon."
+            "A part of the regret grows in proportion to t (see the evidence). If runs are locked in, a good arm whose "
+            f"first rewards happened to {_MISLED.get(name, 'look poor is never played again')}. If none is, all arms "
+            "are still being explored at this horizon."
         )
         verdict = together([e.verdict for e in evidence])
         says = f"The regret of {name} is logarithmic in n, up to n = {max(horizons):,}"
@@ -271,14 +271,14 @@ def _same_arm(f: PanelResult, runs: int, seed: int, findings: Findings) -> None:
         elif apart.any():
             differs.append(f"{case.label}: they differ in {apart.mean():.1%} of the runs")
     verdict: Judgement = FAILS if differs else HOLDS
-    why = f"A matter of arithmetic, not of chance: squaring the mean gives it more weight. {'; '.join(differs)}."
+    why = f"This is arithmetic, not chance: squaring the mean gives it more weight. {'; '.join(differs)}."
     findings.verdicts.append(
         _verdict(f, "arm", "The arm with the best RSSR is the arm with the best SR", verdict, [], why)
     )
 
 
 def _coverage(f: PanelResult, seed: int, findings: Findings) -> None:
-    """The coverage panel: violation rates beside what was promised."""
+    """The coverage panel: violation rates compared with what the inequalities promise."""
     rows = findings.rows[f.panel.key]
     by_kind: dict[str, list[Evidence]] = {}
     for case, study in zip(f.panel.cases, f.studies, strict=True):
@@ -301,12 +301,12 @@ def _coverage(f: PanelResult, seed: int, findings: Findings) -> None:
         )
 
 
-#: What was measured of a statement: its kind, where, what it promises, the rate, and the verdict.
+#: The measurement of a statement: its kind, case, promised rate, measured rate, and verdict.
 Measured = tuple[str, str, float, Estimate, Judgement]
 
 
 def _inequalities(bandit: Bandit, case: Case, seed: int) -> Iterator[Measured]:
-    """The concentration inequalities on every arm: how often an estimate leaves its width."""
+    """The concentration inequalities on every arm: how often an estimate is outside its width."""
     for found in theory.coverage(
         bandit, case.horizon, case.names["L"], samples=SAMPLES, level=LEVEL, seed=seed, confidence=CONFIDENCE
     ):
@@ -315,16 +315,17 @@ def _inequalities(bandit: Bandit, case: Case, seed: int) -> Iterator[Measured]:
 
 
 def _orders(bandit: Bandit, case: Case, seed: int) -> Iterator[Measured]:
-    """Lemma 2 on every two arms: how often the lesser variance looks larger."""
+    """Lemma 2 on every pair of arms: how often the smaller variance looks larger."""
     for a, b, found in theory.order_coverage(bandit, case.horizon, samples=SAMPLES, seed=seed, confidence=CONFIDENCE):
         place = f"{bandit.arms[b]!r} over {bandit.arms[a]!r}, {case.label}"
         yield f"{found.statistic}, {found.form}", place, found.promise, found.rate, found.verdict
 
 
 def _phases(bandit: Bandit, case: Case, seed: int) -> Iterator[Measured]:
-    """Lemma 3 on the four arms of least variance: how often the best of them goes in a phase of SHVV.
+    """Lemma 3 on the four arms with the smallest variances: how often the best of them is dropped in a phase of SHVV.
 
-    An arm's pulls in the end say in which phase it went; who goes in the last one has as many as who stays.
+    An arm's final number of pulls shows in which phase it was dropped; an arm dropped in the last phase has as many as
+    the one that stays.
     """
     arms = [bandit.arms[i] for i in np.argsort(bandit.variances, kind="stable")[:4]]
     four, policy = Bandit(arms), SHVV()

@@ -1,4 +1,4 @@
-"""How many rounds it takes to find the arm of the best Sharpe ratio, and how often one errs with those one has."""
+"""The budget needed to find the arm with the best Sharpe ratio, and the probability of error with a given budget."""
 
 from .needs import Need as Need
 from .needs import Plan as Plan

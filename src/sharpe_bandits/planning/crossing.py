@@ -1,9 +1,9 @@
 r"""The budget at which a falling probability of error reaches a target, with its uncertainty.
 
 Two arms are confused if the difference of their estimates has the wrong sign: with n rounds, and estimates that are
-nearly normal, that has the probability :math:`\Phi(-c\sqrt{n})`. So near the target the error is taken to be
+nearly normal, that has the probability :math:`\Phi(-c\sqrt{n})`. So near the target the error is modelled as
 :math:`\Phi(a - b\sqrt{n})`, a straight line in :math:`\sqrt{n}` on the probit scale, fitted by maximum likelihood to
-the counts of wrong runs at several budgets; ``a`` makes room for more than two arms and for phases.
+the counts of wrong runs at several budgets; ``a`` allows for more than two arms and for phases.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 
 from ..metrics import Curve, Estimate, normal_half_width
 
-#: Of all intervals of a plan.
+#: Confidence of all intervals of a plan.
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
 class Line:
-    """A fitted error, probit of it linear in the root of the budget.
+    """A fitted error whose probit is linear in the square root of the budget.
 
     Attributes
     ----------
@@ -65,10 +65,10 @@ class Line:
         return Estimate(budget, budget * log_se, budget / factor, budget * factor)
 
     def safe(self, target: float) -> float:
-        """The smallest budget at which the upper limit of the error's interval is ``target``; infinite if none is.
+        """The smallest budget at which the upper limit of the error's interval is ``target``; infinite if none exists.
 
-        Where a - b r + z s(r) is the target's probit, r being the root of the budget: the larger root of a quadratic
-        equation, as in Fieller's interval.
+        There a - b r + z s(r) is the probit of the target, where r is the root of the budget: the larger root of a
+        quadratic equation, as in Fieller's interval.
         """
         from scipy.special import ndtri
 
@@ -86,16 +86,16 @@ class Line:
 
 
 def fit(budgets: Sequence[int], wrong: Sequence[int], runs: Sequence[int]) -> Line | None:
-    """The line through counts of wrong runs; None if they do not fall, or are too few budgets.
+    """The line through counts of wrong runs; None if they do not fall, or if there are too few budgets.
 
-    If counts scatter more about the line than chance would have it, the covariance is widened accordingly.
+    If the counts are overdispersed about the line, the covariance is widened accordingly.
     """
     from scipy.special import ndtr, ndtri
 
     if len(set(budgets)) < 2:
         return None
     size = np.asarray(runs, float) + 1
-    # Half a run more on either side keeps the estimate finite where no run, or every run, was wrong.
+    # Half a run more on either side keeps the estimate finite if no run, or every run, was wrong.
     share = (np.asarray(wrong, float) + 0.5) / size
     design = _design(np.asarray(budgets))
     score, fitted = ndtri(share), np.zeros(2)
@@ -112,7 +112,7 @@ def fit(budgets: Sequence[int], wrong: Sequence[int], runs: Sequence[int]) -> Li
     if not fitted[1] > 0:
         return None
     mean = ndtr(score)
-    # Pearson's statistic says nothing of a budget at which not one wrong run, or right one, is to be expected.
+    # Pearson's statistic is uninformative at a budget where less than one wrong run, or one right run, is expected.
     told = size * np.minimum(mean, 1 - mean) >= 1
     freedom = int(told.sum()) - 2
     scatter = float((size * (share - mean) ** 2 / (mean * (1 - mean)))[told].sum())

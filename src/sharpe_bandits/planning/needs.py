@@ -1,4 +1,4 @@
-"""What planning finds: counts of wrong runs, what policies need, and the plan that holds it all."""
+"""Results of planning: counts of wrong runs, the needs of policies, and the plan that holds both."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .problem import BestArmProblem
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-#: What a budget was simulated for.
+#: The purpose of a simulated budget.
 BRACKET, FIT, VERIFY, ASKED, CURVE = "bracket", "fit", "verify", "asked", "curve"
 STAGES = (BRACKET, FIT, VERIFY, ASKED, CURVE)
-#: The method that sees every arm in every period, and takes the one that looks best: no bandit at all.
+#: The method that sees every arm in every period, and takes the one that looks best: not a bandit.
 EVERY_ARM = "every arm seen in every period"
 
 
 @dataclass(frozen=True)
 class Point:
-    """How many runs of a policy with a budget were wrong.
+    """The number of wrong runs of a policy with a given budget.
 
     Attributes
     ----------
@@ -38,9 +38,9 @@ class Point:
     budget : int
         rounds
     runs, wrong : int
-        how many, and how many of them did not find the best arm
+        number of runs, and of those that did not find the best arm
     stage : str
-        what the point was simulated for
+        the purpose of the simulation
     """
 
     policy: str
@@ -57,17 +57,17 @@ class Point:
 
 @dataclass(frozen=True)
 class Need:
-    """What a policy needs.
+    """The budget that a policy needs.
 
     Attributes
     ----------
     policy : str
         its name
     rounds : Estimate | None
-        the budget at which it errs with the target's probability; None if it is not sure to err less within the largest
+        the budget at which its error is the target; None if it is not certain to reach the target within the largest
         budget allowed
     line : Line | None
-        the fitted error about that budget; None if there is none, as where the smallest possible budget suffices
+        the fitted error near that budget; None if there is none, for example if the smallest possible budget suffices
     check : Point
         fresh runs at the recommended budget, or runs at the largest budget allowed
     """
@@ -79,7 +79,7 @@ class Need:
 
     @property
     def recommended(self) -> int | None:
-        """The smallest budget at which the upper limit of the error's 95% interval, by the line, is at the target."""
+        """The smallest budget at which the upper limit of the line's 95% interval is at the target."""
         return None if self.rounds is None else self.check.budget
 
     @property
@@ -93,20 +93,20 @@ class Need:
 
 @dataclass(frozen=True, repr=False)
 class Plan(Shown):
-    """How many rounds are needed, or what budgets are good for.
+    """The budgets that are needed, or the errors at given budgets.
 
     Attributes
     ----------
     problem : BestArmProblem
         the arms
     target : float | None
-        accepted probability of error; None where budgets were asked for
+        accepted probability of error; None if budgets were given
     needs : tuple[Need, ...]
-        per policy, and for seeing every arm in every period; empty where budgets were asked for
+        per policy, and for seeing every arm in every period; empty if budgets were given
     points : tuple[Point, ...]
         everything that was simulated
     seed, runs, max_budget : int
-        as they were given, or the default
+        as given, or the defaults
 
     Examples
     --------
@@ -138,7 +138,7 @@ class Plan(Shown):
 
     @property
     def asked(self) -> list[Point]:
-        """The errors at the budgets that were asked for."""
+        """The errors at the given budgets."""
         return [point for point in self.points if point.stage == ASKED]
 
     @property
@@ -147,7 +147,7 @@ class Plan(Shown):
         return self[EVERY_ARM].rounds if self.needs else None
 
     def years(self, rounds: float) -> float:
-        """Rounds, one per period, in years."""
+        """Convert rounds, one per period, to years."""
         return rounds / self.problem.periods_per_year
 
     def rows(self) -> list[dict[str, Any]]:

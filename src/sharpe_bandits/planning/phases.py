@@ -1,8 +1,8 @@
-r"""Policies that play in phases, on normal rewards, without drawing the rewards one by one.
+r"""Elimination policies on normal rewards, without drawing the rewards one by one.
 
 The mean of :math:`q` normal rewards and the sum of squares about it are independent, :math:`N(\mu, \sigma^2/q)` and
-:math:`\sigma^2\chi^2_{q-1}`. These two numbers per arm and phase are all that such a policy looks at: drawing them
-gives its recommendations exactly in distribution, at a cost that does not grow with the budget.
+:math:`\sigma^2\chi^2_{q-1}`. Such a policy uses only these two numbers per arm and phase: drawing them yields its
+recommendations exactly in distribution, at a cost that does not grow with the budget.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ..policies.base import EliminationPolicy
 
 
 def drawn_directly(policies: Iterable[EliminationPolicy], arms: Iterable[Arm]) -> bool:
-    """Whether means and variances of phases say all: rewards are normal, and pulls do not depend on them."""
-    # looking for one arm, accept_or_drop drops the worst
+    """Whether means and variances of phases are sufficient: rewards are normal, and pulls do not depend on them."""
+    # with one recommended arm, accept_or_drop drops the worst
     return all(type(arm) is Normal for arm in arms) and all(
         p.share is share_equally and p.decide_on in (drop_worst, accept_or_drop) and p.n_recommended == 1
         for p in policies
@@ -34,7 +34,7 @@ def recommended(
     runs: int,
     generator: np.random.Generator,
 ) -> np.ndarray:
-    """The arm that a policy recommends in each of so many runs with this budget.
+    """The arm that a policy recommends in each run with this budget.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ def recommended(
     mean, variance : numpy.ndarray
         of the arms' rewards
     budget, runs : int
-        rounds of a run, and how many runs
+        rounds of a run, and number of runs
     generator : numpy.random.Generator
-        of all that is random
+        source of randomness
     """
     policy.check_horizon(budget, len(mean))
     goal = policy.goal
-    assert goal is not None  # whoever drops arms has one
+    assert goal is not None  # every elimination policy has one
     alive: np.ndarray = np.tile(np.arange(len(mean)), (runs, 1))
     count = 0
     average: np.ndarray = np.zeros(alive.shape)
@@ -66,7 +66,7 @@ def recommended(
             average += away * (pulls / (count + pulls))
             count += pulls
         value = goal.value(average, squares / (count - 1))
-        # of arms that tie the lowest counts as the best
+        # of arms that tie, the lowest counts as the best
         stay = np.sort(np.argsort(-value, axis=1, kind="stable")[:, :keep], axis=1)
         alive, average, squares = (np.take_along_axis(x, stay, axis=1) for x in (alive, average, squares))
     return np.asarray(alive[:, 0])

@@ -1,4 +1,4 @@
-"""A best-arm problem as one states it in finance: Sharpe ratios and volatilities per year, rewards per period."""
+"""A best-arm problem in the terms of finance: annualised Sharpe ratios and volatilities, rewards per period."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from ..validation import finite, one_of, positive, true_or_false, whole
 
 #: What makes an arm best.
 Criterion = Literal["rssr", "sharpe"]
-#: The regulariser of the Sharpe ratio, if none is given, as a part of the smallest standard deviation: so small that it
-#: changes no order (:class:`Sharpe` wants one above 0).
+#: The default regulariser of the Sharpe ratio, relative to the smallest standard deviation: too small to change any
+#: order (:class:`Sharpe` requires one above 0).
 SHARPE_PART = 1e-9
 VOLATILITY, PERIODS = 0.15, 252.0
-#: Arms that differ by a gap, at most.
+#: Maximum number of arms that differ by a gap.
 MOST_ARMS = 100_000
-#: Said of every problem whose arms come from a table.
+#: Remark on every problem whose arms come from a table.
 _ESTIMATES = "Sharpe ratios are estimates from the table; the largest of several tends to be too large."
 #: Resamples of a table computed at a time.
 _ABREAST = 100
@@ -41,24 +41,24 @@ _ABREAST = 100
 class BestArmProblem:
     """Arms, one of which has the best Sharpe ratio.
 
-    Made by :meth:`from_gap`, :meth:`from_sharpes` or :meth:`from_returns`.
+    Created by :meth:`from_gap`, :meth:`from_sharpes` or :meth:`from_returns`.
 
     Attributes
     ----------
     bandit : Bandit
         the arms, named; a reward is the return of one period
     periods_per_year : float
-        what Sharpe ratios and volatilities are annualised with
+        used to annualise Sharpe ratios and volatilities
     objective : Objective
         what "best" means
     rewards : str
-        how rewards are drawn, in words; stands in the headline of a plan
+        how rewards are drawn, as text for the headline of a plan
     table : numpy.ndarray | None, optional
-        (rows, columns) excess returns that the arms were estimated from, if they were
+        (rows, columns) excess returns from which the arms were estimated, if any
     block : float | None, optional
-        mean length of the blocks of rows that are drawn again where every arm is seen, if there is a table
+        mean length of the resampled blocks of rows when every arm is seen, if there is a table
     notes, remarks : tuple[str, ...], optional
-        what was done to a table on reading it, and what is doubtful about it
+        what was done to a table when it was read, and what is doubtful about it
 
     Examples
     --------
@@ -94,7 +94,7 @@ class BestArmProblem:
         """One arm with an annualised Sharpe ratio of ``best_sharpe``, the others with ``gap`` less."""
         whole("arms", arms, 2, MOST_ARMS)
         best = finite("best_sharpe", best_sharpe)
-        positive("gap", gap, "it is how far the other arms fall short of the best, in Sharpe ratio per year")
+        positive("gap", gap, "it is the difference in annualised Sharpe ratio between the best arm and the others")
         sharpes = [best] + [best - gap] * (arms - 1)
         return cls.from_sharpes(
             sharpes, volatility=volatility, periods_per_year=periods_per_year, objective=objective, L=L
@@ -144,22 +144,22 @@ class BestArmProblem:
     ) -> BestArmProblem:
         """Arms estimated from a table of returns: a column is an arm.
 
-        Where every arm is seen in every period, rows of the table are drawn again in blocks (the stationary bootstrap),
-        the same ones for all arms: correlation between columns and over time stays.
+        When every arm is seen in every period, rows of the table are resampled in blocks (the stationary bootstrap),
+        the same ones for all arms: correlation between columns and over time is preserved.
 
         Parameters
         ----------
         source : Any
             from :func:`read_returns`; or a file, frame or other table, with options of that function
         bootstrap : bool, optional
-            let policies that see one arm per period play on such rows too; else on normal rewards with the moments of
-            the columns, independent over time, which is much faster. Seen one at a time, columns cannot be compared row
-            by row, so that their correlation hardly matters
+            whether policies that see one arm per period also play on such rows; otherwise they play on normal rewards
+            with the moments of the columns, independent over time, which is much faster. Seen one at a time, columns
+            cannot be compared row by row, so that their correlation hardly matters
         block : float | None, optional
-            mean length of blocks in rows, 1 for rows one by one; by default chosen from the data, as by :func:`rank`,
-            or 1 if there are too few rows to choose from
+            mean length of blocks in rows, 1 for rows one by one; by default chosen from the data, as in :func:`rank`,
+            or 1 if there are too few rows
         risk_free : float, optional
-            annual rate, 0.02 for 2%, taken off every return
+            annual rate, 0.02 for 2%, subtracted from every return
         risk_free_per_period : float | None, optional
             the rate per period, instead of the annual one
         objective : Criterion, optional
@@ -173,7 +173,7 @@ class BestArmProblem:
         _at_least_two(len(returns.names), "columns")
         if not returns.complete:
             raise InvalidInputError(
-                "a plan needs columns of the same history, whose rows are drawn again together; read the table with "
+                "a plan needs columns with the same history, whose rows are resampled together; read the table with "
                 "missing='drop' (--missing drop)"
             )
         periods = _periods(returns.periods_per_year)
@@ -221,8 +221,8 @@ class BestArmProblem:
         problem = cls(Bandit(arms, names, jointly=jointly), periods, goal, rewards)
         if len(problem.best) == len(arms):
             raise InvalidInputError(
-                f"all {len(arms)} arms have the same {problem.objective_name}, so that none can be mistaken for the "
-                "best; give different Sharpe ratios"
+                f"all {len(arms)} arms have the same {problem.objective_name}, so there is no single best arm; "
+                "give different Sharpe ratios"
             )
         return problem
 
@@ -245,18 +245,18 @@ class BestArmProblem:
 
     @property
     def sharpes(self) -> np.ndarray:
-        """Sharpe ratios per year, of the arms as they are simulated."""
+        """Annualised Sharpe ratios of the arms as simulated."""
         arms = self.bandit.arms
         return np.array([a.mean / math.sqrt(a.variance) for a in arms]) * math.sqrt(self.periods_per_year)
 
     @property
     def volatilities(self) -> np.ndarray:
-        """Volatilities per year."""
+        """Annualised volatilities."""
         return np.sqrt([arm.variance * self.periods_per_year for arm in self.bandit.arms])
 
     @property
     def objective_name(self) -> str:
-        """What the objective is called in a sentence."""
+        """The name of the objective in a sentence."""
         return "RSSR" if isinstance(self.objective, RSSR) else "Sharpe ratio"
 
     @property
@@ -271,7 +271,7 @@ class BestArmProblem:
         return self._called(self.best, "Sharpe ratio ")
 
     def estimates(self, periods: int, runs: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Means and variances (runs, arms) of rewards that were seen of every arm in so many periods."""
+        """Means and variances (runs, arms) of the rewards of every arm over this number of periods."""
         if self.table is None or self.block is None:
             (mean,), (variance,) = self.bandit.truth(0, 1)
             shape = (runs, self.K)
@@ -293,19 +293,19 @@ class BestArmProblem:
         return centre + means, np.maximum(variances, 0.0)
 
     def wrong(self, periods: int, runs: int, generator: np.random.Generator) -> int:
-        """In how many runs the arm that looks best is another one, every arm being seen in so many periods."""
+        """Number of runs in which the arm that looks best is wrong, with every arm seen for this number of periods."""
         value = self.objective.value(*self.estimates(periods, runs, generator))
         return int((~np.isin(value.argmax(axis=1), self.best)).sum())
 
     def policies(self) -> list[EliminationPolicy]:
-        """What is compared by default: halving, rejects and uniform sampling on the objective."""
+        """The default policies: halving, rejects and uniform sampling on the objective."""
         goal = self.objective
         if isinstance(goal, RSSR):
             return [SHSR(goal.L, signed=True), SuRSR(goal.L, signed=True), UniformSampling(goal)]
         return [SequentialHalving(goal), SuccessiveRejects(goal), UniformSampling(goal)]
 
     def conventions(self) -> list[str]:
-        """What was assumed, in sentences."""
+        """The assumptions, in sentences."""
         goal = self.objective
         assert isinstance(goal, (RSSR, Sharpe))
         volatilities = self.volatilities
@@ -321,24 +321,24 @@ class BestArmProblem:
             f"Best is the arm with the largest {self.objective_name} {formula} of mean m and variance v per period, "
             f"L = {goal.L:.4g}. {self._order()}",
             *([_ESTIMATES] if self.table is not None else []),
-            "A round is one period in which the reward of one arm, the one chosen, is seen.",
-            *([f"On reading the table: {'; '.join(self.notes)}."] if self.notes else []),
+            "A round is one period, in which only the reward of the chosen arm is seen.",
+            *([f"When the table was read: {'; '.join(self.notes)}."] if self.notes else []),
         ]
 
     def _order(self) -> str:
-        """Where the objective orders arms in another way than their Sharpe ratios do."""
+        """Whether the objective orders arms differently from their Sharpe ratios, in a sentence."""
         mean, variance = self.bandit.truth(0, 1)
         pure = Sharpe(SHARPE_PART * float(np.sqrt(variance.min()))).gaps(mean, variance)[0]
         own = self.objective.gaps(mean, variance)[0]
         top = np.flatnonzero(pure == 0).tolist()
         if top != list(self.best):
             return (
-                f"That is {self._called(self.best)}, while the largest plain Sharpe ratio is that of "
-                f"{self._called(top)}: L tells against arms of small variance. To err is not to find the former; the "
-                "objective 'sharpe', or a smaller L, asks for the latter."
+                f"That is {self._called(self.best)}, while {self._called(top)} has the largest plain Sharpe ratio: L "
+                "penalises low-variance arms. Missing the former counts as an error; the objective 'sharpe', or a "
+                "smaller L, makes the latter the best arm."
             )
         if np.any((own[:, None] < own) & (pure[:, None] > pure)):
-            return "It has the same best arm as the plain Sharpe ratio, but not the same order of all others."
+            return "It has the same best arm as the plain Sharpe ratio, but orders the others differently."
         return "Here it orders arms as the plain Sharpe ratio does."
 
     def _called(self, numbers: Iterable[int], what: str = "") -> str:
@@ -359,12 +359,14 @@ class BestArmProblem:
 
 
 def _drawn(rows: int, block: float, bootstrap: bool) -> str:
-    """How the rewards of a table are drawn, in words."""
-    form = f"in blocks of {block:.3g} on average, which keeps autocorrelation" if block > 1 else "one by one"
-    every = f"the table's {rows:,} rows, drawn again {form}, the same for all arms, so that their correlation counts"
+    """How the rewards of a table are drawn, as text."""
+    form, kept = "one by one", "correlation between arms"
+    if block > 1:
+        form, kept = f"in blocks of {block:.3g} on average", "autocorrelation and correlation between arms"
+    every = f"the table's {rows:,} rows, resampled {form} and jointly for all arms, which preserves {kept}"
     if bootstrap:
         return every
-    return f"where every arm is seen, {every}; where one is seen at a time, independent normal rewards"
+    return f"if every arm is seen, {every}; if one is seen at a time, independent normal rewards"
 
 
 def _periods(value: float) -> float:

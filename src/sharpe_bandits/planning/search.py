@@ -1,16 +1,16 @@
-"""The smallest budget at which policies err seldom enough, found by simulation; and the error at a given budget.
+"""The smallest budget at which the error is small enough, found by simulation; and the error at a given budget.
 
-The error falls with the budget, but is known only as a count of wrong runs. So no budget is taken because it was lucky:
+The error falls with the budget, but is known only from a count of wrong runs. To avoid choosing a lucky budget:
 
-1. budgets are doubled until the error is below the target beyond doubt;
-2. three budgets about the place where it crosses the target are simulated with many runs;
-3. a line through all counts near the target tells where it is crossed, with an interval (:mod:`.crossing`), and from
-   which budget on the upper limit of the error is below it: that one is recommended;
-4. fresh runs at that budget tell the error there. Should they show one above the target, they are added to the line,
-   and the step is taken again.
+1. budgets are doubled until the 95% interval of the error lies below the target;
+2. three budgets near the crossing of the target are simulated with many runs;
+3. a line through all counts near the target gives the crossing, with an interval (:mod:`.crossing`), and the smallest
+   budget at which the upper limit of the error is below the target: that one is recommended;
+4. fresh runs at that budget measure the error there. If it is above the target, they are added to the fit, and the
+   step is repeated.
 
-Every budget has rewards of its own: shared ones would make the errors of neighbouring budgets deviate to the same side,
-and the line with them. Beside the policies stands who sees every arm in every period, and needs none of them.
+Every budget has its own rewards: with shared rewards the errors of neighbouring budgets, and the line, would deviate to
+the same side. The policies are compared with a method that sees every arm in every period, and needs no policy.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from .needs import ASKED, BRACKET, CURVE, EVERY_ARM, FIT, STAGES, VERIFY, Need, 
 from .phases import drawn_directly, recommended
 from .problem import BestArmProblem
 
-#: Runs at a budget that was asked for, unless told.
+#: Default number of runs at a given budget.
 ASKED_RUNS = 4000
-#: The standard error of the budget at which the error is the target, relative to it, that the runs at one budget leave:
-#: where means are drawn directly, where rewards are drawn one by one, and while the target is bracketed.
+#: Relative standard error of the budget at which the error is the target, from the runs at one budget: if means are
+#: drawn directly, if rewards are drawn one by one, and while the target is bracketed.
 DIRECT, SIMULATED, ROUGH = 0.02, 0.06, 0.13
-#: Budgets near the target, relative to the first guess; and how far from it a count still tells of the line.
+#: Budgets near the target, relative to the first guess; and the range around it whose counts enter the fit.
 GRID, REACH = (1 / math.sqrt(2), 1.0, math.sqrt(2)), 2.5
-#: The smallest error planned for: the runs that show one grow as its inverse, half a million for this one.
+#: The smallest permitted target: the number of runs grows as its inverse, half a million for this one.
 LEAST_ERROR = 1e-4
-#: Runs without a wrong one show an error below this number of wrong ones in as many (Wilson's upper limit is 3.84).
+#: n runs without a wrong one show an error below this number divided by n (Wilson's upper limit is 3.84 / n).
 NONE_WRONG = 4
-#: Periods in which every arm is seen, at least.
+#: Minimum number of periods in which every arm is seen.
 LEAST_PERIODS = 4
-#: How often the budgets near the target are moved, at most, if the line crosses it outside of them.
+#: Maximum number of times that the budgets near the target are moved if the line crosses it outside of them.
 TURNS = 4
 
 
@@ -66,23 +66,23 @@ def plan(
     progress: bool | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Plan:
-    """How many rounds it takes to err with probability ``error`` at most; or the error with a given ``budget``.
+    """The budget needed for a probability of error of at most ``error``; or the error with a given ``budget``.
 
-    Same seed, same result, bit for bit, whatever the number of workers and the other policies.
+    The same seed gives the same result, bit for bit, for any number of workers and any other policies.
 
     Parameters
     ----------
     problem : BestArmProblem
-        the arms, from :meth:`BestArmProblem.from_gap` and the like
+        the arms, for example from :meth:`BestArmProblem.from_gap`
     error : float | None, optional
         target, from 0.0001 to below 0.5; 0.05 if no budget is given either
     budget : int | Sequence[int] | None, optional
         rounds, one number or several, instead of a target
     policies : EliminationPolicy | Iterable[EliminationPolicy] | None, optional
-        policies with a fixed budget; by default halving, rejects and uniform sampling on the problem's objective
+        fixed-budget policies; by default halving, rejects and uniform sampling on the problem's objective
     runs : int | None, optional
-        runs per budget near the target, or per budget asked for. By default as many as locate the budget needed to
-        2%, or to 6% where rewards are drawn one by one; 4,000 per budget asked for
+        runs per budget near the target, or per given budget. By default as many as locate the budget needed to within
+        2%, or 6% if rewards are drawn one by one; 4,000 per given budget
     max_budget : int, optional
         larger budgets are not tried
     seed : int, optional
@@ -90,7 +90,7 @@ def plan(
     workers, executor, progress : int | None and Any and bool | None, optional
         as for :func:`sharpe_bandits.simulate`
     say : Callable[[str], None] | None, optional
-        called with a line about every budget that was simulated
+        called with a line about every simulated budget
 
     Examples
     --------
@@ -114,7 +114,7 @@ def plan(
         (_OneAtATime(*shared), list(players), least),
         (_Together(*shared), [_EveryArm()], LEAST_PERIODS),
     ]
-    if problem.table is not None:  # whoever has a table sees every arm: that comes first
+    if problem.table is not None:  # with a table every arm is seen: that comes first
         plays.reverse()
     if budget is not None:
         count = ASKED_RUNS if runs is None else whole("runs", runs, 1)
@@ -142,13 +142,13 @@ def plan(
 
 
 def _enough(target: float, precision: float) -> int:
-    """Runs whose count of wrong ones locates the budget of an error Φ(-c√n) with this relative standard error."""
+    """Number of runs that locates the budget of an error Φ(-c√n) with this relative standard error."""
     from scipy.special import ndtri
 
     score = float(ndtri(target))
     slope = (
         math.exp(-(score**2) / 2) / math.sqrt(2 * math.pi) * abs(score) / 2
-    )  # of the error by the budget's logarithm
+    )  # of the error with respect to the logarithm of the budget
     return math.ceil(target * (1 - target) / (slope * precision) ** 2)
 
 
@@ -160,7 +160,7 @@ def _target(error: float) -> float:
         )
     if target < LEAST_ERROR:
         raise InvalidInputError(
-            f"an error of {target:g} is too small to be simulated, since it takes many times 1/error runs to see it; "
+            f"an error of {target:g} is too small to simulate, since it takes many times 1/error runs to observe it; "
             f"pass error={LEAST_ERROR:g} (--error {LEAST_ERROR:g}) or more"
         )
     return target
@@ -174,16 +174,14 @@ def _players(
     players: list[EliminationPolicy] = listed(policies)
     for player in players:
         if check_policy(player).setting != "fixed budget" or player.n_recommended != 1:
-            raise InvalidInputError(
-                f"{player.name} does not look for one best arm with a fixed budget, as SHSR(L=...) does"
-            )
+            raise InvalidInputError(f"{player.name} is not a fixed-budget policy for one best arm, such as SHSR(L=...)")
     if not players:
         raise InvalidInputError("there is no policy to plan for; pass at least one")
     return players
 
 
 class _EveryArm:
-    """Who sees every arm in every period, and takes the one that looks best."""
+    """The method that sees every arm in every period, and takes the one that looks best."""
 
     name = EVERY_ARM
 
@@ -208,7 +206,7 @@ class _Play:
         return found
 
     def wrong(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[int]:
-        """In how many runs each of the methods does not find the best arm."""
+        """The number of runs in which each method does not find the best arm."""
         raise AssertionError(f"{type(self).__name__} plays nothing")
 
     def direct(self, methods: Sequence[Any]) -> bool:
@@ -251,7 +249,7 @@ class _Together(_Play):
 
 
 def _ask(plays: list[tuple[_Play, list[Any], int]], budget: int | Sequence[int], runs: int, least: int) -> None:
-    """The errors at these budgets, and a curve that leads up to the largest of them."""
+    """Simulate the errors at these budgets, and a curve up to the largest of them."""
     given = [budget] if isinstance(budget, numbers.Number) or np.ndim(budget) == 0 else list(budget)  # type: ignore[arg-type]
     if not given:
         raise InvalidInputError("there is no budget; pass at least one")
@@ -265,7 +263,7 @@ def _ask(plays: list[tuple[_Play, list[Any], int]], budget: int | Sequence[int],
 
 
 def _bracket(play: _Play, methods: list[Any], target: float, runs: int, min_budget: int, max_budget: int) -> None:
-    """Double the budget until every method errs less than the target beyond doubt, or the largest budget is reached."""
+    """Double the budget until the interval of every method's error is below the target, up to the largest budget."""
     budget, left = min_budget, list(methods)
     while left:
         found = play(left, budget, runs, BRACKET)
@@ -285,7 +283,7 @@ def _search(
         return Need(name, smallest, None, play([player], min_budget, runs, VERIFY)[0])
     end = rough[-4:]
     guess = _crossing(end, target)
-    if guess > max_budget:  # before giving up, the end is looked at with all runs
+    if guess > max_budget:  # before giving up, the largest budget is simulated with all runs
         there = play([player], max_budget, runs, FIT)[0]
         guess = _crossing([*end, there], target)
         if guess > max_budget:
@@ -300,7 +298,7 @@ def _search(
             near = counted
         line = _line(near)
         if line is None:
-            raise InvalidInputError(f"{runs} runs are too few to see the error of {name} fall; pass more runs")
+            raise InvalidInputError(f"{runs} runs are too few to show that the error of {name} falls; pass more runs")
         rounds, safe = line.crossing(target), line.safe(target)
         if guess * GRID[0] <= rounds.mean <= guess * GRID[-1]:
             break

@@ -1,4 +1,4 @@
-"""A plan in words: the same on the screen, in the page and in ``str(plan)``."""
+"""The text of a plan: the same on the screen, in the page and in ``str(plan)``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def title(plan: Plan) -> str:
 
 
 def assumed(plan: Plan) -> str:
-    """How rewards are taken to be drawn, in a sentence; stands above all numbers."""
+    """The assumptions about rewards, in a sentence that is shown above all numbers."""
     problem = plan.problem
     estimates = "the table's Sharpe ratios are the true ones; " if problem.table is not None else ""
     return f"Assumed: {estimates}{problem.rewards}."
@@ -36,13 +36,13 @@ def answer(plan: Plan) -> str:
         return f"{condition}error probability with a budget of {last[0].budget:,} rounds ({years} years): {errors}."
     found = [need for need in plan.needs if need.rounds is not None]
     if not found:
-        return f"{condition}no method is sure to err less than {plan.target:g} within {plan.max_budget:,} rounds."
+        return f"{condition}no method is certain to reach error {plan.target:g} within {plan.max_budget:,} rounds."
     told = ", ".join(f"{n.policy} {_budget(n)} ({_years(plan.years(n.check.budget))} years)" for n in found)
     return f"{condition}budget needed for an error probability below {plan.target:g}, in rounds: {told}."
 
 
 def heads(plan: Plan) -> list[str]:
-    """Columns of :func:`lines`."""
+    """Column heads of :func:`lines`."""
     if plan.target is None:
         return ["method", "budget", "years", "error", "95% interval", "runs"]
     at = f"error is {plan.target:g} at"
@@ -81,7 +81,7 @@ def _rounds(rounds: Estimate) -> list[str]:
 
 
 def _unit(se: float) -> int:
-    """What the last digit shown is worth: no more than the standard error."""
+    """The unit of the last digit shown: at most the standard error."""
     return int(10 ** max(math.floor(math.log10(se)), 0)) if se > 0 else 1
 
 
@@ -95,33 +95,33 @@ def _error(point: Point) -> list[str]:
 
 
 def remarks(plan: Plan) -> list[str]:
-    """What was assumed, and what the numbers do and do not mean."""
+    """The assumptions, and the meaning of the numbers."""
     problem = plan.problem
     said = problem.conventions()
     independent = "" if problem.table is not None else (
-        " Arms are simulated as independent; seen together, positively correlated ones are told apart sooner."
+        " Arms are simulated as independent; seen together, positively correlated ones are separated sooner."
     )  # fmt: skip
     said.append(
-        f"Years are rounds divided by {problem.periods_per_year:g}. Where the rewards of all {problem.K} arms are seen "
-        f"in every period, as with recorded prices, no bandit is needed: that is “{EVERY_ARM}”, a round being a period."
+        f"Years are rounds divided by {problem.periods_per_year:g}. If the rewards of all {problem.K} arms are seen in "
+        f"every period, as with recorded prices, no bandit is needed: that is “{EVERY_ARM}”, where a round is a period."
         f"{independent}"
     )
     if plan.target is not None:
         said.append(
-            "Budget needed: where the upper 95% limit of a probit line through simulated errors comes down to the "
-            "target; the line itself crosses the target earlier, in the interval shown. The error is then measured "
-            "again at the budget needed, with fresh runs."
+            "Budget needed: where the upper 95% limit of a probit line through simulated errors reaches the target; "
+            "the line itself crosses the target earlier, in the interval shown. The error at the budget needed is then "
+            "measured with fresh runs."
         )
     missed = [n for n in plan.needs if n.rounds is None]
     if missed:
         errors = ", ".join(f"{n.policy} {n.check.error.mean:.2g} {_interval(n.check.error)}" for n in missed)
         said.append(
-            f"Within {plan.max_budget:,} rounds the error does not come down to {plan.target:g}; there it is, of "
+            f"Within {plan.max_budget:,} rounds the error does not fall to {plan.target:g}; at that budget it is "
             f"{errors}. Allow more rounds with max_budget= (--max-budget), or accept a larger error."
         )
     for need in plan.needs:
         if need.rounds is not None and need.line is None:
-            said.append(f"{need.policy} needs no more than {need.check.budget} rounds, the fewest that are tried.")
+            said.append(f"{need.policy} needs no more than {need.check.budget} rounds, the smallest budget tried.")
         elif need.rounds is not None and not need.agrees:
             said.append(
                 f"The fresh runs of {need.policy} disagree with the line by more than three standard errors: trust the "

@@ -21,7 +21,7 @@ _REFERENCES = (
 
 
 def write(comparison: Comparison, folder: Path) -> Path:
-    """Write all files of a comparison; nothing is written if one of them cannot be made."""
+    """Write all files of a comparison; nothing is written if one of them cannot be created."""
     files = {
         "comparison.csv": comparison.table.to_csv(),
         "comparison.json": to_json(comparison.to_dict(), allow_nan=False),

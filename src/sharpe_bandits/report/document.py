@@ -1,4 +1,4 @@
-"""What all pages share: templates that escape everything, charts that are drawn offline, and one style."""
+"""Shared parts of all pages: templates with autoescaping, charts that work offline, and one style."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def check_libraries() -> None:
-    """Raise if a library that figures and pages need is missing: before the work, not after it."""
+    """Raise if a library that figures and pages need is missing, before the work starts."""
     for library in ("matplotlib", "plotly", "jinja2"):
         require(library, "a report", "report")
 
 
 def document(template: str, figures: Mapping[str, Figure] | None = None, **content: Any) -> str:
-    """A page that needs nothing but itself: a template with its content, and figures that are drawn in it by key."""
+    """A self-contained page: a template with its content, and figures by key."""
     require("jinja2", "a page", "report")
     script, data = "", {}
     if figures:
@@ -69,7 +69,7 @@ def _columns(figure: Figure) -> list[tuple[Any, ...]]:
 
 
 def _plot(column: tuple[Any, ...]) -> dict[str, Any]:
-    """What stands around the charts of a column: title, room, and a legend of everything in any of them."""
+    """What surrounds the charts of a column: title, size, and a joint legend."""
     entries: dict[str, Series] = {}
     for chart in column:
         for series in chart.legend:

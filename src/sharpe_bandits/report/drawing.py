@@ -1,7 +1,7 @@
-"""Many figures drawn to files, by two processes: drawing holds the interpreter.
+"""Draws many figures to files with two processes, since drawing holds the GIL.
 
-Figures wait in a folder, a file each. The other process draws them in their order, as soon as there are many. This one
-joins in from the last figure on, once no more are to come. Renaming a figure's file claims it: only one of them can.
+Figures are queued in a folder, one file each. As soon as there are many, a second process draws them in order. Once all
+are queued, this process also draws, starting with the last figure. Renaming a figure's file claims it for one process.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-from ..beside import given, is_alone, started
 from ..charts.description import Figure, Heatmap
 from ..charts.render_matplotlib import pictures
 from ..executors import cores
 from ..files import write_atomically
+from ..subprocesses import argument, is_orphaned, start_process
 
-#: So many figures take longer than it takes to start another process.
+#: From this number of figures on, a second process pays off.
 MANY = 6
-#: Seconds after which the other process looks again whether a figure waits, and after which it gives up.
+#: Seconds between polls of the queue by the other process, and after which it gives up.
 _PAUSE, _PATIENCE = 0.02, 600.0
-#: What a figure's file is called: its number, and what has become of it. The last file says that no more will come.
+#: Suffixes of a figure's file, by its state. The file "end" says that no more figures will come.
 _WAITING, _TAKEN, _DRAWN, _END = ".waiting", ".taken", ".drawn", "end"
 
 
 class Drawing:
-    """A context within which figures are given to be drawn to ``folder/NAME.svg`` and ``NAME.png``.
+    """A context in which figures are queued to be drawn to ``folder/NAME.svg`` and ``NAME.png``.
 
-    All are drawn when it ends. What the other process fails to draw is drawn by this one, which reports the error.
+    All are drawn when it ends. This process draws what the other one fails to draw, and reports the error.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -43,12 +43,12 @@ class Drawing:
         return self
 
     def add(self, name: str, figure: Figure | Heatmap) -> None:
-        """Have a figure drawn, under a name of its own."""
+        """Queue a figure under a unique name."""
         place = Path(self._queue.name) / f"{self._count:06}{_WAITING}"
         write_atomically(place, pickle.dumps((name, figure)))
         self._count += 1
         if self._process is None and self._count >= MANY and cores() > 1:
-            self._process = started(main, (self._queue.name, self.folder))
+            self._process = start_process(main, (self._queue.name, self.folder))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -74,7 +74,7 @@ class Drawing:
 
 
 def _draw_one(queue: Path, folder: Path, *, last: bool = False) -> bool:
-    """Draw the first figure that waits, or the last one; False if none does."""
+    """Draw the first figure in the queue, or the last one; False if there is none."""
     for path in sorted(queue.glob(f"*{_WAITING}"), reverse=last):
         try:
             taken = path.rename(path.with_suffix(_TAKEN))
@@ -93,11 +93,11 @@ def _draw(taken: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    """What the other process does."""
-    name, folder = given()
+    """Entry point of the other process."""
+    name, folder = argument()
     queue, idle_since = Path(name), time.monotonic()
-    while queue.is_dir() and not is_alone() and time.monotonic() - idle_since < _PATIENCE:
-        ended = (queue / _END).exists()  # looked at before the queue: no figure comes after it
+    while queue.is_dir() and not is_orphaned() and time.monotonic() - idle_since < _PATIENCE:
+        ended = (queue / _END).exists()  # checked before the queue: no figure comes after it
         if _draw_one(queue, folder):
             idle_since = time.monotonic()
         elif ended:

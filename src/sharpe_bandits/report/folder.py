@@ -1,4 +1,4 @@
-"""Results on disk, as people read them: data, figures and a page; of panels, or of a study by itself."""
+"""Results on disk for readers: data, figures and a page, for panels or for a single study."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def as_panel(study: Study) -> PanelResult:
 
 
 def plot(study: Study, interactive: bool) -> Any:
-    """The study's figure, by matplotlib or by plotly."""
+    """The study's figure, drawn by matplotlib or plotly."""
     result = as_panel(study)
     return draw(panel_figure(result, result.rows()), interactive)
 
 
 def report(study: Study, folder: Path) -> Path:
-    """Write the study's data, figures and page; gives the path of the page."""
+    """Write the study's data, figures and page; return the path of the page."""
     result = as_panel(study)
     facts = {"runs": study.runs, "seed": study.settings["seed"]}
     summary = study.summary()
@@ -45,7 +45,7 @@ def report(study: Study, folder: Path) -> Path:
 
 
 def write(content: Content, folder: Path) -> Path:
-    """Write what a report shows but for its figures: ``data`` and ``report.html``, whose path it gives."""
+    """Write a report except for its figures: ``data`` and ``report.html``; return the path of the latter."""
     for id in dict.fromkeys(result.panel.id for result in content.results):
         of_id = [result.panel.key for result in content.results if result.panel.id == id]
         table = tidy([row for key in of_id for row in content.rows[key]])

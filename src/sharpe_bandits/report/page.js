@@ -23,7 +23,7 @@ const seen = new IntersectionObserver((found) => {
 all(".chart").forEach((element) => seen.observe(element));
 window.addEventListener("beforeprint", () => all(".chart").forEach(draw));
 
-// An entry of a legend shows or hides its curves; twice in a row, it alone is shown, or all are again.
+// A click on a legend entry toggles its curves; a double click shows only these, or all again.
 function press(button, alone) {
   const chart = button.closest(".plot").querySelector(".chart");
   const others = entries(chart).filter((b) => b !== button);
@@ -44,6 +44,6 @@ all(".controls button").forEach((button) => button.addEventListener("click", () 
   all(".chart[data-drawn]", section).forEach(draw);
 }));
 
-// What a link leads to stops below the bar, however many lines the bar has.
+// The target of a link stops below the navigation bar, whatever the height of the bar.
 const bar = document.querySelector("nav");
 if (bar) new ResizeObserver(() => document.documentElement.style.setProperty("--bar", `${bar.offsetHeight}px`)).observe(bar);

@@ -16,12 +16,12 @@ from .panels import panel_figure
 
 @dataclass
 class Content:
-    """Everything that a report shows.
+    """The content of a report.
 
     Attributes
     ----------
     title, lead : str
-        what this is
+        heading and introduction
     results, rows : list[PanelResult] and dict[str, Rows]
         panels and their tidy tables, by key
     verdicts : list[Verdict], optional
@@ -29,7 +29,7 @@ class Content:
     tables : list[Table], optional
         of theory against measurement
     summary : Table | None, optional
-        of the one study that the report is about, if it is about one
+        of the study, if the report is about a single study
     facts : dict[str, Any], optional
         settings and versions, shown at the end
     """
@@ -93,7 +93,7 @@ def _failure(why: str, failed: list[Verdict]) -> tuple[str, list[Verdict], list[
 
 
 def _panel(result: PanelResult, content: Content) -> dict[str, Any]:
-    """What the page shows of a panel beside its charts."""
+    """What the page shows of a panel besides its charts."""
     panel = result.panel
     return {
         "id": panel.id, "key": panel.key, "profile": panel.profile, "title": panel.title, "compares": panel.compares,

@@ -11,7 +11,7 @@ from ..study import Study
 
 
 def panel_figure(result: PanelResult, rows: Rows) -> Figure:
-    """Curves over time where regret is measured, error against the case or violation rates elsewhere."""
+    """Curves over time for regret, otherwise the error by case, or violation rates."""
     panel = result.panel
     title = f"{panel.id}, {panel.profile} profile: {panel.title}" if panel.profile else panel.title
     if panel.metric == "coverage":

@@ -16,7 +16,7 @@ from ..planning.needs import VERIFY, Plan, Point
 from ..planning.words import answer, assumed, heads, lines, remarks, title
 from .document import document
 
-_SPAN = 500  # budgets smaller than the largest by more than this are not drawn
+_SPAN = 500  # budgets smaller than the largest by more than this factor are not drawn
 
 
 def figure(plan: Plan) -> Figure:
@@ -90,7 +90,7 @@ def _told(plan: Plan, point: Point) -> str:
 
 
 def _lowest(plan: Plan) -> float:
-    """The lowest error drawn: a tenth of the target, or less than all that was seen."""
+    """The lowest error drawn: a tenth of the target, or less than all simulated errors."""
     if plan.target is not None:
         return plan.target / 10
     seen = [p.error.low if p.wrong else p.error.high for p in plan.points]
@@ -110,7 +110,7 @@ def page(plan: Plan) -> str:
 
 
 def write(plan: Plan, folder: Path) -> Path:
-    """Write the plan as table, plain data, figure and page."""
+    """Write the plan as a table, plain data, a figure and a page."""
     files = {f"plan.{kind}": picture for kind, picture in pictures(figure(plan)).items()}
     files["plan.csv"] = plan.table.to_csv()
     files["plan.json"] = to_json(plan.to_dict())

@@ -17,7 +17,7 @@ from ..returns import statistics
 from ..returns.ranking import Ranking
 from .document import document
 
-#: Columns that are drawn, at most, points of a curve, and rows of a rolling Sharpe ratio at least.
+#: Maximum number of columns drawn, points of a curve, and minimum number of rows of a rolling Sharpe ratio.
 DRAWN, POINTS, LEAST_WINDOW = 30, 300, 20
 COLOURS = PALETTE[:-1]
 _REFERENCES = (
@@ -38,7 +38,7 @@ _REFERENCES = (
 
 
 def write(ranking: Ranking, folder: Path) -> Path:
-    """Write all files of a ranking; nothing is written if one of them cannot be made."""
+    """Write all files of a ranking; nothing is written if one of them cannot be created."""
     drawn, paths = pictures(figure(ranking)), pictures(curves(ranking))
     names, matrix = correlations(ranking, None)
     files = {
@@ -125,7 +125,7 @@ def curves(ranking: Ranking) -> Figure:
         Chart(series=panels["drawdown"], x=axis, y=Axis(label="loss from the last peak"), name="drawdown"),
         Chart(series=panels["rolling"], x=axis, y=Axis(label=words), rules=[Rule(axis="y", at=0)], name="rolling"),
     ]
-    colour = f"; in colour the first {len(COLOURS)}" if len(drawn) > len(COLOURS) else ""
+    colour = f"; the first {len(COLOURS)} in colour" if len(drawn) > len(COLOURS) else ""
     return Figure(
         title=f"Growth, drawdown and rolling Sharpe ratio (annualised){colour}",
         charts=[[chart] for chart in charts],
@@ -143,7 +143,7 @@ def correlations(ranking: Ranking, most: int | None = DRAWN) -> tuple[list[str],
 
 
 def page(ranking: Ranking, picture: str, paths: str) -> str:
-    """The ranking as one small page, with its figures in it."""
+    """The ranking as one small page, including its figures."""
     return document(
         "ranking.html",
         title=f"Ranking of {len(ranking.columns)} column{'s' * (len(ranking.columns) > 1)}",

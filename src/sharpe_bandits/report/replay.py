@@ -21,11 +21,11 @@ from ..returns.playing import BEST, EQUAL, LEADER, Player
 from ..returns.replay import Replay
 from .document import document
 
-#: Rows that are drawn, at most, evenly spaced; the last one always is.
+#: Maximum number of rows drawn, evenly spaced; the last one is always drawn.
 _DRAWN = 1500
-#: Columns in a timeline, at most.
+#: Maximum number of columns in a timeline.
 _IN_TIMELINE = 20
-#: Colour and dash of benchmarks; policies have a colour of their own.
+#: Colour and dash of benchmarks; policies have their own colours.
 _BENCHMARKS: dict[str, tuple[str, Dash]] = {
     EQUAL: ("#000000", "dash"), BEST: ("#8c8c8c", "dot"), LEADER: ("#5d5d5d", "dashdot"),
 }  # fmt: skip
@@ -40,7 +40,7 @@ _REFERENCES = (
 
 
 def write(replay: Replay, folder: Path) -> Path:
-    """Write all files of a replay; nothing is written if one of them cannot be made."""
+    """Write all files of a replay; nothing is written if one of them cannot be created."""
     drawn = {
         "wealth": pictures(wealth(replay)),
         "drawdown": pictures(drawdown(replay)),
@@ -60,7 +60,7 @@ def write(replay: Replay, folder: Path) -> Path:
 
 
 def _log(replay: Replay) -> Table:
-    """What every player held and earned in every row, in its run of median total return."""
+    """Holdings and returns of every player in every row, in its run with the median total return."""
     tables = [(p, replay.log(p.name)) for p in replay.players]
     heads = ["player", "run", *tables[0][1].columns]
     return Table(heads, [[p.name, p.typical, *row] for p, table in tables for row in table.rows])
@@ -80,7 +80,7 @@ def _paths(replay: Replay) -> list[dict[str, Any]]:
 
 
 def _caption(replay: Replay) -> str:
-    """What a number in a figure depends on; stands beside each."""
+    """The settings that the numbers of a figure depend on; shown with each figure."""
     settings = replay.settings()
     return (
         f"{settings['data']}; {settings['scale']}; annualised: {settings['annualised']}; seen: {settings['seen']}; "
@@ -104,7 +104,7 @@ def wealth(replay: Replay) -> Figure:
 
 
 def _along(replay: Replay) -> tuple[Any, Axis, np.ndarray]:
-    """Where rows are drawn, along which axis, and which of them."""
+    """Positions of the drawn rows, their axis, and their indices."""
     length = len(replay.players[0].wealth)
     rows = np.unique(np.linspace(0, length - 1, min(length, _DRAWN)).round().astype(int))
     if replay.dates is None:
@@ -113,7 +113,7 @@ def _along(replay: Replay) -> tuple[Any, Axis, np.ndarray]:
 
 
 def drawdown(replay: Replay) -> Figure:
-    """Loss from the last peak, of the run of median total return of every player."""
+    """Loss from the last peak, in the run with the median total return of every player."""
     at, x, rows = _along(replay)
     series = []
     for number, player in enumerate(replay.players):
@@ -123,12 +123,15 @@ def drawdown(replay: Replay) -> Figure:
         )
     chart = Chart(series=series, x=x, y=Axis(label="loss from the last peak"), name="drawdown", height=300)
     return Figure(
-        title="Drawdown, in the run of median total return", charts=[[chart]], size=(8.4, 3.2), caption=_caption(replay)
+        title="Drawdown, in the run with the median total return",
+        charts=[[chart]],
+        size=(8.4, 3.2),
+        caption=_caption(replay),
     )
 
 
 def timeline(replay: Replay) -> Figure:
-    """Which columns every player held when, in its run of median total return; columns held most are on top."""
+    """Columns held over time by every player, in its run with the median total return; those held most are on top."""
     players = [(number, p) for number, p in enumerate(replay.players) if p.held.columns.shape[1] and p.name != BEST]
     most = sorted(range(len(replay.names)), key=lambda k: -sum(p.shares[replay.names[k]] for _, p in players))
     listed = most[: _IN_TIMELINE - 1] if len(most) > _IN_TIMELINE else most
@@ -150,7 +153,7 @@ def timeline(replay: Replay) -> Figure:
         axis = Axis(label=player.name, scale="places", places=names)
         charts.append([Chart(series=[series], x=x, y=axis, name="timeline", height=height)])
     return Figure(
-        title=f"Columns held, in the run of median total return{_sampled(replay)}",
+        title=f"Columns held, in the run with the median total return{_sampled(replay)}",
         charts=charts,
         size=(8.4, len(charts) * (0.5 + 0.14 * len(names))),
         caption=_caption(replay),
@@ -163,7 +166,7 @@ def _sampled(replay: Replay) -> str:
 
 
 def tear_sheet(replay: Replay, name: str, path: Path, against: str | None) -> None:
-    """Hand a player's net returns to quantstats, which writes its page."""
+    """Pass a player's net returns to quantstats, which writes its page."""
     require("quantstats", "a tear sheet", "tearsheet")
     if replay.dates is None:
         raise InvalidInputError("a tear sheet needs the dates of rows; give a table with dates, on its recorded rows")
@@ -178,12 +181,12 @@ def tear_sheet(replay: Replay, name: str, path: Path, against: str | None) -> No
     fonts = logging.getLogger("matplotlib.font_manager")
     level = fonts.level
     with warnings.catch_warnings(), contextlib.ExitStack() as after:
-        warnings.simplefilter("ignore")  # of that library, on what pandas will no longer do
+        warnings.simplefilter("ignore")  # deprecations of pandas in that library
         after.callback(fonts.setLevel, level)
-        fonts.setLevel(logging.ERROR)  # it asks for fonts that few machines have, a line for each text
+        fonts.setLevel(logging.ERROR)  # it requests fonts that few machines have, with a warning for each text
         quantstats.reports.html(
             returns(replay[name]), benchmark=benchmark, rf=replay.risk_free, output=str(path),
-            periods_per_year=round(replay.periods_per_year), title=f"{name}, run of median total return",
+            periods_per_year=round(replay.periods_per_year), title=f"{name}, run with the median total return",
         )  # fmt: skip
 
 
@@ -200,7 +203,7 @@ def _curve(replay: Replay, number: int, at: Any, rows: np.ndarray) -> Series:
 
 
 def _label(player: Player) -> str:
-    """The name, with the column that was best."""
+    """The name; for the best column in hindsight, with that column."""
     if player.name == BEST:
         return f"{BEST}: {shorten(max(player.shares, key=lambda name: player.shares[name]), 28)}"
     return f"{player.name}, median of {player.runs} runs" if player.runs > 1 else player.name
@@ -211,7 +214,7 @@ def _bands(replay: Replay) -> bool:
 
 
 def shares(replay: Replay) -> Heatmap:
-    """Share of time in each column, a column of cells per player."""
+    """Share of time in each column; one column of cells per player."""
     heads, rows = replay.shares()
     return Heatmap(
         title="Share of time in each column",
@@ -223,7 +226,7 @@ def shares(replay: Replay) -> Heatmap:
 
 
 def page(replay: Replay, picture: str) -> str:
-    """The replay as one page, with the picture of its timeline in it."""
+    """The replay as one page, including the picture of its timeline."""
     count = len(replay.policies)
     return document(
         "replay.html",

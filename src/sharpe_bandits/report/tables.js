@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  // The first number of a cell; what will never come is last.
+  // The first number of a cell; "never" sorts last.
   const value = (cell) => {
     const text = cell.textContent.trim().replace(/,(?=\d{3})/g, "").replace(/−/g, "-");
     const found = text.match(/[-+]?\d+(\.\d+)?/);

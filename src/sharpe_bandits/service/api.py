@@ -1,4 +1,4 @@
-"""The HTTP API. Every route is a method of a campaign; what may be done by whom is for the gate (security.py)."""
+"""The HTTP API. Every route is a method of a campaign; authorisation is in the gate (security.py)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .view import View
 
 #: Seconds after which a stream ends; the browser opens it again, with its cookie.
 _STREAM = 600.0
-#: Seconds between signs of life in a stream.
+#: Seconds between keep-alive comments in a stream.
 _PATIENCE = 15.0
 
 _PROBLEMS: dict[int | str, Any] = {
@@ -42,7 +42,7 @@ _PROBLEMS: dict[int | str, Any] = {
         414: "path and query are too long",
         421: "the service is not called by this name",
         422: "a value cannot be used",
-        425: "wait for rewards of pulls under way, and ask again",
+        425: "wait for rewards of pending pulls, and ask again",
         429: "too many requests",
         503: "the store cannot be used now, try again",
     }.items()
@@ -50,7 +50,7 @@ _PROBLEMS: dict[int | str, Any] = {
 
 
 def _of_type(media_type: str) -> type[Response]:
-    """What the schema knows an answer by that is not JSON."""
+    """A response class that declares a media type other than JSON in the schema."""
     return type("File", (Response,), {"media_type": media_type})
 
 
@@ -79,7 +79,7 @@ def answer(data: Any, status: int = 200) -> Response:
 
 
 class QuickAnswer(Response):
-    """The same for data whose numbers are all finite, in a tenth of the time."""
+    """The same for data with only finite numbers, in a tenth of the time."""
 
     def __init__(self, data: Any) -> None:
         self.status_code, self.background, self.body = 200, None, to_json(data)
@@ -88,22 +88,22 @@ class QuickAnswer(Response):
 
 
 async def read(call: Callable[[], Any]) -> Any:
-    """What a call gives that reads the store, in a thread."""
+    """The result of a call that reads the store, in a thread."""
     return await asyncio.to_thread(call)
 
 
 @router.get("/campaigns", summary="All campaigns")
 async def list_campaigns(request: Request) -> Response:
-    """Names, policies, when they were made, and events so far."""
+    """Names, policies, creation times, and numbers of events."""
     entries = await read(desk_of(request).store.campaigns)
     return answer({"campaigns": [{**vars(entry), "created": entry.created.isoformat()} for entry in entries]})
 
 
-@router.post("/campaigns", summary="Make a campaign, or check that it is there")
+@router.post("/campaigns", summary="Create a campaign, or check that it exists")
 async def create(request: Request, body: NewCampaign) -> Response:
-    """The same again changes nothing; other settings for a name that is taken are a conflict."""
+    """Repeating the request changes nothing; other settings for an existing name are a conflict."""
     if body.name in (".", ".."):
-        raise InvalidInputError(f"a campaign cannot be called {body.name!r} here: no address leads to it")
+        raise InvalidInputError(f"a campaign cannot be called {body.name!r} in the service: it would have no URL")
     given = body.model_dump(include={"arms", "horizon", "seed", "lease", "default_reward", "explore"})
     store = desk_of(request).store
 
@@ -123,10 +123,10 @@ def _policy(given: str | dict[str, Any], L: float | None, risk_free: float) -> P
     return made[0]
 
 
-@router.get("/campaigns/{name}", summary="Where a campaign stands")
+@router.get("/campaigns/{name}", summary="Status of a campaign")
 async def status(request: Request, name: str) -> Response:
-    """Arms with pulls, pulls under way, estimates and fixed-time 95% intervals; what was spent; settings. What the
-    dashboard draws has intervals that may be watched."""
+    """Arms with pulls, pending pulls, estimates and fixed-time 95% intervals; rounds spent; settings. The view of the
+    dashboard has time-uniform intervals."""
     opened = await campaign_of(request, name)
     found = await read(opened.reader.status)
     return answer({**found.to_dict(), "settings": opened.reader.settings})
@@ -134,18 +134,18 @@ async def status(request: Request, name: str) -> Response:
 
 @router.get("/campaigns/{name}/recommendation", summary="The arm that looks best")
 async def recommend(request: Request, name: str) -> Response:
-    """What the policy recommends, from what was told so far."""
+    """The arm that the policy recommends, from the rewards so far."""
     opened = await campaign_of(request, name)
     return answer({"recommendation": await read(opened.reader.recommend)})
 
 
 @router.post("/campaigns/{name}/decisions", summary="Ask which arm to play", response_model=Decisions)
 async def ask(request: Request, name: str, body: Ask) -> Response:
-    """One decision, or several; with a key that was used before, the same decision again."""
+    """One decision, or several; a key that was used before returns the same decision."""
     commits = (await campaign_of(request, name)).commits
     worker = body.worker or request.scope["token"].name
     if body.key is not None:
-        check_name("an idempotency key", body.key)  # it is looked for before anything else
+        check_name("an idempotency key", body.key)  # it is looked up before anything else
     made = await commits.do(
         lambda: commits.campaign.ask(key=body.key, keys=body.keys, count=body.count, worker=worker), key=body.key
     )
@@ -158,9 +158,9 @@ async def history(
     request: Request,
     name: str,
     first: int = Query(1, ge=1, le=2**53, description="number of the first decision"),
-    count: int = Query(1000, ge=1, le=10_000, description="at most so many"),
+    count: int = Query(1000, ge=1, le=10_000, description="maximum number"),
 ) -> Response:
-    """Decisions in their order."""
+    """Decisions in order."""
     opened = await campaign_of(request, name)
     rows = (await read(lambda: opened.reader.history(first=first, count=count))).to_pylist()
     for row in rows:
@@ -184,37 +184,37 @@ async def history_parquet(request: Request, name: str) -> Response:
 
 
 def _file(name: str, ending: str) -> dict[str, str]:
-    """A header that names a file; ``name`` is percent-encoded as it came."""
+    """A header that names a file; ``name`` is percent-encoded, as received."""
     return {"Content-Disposition": f"attachment; filename=\"campaign.{ending}\"; filename*=UTF-8''{name}.{ending}"}
 
 
 @router.get("/campaigns/{name}/decisions/{number}", summary="One decision")
 async def decision(request: Request, name: str, number: int) -> Response:
-    """What has become of it."""
+    """The decision in its current state."""
     opened = await campaign_of(request, name)
     return answer((await read(lambda: opened.reader.decision(_small(number)))).to_dict())
 
 
-@router.post("/campaigns/{name}/decisions/{number}/cancel", summary="Take back a decision")
+@router.post("/campaigns/{name}/decisions/{number}/cancel", summary="Cancel a decision")
 async def cancel(request: Request, name: str, number: int) -> Response:
-    """Again: nothing changes; with a reward: conflict."""
+    """Repeating it changes nothing; a decision with a reward is a conflict."""
     commits = (await campaign_of(request, name)).commits
     await commits.do(lambda: commits.campaign.cancel(_small(number)))
     return answer({"cancelled": number})
 
 
 def _small(number: int) -> int:
-    """A number that a database can look for."""
+    """A number within the range of the database."""
     if not 1 <= number <= 2**53:
         raise InvalidInputError(f"the number of a decision is a whole number from 1, got {number}")
     return number
 
 
-@router.get("/campaigns/{name}/pending", summary="Decisions that wait for their reward", response_model=Decisions)
+@router.get("/campaigns/{name}/pending", summary="Pending decisions", response_model=Decisions)
 async def pending(
-    request: Request, name: str, count: int = Query(100, ge=1, le=10_000, description="at most so many")
+    request: Request, name: str, count: int = Query(100, ge=1, le=10_000, description="maximum number")
 ) -> Response:
-    """First those whose lease ends, or has ended, first."""
+    """Ordered by the end of their leases."""
     opened = await campaign_of(request, name)
     found = await read(lambda: opened.reader.pending(count))
     return answer({"decisions": [one.to_dict() for one in found], "next": None})
@@ -222,7 +222,7 @@ async def pending(
 
 @router.post("/campaigns/{name}/rewards", summary="Tell rewards")
 async def tell(request: Request, name: str, body: Tell) -> Response:
-    """In one commit. The same reward again changes nothing; another one for the same decision is a conflict."""
+    """In one commit. Repeating a reward changes nothing; a different one for the same decision is a conflict."""
     commits = (await campaign_of(request, name)).commits
     pairs = [(one.decision, one.reward) for one in body.rewards]
     number = pairs[0][0] if len(pairs) == 1 else None
@@ -245,18 +245,18 @@ async def add_arm(request: Request, name: str, body: Arm) -> Response:
 
 @router.post("/campaigns/{name}/arms/retire", summary="Retire an arm")
 async def retire_arm(request: Request, name: str, body: Arm) -> Response:
-    """It is not played any more; rewards of its decisions are still taken in."""
+    """It is no longer played; rewards of its decisions are still accepted."""
     commits = (await campaign_of(request, name)).commits
     await commits.do(lambda: commits.campaign.retire_arm(body.arm))
     return answer({"retired": body.arm})
 
 
-@router.get("/campaigns/{name}/log", summary="The audit log, the newest entry first")
+@router.get("/campaigns/{name}/log", summary="The audit log, newest entry first")
 async def log(
     request: Request,
     name: str,
     before: int | None = Query(None, ge=1, le=2**53, description="only entries before this number"),
-    count: int = Query(100, ge=1, le=1000, description="at most so many"),
+    count: int = Query(100, ge=1, le=1000, description="maximum number"),
     search: str = Query("", max_length=200, description="decision, or part of a kind, an arm, a key or a worker"),
 ) -> Response:
     """What happened, event by event."""
@@ -265,13 +265,13 @@ async def log(
     return answer({"entries": [entry.to_dict() for entry in entries]})
 
 
-@router.get("/campaigns/{name}/verification", summary="Fold the log again and compare")
+@router.get("/campaigns/{name}/verification", summary="Replay the log and compare")
 async def verify(
     request: Request,
     name: str,
-    choices: bool = Query(False, description="also ask the policy again for every choice"),
+    choices: bool = Query(False, description="also check that the policy still makes every choice"),
 ) -> Response:
-    """Takes time in proportion to the log."""
+    """The time is proportional to the length of the log."""
     opened = await campaign_of(request, name)
     async with request.app.state.heavy:
         found = await read(lambda: opened.reader.verify(choices=choices))
@@ -280,18 +280,18 @@ async def verify(
 
 @router.get("/campaigns/{name}/agent", summary="The state as an agent")
 async def agent(request: Request, name: str) -> Response:
-    """What sb.Agent.from_json reads."""
+    """As read by sb.Agent.from_json."""
     opened = await campaign_of(request, name)
     return answer({"agent": (await read(opened.reader.agent)).to_json()})
 
 
-@router.get("/campaigns/{name}/plan", summary="How long until the error is small, at this pace")
+@router.get("/campaigns/{name}/plan", summary="How long until the error is small, at the current pace")
 async def plan(
     request: Request,
     name: str,
     error: float = Query(0.05, ge=0.01, lt=0.5, description="accepted probability of error"),
 ) -> Response:
-    """Simulates arms with the present estimates: rounds until the best one is found but for this error."""
+    """Simulates arms with the current estimates: rounds until the best one is found with this error."""
     opened = await campaign_of(request, name)
     async with request.app.state.heavy:
         return answer(await read(lambda: view_of(request.app, opened).outlook(error)))
@@ -306,10 +306,11 @@ async def evaluation(
         max_length=4000,
         description="as on the command line, SF-UCB:c=0.5, or as JSON of policy.to_dict()",
     ),
-    L: float | None = Query(None, gt=0, description="regulariser of a policy given as text, where that has none"),
+    L: float | None = Query(None, gt=0, description="regulariser of a policy given as text, if the text has none"),
     risk_free: float = Query(0.0, description="per round, of a policy given as text"),
 ) -> Response:
-    """From the log of a campaign made with explore=; takes time in proportion to it. Says why, where the log cannot."""
+    """From the log of a campaign created with explore=; the time is proportional to its length. If the log does not
+    support an estimate, an error says why."""
     opened = await campaign_of(request, name)
     try:
         given = from_json(policy, "the policy") if policy.startswith("{") else policy
@@ -321,33 +322,33 @@ async def evaluation(
     return answer({"sentence": f"{found}.", **asdict(found)})
 
 
-@router.get("/campaigns/{name}/view", summary="What the dashboard draws")
+@router.get("/campaigns/{name}/view", summary="Data of the dashboard")
 async def view(
     request: Request,
     name: str,
     periods_per_year: float | None = Query(None, gt=0, le=1e6, description="to annualise Sharpe ratios"),
 ) -> Response:
-    """Added up on the server: its size does not grow with the campaign."""
+    """Aggregated on the server: its size does not grow with the campaign."""
     opened = await campaign_of(request, name)
     return answer(await read(lambda: view_of(request.app, opened).to_dict(periods_per_year)))
 
 
 def view_of(app: FastAPI, opened: Opened) -> View:
-    """The view of a campaign, which is kept."""
+    """The cached view of a campaign."""
     views: dict[str, View] = app.state.views
     return views.setdefault(opened.reader.name, View(opened.reader))
 
 
-@router.get("/overview", summary="What the list of campaigns shows")
+@router.get("/overview", summary="Data of the list of campaigns")
 async def overview(request: Request) -> Response:
-    """Of each campaign: decisions, pending, expired, best arm and how sure, decisions over time."""
+    """For each campaign: decisions, pending, expired, the best arm and its confidence, decisions over time."""
 
     def summaries() -> list[dict[str, Any]]:
         found = []
         for entry in desk_of(request).store.campaigns():
             try:
                 found.append(view_of(request.app, desk_of(request).opened(entry.name)).summary())
-            except SharpeBanditsError as error:  # one that cannot be read does not hide the others
+            except SharpeBanditsError as error:  # an unreadable campaign does not hide the others
                 found.append({"name": entry.name, "policy": entry.policy, "problem": str(error)})
         return found
 
@@ -358,7 +359,7 @@ async def overview(request: Request) -> Response:
 async def stream(
     request: Request, campaign: str | None = Query(None, max_length=200, description="only this one")
 ) -> Response:
-    """An event called changed, with names and numbers of events, at most once a second."""
+    """A "changed" event with names and numbers of events, at most once per second."""
     desk = desk_of(request)
     desk.check_room()
 

@@ -21,9 +21,9 @@ from .problems import MEDIA_TYPE, RETRY_AFTER, problem, problem_of
 from .security import Gate, Guard, Token
 from .shortcut import Application
 
-#: Seconds, at most, for which the service adds up logs before it listens.
+#: Maximum number of seconds for which the service aggregates logs before it listens.
 WARMING = 5.0
-#: Requests a second per token.
+#: Requests per second and token.
 RATE = 2000.0
 
 
@@ -42,19 +42,19 @@ def create_app(
     store : Store
         campaigns; closed when the service ends
     tokens : Iterable[Token]
-        who may read and write
+        tokens with read or write access
     hosts : Iterable[str], optional
-        names under which the service may be called
+        host names of the service
     rate : float, optional
-        requests a second per token
+        requests per second and token
     group : int, optional
-        operations in one commit, at most
+        maximum number of operations in one commit
     """
     desk = Desk(store, group)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        warming = asyncio.create_task(asyncio.to_thread(dashboard.warm, app))  # so that first views are quick
+        warming = asyncio.create_task(asyncio.to_thread(dashboard.warm, app))  # so that first views are fast
         await asyncio.wait([warming], timeout=WARMING)
         yield
         await desk.close()
@@ -83,7 +83,7 @@ def create_app(
 
 
 def _shown(request: Request, content: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
-    """A problem as a page to a person, or as data to a program."""
+    """A problem as a page for people, or as data for programs."""
     return dashboard.problem_page(request, content) if dashboard.wants_page(request) else _answer(content, headers)
 
 
@@ -100,7 +100,7 @@ async def _library(request: Request, error: Any) -> Response:
 
 
 async def _invalid(request: Request, error: Any) -> Response:
-    """What a request holds is not what its schema says; values are shown by place, not repeated at length."""
+    """The content of a request violates its schema; values are named by location, not repeated in full."""
     found = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:5]]
     if request.method == "POST" and "json" not in request.headers.get("content-type", ""):
         found.append("send the header Content-Type: application/json")
@@ -110,7 +110,7 @@ async def _invalid(request: Request, error: Any) -> Response:
 async def _http(request: Request, error: Any) -> Response:
     kinds = {404: "not-found", 405: "method-not-allowed"}
     kind = kinds.get(error.status_code, "bad-request")
-    words = {404: "there is nothing at this path; see /docs", 405: "this path does not take this method; see /docs"}
+    words = {404: "there is nothing at this path; see /docs", 405: "this path does not support this method; see /docs"}
     detail = words.get(error.status_code, str(error.detail))
     return _shown(request, problem(error.status_code, kind, kind.replace("-", " "), detail), error.headers)
 

@@ -1,4 +1,4 @@
-"""The client of a service: the same methods as a store and a campaign, and nothing to install."""
+"""The client of a service: the same methods as a store and a campaign, without extra dependencies."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from .problems import error_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Statuses after which the same request is sent again: too many requests, and a service or a store that is away.
+#: Statuses after which a request is retried: too many requests, and an unavailable service or store.
 _AGAIN = (429, 502, 503, 504)
-#: Seconds between two attempts, at first and at most.
+#: Seconds between two attempts: initial and maximum.
 _PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 #: Decisions in a page of the history.
 _PAGE = 10_000
@@ -45,17 +45,17 @@ _TIMES = ("asked", "expires", "told")
 def connect(url: str, *, token: str, timeout: float = 30.0) -> Service:
     """The service at an address, as a store of campaigns.
 
-    A request without an answer is repeated, with the same idempotency key, for up to ``timeout`` seconds: nothing is
-    doubled. Threads may share what this gives.
+    An unanswered request is retried, with the same idempotency key, for up to ``timeout`` seconds: nothing is
+    duplicated. Threads may share the result.
 
     Parameters
     ----------
     url : str
         such as "http://127.0.0.1:8000"
     token : str
-        what the service printed, or what its file of tokens holds
+        a token that the service printed, or that is in its token file
     timeout : float, optional
-        seconds to wait for an answer, and to go on trying
+        seconds to wait for an answer, and to keep retrying
 
     Examples
     --------
@@ -77,14 +77,14 @@ class Service:
         except ValueError:
             port = -1
         if parts.scheme not in ("http", "https") or not parts.hostname or port == -1 or parts.username or parts.query:
-            raise InvalidInputError(f"the address of a service is as in http://127.0.0.1:8000, got {shown(url)}")
+            raise InvalidInputError(f"the address of a service must be like http://127.0.0.1:8000, got {shown(url)}")
         if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable():
-            raise InvalidInputError("token must be the text that the service printed, or that its file of tokens holds")
+            raise InvalidInputError("token must be a token that the service printed, or that is in its token file")
         self.url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
         self._https, self._host, self._port = parts.scheme == "https", parts.hostname, port
         self._prefix, self._token = parts.path.rstrip("/"), token
         self._timeout = positive("timeout", timeout)
-        #: Connections that nobody uses now; those of another process are not used after a fork.
+        #: Idle connections; those of another process are not used after a fork.
         self._idle: list[http.client.HTTPConnection] = []
         self._process = os.getpid()
 
@@ -119,11 +119,11 @@ class Service:
         default_reward: float | None = None,
         explore: float | None = None,
     ) -> RemoteCampaign:
-        """The campaign of this name: made if it is not there, otherwise opened; see :meth:`Store.campaign`."""
+        """Open the campaign with this name, or create it if it does not exist; see :meth:`Store.campaign`."""
         if policy is None or arms is None:
             given = (horizon, seed, lease, default_reward, explore)
             if policy is not None or arms is not None or any(option is not None for option in given):
-                raise InvalidInputError("give policy= and arms= to make a campaign, or its name alone to open it")
+                raise InvalidInputError("give policy= and arms= to create a campaign, or only its name to open it")
             found = self.request("GET", _path(name))
             return RemoteCampaign(self, name, found["settings"])
         body = {
@@ -139,11 +139,11 @@ class Service:
         return RemoteCampaign(self, name, self.request("POST", "/api/campaigns", body)["settings"])
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
-        """What the service answers, as plain data; raises the errors that the library itself raises."""
+        """The answer of the service as plain data; raises the same errors as the library itself."""
         try:
             content = None if body is None else json.dumps(body, allow_nan=False).encode()
         except (TypeError, ValueError) as error:
-            raise InvalidInputError(f"what is sent must be finite numbers and text: {error}") from None
+            raise InvalidInputError(f"requests can hold only finite numbers and text: {error}") from None
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
         if content is not None:
             headers["Content-Type"] = "application/json"
@@ -209,7 +209,7 @@ class RemoteCampaign(CampaignInterface):
 
     @property
     def policy(self) -> Policy:
-        """The policy; one of your own must be defined here, too."""
+        """The policy; your own policy must be defined here, too."""
         return policy_from_dict(self._settings["policy"])
 
     @property
@@ -319,7 +319,7 @@ def _decision(item: dict[str, Any]) -> Decision:
 
 
 def _timed(item: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Plain data with times of these names instead of their text."""
+    """Plain data with the times of these names parsed."""
     return {**item, **{name: item[name] and datetime.fromisoformat(item[name]) for name in names}}
 
 

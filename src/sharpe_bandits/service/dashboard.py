@@ -1,4 +1,4 @@
-"""The dashboard: pages that work offline. What they draw comes from the API; what they change goes through it."""
+"""The dashboard: pages that work offline and read and write through the API."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _page(request: Request, template: str, code: int = 200, **content: Any) -> R
 
 
 def wants_page(request: Request) -> bool:
-    """Whether a person is looking, and not a program."""
+    """Whether the request comes from a browser page, not from a program."""
     path = request.scope["path"]
     return not path.startswith("/api/") and "text/html" in request.headers.get("accept", "")
 
@@ -56,13 +56,13 @@ def problem_page(request: Request, problem: dict[str, Any]) -> Response:
 
 
 def warm(app: FastAPI) -> None:
-    """Add up the logs of all campaigns, so that nobody waits for it."""
+    """Aggregate the logs of all campaigns in advance, so that first views are fast."""
     desk = app.state.desk
-    with suppress(SharpeBanditsError):  # whoever looks will be told
+    with suppress(SharpeBanditsError):  # reported when a page is opened
         for entry in desk.store.campaigns():
             if desk.closing.is_set():
                 return
-            with suppress(SharpeBanditsError):  # one that cannot be read; the others can
+            with suppress(SharpeBanditsError):  # an unreadable campaign does not stop the others
                 view_of(app, desk.opened(entry.name)).summary()
 
 
@@ -105,7 +105,7 @@ async def _health() -> Response:
 
 
 def _next(text: str) -> str:
-    """Where to go after signing in: a path of this service, and nothing else."""
+    """Where to go after signing in: only a path of this service."""
     plain = text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable()
     return text if plain and text.isascii() else "/"
 

@@ -1,4 +1,4 @@
-"""What the routes work with: campaigns that are open, who commits for them, and who is told that they changed."""
+"""Shared state of the routes: open campaigns, their group commits, and notification of changes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..campaigns import Campaign, Store
 from ..errors import StoreError
 from .group_commit import GroupCommit
 
-#: Seconds per operation that statements of a file may take while the event loop stands still.
+#: Seconds per operation for which statements on a file may block the event loop.
 _ASIDE = 0.0002
-#: Seconds between looks at the store while somebody watches.
+#: Seconds between polls of the store while there are watchers.
 LOOK = 1.0
-#: Streams at the same time, at most.
+#: Maximum number of concurrent streams.
 MOST_WATCHERS = 200
 
 
 class Opened(NamedTuple):
-    """A campaign: to write through group commit, and to read without waiting for writers."""
+    """A campaign: one object to write through group commit, and one to read without waiting for writers."""
 
     commits: GroupCommit
     reader: Campaign
@@ -36,7 +36,7 @@ class Desk:
     store : Store
         the store
     group : int, optional
-        operations in one commit, at most
+        maximum number of operations in one commit
     """
 
     def __init__(self, store: Store, group: int = 256) -> None:
@@ -47,7 +47,7 @@ class Desk:
         self._opening = threading.Lock()
         self._threads = ThreadPoolExecutor(1 if store.is_file else 8, "commit")
         self._turn = asyncio.Lock()
-        #: Events by campaign, as of the last look.
+        #: Number of events by campaign, as of the last poll.
         self.events: dict[str, int] = {}
         self._watchers = 0
         self._looking: asyncio.Task[None] | None = None
@@ -69,7 +69,7 @@ class Desk:
             return self._opened[name]
 
     async def close(self) -> None:
-        """Finish what was accepted, and close the store."""
+        """Finish accepted operations, and close the store."""
         self.closing.set()
         for opened in list(self._opened.values()):
             await opened.commits.finish()
@@ -94,13 +94,13 @@ class Desk:
         return changes()
 
     def check_room(self) -> None:
-        """Raise if too many watch."""
+        """Raise if there are too many watchers."""
         if self._watchers >= MOST_WATCHERS:
-            raise StoreError(f"{MOST_WATCHERS} pages are watching already; close some, or reload now and then")
+            raise StoreError(f"{MOST_WATCHERS} pages are already open; close some, or reload from time to time")
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """While somebody watches."""
+        """Count a watcher for the duration of the context."""
         self._watchers += 1
         try:
             yield
@@ -108,12 +108,12 @@ class Desk:
             self._watchers -= 1
 
     async def _look(self) -> None:
-        """Look at the store every second, while somebody watches."""
+        """Poll the store every second while there are watchers."""
         while self._watchers and not self.closing.is_set():
             try:
                 entries = await asyncio.to_thread(self.store.campaigns)
                 self.events = {entry.name: entry.events for entry in entries}
-            except Exception:  # a store that is damaged or away: pages find out when they read
+            except Exception:  # a damaged or unavailable store: pages find out when they read
                 self.events = {}
             async with self._changed:
                 self._changed.notify_all()
@@ -126,7 +126,7 @@ class Desk:
 
 
 def finite(data: Any) -> Any:
-    """The same plain data, with None for numbers that JSON does not have."""
+    """The same plain data, with None for numbers that JSON cannot represent."""
     if isinstance(data, dict):
         return {str(key): finite(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):

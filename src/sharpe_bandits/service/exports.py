@@ -1,4 +1,4 @@
-"""The history of a campaign as a stream of CSV or Parquet: of a million decisions, a page at a time is in memory."""
+"""The history of a campaign as a stream of CSV or Parquet, with one page of decisions in memory at a time."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def parquet(campaign: Campaign) -> Iterator[bytes]:
 
 
 class _Sink(io.RawIOBase):
-    """A file whose content is taken out as it is written."""
+    """A file whose content is read as it is written."""
 
     def __init__(self) -> None:
         self._content, self._place = bytearray(), 0
@@ -63,7 +63,7 @@ class _Sink(io.RawIOBase):
         return len(data)
 
     def taken(self) -> bytes:
-        """What was written since the last time."""
+        """The bytes written since the last call."""
         found = bytes(self._content)
         self._content.clear()
         return found

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..campaigns import Campaign
 from ..errors import SharpeBanditsError, StoreError
 
-#: Operations that wait for one campaign, at most.
+#: Maximum number of operations waiting for one campaign.
 LONGEST_QUEUE = 10_000
 
 
@@ -23,8 +23,8 @@ class _Waiting(NamedTuple):
 
 
 class GroupCommit:
-    """Operations on one campaign. What arrives while a commit is under way goes into the next one: nobody waits for
-    company, and the busier the service, the larger the groups.
+    """Operations on one campaign. Those that arrive during a commit go into the next one: no operation waits for others
+    to join it, and the busier the service, the larger the groups.
 
     Parameters
     ----------
@@ -35,10 +35,10 @@ class GroupCommit:
     turn : asyncio.Lock
         held during a commit; campaigns of one SQLite file share it, since only one of them can write
     largest : int
-        operations in one commit, at most
+        maximum number of operations in one commit
     aside : float
-        seconds per operation for which the event loop stands still at most while the statements of a commit run. Two
-        threads that hand the interpreter to each other at every statement need half as much time again
+        maximum number of seconds per operation for which the event loop blocks while the statements of a commit run.
+        Two threads that exchange the GIL at every statement take half as much time again
     """
 
     def __init__(
@@ -50,9 +50,9 @@ class GroupCommit:
         self._task: asyncio.Task[None] | None = None
 
     async def do(self, operation: Callable[[], Any], *, key: str | None = None, number: int | None = None) -> Any:
-        """What an operation gives, once it is committed; raises what it raises.
+        """The result of an operation, once it is committed; raises what the operation raises.
 
-        ``key`` or ``number``: of the decision that it looks for, if it is one.
+        ``key`` or ``number``: of the decision that it looks up, if it is a single one.
         """
         if len(self._waiting) >= LONGEST_QUEUE:
             raise StoreError(f"{LONGEST_QUEUE:,} operations are waiting; nothing was recorded: try again later")
@@ -66,7 +66,7 @@ class GroupCommit:
         return found
 
     async def finish(self) -> None:
-        """Wait for all that was accepted."""
+        """Wait for all accepted operations."""
         if self._task is not None:
             await self._task
 
@@ -98,6 +98,6 @@ class GroupCommit:
         except Exception as error:
             if len(group) == 1:
                 return [error]
-            return [self._commit([one], executed)[0] for one in group]  # one of them is at fault, the others are not
+            return [self._commit([one], executed)[0] for one in group]  # only one of them caused the error
         finally:
             executed.set()

@@ -1,4 +1,4 @@
-"""What requests hold. Values are checked by the library itself, whose messages have the remedy."""
+"""Models of request bodies. The library itself validates values, with messages that name the remedy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 #: A reward, or another number.
 Number = StrictInt | StrictFloat
 Count = Annotated[StrictInt, Field(ge=1, le=10_000)]
-#: Names are checked by the library; nothing longer is looked at.
+#: Names are validated by the library; longer text is refused here.
 Text = Annotated[StrictStr, Field(min_length=1, max_length=20_000)]
 Which = Annotated[StrictInt, Field(ge=1, le=2**53)]
 
@@ -19,60 +19,60 @@ class _Body(BaseModel):
 
 
 class NewCampaign(_Body):
-    """A campaign to make, or to check that it is there."""
+    """A campaign to create, or whose existence to check."""
 
     name: Text = Field(description="of the campaign; up to 200 characters")
     policy: Text | dict[str, Any] = Field(
-        description="as on the command line, SF-UCB:L=1e-5,c=0.5, or as policy.to_dict() gives it"
+        description="as on the command line, SF-UCB:L=1e-5,c=0.5, or the result of policy.to_dict()"
     )
-    L: Number | None = Field(None, description="regulariser of a policy given as text, where that has none")
+    L: Number | None = Field(None, description="regulariser of a policy given as text, if the text has none")
     risk_free: Number = Field(0.0, description="per round, of a policy given as text")
     arms: (
         Annotated[list[Text], Field(min_length=2, max_length=10_000)] | Annotated[StrictInt, Field(ge=2, le=10_000)]
-    ) = Field(description="a list of names, or how many")
-    horizon: StrictInt | None = Field(None, description="rounds, where the policy needs them or the campaign is to end")
+    ) = Field(description="a list of names, or their number")
+    horizon: StrictInt | None = Field(None, description="rounds, if the policy needs them or the campaign should end")
     seed: Annotated[StrictInt, Field(ge=0)] | None = Field(
         None, description="of the policy's own randomness; 0 by default"
     )
     lease: Text | Number | None = Field(None, description='"1 day", or seconds')
-    default_reward: Number | None = Field(None, description="of decisions whose lease runs out; none by default")
+    default_reward: Number | None = Field(None, description="reward of decisions whose lease runs out; none by default")
     explore: Number | None = Field(
         None,
-        description="share of decisions that go to an arm at random, for evaluation of other policies; 0 by default",
+        description="share of decisions that choose an arm at random, for off-policy evaluation; 0 by default",
     )
 
 
 class Ask(_Body):
     """A request for decisions: one, one per key, or ``count`` of them."""
 
-    key: Text | None = Field(None, description="idempotency key: the same key gives the same decision")
+    key: Text | None = Field(None, description="idempotency key: the same key returns the same decision")
     keys: Annotated[list[Text | None], Field(min_length=1, max_length=10_000)] | None = Field(
         None, description="a decision per key; null for one without"
     )
-    count: Count | None = Field(None, description="so many decisions, without keys")
+    count: Count | None = Field(None, description="number of decisions, without keys")
     worker: Text | None = Field(None, description="who asks; by default the name of the token")
 
 
 class Reward(_Body):
-    """What a decision paid."""
+    """The reward of a decision."""
 
     decision: Which
     reward: Number
 
 
 class Tell(_Body):
-    """Rewards, recorded in one commit: all or none, or with strict=false each on its own."""
+    """Rewards, recorded in one commit: all or none, or independently with strict=false."""
 
     rewards: Annotated[list[Reward], Field(min_length=1, max_length=10_000)] = Field(
         description='[{"decision": 1, "reward": 0.012}, ...]'
     )
-    strict: StrictBool = Field(True, description="all or none (the default), or each on its own")
+    strict: StrictBool = Field(True, description="all or none (the default), or each independently")
 
 
 class Arm(_Body):
     """An arm."""
 
-    arm: Text | StrictInt = Field(description="its name, or its number in a campaign whose arms have none")
+    arm: Text | StrictInt = Field(description="its name, or its number in a campaign whose arms have no names")
 
 
 class DecisionModel(BaseModel):

@@ -1,4 +1,4 @@
-"""How long until the best arm is known but for a small error, at the present pace and with the present estimates."""
+"""How long until the best arm is known with a small error, at the current pace and with the current estimates."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ..objectives import RSSR, usual_regulariser
 from ..planning import BestArmProblem, plan
 from ..policies.elimination import SequentialHalving
 
-#: Runs per budget, and the largest budget that is tried: an answer within seconds.
+#: Runs per budget, and the largest budget: small enough for an answer within seconds.
 _RUNS, _LARGEST = 400, 1_000_000
 DAY, YEAR = 86_400.0, 365.25 * 86_400.0
-#: The pace is that of so many seconds, the last ones.
+#: The pace is measured over this many past seconds.
 _RECENT = 7 * DAY
 
 
 def per_day(activity: Activity, now: float, kind: str) -> Estimate | None:
-    """Decisions ("asked") or rewards ("rewarded") a day, over the last seven days or the campaign's life, if that is
+    """Decisions ("asked") or rewards ("rewarded") per day, over the last seven days or the campaign's life if that is
     shorter; None if there were none. The standard error is that of a Poisson process."""
     begin = max(activity.start, now - _RECENT)
     count = float(activity.counts[kind][activity.times > begin].sum())
@@ -35,7 +35,7 @@ def per_day(activity: Activity, now: float, kind: str) -> Estimate | None:
 
 
 def outlook(campaign: Campaign, recent: Estimate | None, error: float) -> dict[str, Any]:
-    """The plan as plain data, with a sentence that says it; ``recent``: rewards a day."""
+    """The plan as plain data, with a sentence that summarises it; ``recent``: rewards per day."""
     agent = campaign.agent()
     retired = set(agent.retired)
     active = {arm: moments for arm, moments in agent.moments().items() if arm not in retired}
@@ -49,7 +49,7 @@ def outlook(campaign: Campaign, recent: Estimate | None, error: float) -> dict[s
     smallest = min(variance for _, _, variance, _, _ in active.values())
     goal = agent.policy.goal or RSSR(usual_regulariser(smallest), signed=True)
     bandit = Bandit([Normal(mean, variance) for _, mean, variance, _, _ in active.values()], list(map(str, active)))
-    words = "normal, independent, with the present estimates as if they were the truth"
+    words = "normal, independent, with the current estimates treated as true"
     problem = BestArmProblem(bandit, pace * YEAR / DAY, goal, words)
     own = agent.policy.setting == "fixed budget" and agent.policy.n_recommended == 1
     policy: Any = agent.policy if own else SequentialHalving(goal)
@@ -58,7 +58,7 @@ def outlook(campaign: Campaign, recent: Estimate | None, error: float) -> dict[s
     days = None if need.recommended is None else need.recommended / pace
     told = agent.t
     sentence = (
-        f"{policy.name} is not sure to err less than {error:.0%} within {_LARGEST:,} rounds on arms as estimated now."
+        f"{policy.name} is not certain to reach {error:.0%} error within {_LARGEST:,} rounds, on arms as estimated now."
         if days is None
         else f"At {_with_error(pace, recent.se)} rewards a day, {policy.name} takes {duration(days)} to find "
         f"the best arm with {error:.0%} error, on arms as estimated now: {need.recommended:,} rounds, at which it "
@@ -80,13 +80,13 @@ def outlook(campaign: Campaign, recent: Estimate | None, error: float) -> dict[s
 
 
 def _with_error(x: float, error: float) -> str:
-    """No more digits than two of the standard error."""
+    """Rounded to two digits of the standard error."""
     digits = 1 - math.floor(math.log10(error))
     return " ± ".join(f"{round(value, digits):,.{max(digits, 0)}f}" for value in (x, error))
 
 
 def duration(days: float) -> str:
-    """A number of days in words."""
+    """A number of days as text."""
     for length, unit in ((365.25, "years"), (30.44, "months"), (1.0, "days"), (1 / 24, "hours"), (1 / 1440, "minutes")):
         if days >= 2 * length:
             return f"{days / length:.3g} {unit}"

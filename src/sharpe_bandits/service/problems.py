@@ -1,4 +1,4 @@
-"""Errors on their way through HTTP: RFC 9457 problem details with the library's own messages, there and back."""
+"""Conversion between errors of the library and RFC 9457 problem details, with the library's own messages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ..errors import (
 
 #: Media type of problem details.
 MEDIA_TYPE = "application/problem+json"
-#: What the types of problems begin with.
+#: Prefix of problem types.
 _PREFIX = "urn:sharpe-bandits:problem:"
-#: Errors of the library with their type and status; of several that fit, the first.
+#: Errors of the library with their type and status; the first match counts.
 _ERRORS: list[tuple[type[SharpeBanditsError], str, int]] = [
     (WaitForRewardsError, "wait-for-rewards", 425),
     (CampaignOverError, "campaign-over", 409),
@@ -44,7 +44,7 @@ def problem(status: int, kind: str, title: str, detail: str, **more: Any) -> dic
 
 
 def problem_of(error: SharpeBanditsError) -> dict[str, Any]:
-    """The problem that an error of the library is."""
+    """The problem details of an error of the library."""
     kind, status = next((kind, status) for cls, kind, status in _ERRORS if isinstance(error, cls))
     more: dict[str, Any] = {}
     if isinstance(error, WaitForRewardsError):  # arms may be numbers, which cannot be names in JSON
@@ -53,7 +53,7 @@ def problem_of(error: SharpeBanditsError) -> dict[str, Any]:
 
 
 def error_of(content: Any, status: int) -> SharpeBanditsError:
-    """The error that a problem is; of one that is none, what can be said."""
+    """The error for problem details; a generic one if they cannot be read."""
     if not isinstance(content, dict) or not isinstance(content.get("detail"), str):
         return StoreError(f"the service answered with status {status} and no explanation; check its address")
     detail, kind = content["detail"], str(content.get("type", "")).removeprefix(_PREFIX)

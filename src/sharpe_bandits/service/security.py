@@ -1,9 +1,8 @@
-"""The gate in front of all routes: who may do what, from where, how much and how often. It denies by default.
+"""The gate in front of all routes: authentication, authorisation and rate limits. It denies by default.
 
-Whatever the routes are, the gate alone decides: reading (GET, HEAD) needs a token, every other method needs a token for
-writing, and only the few paths in ``OPEN`` need none. It also checks Host (DNS rebinding) and Origin (forged requests),
-limits the size of bodies and the rate of requests, and gives every response the headers of a page that runs no foreign
-script.
+Only the gate decides, for all routes: reading (GET, HEAD) needs a token, every other method needs a token for writing,
+and only the few paths in ``OPEN`` need none. It also checks Host (DNS rebinding) and Origin (forged requests), limits
+the size of bodies and the rate of requests, and adds security headers to every response.
 """
 
 from __future__ import annotations
@@ -30,15 +29,15 @@ from ..errors import InvalidInputError, UnreadableDataError, shown
 from ..names import check_name
 from .problems import MEDIA_TYPE, RETRY_AFTER, problem
 
-#: What needs no token: method and path, or the beginning of a path that ends in "/".
+#: Routes that need no token: method and path, or a path prefix that ends in "/".
 OPEN = {("GET", "/sign-in"), ("POST", "/sign-in"), ("POST", "/sign-out"), ("GET", "/health"), ("GET", "/static/")}
 #: What a token may do.
 READ, WRITE = "read", "write"
 #: Bytes of a body, of a path with its query, and seconds that a body may take to arrive.
 LARGEST_BODY, LONGEST_PATH, SLOWEST_BODY = 2**20, 8192, 30.0
-#: Requests a second, and how many may come at once, of an address that has not shown a token.
+#: Requests per second, and burst size, of an address without a token.
 STRANGERS, STRANGERS_BURST = 20.0, 200.0
-#: Sessions of browsers: how long in seconds, and how many.
+#: Browser sessions: length in seconds, and maximum number.
 SESSION_LENGTH, MOST_SESSIONS = 12 * 3600.0, 1000
 COOKIE = "sharpe_bandits_session"
 #: Headers of every response.
@@ -52,12 +51,12 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-#: Headers of a request that decide, and may come once.
+#: Headers that affect authorisation, and may occur only once.
 _ONCE = (b"host", b"origin", b"authorization", b"cookie", b"content-length")
 _HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-#: Why a body is not waited for any longer.
+#: Reason for giving up on a body.
 _TOO_SLOW = "too slow"
-#: Characters of a token, at least.
+#: Minimum number of characters of a token.
 _SHORTEST = 32
 
 
@@ -83,7 +82,7 @@ def read_tokens(path: Path) -> list[Token]:
     """The tokens in a TOML file: ``[name]`` with ``token`` and ``access`` = "read" or "write"."""
     try:
         if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-            raise InvalidInputError(f"{path} can be read by others; give it to its owner alone: chmod 600 {path}")
+            raise InvalidInputError(f"{path} can be read by others; restrict it to its owner: chmod 600 {path}")
         content = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise UnreadableDataError(f"{path} cannot be read: {error.strerror}") from None
@@ -114,7 +113,7 @@ def _digest(text: str) -> bytes:
 
 
 class _Buckets:
-    """Token buckets by key; the ones used longest ago are forgotten."""
+    """Token buckets by key; the least recently used ones are dropped."""
 
     def __init__(self, rate: float, burst: float) -> None:
         self._rate, self._burst = rate, burst
@@ -137,11 +136,11 @@ class Guard:
     Parameters
     ----------
     tokens : Iterable[Token]
-        who may do what
+        the valid tokens
     hosts : Iterable[str]
-        names under which the service may be called, without ports
+        host names of the service, without ports
     rate : float
-        requests a second per token; as many again may come at once
+        requests per second and token; bursts may be twice as large
     """
 
     def __init__(self, tokens: Iterable[Token], hosts: Iterable[str], rate: float) -> None:
@@ -151,7 +150,7 @@ class Guard:
         self._known, self._strangers = _Buckets(rate, 2 * rate), _Buckets(STRANGERS, STRANGERS_BURST)
 
     def token(self, text: str) -> Token | None:
-        """The token that a text is; all are compared, each in constant time."""
+        """The token that matches a text; all are compared, each in constant time."""
         digest, found = _digest(text), None
         for token in self._tokens:
             if hmac.compare_digest(token.digest, digest):
@@ -159,7 +158,7 @@ class Guard:
         return found
 
     def sign_in(self, token: Token) -> str:
-        """A new session of a browser: what its cookie says."""
+        """Start a browser session; return the value of its cookie."""
         session = secrets.token_urlsafe(32)
         self._sessions[_digest(session)] = token, time.monotonic() + SESSION_LENGTH
         while len(self._sessions) > MOST_SESSIONS:
@@ -171,7 +170,7 @@ class Guard:
         self._sessions.pop(_digest(session), None)
 
     def session(self, text: str) -> Token | None:
-        """The token of a session, if it has not run out. Looked up by digest, so that time tells nothing."""
+        """The token of a session, if it has not expired. Looked up by digest, so that timing reveals nothing."""
         token, end = self._sessions.get(_digest(text), (None, 0.0))
         return token if time.monotonic() < end else None
 
@@ -181,7 +180,7 @@ class Guard:
 
 
 def cookie_of(headers: dict[bytes, bytes]) -> str:
-    """The session in a Cookie header, or nothing."""
+    """The session in a Cookie header, or an empty string."""
     try:
         found = SimpleCookie(headers.get(b"cookie", b"").decode("latin-1")).get(COOKIE)
     except CookieError:
@@ -219,7 +218,7 @@ class Gate:
         except _DeniedError as denied:
             await self._refuse(scope, guarded, denied)
             return
-        # Names may hold a slash: routes match what was sent, and decode each part.
+        # Names may contain a slash: routes match the raw path, and decode each part.
         scope["path"] = scope["raw_path"].decode("ascii")
         await self.app(scope, body, guarded)
 
@@ -229,17 +228,17 @@ class Gate:
         if len(headers) < len(scope["headers"]):
             names = [name for name, _ in scope["headers"]]
             if any(names.count(name) > 1 for name in _ONCE):
-                raise _DeniedError(400, "bad-request", "a header that may come once came twice")
+                raise _DeniedError(400, "bad-request", "a header that may occur only once was sent twice")
         raw = scope.get("raw_path") or scope["path"].encode()
         if len(raw) + len(scope["query_string"]) > LONGEST_PATH or not raw.isascii():
             raise _DeniedError(414, "too-long", f"path and query must have at most {LONGEST_PATH} ASCII characters")
         scope["raw_path"] = raw
         host, origin = (headers.get(name, b"").decode("latin-1") for name in (b"host", b"origin"))
         if _host(host) not in self._guard.hosts:
-            detail = f"this service is not called {shown(host)}; name it in --allowed-hosts"
+            detail = f"this service has no host name {shown(host)}; add it to --allowed-hosts"
             raise _DeniedError(421, "unknown-host", detail)
         if origin and origin.lower() != f"{scope['scheme']}://{host.lower()}":
-            raise _DeniedError(403, "foreign-origin", f"requests of pages from {shown(origin)} are refused")
+            raise _DeniedError(403, "foreign-origin", f"requests from pages of {shown(origin)} are refused")
         return self._authorise(scope, headers, origin)
 
     def _authorise(self, scope: Any, headers: dict[bytes, bytes], origin: str) -> Token | None:
@@ -255,13 +254,13 @@ class Gate:
         if ("GET" if read else method, path) in OPEN or (path.startswith("/static/") and read):
             return token
         if token is None:
-            known = "a token is needed" if by_cookie else "this token is not known here"
+            known = "a token is required" if by_cookie else "this token is not valid here"
             raise _DeniedError(401, "no-token", f"{known}: send one as Authorization: Bearer ...")
         if not read:
             if token.access != WRITE:
-                raise _DeniedError(403, "read-only-token", f"the token {token.name!r} may read, not write")
+                raise _DeniedError(403, "read-only-token", f"the token {token.name!r} may read but not write")
             if by_cookie and not origin:
-                raise _DeniedError(403, "no-origin", "a browser says where a request that changes something comes from")
+                raise _DeniedError(403, "no-origin", "with a session cookie, changes need an Origin header")
         return token
 
     async def _refuse(self, scope: Any, send: Any, denied: _DeniedError) -> None:
@@ -299,11 +298,11 @@ def _host(text: str) -> str | None:
 
 
 def _too_large() -> _DeniedError:
-    return _DeniedError(413, "too-large", f"a body must have at most {LARGEST_BODY:,} bytes; send several")
+    return _DeniedError(413, "too-large", f"a body must have at most {LARGEST_BODY:,} bytes; split the request")
 
 
 async def _body(scope: Any, receive: Any) -> Any:
-    """Read a body, if it is not too large or too slow; gives what an application reads it from."""
+    """Read a body, if it is not too large or too slow; return the function from which an application reads it."""
     headers = dict(scope["headers"])
     if b"content-length" not in headers and b"transfer-encoding" not in headers:
         return receive
@@ -312,7 +311,7 @@ async def _body(scope: Any, receive: Any) -> Any:
         raise _too_large()
     body, more = b"", True
     task: Any = asyncio.current_task()
-    # As asyncio.timeout does it, in a quarter of the time.
+    # Like asyncio.timeout, in a quarter of the time.
     late = asyncio.get_running_loop().call_later(SLOWEST_BODY, task.cancel, _TOO_SLOW)
     try:
         while more:

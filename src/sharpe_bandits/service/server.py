@@ -1,4 +1,4 @@
-"""The server process: listens, says where, and ends cleanly: what it has accepted is finished first."""
+"""The server process: listens, reports its address, and shuts down cleanly: accepted requests are finished first."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ import uvicorn
 from ..errors import InvalidInputError
 from .security import Gate
 
-#: Seconds that requests have to end when the service is told to.
+#: Seconds that requests have to finish at shutdown.
 _GRACE = 30
 
 
 def _spare_the_collector() -> None:
-    """What is loaded stays: looking through a million objects of the compiler again would stop the service for a tenth
-    of a second each time."""
+    """Exclude loaded objects from garbage collection: scanning a million objects of the compiler would stop the service
+    for a tenth of a second each time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 50, 100)
 
 
 class _Server(uvicorn.Server):
-    """Ends the streams of pages first, which would not end by themselves."""
+    """Ends the event streams of pages first, which would not end on their own."""
 
     def __init__(self, config: uvicorn.Config, desk: Any, started: Callable[[], None]) -> None:
         super().__init__(config)
@@ -64,7 +64,7 @@ def run(
     except OSError as error:
         listening.close()
         raise InvalidInputError(
-            f"cannot listen at {host}, port {port}: {error.strerror}; name another --host or --port"
+            f"cannot listen at {host}, port {port}: {error.strerror}; choose another --host or --port"
         ) from None
     port = listening.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
@@ -83,6 +83,6 @@ def run(
     )
     scheme = "https" if certificate else "http"
     server = _Server(config, app.app.state.desk, lambda: started(f"{scheme}://{shown}:{port}"))
-    with listening, suppress(KeyboardInterrupt):  # raised again once all is finished
+    with listening, suppress(KeyboardInterrupt):  # raised again once everything is finished
         server.run([listening])
     return 0 if server.started else 1

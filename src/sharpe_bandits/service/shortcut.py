@@ -1,7 +1,7 @@
-"""A way around FastAPI for the two routes that workers call all day: asking and telling.
+"""A bypass of FastAPI for the two routes that workers call all the time: ask and tell.
 
-FastAPI's way from a request to an endpoint costs several times more than asking or telling itself. The routes are
-declared as all others are, and their endpoints, models and error handlers are the same either way.
+FastAPI's routing costs several times more than asking or telling itself. The two routes are declared like all others,
+and their endpoints, models and error handlers are the same either way.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ENDPOINTS: dict[str, tuple[Any, Any]] = {
 
 
 class Application(FastAPI):
-    """An application in which asking and telling take the short way."""
+    """An application in which ask and tell bypass the routing of FastAPI."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         found = _PATH.fullmatch(scope["path"]) if scope["type"] == "http" and scope["method"] == "POST" else None
@@ -36,7 +36,7 @@ class Application(FastAPI):
         request = Request(scope, receive)
         endpoint, model = _ENDPOINTS[found[2]]
         try:
-            body = (await receive()).get("body", b"")  # all of it: the gate has read it
+            body = (await receive()).get("body", b"")  # complete: the gate has read it
             response = await endpoint(request, found[1], model.model_validate_json(body))
         except ValidationError as error:
             wrong = [{**item, "loc": ("body", *item["loc"])} for item in error.errors(include_context=False)]

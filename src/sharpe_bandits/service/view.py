@@ -1,4 +1,4 @@
-"""What the dashboard draws of a campaign: added up on the server, so that a million decisions are no more to send."""
+"""Dashboard data of a campaign, aggregated on the server so that its size does not grow with the campaign."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from ..metrics import normal_half_width
 from ..objectives import Mean, Objective, Sharpe
 from .outlook import outlook, per_day
 
-#: Arms that are drawn over time: those with the most pulls; all others are added up.
+#: Number of arms drawn over time: those with the most pulls; all others are aggregated.
 DRAWN = 8
-#: Rewards from which on an estimate is drawn over time: the first ones are wild.
+#: Number of rewards from which an estimate is drawn over time: earlier estimates are erratic.
 STEADY = 10
-#: Pending decisions that are listed, and draws for the probability of being best.
+#: Number of pending decisions listed, and of draws for the probability of being best.
 _LISTED, _DRAWS = 50, 4000
-#: The regulariser of the Sharpe ratio, as a part of the standard deviation: so small that it changes no figure shown.
+#: The regulariser of the Sharpe ratio relative to the standard deviation: too small to change any digit shown.
 _PART = 1e-12
 
 
 class View:
-    """What is drawn of one campaign; kept until the campaign changes."""
+    """The view of one campaign; cached until the campaign changes."""
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
@@ -48,7 +48,7 @@ class View:
             return {**self._kept[1], "time": status.time.isoformat()}
 
     def outlook(self, error: float) -> dict[str, Any]:
-        """How long until the error is small; a simulation of some seconds, made again when the campaign has changed."""
+        """How long until the error is small; a simulation of some seconds, repeated when the campaign has changed."""
         status = self.campaign.status()
         key = error, status.events
         if self._plan[0] != key:
@@ -96,13 +96,13 @@ class View:
 
 
 def _remembers_everything(agent: Agent) -> bool:
-    """Whether estimates rest on all rewards. Those of a policy that forgets follow arms that drift, for which no
-    interval is right at all times."""
+    """Whether estimates use all rewards. Those of a policy that forgets follow drifting arms, for which no interval is
+    time-uniform."""
     return all(m[0] == n for m, n in zip(agent.moments().values(), agent.pulls.values(), strict=True))
 
 
 def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) -> list[dict[str, Any]]:
-    """Estimates with 95% intervals: of a confidence sequence for all arms together, or else fixed-time."""
+    """Estimates with 95% intervals: simultaneous confidence sequences for all arms, or fixed-time intervals."""
     scale = math.sqrt(periods) if periods else 1.0
     all_moments = list(agent.moments().values())
     spreads = [math.sqrt(variance) for weight, _, variance, _, _ in all_moments if weight > 1 and variance > 0]
@@ -120,7 +120,7 @@ def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) 
         varies = weight > 1 and variance > 0
         ratio, ratio_interval = objective_interval(sharpe, *moments) if varies else (None, None)
         row = {**vars(arm), "sharpe": ratio, "sharpe_interval": ratio_interval}
-        # For the probability of being best at this moment: by the delta method.
+        # For the current probability of being best: by the delta method.
         row["errors"] = {name: _half(row[f"{name}_interval"]) for name in ("sharpe", "value")}
         for name, sequence in sequences.items():
             row[f"{name}_interval"] = _ends(sequence[k])
@@ -221,9 +221,9 @@ def _bands(moments: Moments, objective: Objective, arms: int | None) -> tuple[np
 
 
 def _under_way(activity: Activity) -> np.ndarray:
-    """Decisions under way at the end of each interval."""
+    """Pending decisions at the end of each interval."""
     total = {name: np.cumsum(values.sum(axis=1)) for name, values in activity.counts.items()}
-    # A late reward, or a cancelled decision, may have expired before: it was then no longer under way.
+    # A decision with a late reward, or a cancelled one, may have expired before: it was then no longer pending.
     return np.maximum(total["asked"] - (total["rewarded"] - total["late"]) - total["cancelled"] - total["expired"], 0.0)
 
 

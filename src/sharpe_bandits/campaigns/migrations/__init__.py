@@ -1,4 +1,4 @@
-"""Changes of the schema from release to release, by Alembic."""
+"""Schema migrations between releases, with Alembic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..schema import VERSION_TABLE
 
 
 def upgrade(connection: Connection) -> None:
-    """Bring the tables of a database, an empty one too, to the newest revision, within the caller's transaction."""
+    """Upgrade the tables of a database, which may be empty, to the newest revision, within the caller's transaction."""
     from alembic.config import Config
 
     script = scripts()

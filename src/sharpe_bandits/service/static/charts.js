@@ -4,7 +4,7 @@
 const Charts = (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const H = 220, LEFT = 52, RIGHT = 10, TOP = 8, BOTTOM = 24;
-  let W = 560; // of the figure that is drawn now: its width on the page
+  let W = 560; // width on the page of the figure being drawn
 
   function el(name, attributes = {}, text) {
     const made = document.createElementNS(SVG, name);
@@ -35,9 +35,9 @@ const Charts = (() => {
     return new Date(seconds * 1000).toLocaleString(undefined, options);
   }
 
-  /* Above the line that says what is read, which stays where it is when a figure is drawn anew. */
+  /* Inserted above the readout line, which stays in place when a figure is redrawn. */
   const place = (figure, node) => figure.insertBefore(node, figure.querySelector(".under"));
-  /* Times that are read, by figure. */
+  /* Time of the current readout, by figure. */
   const readings = new WeakMap();
 
   function frame(figure, label, height = H) {
@@ -82,7 +82,7 @@ const Charts = (() => {
     place(figure, list);
   }
 
-  /* A rule that follows the pointer or the arrow keys, and a line of text that says what is there. */
+  /* A rule that follows the pointer or the arrow keys, and a line of text with the values there. */
   function reader(figure, svg, series, x, describe) {
     const wide = W, under = figure.querySelector(".under") || document.createElement("p");
     under.className = "under";
@@ -110,7 +110,7 @@ const Charts = (() => {
     if (readings.has(figure)) show(Math.floor((readings.get(figure) - series.start) / series.width));
   }
 
-  /* `bands`: of each column the lower and the upper ends of its intervals; null where there is none. Early intervals may
+  /* `bands`: lower and upper ends of the intervals of each column; null if there is none. Early intervals may
      be very wide: what is wider than nine in ten is cut off at the edge of the figure. */
   function lines(figure, label, series, columns, names, format = number, bands = []) {
     const svg = frame(figure, label), there = (v) => v !== null;
@@ -186,7 +186,7 @@ const Charts = (() => {
       const name = r.name.length > longest ? `${r.name.slice(0, longest - 1)}…` : r.name;
       g.append(el("text", { x: left - 8, y: y + 4, "text-anchor": "end", class: "name" }, name));
       if (r.interval) g.append(el("path", { d: `M${x(r.interval[0])} ${y}H${x(r.interval[1])}`, class: "stroke", "stroke-width": 3, "stroke-linecap": "round" }));
-      else if (r.estimate !== null) g.append(el("path", { d: `M${left} ${y}H${W - RIGHT - value}`, class: "stroke range", "stroke-dasharray": "2 4" })); // anything is possible yet
+      else if (r.estimate !== null) g.append(el("path", { d: `M${left} ${y}H${W - RIGHT - value}`, class: "stroke range", "stroke-dasharray": "2 4" })); // no interval yet: any value is possible
       if (r.estimate !== null) {
         g.append(el("circle", { cx: x(r.estimate), cy: y, r: 5, class: "fill" }));
         g.append(el("text", { x: W - 4, y: y + 4, "text-anchor": "end" }, number(r.estimate)));
@@ -204,7 +204,7 @@ const Charts = (() => {
     cell.replaceChildren(svg);
   }
 
-  /* Figures leave the page with the colours they have on it. */
+  /* Exported figures keep the colours of the page. */
   function standalone(figure) {
     const svg = figure.querySelector("svg.chart"), copy = svg.cloneNode(true);
     const from = [svg, ...svg.querySelectorAll("*")], to = [copy, ...copy.querySelectorAll("*")];

@@ -1,4 +1,4 @@
-/* Pages that follow campaigns: server-sent events say that something changed, and what is drawn is fetched then. */
+/* Live pages of campaigns: when server-sent events report a change, the page fetches the data and draws it. */
 "use strict";
 
 (() => {
@@ -34,10 +34,10 @@
     return made;
   }
 
-  /* Keys that the client made by itself say nothing. */
+  /* Generated keys are not shown. */
   const key = (item) => (item.key && !item.key.startsWith("auto-") ? item.key : "");
 
-  /* An estimate and its interval: as ± where that is even, else from end to end. */
+  /* An estimate and its interval: as ± if it is symmetric, otherwise as a range. */
   function between(value, interval) {
     if (!interval) return value === null ? "" : " ± ∞"; // too few rewards for an interval
     const [low, high] = interval, even = Math.abs(high + low - 2 * value) <= 0.02 * (high - low);
@@ -57,7 +57,7 @@
   }
 
   const withInterval = (row, value, interval) => estimate(row, value, between(value, interval));
-  /* No more digits than the standard error has: two of its own. */
+  /* Rounded to two digits of the standard error. */
   function pace(daily) {
     if (daily === null) return "–";
     const unit = 10 ** (Math.floor(Math.log10(daily.se || 1)) - 1), shown = (x) => Number((Math.round(x / unit) * unit).toPrecision(12)).toLocaleString("en", { maximumFractionDigits: 6 });
@@ -65,7 +65,7 @@
   }
   const percent = (share) => (share === null ? "–" : share >= 0.9995 ? "> 99.9%" : share < 0.0005 ? "< 0.1%" : `${(100 * share).toFixed(1)}%`);
 
-  /* New rows, sorted as the old ones were; the focus stays on what it was on, if that is still there. */
+  /* New rows in the previous sort order; the focus stays on the same element if it still exists. */
   function renew(table, rows) {
     const body = table.tBodies[0], name = (node) => node.getAttribute("aria-label") || node.textContent;
     const focused = body.contains(document.activeElement) ? name(document.activeElement) : null;
@@ -106,7 +106,7 @@
     return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true }));
   }
 
-  /* Tables sort by a click on a head, and stay sorted when their rows are new. */
+  /* Tables sort by a click on a column head, and stay sorted when rows are replaced. */
   function sortable(table) {
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, k) => {
@@ -134,7 +134,7 @@
     table.tBodies[0].append(...rows.map(([, row]) => row));
   }
 
-  /* Calls refresh when the store changed: by server-sent events, or every five seconds where they do not come. */
+  /* Calls refresh when the store changes: by server-sent events, or every five seconds if they do not arrive. */
   function follow(address, refresh) {
     const live = $("#live");
     let timer = null, busy = false, again = false;
@@ -150,13 +150,13 @@
     const source = new EventSource(address);
     source.addEventListener("open", () => { clearInterval(timer); timer = null; live.textContent = "live"; live.className = "live on"; });
     source.addEventListener("changed", () => { if (!document.hidden) run(); else again = true; });
-    source.addEventListener("error", () => { live.textContent = "not connected; looking every five seconds"; live.className = "live off"; poll(); });
+    source.addEventListener("error", () => { live.textContent = "not connected; polling every five seconds"; live.className = "live off"; poll(); });
     document.addEventListener("visibilitychange", () => { if (!document.hidden && again) { again = false; run(); } });
     setTimeout(() => { if (source.readyState !== EventSource.OPEN) poll(); }, 4000);
     return run;
   }
 
-  /* Whether the arm that a campaign recommends is told apart from all others, at all times together. */
+  /* Whether the recommended arm of a campaign is separated from all others, time-uniformly. */
   const separated = (view) => view.intervals === "at all times" && view.leader.probably_best && view.leader.arm === view.best;
 
   function home() {
@@ -204,18 +204,18 @@
         withInterval(row, arm.value, arm.value_interval);
         cell(row, percent(arm.best_probability), "n").dataset.value = arm.best_probability ?? "";
         if (mayWrite && arm.retired) cell(row, "");
-        else action(row, "Retire", `Retire ${arm.arm}? It is not played any more; rewards of its decisions are still taken in. It cannot be brought back.`, `${base}/arms/retire`, { arm: arm.arm }, refresh);
+        else action(row, "Retire", `Retire ${arm.arm}? It will no longer be played; rewards of its decisions are still accepted. This cannot be undone.`, `${base}/arms/retire`, { arm: arm.arm }, refresh);
         rows.push(row);
       }
       renew($("#arms"), rows);
       const unit = view.periods_per_year ? `annualised with ${number(view.periods_per_year)} rewards per year` : "per reward";
       const watchable = view.intervals === "at all times";
-      figure("intervals").querySelector("figcaption").firstChild.textContent = `Sharpe ratio, ${unit}, with 95% intervals ${watchable ? "that hold at all times" : "at this moment (fixed-time)"}`;
+      figure("intervals").querySelector("figcaption").firstChild.textContent = `Sharpe ratio, ${unit}, with ${watchable ? "time-uniform" : "fixed-time"} 95% intervals`;
       const heavy = view.arms.filter((a) => a.heavy_tailed).map((a) => a.arm);
       $("#interval-note").textContent = (watchable
-        ? "Intervals are confidence sequences: all of them hold at all times together with probability 95%, so that they may be watched and acted on whenever one likes, if rewards of an arm are independent and do not drift."
-        : "This policy forgets, since arms may drift. Intervals are fixed-time: right at one moment chosen in advance, and not for whoever looks again and again.")
-        + (heavy.length ? ` Rewards of ${heavy.join(", ")} have heavy tails: there the promise is not kept.` : "");
+        ? "Intervals are confidence sequences: all of them hold simultaneously at all times with probability 95%, so you may look and act at any time, if the rewards of an arm are independent and do not drift."
+        : "This policy forgets, since arms may drift. Intervals are fixed-time: valid at one moment chosen in advance, not under repeated looks.")
+        + (heavy.length ? ` Rewards of ${heavy.join(", ")} have heavy tails, for which this is not guaranteed.` : "");
       const best = [view.best].flat();
       const listed = view.arms.filter((a) => !a.retired).sort((a, b) => (b.sharpe ?? -Infinity) - (a.sharpe ?? -Infinity)).slice(0, 40);
       Charts.intervals(figure("intervals"), `Sharpe ratios of ${listed.length} arms; the table below has the numbers`, listed.map((a) => ({ name: String(a.arm), estimate: a.sharpe, interval: a.sharpe_interval, best: best.includes(a.arm) })));
@@ -223,15 +223,15 @@
 
     function charts(view) {
       const s = { ...view.series, count: view.series.reward.length }, per = `one bar is ${span(s.width)}`;
-      figure("choices").querySelector("figcaption").firstChild.textContent = `Who was played when: decisions (${per})`;
+      figure("choices").querySelector("figcaption").firstChild.textContent = `Arms played over time: decisions (${per})`;
       Charts.bars(figure("choices"), "Decisions over time, by arm", s, s.asked, s.arms);
-      const kind = view.intervals === "at all times" ? "95% intervals that hold at all times" : "fixed-time 95% intervals";
-      figure("value").querySelector("figcaption").firstChild.textContent = `Estimated ${view.objective_name} per reward, from the tenth on, with ${kind}`;
+      const kind = view.intervals === "at all times" ? "time-uniform 95% intervals" : "fixed-time 95% intervals";
+      figure("value").querySelector("figcaption").firstChild.textContent = `Estimated ${view.objective_name} per reward, from the tenth reward on, with ${kind}`;
       Charts.lines(figure("value"), `Estimated value over time, by arm, with ${kind}`, s, s.value, s.arms.slice(0, s.value.length), number, s.value_low.map((low, k) => [low, s.value_high[k]]));
       const end = (sign) => s.reward.map((v, i) => (v === null || s.reward_error[i] === null ? null : v + sign * 1.96 * s.reward_error[i]));
       Charts.lines(figure("reward"), "Mean reward over time, with 95% intervals", s, [s.reward], ["mean reward"], number, [[end(-1), end(1)]]);
       Charts.lines(figure("exploration"), "Share of exploration over time", s, [s.exploration], ["exploration"], (v) => (v === null ? "–" : `${Math.round(100 * v)}%`));
-      Charts.lines(figure("pending"), "Pulls under way over time", s, [s.pending], ["under way"]);
+      Charts.lines(figure("pending"), "Pending pulls over time", s, [s.pending], ["pending"]);
       Charts.bars(figure("lost"), "Expired, late and cancelled over time", s, [s.expired, s.late, s.cancelled], ["expired", "rewarded late", "cancelled"]);
     }
 
@@ -242,21 +242,21 @@
 
     function lead(view) {
       const box = $("#lead"), best = [view.best].flat();
-      if (view.best === null) { box.textContent = "No arm leads yet: too few rewards were told."; return; }
+      if (view.best === null) { box.textContent = "No arm leads yet: too few rewards."; return; }
       const strong = document.createElement("strong"), arm = view.arms.find((a) => a.arm === best[0]);
       strong.textContent = best.join(", ");
-      /* First what may be acted on; the normal approximation, which is for one look only, comes after it and is called weaker. */
-      const words = [view.done ? " is what the finished campaign recommends." : " leads."], one = best.length === 1, watchable = view.intervals === "at all times";
-      if (separated(view)) words.push(`Probably best since ${new Date(view.leader_since).toLocaleString()}: ahead of all other arms with 95% confidence, at all times together. ${view.arms.some((a) => a.heavy_tailed) ? "Rewards have heavy tails, for which this is not promised." : "This may be acted on."}`);
+      /* First the statement that is safe to act on; the normal approximation, valid for a single look, comes second as the weaker one. */
+      const words = [view.done ? " is the recommendation of the finished campaign." : " leads."], one = best.length === 1, watchable = view.intervals === "at all times";
+      if (separated(view)) words.push(`Probably best since ${new Date(view.leader_since).toLocaleString()}: ahead of all other arms with 95% time-uniform confidence. ${view.arms.some((a) => a.heavy_tailed) ? "Rewards have heavy tails, for which this is not guaranteed." : "You may act on this."}`);
       else if (watchable && one) {
         const rival = view.leader.arm === best[0] ? view.leader.rival : view.leader.arm;
-        words.push(`It is not told apart from ${rival}${view.done ? "" : " yet"} (95% confidence, at all times together)${view.done ? "." : ": too early to act on."}`);
-      } else if (one) words.push("Arms may drift under this policy: no interval holds at all times.");
+        words.push(`It is not ${view.done ? "" : "yet "}separated from ${rival} (95% time-uniform confidence)${view.done ? "." : ": too early to act."}`);
+      } else if (one) words.push("Arms may drift under this policy: no interval is time-uniform.");
       box.replaceChildren(strong, words.join(" "));
       if (one && !separated(view) && arm.best_probability !== null) {
         const weaker = document.createElement("span");
         weaker.className = "weaker soft";
-        weaker.textContent = `Weaker, and for a single look at this moment only: by the normal approximation, it is best with probability ${percent(arm.best_probability)}.`;
+        weaker.textContent = `Weaker evidence, valid for a single look: by the normal approximation, it is best with probability ${percent(arm.best_probability)}.`;
         box.append(" ", weaker);
       }
     }
@@ -307,13 +307,13 @@
     let planned = false;
     function plan(view) {
       if (planned || view.done) return;
-      if (view.rewards && view.rewards_per_day === null) { $("#plan").textContent = "How long it takes cannot be said: no reward was told in the last seven days."; return; }
+      if (view.rewards && view.rewards_per_day === null) { $("#plan").textContent = "No estimate of the remaining time: no reward in the last seven days."; return; }
       if (view.rewards_per_day === null || view.arms.some((arm) => !arm.retired && arm.sharpe === null)) {
-        $("#plan").textContent = "How long it takes can be said once every arm has two different rewards.";
+        $("#plan").textContent = "The remaining time can be estimated once every arm has two different rewards.";
         return;
       }
       planned = true;
-      $("#plan").textContent = "Computing how long it takes at this pace …";
+      $("#plan").textContent = "Computing the remaining time at this pace …";
       api(`${base}/plan`).then((found) => { $("#plan").textContent = found.sentence; }, (error) => { $("#plan").textContent = `No plan: ${error.message}.`; });
     }
 
@@ -346,13 +346,13 @@
     $("#evaluate").addEventListener("submit", async (event) => {
       event.preventDefault();
       const said = $("#evaluation"), query = new URLSearchParams({ policy: $("#other").value, L: $("#other-L").value });
-      said.textContent = "Weighing the log …";
+      said.textContent = "Evaluating …";
       try { said.textContent = (await api(`${base}/evaluation?${query}`)).sentence; } catch (error) { said.textContent = `No answer: ${error.message}.`; }
     });
     $("#older").addEventListener("click", () => entries(true).catch(complain));
     $("#verify").addEventListener("click", async () => {
       say("Verifying …");
-      try { const found = await api(`${base}/verification`); say(found.ok ? `All is well: ${found.events.toLocaleString("en")} events lead to the state.` : found.problems.join("; "), !found.ok); } catch (error) { complain(error); }
+      try { const found = await api(`${base}/verification`); say(found.ok ? `Verified: ${found.events.toLocaleString("en")} events reproduce the state.` : found.problems.join("; "), !found.ok); } catch (error) { complain(error); }
     });
     $("#add-arm")?.addEventListener("submit", async (event) => {
       event.preventDefault();
@@ -370,7 +370,7 @@
       if (text("horizon")) body.horizon = Number(text("horizon"));
       if (text("lease")) body.lease = text("lease");
       if (text("explore")) body.explore = Number(text("explore"));
-      if (!(await confirmed(`Make the campaign ${body.name} with ${body.arms.length} arms?`))) return;
+      if (!(await confirmed(`Create the campaign ${body.name} with ${body.arms.length} arms?`))) return;
       try { await api("/api/campaigns", body); location.href = `/campaign/${encodeURIComponent(body.name)}`; } catch (error) { complain(error); }
     });
   }

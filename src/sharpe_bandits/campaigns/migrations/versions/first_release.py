@@ -1,4 +1,4 @@
-"""The tables of the first release that has campaigns."""
+"""The tables of the first release with campaigns."""
 
 import sqlalchemy as sa
 from alembic import op
