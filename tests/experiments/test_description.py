@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import kstest
 
 import sharpe_bandits as sb
-from sharpe_bandits.experiments.description import BadDescription, cases
+from sharpe_bandits.experiments.description import DescriptionError, cases
 
 BASE = {
     "horizon": 100,
@@ -167,7 +167,7 @@ def test_a_part_that_all_cases_have_need_not_stand_at_the_top():
     description = {key: value for key, value in BASE.items() if key != "horizon"}
     assert [c.horizon for c in cases({**description, "cases": [{"horizon": 50}, {"horizon": 60}]})] == [50, 60]
     assert [c.horizon for c in cases({**description, "sweep": {"horizon": [70, 80]}})] == [70, 80]
-    with pytest.raises(BadDescription, match="no horizon"):
+    with pytest.raises(DescriptionError, match="no horizon"):
         cases({**description, "cases": [{"horizon": 50}, {"set": "B"}]})
 
 
@@ -183,7 +183,7 @@ def test_let_is_computed_in_order_and_knows_variables_and_the_horizon():
     assert case.names["x"] == 468
     assert math.isclose(case.objective.L, math.sqrt(2 * math.log(468) / 468) / 8, rel_tol=1e-15)
     assert case.variables == {"K": 16}
-    with pytest.raises(BadDescription, match="no name in 'x'") as caught:
+    with pytest.raises(DescriptionError, match="no name in 'x'") as caught:
         made(let={"L": "x", "x": 1})
     assert caught.value.place == ("let", "L")
 
@@ -306,7 +306,7 @@ UCB = {"kind": "UCBRSSR", "L": 1}
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(changes, message, place):
-    with pytest.raises(BadDescription, match=message) as caught:
+    with pytest.raises(DescriptionError, match=message) as caught:
         made(**changes)
     assert caught.value.place == place
 
@@ -343,7 +343,7 @@ RANDOM = {"kind": "Uniform", "random": True, "repeat": 4, "low": "u1 * u2", "hig
     ],
 )
 def test_what_is_wrong_with_random_arms_is_said_before_any_run(entries, message, place):
-    with pytest.raises(BadDescription, match=message) as caught:
+    with pytest.raises(DescriptionError, match=message) as caught:
         made(arms=entries)
     assert caught.value.place == place
 
@@ -351,7 +351,7 @@ def test_what_is_wrong_with_random_arms_is_said_before_any_run(entries, message,
 def test_missing_parts_are_named():
     for key in BASE:
         description = {k: v for k, v in BASE.items() if k != key}
-        with pytest.raises(BadDescription, match=f"has no {key}; add it"):
+        with pytest.raises(DescriptionError, match=f"has no {key}; add it"):
             cases(description)
 
 
@@ -366,11 +366,11 @@ def test_any_part_may_be_swept_and_is_told_apart_by_its_kinds():
 
 @pytest.mark.parametrize("sweep", [{"runs": [100, 200]}, {"seed": [1, 2]}, {"checkpoints": [5, 9]}])
 def test_what_all_cases_share_is_not_swept(sweep):
-    with pytest.raises(BadDescription, match="is the same for all cases"):
+    with pytest.raises(DescriptionError, match="is the same for all cases"):
         made(sweep=sweep)
 
 
 @pytest.mark.parametrize("name", ["K", "n"])
 def test_a_case_is_not_labelled_with_another_number_than_it_has(name):
-    with pytest.raises(BadDescription, match=f"{name} is 7 here, but the"):
+    with pytest.raises(DescriptionError, match=f"{name} is 7 here, but the"):
         made(sweep={name: [7, 9]})

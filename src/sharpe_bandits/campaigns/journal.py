@@ -18,7 +18,7 @@ from ..errors import SharpeBanditsError, StoreError
 from ..policies.base import Policy
 from . import ledger as log
 from .database import Database, Prepared
-from .decisions import EXPIRED, PENDING, utc_time
+from .decisions import EXPIRED, PENDING, State, utc_time
 from .ledger import Event, Ledger, Settings
 from .schema import decisions
 from .statements import ASKED_COLUMNS, statements_of
@@ -196,7 +196,7 @@ class Change:
         #: Whether the state may have been changed.
         self.touched = False
         #: Decisions whose state changed: number -> state and reward.
-        self.settled: dict[int, tuple[str, float | None]] = {}
+        self.settled: dict[int, tuple[State, float | None]] = {}
 
     def part(self, work: Callable[[Change], T]) -> T:
         """Run ``work`` as one of many operations in this transaction: if it fails, it has no effect."""
@@ -235,7 +235,7 @@ class Change:
         made = self._made[row["number"]] = self._made[row["key"]] = SimpleNamespace(reward=None, told=None, **row)
         return made
 
-    def settle(self, number: int, state: str, reward: float | None) -> None:
+    def settle(self, number: int, state: State, reward: float | None) -> None:
         """Set the new state of a decision."""
         self.settled[number] = state, reward
 

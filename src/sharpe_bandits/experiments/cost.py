@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..engine.spec import BATCHES
 from ..simulation import bytes_per_run, machine_memory
-from .description import BadDescription, Case
+from .description import Case, DescriptionError
 
 #: Maximum number of days on one core.
 LONGEST = 1000
@@ -27,7 +27,7 @@ def check_cost(cases: list[Case], runs: int, checkpoints: int) -> None:
             ("arms", max(c.environment.K for c in cases)), ("checkpoints", checkpoints),
         )
     )  # fmt: skip
-    raise BadDescription(
+    raise DescriptionError(
         f"this experiment is too large: {_short(rounds)} rounds, about {_short(days)} days on one core, and "
         f"{_short(needed // 2**30)} GiB of memory for its results; the limits are {LONGEST:,} days and the "
         f"{there / 2**30:.0f} GiB of this machine; make one of these smaller: {largest}",

@@ -44,7 +44,7 @@ MOST_CHECKPOINTS = 10_000
 _PARTS = {"arms": catalogue.arms, "policies": catalogue.policies, "objective": catalogue.objectives}
 
 
-class BadDescription(InvalidInputError):
+class DescriptionError(InvalidInputError):
     """A description that cannot be used; ``place`` says where, as in ("policies", 1, "kind")."""
 
     def __init__(self, message: str, *place: str | int) -> None:
@@ -57,10 +57,10 @@ def at(*place: str | int) -> Iterator[None]:
     """Attach a place in the description to errors raised here, unless they already have one."""
     try:
         yield
-    except BadDescription:
+    except DescriptionError:
         raise
     except SharpeBanditsError as error:
-        raise BadDescription(str(error), *place) from None
+        raise DescriptionError(str(error), *place) from None
 
 
 @dataclass(frozen=True)
@@ -95,15 +95,15 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
         if key not in KEYS:
             raise misnamed("key", key, KEYS, key)
     if description.get("metric", "regret") not in _METRICS:
-        raise BadDescription(f"metric must be one of {_METRICS}, got {shown(description['metric'])}", "metric")
+        raise DescriptionError(f"metric must be one of {_METRICS}, got {shown(description['metric'])}", "metric")
     table = description.get("cases", [{}])
     if not isinstance(table, list) or not table or not all(isinstance(case, dict) for case in table):
-        raise BadDescription(f"cases must be a list of tables, got {shown(table)}", "cases")
+        raise DescriptionError(f"cases must be a list of tables, got {shown(table)}", "cases")
     sweep = description.get("sweep", {})
     if not isinstance(sweep, dict) or not all(isinstance(v, list) and v for v in sweep.values()):
-        raise BadDescription("sweep must be a table of non-empty lists, as in sweep = { L = [0.5, 5] }", "sweep")
+        raise DescriptionError("sweep must be a table of non-empty lists, as in sweep = { L = [0.5, 5] }", "sweep")
     if (number := len(table) * math.prod(map(len, sweep.values()))) > MOST_CASES:
-        raise BadDescription(
+        raise DescriptionError(
             f"there are {number if number < 10**9 else 'more than 10^9'} cases, at most {MOST_CASES:,} are allowed; "
             "shorten the lists of sweep, or make several files",
             "sweep" if sweep else "cases",
@@ -111,13 +111,13 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
     for place, varied in (("sweep", sweep), *(("cases", case) for case in table)):
         for key in varied:
             if key in _SHARED:
-                raise BadDescription(f"{key} is the same for all cases; set it at the top, or make two files", place)
+                raise DescriptionError(f"{key} is the same for all cases; set it at the top, or make two files", place)
             with at(place):
                 check_name("the name of a variable", key)
     needed = ["horizon", "arms", "objective", *(["policies"] if description.get("metric") != "coverage" else [])]
     for key in needed:
         if key not in description and key not in sweep and not all(key in case for case in table):
-            raise BadDescription(f"the description has no {key}; add it", key)
+            raise DescriptionError(f"the description has no {key}; add it", key)
     with at("checkpoints"):
         whole("checkpoints", description.get("checkpoints", 1), 1, MOST_CHECKPOINTS)
     found: dict[str, Case] = {}
@@ -128,7 +128,7 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
             told = {key: _told(value, sweep[key]) for key, value in swept.items() if key in _BY_KIND}
             try:
                 made = _case(dict(description), {**case, **swept}, told)
-            except BadDescription as error:
+            except DescriptionError as error:
                 part = error.place[0]
                 if part in swept:
                     error.place = ("sweep", part)
@@ -136,7 +136,7 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
                     error.place = ("cases", number, *error.place)
                 raise
             if made.label in found:
-                raise BadDescription(
+                raise DescriptionError(
                     f"two cases cannot be distinguished (both are {made.label!r}); give each its own variable, as in "
                     'cases = [{ set = "A", ... }, { set = "B", ... }]',
                     *(("cases", number) if number else ("sweep",)),
@@ -147,7 +147,7 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
                 (arms, MOST_ARMS_IN_ALL, "arms"), (policies, MOST_POLICIES_IN_ALL, "policies"),
             ):  # fmt: skip
                 if count > most:
-                    raise BadDescription(
+                    raise DescriptionError(
                         f"all cases together have more than {most:,} {what}; shorten the lists of sweep or cases, or "
                         "make several files",
                         "sweep" if sweep else "cases",
@@ -180,14 +180,14 @@ def _case(description: dict[str, Any], variation: dict[str, Any], told: dict[str
     horizon = _whole("horizon", description["horizon"], names, (2, LARGEST_HORIZON), "horizon")
     names["n"] = horizon
     if not isinstance(description.get("let", {}), dict):
-        raise BadDescription(
+        raise DescriptionError(
             f'let must be a table, as in let = {{ x = "n / 2" }}, got {shown(description["let"])}', "let"
         )
     for name, expression in description.get("let", {}).items():
         names[name] = _number(expression, names, "let", name)
     if not (is_number(names.get("L", 1)) and names.get("L", 1) > 0):
         where = ("let", "L") if "L" in description.get("let", {}) else ("L",)
-        raise BadDescription(
+        raise DescriptionError(
             f"L is the name of the regulariser, a number above 0, but it is {shown(names['L'])}", *where
         )
     environment = _playground(description, names, horizon)
@@ -196,16 +196,16 @@ def _case(description: dict[str, Any], variation: dict[str, Any], told: dict[str
     for place, entry in _listed(description["policies"], "policies") if "policies" in description else []:
         policy = _build("policies", entry, place, names)
         if policy.name in policies:
-            raise BadDescription(f"two policies are called {policy.name!r}; give one of them another name", *place)
+            raise DescriptionError(f"two policies are called {policy.name!r}; give one of them another name", *place)
         try:
             prepare(Spec(policy, environment, horizon, 2, 0, (horizon,)))  # so that errors are reported now
         except InvalidInputError as error:
-            raise BadDescription(str(error), *place) from None
+            raise DescriptionError(str(error), *place) from None
         policies[policy.name] = policy
     objective = _build("objective", description["objective"], ("objective",), names)
     for name, true, what in (("n", horizon, "horizon"), ("K", environment.K, "number of arms")):
         if variables.get(name, true) != true:
-            raise BadDescription(
+            raise DescriptionError(
                 f"{name} is {shown(variables[name])} here, but the {what} is {true}; {name} is the name of that "
                 f'number: use it in its definition, as in {"horizon" if name == "n" else "repeat"} = "{name}"',
                 name,
@@ -221,7 +221,7 @@ def _listed(entries: Any, part: str) -> list[tuple[Place, dict[str, Any]]]:
     if isinstance(entries, dict):
         return [((part,), entries)]
     if not isinstance(entries, list) or not entries or not all(isinstance(e, dict) for e in entries):
-        raise BadDescription(f"{part} must be a list of tables with a kind each, got {shown(entries)}", part)
+        raise DescriptionError(f"{part} must be a list of tables with a kind each, got {shown(entries)}", part)
     return [((part, number), entry) for number, entry in enumerate(entries)]
 
 
@@ -233,10 +233,10 @@ def _playground(description: dict[str, Any], names: dict[str, Any], horizon: int
         return environment
     given = description["switches"]
     if not isinstance(given, list) or not given or not all(isinstance(entry, dict) for entry in given):
-        raise BadDescription(f"switches must be a list of tables with after and arms, got {shown(given)}", "switches")
+        raise DescriptionError(f"switches must be a list of tables with after and arms, got {shown(given)}", "switches")
     entries = _listed(given, "switches")
     if not isinstance(environment, Bandit):
-        raise BadDescription("random arms cannot switch; leave random or switches out", "switches")
+        raise DescriptionError("random arms cannot switch; leave random or switches out", "switches")
     parts, after = [environment], []
     for place, entry in entries:
         for key in entry:
@@ -246,11 +246,11 @@ def _playground(description: dict[str, Any], names: dict[str, Any], horizon: int
         after.append(_whole("after", entry["after"], names, (1, LARGEST_HORIZON), *place, "after"))
         try:
             part = _environment(entry["arms"], names, clock)
-        except BadDescription as error:
+        except DescriptionError as error:
             error.place = (*place, *error.place)
             raise
         if not isinstance(part, Bandit):
-            raise BadDescription("random arms cannot switch; leave random out", *place, "arms")
+            raise DescriptionError("random arms cannot switch; leave random out", *place, "arms")
         parts.append(part)
     with at("switches"):
         switching = SwitchingBandit(parts, after)
@@ -269,27 +269,27 @@ def _environment(entries: Any, names: dict[str, Any], clock: Any) -> Environment
         lengths = {len(column) for column in columns.values()} or {1}
         if len(lengths) > 1:
             told = ", ".join(f"{key} {len(column)}" for key, column in columns.items())
-            raise BadDescription(f"the lists of these arms differ in length ({told}); give one value per arm", *place)
+            raise DescriptionError(f"the lists of these arms differ in length ({told}); give one value per arm", *place)
         given = rest.pop("repeat", *lengths)
         repeat = _whole("repeat", given, names, (1, MOST_ARMS), *place, "repeat")
         if columns and repeat > max(lengths):
-            raise BadDescription(f"repeat asks for {repeat} arms, but a list has only {max(lengths)} values", *place)
+            raise DescriptionError(f"repeat asks for {repeat} arms, but a list has only {max(lengths)} values", *place)
         if len(arms) + repeat > MOST_ARMS:
-            raise BadDescription(f"a bandit has at most {MOST_ARMS:,} arms here; leave some out", *place)
+            raise DescriptionError(f"a bandit has at most {MOST_ARMS:,} arms here; leave some out", *place)
         for j in range(repeat):
             row = {key: column[j] for key, column in columns.items()}
             arms.append(_build("arms", {**rest, **row}, place, {**names, "i": len(arms) + 1}))
     try:
         return Bandit(arms, clock=clock)
     except InvalidInputError as error:
-        raise BadDescription(str(error), "clock" if str(error).startswith("clock") else "arms") from None
+        raise DescriptionError(str(error), "clock" if str(error).startswith("clock") else "arms") from None
 
 
 def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -> RandomBandit:
     """New random Uniform arms in every run; u1 and u2 are uniform on [0, 1], independent for every arm and run."""
     place, entry = tables[0]
     if len(tables) != 1 or entry.get("kind") != "Uniform":
-        raise BadDescription("random arms are given by one entry of kind Uniform with low and high", *place)
+        raise DescriptionError("random arms are given by one entry of kind Uniform with low and high", *place)
     for key in entry:
         if key not in ("kind", "random", "repeat", "low", "high"):
             raise misnamed("parameter of random Uniform arms", key, ("low", "high", "repeat"), *place, key)
@@ -304,10 +304,10 @@ def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -
 
     try:
         draw(np.random.default_rng(0))  # so that errors are reported now
-    except BadDescription:
+    except DescriptionError:
         raise
     except (InvalidInputError, ValueError, TypeError) as error:  # values that are not numbers, or too many
-        raise BadDescription(f"low and high must be a number or an expression each: {error}", *place) from None
+        raise DescriptionError(f"low and high must be a number or an expression each: {error}", *place) from None
     text = f"Uniform({entry['low']}, {entry['high']})"
     words = set(re.findall(r"\w+", text))
     used = [f"{name} = {shown(value)}" for name, value in names.items() if name in words]
@@ -318,12 +318,12 @@ def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -
 def _build(part: str, entry: Any, place: Place, names: Mapping[str, Any]) -> Any:
     """A policy, arm or objective from its table."""
     if not isinstance(entry, Mapping):
-        raise BadDescription(f"{part} must be a table with a kind, got {shown(entry)}", *place)
+        raise DescriptionError(f"{part} must be a table with a kind, got {shown(entry)}", *place)
     values = dict(entry)
     known = _PARTS[part]()
     singular = {"policies": "policy", "arms": "arm", "objective": "objective"}[part]
     if "kind" not in values:
-        raise BadDescription(f"this {singular} has no kind; there are {', '.join(known)}", *place)
+        raise DescriptionError(f"this {singular} has no kind; there are {', '.join(known)}", *place)
     kind = values.pop("kind")
     if not isinstance(kind, str) or kind not in known:
         raise misnamed(singular, kind, known, *place, "kind")
@@ -347,13 +347,13 @@ def _build(part: str, entry: Any, place: Place, names: Mapping[str, Any]) -> Any
         return as_arm(made) if part == "arms" else made
     except (SharpeBanditsError, TypeError) as error:
         first = str(error).split(" ")[0]  # most errors start with the parameter
-        raise BadDescription(f"{kind}: {error}", *place, *([first] if first in values else [])) from None
+        raise DescriptionError(f"{kind}: {error}", *place, *([first] if first in values else [])) from None
 
 
 def _complete(kind: str, required: Iterable[str], given: Mapping[str, Any], place: Place) -> None:
     missing = [key for key in required if key not in given]
     if missing:
-        raise BadDescription(f"{kind} needs {' and '.join(missing)}; add it", *place)
+        raise DescriptionError(f"{kind} needs {' and '.join(missing)}; add it", *place)
 
 
 def _number(value: Any, names: Mapping[str, Any], *place: str | int) -> Any:
@@ -366,9 +366,9 @@ def _whole(name: str, value: Any, names: Mapping[str, Any], bounds: tuple[int, i
         return whole(name, evaluate(value, names), *bounds)
 
 
-def misnamed(what: str, name: Any, known: Iterable[str], *place: str | int) -> BadDescription:
+def misnamed(what: str, name: Any, known: Iterable[str], *place: str | int) -> DescriptionError:
     """The error for an unknown name, with the nearest known one."""
-    return BadDescription(str(unknown(what, name, known)), *place)
+    return DescriptionError(str(unknown(what, name, known)), *place)
 
 
 def _short(value: Any) -> str:

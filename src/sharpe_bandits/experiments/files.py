@@ -15,7 +15,7 @@ from ..names import check_name
 from ..results import Metric
 from ..validation import one_of, whole
 from .cost import check_cost
-from .description import KEYS, BadDescription, Case, at, cases, misnamed
+from .description import KEYS, Case, DescriptionError, at, cases, misnamed
 from .panel import CHECKPOINTS
 from .toml_lines import Place, line_of
 
@@ -55,7 +55,7 @@ def read(path: str | os.PathLike[str], runs: int | None = None, seed: int | None
     try:
         _check_depth(content)
         return _understood(content, file.stem, runs, seed)
-    except BadDescription as error:
+    except DescriptionError as error:
         raise InvalidInputError(f"{file}, line {line_of(text, error.place)}: {error.message}") from None
 
 
@@ -86,7 +86,7 @@ def _check_depth(content: dict[str, Any]) -> None:
         inner = ((place, thing.items() if isinstance(thing, dict) else enumerate(thing)) for place, thing in level)
         level = [((*place, k), v) for place, held in inner for k, v in held if isinstance(v, (dict, list))]
     if level:
-        raise BadDescription(f"tables and lists are nested too deeply; {DEEPEST} levels suffice", *level[0][0])
+        raise DescriptionError(f"tables and lists are nested too deeply; {DEEPEST} levels suffice", *level[0][0])
 
 
 def _understood(content: dict[str, Any], name: str, runs: int | None, seed: int | None) -> ExperimentFile:

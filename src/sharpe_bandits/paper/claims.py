@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class Verdict:
 
     id: str
     panel: str
-    profile: str
+    profile: Literal["paper", "authors", ""]
     says: str
     verdict: Judgement
     evidence: tuple[Evidence, ...]

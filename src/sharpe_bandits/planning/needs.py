@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 #: The purpose of a simulated budget.
-BRACKET, FIT, VERIFY, ASKED, CURVE = "bracket", "fit", "verify", "asked", "curve"
-STAGES = (BRACKET, FIT, VERIFY, ASKED, CURVE)
+Stage = Literal["bracket", "fit", "verify", "asked", "curve"]
+STAGES: tuple[Stage, ...] = get_args(Stage)
+BRACKET, FIT, VERIFY, ASKED, CURVE = STAGES
 #: The method that sees every arm in every period, and takes the one that looks best: not a bandit.
 EVERY_ARM = "every arm seen in every period"
 
@@ -39,7 +40,7 @@ class Point:
         rounds
     runs, wrong : int
         number of runs, and of those that did not find the best arm
-    stage : str
+    stage : Stage
         the purpose of the simulation
     """
 
@@ -47,7 +48,7 @@ class Point:
     budget: int
     runs: int
     wrong: int
-    stage: str
+    stage: Stage
 
     @property
     def error(self) -> Estimate:

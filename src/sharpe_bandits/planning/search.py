@@ -30,7 +30,7 @@ from ..policies.base import EliminationPolicy, check_policy, listed
 from ..simulation import LARGEST_HORIZON, LARGEST_SEED, simulate
 from ..validation import check_keywords, real, whole
 from .crossing import Line, fit
-from .needs import ASKED, BRACKET, CURVE, EVERY_ARM, FIT, STAGES, VERIFY, Need, Plan, Point
+from .needs import ASKED, BRACKET, CURVE, EVERY_ARM, FIT, STAGES, VERIFY, Need, Plan, Point, Stage
 from .phases import drawn_directly, recommended
 from .problem import BestArmProblem
 
@@ -197,7 +197,7 @@ class _Play:
     say: Callable[[str], None]
     points: list[Point]
 
-    def __call__(self, methods: Sequence[Any], budget: int, runs: int, stage: str, turn: int = 0) -> list[Point]:
+    def __call__(self, methods: Sequence[Any], budget: int, runs: int, stage: Stage, turn: int = 0) -> list[Point]:
         counts = self.wrong(methods, budget, runs, (self.seed, STAGES.index(stage), turn, budget))
         found = [Point(m.name, budget, runs, count, stage) for m, count in zip(methods, counts, strict=True)]
         self.points += found
@@ -213,7 +213,7 @@ class _Play:
         """Whether the cost of a run does not grow with the budget."""
         raise AssertionError(f"{type(self).__name__} plays nothing")
 
-    def of(self, policy: str, *stages: str) -> list[Point]:
+    def of(self, policy: str, *stages: Stage) -> list[Point]:
         return [point for point in self.points if point.policy == policy and point.stage in stages]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,8 +83,8 @@ def _links(content: Content, ids: list[str]) -> list[tuple[str, str]]:
     return [*links, ("Methods", "made")]
 
 
-def _claim(id: str, verdicts: list[Verdict], profiles: list[str]) -> tuple[str, str, list[Verdict | None]]:
-    by_profile = {v.profile: v for v in verdicts if v.id == id}
+def _claim(id: str, verdicts: list[Verdict], profiles: Sequence[str]) -> tuple[str, str, list[Verdict | None]]:
+    by_profile: dict[str, Verdict] = {v.profile: v for v in verdicts if v.id == id}
     return id, next(iter(by_profile.values())).says, [by_profile.get(profile) for profile in profiles]
 
 

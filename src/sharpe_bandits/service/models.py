@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
+from ..campaigns.decisions import State
+
 #: A reward, or another number.
 Number = StrictInt | StrictFloat
 Count = Annotated[StrictInt, Field(ge=1, le=10_000)]
@@ -85,7 +87,7 @@ class DecisionModel(BaseModel):
     probability: float | None
     key: str | None
     worker: str | None
-    state: str
+    state: State
     reward: float | None
     told: str | None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 from ..arms.bandit import Bandit
 from ..arms.normal import Normal
@@ -22,7 +22,7 @@ DAY, YEAR = 86_400.0, 365.25 * 86_400.0
 _RECENT = 7 * DAY
 
 
-def per_day(activity: Activity, now: float, kind: str) -> Estimate | None:
+def per_day(activity: Activity, now: float, kind: Literal["asked", "rewarded"]) -> Estimate | None:
     """Decisions ("asked") or rewards ("rewarded") per day, over the last seven days or the campaign's life if that is
     shorter; None if there were none. The standard error is that of a Poisson process."""
     begin = max(activity.start, now - _RECENT)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 from urllib.parse import quote, urlsplit
 
 from ..errors import InvalidInputError, UnreadableDataError, shown
@@ -32,7 +32,8 @@ from .problems import MEDIA_TYPE, RETRY_AFTER, problem
 #: Routes that need no token: method and path, or a path prefix that ends in "/".
 OPEN = {("GET", "/sign-in"), ("POST", "/sign-in"), ("POST", "/sign-out"), ("GET", "/health"), ("GET", "/static/")}
 #: What a token may do.
-READ, WRITE = "read", "write"
+Access = Literal["read", "write"]
+READ, WRITE = get_args(Access)
 #: Bytes of a body, of a path with its query, and seconds that a body may take to arrive.
 LARGEST_BODY, LONGEST_PATH, SLOWEST_BODY = 2**20, 8192, 30.0
 #: Requests per second, and burst size, of an address without a token.
@@ -65,11 +66,11 @@ class Token:
     """A token: its name, what it may do, and its digest; the token itself is not kept."""
 
     name: str
-    access: str
+    access: Access
     digest: bytes
 
     @classmethod
-    def of(cls, name: str, access: str, token: str) -> Token:
+    def of(cls, name: str, access: Access, token: str) -> Token:
         return cls(name, access, _digest(token))
 
 
