@@ -49,7 +49,7 @@ def test_missing_or_doubled_runs_are_refused():
         merge(spec, [parts[0], parts[2]])
     with pytest.raises(sb.InvalidInputError, match="run 2 is missing or duplicated"):
         merge(spec, [parts[0], parts[0], parts[1]])
-    with pytest.raises(sb.InvalidInputError, match="hold 4 runs, not 6"):
+    with pytest.raises(sb.InvalidInputError, match="have 4 runs, not 6"):
         merge(spec, parts[:2])
 
 

@@ -20,7 +20,7 @@ from tests.messages import says
 
 
 def test_budgets_mean_nothing_with_full_feedback():
-    with pytest.raises(sb.InvalidInputError, match="SHSR shares out a budget of pulls"):
+    with pytest.raises(sb.InvalidInputError, match="SHSR divides a budget of pulls"):
         sb.simulate(sb.SHSR(L=0.5), sb.Tape(TABLE.T, clock="rounds"), horizon=200, runs=1, feedback="full")
     with pytest.raises(sb.InvalidInputError, match="feedback must be one of"):
         sb.simulate(sb.UCB1(), sb.Tape(TABLE.T, clock="rounds"), horizon=200, runs=1, feedback="half")

@@ -88,7 +88,7 @@ def test_by_default_it_plays_the_usual_policies_into_out(file, capsys):
     ("arguments", "words"),
     [
         (["--policies", "SF-UBC"], "no policy is called 'SF-UBC': did you mean 'SF-UCB'? sharpe-bandits policies"),
-        (["--policies", "SHSR", "--full-feedback"], "SHSR shares out a budget of pulls"),
+        (["--policies", "SHSR", "--full-feedback"], "SHSR divides a budget of pulls"),
         (["--cost", "2"], "cost must be a share of wealth"),
         (["--columns", "east"], "there is only 'east'; give at least two"),
         (["--runs", "0"], "runs must be a whole number at least 2, got 0"),

@@ -144,9 +144,9 @@ def test_unequal_histories(daily):
     equal = [np.nan_to_num(row[there]).mean() for row, there in zip(x, ~np.isnan(x) | (np.arange(4) == 0), strict=True)]
     np.testing.assert_allclose(found[EQUAL].held.gross, equal, atol=1e-15)
     assert found["best in hindsight"].rule.startswith("d, whose")  # of a and d, which are there throughout
-    with pytest.raises(sb.InvalidInputError, match="needs columns of the same history"):
+    with pytest.raises(sb.InvalidInputError, match="needs columns (of|with) the same history"):
         sb.replay(frame, ["SF-UCB"], kind="returns", periods_per_year=252, missing="keep", paths="blocks", runs=2)
-    with pytest.raises(sb.InvalidInputError, match="needs columns of the same history"):
+    with pytest.raises(sb.InvalidInputError, match="needs columns (of|with) the same history"):
         sb.BestArmProblem.from_returns(sb.read_returns(frame, kind="returns", periods_per_year=252, missing="keep"))
 
 
