@@ -66,7 +66,7 @@ def test_decisions_are_those_of_an_agent(run, desk):
     for number in range(1, 31):
         assert run("ask", "desk") == f"{number}\t{agent.ask()}\n"
         reward = 0.01 * (number % 7) - 0.02
-        assert run("tell", "desk", number, reward) == f"decision {number} paid {reward:g}\n"
+        assert run("tell", "desk", number, reward) == f"reward {reward:g} recorded for decision {number}\n"
         agent.tell(desk.decision(number).arm, reward)
     assert {arm.arm: arm.pulls for arm in desk.status().arms} == agent.pulls
 
@@ -80,7 +80,7 @@ def test_a_key_is_asked_for_once(run, desk):
 
 def test_a_decision_is_withdrawn(run, desk):
     run("ask", "desk")
-    assert run("cancel", "desk", 1) == "decision 1 is cancelled\n"
+    assert run("cancel", "desk", 1) == "decision 1 cancelled\n"
     assert desk.decision(1).state == "cancelled"
 
 
@@ -97,7 +97,7 @@ def test_rewards_go_by_key_too(run, desk, folder):
     for key in "ab":
         run("ask", "desk", "--key", key)
     (folder / "paid.csv").write_text("key,reward\nb,0.2\na,0.1\n")
-    assert run("import", "desk", "paid.csv") == "2 rewards are recorded\n"
+    assert run("import", "desk", "paid.csv") == "2 rewards recorded\n"
     assert [desk.decision(n).reward for n in (1, 2)] == [0.1, 0.2]
 
 
@@ -118,7 +118,7 @@ def test_a_file_that_is_wrong_changes_nothing(run, desk, folder, capsys, text, s
 
 
 def test_arms_come_and_go(run, desk):
-    assert run("add-arm", "desk", "quality") == "arms that are played: momentum, carry, value, quality\n"
+    assert run("add-arm", "desk", "quality") == "active arms: momentum, carry, value, quality\n"
     assert run("retire-arm", "desk", "carry", "--json") == {"arms": ["momentum", "value", "quality"]}
     assert {run("ask", "desk", "--json")["arm"] for _ in range(6)} == {"momentum", "value", "quality"}
 
@@ -177,7 +177,7 @@ def test_a_store_lists_its_campaigns_and_is_up_to_date(run, desk, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["create", "x", "--policy", "SF-UCB", "--arms", "a", "b"], "give --L, in the unit of the variance"),
+        (["create", "x", "--policy", "SF-UCB", "--arms", "a", "b"], "give --L, in units of the variance"),
         (["ask", "nobody"], "nobody"),
         (["tell", "desk", "99", "0.1"], "99"),
         (["export", "desk", "--out", "all.xls"], "--out must end in .csv, .parquet or .json, got 'all.xls'"),

@@ -125,7 +125,7 @@ def test_an_interrupt_from_a_terminal_ends_a_local_cluster_without_a_word_from_i
     ("words", "said"),
     [
         (["--dask", "nowhere"], "--dask takes local or the address of a scheduler, such as tcp://scheduler:8786"),
-        (["--dask", "tcp://127.0.0.1:9", "--workers", "2"], "has workers of its own"),
+        (["--dask", "tcp://127.0.0.1:9", "--workers", "2"], "has its own workers"),
         (["--dask", "local", "--workers", "0"], "--workers"),
     ],
 )

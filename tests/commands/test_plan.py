@@ -55,7 +55,7 @@ def test_the_command_says_how_far_the_error_came(tmp_path, capsys):
     assert main(["plan", "--sharpes", "1", "0.5", "--max-budget", "300", "--runs", "200", "--out", str(tmp_path)]) == 1
     out, err = capsys.readouterr()
     assert "more than 300" in out
-    assert "no method comes down to an error of 0.05 within 300 rounds; raise --max-budget or --error" in err
+    assert "no method reaches an error of 0.05 within 300 rounds; raise --max-budget or --error" in err
     assert (tmp_path / "plan.html").exists()
 
 
@@ -76,7 +76,7 @@ def test_the_command_with_a_table(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["plan"], ("given by one of", "none of them")),
+        (["plan"], ("give the arms by one of", "none of them")),
         ([*GIVEN, "--sharpes", "1", "2"], ("--gap together with --sharpes",)),
         (["plan", "--arms", "4"], ("also need --best-sharpe and --gap",)),
         (["plan", "--table", "x.csv"], ("a table needs --kind and --periods-per-year",)),

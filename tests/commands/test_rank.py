@@ -51,7 +51,7 @@ def test_it_prints_and_saves_what_the_library_computes(file, capsys):
     words = " ".join(out.split())
     for text in (
         f"{slow.annual_sharpe:.1f}", f"[{slow.annual_sharpe_low:.1f}, {slow.annual_sharpe_high:.1f}]", "90% interval",
-        "7 (5 not given, taken to be independent)", "Sharpe ratios 0.80 (as given)",
+        "7 (5 not given, assumed to be independent)", "Sharpe ratios 0.80 (as given)",
         "0.02 annual, 0.001652 per period", "12 periods per year", "L = 0.0001", "blocks of 2 rows", "seed 5",
         "multiplied returns by 0.01", "dropped 1 of 40 rows: 1 value missing", "saved: out/ranking.html",
     ):  # fmt: skip

@@ -71,7 +71,7 @@ def test_other_starts_and_blocks(file, capsys):
             (paths, 150, None) if paths == "starts" else (paths, 400, 4.0)
         )
     words = " ".join(capsys.readouterr().out.split())
-    assert "3 of each policy on 150 rows that begin at a random one" in words
+    assert "3 of each policy on 150 consecutive rows from a random start" in words
     assert "3 of each policy on 400 rows resampled in blocks of 4 on average" in words
 
 
@@ -138,8 +138,8 @@ def test_decisions_and_costs_reach_the_library(file, capsys):
     )  # fmt: skip
     assert json.loads((file.parent / "mine" / "replay.json").read_text()) == json.loads(json.dumps(found.to_dict()))
     for text in (
-        "every week; a round of a policy is one such period, 2 columns at a time in equal parts, each for 2",
-        "the first 50 rows are seen and not played",
+        "every week; a round of a policy is one such period, 2 columns at a time in equal parts, each for at least 2",
+        "the first 50 rows are observed, not played",
         "0.001 to 0.004 of wealth per switch, by column; policies",
     ):
         assert text in words

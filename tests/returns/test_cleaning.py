@@ -33,27 +33,27 @@ def test_time_zones(tmp_path):
     utc = pd.DatetimeIndex(DAYS, tz="America/New_York")
     found = prices(frame().set_index(utc))
     assert str(found.dates[0])[:16] == "2020-01-03T05:00"
-    assert found.notes == ("dates are in UTC; the table had them in America/New_York",)
+    assert found.notes == ("dates were converted from America/New_York to UTC",)
     mixed = CSV.replace(DAYS[0], f"{DAYS[0]}T16:00-05:00").replace(DAYS[1], f"{DAYS[1]}T16:00-04:00")
     path = written(tmp_path, mixed)
     with pytest.raises(
         sb.InvalidInputError,
-        match=says("several time zones: line 3 (2020-01-03T20:00:00) is of UTC-04:00", "UTC-05:00", "timezones='utc'"),
+        match=says("several time zones: line 3 (2020-01-03T20:00:00) has UTC-04:00", "UTC-05:00", "timezones='utc'"),
     ):
         prices(path)
     found = prices(path, timezones="utc")
     assert str(found.dates[0])[:16] == "2020-01-03T20:00"
     assert str(found.dates[1])[:16] == "2020-01-06T00:00"
     assert found.notes == (
-        "dates of several time zones (UTC-05:00, UTC-04:00, no time zone) are in UTC, those without one taken to be so "
-        "already",
+        "dates in several time zones (UTC-05:00, UTC-04:00, no time zone) were converted to UTC, those without one "
+        "assumed to be in UTC already",
     )
 
 
 def test_time_zones_of_objects():
     zones = [ZoneInfo("Europe/Paris"), ZoneInfo("Asia/Tokyo")] * 2
     index = pd.Index([datetime.datetime(2020, 1, 2 + k, 12, tzinfo=z) for k, z in enumerate(zones)], dtype=object)
-    with pytest.raises(sb.InvalidInputError, match=says("row 2 of 4", "is of Asia/Tokyo", "Europe/Paris")):
+    with pytest.raises(sb.InvalidInputError, match=says("row 2 of 4", "has Asia/Tokyo", "Europe/Paris")):
         prices(frame().set_index(index))
     assert str(prices(frame().set_index(index), timezones="utc").dates[0])[:16] == "2020-01-03T03:00"
 
@@ -76,7 +76,7 @@ def test_duplicates():
     doubled = pd.concat([frame(), pd.DataFrame({"A": [1.0], "B": [2.0]}, index=[pd.Timestamp(DAYS[-1])])])
     with pytest.raises(
         sb.InvalidInputError,
-        match=says("row 4 of 5 (2020-01-07) and row 5 of 5", "1 row too many", "duplicates='first'", "'last'"),
+        match=says("row 4 of 5 (2020-01-07) and row 5 of 5", "1 duplicate row in all", "duplicates='first'", "'last'"),
     ):
         prices(doubled)
     first, last = (prices(doubled, duplicates=which) for which in ("first", "last"))
@@ -100,26 +100,27 @@ def test_gaps_in_prices():
     with pytest.raises(
         sb.InvalidInputError,
         match=says("column 'A', row 3 of 5 has no value (2 values missing in 2 rows and 2 columns: 'A'",
-                   "lacks 1, 1 of them alone; 'B'",
+                   "lacks 1, 1 of them as the only column; 'B'",
                        "missing='keep'", "missing='drop'",
-                   "missing='fill' (--missing fill) for the last price before"),
+                   "missing='fill' (--missing fill) to use the last known price"),
     ):  # fmt: skip
         prices(given)
     filled = prices(given, missing="fill")
     assert filled.values == pytest.approx(np.array([[0.1, 0.1], [0, -1 / 11], [-0.1, 0.2], [0, 0]]))
-    assert filled.notes == ("filled 2 missing prices with the last price before",)
+    assert filled.notes == ("filled 2 missing prices with the last known price",)
     given["A"].append(100)
     given["B"].append(66)
     dropped = prices(given, missing="drop")
     assert dropped.values == pytest.approx(np.array([[0.1, 0.1], [-0.1, 60 / 55 - 1], [100 / 99 - 1, 0.1]]))
     assert dropped.notes == (
-        "dropped 2 of 6 rows: 2 values missing ('A' lacks 1, 1 of them alone; 'B' lacks 1, 1 of them alone)",
+        "dropped 2 of 6 rows: 2 values missing ('A' lacks 1, 1 of them as the only column; "
+        "'B' lacks 1, 1 of them as the only column)",
     )
 
 
 def test_a_gap_at_the_beginning_cannot_be_filled():
     with pytest.raises(
-        sb.InvalidInputError, match=says("column 'B', row 1 of 4 has no price and none before", "'drop'")
+        sb.InvalidInputError, match=says("column 'B', row 1 of 4 has no price, and there is no earlier one", "'drop'")
     ):
         prices({"A": A, "B": [None, *B[1:]]}, missing="fill")
 
@@ -166,7 +167,7 @@ def test_a_gain_of_more_than_everything_is_accepted_when_it_is_meant():
 def test_logarithmic_returns():
     found = prices({"A": np.diff(np.log(FUND_A)), "B": np.diff(np.log(FUND_B))}, kind="log-returns")
     np.testing.assert_allclose(found.values, expected(), rtol=1e-12)
-    assert "made simple returns of logarithmic ones" in found.notes
+    assert "converted logarithmic returns to simple ones" in found.notes
 
 
 class TestUnequalHistories:
@@ -189,11 +190,11 @@ class TestUnequalHistories:
         assert len(found.common()) == 3
 
     def test_a_column_of_too_few_returns_is_named(self):
-        assert "column 'B' has 1 return, and at least 3 are needed" in suggested(self.table, missing="keep")
+        assert "column 'B' has 1 return, but at least 3 are needed" in suggested(self.table, missing="keep")
 
     def test_dropping_says_what_it_cost(self):
         found = prices({**self.table, "B": [None, *FUND_B[1:]], "C": FUND_B}, missing="drop")
-        assert found.notes == ("dropped 1 of 5 rows: 1 value missing ('B' lacks 1, 1 of them alone)",)
+        assert found.notes == ("dropped 1 of 5 rows: 1 value missing ('B' lacks 1, 1 of them as the only column)",)
 
 
 def test_returns_beyond_all_bounds_are_refused():

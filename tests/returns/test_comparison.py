@@ -163,7 +163,7 @@ class TestComparison:
         assert "&lt;b&gt;" in found._repr_html_()
         with pytest.raises(sb.UnknownNameError, match="no column is called 'B'"):
             sb.compare(found.returns, against="B")
-        with pytest.raises(sb.InvalidInputError, match="needs two columns"):
+        with pytest.raises(sb.InvalidInputError, match="needs at least two columns"):
             sb.compare(table(x[:, :1]))
         with pytest.raises(sb.InvalidInputError, match="kind is for reading a table"):
             sb.compare(found.returns, kind="returns")
@@ -190,7 +190,7 @@ def test_a_series_of_rates_is_a_constant_rate_where_it_is_constant():
     for a, b in zip(series.columns, constant.columns, strict=True):
         for key in ("sharpe", "se_hac", "sharpe_low", "rssr", "psr", "dsr", "drawdown"):
             assert getattr(a, key) == pytest.approx(getattr(b, key), rel=1e-9), key
-    assert "excess returns, less the rate RF" in str(series)
+    assert "excess returns, minus the rate RF" in str(series)
     active = sb.rank(
         frame, kind="returns", periods_per_year=252, benchmark="B", columns=["A"], block=1, replications=100
     )

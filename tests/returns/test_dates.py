@@ -38,7 +38,7 @@ def test_dates_that_may_be_either_are_not_guessed():
     found = prices({"when": days, "A": [1, 2, 1.5, 3]}, date_format="%d/%m/%Y")
     assert str(found.dates[0])[:10] == "2020-02-02"
     said = suggested({"when": ["31/01/2020", *days], "A": [1, 2, 1.5, 3, 2]}, date_format="%m/%d/%Y")
-    assert "'31/01/2020' is not a date of the form '%m/%d/%Y'; pass date_format='%d/%m/%Y'" in said
+    assert "'31/01/2020' is not a date in the format '%m/%d/%Y'; pass date_format='%d/%m/%Y'" in said
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,6 @@ def test_periods_are_dates():
 def test_dates_in_other_forms_are_said_to_be_so(text):
     with pytest.raises(
         sb.InvalidInputError,
-        match=r"if it is a date (write it as 2020-01-31|pass date='when' .--date. and date_format='%)",
+        match=r"if it is a date, (write it as 2020-01-31|pass date='when' .--date. and date_format='%)",
     ):
         sb.read_returns({"when": [text] * 4, "A": [0.1, 0.2, 0.1, 0.3]}, kind="returns", periods_per_year=252)

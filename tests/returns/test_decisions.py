@@ -70,7 +70,7 @@ def test_what_cannot_be_decided(daily):
     ):
         with pytest.raises(sb.InvalidInputError, match=words):
             sb.replay(values, **{"policies": ["SF-UCB"], "runs": 2, **options})
-    with pytest.raises(sb.InvalidInputError, match="rows are drawn again"):
+    with pytest.raises(sb.InvalidInputError, match="runs are not played on the recorded rows"):
         sb.replay(daily, ["SF-UCB"], runs=2, every="month", paths="blocks", block=5)
     with pytest.raises(sb.UnknownNameError, match="no column is called 'x'"):
         sb.replay(values, ["SF-UCB"], runs=2, cost={"x": 0.1})
@@ -144,9 +144,9 @@ def test_unequal_histories(daily):
     equal = [np.nan_to_num(row[there]).mean() for row, there in zip(x, ~np.isnan(x) | (np.arange(4) == 0), strict=True)]
     np.testing.assert_allclose(found[EQUAL].held.gross, equal, atol=1e-15)
     assert found["best in hindsight"].rule.startswith("d, whose")  # of a and d, which are there throughout
-    with pytest.raises(sb.InvalidInputError, match="needs columns (of|with) the same history"):
+    with pytest.raises(sb.InvalidInputError, match="needs columns with the same history"):
         sb.replay(frame, ["SF-UCB"], kind="returns", periods_per_year=252, missing="keep", paths="blocks", runs=2)
-    with pytest.raises(sb.InvalidInputError, match="needs columns (of|with) the same history"):
+    with pytest.raises(sb.InvalidInputError, match="needs columns with the same history"):
         sb.BestArmProblem.from_returns(sb.read_returns(frame, kind="returns", periods_per_year=252, missing="keep"))
 
 

@@ -13,11 +13,11 @@ def test_columns_are_chosen_in_order():
     assert prices(frame(), columns=["B", "A"]).names == ("B", "A")
     with pytest.raises(sb.UnknownNameError, match=says("no column is called 'b'", "did you mean 'B'?", "'A', 'B'")):
         prices(frame(), columns=["b"])
-    with pytest.raises(sb.InvalidInputError, match=says("different ones", "['A', 'A']")):
+    with pytest.raises(sb.InvalidInputError, match=says("distinct", "['A', 'A']")):
         prices(frame(), columns=["A", "A"])
     with pytest.raises(sb.InvalidInputError, match=says("list of names, got 'A'; pass ['A']")):
         prices(frame(), columns="A")
-    with pytest.raises(sb.InvalidInputError, match=says("column 'date' is the one of dates")):
+    with pytest.raises(sb.InvalidInputError, match=says("column 'date' is used for dates")):
         prices(frame(), columns=["date", "A"])
 
 

@@ -84,8 +84,8 @@ def test_odd_notes_of_pandas_are_no_matter(noted, tmp_path):
     ("text", "message"),
     [
         ("2020-01-01,0.1,0.2\n2020-01-02,0.2,0.1\n",
-         "first line seems to hold data .* '2020-01-01', '0.1', '0.2'; write a"),
-        ("0.1,0.2\n0.2,0.1\n", "first line seems to hold data .*columns= .*--columns"),
+         "first line seems to hold data, .* '2020-01-01', '0.1', '0.2'; add a header"),
+        ("0.1,0.2\n0.2,0.1\n", "first line seems to hold data, .*columns= .*--columns"),
         ("A,B\n0.1,0.2\n0.3," + "x" * 140_000 + "\n", "about line 3: field larger than field limit"),
         ("A" * 140_000 + ",B\n0.1,0.2\n", "about line 1: field larger than field limit"),
         ("\0,\0\n0.1,0.2\n0.2,0.1\n0.3,0.1\n", "two columns are called|must be printable"),
@@ -149,5 +149,7 @@ def test_many_columns_take_seconds_and_are_not_all_listed(tmp_path):
 
 
 def test_lengths_differ():
-    with pytest.raises(sb.InvalidInputError, match="columns must be of one length, got 'A' of 4 values and 'C' of 2"):
+    with pytest.raises(
+        sb.InvalidInputError, match="columns must have the same length, got 'A' with 4 values and 'C' with 2"
+    ):
         read({**RETURNS, "C": [0.1, 0.2]})

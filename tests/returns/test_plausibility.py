@@ -39,8 +39,8 @@ def of_days(days):
         "seconds since 1970": seconds,
         "milliseconds since 1970": seconds * 1000,
         "nanoseconds since 1970": seconds * 10**9,
-        "dates as a spreadsheet counts them": (days - pd.Timestamp("1899-12-30")).days,
-        "years with their fraction": days.year + (days.day_of_year - 1) / 365.25,
+        "spreadsheet date serial numbers": (days - pd.Timestamp("1899-12-30")).days,
+        "decimal years": days.year + (days.day_of_year - 1) / 365.25,
     }
 
 
@@ -136,7 +136,7 @@ def test_newest_first_in_a_form_that_is_not_read(form, tmp_path, capsys):
     assert "the dates in column 'Date' were not read, and the newest come first: returns would run backwards" in said
     forward = read(path, columns=["A", "B"])
     assert forward.remarks == ()
-    assert forward.notes[0].startswith("dates in column 'Date' were not read; rows are taken to be in order")
+    assert forward.notes[0].startswith("dates in column 'Date' were not read; rows are assumed to be in order")
     with pytest.raises(sb.InvalidInputError, match="the newest come first"):
         read(frame[::-1].set_index("Date"), columns=["A"])
 
@@ -144,7 +144,7 @@ def test_newest_first_in_a_form_that_is_not_read(form, tmp_path, capsys):
 def test_dates_in_no_order_and_columns_that_are_no_dates():
     frame = prices()
     frame["Date"] = np.random.default_rng(0).permutation([day.strftime("%d/%m/%Y") for day in DAYS])
-    with pytest.raises(sb.InvalidInputError, match="column 'Date' were not read, and they are in no order"):
+    with pytest.raises(sb.InvalidInputError, match="column 'Date' were not read, and they are not in order"):
         read(frame, columns=["A", "B"])
     frame["Date"] = ["x"] * ROWS
     assert read(frame, columns=["A", "B"]).notes == ()
@@ -176,7 +176,10 @@ def test_rows_a_year_are_measured(freq, per_year, seen):
         assert remarks == ()
     else:
         (remark,) = remarks
-        assert f"periods_per_year={per_year}, but by its dates the table has {seen} rows per year; pass" in remark
+        assert (
+            f"periods_per_year={per_year}, but according to its dates the table has {seen} rows per year; pass"
+            in remark
+        )
 
 
 def test_holes_do_not_count_as_a_frequency():
@@ -194,14 +197,14 @@ def test_a_price_that_is_out_by_a_factor():
     frame.iloc[100, 1] *= 100
     (remark,) = read(frame).remarks
     assert remark.startswith("column 'B', row 101 of 400 (2018-05-21): a return of +")
-    assert "a move that the next row undoes; correct the price if it is out" in remark
+    assert "a move that the next row reverses; correct the price if it is wrong" in remark
     frame = prices().set_index(DAYS)
     frame.iloc[100:, 1] *= 100
     (remark,) = read(frame).remarks
-    assert "what a split does to prices" in remark
+    assert "what a split looks like in unadjusted prices" in remark
     frame.iloc[100:, 1] *= 0.37
     (remark,) = read(frame).remarks
-    assert "hardly a return; correct it if it is out" in remark
+    assert "hardly plausible; correct it if it is wrong" in remark
 
 
 @pytest.mark.parametrize("factor", [1 / 2, 1 / 3, 1 / 10, 5])
@@ -210,10 +213,10 @@ def test_a_split_that_prices_are_not_adjusted_for(factor):
     frame.iloc[250:, 2] *= factor
     (remark,) = read(frame).remarks
     assert remark.startswith("column 'C', row 251 of 400: a return of")
-    assert "take adjusted prices" in remark
+    assert "use adjusted prices" in remark
     adjusted = frame.pct_change().iloc[1:]
     (remark,) = sb.read_returns(adjusted, kind="returns", periods_per_year=252, scale=1.0).remarks
-    assert "take adjusted prices" in remark
+    assert "use adjusted prices" in remark
 
 
 @pytest.mark.parametrize(("rows", "when"), [(slice(300, None), "since row 301"), (slice(None, 60), "until row 60")])
@@ -221,7 +224,8 @@ def test_a_column_that_does_not_change_for_long(rows, when):
     frame = prices()
     frame.iloc[rows, 0] = frame.iloc[299 if rows.stop is None else 59, 0]
     (remark,) = read(frame).remarks
-    assert remark.startswith(f"column 'A' has not changed {when}")
+    assert remark.startswith("column 'A' does not change in its ")
+    assert f" rows, {when}" in remark
     assert "leave the column out with columns=" in remark
 
 
@@ -255,9 +259,7 @@ def test_volumes_by_their_values():
 def test_a_bar_is_one_asset():
     close = prices(1)["A"]
     bars = pd.DataFrame({"Open": close, "High": close * 1.01, "Low": close * 0.99, "Close": close})
-    with pytest.raises(
-        sb.InvalidInputError, match=r"seem to be those of one asset; .*only 'Close' or an adjusted close"
-    ):
+    with pytest.raises(sb.InvalidInputError, match=r"seem to belong to one asset; .*only 'Close' or an adjusted close"):
         read(bars)
 
 
@@ -265,12 +267,15 @@ def test_a_bar_is_one_asset():
 def test_logarithmic_returns_by_their_name(name):
     x = {name: np.random.default_rng(0).normal(0, 0.01, 100)}
     (remark,) = sb.read_returns(x, kind="returns", periods_per_year=252).remarks
-    assert "holds logarithmic returns, which are read as simple ones; if it does, pass kind='log-returns'" in remark
+    assert (
+        "suggests logarithmic returns, but they are read as simple ones; if they are logarithmic, pass "
+        "kind='log-returns'" in remark
+    )
 
 
 def test_logarithmic_returns_by_a_loss_of_more_than_all():
     x = {"A": np.log([0.3, 1.1, 0.9, 1.2])}
-    with pytest.raises(sb.InvalidInputError, match=r"a loss of more than 100%.*logarithmic kind='log-returns'"):
+    with pytest.raises(sb.InvalidInputError, match=r"a loss of more than 100%.*logarithmic, pass kind='log-returns'"):
         sb.read_returns(x, kind="returns", periods_per_year=252)
 
 
@@ -311,9 +316,9 @@ def test_the_stocks_of_the_worked_example():
     datasets = pytest.importorskip("skfolio.datasets", reason="the prices are inside skfolio")
     frame = datasets.load_sp500_dataset()
     returns = read(frame)
-    assert [remark.split(",")[0].split(" has")[0] for remark in returns.remarks] == ["column 'RRC'"] * 2
-    assert "a return of -66.7% is what a split does" in returns.remarks[0]
-    assert "has not changed until row 69 of 8313 (1990-04-09), in 68 rows" in returns.remarks[1]
+    assert [remark.split(",")[0].split(" does")[0] for remark in returns.remarks] == ["column 'RRC'"] * 2
+    assert "a return of -66.7% is what a split looks like" in returns.remarks[0]
+    assert "does not change in its first 68 rows, until row 69 of 8313 (1990-04-09)" in returns.remarks[1]
     assert frame["RRC"].iloc[:69].nunique() == 1
     assert read(frame.drop(columns="RRC")).remarks == ()
 
@@ -349,4 +354,4 @@ def test_a_hole_in_the_calendar_is_remarked_on():
     dates = [str(start + np.timedelta64(k + 150 * (k > 40), "D")) for k in range(100)]
     table = {"date": dates, "A": np.random.default_rng(0).normal(0, 0.01, 100)}
     (remark,) = sb.read_returns(table, kind="returns", periods_per_year=365).remarks
-    assert remark.startswith("151 days lie between row 41 of 100 (2020-02-10) and row 42 of 100")
+    assert remark.startswith("there are 151 days between row 41 of 100 (2020-02-10) and row 42 of 100")

@@ -131,6 +131,6 @@ def test_a_policy_with_a_budget_explores_and_then_holds(daily):
         wealth.append(np.cumprod(1 + daily.values[np.arange(500), held]))
         found.append(daily.names[recommended])
     assert player.wealth == pytest.approx(np.median(wealth, axis=0))
-    assert f"explores for {len(choices)} of the 500 rows, then holds what it found: " in player.rule
+    assert f"explores for {len(choices)} of the 500 rows, then holds its recommendation: " in player.rule
     assert all(f"{name} in {found.count(name) / 3:.0%}" in player.rule for name in found)
     assert sb.replay(daily, policy, runs=2).budget == 250

@@ -203,7 +203,7 @@ def test_it_prints_itself_with_scale_and_convention(ranked):
         ({"seed": -1}, "seed must be a whole number at least 0, got -1"),
         ({"trials": 2}, "trials must be a whole number from 3 to 1000000000000, got 2"),
         ({"trials": 10**30}, "trials must be a whole number from 3 to 1000000000000, got 1000"),
-        ({"trials_sd": 1e300}, r"trials_sd=1e\+300 is no standard deviation of annualised Sharpe ratios"),
+        ({"trials_sd": 1e300}, r"trials_sd=1e\+300 is too large for a standard deviation of annualised Sharpe ratios"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
@@ -259,7 +259,8 @@ def test_trials_that_were_thrown_away(daily):
     good = alone["good"]
     assert good.dsr == pytest.approx(scipy.stats.norm.cdf((good.sharpe - expected) / good.se))
     assert (
-        "100 (99 not given, taken to be independent), equivalent to 100 independent ones" in alone.settings()["trials"]
+        "100 (99 not given, assumed to be independent), equivalent to 100 independent ones"
+        in alone.settings()["trials"]
     )
     known = rank(daily, trials=100, trials_sd=0.5, replications=50)
     assert known.annual_expected_maximum == pytest.approx(0.5 * largest)

@@ -141,7 +141,7 @@ def test_numbers_read_at_once_are_those_of_text(tmp_path):
         (lambda line: line.rsplit(",", 1)[0] + ",", ("column 'B', line 2902 (2017-12-10) has no value",)),
         (lambda line: line.rsplit(",", 1)[0] + ",NA", ("column 'B', line 2902 (2017-12-10) has no value",)),
         (lambda line: line.rsplit(",", 1)[0] + ",inf", ("column 'B', line 2902 (2017-12-10)", "inf is not finite")),
-        (lambda line: line + ",1", ("line 2902", "has 4 values, the header has 3 names")),
+        (lambda line: line + ",1", ("line 2902", "has 4 values, but the header has 3 names")),
         (
             lambda line: line.replace("2017-12-10", "2017-02-30"),
             ("column 'date', line 2902", "'2017-02-30' is not a date"),

@@ -130,7 +130,7 @@ def test_annualised_under_autocorrelation(rho):
 def test_annualised_is_the_sharpe_ratio_of_sums():
     """Blocks of 4 of an MA(1) with autocorrelation 0.5 / 1.25: the variance of a sum is 4 + 2 · 3 · 0.4."""
     assert statistics.annualised(0.5, 4, [0.4]) == pytest.approx(4 * 0.5 / math.sqrt(4 + 2.4))
-    with pytest.raises(sb.InvalidInputError, match="no returns have these autocorrelations"):
+    with pytest.raises(sb.InvalidInputError, match="no returns can have these autocorrelations"):
         statistics.annualised(0.5, 4, [-0.9])
 
 

@@ -43,7 +43,7 @@ def test_dates_at_another_frequency_are_remarked_on():
     monthly = pd.DataFrame({"A": A}, index=pd.date_range("2020-01-01", periods=4, freq="MS"))
     assert prices(monthly, periods_per_year=12).remarks == ()
     (remark,) = prices(monthly).remarks
-    assert remark.startswith("periods_per_year=252, but by its dates the table has 12.2 rows per year; pass")
+    assert remark.startswith("periods_per_year=252, but according to its dates the table has 12.2 rows per year; pass")
 
 
 BAD_CSV = {
@@ -54,7 +54,7 @@ BAD_CSV = {
     "after a value of two lines": (
         'date,A,B,"C\nD"\n2020-01-02,1,2,3\n2020-01-03,1,y,3\n', ("column 'B', line 4 (2020-01-03): 'y'",)
     ),
-    "few values": (CSV + "2020-01-08,7\n", ("line 6", "has 2 values, the header has 3 names")),
+    "few values": (CSV + "2020-01-08,7\n", ("line 6", "has 2 values, but the header has 3 names")),
     "infinite": (CSV.replace("110.0", "inf"), ("column 'A', line 3 (2020-01-03): inf is not finite",)),
     "zero": (CSV.replace("110.0", "0"), ("column 'A', line 3 (2020-01-03): a price must be above 0, got 0",)),
     "negative": (CSV.replace("110.0", "-1"), ("got -1", "kind='returns' (--kind returns)")),
@@ -65,7 +65,7 @@ BAD_CSV = {
     "later date": (CSV.replace("2020-01-06", "6 Jan"), ("column 'date', line 4: '6 Jan' is not a date", "2020-01-31")),
     "one name twice": (CSV.replace("A,B", "A,A"), ("two columns are called 'A'",)),
     "no name": (CSV.replace("A,B", "A,"), ("column 3 has no name", "columns=['A'] (--columns A)")),
-    "short": ("A\n1\n2\n3\n", ("at least 4 prices are needed, there is enough for 2 returns",)),
+    "short": ("A\n1\n2\n3\n", ("at least 4 prices are needed, but there is enough for 2 returns only",)),
     "header only": ("date,A\n", ("at least 4 prices",)),
     "only dates": ("date\n2020-01-02\n", ("no column of numbers; the columns are 'date'",)),
     "empty": ("", ("is empty",)),
@@ -87,11 +87,11 @@ BAD_TABLES = {
     "text of numbers": ({"A": [1.0, "2.0", 3.0]}, {}, ("column 'A', row 2 of 3: '2.0' is text, not a number",)),
     "parquet text": (pa.table({"A": ["1.5", "2"]}), {}, ("column 'A', row 1 of 2: '1.5' is text, not a number",)),
     "dates": ({"A": A, "d": [datetime.date(2020, 1, 1)] * 4}, {}, ("column 'd', row 1", "is a date", "date='d'")),
-    "lengths": ({"A": [1, 2], "B": [1]}, {}, ("columns must be of one length", "'A' of 2 values and 'B' of 1")),
+    "lengths": ({"A": [1, 2], "B": [1]}, {}, ("columns must have the same length", "'A' with 2 values and 'B' with 1")),
     "number": ({"A": 7}, {}, ("column 'A' must be a list or an array", "7")),
-    "no names": (np.ones((3, 2)), {}, ("array of 2 columns needs as many names=, got None",)),
-    "one axis": (np.ones(3), {"names": ["A"]}, ("rows and columns, got one of shape (3,)",)),
-    "ragged": ([[1, 2], [3]], {"names": ["A", "B"]}, ("rows of an array must be of one length",)),
+    "no names": (np.ones((3, 2)), {}, ("array with 2 columns needs as many names=, got None",)),
+    "one axis": (np.ones(3), {"names": ["A"]}, ("rows and columns, got shape (3,)",)),
+    "ragged": ([[1, 2], [3]], {"names": ["A", "B"]}, ("rows of an array must have the same length",)),
     "names of a table": ({"A": A}, {"names": ["B"]}, ("names= is for arrays",)),
     "nothing": (None, {}, ("a CSV, Parquet or spreadsheet file, a pandas or polars frame", "got None")),
     "no columns": ({}, {}, ("no column of numbers",)),
@@ -184,5 +184,5 @@ class TestSeries:
         table = {"date": DATES, "A": FUND_A, "B": FUND_B, "RF": self.rates}
         assert "not both" in suggested(table, risk_free_series="RF", benchmark="A")
         found = prices(table, risk_free_series="RF")
-        with pytest.raises(sb.InvalidInputError, match="leave risk_free="):
+        with pytest.raises(sb.InvalidInputError, match="leave out risk_free="):
             sb.rank(found, risk_free=0.02, block=1)

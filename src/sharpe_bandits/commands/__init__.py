@@ -1,1 +1,1 @@
-"""Commands of the command line, one per file: ``add`` makes its parser and says what it does."""
+"""Commands of the command line, one per module: ``add`` adds the options to a parser and sets what it does."""

@@ -1,4 +1,4 @@
-"""``sharpe-bandits cache``: where compiled kernels are kept, how much that is, and how to clear it."""
+"""``sharpe-bandits cache``: show where compiled kernels are stored and how large they are, or remove them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from ..errors import SharpeBanditsError
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("--clear", action="store_true", help="remove all of them; they are compiled again when needed")
+    parser.add_argument(
+        "--clear", action="store_true", help="remove all compiled kernels; they are recompiled when needed"
+    )
     parser.set_defaults(do=show)
 
 
@@ -20,7 +22,7 @@ def show(options: argparse.Namespace) -> None:
         folder = cache_folder() / "kernels"
     except RuntimeError:
         raise SharpeBanditsError(
-            "there is no home folder, and so no cache; set SHARPE_BANDITS_CACHE to a writable folder of your own"
+            "there is no home folder, and so no cache; set SHARPE_BANDITS_CACHE to a writable folder"
         ) from None
     found = clear() if options.clear else kept(folder)
     size = f"{found.files} compiled kernels, {found.bytes / 2**20:.1f} MiB"

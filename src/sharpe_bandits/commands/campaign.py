@@ -19,9 +19,9 @@ from ..files import write_atomically
 if TYPE_CHECKING:
     from ..campaigns import Campaign, Store
 
-#: Where campaigns are kept unless --store says otherwise.
+#: Environment variable that names the store, and the default store; --store overrides both.
 _VARIABLE, _DEFAULT = "SHARPE_BANDITS_STORE", "campaigns.db"
-#: Rewards that are imported in one commit.
+#: Number of rewards imported per commit.
 _BATCH = 1000
 
 
@@ -31,54 +31,54 @@ def add(campaign: argparse.ArgumentParser) -> None:
 
     create = _action(actions, "create", "create a campaign, or check that it exists", _create)
     create.add_argument("--policy", required=True, help="kind or name, with parameters as in SF-UCB:L=1e-5,c=0.5")
-    create.add_argument("--L", type=float, help="regulariser of the policy, in the unit of the variance of a reward")
+    create.add_argument("--L", type=float, help="regulariser of the policy, in units of the variance of a reward")
     create.add_argument("--risk-free-per-round", type=float, default=0.0, metavar="RATE", help="risk-free rate (0)")
     create.add_argument("--arms", nargs="+", required=True, metavar="ARM", help="names of the arms")
-    create.add_argument("--horizon", type=int, metavar="N", help="number of rounds, where there is one")
+    create.add_argument("--horizon", type=int, metavar="N", help="number of rounds, if it is fixed")
     create.add_argument("--lease", help='how long a decision waits for its reward: "1 day" (no limit)')
     create.add_argument(
         "--default-reward", type=float, metavar="X", help="reward recorded when a decision expires (none)"
     )
     create.add_argument("--explore", type=float, metavar="P", help="probability of playing a random arm (0)")
-    create.add_argument("--seed", type=int, help="of the policy's own randomness (0)")
+    create.add_argument("--seed", type=int, help="seed of the policy's randomness (0)")
 
-    ask = _action(actions, "ask", "which arm to play now", _ask)
-    ask.add_argument("--key", help="idempotency key: the same key gives the same decision")
-    ask.add_argument("--count", type=int, metavar="N", help="how many decisions, in one commit")
-    ask.add_argument("--worker", help="who asks (host and process)")
+    ask = _action(actions, "ask", "choose the arm to play next", _ask)
+    ask.add_argument("--key", help="idempotency key: the same key returns the same decision")
+    ask.add_argument("--count", type=int, metavar="N", help="number of decisions, made in one commit")
+    ask.add_argument("--worker", help="name of the worker that asks (host and process)")
 
     tell = _action(actions, "tell", "record the reward of a decision", _tell)
-    tell.add_argument("number", type=int, help="of the decision")
+    tell.add_argument("number", type=int, help="number of the decision")
     tell.add_argument("reward", type=float)
 
     cancel = _action(actions, "cancel", "withdraw a decision that will not be played", _cancel)
-    cancel.add_argument("number", type=int, help="of the decision")
+    cancel.add_argument("number", type=int, help="number of the decision")
 
-    bring = _action(actions, "import", "record rewards from a CSV file", _import)
-    bring.add_argument("file", type=Path, help="with a column reward, and a column number or key")
+    load = _action(actions, "import", "record rewards from a CSV file", _import)
+    load.add_argument("file", type=Path, help="CSV file with a column reward, and a column number or key")
 
     for name, words in (("add-arm", "add an arm"), ("retire-arm", "stop playing an arm")):
         change = _action(actions, name, words, _change_arms)
         change.add_argument("arm")
         change.set_defaults(change=name)
 
-    _action(actions, "status", "where the campaign stands", _status)
-    history = _action(actions, "history", "the last decisions", _history)
-    history.add_argument("--last", type=int, default=20, metavar="N", help="how many (20)")
+    _action(actions, "status", "show the state of the campaign", _status)
+    history = _action(actions, "history", "show the last decisions", _history)
+    history.add_argument("--last", type=int, default=20, metavar="N", help="number of decisions (20)")
     verify = _action(actions, "verify", "replay the log and compare it with the state and all decisions", _verify)
     verify.add_argument("--choices", action="store_true", help="also recompute every choice of the policy")
     export = _action(actions, "export", "write all decisions to a file", _export)
     export.add_argument("--out", type=Path, required=True, help=".csv, .parquet or .json")
-    _action(actions, "list", "the campaigns of a store", _list, named=False)
+    _action(actions, "list", "list the campaigns of a store", _list, named=False)
     _action(actions, "upgrade", "upgrade a store written by an older release", _upgrade, named=False)
 
 
 def _action(actions: Any, name: str, words: str, do: Any, named: bool = True) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = actions.add_parser(name, help=words)
     if named:
-        parser.add_argument("name", help="of the campaign")
-        parser.add_argument("--module", action="append", default=[], metavar="MODULE", help="Python module that "
-                            "defines a policy of your own, imported first")  # fmt: skip
+        parser.add_argument("name", help="name of the campaign")
+        parser.add_argument("--module", action="append", default=[], metavar="MODULE", help="Python module "
+                            "that defines a custom policy, imported first")  # fmt: skip
     parser.add_argument("--store", help=f"file, or postgresql://user@host/database (${_VARIABLE}, or {_DEFAULT})")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(do=do, creates=name == "create")
@@ -97,7 +97,7 @@ def _open(options: argparse.Namespace) -> Campaign:
 
 
 def import_modules(modules: list[str]) -> None:
-    """Import what users name with --module."""
+    """Import the modules that users name with --module."""
     for module in modules:
         if "" not in sys.path:
             sys.path.insert(0, "")
@@ -107,14 +107,14 @@ def import_modules(modules: list[str]) -> None:
             raise InvalidInputError(f"--module {module} cannot be imported: {error}") from error
 
 
-def _say(options: argparse.Namespace, data: Any, said: Any) -> None:
-    """Print plain data as JSON, or what they say: text, or what rich can print."""
+def _say(options: argparse.Namespace, data: Any, text: Any) -> None:
+    """Print data as JSON if requested, otherwise as text or a rich renderable."""
     if options.json:
         print(json.dumps(data, default=datetime.isoformat, ensure_ascii=False))
-    elif isinstance(said, str):
-        print(said)
+    elif isinstance(text, str):
+        print(text)
     else:
-        console.show(said)
+        console.show(text)
 
 
 def _create(options: argparse.Namespace) -> None:
@@ -122,7 +122,7 @@ def _create(options: argparse.Namespace) -> None:
 
     import_modules(options.module)
     if options.L is None and "L=" not in options.policy:
-        raise InvalidInputError("give --L, in the unit of the variance of a reward: for daily returns of 1%, 1e-5")
+        raise InvalidInputError("give --L, in units of the variance of a reward: 1e-5 for daily returns of 1%")
     (policy,) = policies_by_name(
         [options.policy], L=1.0 if options.L is None else options.L, risk_free=options.risk_free_per_round
     )
@@ -145,13 +145,17 @@ def _ask(options: argparse.Namespace) -> None:
 def _tell(options: argparse.Namespace) -> None:
     campaign = _open(options)
     campaign.tell(options.number, options.reward)
-    _say(options, campaign.decision(options.number).to_dict(), f"decision {options.number} paid {options.reward:g}")
+    _say(
+        options,
+        campaign.decision(options.number).to_dict(),
+        f"reward {options.reward:g} recorded for decision {options.number}",
+    )
 
 
 def _cancel(options: argparse.Namespace) -> None:
     campaign = _open(options)
     campaign.cancel(options.number)
-    _say(options, campaign.decision(options.number).to_dict(), f"decision {options.number} is cancelled")
+    _say(options, campaign.decision(options.number).to_dict(), f"decision {options.number} cancelled")
 
 
 def _change_arms(options: argparse.Namespace) -> None:
@@ -159,7 +163,7 @@ def _change_arms(options: argparse.Namespace) -> None:
     {"add-arm": campaign.add_arm, "retire-arm": campaign.retire_arm}[options.change](options.arm)
     status = campaign.status()
     active = [arm.arm for arm in status.arms if not arm.retired]
-    _say(options, {"arms": active}, f"arms that are played: {', '.join(map(str, active))}")
+    _say(options, {"arms": active}, f"active arms: {', '.join(map(str, active))}")
 
 
 def _import(options: argparse.Namespace) -> int:
@@ -172,14 +176,14 @@ def _import(options: argparse.Namespace) -> int:
             if refused is not None:
                 wrong.append({"line": line, "error": str(refused)})
     done = len(pairs) - len(wrong)
-    summary = "1 reward is recorded" if done == 1 else f"{done:,} rewards are recorded"
+    summary = "1 reward recorded" if done == 1 else f"{done:,} rewards recorded"
     text = "\n".join([summary, *(f"line {item['line']}: {item['error']}" for item in wrong)])
     _say(options, {"recorded": done, "refused": wrong}, text)
     return 1 if wrong else 0
 
 
 def _rewards(path: Path, campaign: Campaign) -> tuple[list[int], list[tuple[int, float]]]:
-    """Lines, and decisions with their rewards."""
+    """Line numbers, and pairs of a decision and its reward."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)
@@ -200,8 +204,8 @@ def _rewards(path: Path, campaign: Campaign) -> tuple[list[int], list[tuple[int,
             pairs.append((number, float(reward)))
         except (ValueError, TypeError, KeyError):
             raise InvalidInputError(
-                f"line {line} of {path} has {by} {shown(which)} and reward {shown(reward)}: it must be a decision of "
-                "the campaign and a number; nothing was recorded"
+                f"line {line} of {path} has {by} {shown(which)} and reward {shown(reward)}; they must be a decision "
+                "of the campaign and a number; nothing was recorded"
             ) from None
     return [line for line, _, _ in rows], pairs
 

@@ -1,4 +1,4 @@
-"""``--workers`` and ``--dask``: who computes, the same for every command that simulates."""
+"""``--workers`` and ``--dask``: options of every command that simulates, which select where it computes."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from typing import Any
 from ..errors import ExecutorError, InvalidInputError, require, shown
 from ..validation import whole
 
-#: Seconds to wait for a scheduler to answer, for connections to it to be closed, and for workers of our own to end.
+#: Seconds to wait for a scheduler to answer, for connections to it to close, and for local workers to end.
 _CONNECT, _LEAVE, _END = 10, 2, 0.3
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """The options."""
-    parser.add_argument("--workers", type=int, help="threads, or processes with --dask local; all cores by default")
+    """Add the options."""
+    parser.add_argument("--workers", type=int, help="number of threads, or of processes with --dask local (all cores)")
     parser.add_argument("--dask", metavar="ADDRESS", help="compute on a Dask cluster, such as tcp://scheduler:8786; "
                         "local: on processes of this machine")  # fmt: skip
 
 
 @contextmanager
 def workers(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Who computes, as functions take it: a number of threads, or a Dask client for as long as the command runs."""
+    """Keyword arguments that select the workers: a number of threads, or a Dask client, closed at the end."""
     count = None if options.workers is None else whole("--workers", options.workers, 1)
     if options.dask is None:
         yield {"workers": count}
         return
     require("distributed", "--dask", "dask")
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said in words of our own
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are reported in messages of this package
     if options.dask == "local":
         from ..executors import cores
 
@@ -46,7 +46,7 @@ def workers(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         )
     if count is not None:
         raise InvalidInputError(
-            f"--workers {count} is for threads and --dask local; the cluster at {options.dask} has workers of its own"
+            f"--workers {count} is for threads and --dask local; the cluster at {options.dask} has its own workers"
         )
     with _connected(options.dask) as client:
         yield {"executor": client}
@@ -54,7 +54,7 @@ def workers(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def _local(count: int) -> Iterator[Any]:
-    """A client of so many processes on this machine, reached over loopback."""
+    """A client of this many processes on this machine, reached over loopback."""
     from distributed import Client, LocalCluster
 
     with _interrupts_blocked():
@@ -66,14 +66,14 @@ def _local(count: int) -> Iterator[Any]:
     try:
         yield client
     finally:
-        with suppress(Exception):  # whatever is wrong with workers that are no longer needed
+        with suppress(Exception):  # errors of workers that are no longer needed do not matter
             cluster.sync(_end, cluster.workers.values())
             client.close(_LEAVE)
             cluster.close(_LEAVE)
 
 
 async def _end(nannies: Iterable[Any]) -> None:
-    """End the processes of workers, whatever they are doing: what they compute is not wanted any more."""
+    """End the processes of workers, even busy ones: their results are no longer needed."""
     import asyncio
 
     await asyncio.gather(*(nanny.close(timeout=_END) for nanny in nannies))
@@ -81,8 +81,8 @@ async def _end(nannies: Iterable[Any]) -> None:
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Hold back Ctrl-C here, and for good from threads and processes that are started: a terminal sends it to all
-    processes of a command, and only the command itself should answer.
+    """Block Ctrl-C here, and permanently in threads and processes that are started: a terminal sends it to all
+    processes of a command, and only the command itself should handle it.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -97,7 +97,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 @contextmanager
 def _connected(address: str) -> Iterator[Any]:
-    """A client of a scheduler that runs already."""
+    """A client of a running scheduler."""
     from distributed import Client
 
     try:
@@ -110,5 +110,5 @@ def _connected(address: str) -> Iterator[Any]:
     try:
         yield client
     finally:
-        with suppress(Exception):  # a scheduler that is gone
+        with suppress(Exception):  # the scheduler may be gone
             client.close(_LEAVE)

@@ -1,4 +1,4 @@
-"""``sharpe-bandits compare``: is one column better than another."""
+"""``sharpe-bandits compare``: test whether one column is better than another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``sharpe-bandits plan``: how many rounds it takes to find the best arm, or how often a budget errs."""
+"""``sharpe-bandits plan``: how many rounds it takes to find the best arm, or the error probability at a budget."""
 
 from __future__ import annotations
 
@@ -18,28 +18,34 @@ if TYPE_CHECKING:
 
 def add(plan: argparse.ArgumentParser) -> None:
     """Add the options."""
-    arms = plan.add_argument_group("the arms: by their annualised Sharpe ratios, or from a table")
-    arms.add_argument("--arms", type=int, metavar="K", help="how many, with --best-sharpe and --gap")
+    arms = plan.add_argument_group("arms, by their annualised Sharpe ratios or from a table")
+    arms.add_argument("--arms", type=int, metavar="K", help="number of arms, with --best-sharpe and --gap")
     arms.add_argument("--best-sharpe", type=float, metavar="S", help="annualised Sharpe ratio of the best arm")
-    arms.add_argument("--gap", type=float, help="by how much the Sharpe ratios of all others are lower")
+    arms.add_argument("--gap", type=float, help="gap between the best Sharpe ratio and that of all other arms")
     arms.add_argument(
         "--sharpes", type=float, nargs="+", metavar="S", help="instead: annualised Sharpe ratio of each arm"
     )
-    arms.add_argument("--volatility", type=float, nargs="+", metavar="V", help="annualised: one, or one per arm (0.15)")
+    arms.add_argument(
+        "--volatility", type=float, nargs="+", metavar="V", help="annualised volatility: one, or one per arm (0.15)"
+    )
     data.add(plan, optional=True)
     data.add_risk_free(plan)
     plan.add_argument("--bootstrap", action="store_true", help="resample the table in blocks for all methods; by "
-                      "default those that see one arm at a time get normal rewards with its moments")  # fmt: skip
-    plan.add_argument("--block", type=float, help="mean length of blocks in rows (chosen from the data)")
-    plan.add_argument("--objective", choices=get_args(Criterion), default="rssr", help="what makes an arm best (rssr)")
+                      "default those that see one arm at a time get normal rewards with the same moments")  # fmt: skip
+    plan.add_argument("--block", type=float, help="mean block length in rows (chosen from the data)")
+    plan.add_argument(
+        "--objective", choices=get_args(Criterion), default="rssr", help="criterion of the best arm (rssr)"
+    )
     plan.add_argument("--L", type=float, help="regulariser (of RSSR: a tenth of the smallest variance per period)")
     asked = plan.add_mutually_exclusive_group()
     asked.add_argument("--error", type=float, help="accepted probability of a wrong choice (0.05)")
     asked.add_argument("--budget", type=int, nargs="+", metavar="N", help="instead: report the error at these budgets")
-    asked.add_argument("--years", type=float, nargs="+", metavar="Y", help="the same in years of one round per period")
-    plan.add_argument("--max-budget", type=int, default=10_000_000, metavar="N", help="larger budgets are not tried "
+    asked.add_argument(
+        "--years", type=float, nargs="+", metavar="Y", help="the same in years, with one round per period"
+    )
+    plan.add_argument("--max-budget", type=int, default=10_000_000, metavar="N", help="largest budget to try "
                       "(10,000,000)")  # fmt: skip
-    plan.add_argument("--runs", type=int, help="per budget (enough for a standard error of a tenth of --error)")
+    plan.add_argument("--runs", type=int, help="runs per budget (enough for a standard error of a tenth of --error)")
     plan.add_argument("--seed", type=int, default=0)
     cluster.add(plan)
     plan.add_argument("--out", type=Path, default=Path("out/plan"), help="folder for plan.csv, .json, .svg, .png and "
@@ -66,7 +72,7 @@ def _plan(options: argparse.Namespace) -> int:
         )
     data.present(found, options.out)
     if found.needs and all(need.rounds is None for need in found.needs):
-        print(f"sharpe-bandits: no method comes down to an error of {found.target:g} within {found.max_budget:,} "
+        print(f"sharpe-bandits: no method reaches an error of {found.target:g} within {found.max_budget:,} "
               "rounds; raise --max-budget or --error", file=sys.stderr)  # fmt: skip
         return 1
     return 0
@@ -84,13 +90,13 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
     }
     if sum(ways.values()) != 1:
         given = " together with ".join(way for way, there in ways.items() if there) or "none of them"
-        raise InvalidInputError(f"the arms are given by one of: {'; '.join(ways)}. Got {given}")
+        raise InvalidInputError(f"give the arms by one of: {'; '.join(ways)}. Got {given}")
     goal: dict[str, Any] = {"objective": options.objective, "L": options.L}
     if ways["--table"]:
         _unused(options, "without --table", volatility=None)
         lacking = [f"--{k.replace('_', '-')}" for k in ("kind", "periods_per_year") if getattr(options, k) is None]
         if lacking:
-            raise InvalidInputError(f"a table needs {' and '.join(lacking)}, since neither is guessed")
+            raise InvalidInputError(f"a table needs {' and '.join(lacking)}, which cannot be guessed")
         returns = data.read(options)
         return BestArmProblem.from_returns(returns, **data.given(options, "bootstrap", "block"), **goal)
     reading = {name: default for name, default in data.READING.items() if name != "periods_per_year"}

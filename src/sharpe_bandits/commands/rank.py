@@ -1,4 +1,4 @@
-"""``sharpe-bandits rank``: which column has the largest Sharpe ratio, and how far to believe it."""
+"""``sharpe-bandits rank``: which column has the largest Sharpe ratio, and how reliable that is."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ def add(rank: argparse.ArgumentParser) -> None:
     """Add the options."""
     data.add(rank)
     rank.add_argument("--by", choices=get_args(RankedBy), default="sharpe", help="criterion (sharpe)")
-    rank.add_argument("--L", type=float, help="regulariser of RSSR, in the unit of variance per period (a tenth of the "
+    rank.add_argument("--L", type=float, help="regulariser of RSSR, in units of variance per period (a tenth of the "
                       "smallest variance of a column)")  # fmt: skip
     data.add_risk_free(rank)
-    rank.add_argument("--trials", type=int, help="strategies tried, discarded ones included (number of columns)")
+    rank.add_argument(
+        "--trials", type=int, help="number of strategies tried, discarded ones included (number of columns)"
+    )
     rank.add_argument("--trials-sd", type=float, metavar="SD", help="standard deviation of annualised Sharpe ratios "
                       "among all trials (the larger of observed and chance)")  # fmt: skip
     data.add_bootstrap(rank, "intervals", replications=2000)

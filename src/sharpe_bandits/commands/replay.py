@@ -1,4 +1,4 @@
-"""``sharpe-bandits replay``: how policies would have fared on recorded returns."""
+"""``sharpe-bandits replay``: how policies would have performed on recorded returns."""
 
 from __future__ import annotations
 
@@ -18,32 +18,34 @@ def add(replay: argparse.ArgumentParser) -> None:
     data.add(replay)
     replay.add_argument("--policies", nargs="+", metavar="POLICY", help="kind or name, with parameters as in "
                         "SlidingWindowUCB:window=250,c=1 (SF-UCB, SW-SF-UCB, W-TS and UCB-RSSR)")  # fmt: skip
-    replay.add_argument("--L", type=float, help="regulariser of policies, in the unit of variance per period (a tenth "
-                        "of the smallest variance of a column in the first rows)")  # fmt: skip
+    replay.add_argument("--L", type=float, help="regulariser of policies, in units of variance per round (a tenth "
+                        "of the smallest variance of a column in the first rounds)")  # fmt: skip
     data.add_risk_free(replay)
     replay.add_argument("--full-feedback", action="store_true", help="policies see the returns of all columns")
-    replay.add_argument("--cost", type=float, default=0.0, help="share of wealth lost in a switch: 0.001 is 0.1%% (0)")
+    replay.add_argument(
+        "--cost", type=float, default=0.0, help="share of wealth that a switch costs: 0.001 is 0.1%% (0)"
+    )
     replay.add_argument("--costs", nargs="+", metavar="COLUMN=COST", help="cost per switch of individual columns")
     replay.add_argument("--cost-aware", action="store_true", help="policies allow for the cost when they choose")
     replay.add_argument("--every", default="1", metavar="ROWS", help="rows between decisions, or week, month, "
                         "quarter or year (1)")  # fmt: skip
     replay.add_argument("--hold", type=int, default=1, metavar="N", help="minimum holding period, in decisions (1)")
-    replay.add_argument("--top", type=int, default=1, metavar="M", help="columns held at once, in equal parts (1)")
+    replay.add_argument("--top", type=int, default=1, metavar="M", help="columns held at a time, in equal parts (1)")
     replay.add_argument("--warm-up", type=int, default=0, metavar="ROWS", help="rows that are observed before "
                         "the first decision (0)")  # fmt: skip
-    replay.add_argument("--budget", type=int, metavar="ROWS", help="rows in which policies that look for the best "
-                        "column explore, before they hold it (half)")  # fmt: skip
-    replay.add_argument("--runs", type=int, default=100, help="per policy, each with the columns in another order "
-                        "(100)")  # fmt: skip
-    replay.add_argument("--paths", choices=PATHS, default="recorded", help="what runs are played on: the rows as "
-                        "recorded, a stretch from a random start, or resampled blocks (recorded)")  # fmt: skip
-    replay.add_argument("--length", type=int, metavar="ROWS", help="of a stretch from a random start (half)")
-    replay.add_argument("--block", type=float, help="mean length of blocks in rows (chosen from the data)")
+    replay.add_argument("--budget", type=int, metavar="ROUNDS", help="rounds in which fixed-budget policies "
+                        "explore, before they hold a column (half)")  # fmt: skip
+    replay.add_argument("--runs", type=int, default=100, help="runs per policy, each with the columns in another "
+                        "order (100)")  # fmt: skip
+    replay.add_argument("--paths", choices=PATHS, default="recorded", help="rows of a run: all as recorded, "
+                        "consecutive ones from a random start, or resampled blocks (recorded)")  # fmt: skip
+    replay.add_argument("--length", type=int, metavar="ROWS", help="rows of a run from a random start (half)")
+    replay.add_argument("--block", type=float, help="mean block length in rows (chosen from the data)")
     replay.add_argument(
-        "--tear-sheet", metavar="POLICY", help="also write quantstats' page on this policy or benchmark"
+        "--tear-sheet", metavar="POLICY", help="also write the quantstats report on this policy or benchmark"
     )
     replay.add_argument("--seed", type=int, default=0)
-    replay.add_argument("--out", type=Path, help="folder for page, figures and data (out/replay- and the file's name)")
+    replay.add_argument("--out", type=Path, help="folder for report, figures and data (out/replay-<file name>)")
     replay.set_defaults(do=_replay)
 
 

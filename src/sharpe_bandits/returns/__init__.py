@@ -1,1 +1,1 @@
-"""Recorded returns: reading them with every doubt named, their statistics, and a ranking that is not over-believed."""
+"""Recorded returns: strict reading, statistics, rankings corrected for selection, comparisons and replays."""

@@ -1,4 +1,4 @@
-"""From a table of numbers to returns: every doubt is an error that names its place and the option that settles it."""
+"""Turn a table of numbers into returns: every doubt is an error that names the place and the option to resolve it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ..errors import InvalidInputError, listed, shown
 from .draft import Draft, counted, passing
 from .options import Constant, Duplicates, Kind, Missing, TimeZones, Unsorted
 
-#: Returns that differ by no more than this do not vary: prices that grow evenly give ones that differ in the last bits.
+#: Returns that differ by at most this are constant: those of evenly growing prices differ by rounding errors.
 CONSTANT = 1e-14
-#: Larger returns are refused: powers of them are not to exceed the largest number.
+#: Larger returns are rejected, since their powers could overflow.
 _LARGEST = 1e9
-#: Columns that a note on gaps names.
+#: Maximum number of columns named in a note on missing values.
 _NAMED = 5
-#: Returns needed for a mean and a variance that say anything.
+#: Minimum number of returns for a meaningful mean and variance.
 LEAST_ROWS = 3
 
 
 def date_rows(draft: Draft, missing: Missing, timezones: TimeZones) -> None:
-    """Every row has a date, and all dates are of one zone."""
+    """Ensure that every row has a date and that all dates are in one time zone."""
     if draft.dates is None:
         return
     undated = np.isnat(draft.dates)
@@ -30,13 +30,13 @@ def date_rows(draft: Draft, missing: Missing, timezones: TimeZones) -> None:
     if len(known) > 1:
         _one_zone(draft, known, undated, timezones)
     elif known and known[0] not in (None, "UTC"):
-        draft.notes.append(f"dates are in UTC; the table had them in {known[0]}")
+        draft.notes.append(f"dates were converted from {known[0]} to UTC")
     if undated.any():
         if missing != "drop":
             first = int(undated.argmax())
             raise InvalidInputError(
                 f"{draft.where(first)} has no date ({counted(int(undated.sum()), 'row')} in all); "
-                f"pass {passing('missing', 'drop')} to leave such rows out"
+                f"pass {passing('missing', 'drop')} to drop such rows"
             )
         draft.notes.append(f"dropped {counted(int(undated.sum()), 'row')} without a date")
         draft.keep(~undated)
@@ -47,11 +47,11 @@ def _one_zone(draft: Draft, known: list[str | None], undated: np.ndarray, timezo
     if timezones == "error":
         odd = next(r for r, zone in enumerate(draft.zones) if zone != known[0] and not undated[r])
         raise InvalidInputError(
-            f"dates are of several time zones: {draft.where(odd)} is of {words[1]}, those before of {words[0]}; "
-            f"pass {passing('timezones', 'utc')} to have all in UTC (dates without a zone are taken to be so already)"
+            f"dates are in several time zones: {draft.where(odd)} has {words[1]}, earlier rows have {words[0]}; "
+            f"pass {passing('timezones', 'utc')} to convert all to UTC (dates without a zone are assumed to be in UTC)"
         )
-    aside = ", those without one taken to be so already" if None in known else ""
-    draft.notes.append(f"dates of several time zones ({', '.join(words)}) are in UTC{aside}")
+    aside = ", those without one assumed to be in UTC already" if None in known else ""
+    draft.notes.append(f"dates in several time zones ({', '.join(words)}) were converted to UTC{aside}")
 
 
 def order_rows(draft: Draft, unsorted: Unsorted) -> None:
@@ -81,7 +81,7 @@ def single_rows(draft: Draft, duplicates: Duplicates) -> None:
     if duplicates == "error":
         raise InvalidInputError(
             f"{draft.where(first)} and {draft.where(first + 1)} have the same date "
-            f"({counted(int(same.sum()), 'row')} too many in all); pass {passing('duplicates', 'first')} or "
+            f"({counted(int(same.sum()), 'duplicate row')} in all); pass {passing('duplicates', 'first')} or "
             f"{passing('duplicates', 'last')}"
         )
     surplus = np.append(same, False) if duplicates == "last" else np.insert(same, 0, False)
@@ -109,12 +109,12 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
     number = counted(int(gaps.sum()), "value")
     lost = gaps.any(axis=1)
     if missing == "error":
-        filled = "the last price before" if kind == "prices" else "a return of 0"
+        filled = "the last known price" if kind == "prices" else "a return of 0"
         raise InvalidInputError(
             f"{draft.where(row, column)} has no value ({number} missing in {counted(int(lost.sum()), 'row')} and "
             f"{counted(int(gaps.any(axis=0).sum()), 'column')}: {_lacking(draft, gaps)}); pass "
-            f"{passing('missing', 'keep')} to have every column on its own history, {passing('missing', 'drop')} to "
-            f"leave such rows out, or {passing('missing', 'fill')} for {filled}"
+            f"{passing('missing', 'keep')} to let every column have its own history, {passing('missing', 'drop')} to "
+            f"drop such rows, or {passing('missing', 'fill')} to use {filled}"
         )
     if missing == "drop":
         draft.notes.append(
@@ -123,7 +123,7 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
         draft.keep(~lost)
         return
     if missing == "keep":
-        draft.notes.append(f"every column has a history of its own: {number} missing ({_lacking(draft, gaps)})")
+        draft.notes.append(f"every column has its own history: {number} missing ({_lacking(draft, gaps)})")
         draft.keep(~gaps.all(axis=1))
         return
     if kind != "prices":
@@ -133,11 +133,11 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
     if gaps[0].any():
         column = int(gaps[0].argmax())
         raise InvalidInputError(
-            f"{draft.where(0, column)} has no price and none before to fill it with; pass {passing('missing', 'keep')} "
-            f"or {passing('missing', 'drop')}, or choose other columns= (--columns)"
+            f"{draft.where(0, column)} has no price, and there is no earlier one to fill it with; pass "
+            f"{passing('missing', 'keep')} or {passing('missing', 'drop')}, or choose other columns= (--columns)"
         )
     draft.values = _filled(draft.values)
-    draft.notes.append(f"filled {number.replace('value', 'missing price')} with the last price before")
+    draft.notes.append(f"filled {number.replace('value', 'missing price')} with the last known price")
 
 
 def _filled(values: np.ndarray) -> np.ndarray:
@@ -147,11 +147,12 @@ def _filled(values: np.ndarray) -> np.ndarray:
 
 
 def _lacking(draft: Draft, gaps: np.ndarray) -> str:
-    """Which columns lack values, how many, and how many rows each costs alone."""
+    """Columns that lack values: how many, and the number of rows in which each is the only one."""
     lacks, alone = gaps.sum(axis=0), gaps[gaps.sum(axis=1) == 1].sum(axis=0)
     most = [k for k in np.argsort(-lacks, kind="stable") if lacks[k]]
     words = [
-        f"{shown(draft.names[k])} lacks {lacks[k]:,}" + (f", {alone[k]:,} of them alone" if alone[k] else "")
+        f"{shown(draft.names[k])} lacks {lacks[k]:,}"
+        + (f", {alone[k]:,} of them as the only column" if alone[k] else "")
         for k in most[:_NAMED]
     ]
     more = [f"and {len(most) - _NAMED} more columns"] if len(most) > _NAMED else []
@@ -164,11 +165,11 @@ def make_returns(draft: Draft) -> None:
         row, column = _first(low)
         raise InvalidInputError(
             f"{draft.where(row, column)}: a price must be above 0, got {draft.values[row, column]:g}; correct it, "
-            "choose other columns= (--columns), or say kind='returns' (--kind returns) if these are returns"
+            "choose other columns= (--columns), or pass kind='returns' (--kind returns) if these are returns"
         )
     gaps = np.isnan(draft.values)
-    before = _filled(draft.values) if gaps.any() else draft.values  # the last price that there is
-    with np.errstate(over="ignore"):  # looked at below
+    before = _filled(draft.values) if gaps.any() else draft.values  # the last known price
+    with np.errstate(over="ignore"):  # checked below
         values = draft.values[1:] / before[:-1] - 1
     spans = int((gaps[:-1] & ~np.isnan(values)).sum())
     if spans:
@@ -181,13 +182,13 @@ def make_returns(draft: Draft) -> None:
 
 def rescale(draft: Draft, scale: float | None, kind: Kind) -> None:
     if scale is not None and scale != 1:
-        with np.errstate(over="ignore"):  # looked at below
+        with np.errstate(over="ignore"):  # checked below
             draft.values = draft.values * scale
         draft.notes.append(f"multiplied returns by {scale:g}")
     if kind == "log-returns":
-        with np.errstate(over="ignore"):  # looked at below
+        with np.errstate(over="ignore"):  # checked below
             draft.values = np.expm1(draft.values)
-        draft.notes.append("made simple returns of logarithmic ones")
+        draft.notes.append("converted logarithmic returns to simple ones")
     lost = draft.values < -1
     large = lost if scale is not None else np.abs(draft.values) > 1
     if not large.any():
@@ -195,21 +196,21 @@ def rescale(draft: Draft, scale: float | None, kind: Kind) -> None:
     row, column = _first(lost if lost.any() else large)
     value = draft.values[row, column]
     what = "a loss of more than 100%" if value < -1 else "a gain of more than 100%"
-    remedy = "if returns are in per cent pass scale=0.01 (--percent)" if scale is None else "choose another scale="
-    remedy += ", if they are logarithmic kind='log-returns' (--kind log-returns)" if value < -1 else ""
-    accept = "" if lost.any() or scale is not None else "; if it is true pass scale=1 (--scale 1)"
-    prices = "; if these are prices say kind='prices' (--kind prices)" if scale is None else ""
+    remedy = "if returns are in per cent, pass scale=0.01 (--percent)" if scale is None else "pass another scale="
+    remedy += "; if they are logarithmic, pass kind='log-returns' (--kind log-returns)" if value < -1 else ""
+    accept = "" if lost.any() or scale is not None else "; if it is correct, pass scale=1 (--scale 1)"
+    prices = "; if these are prices, pass kind='prices' (--kind prices)" if scale is None else ""
     raise InvalidInputError(f"{draft.where(row, column)}: a return of {value:g} is {what}; {remedy}{accept}{prices}")
 
 
 def check_moderate(draft: Draft) -> None:
-    """Raise if squares of returns, or their sum, overflow."""
+    """Raise if a return is so large that powers of returns could overflow."""
     large = ~(np.abs(draft.values) <= _LARGEST) & ~np.isnan(draft.values)
     if large.any():
         row, column = _first(large)
         raise InvalidInputError(
-            f"{draft.where(row, column)}: a return of {draft.values[row, column]:g} is too large to be true or to be "
-            "computed with; correct it, or choose other columns= (--columns)"
+            f"{draft.where(row, column)}: a return of {draft.values[row, column]:g} is too large to be plausible or "
+            "to compute with; correct it, or choose other columns= (--columns)"
         )
 
 
@@ -221,12 +222,14 @@ def check_enough(draft: Draft, kind: Kind) -> None:
         return
     if number < len(draft.values):
         raise InvalidInputError(
-            f"column {shown(draft.names[short])} has {counted(number, 'return')}, and at least {LEAST_ROWS} are "
+            f"column {shown(draft.names[short])} has {counted(number, 'return')}, but at least {LEAST_ROWS} are "
             "needed; leave it out with columns= (--columns)"
         )
     needed = f"{LEAST_ROWS + 1} prices" if kind == "prices" else f"{LEAST_ROWS} returns"
-    done = f" (on the way: {'; '.join(draft.notes)})" if draft.notes else ""
-    raise InvalidInputError(f"at least {needed} are needed, there is enough for {counted(number, 'return')}{done}")
+    done = f" (while reading: {'; '.join(draft.notes)})" if draft.notes else ""
+    raise InvalidInputError(
+        f"at least {needed} are needed, but there is enough for {counted(number, 'return')} only{done}"
+    )
 
 
 def check_variation(draft: Draft, constant: Constant) -> None:

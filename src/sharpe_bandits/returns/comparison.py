@@ -1,8 +1,8 @@
 """Is one column better than another? Differences of Sharpe ratios, and tests corrected for multiple comparisons.
 
-All of it is about the Sharpe ratio, of which every return is one part: SR + influence(return) has the Sharpe ratio for
-its mean, and the long-run variance of the Sharpe ratio's estimate for its own. The model confidence set and the test
-for superior predictive ability, made for mean losses, are given these parts with their sign turned.
+All comparisons are of Sharpe ratios. The series SR + influence(return) has the Sharpe ratio as its mean, and its
+long-run variance determines the standard error of the estimated Sharpe ratio. The model confidence set and the test for
+superior predictive ability are defined for mean losses; they are applied to the negative of this series.
 
 References
 ----------
@@ -34,9 +34,9 @@ from .ranking import CSCV_BLOCKS, SHOWN, false_discovery_rates
 from .resampling import arch_bootstrap, block_length, check_block, resampled_counts, resampled_moments
 from .table import Returns, read_returns, table_of
 
-#: Every pair is compared up to so many columns; more are compared with the first alone.
+#: Up to this many columns, all pairs are compared; with more, the best column is compared with every other.
 ALL_PAIRS = 15
-#: Rows that all columns have, which tests of all columns at once need at least.
+#: Minimum number of rows common to all columns for joint tests.
 LEAST_COMMON = 2 * CSCV_BLOCKS
 
 
@@ -49,14 +49,14 @@ class Difference:
     first, second : str
         the columns
     rows : int
-        that both have
+        number of rows that both have
     annual_difference, annual_se : float
-        and its standard error, which allows for both moving together and autocorrelation
+        the difference and its standard error, which allows for correlation of the two and for autocorrelation
     p, p_bootstrap : float
-        two-sided p-values: by that error (Ledoit and Wolf), and by the stationary bootstrap
+        two-sided p-values: from that standard error (Ledoit and Wolf), and from the stationary bootstrap
     fdr : float
-        smallest false discovery rate at which the difference counts as one among all that are shown (Benjamini and
-        Yekutieli's adjusted p)
+        smallest false discovery rate at which the difference is significant among all differences (Benjamini and
+        Yekutieli's adjusted p-value)
     """
 
     first: str
@@ -76,23 +76,23 @@ class Comparison(Shown):
     Attributes
     ----------
     differences : tuple[Difference, ...]
-        of pairs, the smallest p first
+        one per pair, the smallest p first
     against : str | None
-        what others are compared with: a column, or None if all pairs or the best and all others are
+        the column that the others are compared with; None if all pairs are compared, or the best with every other
     confidence_set : dict[str, float]
-        the p-value of each column in the model confidence set; those of at least 1 - ``confidence`` are in the set that
-        holds the best column with that confidence. Empty where there are too few common rows
+        p-value of each column in the model confidence set; columns with at least 1 - ``confidence`` are in the set,
+        which contains the best column with that confidence. Empty if there are too few common rows
     superior : dict[str, float]
-        p-values of the test for superior predictive ability, "lower", "consistent" and "upper": of the hypothesis that
-        no column has a larger Sharpe ratio than ``against`` (than 0 without it). Empty as above
+        p-values "lower", "consistent" and "upper" of the test for superior predictive ability. Its null hypothesis is
+        that no column has a larger Sharpe ratio than ``against`` (than 0 if that is None). Empty as above
     pbo : float | None
         probability of backtest overfitting, see :func:`statistics.backtest_overfitting`
     common : int
-        rows that all columns have
+        number of rows that all columns have
     confidence, replications, block, seed : float and int
-        of the bootstrap
+        confidence level of the model confidence set, and settings of the bootstrap
     remarks : tuple[str, ...]
-        doubts about the returns, each with its remedy
+        possible problems with the returns, each with its remedy
 
     Examples
     --------
@@ -121,16 +121,16 @@ class Comparison(Shown):
 
     @property
     def included(self) -> list[str]:
-        """Columns in the model confidence set, the likeliest first."""
+        """Columns in the model confidence set, the largest p-value first."""
         kept = [name for name, p in self.confidence_set.items() if p >= 1 - self.confidence]
         return sorted(kept, key=lambda name: -self.confidence_set[name])
 
     @property
     def conclusion(self) -> str:
-        """What to make of it, in a few sentences."""
+        """Interpretation of the results in a few sentences."""
         level = 1 - self.confidence
         clear = [d for d in self.differences if d.fdr <= level]
-        said = (
+        text = (
             f"{len(clear)} of {len(self.differences)} differences of Sharpe ratios are significant at a false "
             f"discovery rate of {level:.0%}; {sum(d.p <= level for d in self.differences)} without correction for "
             "multiple testing."
@@ -138,40 +138,40 @@ class Comparison(Shown):
         if self.confidence_set:
             few = self.included[:SHOWN]
             more = f" and {len(self.included) - SHOWN} more" * (len(self.included) > SHOWN)
-            said += (
+            text += (
                 f" With {self.confidence:.0%} confidence the best column is among {len(self.included)} of "
                 f"{len(self.confidence_set)}: {', '.join(few)}{more} (model confidence set)."
             )
             than = f"than that of {self.against}" if self.against else "than 0"
-            said += (
+            text += (
                 f" The hypothesis that no column has a Sharpe ratio larger {than} has p = "
                 f"{self._resampled(self.superior['consistent'])} (test for superior predictive ability)."
             )
         else:
-            said += (
-                f" All columns have only {self.common} rows in common: too few for a model confidence set (at least "
+            text += (
+                f" The columns have only {self.common} rows in common: too few for a model confidence set (at least "
                 f"{LEAST_COMMON})."
             )
         if self.pbo is not None:
-            said += f" The probability of backtest overfitting is {self.pbo:.0%}."
-        return said
+            text += f" The probability of backtest overfitting is {self.pbo:.0%}."
+        return text
 
     def settings(self) -> dict[str, str]:
-        """What every number depends on, in words."""
+        """The settings that all numbers depend on, in words."""
         return {
             "data": self.returns.span,
             "scale": self.returns.convention,
-            "judged": self.returns.hurdle.words
+            "evaluated": self.returns.hurdle.words
             if self.returns.hurdle
             else f"returns minus {self.risk_free_per_period:.4g} per period",
             "bootstrap": f"stationary, {self.replications:,} resamples, blocks of {self.block:.3g} rows on average, "
             f"seed {self.seed}",
-            "common rows": f"{self.common:,} that all columns have; differences are over those that both have",
+            "common rows": f"{self.common:,} that all columns have; a difference uses the rows that both columns have",
             **({"data preparation": "; ".join(self.returns.notes)} if self.returns.notes else {}),
         }
 
     def tables(self, max_rows: int | None = None) -> list[console.Cells]:
-        """What is shown, as text; ``max_rows`` rows each."""
+        """The tables that are shown, as text; at most ``max_rows`` rows each."""
         pairs = [
             [
                 f"{d.first} − {d.second}", *self._or_dash(d), f"{d.p:.3f}",
@@ -193,13 +193,13 @@ class Comparison(Shown):
         return (f"{d.annual_difference:+z.2f}", f"{d.annual_se:.2f}") if known else ("–", "–")
 
     def _resampled(self, p: float) -> str:
-        """A bootstrap p-value, rounded to what another seed would not change."""
+        """A bootstrap p-value, rounded to the digits that other seeds would not change."""
         error = max(math.sqrt(p * (1 - p) / self.replications), 1 / self.replications)
         return f"{p:.{console.decimals(error, least=2, most=3 if p < 0.5 else 2)}f}"
 
     @property
     def table(self) -> Table:
-        """The differences, a row per pair; becomes a frame with ``to_pandas()``."""
+        """The differences, a row per pair; ``to_pandas()`` converts it to a frame."""
         return Table.of([asdict(difference) for difference in self.differences])
 
     def to_dict(self) -> dict[str, Any]:
@@ -209,7 +209,7 @@ class Comparison(Shown):
         return {**words, "differences": pairs, "summary": self.conclusion}
 
     def report(self, folder: str | Path) -> Path:
-        """Write ``comparison.html``, whose path it returns, ``.csv`` and ``.json``; needs the extra ``report``."""
+        """Write ``comparison.html``, ``.csv`` and ``.json``; needs the extra ``report``. Returns the page's path."""
         from ..report.comparison import write
 
         return write(self, Path(folder))
@@ -236,12 +236,12 @@ def compare(
     Parameters
     ----------
     source : Any
-        from :func:`read_returns`; or a file, frame or other table, with options of that function
+        returns from :func:`read_returns`; or a file, frame or other table, with options of that function
     against : str | None, optional
-        the column that all others are compared with; by default all pairs are, or, of more than 15 columns, that of the
-        largest Sharpe ratio and all others
+        the column that all others are compared with; by default all pairs are compared, or, with more than 15 columns,
+        the one with the largest Sharpe ratio and every other
     confidence : float, optional
-        of the model confidence set
+        confidence level of the model confidence set
     risk_free, risk_free_per_period, replications, block, seed, **reading : float and float | None and int and Any
         as for :func:`rank`
 
@@ -258,7 +258,7 @@ def compare(
     returns = table_of(source, reading)
     names = returns.names
     if len(names) < 2:
-        raise InvalidInputError(f"a comparison needs two columns, and there is only {names[0]!r}")
+        raise InvalidInputError(f"a comparison needs at least two columns, but there is only {names[0]!r}")
     if against is not None and not (isinstance(against, str) and against in names):
         raise unknown("column", against, names)
     rate = returns.rate(risk_free, risk_free_per_period)
@@ -311,17 +311,17 @@ def _differences(
     drawn = _ratios(x, counts, rate) if complete else np.empty(0)
     found = []
     for i, j in pairs:
-        there = ~np.isnan(x[:, i]) & ~np.isnan(x[:, j])
-        if there.sum() < 3:
-            found.append((int(there.sum()), math.nan, math.nan, 1.0, 1.0))
+        shared = ~np.isnan(x[:, i]) & ~np.isnan(x[:, j])
+        if shared.sum() < 3:
+            found.append((int(shared.sum()), math.nan, math.nan, 1.0, 1.0))
             continue
-        both = x[there][:, [i, j]]
+        both = x[shared][:, [i, j]]
         difference, se = statistics.sharpe_difference(both[:, 0], both[:, 1], rate)
-        of_pair = drawn[:, [i, j]] if complete else _ratios(both, counts[:, there], rate)
+        of_pair = drawn[:, [i, j]] if complete else _ratios(both, counts[:, shared], rate)
         resampled = of_pair[:, 0] - of_pair[:, 1]
-        away = np.abs(resampled - difference) >= abs(difference)
+        extreme = np.abs(resampled - difference) >= abs(difference)
         p = 2 * float(ndtr(-abs(difference) / se)) if se > 0 else float(difference == 0)
-        found.append((int(there.sum()), difference, se, p, float((1 + away.sum()) / (1 + replications))))
+        found.append((int(shared.sum()), difference, se, p, float((1 + extreme.sum()) / (1 + replications))))
     return found
 
 
@@ -332,7 +332,7 @@ def _ratios(x: np.ndarray, counts: np.ndarray, rate: float) -> np.ndarray:
 
 
 def _confidence_set(losses: np.ndarray, names: Sequence[str], how: dict[str, Any]) -> dict[str, float]:
-    """p-values of columns [3]; of the maximum statistic, whose cost grows with columns and not with their square."""
+    """p-values of the columns [3] with the maximum statistic, whose cost is linear in the number of columns."""
     test = arch_bootstrap().MCS(losses, 0.05, method="max", **how)
     test.compute()
     found = {int(k): float(p) for k, p in test.pvalues["Pvalue"].items()}
@@ -340,9 +340,9 @@ def _confidence_set(losses: np.ndarray, names: Sequence[str], how: dict[str, Any
 
 
 def _superior(losses: np.ndarray, against: int | None, how: dict[str, Any]) -> dict[str, float]:
-    """p-values of the hypothesis that no column is better than another, or than cash [2]."""
-    own = np.zeros(len(losses)) if against is None else losses[:, against]
+    """p-values of the hypothesis that no column is better than ``against``, or than cash if that is None [2]."""
+    benchmark = np.zeros(len(losses)) if against is None else losses[:, against]
     others = losses if against is None else np.delete(losses, against, axis=1)
-    test = arch_bootstrap().SPA(own, others, **how)
+    test = arch_bootstrap().SPA(benchmark, others, **how)
     test.compute()
     return {str(kind): float(p) for kind, p in test.pvalues.items()}

@@ -1,4 +1,4 @@
-"""Dates of a table: which column holds them, what they say, and in which time zone."""
+"""Dates of a table: the column that holds them, their formats and their time zones."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from ..validation import is_number, is_whole
 from .sources import MISSING_WORDS, Source, plain_values
 
 _UNIT = "datetime64[us]"
-#: Dates that are read: those that a calendar of four digits has.
+#: Range of accepted dates: years of at most four digits.
 _FIRST, _LAST = np.datetime64("0001-01-01", "s"), np.datetime64("9999-12-31T23:59:59", "s")
-#: Forms of dates that are read only if they are named, since they would have to be guessed.
+#: Date formats that are read only if they are passed as date_format, since guessing could go wrong.
 FORMS = (
     "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d", "%d/%m/%y", "%m/%d/%y",
     "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %Y", "%b-%y",
 )  # fmt: skip
-#: Dates as numbers, by the name of their form: what they count from, and in how many to a day.
+#: Formats of numeric dates by name: their origin, and units per day.
 _EPOCH = np.datetime64("1970-01-01", "us")
 NUMBERS = {
     "excel": (np.datetime64("1899-12-30", "us"), 1),
     "s": (_EPOCH, 86_400), "ms": (_EPOCH, 86_400 * 10**3), "us": (_EPOCH, 86_400 * 10**6),
     "ns": (_EPOCH, 86_400 * 10**9),
 }  # fmt: skip
-#: Dates that are looked at to tell their form and their order, at most.
+#: Maximum number of dates that are examined to infer their format and order.
 _LOOKED_AT = 200
-#: Text that is read without looking at each date on its own.
+#: Text that is parsed without examining dates one by one.
 _ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2}(\.\d{1,6})?)?$"
 
 
 def column_of(source: Source, date: str | None, form: str | None = None) -> int | None:
-    """Which column holds the dates: the one that is named, a frame's index, or a first column of dates.
+    """Position of the date column: the named one; otherwise the index, or the first column, if it holds dates.
 
-    If a ``form`` of dates is given, a first column holds them whatever it looks like.
+    If a format ``form`` is given, the index or the first column is assumed to hold dates.
     """
     if date is not None:
         if not isinstance(date, str):
@@ -53,42 +53,42 @@ def column_of(source: Source, date: str | None, form: str | None = None) -> int 
 
 
 def check_form(form: Any) -> str | None:
-    """``form``, if it is one of dates: None, that of text (``%d/%m/%Y``), or what numbers count."""
+    """``form`` if it is a valid date format: None, a format of text (``%d/%m/%Y``), or a unit of numbers."""
     if form is None or (isinstance(form, str) and (form in NUMBERS or "%" in form)):
         return form
     raise InvalidInputError(
-        f"date_format must be a form such as '%d/%m/%Y', or one of {', '.join(map(repr, NUMBERS))} for numbers that "
-        f"count days of a spreadsheet or time since 1970, got {shown(form)}"
+        f"date_format must be a format such as '%d/%m/%Y', or one of {', '.join(map(repr, NUMBERS))} for spreadsheet "
+        f"serial numbers or time since 1970, got {shown(form)}"
     )
 
 
 def some_of(column: Any) -> list[Any]:
-    """The things in a column that its dates are told by: all, or many if there are very many; none that is missing."""
+    """The values of a column that are not missing; only those of evenly spaced rows if the column is long."""
     rows = np.unique(np.linspace(0, max(len(column) - 1, 0), min(len(column), _LOOKED_AT)).astype(int))
-    things = (plain_values(column[row : row + 1])[0] for row in rows)
-    return [thing for thing in things if not absent(thing)]
+    cells = (plain_values(column[row : row + 1])[0] for row in rows)
+    return [cell for cell in cells if not absent(cell)]
 
 
 def forms_of(column: Any) -> list[str]:
-    """The forms that suit all dates of a column of text (many of them, if there are very many)."""
+    """The formats that fit all dates of a text column, or a sample of them if the column is long."""
     texts = some_of(column)
     return [form for form in FORMS if texts and all(by_form(text, form) is not None for text in texts)]
 
 
-def by_form(thing: Any, form: str) -> datetime.datetime | None:
+def by_form(cell: Any, form: str) -> datetime.datetime | None:
     """Text parsed as a date in this format; None if that fails."""
     try:
-        return datetime.datetime.strptime(thing.strip(), form)
-    except Exception:  # what is not text, or in another form; regular expressions of forms fail in ways of their own
+        return datetime.datetime.strptime(cell.strip(), form)
+    except Exception:  # not text, or in another format; an invalid format may raise other errors
         return None
 
 
 def remedy(column: Any) -> str | None:
-    """Which date_format reads a column of text; None if none of the usual ones does."""
+    """The date_format options that fit a text column; None if none of the usual formats does."""
     forms = forms_of(column)
     if not forms:
         return None
-    first = next(thing for thing in plain_values(column) if not absent(thing))
+    first = next(cell for cell in plain_values(column) if not absent(cell))
     means = [by_form(first, form) for form in forms]
     return ", or ".join(
         f"date_format={form!r} (--date-format {form if ' ' not in form else repr(form)})"
@@ -98,31 +98,31 @@ def remedy(column: Any) -> str | None:
 
 
 def refuse_digits(name: str, column: Any, place: Callable[[int], str]) -> None:
-    """Raise if a column of numbers holds dates in digits, years or row numbers, which would else pass for prices."""
-    things = plain_values(column)
-    if len(things) < 4 or not all(isinstance(thing, str) or is_whole(thing) for thing in things):
+    """Raise if a column holds dates in digits, years or row numbers, which would otherwise pass for prices."""
+    cells = plain_values(column)
+    if len(cells) < 4 or not all(isinstance(cell, str) or is_whole(cell) for cell in cells):
         return
-    texts = [shown(thing) if is_whole(thing) else thing for thing in things]
+    texts = [shown(cell) if is_whole(cell) else cell for cell in cells]
     if not all(text.isdecimal() and len(text) < 20 for text in texts):
         return
     steps = {int(later) - int(earlier) for earlier, later in pairwise(texts)}
     dated = all(len(text) in (6, 8) and as_datetime(text) is not None for text in texts)
     if dated or steps in ({1}, {-1}):
         what = "dates in digits" if dated else "years or row numbers"
-        remedy = f"date={shown(name)} (--date) if it dates the rows, or " if dated else ""
+        remedy = f"date={shown(name)} (--date) if it holds the dates of the rows, or " if dated else ""
         if not dated and 20_000 <= int(texts[0]) <= 80_000:  # 1954 to 2119
             counted = "date_format='excel' (--date-format excel)"
             remedy = f"date={shown(name)} (--date) and {counted} if it counts days as a spreadsheet does, or "
         raise InvalidInputError(
             f"column {shown(name)} seems to hold {what} ({place(0)}: {texts[0]}, {place(1)}: {texts[1]}), not prices "
-            f"or returns; pass {remedy}columns= (--columns) with the columns that are meant"
+            f"or returns; pass {remedy}columns= (--columns) with the intended columns"
         )
 
 
 def read(
     name: str, column: Any, place: Callable[[int], str], form: str | None = None
 ) -> tuple[np.ndarray, list[str | None]]:
-    """Dates (not a time where there is none) in UTC where they have a zone, and the zone of each: None without one."""
+    """Dates (NaT if missing), in UTC if they have a time zone, and the zone of each (None without one)."""
     import pyarrow as pa
 
     if form is not None:
@@ -132,7 +132,7 @@ def read(
             raise InvalidInputError(f"column {shown(name)} holds times of type {column.type}, which are not dates")
         zone = getattr(column.type, "tz", None)
         unit = "ns" if getattr(column.type, "unit", "") == "ns" else "us"
-        # seconds first, in which no date of any type is too large to be counted
+        # in seconds first, which do not overflow for any type
         seconds = column.cast(pa.timestamp("s", zone), safe=False).to_numpy(zero_copy_only=False)
         outside = (seconds < _FIRST) | (seconds > _LAST)
         if outside.any():
@@ -142,20 +142,20 @@ def read(
             )
         values = column.cast(pa.timestamp(unit, zone), safe=False).to_numpy(zero_copy_only=False)
         return values.astype(f"datetime64[{unit}]"), [zone] * len(values)
-    quickly = _of_one_form(column)
-    if quickly is not None:
-        return quickly, [None] * len(quickly)
+    iso = _iso_dates(column)
+    if iso is not None:
+        return iso, [None] * len(iso)
     values = np.full(len(column), np.datetime64("NaT"), _UNIT)
     zones: list[str | None] = []
-    for row, thing in enumerate(plain_values(column)):
+    for row, cell in enumerate(plain_values(column)):
         zone = None
-        if not absent(thing):
-            found = as_datetime(thing)
+        if not absent(cell):
+            found = as_datetime(cell)
             if found is None:
                 other = remedy(column)
                 raise InvalidInputError(
-                    f"column {shown(name)}, {place(row)}: {shown(thing)} is not a date of the years 1 to 9999; dates "
-                    "are written as 2020-01-31 or 2020-01-31T16:00:00-05:00 (other forms would have to be guessed"
+                    f"column {shown(name)}, {place(row)}: {shown(cell)} is not a date in the years 1 to 9999; write "
+                    "dates as 2020-01-31 or 2020-01-31T16:00:00-05:00 (other formats are not guessed"
                     f"{f': pass {other}' if other else ''})"
                 )
             values[row], zone = found
@@ -163,7 +163,7 @@ def read(
     return values, zones
 
 
-def _of_one_form(column: Any) -> np.ndarray | None:
+def _iso_dates(column: Any) -> np.ndarray | None:
     """Dates of a text column that holds ISO dates throughout, with or without times; None otherwise."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -174,52 +174,52 @@ def _of_one_form(column: Any) -> np.ndarray | None:
         return None
     try:
         values = np.asarray(column.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False)).astype(_UNIT)
-    except pa.ArrowInvalid:  # the 30th of February; said below, where it stands
+    except pa.ArrowInvalid:  # such as 30 February; the caller reports where it is
         return None
     return values if not (values < _FIRST).any() else None
 
 
 def _read_form(name: str, column: Any, place: Callable[[int], str], form: str) -> tuple[np.ndarray, list[str | None]]:
-    """Dates written in one form."""
+    """Dates written in the given format."""
     values = np.full(len(column), np.datetime64("NaT"), _UNIT)
     zones: list[str | None] = [None] * len(values)
-    for row, thing in enumerate(plain_values(column)):
-        if absent(thing):
+    for row, cell in enumerate(plain_values(column)):
+        if absent(cell):
             continue
         try:
             if form in NUMBERS:
-                start, in_a_day = NUMBERS[form]
-                moved = start + np.timedelta64(round(float(thing) * 86_400 * 10**6 / in_a_day), "us")
+                start, per_day = NUMBERS[form]
+                moved = start + np.timedelta64(round(float(cell) * 86_400 * 10**6 / per_day), "us")
                 values[row] = moved if _FIRST <= moved <= _LAST else None
             else:
-                found = datetime.datetime.strptime(thing.strip(), form)
+                found = datetime.datetime.strptime(cell.strip(), form)
                 if found.tzinfo is not None:
                     zones[row] = str(found.tzinfo)
                     found = found.astimezone(datetime.UTC).replace(tzinfo=None)
                 values[row] = found
-        except Exception:  # as above, and numbers beyond all dates
+        except Exception:  # as in by_form, and numbers outside the range of dates
             values[row] = np.datetime64("NaT")
         if np.isnat(values[row]):
             other = remedy(column)
             raise InvalidInputError(
-                f"column {shown(name)}, {place(row)}: {shown(thing)} is not a date of the form {form!r}"
+                f"column {shown(name)}, {place(row)}: {shown(cell)} is not a date in the format {form!r}"
                 f"{f'; pass {other}' if other else '; correct it, or pass another date_format= (--date-format)'}"
             )
     return values, zones
 
 
-def absent(thing: Any) -> bool:
+def absent(cell: Any) -> bool:
     """Whether a value is missing: None, NaN, NaT or NA."""
-    if isinstance(thing, str):
-        return thing.strip() in MISSING_WORDS
+    if isinstance(cell, str):
+        return cell.strip() in MISSING_WORDS
     try:
-        return thing is None or bool(thing != thing)
-    except Exception:  # pandas' NA is neither the same as itself nor another; others may fail in any way
-        return type(thing).__name__ == "NAType"
+        return cell is None or bool(cell != cell)
+    except Exception:  # the truth value of pandas' NA raises; other types may raise anything
+        return type(cell).__name__ == "NAType"
 
 
 def in_words(date: Any) -> str:
-    """A date as people write it, without a time of day where that is midnight."""
+    """A date in ISO format, without the time of day if that is midnight."""
     text = str(np.datetime64(date, "s"))
     return text.removesuffix("T00:00:00")
 
@@ -230,40 +230,40 @@ def _holds_dates(column: Any) -> bool:
     if isinstance(column, pa.Array):
         if pa.types.is_temporal(column.type):
             return True
-        if pa.types.is_primitive(column.type) or pa.types.is_null(column.type):  # numbers and truth values
+        if pa.types.is_primitive(column.type) or pa.types.is_null(column.type):  # numbers and booleans
             return False
         column = plain_values(column.drop_null()[:1])
-    first = next((thing for thing in column if not absent(thing)), None)
-    # Digits alone may be a price as well as 20200131: such a column has to be named.
+    first = next((cell for cell in column if not absent(cell)), None)
+    # Digits alone may be a price, or a date such as 20200131: such a column has to be named.
     if isinstance(first, str) and first.strip().isdigit():
         return False
     return not is_number(first) and as_datetime(first) is not None
 
 
-def as_datetime(thing: Any) -> tuple[np.datetime64, str | None] | None:
-    """One date, in UTC where it has a zone, and that zone; None if it is not a date."""
+def as_datetime(cell: Any) -> tuple[np.datetime64, str | None] | None:
+    """A date, in UTC if it has a time zone, and that zone; None if the value is not a date."""
     try:
-        found = _parsed(thing)
+        found = _parsed(cell)
         if found is None or found.tzinfo is None:
             return None if found is None else (np.datetime64(found, "us"), None)
         return np.datetime64(found.astimezone(datetime.UTC).replace(tzinfo=None), "us"), str(found.tzinfo)
-    except Exception:  # text that is not a date, one beyond the calendar, and whatever zones of another's making do
+    except Exception:  # not a date, outside the calendar, or an error of a third-party time zone
         return None
 
 
-def _parsed(thing: Any) -> datetime.datetime | None:
-    if isinstance(thing, np.datetime64):
-        years = thing.astype("datetime64[Y]").astype(int) + 1970  # a year always fits, its microseconds may not
-        thing = thing.astype(_UNIT).item() if 1 <= years <= 9999 else None
-    if isinstance(thing, datetime.datetime):
-        return thing.to_pydatetime(warn=False) if hasattr(thing, "to_pydatetime") else thing
-    if isinstance(thing, datetime.date):
-        return datetime.datetime(thing.year, thing.month, thing.day)
-    if is_whole(thing):
-        thing = str(thing)
-    if not isinstance(thing, str):
+def _parsed(cell: Any) -> datetime.datetime | None:
+    if isinstance(cell, np.datetime64):
+        years = cell.astype("datetime64[Y]").astype(int) + 1970  # a year never overflows, its microseconds may
+        cell = cell.astype(_UNIT).item() if 1 <= years <= 9999 else None
+    if isinstance(cell, datetime.datetime):
+        return cell.to_pydatetime(warn=False) if hasattr(cell, "to_pydatetime") else cell
+    if isinstance(cell, datetime.date):
+        return datetime.datetime(cell.year, cell.month, cell.day)
+    if is_whole(cell):
+        cell = str(cell)
+    if not isinstance(cell, str):
         return None
-    text = thing.strip()
+    text = cell.strip()
     if re.fullmatch(r"\d{4}-\d{2}", text):  # a month
         text += "-01"
     elif re.fullmatch(r"\d{6}", text):

@@ -12,7 +12,7 @@ from ..errors import InvalidInputError, shown, unknown
 from ..validation import real, whole
 from . import statistics
 
-#: Decisions by the calendar: at the first row of each.
+#: Calendar periods of decisions, which fall on the first row of each.
 CALENDAR = {"week": "datetime64[W]", "month": "datetime64[M]", "quarter": "datetime64[M]", "year": "datetime64[Y]"}
 
 
@@ -25,15 +25,15 @@ def check_every(every: Any, dates: np.ndarray | None, as_recorded: bool) -> int 
     if every not in CALENDAR:
         raise InvalidInputError(f"every must be a number of rows or one of {', '.join(CALENDAR)}, got {shown(every)}")
     if dates is None or not as_recorded:
-        why = "the table has no dates" if dates is None else "rows are drawn again"
+        why = "the table has no dates" if dates is None else "runs are not played on the recorded rows"
         raise InvalidInputError(
-            f"every={every!r} needs the dates of rows, and {why}; pass a number of rows, such as 21"
+            f"every={every!r} needs the dates of rows, but {why}; pass a number of rows, such as 21"
         )
     return every
 
 
 def starts(rows: int, every: int | str, warm: int, dates: np.ndarray | None) -> np.ndarray:
-    """First row of each decision period; the row ``warm`` is among them, and those before it are of the warm-up."""
+    """First row of each decision period; row ``warm`` starts one, and those before it belong to the warm-up."""
     if isinstance(every, int):
         return np.arange(warm % every, rows, every)
     assert dates is not None
@@ -48,9 +48,9 @@ def starts(rows: int, every: int | str, warm: int, dates: np.ndarray | None) -> 
 
 
 def compounded(x: np.ndarray, begins: np.ndarray) -> np.ndarray:
-    """Returns over decision periods; not a number where a column is not there when a period begins.
+    """Returns over decision periods; NaN if a column has no return when the period begins.
 
-    A column that ends within a period is held as cash to the end of it.
+    A column that ends within a period is held as cash until the end of the period.
     """
     if len(begins) == len(x):
         return x
@@ -59,11 +59,11 @@ def compounded(x: np.ndarray, begins: np.ndarray) -> np.ndarray:
 
 
 def costs_of(cost: Any, names: Sequence[str]) -> np.ndarray:
-    """What a switch costs, by column: the same for all, or by name."""
+    """Cost of a switch for each column, from one number for all or a mapping by name."""
     if isinstance(cost, Mapping):
-        stranger = next((name for name in cost if name not in names), None)
-        if stranger is not None:
-            raise unknown("column", stranger, names)
+        extra = next((name for name in cost if name not in names), None)
+        if extra is not None:
+            raise unknown("column", extra, names)
         lacking = [name for name in names if name not in cost]
         if lacking:
             raise InvalidInputError(f"cost has no value for {', '.join(map(repr, lacking[:5]))}; give one per column")
@@ -80,20 +80,20 @@ def costs_of(cost: Any, names: Sequence[str]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Held:
-    """What a player held in a run.
+    """Holdings and trades of a player in one run.
 
     Attributes
     ----------
     gross : numpy.ndarray
         returns before costs, by row
     traded : numpy.ndarray
-        share of wealth that changed hands before each row
+        share of wealth traded before each row
     cost : numpy.ndarray
-        of that, as a share of wealth
+        cost of these trades, as a share of wealth
     shares : numpy.ndarray
         share of time in each column
     columns : numpy.ndarray
-        (rows, places) held in each row, -1 for none; no places where all are held
+        (rows, places) columns held in each row, -1 for none; no places if all columns are held
     """
 
     gross: np.ndarray
@@ -109,7 +109,7 @@ class Held:
 
 
 def one_at_a_time(x: np.ndarray, held: np.ndarray, costs: np.ndarray) -> Held:
-    """Of a player that holds the column ``held`` in each row."""
+    """Holdings of a player that holds the one column ``held`` of each row."""
     gross = x[np.arange(len(x)), held]
     # after a total loss there is nothing to trade
     traded = np.concatenate([[0.0], (held[1:] != held[:-1]) & (gross[:-1] > -1)])
@@ -119,7 +119,7 @@ def one_at_a_time(x: np.ndarray, held: np.ndarray, costs: np.ndarray) -> Held:
 
 
 def weighted(x: np.ndarray, weights: np.ndarray, costs: np.ndarray, columns: np.ndarray | None = None) -> Held:
-    """Of a player that holds ``weights`` (rows, columns)."""
+    """Holdings of a player with these ``weights`` (rows, columns)."""
     moved = statistics.trades(weights, x)
     traded = moved.sum(axis=1) / 2
     cost = costs[0] * traded if (costs == costs[0]).all() else moved @ costs / 2
@@ -129,7 +129,7 @@ def weighted(x: np.ndarray, weights: np.ndarray, costs: np.ndarray, columns: np.
 
 
 def drifting(targets: np.ndarray, x: np.ndarray, begins: np.ndarray) -> np.ndarray:
-    """Weights by row (rows, columns) of a player that brings them to ``targets`` at every decision alone."""
+    """Weights (rows, columns) of a player that rebalances to ``targets`` only at decisions."""
     if len(begins) == len(x):
         return targets
     weights = np.empty_like(x)

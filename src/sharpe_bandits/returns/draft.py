@@ -1,4 +1,4 @@
-"""A table being read: its columns and dates as numbers. What cannot be read raises an error that names the place."""
+"""A table while it is read: its columns and dates as numbers. Unreadable values raise errors that name the place."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from ..validation import is_number
 from . import dates as dates_of
 from . import notation, sources
 
-#: What the numbers of a table with a row per date and asset are most often called, the likeliest first.
+#: Usual names of the column of numbers in a table with a row per date and asset, the most likely first.
 _NUMBERS = ("adj close", "adj_close", "adjusted close", "close", "price", "return", "ret", "value")
-#: Columns that an error names as the value to pass, at most.
+#: Maximum number of columns that an error suggests as a value.
 _FEW = 12
-#: Rows that are searched for the names of columns, at most.
+#: Maximum number of rows that are searched for column names.
 _PREAMBLE = 50
-#: Text that people write for dates: 01/02/2020, 2020-1-5, 2-Jan-20, Jan 2, 2020; and for numbers: 0,004, 1,234.5, 1.5%.
+#: Text that looks like a date: 01/02/2020, 2020-1-5, 2-Jan-20, Jan 2, 2020; or like a number: 0,004, 1,234.5, 1.5%.
 _LIKE_A_DATE = re.compile(r"\d+[/.-]\d+[/.-]\d+|\d+[ -][A-Za-z]{3}|[A-Za-z]{3,9}\.? \d")
 _LIKE_A_NUMBER = re.compile(r"[-+(]?[$€£]?\s?\d[\d,. ]*\s?%?\)?")
 
 
 @dataclass
 class Draft:
-    """The table so far; ``rows`` are the source rows that are left, so that an error can name them."""
+    """The table so far; ``rows`` are the remaining rows as numbered in the source, so that errors can name them."""
 
     names: list[str]
     values: np.ndarray
@@ -75,8 +75,8 @@ def drafted(
         notes.append(f"left out the index {shown(source.names[source.index])}, which is not the column of dates")
     if source.text and columns is None:
         _refuse_data_as_names(source)
-    there = [p for p, name in enumerate(source.names) if p not in (dated, source.index) and name != apart]
-    chosen = there if columns is None else _positions(source, columns, there)
+    candidates = [p for p, name in enumerate(source.names) if p not in (dated, source.index) and name != apart]
+    chosen = candidates if columns is None else _positions(source, columns, candidates)
     if not chosen:
         raise InvalidInputError(f"there is no column of numbers; the columns are {listed(source.names, '-')}")
     unnamed = next((p for p in chosen if not source.names[p]), None)
@@ -87,10 +87,10 @@ def drafted(
         )
     named = [source.names[p] for p in [*chosen, *([] if dated is None else [dated])]]
     times = Counter(named if columns is None else source.names)
-    twice = next((name for name in named if times[name] > 1), None)
-    if twice is not None:
+    duplicate = next((name for name in named if times[name] > 1), None)
+    if duplicate is not None:
         raise InvalidInputError(
-            f"two columns are called {shown(twice)}; give one of them another name{_two_lines(source, twice)}"
+            f"two columns are called {shown(duplicate)}; give one of them another name{_two_lines(source, duplicate)}"
         )
     if dated is None and columns is None:
         dates_of.refuse_digits(source.names[chosen[0]], source.columns[chosen[0]], source.place)
@@ -111,7 +111,7 @@ def drafted(
 
 
 def _two_lines(source: sources.Source, name: str) -> str:
-    """A hint at ``field=`` where a file seems to have two lines of names."""
+    """Suggests ``field=`` if a file seems to have two header lines."""
     firsts = [sources.plain_values(column[:1]) for column in source.columns[1:]]
     names = [first[0] for first in firsts if first]
     if source.index is None and names and all(isinstance(n, str) and not _is_datum(n) for n in names):
@@ -120,7 +120,7 @@ def _two_lines(source: sources.Source, name: str) -> str:
 
 
 def _long_form(source: sources.Source, dated: int | None, text: int) -> str:
-    """A hint at ``pivot=`` where dates repeat beside a column of text."""
+    """Suggests ``pivot=`` if dates repeat beside a column of text."""
     if dated is None:
         return ""
     dates = sources.plain_values(source.columns[dated])
@@ -137,30 +137,32 @@ def _long_form(source: sources.Source, dated: int | None, text: int) -> str:
     )
 
 
-def _positions(source: sources.Source, columns: Sequence[str], there: list[int]) -> list[int]:
+def _positions(source: sources.Source, columns: Sequence[str], candidates: list[int]) -> list[int]:
     """Positions of the columns with these names."""
     at = {name: position for position, name in reversed(list(enumerate(source.names)))}
-    allowed, chosen = set(there), []
+    allowed, chosen = set(candidates), []
     for name in columns:
         if not isinstance(name, str) or name not in at:
-            raise unknown("column", name, [source.names[p] for p in there])
+            raise unknown("column", name, [source.names[p] for p in candidates])
         if at[name] not in allowed:
-            raise InvalidInputError(f"column {shown(name)} is the one of dates, and cannot be one of returns too")
+            raise InvalidInputError(
+                f"column {shown(name)} is used for dates, rates or a benchmark already; leave it out"
+            )
         chosen.append(at[name])
     if len(set(chosen)) < len(chosen):
-        raise InvalidInputError(f"columns must be different ones, got {shown(columns)}")
+        raise InvalidInputError(f"columns must be distinct, got {shown(columns)}")
     return chosen
 
 
 def _named(source: sources.Source, chosen: list[int]) -> str:
-    """The option that takes the columns that have a name, with its value if these are few."""
+    """The option that selects the columns that have a name, with its value if these are few."""
     names = [source.names[p] for p in chosen if source.names[p]]
     value = f"{names!r} (--columns {shlex.join(names)})" if 0 < len(names) <= _FEW else " (--columns)"
     return f"columns={value}"
 
 
 def _names_further_down(source: sources.Source, sign: str, first: int) -> str:
-    """The remedy, after a ``sign``, if the names stand further down: in a row of names from column ``first`` on."""
+    """The remedy, after a ``sign``, if a later row holds names in all columns from ``first`` on."""
     if source.skipped is None or (first == 0 and len(source.columns) < 2):
         return ""
     rows = range(min(_PREAMBLE, len(source.columns[0])))
@@ -173,7 +175,7 @@ def _cells(source: sources.Source, row: int) -> list[Any]:
 
 
 def _is_name(cell: Any) -> bool:
-    """Whether a cell holds text that is neither a number nor a date, in whatever form."""
+    """Whether a cell holds text that is neither a number nor a date in any format."""
     if not isinstance(cell, str) or not cell.strip() or _is_datum(cell) or notation.remedy(cell) is not None:
         return False
     return not (_LIKE_A_DATE.match(cell.strip()) or _LIKE_A_NUMBER.fullmatch(cell.strip()))
@@ -187,16 +189,16 @@ def _pass_names_in(source: sources.Source, row: int) -> str:
 
 
 def _refuse_data_as_names(source: sources.Source) -> None:
-    """Raise if the first line of a file holds numbers and dates only, so that it seems to be data."""
+    """Raise if the first line of a file holds only numbers and dates, and so is probably data."""
     named = [name for name in source.names if name]
     if named and all(map(_is_datum, named)):
-        remedy = "write a line with a name per column above it"
+        remedy = "add a header line with a name per column"
         if source.skipped:
             fewer = source.skipped - 1
             remedy = f"pass skip_rows={fewer} (--skip-rows {fewer}) if the names are in the line above"
         raise InvalidInputError(
-            f"the first line seems to hold data and not the names of columns: {listed(named[:3])}; {remedy}, "
-            "or choose with columns= (--columns) if these are names"
+            f"the first line seems to hold data, not column names: {listed(named[:3])}; {remedy}, or select "
+            "columns with columns= (--columns) if these are names"
         )
 
 
@@ -210,13 +212,13 @@ def _numbers(draft: Draft, number: int, column: Any, text: bool, written: notati
     import pyarrow as pa
 
     if not written.plain and (text or (isinstance(column, list) or not pa.types.is_primitive(column.type))):
-        things = [thing for thing in sources.plain_values(column) if not dates_of.absent(thing)]
-        if things and all(isinstance(thing, str) for thing in things):
-            things = [None if dates_of.absent(thing) else thing for thing in sources.plain_values(column)]
-            values, bad = written.numbers(pa.array(things, pa.large_string()))
+        cells = [cell for cell in sources.plain_values(column) if not dates_of.absent(cell)]
+        if cells and all(isinstance(cell, str) for cell in cells):
+            cells = [None if dates_of.absent(cell) else cell for cell in sources.plain_values(column)]
+            values, bad = written.numbers(pa.array(cells, pa.large_string()))
             if bad is not None:
-                said = _undated(draft.names[number], things[bad], things) or _misread(things[bad], things, written)
-                raise InvalidInputError(f"{draft.where(bad, number)}: {said}")
+                problem = _undated(draft.names[number], cells[bad], cells) or _misread(cells[bad], cells, written)
+                raise InvalidInputError(f"{draft.where(bad, number)}: {problem}")
             return values
     if isinstance(column, pa.Array):
         kind = column.type
@@ -227,66 +229,66 @@ def _numbers(draft: Draft, number: int, column: Any, text: bool, written: notati
             try:
                 return np.asarray(column.cast(pa.float64(), safe=not numeric).to_numpy(zero_copy_only=False), float)
             except pa.ArrowException:
-                pass  # found one by one below
+                pass  # located one by one below
         column = sources.plain_values(column)
     values = np.full(len(column), np.nan)
-    for row, thing in enumerate(column):
-        if dates_of.absent(thing):
+    for row, cell in enumerate(column):
+        if dates_of.absent(cell):
             continue
-        value = _number(thing, text)
+        value = _number(cell, text)
         if value is None:
-            raise InvalidInputError(f"{draft.where(row, number)}: {_no_number(draft.names[number], thing, column)}")
+            raise InvalidInputError(f"{draft.where(row, number)}: {_no_number(draft.names[number], cell, column)}")
         values[row] = value
     return values
 
 
-def _number(thing: Any, text: bool) -> float | None:
-    # Python alone would read 1_000
-    if is_number(thing) or isinstance(thing, Decimal) or (text and isinstance(thing, str) and "_" not in thing):
+def _number(cell: Any, text: bool) -> float | None:
+    # Python itself would accept 1_000
+    if is_number(cell) or isinstance(cell, Decimal) or (text and isinstance(cell, str) and "_" not in cell):
         try:
-            return float(thing)
-        except Exception:  # numbers of another's making may fail in any way
+            return float(cell)
+        except Exception:  # third-party number types may raise anything
             return None
     return None
 
 
-def _undated(name: str, thing: Any, column: Any) -> str:
+def _undated(name: str, cell: Any, column: Any) -> str:
     """The remedy for text that looks like a date; empty if it does not."""
-    if not (isinstance(thing, str) and _LIKE_A_DATE.match(thing.strip())):
+    if not (isinstance(cell, str) and _LIKE_A_DATE.match(cell.strip())):
         return ""
     form = dates_of.remedy(column)
     read = f"pass date={shown(name)} (--date) and {form}" if form else "write it as 2020-01-31"
-    return f"{shown(thing)} is not a number; if it is a date {read}, so that it need not be guessed"
+    return f"{shown(cell)} is not a number; if it is a date, {read}: formats are not guessed"
 
 
-def _misread(thing: str, column: list[Any], written: notation.Notation) -> str:
+def _misread(cell: str, column: list[Any], written: notation.Notation) -> str:
     """Why a number does not match the declared notation."""
-    said = f"decimal={written.decimal!r}, thousands={written.thousands!r}, currency={written.currency!r}"
-    if written.percent and "%" not in thing and any(other is not None and "%" in other for other in column):
-        said += ", where other values of the column have a per cent sign"
-    fits = notation.remedy(thing)
-    return f"{shown(thing)} is not a number with {said}; correct it{f', or pass {fits}' if fits else ''}"
+    declared = f"decimal={written.decimal!r}, thousands={written.thousands!r}, currency={written.currency!r}"
+    if written.percent and "%" not in cell and any(other is not None and "%" in other for other in column):
+        declared += ", while other values of the column have a per cent sign"
+    fits = notation.remedy(cell)
+    return f"{shown(cell)} is not a number with {declared}; correct it{f', or pass {fits}' if fits else ''}"
 
 
-def _no_number(name: str, thing: Any, column: Any) -> str:
-    other = "columns= (--columns)"
-    if is_number(thing):
-        return f"{shown(thing)} is a number that cannot be computed with; correct it, or choose with {other}"
-    if dates_of.as_datetime(thing) is not None:
+def _no_number(name: str, cell: Any, column: Any) -> str:
+    select = "select other columns with columns= (--columns)"
+    if is_number(cell):
+        return f"{shown(cell)} is a number that cannot be converted to a float; correct it, or {select}"
+    if dates_of.as_datetime(cell) is not None:
         return (
-            f"{shown(thing)} is a date, not a number; pass date={shown(name)} (--date) if it dates the rows, or "
-            f"choose with {other}"
+            f"{shown(cell)} is a date, not a number; pass date={shown(name)} (--date) if it holds the dates of the "
+            f"rows, or {select}"
         )
-    undated = _undated(name, thing, column)
+    undated = _undated(name, cell, column)
     if undated:
         return undated
-    fits = notation.remedy(thing) if isinstance(thing, str) and len(thing) < 100 else None
+    fits = notation.remedy(cell) if isinstance(cell, str) and len(cell) < 100 else None
     if fits is not None:
-        return f"{shown(thing)} is text, not a plain number; pass {fits}"
-    if isinstance(thing, str) and len(thing) < 100 and _LIKE_A_NUMBER.fullmatch(thing.strip()):
+        return f"{shown(cell)} is text, not a plain number; pass {fits}"
+    if isinstance(cell, str) and len(cell) < 100 and _LIKE_A_NUMBER.fullmatch(cell.strip()):
         return (
-            f"{shown(thing)} is text, not a number; write it with a point before its decimals and nothing else, as "
-            "1234.5"
+            f"{shown(cell)} is text, not a number; write it with a decimal point and no other separators or symbols, "
+            "as in 1234.5"
         )
-    text = "text, " if isinstance(thing, str) else ""
-    return f"{shown(thing)} is {text}not a number; correct it, or choose with {other}"
+    text = "text, " if isinstance(cell, str) else ""
+    return f"{shown(cell)} is {text}not a number; correct it, or {select}"

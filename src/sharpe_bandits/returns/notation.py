@@ -1,4 +1,4 @@
-"""Numbers as people write them: decimal commas, thousands, signs of currencies and of per cent. Nothing is guessed."""
+"""Numbers in text: decimal and thousands separators, currency symbols and per cent signs. Nothing is guessed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from ..errors import InvalidInputError, shown
 
-#: Signs that may stand between groups of three digits, and before decimals.
+#: Accepted thousands separators, and decimal separators.
 _THOUSANDS, _DECIMAL = ("", ",", ".", " ", "'", "’", "_"), (".", ",")
-#: Blanks that programs write between digits, besides the ordinary one.
+#: Spaces that programs write between digits, other than the ordinary one.
 _BLANKS = "\u00a0\u202f\u2009"
 _CURRENCY = re.compile(r"[$€£¥₹₩]|\b[A-Z]{3}\b|(?<=\d)\s?(kr|Fr|zł)\.?$|^(kr|Fr|zł)\.?(?=\s?\d)")
 
@@ -24,11 +24,11 @@ class Notation:
     Attributes
     ----------
     decimal : str, optional
-        sign before decimals, "." or ","
+        decimal separator, "." or ","
     thousands : str, optional
-        sign between groups of three digits; "" if there is none
+        thousands separator; "" for none
     currency : str, optional
-        sign before or after amounts; "" if there is none
+        currency symbol before or after amounts; "" for none
     percent : bool, optional
         whether numbers may end in a per cent sign
     """
@@ -47,9 +47,9 @@ class Notation:
                 choices = ", ".join(map(repr, filter(None, known)))
                 raise InvalidInputError(f"{name} must be one of {choices}, got {shown(value)}")
         if self.decimal == self.thousands:
-            raise InvalidInputError(f"decimal and thousands are both {self.decimal!r}; pass different signs")
+            raise InvalidInputError(f"decimal and thousands are both {self.decimal!r}; pass different separators")
         if not isinstance(self.currency, str) or re.search(r"[\d.,%+-]", self.currency):
-            raise InvalidInputError(f"currency must be a sign such as '€' or 'USD', got {shown(self.currency)}")
+            raise InvalidInputError(f"currency must be a symbol such as '€' or 'USD', got {shown(self.currency)}")
 
     @property
     def plain(self) -> bool:
@@ -58,7 +58,7 @@ class Notation:
 
     @property
     def _form(self) -> str:
-        """A number, as a regular expression for Arrow."""
+        """Regular expression that matches a number, for Arrow."""
         group, point, money = (re.escape(sign) for sign in (self.thousands, self.decimal, self.currency))
         groups = rf"\d{{1,3}}({group}\d{{3}})+|" if group else ""
         sign = f"({money})?" if money else ""
@@ -66,7 +66,7 @@ class Notation:
         return rf"^[-+]?{sign}\s?[-+]?({groups}\d*)({point}\d*)?([eE][-+]?\d+)?\s?{sign}{end}$"
 
     def numbers(self, text: Any) -> tuple[np.ndarray, int | None]:
-        """Text (an Arrow array, null where a value is missing) as floats; and the first row that is not a number."""
+        """Text (an Arrow array, null where a value is missing) as floats; and the first invalid row, if any."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -87,7 +87,7 @@ class Notation:
 
 
 def remedy(text: str) -> str | None:
-    """Which options make a number of text as people write it; None if it does not look like one."""
+    """The options that make text readable as a number; None if it does not look like one, or needs none."""
     options = []
     for blank in _BLANKS:
         text = text.replace(blank, " ")

@@ -1,18 +1,18 @@
-"""How a table is read: options that are one of a few words."""
+"""Options for reading a table that take one of a few values."""
 
 from typing import Literal
 
 #: What the numbers of a table are.
 Kind = Literal["prices", "returns", "log-returns"]
-#: What becomes of gaps.
+#: How missing values are handled.
 Missing = Literal["error", "drop", "fill", "keep"]
-#: What becomes of rows with the same date.
+#: How rows with the same date are handled.
 Duplicates = Literal["error", "first", "last"]
-#: What becomes of rows that are not in the order of their dates.
+#: How rows that are not sorted by date are handled.
 Unsorted = Literal["error", "sort"]
-#: What becomes of dates of several time zones.
+#: How dates in several time zones are handled.
 TimeZones = Literal["error", "utc"]
-#: What becomes of columns that do not vary.
+#: How columns that do not vary are handled.
 Constant = Literal["error", "drop"]
 #: How a series of risk-free rates is quoted.
 Quote = Literal["per-period", "annual", "per-period-percent", "annual-percent"]

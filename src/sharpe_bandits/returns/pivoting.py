@@ -1,4 +1,4 @@
-"""Tables that have a row per date and asset, made into ones with a row per date and a column per asset."""
+"""Pivoting of tables with a row per date and asset to a row per date and a column per asset."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .sources import Layout, Source, plain_values
 
 
 def pivoted(source: Source, layout: Layout, dated: int | None, duplicates: Duplicates) -> Source:
-    """A table with a row per date and a column per asset, from one with a row per date and asset."""
+    """The table with a row per date and a column per asset; unchanged if ``layout.pivot`` is None."""
     import pyarrow as pa
 
     if layout.pivot is None:
@@ -31,7 +31,7 @@ def pivoted(source: Source, layout: Layout, dated: int | None, duplicates: Dupli
     first: dict[tuple[int, str], int] = {}
     for at, (date, asset, number) in enumerate(zip(dates, assets, numbers, strict=True)):
         if asset is None:
-            raise InvalidInputError(f"column {layout.pivot[0]!r}, {source.place(at)} has no name; correct it")
+            raise InvalidInputError(f"column {layout.pivot[0]!r}, {source.place(at)} has no asset name; correct it")
         row, name = rows_of[date], str(asset)
         before = first.setdefault((row, name), at)
         if before != at and duplicates == "error":

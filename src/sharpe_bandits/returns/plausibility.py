@@ -1,6 +1,6 @@
-"""Tables that can be read but are doubtful: impossible ones raise an error, suspicious ones get a remark.
+"""Plausibility checks of tables that can be read: impossible ones raise an error, suspicious ones get a remark.
 
-Every refusal and every remark names the place, what it looks like, and what to do about it.
+Every error and every remark names the place, what it looks like, and the remedy.
 """
 
 from __future__ import annotations
@@ -18,43 +18,43 @@ from .draft import Draft
 from .options import Kind
 from .sources import Source
 
-#: Values of ``date_format`` by what numbers count.
+#: Values of ``date_format`` by what numeric dates look like.
 _FORMATS = {
     "seconds since 1970": "s", "milliseconds since 1970": "ms", "microseconds since 1970": "us",
-    "nanoseconds since 1970": "ns", "dates as a spreadsheet counts them": "excel",
+    "nanoseconds since 1970": "ns", "spreadsheet date serial numbers": "excel",
 }  # fmt: skip
-#: What numbers that rise or fall from row to row are if they all lie in such a range: moments since 1970.
+#: Ranges in which numbers that rise or fall from row to row are probably times since 1970.
 _SINCE_1970 = {
     "seconds since 1970": (1e8, 4.2e9),
     "milliseconds since 1970": (1e11, 4.2e12),
     "microseconds since 1970": (1e14, 4.2e15),
     "nanoseconds since 1970": (1e17, 4.2e18),
 }
-#: Serial numbers of days in a spreadsheet, 1954 to 2119, and the steps that dates come in.
+#: Range of spreadsheet date serial numbers, 1954 to 2119, and the usual steps between dates in days.
 _SERIALS = (20_000, 80_000)
 _STEPS = {*range(1, 11), *range(28, 32), *range(89, 93), *range(181, 185), 365, 366}
-#: Years with their fraction; steps of dates of one table are at most so many times the usual one.
+#: Range of decimal years, and the largest plausible ratio of a step to the median step.
 _YEARS, _UNEVEN = (1850, 2150), 8
-#: Columns that are listed as a value to pass, at most.
+#: Maximum number of columns that are suggested as a value.
 _FEW = 10
 _VOLUME = re.compile(r"(.*[ _.-])?volume|vol|turnover|(.*[ _.-])?open[ _.-]?interest", re.IGNORECASE)
 _BAR = {"open", "high", "low", "close"}
 _LOGARITHM = re.compile(r"(^|[^a-z])(log|ln)([ _.-]?r(et(urns?)?|tn)?)?($|[^a-z])", re.IGNORECASE)
-#: Numbers that vary like volumes: whole, changes of more than a tenth from row to row, most of them undone by the next.
+#: Whole numbers vary like volumes if log changes have at least this median size, and at most this autocorrelation.
 _LIVELY, _UNDONE = 0.1, -0.2
-#: Rows a year may differ from ``periods_per_year`` by such a factor before that is remarked on; within a day, where
-#: five-minute bars of one session seem five times as many a year as they are, by another.
+#: Factor by which rows per year may differ from ``periods_per_year`` without a remark. It is larger for intraday data:
+#: five-minute bars of a single session suggest five times too many rows per year.
 _ODD_FREQUENCY, _ODD_INTRADAY = 1.2, 6.0
-#: Fewer rows do not show whether weekends are among them; they may differ by a larger factor.
+#: With fewer rows it is unclear whether weekends are included, so a larger factor is accepted.
 _WEEKS, _ODD_IN_DAYS = 15, 1.8
-#: A stretch without rows is remarked on if it is so many times as long as usual.
+#: A gap between dates gets a remark if it is longer than this many usual steps.
 _HOLE = 15
-#: Returns beyond so many standard deviations (by the median of their size) are looked at, and what splits divide by.
+#: Returns beyond this many robust standard deviations are examined; and the usual ratios of stock splits.
 _FAR, _SPLITS = 12.0, (2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 25, 30, 50, 100)
-#: How near a price must be to that of a split: within some usual moves, or 3%. A jump that is undone at once, and one
-#: that is too large in any case.
+#: A return looks like a split if its log is within this many robust standard deviations, and within this distance, of
+#: that of a split. Smallest log return of a move that may be a reversed error, and one that is always suspicious.
 _MOVES, _NEAR, _SPIKE, _JUMP = 2.5, 0.03, 0.3, math.log(5)
-#: Rows without a change at either end, at least, and how unlikely they must be.
+#: Minimum number of unchanged rows at either end, and the probability below which they get a remark.
 _STILL, _UNLIKELY = 10, 1e-6
 
 
@@ -64,7 +64,7 @@ def refuse(source: Source, table: Draft, kind: Kind, chosen: bool) -> None:
     Parameters
     ----------
     source : Source
-        the table as it was found
+        the table as found in its source
     table : Draft
         the numbers that were read from it
     kind : Kind
@@ -90,22 +90,22 @@ def _refuse_times(table: Draft) -> None:
             first, second = table.values[:2, number]
             form = _FORMATS.get(what)
             dated = f"date={name!r} (--date) and date_format={form!r} (--date-format {form})"
-            remedy = f"pass {dated} if it dates the rows" if form else "write dates as 2020-01-31"
+            remedy = f"pass {dated} if it holds the dates of the rows" if form else "write dates as 2020-01-31"
             raise InvalidInputError(
                 f"column {name!r} seems to hold {what} ({table.where(0)}: {first:.10g}, {table.where(1)}: "
-                f"{second:.10g}), not prices or returns; {remedy}, or pass columns= (--columns) with the columns that "
-                f"are meant{_value([other for other in table.names if other != name])}"
+                f"{second:.10g}), not prices or returns; {remedy}, or pass columns= (--columns) with the intended "
+                f"columns{_value([other for other in table.names if other != name])}"
             )
 
 
 def _value(columns: list[str]) -> str:
-    """Columns as the value to pass, if they are few."""
+    """Columns as a value to pass, if they are few."""
     return f": columns={columns!r}" if 0 < len(columns) <= _FEW else ""
 
 
 def time_of(values: np.ndarray) -> str | None:
-    """Which unit of time numbers count that rise, or fall, from row to row; None if they are not times."""
-    for some in (values[:100], values):  # a few tell most columns
+    """The kind of time that numbers look like if they rise, or fall, from row to row; None if they are not times."""
+    for some in (values[:100], values):  # the first rows rule out most columns
         if len(some) < 4 or not np.isfinite(some).all():
             return None
         steps = np.diff(some)
@@ -116,9 +116,9 @@ def time_of(values: np.ndarray) -> str | None:
         if least <= low and high <= most:
             return what
     if _SERIALS[0] <= low and high <= _SERIALS[1] and set(steps.tolist()) <= _STEPS:
-        return "dates as a spreadsheet counts them"
+        return "spreadsheet date serial numbers"
     even = steps.max() <= min(1.0 + 1e-9, _UNEVEN * float(np.median(steps)))
-    return "years with their fraction" if _YEARS[0] <= low and high <= _YEARS[1] and even else None
+    return "decimal years" if _YEARS[0] <= low and high <= _YEARS[1] and even else None
 
 
 def _refuse_volumes(names: list[str]) -> None:
@@ -130,59 +130,59 @@ def _refuse_volumes(names: list[str]) -> None:
     if {name.strip().lower() for name in names} >= _BAR:
         close = next(name for name in names if name.strip().lower() == "close")
         raise InvalidInputError(
-            f"the columns {', '.join(map(repr, names))} seem to be those of one asset; {remedy} of several assets "
-            f"(of this one, only {close!r} or an adjusted close)"
+            f"the columns {', '.join(map(repr, names))} seem to belong to one asset; {remedy} of several assets "
+            f"(for this one, only {close!r} or an adjusted close)"
         )
 
 
 def _refuse_backwards(table: Draft, name: str, column: Any) -> None:
-    """Raise if a column that was not read holds dates which are not in order."""
+    """Raise if a column that was not read holds dates that are not in order."""
     order = _order(column)
     if order is None:
         return
     if order <= 0:
-        how = "the newest come first" if order < 0 else "they are in no order"
+        how = "the newest come first" if order < 0 else "they are not in order"
         raise InvalidInputError(
             f"the dates in column {name!r} were not read, and {how}: returns would run backwards; pass date={name!r} "
             f"(--date) with {_named_form(column)} and unsorted='sort' (--unsorted sort)"
         )
     table.notes.append(
-        f"dates in column {name!r} were not read; rows are taken to be in order. Pass date={name!r} (--date) with "
-        f"{_named_form(column)} to have them checked"
+        f"dates in column {name!r} were not read; rows are assumed to be in order. Pass date={name!r} (--date) with "
+        f"{_named_form(column)} to check this"
     )
 
 
 def _named_form(column: Any) -> str:
-    """How a column of dates in another form can be read."""
+    """The options that read a column of dates in another format."""
     return dates_of.remedy(column) or "date_format= (--date-format), or write dates as 2020-01-31,"
 
 
 def _order(column: Any) -> int | None:
-    """1 if dates are in order, -1 if they run backwards, 0 if neither; None if these are not dates."""
-    things = dates_of.some_of(column)
-    if len(things) < 3:
+    """1 if dates are in order, -1 if they run backwards, 0 if neither; None if the values are not dates."""
+    cells = dates_of.some_of(column)
+    if len(cells) < 3:
         return None
-    found = [order for read in _readings(things) if (order := _direction(read)) is not None]
+    found = [order for read in _readings(cells) if (order := _direction(read)) is not None]
     return max(found, key=lambda order: (order == 1, order == -1), default=None)
 
 
-def _readings(things: list[Any]) -> list[list[Any]]:
+def _readings(cells: list[Any]) -> list[list[Any]]:
     """Every way to read all of these values as dates."""
-    if all(isinstance(thing, (int, float)) and not isinstance(thing, bool) for thing in things):
-        whole = [int(thing) for thing in things if float(thing).is_integer()]
+    if all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in cells):
+        whole = [int(cell) for cell in cells if float(cell).is_integer()]
         dates = [_date(number) for number in whole if len(str(number)) in (6, 8)]
-        if len(dates) == len(things) and None not in dates:
+        if len(dates) == len(cells) and None not in dates:
             return [dates]
-        return [things] if time_of(np.array(things, float)) else []
-    known = [_date(thing) for thing in things]
+        return [cells] if time_of(np.array(cells, float)) else []
+    known = [_date(cell) for cell in cells]
     if None not in known:
         return [known]
-    return [[dates_of.by_form(thing, form) for thing in things] for form in dates_of.forms_of(things)]
+    return [[dates_of.by_form(cell, form) for cell in cells] for form in dates_of.forms_of(cells)]
 
 
-def _date(thing: Any) -> np.datetime64 | None:
-    """A date, in UTC where it has a zone."""
-    found = dates_of.as_datetime(thing)
+def _date(cell: Any) -> np.datetime64 | None:
+    """A date, in UTC if it has a time zone."""
+    found = dates_of.as_datetime(cell)
     return None if found is None else found[0]
 
 
@@ -194,18 +194,18 @@ def _direction(read: list[Any]) -> int | None:
 
 
 def remarks(table: Draft, kind: Kind, periods_per_year: float, prices: np.ndarray | None) -> list[str]:
-    """What may be a mistake in a table of returns, each with its remedy.
+    """Remarks on possible mistakes in a table of returns, each with its remedy.
 
     Parameters
     ----------
     table : Draft
         the returns
     kind : Kind
-        what they were made from, "prices" or "returns"
+        what the source held, "prices", "returns" or "log-returns"
     periods_per_year : float
-        as it was given
+        as given
     prices : numpy.ndarray | None
-        that the returns were made from, if they were
+        the prices that the returns were computed from, if any
     """
     found = _frequency(table, periods_per_year) + _jumps(table) + _still(table)
     if prices is not None:
@@ -213,8 +213,8 @@ def remarks(table: Draft, kind: Kind, periods_per_year: float, prices: np.ndarra
     named = [name for name in table.names if kind == "returns" and _LOGARITHM.search(name)]
     if named:
         found.append(
-            f"by its name column {named[0]!r} holds logarithmic returns, which are read as simple ones; if it does, "
-            "pass kind='log-returns' (--kind log-returns)"
+            f"the name of column {named[0]!r} suggests logarithmic returns, but they are read as simple ones; if they "
+            "are logarithmic, pass kind='log-returns' (--kind log-returns)"
         )
     return found
 
@@ -238,14 +238,14 @@ def _frequency(table: Draft, periods_per_year: float) -> list[str]:
     found = []
     if not 1 / odd < seen / periods_per_year < odd:
         found.append(
-            f"periods_per_year={periods_per_year:g}, but by its dates the table has {seen:.3g} rows per year; pass "
-            f"periods_per_year={seen:.0f} (--periods-per-year), or leave out days without trading"
+            f"periods_per_year={periods_per_year:g}, but according to its dates the table has {seen:.3g} rows per "
+            f"year; pass periods_per_year={seen:.0f} (--periods-per-year), or leave out non-trading days"
         )
     longest = int(days.argmax())
     if days[longest] > _HOLE * max(usual, 1.0):
         found.append(
-            f"{days[longest]:,.0f} days lie between {table.where(longest)} and {table.where(longest + 1)}; a return "
-            "over them counts as one period: fill in the rows that are missing, or begin after them"
+            f"there are {days[longest]:,.0f} days between {table.where(longest)} and {table.where(longest + 1)}, and "
+            "the return over them counts as one period; add the missing rows, or start after the gap"
         )
     return found
 
@@ -256,8 +256,8 @@ def _logarithms(values: np.ndarray) -> np.ndarray:
 
 
 def _jumps(table: Draft) -> list[str]:
-    """Remarks on a price that is wrong by a factor, and on unadjusted splits; the first of each."""
-    undone, split, other = [], [], []  # places (row, column)
+    """Remarks on wrong prices, unadjusted splits and other implausible returns; the first of each kind."""
+    reversed_, split, other = [], [], []  # places (row, column)
     for column in range(len(table.names)):
         logs = _logarithms(table.values[:, column])
         size = np.abs(logs)
@@ -265,17 +265,17 @@ def _jumps(table: Draft) -> list[str]:
         robust_sd = 1.4826 * float(np.median(moved)) if len(moved) else math.inf
         for row in np.flatnonzero(size > _FAR * robust_sd).tolist():
             place = (row, column)
-            if any(_undone(logs[first : first + 2]) for first in (row - 1, row) if 0 <= first < len(logs) - 1):
-                undone.append(place)
+            if any(_reversed(logs[first : first + 2]) for first in (row - 1, row) if 0 <= first < len(logs) - 1):
+                reversed_.append(place)
             elif min(abs(size[row] - math.log(k)) for k in _SPLITS) < min(_MOVES * robust_sd, _NEAR):
                 split.append(place)
             elif size[row] > _JUMP:
                 other.append(place)
     found = []
     for places, words in (
-        (undone, "a move that the next row undoes; correct the price if it is out"),
-        (split, "what a split does to prices that are not adjusted for it; take adjusted prices"),
-        (other, "hardly a return; correct it if it is out"),
+        (reversed_, "a move that the next row reverses; correct the price if it is wrong"),
+        (split, "what a split looks like in unadjusted prices; use adjusted prices"),
+        (other, "hardly plausible; correct it if it is wrong"),
     ):
         if places:
             row, column = min(places)
@@ -284,20 +284,20 @@ def _jumps(table: Draft) -> list[str]:
     return found
 
 
-def _undone(pair: np.ndarray) -> bool:
-    """Whether the second of two moves undoes the first, which is large."""
+def _reversed(pair: np.ndarray) -> bool:
+    """Whether the first of two moves is large, and the second reverses it."""
     return bool(abs(pair[0]) > _SPIKE and abs(pair[0] + pair[1]) < abs(pair[0]) / 5)
 
 
 def _still(table: Draft) -> list[str]:
-    """Remarks on columns that do not change for long at the end, or at the beginning, of their own history."""
+    """Remarks on columns that do not change for many rows at the end, or at the beginning, of their history."""
     found = []
     zeros = ((table.values < 1e-14) & (table.values > -1e-14)).sum(axis=0)
     for number in np.flatnonzero(zeros >= _STILL).tolist():
         own = np.flatnonzero(~np.isnan(table.values[:, number]))
         zero = np.abs(table.values[own, number]) < 1e-14
         rows = len(own)
-        for when, way in (("since", zero[::-1]), ("until", zero)):
+        for end, when, way in (("last", "since", zero[::-1]), ("first", "until", zero)):
             if rows < 2 * _STILL or not way[:_STILL].all():
                 continue
             length = rows if way.all() else int(np.argmin(way))
@@ -306,10 +306,10 @@ def _still(table: Draft) -> list[str]:
                 continue
             place = table.where(int(own[rows - length if when == "since" else length - 1]))
             found.append(
-                f"column {table.names[number]!r} has not changed {when} {place}, in {length:,} rows: was it traded "
-                "then? Shorten the table, or leave the column out with columns= (--columns)"
+                f"column {table.names[number]!r} does not change in its {end} {length:,} rows, {when} {place}: was it "
+                "traded then? Shorten the table, or leave the column out with columns= (--columns)"
             )
-    return found[:3] + ([f"{len(found) - 3} more columns do not change for long"] if len(found) > 3 else [])
+    return found[:3] + ([f"{len(found) - 3} more columns do not change for many rows"] if len(found) > 3 else [])
 
 
 def _like_volumes(table: Draft, prices: np.ndarray) -> list[str]:
@@ -326,6 +326,6 @@ def _like_volumes(table: Draft, prices: np.ndarray) -> list[str]:
         if x[1:] @ x[:-1] < _UNDONE * (x @ x):
             found.append(
                 f"column {name!r} varies like volumes, not like prices; choose others with columns= (--columns) if it "
-                "is none"
+                "does not hold prices"
             )
     return found

@@ -1,4 +1,4 @@
-"""The policies of a replay: the default ones, or those given if a table of returns can be played with them."""
+"""The policies of a replay: the default ones, or those given, if they can be played on recorded returns."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .playing import BEST, EQUAL, LEADER
 def usual_policies(
     rounds: int, columns: int, L: float, risk_free_per_round: float = 0.0, feedback: Feedback = "bandit"
 ) -> list[Policy]:
-    """SF-UCB, the same with a window of a quarter of the rounds, W-TS; and UCB-RSSR as published.
+    """SF-UCB, its sliding-window variant with a window of a quarter of the rounds, W-TS, and UCB-RSSR as published.
 
-    The last is left out with full feedback: on returns its index is infinite for all columns alike, which makes it play
-    them in turn, or, where all have been seen as often, the first for ever.
+    The last is left out with full feedback: on returns its index is infinite for all columns, so that it plays them in
+    turn or, if all have been observed equally often, always the first.
     """
     window = max(rounds // 4, 6 * columns)
     names = ["ScaleFreeUCB", f"SlidingWindowUCB:window={window}", "ScaleFreeTS"]
@@ -34,7 +34,7 @@ def chosen_policies(
         return usual_policies(rounds, len(columns), L, rate, feedback)
     players = listed(given)
     if not players:
-        raise InvalidInputError("there is no policy to play; pass at least one, or None for the usual ones")
+        raise InvalidInputError("no policy is given; pass at least one, or None for the default ones")
     named = iter(policies_by_name([p for p in players if isinstance(p, str)], L=L, risk_free=rate))
     chosen = [next(named) if isinstance(p, str) else check_policy(p) for p in players]
     taken = {EQUAL, BEST, LEADER}
@@ -44,8 +44,8 @@ def chosen_policies(
         taken.add(policy.name)
         if policy.setting == "fixed confidence":
             raise InvalidInputError(
-                f"{policy.name} stops when it is sure, which recorded returns do not let it be; play one that does "
-                "not stop, or SHSR, which explores for a given number of rows"
+                f"{policy.name} has fixed confidence: it stops only when it is sure, which recorded returns do "
+                "not allow; play a policy that does not stop, or SHSR, which explores for a given number of rows"
             )
         if policy.n_recommended > 1:
             raise InvalidInputError(
@@ -53,7 +53,7 @@ def chosen_policies(
             )
         if _unsigned(policy):
             raise InvalidInputError(
-                f"{policy.name} has an RSSR without its sign, which takes a column that loses steadily for a good one; "
+                f"{policy.name} uses an unsigned RSSR, which rates a column that loses steadily as a good one; "
                 "pass signed=True"
             )
     return chosen
@@ -66,9 +66,9 @@ def _unsigned(policy: Policy) -> bool:
 
 
 def past_their_pilot(policies: list[Policy], rows: int, columns: int) -> tuple[list[Policy], list[str]]:
-    """The policies that come to choose, and remarks on those that do not, or only late: trying all columns takes long.
+    """The policies that get past their pilot phase, and remarks on those that do not, or only late.
 
-    A policy that has not a row per column left after its pilot has chosen nothing.
+    A policy with fewer rows than columns left after its pilot phase counts as not getting past it.
     """
 
     def too_short(policy: Policy, horizon: int) -> bool:
@@ -84,14 +84,14 @@ def past_their_pilot(policies: list[Policy], rows: int, columns: int) -> tuple[l
     remedy = "give fewer columns with columns= (--columns), or more rows"
     if len(never) == len(policies):
         raise InvalidInputError(
-            f"{columns:,} columns are too many for {rows:,} rows: {_named(never)} would try all of them and be at the "
-            f"end of the table; {remedy}"
+            f"{columns:,} columns are too many for {rows:,} rows: {_named(never)} would reach the end of the table "
+            f"while still trying all of them; {remedy}"
         )
     remarks = []
     if never:
         remarks.append(
-            f"{_named(never)} would be at the end of the {rows:,} rows when all {columns:,} columns have been tried "
-            f"often enough, and would have chosen none: left out; {remedy}"
+            f"left out {_named(never)}: trying all {columns:,} columns often enough takes nearly all of the {rows:,} "
+            f"rows; {remedy}"
         )
     if late:
         remarks.append(

@@ -1,4 +1,4 @@
-"""How policies and benchmarks are played through a table of returns, run by run, and what is measured of them."""
+"""Play policies and benchmarks through a table of returns, run by run, and measure their results."""
 
 from __future__ import annotations
 
@@ -25,48 +25,48 @@ from .decisions import Held, check_every, compounded, drifting, one_at_a_time, s
 from .resampling import block_length, check_block, resampled_rows
 from .table import Returns
 
-#: What a player is.
+#: Kinds of players.
 PlayerKind = Literal["policy", "benchmark"]
 EQUAL, BEST, LEADER = "equal weight", "best in hindsight", "follow the leader"
-#: In place of a column where all that are there are held.
+#: Stands for a column number if all available columns are held.
 ALL = -2
-#: Runs of a policy lie between these quantiles in figures and tables.
+#: Quantiles over runs that figures and tables show.
 BAND = (0.05, 0.95)
-#: What runs are played on: the rows as recorded; stretches of them that begin anywhere; blocks of rows drawn again.
+#: Rows of a run: all of them as recorded; consecutive ones from a random start; or resampled blocks.
 Paths = Literal["recorded", "starts", "blocks"]
 PATHS = ("recorded", "starts", "blocks")
-#: The default L is estimated from the first rows: so many, or two per column.
+#: The default L is estimated from this many first rounds, or two per column if these are more.
 FIRST_ROWS = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Player:
-    """A policy or a benchmark, and how it fared. Numbers are means over its runs.
+    """A policy or a benchmark, and its results. Numbers are means over its runs, except total and wealth.
 
-    But for total and wealth, which are medians: a few lucky runs would make most of a mean.
+    These are medians, since a few lucky runs would dominate a mean.
 
     Attributes
     ----------
     name, kind : str and PlayerKind
-        and what it is
+        its name, and whether it is a policy or a benchmark
     rule : str
         what it does, in words
     runs : int
-        how often it was played; 1 for a benchmark on the recorded rows, which does not depend on the run
+        number of runs; 1 for a benchmark on the recorded rows, which does not depend on the run
     total : float
-        return from first to last row, compounded
+        compounded return from the first to the last row
     annual_mean, annual_volatility : float
-        of its returns, times the periods in a year, and times their root
+        mean of its returns times the periods per year, and volatility times their root
     sharpe, se, se_hac : float
-        Sharpe ratio per period; its standard errors, if returns were independent, and robust to autocorrelation (HAC);
-        ``annual_...``: times the root of periods in a year. The errors are those of a single run
+        Sharpe ratio per period, and its standard errors for independent returns and robust to autocorrelation (HAC);
+        ``annual_...``: times the root of the periods per year. The standard errors are those of a single run
     annual_difference, annual_difference_se : float
-        annualised Sharpe ratio minus that of equal weight, and its standard error, which allows for both holding the
-        same columns and for autocorrelation
+        annualised Sharpe ratio minus that of equal weight, and the standard error of this difference, which allows for
+        common holdings and for autocorrelation
     drawdown : float
         largest loss from a peak of compounded wealth
     turnover, annual_turnover : float
-        share of wealth that changes hands per period, and a year: 1 for a switch
+        share of wealth traded per period, and per year; a switch counts as 1
     shares : dict[str, float]
         share of time in each column
     sd_over_runs : dict[str, float]
@@ -74,9 +74,9 @@ class Player:
     band : dict[str, tuple[float, float]]
         their 5% and 95% quantiles over runs; empty for a single run
     wealth, wealth_low, wealth_high : numpy.ndarray
-        what 1 has become after each row: median, 5% and 95% quantile over runs
+        growth of 1 after each row: median, 5% and 95% quantile over runs
     typical, held : int and Held
-        number of the run of median total return, and what was held in it: see :class:`Held`
+        number of the run with the median total return, and its holdings: see :class:`Held`
     """
 
     name: str
@@ -108,7 +108,7 @@ class Player:
 
     @property
     def drawdowns(self) -> np.ndarray:
-        """Loss from the last peak of wealth after each row, in the run of median total return."""
+        """Loss from the last peak of wealth after each row, in the run with the median total return."""
         return statistics.drawdowns(self.held.net)
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class Player:
         return {key: getattr(self, key) for key in fixed}
 
 
-#: The numbers of a player.
+#: Numeric attributes of a player.
 NUMBERS = (
     "total", "annual_mean", "annual_volatility", "sharpe", "se", "se_hac", "annual_sharpe", "annual_se",
     "annual_se_hac", "annual_difference", "annual_difference_se", "drawdown", "turnover", "annual_turnover",
@@ -125,25 +125,25 @@ NUMBERS = (
 
 
 class _TablePaths(Environment):
-    """The rows of a table in every run, and the order of its columns: a function of seed and run.
+    """The rows and the order of columns of every run: a function of seed and run.
 
     Attributes
     ----------
     values, judged : numpy.ndarray
-        (rows, columns) returns, and what policies learn from: the same less a hurdle. Not a number before
-        the first and after the last return of a column
+        (rows, columns) returns, and returns minus the hurdle, which policies learn from; NaN before the first and after
+        the last return of a column
     seed : int
-        of rows and orders
+        of the rows and column orders
     length : int
         rows of a run
     block : float | None
-        mean length of blocks that are drawn again; None if they are not
+        mean length of resampled blocks; None without resampling
     every, begins : Any and numpy.ndarray
         when policies decide, and the first row of each round
     warm, warm_rounds : int
-        rows of the warm-up, and rounds
+        length of the warm-up in rows, and in rounds
     varied : bool
-        whether runs are played on other rows than the recorded ones, all of them and in order
+        whether runs use anything other than all recorded rows in order
     """
 
     varies = True
@@ -164,8 +164,8 @@ class _TablePaths(Environment):
         self.warm_rounds = int((self.begins < self.warm).sum())
         if self.rounds - self.warm_rounds < 3:
             raise InvalidInputError(
-                f"every={every!r} leaves {self.rounds - self.warm_rounds} decisions in {length:,} rows; decide more "
-                "often"
+                f"every={every!r} leaves {self.rounds - self.warm_rounds} decisions in {length:,} rows, and at least "
+                "3 are needed; decide more often"
             )
 
     @property
@@ -183,7 +183,7 @@ class _TablePaths(Environment):
         return compounded(self.judged[: self.length], self.begins)
 
     def drawn(self, run: int) -> tuple[np.ndarray, np.ndarray]:
-        """The rows of a run and its order of columns."""
+        """The rows and the order of columns of a run."""
         generator = np.random.Generator(np.random.Philox(key=np.array([self.seed, run], np.uint64)))
         order = generator.permutation(self.K)
         if not self.varied:
@@ -193,7 +193,7 @@ class _TablePaths(Environment):
         return int(generator.integers(len(self.values) - self.length + 1)) + np.arange(self.length), order
 
     def played(self, run: int) -> np.ndarray:
-        """The returns of a run in the rows that count, (rows, columns) as in the table."""
+        """The returns of a run after the warm-up (rows, columns), with columns ordered as in the table."""
         return self.values[self.drawn(run)[0][self.warm :]]
 
     def table(self, seed: int, first: int, runs: int) -> ArmTable:
@@ -206,7 +206,7 @@ class _TablePaths(Environment):
 
 
 def _within_histories(x: np.ndarray) -> np.ndarray:
-    """Returns with 0 for those that are missing between the first and the last of a column."""
+    """Returns with gaps between the first and the last return of a column set to 0."""
     gaps = np.isnan(x)
     if not gaps.any():
         return x
@@ -241,7 +241,7 @@ def paths_through(
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """Returns, the paths through them, and what every player is measured with."""
+    """Measures players: the returns, the paths through them, the risk-free rate and the costs."""
 
     returns: Returns
     rate: float
@@ -250,7 +250,7 @@ class Judge:
 
     @property
     def begins(self) -> np.ndarray:
-        """First row of each decision period, of the rows that count."""
+        """First row of each decision period, counted from the end of the warm-up."""
         return self.paths.begins[self.paths.warm_rounds :] - self.paths.warm
 
     def judged(self, run: int, net: np.ndarray) -> np.ndarray:
@@ -260,7 +260,7 @@ class Judge:
         return np.asarray(net - self.returns.hurdle.values[self.paths.drawn(run)[0][self.paths.warm :]])
 
     def equal(self, run: int) -> np.ndarray:
-        """Returns of equal weight in a run, as they are judged; the same in all where rows are as recorded."""
+        """Returns of equal weight in a run minus the hurdle; the same in all runs on the recorded rows."""
         return self._equal(run if self.paths.varied else 0)
 
     @cached_property
@@ -268,7 +268,7 @@ class Judge:
         return lru_cache(maxsize=None)(lambda run: self.judged(run, self.equal_weight(run).net))
 
     def equal_weight(self, run: int) -> Held:
-        """All columns that are there, in equal parts."""
+        """Holdings of all available columns in equal parts."""
         x = self.paths.played(run)
         there = ~np.isnan(x[self.begins])
         with np.errstate(invalid="ignore"):
@@ -277,7 +277,7 @@ class Judge:
         return weighted(x, drifting(targets, x, self.begins), self.costs)
 
     def measure(self, name: str, run: int, held: Held) -> tuple[dict[str, float], np.ndarray]:
-        """All numbers of what a player held in a run, and wealth after every row."""
+        """All numbers of a player in a run, from its holdings, and its wealth after every row."""
         q, rate = self.returns.periods_per_year, self.rate
         net = held.net
         judged = self.judged(run, net)
@@ -318,7 +318,7 @@ class Judge:
 
 
 def held_by(policy: Policy, table: Judge, terms: Terms, top: int, runs: int) -> Player:
-    """A policy that holds several columns, for a while, among columns that come and go; or begins with a warm-up."""
+    """Play a policy with several columns, a minimum holding period, unequal histories, a warm-up or known costs."""
     paths = table.paths
     begins, rounds = table.begins, np.arange(paths.rounds - paths.warm_rounds)
     held = []
@@ -366,7 +366,8 @@ def play(policy: Policy, table: Judge, feedback: Feedback, runs: int, budget: in
         )
         when = "rows" if paths.rounds == paths.length else "rounds"
         rule += (
-            f"; explores for {explored:,} of the {paths.rounds:,} {when}, then holds what it found: {often} of the runs"
+            f"; explores for {explored:,} of the {paths.rounds:,} {when}, then holds its recommendation: {often} of "
+            "the runs"
         )
     return table.player(policy.name, "policy", rule, held)
 
@@ -381,7 +382,7 @@ def benchmarks(table: Judge, runs: int, top: int) -> tuple[list[Player], list[st
     held = {
         EQUAL: (
             [table.equal_weight(run) for run in range(runs)],
-            f"all columns, brought back to the same weight before every {when}",
+            f"all columns, rebalanced to equal weights before every {when}",
         ),
     }  # fmt: skip
     remarks = []
@@ -395,7 +396,7 @@ def benchmarks(table: Judge, runs: int, top: int) -> tuple[list[Player], list[st
             f"{known} Sharpe ratio over all rows is largest: known only afterwards",
         )
     else:
-        remarks.append("no column has a return in every row: there is none to call best in hindsight")
+        remarks.append("no column has a return in every row, so that none can be called best in hindsight")
     led = []
     for x, judged in zip(drawn, seen, strict=True):
         targets = follow_the_leader(judged, table.rate, top)[paths.warm :][table.begins]
@@ -406,16 +407,16 @@ def benchmarks(table: Judge, runs: int, top: int) -> tuple[list[Player], list[st
         led.append(weighted(filled, drifting(targets, filled, table.begins), table.costs, columns))
     several = f"the {top} columns" if top > 1 else "the column"
     held[LEADER] = (
-        led, f"{several} of largest Sharpe ratio so far, all returns being seen; equal weight until one has varied"
+        led, f"{several} with the largest Sharpe ratio so far, all returns observed; equal weight until one has varied"
     )  # fmt: skip
     return [table.player(name, "benchmark", rule, players) for name, (players, rule) in held.items()], remarks
 
 
 def follow_the_leader(x: np.ndarray, risk_free_per_period: float = 0.0, top: int = 1) -> np.ndarray:
-    """Weights (rows, columns): in every row the columns of largest Sharpe ratio in the rows before, ties to the first.
+    """Weights (rows, columns): in every row the columns with the largest Sharpe ratio so far; ties go to the first.
 
-    A column that has not varied yet, or is not there, cannot lead; until enough have, all that are there have equal
-    weight.
+    A column that has not varied yet, or is not available, cannot lead. Until enough columns have varied, all available
+    ones have equal weight.
     """
     rows, columns = x.shape
     before = np.full((rows, columns), -np.inf)
@@ -437,7 +438,7 @@ def follow_the_leader(x: np.ndarray, risk_free_per_period: float = 0.0, top: int
 
 
 def first_regulariser(paths: _TablePaths) -> float:
-    """L from the first rounds alone: policies cannot know later ones when they start."""
+    """L from the first rounds only: policies cannot know later ones when they start."""
     first = paths.recorded[: max(FIRST_ROWS, 2 * paths.K, paths.warm_rounds)]
     seen = [column[~np.isnan(column)] for column in first.T]
     varied = [column.var(ddof=1) for column in seen if len(column) > 1 and np.ptp(column) > CONSTANT]

@@ -1,6 +1,6 @@
-"""Columns of returns ranked by Sharpe ratio or RSSR, with corrections for having selected the best.
+"""Columns of returns ranked by Sharpe ratio or RSSR, with corrections for selection of the best.
 
-Intervals are from the stationary bootstrap of all columns at once (:mod:`.resampling`).
+Intervals come from the stationary bootstrap of all columns jointly (:mod:`.resampling`).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from .options import Kind
 from .resampling import block_length, check_block, resampled_counts, resampled_moments
 from .table import Returns, read_returns, table_of
 
-#: What decides the order.
+#: Criteria of a ranking.
 RankedBy = Literal["sharpe", "rssr"]
-#: Columns shown on a screen, at most, and blocks of rows for the probability of backtest overfitting.
+#: Maximum number of columns printed, and blocks of rows for the probability of backtest overfitting.
 SHOWN, CSCV_BLOCKS = 30, 16
-#: Standard deviation of annualised Sharpe ratios, at most.
+#: Largest accepted standard deviation of annualised Sharpe ratios.
 LARGEST_SHARPE = 1000
-#: A resample whose variance is so small a part of the column's does not vary.
+#: A resample does not vary if its variance is at most this fraction of the column's.
 _FLAT = 1e-12
 
 
@@ -43,39 +43,39 @@ class Ranked:
     Attributes
     ----------
     name, rows : str and int
-        of the column, and how many returns it has
+        name of the column, and number of its returns
     mean, volatility : float
-        and ``annual_mean``, ``annual_volatility``: times the periods in a year, and times their root
+        of returns; ``annual_mean``, ``annual_volatility``: times the periods per year, and times their root
     drawdown : float
         largest loss from a peak of compounded wealth
     sharpe, sharpe_low, sharpe_high : float
-        Sharpe ratio and its bootstrap interval; ``annual_...``: times the root of periods
+        Sharpe ratio and its bootstrap interval; ``annual_...``: times the root of the periods per year
     annual_watched_low, annual_watched_high : float | None
-        interval for the annualised Sharpe ratio that holds for all columns and at all times at once, so that a table
-        that grows may be looked at again and again (:mod:`sharpe_bandits.confidence_sequences`, autocorrelation allowed
-        for); None where it is too early
+        interval for the annualised Sharpe ratio that holds jointly for all columns and at all times, so that a growing
+        table may be evaluated repeatedly (:mod:`sharpe_bandits.confidence_sequences`, allowing for autocorrelation);
+        None if it is too early
     heavy_tailed : bool
-        whether the kurtosis is so large that it promises too much
+        whether the kurtosis is so large that the nominal coverage of that interval is not reached
     annual_sharpe_lo : float
         annualised Sharpe ratio that allows for autocorrelation (Lo's)
     se, se_hac : float
-        its standard errors, if returns were independent, and robust to autocorrelation (HAC)
+        standard errors of the Sharpe ratio: for independent returns, and robust to autocorrelation (HAC)
     rssr, rssr_low, rssr_high : float
         signed RSSR and its bootstrap interval
     psr : float
         probabilistic Sharpe ratio, the confidence that the Sharpe ratio is above 0
     dsr : float
-        deflated Sharpe ratio: the PSR corrected for so many trials
+        deflated Sharpe ratio: the PSR corrected for the number of trials
     psr_hac, dsr_hac : float
-        the two, robust to autocorrelation: by ``se_hac`` instead of ``se``
+        the same, robust to autocorrelation: with ``se_hac`` instead of ``se``
     fdr : float
         smallest false discovery rate at which the column counts among those with a Sharpe ratio above 0 (Benjamini and
         Hochberg's adjusted p-value of 1 - psr_hac)
     track_record, more_years : float | None
-        how many returns it takes for a PSR of ``confidence`` if the Sharpe ratio stays what it is, and how many years
-        are still missing; None if it is not above 0
+        number of returns needed for a PSR of ``confidence`` if the Sharpe ratio stays the same, and number of years
+        still missing; None if the Sharpe ratio is not above 0
     best, best_low, best_high : float
-        share of resamples in which the column is first, and its Wilson interval
+        share of resamples in which the column ranks first, and its Wilson interval
     """
 
     name: str
@@ -123,29 +123,28 @@ class Ranking(Shown):
     columns : tuple[Ranked, ...]
         the best first
     by : RankedBy
-        what they are ranked by, "sharpe" or "rssr"
+        criterion, "sharpe" or "rssr"
     L : float
         regulariser of RSSR, in the unit of variance per period
     risk_free, risk_free_per_period : float
         annual rate, and the rate per period that compounds to it
     confidence : float
-        of the intervals
+        confidence level of the intervals
     replications, block, seed : int and float
-        resamples, their mean block length in rows, and their seed
+        number of resamples, their mean block length in rows, and their seed
     selection : statistics.Selection
         the trials that the deflated Sharpe ratio allows for
     given_sd : float | None
-        annual standard deviation of Sharpe ratios among trials, if it was given
+        standard deviation of annualised Sharpe ratios among trials, if given
     pbo : float | None
-        probability of backtest overfitting; None for a single column, or fewer than 32 rows that all columns have
+        probability of backtest overfitting; None for a single column, or with fewer than 32 rows common to all columns
     leader : Leader | None
-        the column that looks best over the rows that all columns have, whether it is probably best at all times at once
-        (so that a table that grows may be looked at again and again), and since which date, or row; None for a single
-        column
+        the column that leads over the rows that all columns have, whether it is probably best by a time-uniform test
+        (so that a growing table may be evaluated repeatedly), and since which date or row; None for a single column
     returns : Returns, optional
         what was ranked
     sharpe_error, rssr_error : float
-        standard errors of the ends of the intervals that the resamples leave, the largest
+        largest Monte Carlo standard errors of the ends of the intervals
     periods_per_year, kind, span, convention, notes, remarks : float and Kind and str and tuple[str, ...]
         of the returns, see :class:`Returns`
 
@@ -202,28 +201,28 @@ class Ranking(Shown):
 
     @property
     def conclusion(self) -> str:
-        """What to make of it, in a few sentences."""
+        """Interpretation of the results in a few sentences."""
         first = self.columns[0]
         what = "Sharpe ratio" if self.by == "sharpe" else "RSSR"
-        said = f"{first.name} has the largest {what}, and ranks first in {first.best:.0%} of the resamples."
+        text = f"{first.name} has the largest {what}, and ranks first in {first.best:.0%} of the resamples."
         if self.trials > 1:
-            said += (
+            text += (
                 f" Its annualised Sharpe ratio is {first.annual_sharpe:z.2f}; the expected maximum of {self.trials} "
                 f"trials without skill is {self.annual_expected_maximum:.2f}. The confidence that its true Sharpe "
                 f"ratio is above 0 is {_confidence(first.dsr)} after correcting for {self.trials} trials (deflated "
                 f"Sharpe ratio), and {_confidence(first.psr)} without the correction (probabilistic Sharpe ratio)."
             )
         else:
-            said += f" The confidence that its true Sharpe ratio is above 0 is {_confidence(first.psr)}."
+            text += f" The confidence that its true Sharpe ratio is above 0 is {_confidence(first.psr)}."
         if self.pbo is not None:
-            said += (
+            text += (
                 f" The probability of backtest overfitting is {self.pbo:.0%}: the share of splits of the rows into two "
                 "halves in which the best column of one half is below the median in the other."
             )
-        return said
+        return text
 
     def settings(self) -> dict[str, str]:
-        """What every number depends on, in words."""
+        """The settings that all numbers depend on, in words."""
         q = self.periods_per_year
         return {
             "data": self.span + (", made from prices" if self.kind == "prices" else ""),
@@ -240,7 +239,7 @@ class Ranking(Shown):
     def judged(self) -> dict[str, str]:
         """What is subtracted from returns, in words."""
         if self.returns.hurdle is not None:
-            return {"judged": self.returns.hurdle.words}
+            return {"evaluated": self.returns.hurdle.words}
         return {"risk-free rate": f"{self.risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"}
 
     def _trials(self) -> str:
@@ -253,7 +252,7 @@ class Ranking(Shown):
             for key in ("variance", "given", "sampling")
         }
         rest = chosen.trials - given
-        aside = f" ({rest:,} not given, taken to be independent)" if rest else ""
+        aside = f" ({rest:,} not given, assumed to be independent)" if rest else ""
         if self.given_sd is not None:
             source = "as given"
         elif chosen.given > chosen.sampling:
@@ -267,7 +266,7 @@ class Ranking(Shown):
         )
 
     def tables(self, max_rows: int | None = None) -> list[console.Cells]:
-        """Tables of ratios, their significance, and everything else, as text; ``max_rows`` rows each."""
+        """Tables of ratios, their significance, and everything else, as text; at most ``max_rows`` rows each."""
         interval = f"{100 * self.confidence:g}% interval"
         hurdle = self.returns.hurdle
         what = "" if hurdle is None else "active " if hurdle.kind == "benchmark" else "excess "
@@ -275,7 +274,7 @@ class Ranking(Shown):
         d = console.decimals(float(statistics.annualised(self.sharpe_error, self.periods_per_year)), least=1)
         n = self.replications
         chance = max(math.sqrt(c.best * (1 - c.best) / n) for c in self.columns)
-        first = console.decimals(100 * max(chance, 1 / n), most=1)  # resamples that all agree say no more than one
+        first = console.decimals(100 * max(chance, 1 / n), most=1)  # at least that of one resample, even if all agree
         ratios = [
             [
                 c.name, f"{c.annual_sharpe:z.2f}", f"[{c.annual_sharpe_low:z.{d}f}, {c.annual_sharpe_high:z.{d}f}]",
@@ -320,19 +319,20 @@ class Ranking(Shown):
 
     @property
     def table(self) -> Table:
-        """Every number, a row per column; shows itself in a notebook, and becomes a frame with ``to_pandas()``."""
+        """Every number, a row per column; displayed in a notebook, and converted to a frame by ``to_pandas()``."""
         return Table.of([asdict(column) for column in self.columns])
 
     def plot(self, interactive: bool = False) -> Any:
-        """Ratios with their intervals: by matplotlib, or, if ``interactive``, by plotly; needs the extra ``report``."""
+        """Ratios with their intervals, in matplotlib, or in plotly if ``interactive``; needs the extra ``report``."""
         from ..charts import draw
         from ..report.ranking import figure
 
         return draw(figure(self), interactive)
 
     def report(self, folder: str | Path) -> Path:
-        """Write ``ranking.html``, whose path it returns, ``.csv``, ``.json``, ``.svg`` and ``.png``; needs the extra
-        ``report``.
+        """Write ``ranking.html``, ``.csv``, ``.json``, ``.svg`` and ``.png``; needs the extra ``report``.
+
+        Returns the path of the page.
         """
         from ..report.ranking import write
 
@@ -376,7 +376,7 @@ def rank(
     Parameters
     ----------
     source : Any
-        from :func:`read_returns`; or a file, frame or other table, with options of that function
+        returns from :func:`read_returns`; or a file, frame or other table, with options of that function
     L : float | None, optional
         regulariser of RSSR, in the unit of variance per period; by default a tenth of the smallest variance of a column
     risk_free : float, optional
@@ -386,20 +386,20 @@ def rank(
     by : RankedBy, optional
         "sharpe" or "rssr"
     trials : int | None, optional
-        how many strategies were tried, those thrown away included; by default the columns, which are then taken to be
-        all of them. How far they resemble one another is estimated from the columns (:func:`statistics.selection`)
+        number of strategies tried, discarded ones included; by default the number of columns, which are then assumed to
+        be all of them. The correlation of trials is estimated from the columns (:func:`statistics.selection`)
     trials_sd : float | None, optional
-        standard deviation of annualised Sharpe ratios among all trials, if it is known
+        standard deviation of annualised Sharpe ratios among all trials, if known
     confidence : float, optional
-        of the intervals
+        confidence level of the intervals
     replications, seed : int, optional
-        of the bootstrap
+        number of resamples of the bootstrap, and its seed
     block : float | None, optional
         mean block length in rows; by default chosen from the data
     **reading : Any
-        how a table is read, such as ``kind="prices", periods_per_year=252``; see :func:`read_returns`
+        options for reading a table, such as ``kind="prices", periods_per_year=252``; see :func:`read_returns`
 
-    Columns of unequal histories are ranked on their own ones; a resample has the same rows for all.
+    Columns with unequal histories are each ranked on their own; a resample has the same rows for all columns.
 
     Examples
     --------
@@ -418,14 +418,14 @@ def rank(
     least = math.ceil(round(2 / (1 - confidence), 6))  # one beyond each end
     if whole("replications", replications, 2) < least:
         raise InvalidInputError(
-            f"{replications} resamples say too little of the ends of a {confidence:.4g} interval; take at least {least}"
+            f"{replications} resamples are too few for the ends of a {confidence:.4g} interval; pass at least {least}"
         )
     whole("seed", seed, 0)
     x, q = returns.excess, returns.periods_per_year
     if trials_sd is not None and positive("trials_sd", trials_sd) > LARGEST_SHARPE:
         raise InvalidInputError(
-            f"trials_sd={trials_sd!r} is no standard deviation of annualised Sharpe ratios, which is 0.5 or so; pass "
-            f"{LARGEST_SHARPE} at most"
+            f"trials_sd={trials_sd!r} is too large for a standard deviation of annualised Sharpe ratios, which is "
+            f"usually about 0.5; pass at most {LARGEST_SHARPE}"
         )
     known = None if trials_sd is None else float(trials_sd) ** 2 / q
     selection = statistics.selection(x, trials, known, rate)
@@ -492,7 +492,7 @@ def rank(
 
 
 def _leader(returns: Returns, objective: RSSR | None, alpha: float, rate: float) -> Leader | None:
-    """The column that leads over the rows that all columns have: its name, and the date (or row) since when."""
+    """The column that leads over the rows that all columns have: its name, and the date or row since which."""
     rows = np.flatnonzero(~np.isnan(returns.excess).any(axis=1))
     if returns.excess.shape[1] < 2 or not len(rows):
         return None
@@ -520,7 +520,7 @@ def _watch(x: np.ndarray, rate: float, alpha: float, columns: int, q: float) -> 
 
 
 def _track_record(x: np.ndarray, rate: float, confidence: float) -> float | None:
-    """Returns needed for the Sharpe ratio of a column to be above 0 with this confidence; None if it is not."""
+    """Returns needed for the Sharpe ratio of a column to be above 0 with this confidence; None if it is not above 0."""
     ratio = statistics.sharpe(x, rate)
     z = (x - x.mean()) / x.std()
     if not ratio > 0:
@@ -529,7 +529,7 @@ def _track_record(x: np.ndarray, rate: float, confidence: float) -> float | None
 
 
 def _quantile_error(values: np.ndarray, end: float) -> float:
-    """Standard error of a quantile of resamples (rows), the largest of the columns: by the quantiles beside it."""
+    """Largest standard error over columns of a quantile of resamples (rows), from the quantiles next to it."""
     step = math.sqrt(end * (1 - end) / len(values))
     below, above = np.quantile(values, np.clip([end - step, end + step], 0, 1), axis=0)
     return float((above - below).max()) / 2
@@ -540,7 +540,7 @@ def _confidence(p: float) -> str:
 
 
 def _resamples(returns: Returns, block: float, replications: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Means and variances of resamples (rows) of every column, some resamples at a time."""
+    """Means and variances of resamples (rows) of every column, in batches of resamples."""
     x = returns.excess
     for counts in resampled_counts(len(x), block, replications, seed):
         means, variances = resampled_moments(x, counts)

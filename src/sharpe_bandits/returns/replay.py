@@ -1,12 +1,12 @@
 """Policies played through a table of returns in time order, beside benchmarks that need no policy.
 
-In every row a policy holds one column, or several in equal parts, and earns the return. Returns are taken as they
-stand: holding a column changes none of them. It decides in every row, or once in a period; a round of the policy is one
-such period, and what it learns from is the return over it.
+In every row a policy holds one column, or several in equal parts, and earns the return. Holding a column is assumed not
+to affect its returns. The policy decides in every row, or once per period; a round of the policy is one such period,
+and it learns from the return over it.
 
-Which column a policy tries first depends on their order, and much follows from that. So every policy is played many
-times, with the columns in another random order each time; and, if asked for, from other first rows, or on blocks of
-rows drawn again. The standard deviation over these runs is shown beside every number.
+Policies try the columns in order, and their results depend on that order. So every policy is played many times, each
+time with the columns in another random order and, if requested, from another first row or on resampled blocks of rows.
+The variation over these runs is reported with every number.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from .playing import (
 )
 from .table import read_returns, table_of
 
-#: A difference is called one only beyond so many standard errors.
+#: Number of standard errors beyond which a difference is called clear.
 CLEAR = 2.0
-#: Columns listed one by one in the table of shares.
+#: Maximum number of columns listed in the table of shares.
 _LISTED = 25
 
 
@@ -66,27 +66,27 @@ class Replay(Shown):
     risk_free, risk_free_per_period : float
         annual rate, and the rate per period that compounds to it
     cost : float | dict[str, float]
-        share of wealth lost in a switch; a dictionary where columns differ
+        share of wealth that a switch costs; a dictionary if columns differ
     every, hold, top, warm_up, cost_aware : int | str and int and bool
         when and how policies decide, see :func:`replay`
     budget : int
-        rounds in which policies that look for the best column may explore
+        rounds in which fixed-budget policies may explore
     runs, seed : int
-        how often policies were played, and the seed of paths, orders and of the policies' random numbers
+        runs of every policy, and the seed of paths, column orders and the policies' random numbers
     paths : Paths
-        what runs were played on, "recorded", "starts" or "blocks"
+        rows of the runs, "recorded", "starts" or "blocks"
     length, block : int and float | None
-        rows of a run, and the mean length of blocks in rows (None where rows are as recorded)
+        rows of a run, and the mean length of blocks in rows (None without resampling)
     names, dates : tuple[str, ...] and numpy.ndarray | None
-        of the columns, and of the rows without the warm-up (None if the table has none, or if runs are of other rows)
+        of the columns, and of the rows after the warm-up (None if the table has none, or if runs use other rows)
     annual_sharpes : tuple[float, ...]
         of the columns
     periods_per_year, source, span, convention, notes : float and str and tuple[str, ...]
         of the returns, see :class:`Returns`; source is its ``kind``
     remarks : tuple[str, ...]
-        doubts about the returns and about what was played, each with its remedy
+        possible problems with the returns and the policies, each with its remedy
     hurdle : str, optional
-        what is taken off returns, in words, where it is a series
+        what is subtracted from returns, in words, if it is a series
 
     Examples
     --------
@@ -141,28 +141,28 @@ class Replay(Shown):
 
     @property
     def conclusion(self) -> str:
-        """What to make of it, in a few sentences."""
+        """Interpretation of the results in a few sentences."""
         equal = self[EQUAL]
-        said = (
+        text = (
             f"Equal weight had an annualised Sharpe ratio of {equal.annual_sharpe:z.2f} ± {equal.annual_se_hac:.2f}. "
         )
         words = []
         for sign, word in ((1, "above"), (-1, "below")):
-            clear = [p.name for p in self.policies if sign * p.annual_difference > CLEAR * _luck(p)]
+            clear = [p.name for p in self.policies if sign * p.annual_difference > CLEAR * _total_se(p)]
             if clear:
                 words.append(f"{word} it by more than two standard errors: {', '.join(clear)}")
-        said += f"Clearly {'; clearly '.join(words)}." if words else "No policy is two standard errors away from it."
+        text += f"Clearly {'; clearly '.join(words)}." if words else "No policy is two standard errors away from it."
         low, middle, high = np.quantile(self.annual_sharpes, [0, 0.5, 1])
         wide = max(self.policies, key=lambda p: p.sd_over_runs["annual_sharpe"])
         least, most = wide.band["annual_sharpe"]
-        said += (
+        text += (
             f" Results vary from run to run: nine in ten runs of {wide.name} have a Sharpe ratio between {least:z.2f} "
             f"and {most:z.2f}."
         )
         places = "one column" if self.top == 1 else f"{self.top} columns"
         return (
-            f"{said} A policy holds {places} at a time, equal weight all of them; the columns alone had Sharpe "
-            f"ratios from {low:z.2f} to {high:z.2f} (median {middle:z.2f})."
+            f"{text} A policy holds {places} at a time, equal weight holds all of them; the individual columns had "
+            f"Sharpe ratios from {low:z.2f} to {high:z.2f} (median {middle:z.2f})."
         )
 
     @property
@@ -170,23 +170,24 @@ class Replay(Shown):
         """When a bandit is the wrong tool."""
         if self.feedback == "full":
             return (
-                "Policies saw the returns of all columns in every row (full feedback). Where you would too, there is "
-                "nothing to explore and no need for a bandit: follow the leader, or a portfolio of all columns, uses "
-                "what is seen."
+                "Policies saw the returns of all columns in every row (full feedback). If you would see them too, "
+                "there is nothing to explore and no need for a bandit: follow the leader, or a portfolio of all "
+                "columns, uses all of this information."
             )
         return (
-            "This table shows what every column paid in every row; policies were shown only what they held. If you, "
-            "too, see every column's return whether you hold it or not, a bandit is the wrong tool: it pays to explore "
-            "what you can observe for free. Full feedback (--full-feedback) shows how much that costs."
+            "This table has the return of every column in every row, but policies saw only the returns of what they "
+            "held. If you, too, see every column's return whether you hold it or not, a bandit is the wrong tool: it "
+            "pays for exploring what you can observe for free. Full feedback (--full-feedback) shows how much that "
+            "costs."
         )
 
     def settings(self) -> dict[str, str]:
-        """What every number depends on, in words."""
+        """The settings that all numbers depend on, in words."""
         q = self.periods_per_year
         seen = "only the return of the column held" if self.feedback == "bandit" else "the returns of all columns"
         played = {
             "recorded": "on the recorded rows",
-            "starts": f"on {self.length:,} rows that begin at a random one",
+            "starts": f"on {self.length:,} consecutive rows from a random start",
             "blocks": f"on {self.length:,} rows resampled in blocks of {self.block or 1:.3g} on average",
         }
         return {
@@ -213,11 +214,11 @@ class Replay(Shown):
         words = f"every {self.every}" if isinstance(self.every, str) else f"every {self.every} rows"
         words = "in every row" if self.every == 1 else f"{words}; a round of a policy is one such period"
         words += f", {self.top} columns at a time in equal parts" if self.top > 1 else ", one column at a time"
-        words += f", each for {self.hold} decisions at least" if self.hold > 1 else ""
-        return words + (f"; the first {self.warm_up:,} rows are seen and not played" if self.warm_up else "")
+        words += f", each for at least {self.hold} decisions" if self.hold > 1 else ""
+        return words + (f"; the first {self.warm_up:,} rows are observed, not played" if self.warm_up else "")
 
     def log(self, name: str) -> Table:
-        """What a player held and earned in every row, in its run of median total return.
+        """What a player held and earned in every row, in its run with the median total return.
 
         Columns: date or row, what was held, share of wealth traded before it, gross return, cost, net return, wealth.
         """
@@ -231,7 +232,7 @@ class Replay(Shown):
         )
 
     def switches(self, name: str) -> Table:
-        """The rows before which a player traded from one set of columns to another, in the same run."""
+        """The trades of a player from one set of columns to another, in the same run."""
         held = self[name].held
         changed = np.flatnonzero((np.diff(held.columns, axis=0) != 0).any(axis=1)) + 1
         days = np.arange(1, len(held.gross) + 1) + self.warm_up if self.dates is None else self.dates
@@ -253,7 +254,7 @@ class Replay(Shown):
         return " + ".join(self.names[k] for k in columns if k >= 0) or "cash"
 
     def tear_sheet(self, name: str, path: str | Path, against: str | None = EQUAL) -> None:
-        """Write quantstats' page on a player's run of median total return; needs quantstats and dates.
+        """Write the quantstats report on a player's run with the median total return; needs quantstats and dates.
 
         Parameters
         ----------
@@ -262,7 +263,7 @@ class Replay(Shown):
         path : str | Path
             of the HTML file
         against : str | None, optional
-            the player that is its benchmark there; None for none
+            the player that serves as benchmark; None for no benchmark
         """
         from ..report.replay import tear_sheet
 
@@ -270,7 +271,7 @@ class Replay(Shown):
 
     @property
     def table(self) -> Table:
-        """Every number, a row per player and metric; becomes a frame with ``to_pandas()``."""
+        """Every number, a row per player and metric; ``to_pandas()`` converts it to a frame."""
         return Table.of(self.rows())
 
     def rules(self) -> dict[str, str]:
@@ -278,9 +279,9 @@ class Replay(Shown):
         return {player.name: player.rule for player in self.players}
 
     def tables(self) -> list[console.Cells]:
-        """What is shown, as text: ratios, wealth and trade, and shares of time; each with its heads and rows."""
+        """The tables shown, as text: ratios, wealth and trading, and shares of time; each as heads and rows."""
         ratios, others = [], []
-        # the last digit shown is one that other seeds leave alone
+        # show the digits that other seeds would not change
         widest = max(p.sd_over_runs["annual_sharpe"] for p in self.policies)
         for p in self.players:
             own = p.name == EQUAL
@@ -305,9 +306,9 @@ class Replay(Shown):
         ]  # fmt: skip
 
     def shares(self) -> tuple[list[str], list[tuple[str, list[float]]]]:
-        """Share of time in each column: heads, and a row per column (if there are many, those most held, and a rest).
+        """Share of time in each column: heads, and a row per column (of many, the most held ones and the rest).
 
-        Equal weight has no column of its own here: its shares are all alike.
+        Equal weight is left out: its shares are all equal.
         """
         players = [p for p in self.players if p.name != EQUAL]
         most = sorted(self.names, key=lambda name: -max(p.shares[name] for p in players))
@@ -349,15 +350,16 @@ class Replay(Shown):
         }
 
     def plot(self, interactive: bool = False) -> Any:
-        """Wealth over time: by matplotlib, or, if ``interactive``, by plotly; needs the extra ``report``."""
+        """Wealth over time, in matplotlib, or in plotly if ``interactive``; needs the extra ``report``."""
         from ..charts import draw
         from ..report.replay import wealth
 
         return draw(wealth(self), interactive)
 
     def report(self, folder: str | Path) -> Path:
-        """Write ``replay.html``, whose path it returns, ``.csv`` and ``.json``, ``wealth.csv``, and figures; needs the
-        extra ``report``.
+        """Write ``replay.html``, ``.csv`` and ``.json``, ``wealth.csv``, and figures; needs the extra ``report``.
+
+        Returns the path of the page.
         """
         from ..report.replay import write
 
@@ -393,20 +395,20 @@ def replay(
 ) -> Replay:
     """Play policies through returns in time order, beside equal weight, the best column in hindsight, and the leader.
 
-    Every run has the columns in a random order of its own; same seed, same runs. Where columns have unequal histories,
-    one can be held from its first return to its last; rows in between without one count as a return of 0.
+    Every run has its own random order of columns; the same seed yields the same runs. With unequal histories, a column
+    can be held from its first return to its last; missing returns in between count as 0.
 
     Parameters
     ----------
     source : Any
-        from :func:`read_returns`; or a file, frame or other table, with options of that function
+        returns from :func:`read_returns`; or a file, frame or other table, with options of that function
     policies : Policy | str | Iterable[Policy | str] | None, optional
-        policies, or their names as in "SlidingWindowUCB:window=250,c=1"; by default SF-UCB, the same with
-        a window, W-TS, and UCB-RSSR with bandit feedback. RSSR is signed in a replay: by name it is made so, an object
-        without it is refused
+        policies, or their names as in "SlidingWindowUCB:window=250,c=1"; by default SF-UCB, its sliding-window variant,
+        W-TS, and with bandit feedback UCB-RSSR. A replay needs the signed RSSR: policies given by name use it, and
+        objects with an unsigned one are rejected
     L : float | None, optional
         regulariser of policies given by name, in the unit of variance per round; by default a tenth of the smallest
-        variance of a column in the first 20 rounds, or in the first two per column if these are more
+        variance of a column in the first 20 rounds, or two rounds per column if these are more
     risk_free : float, optional
         annual rate, 0.02 for 2%; in Sharpe ratios, and, per round, in policies given by name
     risk_free_per_period : float | None, optional
@@ -414,33 +416,33 @@ def replay(
     feedback : Feedback, optional
         "bandit": a policy sees the return of the column it holds; "full": the returns of all
     runs, seed : int, optional
-        how often every policy is played, and the seed of all that is random
+        runs of every policy, and the seed of everything random
     cost : float | Mapping[str, float], optional
         share of wealth that a switch costs, 0.001 for a tenth of a per cent; or one per column, by name, half of which
-        is paid on buying and half on selling. Smaller trades cost in proportion
+        is paid on buying and half on selling. Smaller trades cost proportionally less
     cost_aware : bool, optional
-        whether policies allow for that cost: what a switch costs, spread over ``hold`` rounds, is taken off the returns
-        of columns that are not held when indices are computed
+        whether policies allow for that cost: when indices are computed, the cost of a switch, spread over ``hold``
+        rounds, is subtracted from the returns of columns that are not held
     every : int | str, optional
-        when policies and benchmarks decide: every so many rows, or at the first row of every "week", "month", "quarter"
-        or "year". A round of a policy is one such period
+        when policies and benchmarks decide: a number of rows between decisions, or the first row of every "week",
+        "month", "quarter" or "year". A round of a policy is one such period
     hold : int, optional
-        rounds that a column is held at least
+        minimum number of rounds that a column is held
     top : int, optional
-        how many columns are held at once, in equal parts
+        number of columns held at a time, in equal parts
     warm_up : int, optional
-        first rows that policies and benchmarks see all of, and in which nothing is held or counted
+        number of first rows in which policies and benchmarks observe all returns, and nothing is held or counted
     budget : int | None, optional
-        rounds in which policies that look for the best column, such as SHSR, may explore; they hold what they recommend
-        in the rest. By default half of the rounds
+        rounds in which fixed-budget policies, such as SHSR, may explore; afterwards they hold what they recommend. By
+        default half of the rounds
     paths : Paths, optional
-        what a run is played on. "recorded": the rows as they are. "starts": ``length`` rows that begin at a random one,
-        half of the rows by default. "blocks": as many rows as there are, resampled in blocks (the stationary
-        bootstrap) of ``block`` rows on average, by default chosen as for :func:`rank`
+        rows of a run. "recorded": all rows in order. "starts": ``length`` consecutive rows from a random start, half of
+        the rows by default. "blocks": as many rows as the table has, resampled in blocks (the stationary bootstrap) of
+        ``block`` rows on average, by default chosen as for :func:`rank`
     length, block : int | None and float | None, optional
         see ``paths``
     **reading : Any
-        how a table is read; see :func:`read_returns`
+        options for reading a table; see :func:`read_returns`
 
     Examples
     --------
@@ -456,7 +458,7 @@ def replay(
     columns = returns.values.shape[1]
     if columns < 2:
         raise InvalidInputError(
-            f"a replay chooses among columns, and there is only {returns.names[0]!r}; give at least two"
+            f"a replay chooses among columns, but there is only {returns.names[0]!r}; give at least two"
         )
     rate = returns.rate(risk_free, risk_free_per_period)
     one_of("feedback", feedback, get_args(Feedback))
@@ -467,7 +469,7 @@ def replay(
     costs = costs_of(cost, returns.names)
     if not returns.complete and paths != "recorded":
         raise InvalidInputError(
-            f"paths={paths!r} needs columns of the same history; read the table with missing='drop' (--missing drop)"
+            f"paths={paths!r} needs columns with the same history; read the table with missing='drop' (--missing drop)"
         )
     drawn = paths_through(returns, rate, seed, paths, length, block, every, warm_up)
     L = first_regulariser(drawn) if L is None else positive("L", L)
@@ -477,15 +479,15 @@ def replay(
     chosen = chosen_policies(policies, drawn.rounds, returns.names, L, rate_of_round, feedback)
     if given is not None and not any(policy.setting == "fixed budget" for policy in chosen):
         raise InvalidInputError(
-            f"budget={given!r} is for policies that explore and then hold, such as SHSR; there is none: leave it out"
+            f"budget={given!r} is for policies that explore and then hold, such as SHSR; none is given: leave it out"
         )
-    judged, remarks = (chosen, []) if warm_up else past_their_pilot(chosen, rounds * top, columns)
+    kept, remarks = (chosen, []) if warm_up else past_their_pilot(chosen, rounds * top, columns)
     terms = Terms(hold, drawn.warm_rounds, feedback == "full", true_or_false("cost_aware", cost_aware))
     plain = top == 1 and hold == 1 and not warm_up and not cost_aware and returns.complete
     table = Judge(returns, rate, costs, drawn)
     found = [
         play(policy, table, feedback, runs, budget) if plain else held_by(policy, table, terms, top, runs)
-        for policy in judged
+        for policy in kept
     ]
     beside, doubts = benchmarks(table, runs if drawn.varied else 1, top)
     own = statistics.by_column(lambda x: statistics.sharpe(x, rate), returns.excess)
@@ -523,8 +525,8 @@ def replay(
     )
 
 
-def _luck(player: Player) -> float:
-    """Standard error of the difference from equal weight, the scatter of runs included."""
+def _total_se(player: Player) -> float:
+    """Standard error of the difference from equal weight, including the variation over runs."""
     return math.hypot(player.annual_difference_se, player.sd_over_runs["annual_difference"])
 
 

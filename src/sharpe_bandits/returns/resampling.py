@@ -1,8 +1,8 @@
-"""Rows resampled in blocks: the stationary bootstrap [1], and how long its blocks should be.
+"""Rows resampled in blocks: the stationary bootstrap [1], and the choice of its block length.
 
-Blocks of rows, of random length, are drawn from all columns at once: dependence over time and between columns stays.
-Their mean length is chosen for the influence function of the Sharpe ratio [2, 3]: the median of the columns, since the
-largest of many is that of the noisiest. Needs arch (the extra ``data``).
+Blocks of rows, of random length, are drawn from all columns jointly, which preserves dependence over time and between
+columns. Their mean length is optimal for the influence function of the Sharpe ratio [2, 3]: the median over columns,
+since the maximum over many is that of the noisiest. Needs arch (the extra ``data``).
 
 References
 ----------
@@ -23,14 +23,14 @@ from ..errors import InvalidInputError, require
 from ..validation import real
 from . import statistics
 
-#: Fewer returns do not say how long blocks should be.
+#: Minimum number of returns to choose the block length from.
 LEAST_FOR_BLOCKS = 20
 #: Resamples computed at a time.
 _BATCH = 100
 
 
 def arch_bootstrap() -> Any:
-    """The bootstrap of arch, if that is installed."""
+    """The module ``arch.bootstrap``, if arch is installed."""
     require("arch", "ranking", "data")
     from arch import bootstrap
 
@@ -40,7 +40,7 @@ def arch_bootstrap() -> Any:
 def check_block(block: float, rows: int) -> float:
     """``block`` as a float, if it is a valid mean block length for this number of rows."""
     if not 1 <= real(block) <= rows:
-        raise InvalidInputError(f"block, the mean length of a block, must be from 1 to the {rows} rows, got {block!r}")
+        raise InvalidInputError(f"block, the mean block length, must be from 1 to the {rows} rows, got {block!r}")
     return float(block)
 
 
@@ -61,7 +61,7 @@ def block_length(x: np.ndarray, risk_free_per_period: float = 0.0) -> float:
 
 
 def resampled_rows(generator: np.random.Generator, rows: int, length: int, block: float) -> np.ndarray:
-    """Rows of one resample of the stationary bootstrap, ``length`` of them, from so many that wrap round at the end."""
+    """One resample of the stationary bootstrap: ``length`` of ``rows`` rows, in blocks that wrap around at the end."""
     begins = generator.random(length) < 1 / block
     begins[0] = True
     at = np.flatnonzero(begins)
@@ -70,7 +70,7 @@ def resampled_rows(generator: np.random.Generator, rows: int, length: int, block
 
 
 def resampled_counts(rows: int, block: float, replications: int, seed: int) -> Iterator[np.ndarray]:
-    """How often each row is in resamples of the stationary bootstrap (resamples, rows), a batch of them at a time."""
+    """How often each row occurs in resamples of the stationary bootstrap (resamples, rows), in batches."""
     draws = arch_bootstrap().StationaryBootstrap(block, np.arange(rows), seed=seed).bootstrap(replications)
     for start in range(0, replications, _BATCH):
         size = min(_BATCH, replications - start)

@@ -1,6 +1,6 @@
 """Tables in every supported form: CSV, Parquet and spreadsheet files, frames, Arrow tables, dictionaries and arrays.
 
-Nothing is judged here. Columns keep the types of their source, and every row knows how its owner counts it.
+Nothing is validated here. Columns keep the types of their source, and rows are named as they are counted there.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ import numpy as np
 from ..errors import InvalidInputError, SharpeBanditsError, listed, require, shown, unknown
 from ..validation import whole
 
-#: What stands for a missing value in a CSV file, besides nothing at all.
+#: Text that stands for a missing value in a CSV file.
 MISSING_WORDS = (
     "", "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "-NaN", "-nan", "NULL", "Null", "null", "None", "none", "<NA>",
     "#N/A", "#N/A N/A", "#NA", "NaT", ".",
 )  # fmt: skip
-#: Lines of a file that are looked at to see where its table begins.
+#: Number of lines of a file that are examined to find where its table begins.
 _BEGINNING = 100
 _CSV = (".csv", ".txt", ".tsv", ".gz", ".bz2", ".zst")
 _PARQUET = (".parquet", ".pq")
@@ -38,22 +38,22 @@ _SPREADSHEET = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 @dataclass(frozen=True)
 class Layout:
-    """How a table is laid out, where that cannot be seen.
+    """How a table is laid out, as far as that cannot be inferred.
 
     Attributes
     ----------
     separator : str, optional
-        between the values of a text file
+        field separator of a text file
     encoding : str, optional
-        of a text file
+        encoding of a text file
     skip_rows : int, optional
-        lines of a file before the one with the names of columns
+        lines of a file before the header
     sheet : str | None, optional
-        of a spreadsheet
+        name of a sheet of a spreadsheet
     field : str | None, optional
-        which of several numbers per asset, where columns have two lines of names
+        which of several numbers per asset, if there are two header lines
     pivot : Sequence[str] | None, optional
-        the column of names and the one of numbers, where a table has a row per date and asset
+        the columns of asset names and of numbers, if a table has a row per date and asset
     plain_numbers : bool, optional
         whether numbers of a text file are written as Python writes them
     """
@@ -75,7 +75,7 @@ class Layout:
             codecs.lookup(self.encoding)
         except (LookupError, TypeError, ValueError):
             raise InvalidInputError(
-                f"there is no encoding {shown(self.encoding)}; 'latin-1', 'cp1252' and 'utf-16' are usual"
+                f"there is no encoding {shown(self.encoding)}; common ones are 'latin-1', 'cp1252' and 'utf-16'"
             ) from None
         for name, value in (("sheet", self.sheet), ("field", self.field)):
             if value is not None and not isinstance(value, str):
@@ -85,29 +85,29 @@ class Layout:
             isinstance(pair, (list, tuple)) and len(pair) == 2 and all(isinstance(p, str) for p in pair)
         ):
             raise InvalidInputError(
-                f"pivot must be two columns, that of names and that of numbers, as in ('ticker', 'close'), got "
+                f"pivot must be two columns, of asset names and of numbers, as in ('ticker', 'close'), got "
                 f"{shown(self.pivot)}"
             )
 
 
 @dataclass(frozen=True)
 class Source:
-    """A table as it was found.
+    """A table as found.
 
     Attributes
     ----------
     names : list[str]
         of the columns
     columns : list[Any]
-        an Arrow array each, or a list where a column holds things of several types
+        an Arrow array each, or a list if a column has values of several types
     place : Callable[[int], str]
-        words for a row, counted from 0 here: ``"line 2"``
+        name of a row, which is counted from 0 here: ``"line 2"``
     index : int | None, optional
-        which column is the index of a frame, if one is
+        position of the index of a frame among the columns, if there is one
     text : bool, optional
         whether columns hold the text of a file, numbers included
     skipped : int | None, optional
-        rows above the names that were skipped; None where there is nothing to skip
+        number of rows skipped above the header; None if rows cannot be skipped
     """
 
     names: list[str]
@@ -119,19 +119,20 @@ class Source:
 
 
 def find(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
-    """The table behind whatever was given."""
+    """Read the table from any supported source."""
     try:
         found = _found(source, names, layout)
     except SharpeBanditsError:
         raise
-    except Exception as error:  # of another library, or of an object of another's making
+    except Exception as error:  # from another library, or from a user-defined object
         raise InvalidInputError(f"the table cannot be read ({type(error).__name__}: {brief(error)})") from error
     lengths = {len(column) for column in found.columns}
     if len(lengths) > 1:
         first = len(found.columns[0])
         name, other = next((n, len(c)) for n, c in zip(found.names, found.columns, strict=True) if len(c) != first)
         raise InvalidInputError(
-            f"columns must be of one length, got {shown(found.names[0])} of {first} values and {shown(name)} of {other}"
+            f"columns must have the same length, got {shown(found.names[0])} with {first} values and {shown(name)} "
+            f"with {other}"
         )
     return found
 
@@ -164,12 +165,12 @@ def brief(error: Exception) -> str:
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 
-def _library(thing: Any) -> str:
-    return type(thing).__module__.partition(".")[0]
+def _library(source: Any) -> str:
+    return type(source).__module__.partition(".")[0]
 
 
 def plain_values(column: Any) -> list[Any]:
-    """The values of a column as Python has them; as Arrow has them where Python has none, such as dates far away."""
+    """The values of a column as Python objects, or as Arrow scalars if Python cannot represent one of them."""
     try:
         return column.to_pylist() if hasattr(column, "to_pylist") else column
     except Exception:
@@ -177,7 +178,7 @@ def plain_values(column: Any) -> list[Any]:
 
 
 def rows(number: int) -> Callable[[int], str]:
-    """Row numbers of a table that is not a text file: from 1."""
+    """Names of the rows of a table that is not a text file, counted from 1."""
     return lambda row: f"row {row + 1} of {number}"
 
 
@@ -185,11 +186,11 @@ def _array(source: Any, names: Sequence[str] | None) -> Source:
     try:
         values = _unmasked(source)
     except ValueError as error:
-        raise InvalidInputError(f"the rows of an array must be of one length ({brief(error)})") from None
+        raise InvalidInputError(f"the rows of an array must have the same length ({brief(error)})") from None
     if values.ndim != 2:
-        raise InvalidInputError(f"an array must have rows and columns, got one of shape {values.shape}")
+        raise InvalidInputError(f"an array must have rows and columns, got shape {values.shape}")
     if names is None or isinstance(names, str) or len(names) != values.shape[1]:
-        raise InvalidInputError(f"an array of {values.shape[1]} columns needs as many names=, got {shown(names)}")
+        raise InvalidInputError(f"an array with {values.shape[1]} columns needs as many names=, got {shown(names)}")
     return Source([str(name) for name in names], [_typed(c) for c in np.ascontiguousarray(values.T)], rows(len(values)))
 
 
@@ -203,7 +204,7 @@ def _unmasked(source: Any) -> np.ndarray:
 
 
 def _typed(values: np.ndarray) -> Any:
-    """An Arrow array where Arrow has the type, else a list."""
+    """An Arrow array if Arrow supports the type, otherwise a list."""
     import pyarrow as pa
 
     try:
@@ -254,7 +255,7 @@ def _arrow(table: Any) -> Source:
 
 
 def _kept_by_pandas(table: Any) -> list[Any]:
-    """The metadata pandas stores about a frame's index, which may be malformed."""
+    """The index columns in the metadata that pandas stores, which may be malformed."""
     try:
         noted = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
     except (ValueError, RecursionError):
@@ -264,7 +265,7 @@ def _kept_by_pandas(table: Any) -> list[Any]:
 
 
 def _whole(column: Any) -> Any:
-    """A column in one piece and of a plain type; a list of its values where there is none."""
+    """A column in one chunk and of a plain type; a list of its values if there is no such type."""
     import pyarrow as pa
 
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -295,7 +296,7 @@ def _pandas(source: Any, field: str | None) -> Source:
     names = [str(name) for name in frame.columns]
     kinds = set(frame.dtypes)
     if len(kinds) == 1 and isinstance(next(iter(kinds)), np.dtype) and next(iter(kinds)).kind in "iuf":
-        # all at once: to ask a frame for a column takes its time
+        # all together, since extracting single columns from a frame is slow
         columns = [_typed(column) for column in np.ascontiguousarray(frame.to_numpy().T)]
     else:
         columns = [_pandas_column(frame.iloc[:, position]) for position in range(frame.shape[1])]
@@ -312,7 +313,9 @@ def _one_field(frame: Any, field: str | None) -> Any:
     """The columns of one field of a frame whose columns have two levels, fields and assets in either order."""
     levels = [[str(name) for name in dict.fromkeys(frame.columns.get_level_values(k))] for k in range(2)]
     if frame.columns.nlevels != 2:
-        raise InvalidInputError(f"the frame's columns have {frame.columns.nlevels} levels; pass one of at most two")
+        raise InvalidInputError(
+            f"the frame's columns have {frame.columns.nlevels} levels; pass a frame with at most two"
+        )
     if field is None:
         usual = next((n for names in levels for n in names if n in ("Adj Close", "Close")), levels[0][0])
         raise InvalidInputError(
@@ -331,7 +334,7 @@ def _pandas_column(column: Any) -> Any:
     import pandas as pd
     import pyarrow as pa
 
-    if isinstance(column.dtype, pd.PeriodDtype):  # Arrow would take a period for its number
+    if isinstance(column.dtype, pd.PeriodDtype):  # Arrow would convert a period to its ordinal number
         column = column.dt.to_timestamp()
     if column.dtype == object:
         return list(column)
@@ -343,7 +346,7 @@ def _file(path: Path, layout: Layout) -> Source:
         kind = path.stat().st_mode
         if stat.S_ISDIR(kind):
             raise InvalidInputError(f"{str(path)!r} is a folder; name a CSV, Parquet or spreadsheet file")
-        if not stat.S_ISREG(kind):  # a device or a pipe may never come to an end
+        if not stat.S_ISREG(kind):  # a device or a pipe may never end
             raise InvalidInputError(f"{str(path)!r} is not an ordinary file; save its content to one")
         with path.open("rb") as file:
             start = file.read(4)
@@ -368,7 +371,7 @@ def _file(path: Path, layout: Layout) -> Source:
 
 
 def _by_field(source: Source, field: str | None) -> Source:
-    """The columns of one field of a file with two lines of names: fields above assets, as yfinance writes them."""
+    """The columns of one field of a file with two header lines: fields above assets, as yfinance writes them."""
     if field is None:
         return source
     if field not in source.names[1:]:
@@ -383,7 +386,7 @@ def _by_field(source: Source, field: str | None) -> Source:
 
 
 def _spreadsheet(path: Path, layout: Layout) -> Source:
-    """A sheet, with the types that its cells have."""
+    """A sheet, with the types of its cells."""
     require("python_calamine", "reading a spreadsheet", "data")
     from python_calamine import CalamineError, CalamineWorkbook
 
@@ -392,8 +395,8 @@ def _spreadsheet(path: Path, layout: Layout) -> Source:
         sheets = book.sheet_names
         if layout.sheet is None and len(sheets) > 1:
             raise InvalidInputError(
-                f"{str(path)!r} has {len(sheets)} sheets: {listed(sheets)}; pass sheet={sheets[0]!r} (--sheet) for the "
-                "one that is meant"
+                f"{str(path)!r} has {len(sheets)} sheets: {listed(sheets)}; pass sheet={sheets[0]!r} (--sheet) for "
+                "the intended one"
             )
         if layout.sheet is not None and layout.sheet not in sheets:
             raise unknown("sheet", layout.sheet, sheets)
@@ -425,7 +428,7 @@ def _parquet(path: Path) -> Source:
 
 
 def _csv(path: Path, layout: Layout) -> Source:
-    """Every column as text: types guessed from a file's beginning would fail on what stands further down."""
+    """Every column as text: types inferred from the beginning of a file could fail further down."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -441,7 +444,7 @@ def _csv(path: Path, layout: Layout) -> Source:
             f"the only column of {str(path)!r} is called {shown(names[0])}; is it separated by {other!r}? "
             f"{_pass_separator(other)}"
         )
-    plain = [f"f{position}" for position in range(len(names))]  # names as given may not be different ones
+    plain = [f"f{position}" for position in range(len(names))]  # the given names may not be unique
 
     def read(numbers: Sequence[str] = ()) -> Any:
         types = {name: pa.float64() if name in numbers else pa.large_string() for name in plain}
@@ -451,10 +454,10 @@ def _csv(path: Path, layout: Layout) -> Source:
                 column_names=plain,
                 skip_rows=header[0] + "".join(header[1]).count("\n"),
                 encoding=layout.encoding,
-                # a line must fit into a block; one of data is seldom many times as long as the header
+                # a line must fit into a block; lines of data are rarely many times as long as the header
                 block_size=max(2**20, 64 * sum(map(len, header[1]))),
             ),
-            # in a file of one column an empty line is a value that is missing
+            # in a file with one column an empty line is a missing value
             csv.ParseOptions(delimiter=separator, newlines_in_values=True, ignore_empty_lines=len(names) > 1),
             csv.ConvertOptions(column_types=types, null_values=MISSING_WORDS, strings_can_be_null=False),
         )
@@ -462,7 +465,7 @@ def _csv(path: Path, layout: Layout) -> Source:
     first: list[str] = next(records, (0, []))[1]
     table = None
     if layout.plain_numbers and layout.field is None and layout.pivot is None and len(first) == len(names):
-        # text is needed only where something is wrong, to say what
+        # text is needed only to report errors
         with contextlib.suppress(pa.ArrowInvalid, OSError):
             table = read([name for name, cell in zip(plain, first, strict=True) if _fractional(cell)])
     try:
@@ -475,9 +478,9 @@ def _csv(path: Path, layout: Layout) -> Source:
                     hint = f"; is it separated by {sign!r}? {_pass_separator(sign)}"
                 else:
                     begin = _first_of_most(path, layout) - 1
-                    hint = f"; if the table begins in line {begin + 1} pass skip_rows={begin} (--skip-rows {begin})"
+                    hint = f"; if the table begins in line {begin + 1}, pass skip_rows={begin} (--skip-rows {begin})"
                 raise InvalidInputError(
-                    f"line {line} of {str(path)!r} has {len(cells)} values, the header has {len(names)} "
+                    f"line {line} of {str(path)!r} has {len(cells)} values, but the header has {len(names)} "
                     f"name{'s' * (len(names) > 1)}{hint * (len(cells) > len(names))}"
                 ) from None
         raise InvalidInputError(f"{str(path)!r} cannot be read as CSV ({brief(error)})") from None
@@ -490,7 +493,7 @@ def _csv(path: Path, layout: Layout) -> Source:
         return f"row {row + 1}"
 
     columns = _trimmed(table)
-    if len(names) == 1:  # but not at the end of the file
+    if len(names) == 1:  # empty lines at the end of the file are not missing values
         held = len(columns[0])
         while held and not columns[0][held - 1].is_valid:
             held -= 1
@@ -499,7 +502,7 @@ def _csv(path: Path, layout: Layout) -> Source:
 
 
 def _first_of_most(path: Path, layout: Layout) -> int:
-    """The first line of as many values as most lines of a file's beginning have, none of them empty if there is one."""
+    """The first line with the most common number of values; if possible, one without empty values after the first."""
     start = list(itertools.islice(_records(path, layout), _BEGINNING))
     width, _ = Counter(len(cells) for _, cells in start).most_common(1)[0]
     wide = [(line, cells) for line, cells in start if len(cells) == width]
@@ -511,7 +514,7 @@ def _pass_separator(sign: str) -> str:
 
 
 def _fractional(cell: str) -> bool:
-    """Whether a cell holds a number with a fraction; digits alone may be a date, and are looked at as text."""
+    """Whether a cell holds a number other than digits only, which may be a date and are examined as text."""
     try:
         return not cell.strip().isdecimal() and math.isfinite(float(cell))
     except ValueError:
@@ -519,7 +522,7 @@ def _fractional(cell: str) -> bool:
 
 
 def _trimmed(table: Any) -> list[Any]:
-    """The columns of a table, text without blanks around values and without words for values that are missing."""
+    """The columns of a table; text is stripped, and null if it stands for a missing value."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -534,15 +537,15 @@ def _trimmed(table: Any) -> list[Any]:
 
 
 def _records(path: Path, layout: Layout, empty: bool = False) -> Any:
-    """Lines of a CSV file that hold something, each with its number: of the first line where a value spans several.
+    """Records of a CSV file that are not empty, each with the number of its first line.
 
-    With ``empty`` the others are among them.
+    With ``empty``, empty lines are included.
     """
     import csv
 
     import pyarrow as pa
 
-    marked = codecs.lookup(layout.encoding).name == "utf-8"  # a mark at the beginning is none of the first name
+    marked = codecs.lookup(layout.encoding).name == "utf-8"  # a byte order mark is not part of the first name
     with io.TextIOWrapper(pa.input_stream(str(path)), "utf-8-sig" if marked else layout.encoding, newline="") as file:
         line = 1 + layout.skip_rows
         try:
@@ -556,16 +559,16 @@ def _records(path: Path, layout: Layout, empty: bool = False) -> Any:
         except UnicodeDecodeError as error:
             raise InvalidInputError(
                 f"{str(path)!r} is not in {layout.encoding.upper()} ({error.reason}, about line {line}); pass "
-                f"encoding={_other_encoding(path)!r} (--encoding {_other_encoding(path)}) if it is in that, or save it "
-                "in UTF-8"
+                f"encoding={_other_encoding(path)!r} (--encoding {_other_encoding(path)}) if that is its encoding, "
+                "or save it in UTF-8"
             ) from None
         except csv.Error as error:
             raise InvalidInputError(f"{str(path)!r}, about line {line}: {error}; correct it") from None
-        except OSError as error:  # of a file that is compressed
+        except OSError as error:  # from a compressed file
             raise InvalidInputError(f"{str(path)!r} is damaged, or not compressed as its name says ({error})") from None
 
 
 def _other_encoding(path: Path) -> str:
-    """What a text file that is not in UTF-8 is most often in."""
+    """The most likely encoding of a text file that is not in UTF-8."""
     with path.open("rb") as file:
         return "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "cp1252"

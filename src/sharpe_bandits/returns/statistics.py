@@ -1,7 +1,7 @@
-"""The Sharpe ratio of recorded returns: its uncertainty, and corrections for having selected the best of many.
+"""The Sharpe ratio of recorded returns: its uncertainty, and corrections for selecting the best of many.
 
-Returns are an array of one series, or of a series per column; what is estimated is then a number, or one per column.
-Sharpe ratios and risk-free rates are per period, variances are the unbiased ones, unless a name says otherwise.
+Returns are an array with one series, or with a series per column; estimates are then a number, or one per column.
+Sharpe ratios and risk-free rates are per period, and variances are unbiased, unless a name says otherwise.
 
 References
 ----------
@@ -34,9 +34,9 @@ import numpy as np
 from ..errors import InvalidInputError
 from ..validation import finite, inside, not_negative, positive, whole
 
-#: Annual risk-free rates beyond this, or below its negative, are taken for a mistake.
+#: Annual risk-free rates above this, or below its negative, are rejected as mistakes.
 LARGEST_RATE = 1.0
-#: Strategies that may have been tried, at most: of more the expected maximum is not known to all digits.
+#: Maximum number of trials: the expected maximum of more cannot be computed to full precision.
 MOST_TRIALS = 10**12
 
 
@@ -47,7 +47,7 @@ def sharpe(x: Any, risk_free_per_period: float = 0.0) -> Any:
 
 
 def influence(x: Any, risk_free_per_period: float = 0.0) -> np.ndarray:
-    """What each return adds to the Sharpe ratio, to first order: z − SR (z² − 1)/2, z being the standardised return."""
+    """Contribution of each return to the Sharpe ratio, to first order: z − SR (z² − 1)/2 for standardised returns z."""
     x = _series(x)
     z = (x - x.mean(axis=0)) / x.std(axis=0)
     return np.asarray(z - sharpe(x, risk_free_per_period) * (z**2 - 1) / 2)
@@ -69,10 +69,10 @@ def se_from_moments(sharpe: Any, rows: int, skewness: Any = 0.0, kurtosis: Any =
 
 
 def sharpe_se_hac(x: Any, risk_free_per_period: float = 0.0, lags: int | None = None) -> Any:
-    """Standard error of the Sharpe ratio of returns that may depend on earlier ones.
+    """Standard error of the Sharpe ratio of serially dependent returns.
 
-    The long-run variance of the influence function with Bartlett weights; how many lags follows from the data, column
-    by column, unless it is given [4, 9]. With ``lags=0`` it is :func:`sharpe_se`.
+    It uses the long-run variance of the influence function with Bartlett weights. The number of lags is chosen from the
+    data, column by column, unless it is given [4, 9]. With ``lags=0`` it is :func:`sharpe_se`.
     """
     parts = influence(x, risk_free_per_period)
     columns = parts.reshape(len(parts), -1).T
@@ -83,16 +83,16 @@ def sharpe_se_hac(x: Any, risk_free_per_period: float = 0.0, lags: int | None = 
 def sharpe_difference(
     x: Any, y: Any, risk_free_per_period: float = 0.0, lags: int | None = None
 ) -> tuple[float, float]:
-    """Sharpe ratio of ``x`` minus that of ``y``, series of the same rows, and its standard error [7].
+    """Sharpe ratio of ``x`` minus that of ``y``, series of the same rows, and the standard error of the difference [7].
 
-    The error allows for the two moving together and for autocorrelation: it is that of :func:`sharpe_se_hac`, from the
-    difference of the two influence functions.
+    The standard error allows for correlation of the two series and for autocorrelation: it is computed as in
+    :func:`sharpe_se_hac`, from the difference of the two influence functions.
     """
     x, y = _series(x), _series(y)
     if x.ndim != 1 or x.shape != y.shape:
         raise InvalidInputError(f"two series of the same length are needed, got shapes {x.shape} and {y.shape}")
     variance = _long_run_variance(influence(x, risk_free_per_period) - influence(y, risk_free_per_period), lags)
-    # Two series that hardly differ may give a tiny number below 0 by rounding.
+    # The variance may be slightly negative by rounding if the two series hardly differ.
     difference = sharpe(x, risk_free_per_period) - sharpe(y, risk_free_per_period)
     return difference, math.sqrt(max(variance, 0.0) / (len(x) - 1))
 
@@ -111,7 +111,7 @@ def sharpe_so_far(x: Any, risk_free_per_period: float = 0.0) -> np.ndarray:
 
 
 def rolling_sharpe(x: Any, window: int) -> np.ndarray:
-    """Sharpe ratio of the last ``window`` rows, from the first row that has so many; not a number where none varies."""
+    """Sharpe ratio of the last ``window`` rows, from the first row that has this many; NaN where they do not vary."""
     x = _series(x)
     parts = np.lib.stride_tricks.sliding_window_view(x, whole("window", window, 2, len(x)), axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -120,24 +120,25 @@ def rolling_sharpe(x: Any, window: int) -> np.ndarray:
 
 
 def annualised(sharpe: Any, periods_per_year: float, autocorrelations: Sequence[float] = ()) -> Any:
-    """Sharpe ratio of a year of returns that are summed up: times the root of the periods in a year.
+    """Sharpe ratio of returns summed over a year: that per period times the root of the periods per year.
 
-    Given the autocorrelations of returns, lags 1, 2, ..., times q / sqrt(q + 2 Σ (q − k) ρ_k), q periods per year [1].
+    Given the autocorrelations of returns at lags 1, 2, ..., the factor is q / sqrt(q + 2 Σ (q − k) ρ_k) for q periods
+    per year [1].
     """
     q = positive("periods_per_year", periods_per_year)
     rho = np.asarray(autocorrelations, float)
     lags = np.arange(1, len(rho) + 1)
     scale = q + 2 * float(((q - lags) * rho)[lags < q].sum())
     if scale <= 0:
-        raise InvalidInputError(f"no returns have these autocorrelations: {list(autocorrelations)!r}")
+        raise InvalidInputError(f"no returns can have these autocorrelations: {list(autocorrelations)!r}")
     return sharpe * (q / math.sqrt(scale))
 
 
 def annualised_by_lo(x: Any, periods_per_year: float, risk_free_per_period: float = 0.0) -> Any:
     """Annualised Sharpe ratio that allows for autocorrelation of returns (Lo's [1]).
 
-    Of the autocorrelations, as many are taken as the rule of Newey and West [4] gives for the returns, fewer than a
-    year has periods, with Bartlett weights; a year of daily returns has far more lags than can be estimated.
+    The number of autocorrelations follows the rule of Newey and West [4], but stays below the periods per year; they
+    have Bartlett weights. A year of daily returns has far more lags than can be estimated.
     """
     x = _series(x)
 
@@ -152,7 +153,7 @@ def annualised_by_lo(x: Any, periods_per_year: float, risk_free_per_period: floa
 
 
 def correlations(x: Any) -> np.ndarray:
-    """Correlation of every two columns over the rows that both have; not a number where these are fewer than 3."""
+    """Correlation of every two columns over the rows that both have; NaN if these are fewer than 3."""
     x = _series(x)
     if not np.isnan(x).any():
         return np.corrcoef(x, rowvar=False).reshape(x.shape[1], -1)
@@ -170,14 +171,16 @@ def correlations(x: Any) -> np.ndarray:
 
 
 def backtest_overfitting(x: Any, risk_free_per_period: float = 0.0, blocks: int = 16) -> float:
-    """Probability of backtest overfitting [10]: how often the column that is best in half of the blocks of rows has, in
-    the other half, a Sharpe ratio below the median of all columns; over all ways to choose half of the blocks (CSCV).
+    """Probability of backtest overfitting [10], by combinatorially symmetric cross-validation (CSCV).
+
+    Over all ways to choose half of the blocks of rows, it is the share in which the column with the largest Sharpe
+    ratio in that half is not above the median of all columns in the other half.
     """
     x = _series(x)
     if x.ndim != 2 or x.shape[1] < 2 or len(x) < 2 * blocks or blocks % 2:
         raise InvalidInputError(
-            f"at least two columns and an even number of blocks of two rows are needed, got shape {x.shape} and "
-            f"{blocks} blocks"
+            f"at least two columns and an even number of blocks of two rows or more are needed, got shape {x.shape} "
+            f"and {blocks} blocks"
         )
     parts = np.array_split(x - x.mean(axis=0), blocks)
     sizes, sums = np.array([len(p) for p in parts]), np.array([p.sum(axis=0) for p in parts])
@@ -186,7 +189,7 @@ def backtest_overfitting(x: Any, risk_free_per_period: float = 0.0, blocks: int 
     inside = np.zeros((len(chosen), blocks))
     np.put_along_axis(inside, chosen, 1.0, axis=1)
     below = 0
-    for begin in range(0, len(inside), 1000):  # many columns take room
+    for begin in range(0, len(inside), 1000):  # in batches, to limit memory
         train = inside[begin : begin + 1000]
         ratios = []
         for which in (train, 1 - train):
@@ -208,16 +211,16 @@ def per_period(rate: float, periods_per_year: float) -> float:
 
 
 def risk_free_rate(risk_free: float, risk_free_per_period: float | None, periods_per_year: float) -> float:
-    """The risk-free rate per period, from the annual one or as it is given; what no rate can be is refused.
+    """The risk-free rate per period, from the annual one or as given; implausible rates are rejected.
 
     Parameters
     ----------
     risk_free : float
         annual rate, 0.02 for 2%
     risk_free_per_period : float | None
-        instead of it, if it is not None
+        the rate per period, used instead of the annual one if it is not None
     periods_per_year : float
-        periods that the annual rate compounds over
+        number of periods that the annual rate compounds over
     """
     if risk_free_per_period is None:
         annual = finite("risk_free", risk_free)
@@ -267,14 +270,14 @@ def drawdown(x: Any) -> Any:
 
 
 def traded(weights: Any, x: Any) -> np.ndarray:
-    """Share of wealth that changes hands before each row, to hold ``weights`` (rows, columns) in it: 1 for a switch."""
+    """Share of wealth traded before each row, to hold ``weights`` (rows, columns) in it: 1 for a switch."""
     return np.asarray(trades(weights, x).sum(axis=1) / 2)
 
 
 def trades(weights: Any, x: Any) -> np.ndarray:
-    """What is bought or sold of each column before each row (rows, columns), as a share of wealth.
+    """Amount of each column bought or sold before each row (rows, columns), as a share of wealth.
 
-    What was held before has grown or shrunk with its returns meanwhile. Buying in before the first row is not counted.
+    Holdings drift with their returns in between. The initial purchase before the first row is not counted.
     """
     weights, x = _series(weights, least=1), _series(x, least=1)
     grown = weights[:-1] * (1 + x[:-1])
@@ -293,7 +296,7 @@ def probabilistic_sharpe(sharpe: Any, se: Any, benchmark: float = 0.0) -> Any:
 def minimum_track_record(
     sharpe: float, benchmark: float = 0.0, skewness: float = 0.0, kurtosis: float = 3.0, confidence: float = 0.95
 ) -> float:
-    """How many returns it takes for a Sharpe ratio to exceed the benchmark with this confidence [5]."""
+    """Number of returns needed for a Sharpe ratio to exceed the benchmark with this confidence [5]."""
     from scipy.special import ndtri
 
     if not sharpe > benchmark:
@@ -305,16 +308,16 @@ def minimum_track_record(
 
 
 def expected_maximum(trials: int, variance: float) -> float:
-    """Largest Sharpe ratio to expect of so many independent trials without skill, of this variance among them [6]."""
+    """Expected maximum of the Sharpe ratios, with this variance, of independent trials without skill [6]."""
     not_negative("variance", variance)
     return math.sqrt(variance) * _maximum(trials) if whole("trials", trials, 1) > 1 else 0.0
 
 
 def deflated_sharpe(sharpe: Any, se: Any, *, trials: int, variance: float) -> Any:
-    """Confidence that a Sharpe ratio is above 0, given that it was the best of so many trials [6].
+    """Confidence that a Sharpe ratio is above 0, given that it is the best of several trials [6].
 
-    The probabilistic Sharpe ratio against :func:`expected_maximum`. Trials are all that were made, those thrown away
-    included; ``variance`` is that of their Sharpe ratios, which trials that resemble one another have less of
+    It is the probabilistic Sharpe ratio with :func:`expected_maximum` as its benchmark. ``trials`` counts all trials,
+    discarded ones included; ``variance`` is that of their Sharpe ratios, which is smaller if the trials are correlated
     (:func:`selection`).
     """
     return probabilistic_sharpe(sharpe, se, expected_maximum(trials, variance))
@@ -322,22 +325,22 @@ def deflated_sharpe(sharpe: Any, se: Any, *, trials: int, variance: float) -> An
 
 @dataclass(frozen=True)
 class Selection:
-    """What is known of the trials that the best was chosen from.
+    """The trials that the best was selected from.
 
     Attributes
     ----------
     trials : int
-        how many there were, those thrown away included
+        number of trials, discarded ones included
     effective : float
-        how many independent ones they amount to
+        equivalent number of independent trials
     correlation : float
-        of two trials, on average; those whose returns are not given are taken to be independent
+        average correlation of two trials; those whose returns are not given are assumed to be independent
     variance : float
-        of their Sharpe ratios, that the deflated Sharpe ratio reckons with
+        variance of their Sharpe ratios that the deflated Sharpe ratio uses
     given : float
         variance of the Sharpe ratios of the columns (0 for a single one)
     sampling : float
-        variance of the Sharpe ratios of such trials without skill
+        variance of the Sharpe ratios of such trials if none has skill
     """
 
     trials: int
@@ -349,31 +352,31 @@ class Selection:
 
     @property
     def expected_maximum(self) -> float:
-        """Largest Sharpe ratio to expect of the trials if none has skill."""
+        """Expected maximum of the Sharpe ratios of the trials if none has skill."""
         return expected_maximum(self.trials, self.variance)
 
 
 def selection(
     x: Any, trials: int | None = None, variance: float | None = None, risk_free_per_period: float = 0.0
 ) -> Selection:
-    """How far Sharpe ratios of trials differ without skill, from the columns that are left of them.
+    """Estimate how much the Sharpe ratios of trials without skill vary, from the columns that remain of them.
 
-    Trials without skill, of returns with correlation ρ, have Sharpe ratios that differ by sampling alone: their
-    variance is (1 − ρ)/(n − 1). The columns given show less where they are the best of many, and more where skill
-    differs; the larger of the two is taken. Equicorrelated normal numbers have a maximum that is √(1 − ρ) times as
-    large, in expectation, as that of independent ones [8]: so many of the latter as have the same maximum are the
-    effective number of trials.
+    The Sharpe ratios of trials without skill, whose returns have correlation ρ, differ by sampling error only: their
+    variance is (1 − ρ)/(n − 1). The variance among the given columns is smaller if they are the best of many, and
+    larger if skill differs; the larger of the two variances is used. The expected maximum of equicorrelated normal
+    variables is √(1 − ρ) times that of independent ones [8]. The effective number of trials is the number of
+    independent ones with the same expected maximum.
 
     Parameters
     ----------
     x : Any
         returns of the columns
     trials : int | None, optional
-        how many were tried; by default the columns
+        number of trials; by default the number of columns
     variance : float | None, optional
-        of the Sharpe ratios (per period) of all trials, if it is known; it is taken as it is
+        variance of the Sharpe ratios (per period) of all trials, if known; used as given
     risk_free_per_period : float, optional
-        rate
+        risk-free rate per period
     """
     x = _series(x)
     x = x.reshape(len(x), -1)
@@ -384,7 +387,7 @@ def selection(
     given = float(np.var(ratios, ddof=1)) if columns > 1 else 0.0
     correlation = 0.0
     if columns > 1:
-        # columns without common rows are taken to be independent
+        # columns without common rows are assumed to be independent
         pairs = np.nan_to_num(correlations(x)).sum() - columns
         correlation = float(np.clip(pairs / (trials * (trials - 1)), 0.0, 1.0))
     sampling = float((1 - correlation) * (1 / (counts - 1)).mean())
@@ -393,7 +396,7 @@ def selection(
 
 
 def _effective(trials: int, correlation: float) -> float:
-    """So many independent trials have the same expected maximum."""
+    """Number of independent trials with the same expected maximum."""
     from scipy.optimize import brentq
 
     wanted = math.sqrt(1 - correlation) * _maximum(trials)
@@ -403,7 +406,7 @@ def _effective(trials: int, correlation: float) -> float:
 
 
 def _maximum(trials: float) -> float:
-    """Expected maximum of so many standard normal numbers [6]; 0 for one."""
+    """Expected maximum of this many standard normal variables [6], approximately; -inf for one."""
     from scipy.special import ndtri
 
     gamma = float(np.euler_gamma)
@@ -411,7 +414,7 @@ def _maximum(trials: float) -> float:
 
 
 def by_column(estimate: Callable[[np.ndarray], Any], x: np.ndarray) -> np.ndarray:
-    """An estimate of every column over the rows in which it has a value."""
+    """An estimate for every column, over the rows in which it has a value."""
     if not np.isnan(x).any():
         return np.asarray(estimate(x))
     return np.array([estimate(column[~np.isnan(column)]) for column in x.T])
@@ -421,7 +424,7 @@ def _series(x: Any, least: int = 2) -> np.ndarray:
     values = np.asarray(x, float)
     if values.ndim not in (1, 2) or len(values) < least:
         raise InvalidInputError(
-            f"returns must be a series or columns of at least {least} rows, got shape {values.shape}"
+            f"returns must be a series or columns with at least {least} rows, got shape {values.shape}"
         )
     return values
 
@@ -438,19 +441,19 @@ def _long_run_variance(x: np.ndarray, lags: int | None) -> float:
 
 
 def _autocovariances(x: np.ndarray, lags: int) -> list[float]:
-    """At lags 0, 1, ... up to ``lags``."""
+    """Autocovariances at lags 0, 1, ... up to ``lags``."""
     n = len(x)
     x = x - x.mean()
     return [float(x[lag:] @ x[: n - lag]) / n for lag in range(lags + 1)]
 
 
 def _lags(x: np.ndarray) -> int:
-    """How many lags Newey and West's rule [4] takes for a series."""
+    """Number of lags by the rule of Newey and West [4]."""
     n = len(x)
     own, *first = _autocovariances(x, min(int(4 * (n / 100) ** (2 / 9)), n - 1))
     level = own + 2 * sum(first)
     slope = 2 * sum(j * c for j, c in enumerate(first, 1))
-    # The rule has the square of the ratio: a level below 0 is as good as one above. Near 0 it asks for any number of
-    # lags; Schwert's rule [9] limits them.
+    # The rule squares the ratio, so the sign of the level does not matter. Near 0 the number of lags is unbounded;
+    # Schwert's rule [9] limits it.
     ratio = slope / level if level else math.inf
     return min(int(min(1.1447 * (ratio * ratio * n) ** (1 / 3), 12 * (n / 100) ** 0.25)), n - 1)

@@ -1,4 +1,4 @@
-"""Returns from a table: every doubt about the data is an error that names its place and the option that settles it."""
+"""Returns from a table: every doubt about the data is an error that names the place and the option to resolve it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .statistics import LARGEST_RATE, per_period, risk_free_rate
 
 @dataclass(frozen=True, eq=False)
 class Hurdle:
-    """What is subtracted from every return before it is judged: a series of risk-free rates, or a benchmark's returns.
+    """Series that is subtracted from returns before they are evaluated: risk-free rates, or a benchmark's returns.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class Hurdle:
 
     @property
     def words(self) -> str:
-        """What is judged."""
-        what = "active returns, less those of" if self.kind == "benchmark" else "excess returns, less the rate"
+        """The returns that are evaluated, in words."""
+        what = "active returns, minus those of" if self.kind == "benchmark" else "excess returns, minus the rate"
         return f"{what} {self.name} in the same row ({100 * self.values.mean():.4g}% per period on average)"
 
 
@@ -52,20 +52,20 @@ class Returns:
     names : tuple[str, ...]
         one per column
     values : numpy.ndarray
-        (rows, columns) simple returns per period: 0.01 is one per cent; not a number where a column has none, if that
-        was asked for (``missing="keep"``)
+        (rows, columns) simple returns per period: 0.01 is one per cent; NaN where a column has none, which needs
+        ``missing="keep"``
     dates : numpy.ndarray | None
-        one per row, in UTC where they had a time zone; None where the table has none
+        one per row, in UTC if they had a time zone; None if the table has none
     periods_per_year : float
-        by which everything is annualised
+        rows per year, used to annualise
     kind : Kind
         what the source held, "prices", "returns" or "log-returns"
     notes : tuple[str, ...], optional
-        what was dropped, filled or sorted on reading, in words
+        what was dropped, filled or sorted while reading, in words
     remarks : tuple[str, ...], optional
-        what may be a mistake in the table, each with its remedy; shown on top of every result
+        possible mistakes in the table, each with its remedy; shown above every result
     hurdle : Hurdle | None, optional
-        what is taken off every return before it is judged, if it is a series
+        series that is subtracted from returns before they are evaluated, if any
 
     Examples
     --------
@@ -91,11 +91,11 @@ class Returns:
         return self.values if self.hurdle is None else self.values - self.hurdle.values[:, None]
 
     def rate(self, risk_free: float, risk_free_per_period: float | None) -> float:
-        """The risk-free rate per period (see :func:`statistics.risk_free_rate`): 0 where there is a hurdle."""
+        """The risk-free rate per period (see :func:`statistics.risk_free_rate`): 0 if there is a hurdle."""
         if self.hurdle is not None and (risk_free != 0 or risk_free_per_period is not None):
             raise InvalidInputError(
-                f"returns are judged against the {self.hurdle.kind} {self.hurdle.name!r} already; leave risk_free= "
-                "(--risk-free) out"
+                f"returns are already evaluated against the {self.hurdle.kind} {self.hurdle.name!r}; leave out "
+                "risk_free= (--risk-free)"
             )
         return risk_free_rate(risk_free, risk_free_per_period, self.periods_per_year)
 
@@ -170,7 +170,7 @@ def read_returns(
     risk_free_quote: Quote = "per-period",
     benchmark: Any = None,
 ) -> Returns:
-    """Read returns, or prices and make returns of them. Nothing is guessed, dropped or filled unless asked for.
+    """Read returns, or compute them from prices. Nothing is guessed; values are dropped or filled only on request.
 
     Parameters
     ----------
@@ -180,52 +180,52 @@ def read_returns(
     kind : Kind
         what the numbers are, "prices", "returns" (simple ones) or "log-returns"
     periods_per_year : float
-        how many rows make a year: 252 for trading days, 12 for months
+        rows per year: 252 for trading days, 12 for months
     date : str | None, optional
         the column of dates; by default a frame's index or a first column that holds dates
     columns : Sequence[str] | None, optional
-        only these, in this order
+        read only these columns, in this order
     names : Sequence[str] | None, optional
-        of the columns of an array
+        names of the columns of an array
     scale : float | None, optional
-        what returns are multiplied by: 0.01 for per cent, with or without a sign. By default returns above 100% are
-        refused, since they may be per cent; ``scale=1`` accepts them
+        factor that returns are multiplied by: 0.01 for per cent, with or without a per cent sign. By default returns
+        above 100% are rejected, since they may be in per cent; ``scale=1`` accepts them
     missing : Missing, optional
-        "error"; "drop" the rows with a gap; "fill" it with the last price before, or a return of 0; "keep" it, so that
-        every column has a history of its own (the return after a gap in prices spans it)
+        "error"; "drop" rows with missing values; "fill" them with the last known price, or a return of 0; "keep" them,
+        so that every column has its own history (the return after a gap in prices spans the gap)
     duplicates : Duplicates, optional
         rows with the same date: "error", or keep the "first" or the "last"
     unsorted : Unsorted, optional
         "error", or "sort" by date
     timezones : TimeZones, optional
-        dates of several zones, or some with and some without: "error", or all in "utc" (those without one are taken to
-        be so already)
+        dates in several time zones, or some with and some without one: "error", or convert all to "utc" (those without
+        one are assumed to be in UTC already)
     constant : Constant, optional
         columns that do not vary, and have no Sharpe ratio: "error" or "drop"
     separator, encoding : str, optional
-        of the values in a CSV file, and of its text
+        field separator and encoding of a CSV file
     skip_rows : int, optional
-        lines of a file, or rows of a sheet, before the one with the names of columns
+        lines of a file, or rows of a sheet, before the header
     sheet : str | None, optional
-        of a spreadsheet that has several
+        name of the sheet, if a spreadsheet has several
     field : str | None, optional
-        which number of each asset, such as "Close", where columns have two levels or lines of names (yfinance)
+        which number of each asset, such as "Close", if columns have two levels or lines of names (yfinance)
     pivot : Sequence[str] | None, optional
-        the column of names and the one of numbers, where a table has a row per date and asset
+        the columns of asset names and of numbers, if a table has a row per date and asset
     date_format : str | None, optional
-        of dates, such as "%d/%m/%Y"; "excel", "s", "ms", "us" or "ns" for numbers that count days of a spreadsheet, or
-        time since 1970
+        format of dates, such as "%d/%m/%Y"; "excel", "s", "ms", "us" or "ns" for spreadsheet serial numbers or time
+        since 1970
     decimal, thousands, currency : str, optional
-        signs in numbers that are text: before decimals, between thousands, of a currency
+        decimal separator, thousands separator and currency symbol of numbers in text
     risk_free_series : Any, optional
         risk-free rates by row: the name of a column, or another table with a column of dates and one of rates (a file
-        of the same type is read with the same options, any other table without them). Returns are judged less the rate
-        of their row
+        of the same type is read with the same options, any other table without them). The rate of the same row is
+        subtracted from returns
     risk_free_quote : Quote, optional
-        what those rates are, "per-period", "annual", or either in per cent: "per-period-percent", "annual-percent"
+        how these are quoted, "per-period", "annual", or either in per cent: "per-period-percent", "annual-percent"
     benchmark : Any, optional
-        instead, a benchmark of the same ``kind``: the name of a column, or another table. Returns are judged less its
-        return in their row
+        instead, a benchmark of the same ``kind``: the name of a column, or another table. Its return in the same
+        row is subtracted from returns
 
     Examples
     --------
@@ -252,7 +252,7 @@ def read_returns(
     one_of("risk_free_quote", risk_free_quote, get_args(Quote))
     if risk_free_series is not None and benchmark is not None:
         raise InvalidInputError(
-            "give risk_free_series= or benchmark=, not both: returns are judged against one of them"
+            "give risk_free_series= or benchmark=, not both: returns are evaluated against one of them"
         )
     written = notation.Notation(decimal, thousands, currency, scale == 0.01)
     layout = sources.Layout(separator, encoding, skip_rows, sheet, field, pivot, written.plain)
@@ -291,7 +291,7 @@ def read_returns(
         if len(series.names) != 1:
             raise InvalidInputError(
                 f"a benchmark or series of rates must be one column, got {listed(series.names)}; name one of the "
-                "table's columns, or give a table of one"
+                "table's columns, or give a table with one column"
             )
         if risk_free_series is None:
             series.keep(~np.isnan(series.values[:, 0]))
@@ -305,12 +305,12 @@ def read_returns(
 
 
 def table_of(source: Any, reading: dict[str, Any]) -> Returns:
-    """The returns given, or those that :func:`read_returns` makes of another table with these options."""
+    """The given returns, or those that :func:`read_returns` reads from another table with these options."""
     if isinstance(source, Returns):
         if reading:
             raise InvalidInputError(
-                f"{', '.join(reading)} {'is' if len(reading) == 1 else 'are'} for reading a table, and these returns "
-                "are read already; pass them to read_returns"
+                f"{', '.join(reading)} {'is' if len(reading) == 1 else 'are'} for reading a table, but these returns "
+                "have been read already; pass options to read_returns"
             )
         return source
     lacking = [name for name in ("kind", "periods_per_year") if name not in reading]
@@ -323,21 +323,21 @@ def table_of(source: Any, reading: dict[str, Any]) -> Returns:
 
 
 def _rates(series: Draft, quote: Quote, periods_per_year: float) -> np.ndarray:
-    """Rates per period, from how they are quoted."""
+    """Rates per period, converted from how they are quoted."""
     rates = series.values * (0.01 if quote.endswith("percent") else 1.0)
     if quote.startswith("annual"):
         rates = np.array([[per_period(rate, periods_per_year) if rate == rate else rate] for (rate,) in rates])
     yearly = np.nanmax(np.abs(rates)) * periods_per_year
     if yearly > LARGEST_RATE:
         raise InvalidInputError(
-            f"rates of {series.names[0]!r} would be up to {yearly:.0%} per year as {quote!r}; pass risk_free_quote= "
-            f"(--risk-free-quote) with another of {', '.join(get_args(Quote))}"
+            f"rates of {series.names[0]!r} would be up to {yearly:.0%} per year if quoted as {quote!r}; pass "
+            f"risk_free_quote= (--risk-free-quote) with another of {', '.join(get_args(Quote))}"
         )
     return rates
 
 
 def _hurdle(draft: Draft, series: Draft, benchmark: bool, same_table: bool, missing: Missing) -> Hurdle:
-    """The series in the rows of the returns: by date, or by row of the same table."""
+    """The series matched to the rows of the returns: by date, or by row in the same table."""
     what: Literal["risk-free rate", "benchmark"] = "benchmark" if benchmark else "risk-free rate"
     if same_table:
         keys, wanted = series.rows, draft.rows
@@ -357,10 +357,10 @@ def _hurdle(draft: Draft, series: Draft, benchmark: bool, same_table: bool, miss
         fill = missing == "fill" and not benchmark and bool((at >= 0).all())
         if not fill:
             first = int(np.argmin(exact))
-            remedy = "" if benchmark else f"; pass {passing('missing', 'fill')} for the last rate before"
+            remedy = "" if benchmark else f"; pass {passing('missing', 'fill')} to use the last known rate"
             raise InvalidInputError(
                 f"the {what} {series.names[0]!r} has no value for {draft.where(first)} ({lacking} without one)"
                 f"{remedy}, or shorten the table"
             )
-        draft.notes.append(f"{lacking} without a rate of {series.names[0]!r} took the last one before")
+        draft.notes.append(f"{lacking} without a rate of {series.names[0]!r} use the last known one")
     return Hurdle(series.names[0], what, values[at])
