@@ -4,6 +4,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.policies.by_name import policies_by_name
+from sharpe_bandits.policies.custom import PolicyFactory
 
 
 def made(*texts, L=0.1, risk_free=0.02):
@@ -38,6 +39,19 @@ def test_index_policies_of_ones_own_are_found_by_their_name_or_function():
     assert other.to_dict() == greedy_by_name(L=0.1, bonus=0.5, objective=sb.Sharpe(0.1, 0.02), pilot_pulls=3).to_dict()
     with pytest.raises(sb.UnknownNameError, match="no parameter of greedy_by_name is called 'bonos'"):
         made("greedy_by_name:bonos=1")
+
+
+def test_a_policy_of_ones_own_does_not_pass_for_a_built_in_one():
+    @sb.index_policy(name="ucb1")
+    def mine(arm, t):
+        return arm.mean
+
+    try:
+        assert made("mine")[0].to_dict() == mine().to_dict()
+        with pytest.raises(sb.InvalidInputError, match="several policies are called 'UCB1'; give your own one another"):
+            made("UCB1")
+    finally:
+        del PolicyFactory.known["ucb1"]
 
 
 def test_objectives_where_one_is_needed():

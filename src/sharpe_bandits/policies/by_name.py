@@ -31,10 +31,13 @@ def policies_by_name(texts: Iterable[str], *, L: float, risk_free: float = 0.0) 
 
 
 def _policy(name: str, rest: str, L: float, risk_free: float) -> Any:
-    makers = _makers()
-    make = {key.lower(): found for key, found in makers.items()}.get(name.lower())
-    if make is None:
-        raise unknown("policy", name, makers, _SEE)
+    built_in, own = _built_in(), _own()
+    found = [makers[key] for makers in (built_in, own) for key in makers if key.lower() == name.lower()]
+    if not found:
+        raise unknown("policy", name, built_in | own, _SEE)
+    if any(other is not found[0] for other in found):
+        raise InvalidInputError(f"several policies are called {name!r}; give your own one another name")
+    make = found[0]
     known, needed = _parameters(make)
     given: dict[str, Any] = {}
     for part in filter(None, map(str.strip, rest.split(","))):
@@ -58,16 +61,16 @@ def _policy(name: str, rest: str, L: float, risk_free: float) -> Any:
     return make(**arguments)
 
 
-def _makers() -> dict[str, Any]:
-    """What makes a policy, by name and kind: classes, and users' index policies."""
+def _built_in() -> dict[str, Any]:
+    """Classes of policies, by title and kind."""
     kinds: dict[str, Any] = {kind: cls for kind, cls in Policy.kinds.items() if kind != "CustomPolicy"}
-    own = list(PolicyFactory.known.values())
-    return (
-        {factory.function.__name__: factory for factory in own}
-        | {factory.name: factory for factory in own}
-        | {cls.title: cls for cls in kinds.values()}
-        | kinds
-    )
+    return {cls.title: cls for cls in kinds.values()} | kinds
+
+
+def _own() -> dict[str, Any]:
+    """Users' index policies, by the name of the function and by their own, which takes precedence."""
+    known = PolicyFactory.known.values()
+    return {factory.function.__name__: factory for factory in known} | {factory.name: factory for factory in known}
 
 
 def _parameters(make: Any) -> tuple[list[str], list[str]]:
