@@ -100,6 +100,13 @@ def stands_still():
     raise AssertionError("a kernel ran without its policy bound")
 
 
+def is_monotone():
+    """Whether leads are played in stretches, which takes an index that is monotone (see
+    :attr:`sharpe_bandits.policies.base.IndexPolicy.monotone`); bound to :func:`yes` or :func:`no`.
+    """
+    raise AssertionError("a kernel ran without its policy bound")
+
+
 def by_round():
     """Whether rewards are indexed by round, not by an arm's own pulls; bound to :func:`yes` or :func:`no`."""
     raise AssertionError("a kernel ran without its environment bound")

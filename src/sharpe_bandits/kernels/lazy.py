@@ -9,36 +9,37 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import extras, index, keeps_powers, long_game
+from .formulas import index, is_monotone, keeps_powers, long_game
 from .game import LOOKAHEAD, NOT_A_NUMBER, TURNS, keep_pulls, pilot_counts
 from .memory import zeros
-from .rewards import fill
+from .rewards import fill, fill_segments
 from .statistics import (
     anchor_of,
     best_estimate,
     higher_moments,
     inverse_at,
     inverse_root_at,
+    plain_arm,
     pooled,
     radius,
     radius_at,
-    record,
     summary,
 )
 from .streams import REWARDS, fold, stream_key, uniform
+from .stretches import ADDED1, ADDED2, SEGMENT, SEGMENTS, SETTLED, STRETCH, certain_segments
+from .stretches import ROWS as STRETCH_ROWS
 
 WIDE = 8  # numbers in a vector
 #: Pulls of the leader evaluated together: after a short lead, otherwise, and once a lead is long.
 SHORT, MEDIUM, LONG = 4, 16, LOOKAHEAD
 LASTING = 64  # pulls after which a lead is long
+LONGEST_WAIT = 2**14  # maximum number of rounds from a stretch that was not certain to the next attempt
 DRAWN = 64  # rewards drawn together, per arm; twice as many for an arm whose lead is long
 SEEN = 32  # maximum number of arms evaluated one by one before all bounds are recomputed
 INFLATION = 1e-12  # relative increase of a bound, so that rounding cannot matter
 BEYOND = 1024  # confidence radii computed together beyond the end of their table
 #: State of an arm: rows of ``state[row, arm]``. The last ones are only used if third and fourth moments are kept.
 PULLS, MEAN, VARIANCE, SECOND, ROOT, LAST, SUM1, SUM2, ANCHOR, SUM3, SUM4, THIRD, FOURTH, ROWS = range(14)
-#: Cells of statistics that keep nothing.
-NOWHERE = np.zeros((0, 0, 0))
 #: Rows of ``ahead[row, pull]``.
 INDEX = 4
 
@@ -54,16 +55,6 @@ class Outlook(NamedTuple):
     inverse: np.ndarray
     less: np.ndarray
     inverse_root: np.ndarray
-
-
-def plain_arm(pulls, mean, variance, second, epsilon, last, third, fourth):
-    """The record of an arm for an index that uses only moments: the only kind that is played lazily."""
-    nothing = np.uint64(0)
-    return record(
-        pulls=pulls, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=nothing,
-        round_key=nothing, lead=np.nan, standard_normal=np.nan,
-        statistics=extras(NOWHERE, 0, 0, 0, pulls, 0.0, mean, variance, third, fourth, nothing),
-    )  # fmt: skip
 
 
 def still(state, i, radius_t):
@@ -183,11 +174,25 @@ def lead(width, outlook, state, a, t, s, horizon, arguments, rival, ahead):
     return first
 
 
+def play_stretch(rewards, state, a, t, s, epsilon, arguments, rival, sums):
+    """Play the segments of a stretch of the leader ``a`` that are certain; returns how many (see
+    :func:`~sharpe_bandits.kernels.stretches.certain_segments`).
+    """
+    base, sum1, sum2 = state[ANCHOR, a], state[SUM1, a], state[SUM2, a]
+    certain = certain_segments(rewards, base, sum1, sum2, s, epsilon, t, arguments, rival, sums)
+    for k in range(certain):
+        sum1 += sums[ADDED1, k]
+        sum2 += sums[ADDED2, k]
+    state[SUM1, a], state[SUM2, a] = sum1, sum2
+    return certain
+
+
 def lazy(game, rewards, tables, arguments, goal, out):
     """Play runs one after the other, with the same results as side by side.
 
     An index lies between its value when last evaluated (``low``) and its value when the bounds expire (``high``). The
-    leader is played for as long as its exact index exceeds the upper bounds of all others. Then the arms that can lead
+    leader is played for as long as its exact index exceeds the upper bounds of all others; a long lead in stretches,
+    where it certainly does (:mod:`~sharpe_bandits.kernels.stretches`). Then the arms that can lead
     are evaluated: those evaluated since the bounds were made (``seen``), and then further ones by decreasing upper
     bound until a bound is below the best index found.
     """
@@ -210,6 +215,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
     drawn, until = zeros(count_arms, np.int64), zeros(count_arms, np.int64)  # range of pulls whose rewards are in it
     order, seen = zeros(count_arms, np.uint32), zeros(count_arms, np.uint32)
     ahead = zeros((INDEX + 1, LONG))
+    stretch, sums = zeros(STRETCH), zeros((STRETCH_ROWS, SEGMENTS))
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot * count_arms
@@ -266,6 +272,8 @@ def lazy(game, rewards, tables, arguments, goal, out):
         size = 0  # of seen
         latest = -1  # the arm played last, whose lower bound is its index
         short = False  # whether the last lead was short
+        patience = STRETCH  # rounds to wait after a stretch that was not certain
+        attempt = t  # when to try the next stretch
         while t < horizon:
             if out.stop[0] != 0:
                 return
@@ -341,6 +349,23 @@ def lazy(game, rewards, tables, arguments, goal, out):
                 started = t
                 leads = True
                 while leads and t < stop:
+                    if (
+                        is_monotone()
+                        and not traced
+                        and t - started >= LASTING
+                        and s >= SETTLED
+                        and t >= attempt
+                        and stop - t > STRETCH  # the index at the end of a lead is that of a single pull
+                    ):
+                        epsilon = radius_at(tables, t + 1) * inverse_root_at(tables, s)
+                        fill_segments(arms, row, a, streams[a], s, SEGMENT, stretch)
+                        certain = play_stretch(stretch, state, a, t, s, epsilon, arguments, rival, sums)
+                        s += certain * SEGMENT
+                        t += certain * SEGMENT
+                        if certain < SEGMENTS:
+                            patience = STRETCH if certain > 0 else min(2 * patience, LONGEST_WAIT)
+                            attempt = t + patience
+                        continue
                     width = MEDIUM if t - started < LASTING else LONG
                     if rival == math.inf:
                         width = 1

@@ -99,17 +99,37 @@ def quantiles(pool, start, loc, scale, out):
 @called
 def fill(arms, row, arm, key, first, out):
     """Write the rewards of pulls ``first``, ``first + 1``, ... of one arm to ``out``."""
+    if arms.kind[row, arm] == TAPE:
+        for j in range(out.size):
+            out[j] = recorded(arms, row, arm, first + j)
+    else:
+        fill_units(key, first, out)
+        as_rewards(arms, row, arm, out)
+
+
+@called
+def fill_segments(arms, row, arm, key, first, segment, out):
+    """Like :func:`fill`, but in segments of ``segment`` pulls: first the first pull of every segment, and so on."""
+    segments = out.size // segment
+    if arms.kind[row, arm] == TAPE:
+        for i in range(segment):
+            for k in range(segments):
+                out[i * segments + k] = recorded(arms, row, arm, first + k * segment + i)
+    else:
+        for i in range(segment):
+            for k in range(segments):
+                out[i * segments + k] = unit(reward_bits(key, first + k * segment + i))
+        as_rewards(arms, row, arm, out)
+
+
+def as_rewards(arms, row, arm, out):
+    """Replace uniform numbers by the corresponding rewards of one arm."""
     kind = arms.kind[row, arm]
     loc = arms.loc[row, arm]
     scale = arms.scale[row, arm]
     start = arms.start[row, arm]
     size = arms.size[row, arm]
     pool = arms.pool
-    if kind == TAPE:
-        for j in range(out.size):
-            out[j] = pool[start + first + j] if first + j < size else np.nan
-        return
-    fill_units(key, first, out)
     if kind == UNIFORM:
         for j in range(out.size):
             out[j] = loc + scale * out[j]

@@ -281,6 +281,20 @@ def record(
     return ArmRecord(*known, *parts, *statistics)
 
 
+#: Cells of statistics that keep nothing.
+_NOWHERE = np.zeros((0, 0, 0))
+
+
+def plain_arm(pulls, mean, variance, second, epsilon, last, third, fourth):
+    """The record of an arm for an index that uses only moments: the only kind that is played lazily."""
+    nothing = np.uint64(0)
+    return record(
+        pulls=pulls, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=nothing,
+        round_key=nothing, lead=np.nan, standard_normal=np.nan,
+        statistics=extras(_NOWHERE, 0, 0, 0, pulls, 0.0, mean, variance, third, fourth, nothing),
+    )  # fmt: skip
+
+
 class Sums(NamedTuple):
     """Sums of all arms, as arrays by arm: pulls, sums of powers of (x - anchor), and anchors.
 

@@ -268,6 +268,13 @@ class IndexPolicy(Policy):
         return False
 
     @property
+    def monotone(self) -> bool:
+        """Whether, for means of at least 0, an arm's index depends only on its mean, variance, second moment and
+        epsilon, is nonincreasing in the variance and nondecreasing in the other three.
+        """
+        return False
+
+    @property
     def declared_nondecreasing(self) -> bool:
         """Whether a user has declared a formula nondecreasing: this is then tested on sample records."""
         return False

@@ -58,6 +58,10 @@ class _UCBSharpe(IndexPolicy):
         self._set(L=positive("L", self.L), risk_free=finite("risk_free", self.risk_free))
         one_of("undefined_width", self.undefined_width, get_args(UndefinedWidth))
 
+    @property
+    def monotone(self) -> bool:
+        return self.undefined_width == "infinite" and self.risk_free <= 0.0
+
     def reward_warning(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:
         if any(pulls < ENOUGH for _, pulls, _, _ in arms):
             return super().reward_warning(arms, horizon)

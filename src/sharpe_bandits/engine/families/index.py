@@ -36,6 +36,9 @@ SMALL = 2**22
 #: compiling another kernel.
 LONG = 2**20
 
+#: Games of at least this many rounds are played in stretches where that is possible: it takes a kernel of its own.
+STRETCHED = 2**16
+
 #: Fields of an arm's record that the lazy kernel does not keep.
 _NOT_LAZY = {
     "key", "round_key", "lead", "standard_normal",
@@ -78,7 +81,10 @@ class IndexFamily(Family):
         if spec.is_late:
             _check_auto(spec)
             return Kernels(one_by_one=specialise(delayed.delayed, bindings))
-        found = Kernels(lazy=specialise(lazy.lazy, bindings) if is_lazy(spec) else None)
+        found = Kernels()
+        if is_lazy(spec):
+            stretches = formulas.answer(policy.monotone and spec.horizon >= STRETCHED)
+            found = Kernels(lazy=specialise(lazy.lazy, {**bindings, formulas.is_monotone: stretches}))
         bindings |= _kept_parts(policy)
         one_by_one = specialise(round_by_round.round_by_round, {**bindings, **_round_by_round(spec)})
         if policy.memory != EVERYTHING or spec.feedback == "full":
