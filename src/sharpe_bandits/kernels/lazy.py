@@ -11,7 +11,7 @@ import numpy as np
 
 from .formulas import index, is_monotone, keeps_powers, long_game
 from .game import LOOKAHEAD, NOT_A_NUMBER, TURNS, keep_pulls, pilot_counts
-from .memory import zeros
+from .memory import scratch, zeros
 from .rewards import fill, fill_segments
 from .statistics import (
     anchor_of,
@@ -161,6 +161,7 @@ def lead(width, outlook, state, a, t, s, horizon, arguments, rival, ahead):
             ahead[2, j] = sum3
             ahead[3, j] = sum4
     first = width
+    indices = scratch()[0]  # on the stack: an index that reads a table can be vectorised, since no write can change it
     for j in range(width):
         mean, variance, second = summary(base, ahead[0, j], ahead[1, j], inverse[j], less[j])
         third, fourth = np.nan, np.nan
@@ -169,8 +170,10 @@ def lead(width, outlook, state, a, t, s, horizon, arguments, rival, ahead):
         played, u = np.float64(min(s + 1 + j, horizon)), min(t + 1 + j, horizon)
         epsilon = radii[j] * inverse_root[j]
         v = index(plain_arm(played, mean, variance, second, epsilon, np.float64(u), third, fourth), u, *arguments)
-        ahead[INDEX, j] = v
+        indices[j] = v
         first = min(first, width if v > rival else j)
+    for j in range(width):
+        ahead[INDEX, j] = indices[j]
     return first
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..kernels.formulas import long_game
 from ..kernels.statistics import MAX_TABLE, ArmRecord
+from ..kernels.streams import log
 from ..objectives import RSSR, MeanVariance, Objective
 from ..validation import inside, not_negative, one_of, positive
 from .base import PAPER, IndexPolicy
@@ -43,7 +44,7 @@ def modified_printed(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, far: tu
 def modified_authors(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
     free = arm.pulls - 1.0
     # Only the arm just played has its index updated: an arm's index uses the round of its last pull.
-    width = math.sqrt(math.log(arm.last) / arm.pulls)
+    width = math.sqrt(log(arm.last) / arm.pulls)
     return (arm.mean * arm.mean + width) / (L + free * arm.variance / quantile(free, chi2, far))
 
 
