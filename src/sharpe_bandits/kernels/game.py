@@ -7,7 +7,7 @@ import numpy as np
 #: Runs that a vectorised kernel plays in parallel.
 LANES = 16
 #: Rewards drawn in advance, per arm.
-AHEAD = 16
+AHEAD = 64
 #: The most rounds that a kernel looks ahead: tables by rounds or pulls extend this far beyond the horizon.
 LOOKAHEAD = 64
 #: Status code: an index was NaN; the run, arm, round and the arm's pulls follow.
