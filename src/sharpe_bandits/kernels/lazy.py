@@ -33,7 +33,7 @@ WIDE = 8  # numbers in a vector
 #: Pulls of the leader evaluated together: after a short lead, otherwise, and once a lead is long.
 SHORT, MEDIUM, LONG = 4, 16, LOOKAHEAD
 LASTING = 64  # pulls after which a lead is long
-LONGEST_WAIT = 2**14  # maximum number of rounds from a stretch that was not certain to the next attempt
+LONGEST_WAIT = 2**12  # maximum number of rounds from a stretch that was not certain to the next attempt
 DRAWN = 64  # rewards drawn together, per arm; twice as many for an arm whose lead is long
 SEEN = 32  # maximum number of arms evaluated one by one before all bounds are recomputed
 INFLATION = 1e-12  # relative increase of a bound, so that rounding cannot matter

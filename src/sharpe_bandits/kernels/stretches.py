@@ -86,10 +86,12 @@ def certain_segments(rewards, anchor, sum1, sum2, s, epsilon, t, arguments, riva
         sums[BEFORE1, k], sums[BEFORE2, k] = after1, after2
         after1 += sums[ADDED1, k]
         after2 += sums[ADDED2, k]
-    # No sum of some of the d exceeds this (Cauchy & Schwarz), no sum of squares ``after2``, with room for rounding.
-    moved, after2 = 1.001 * math.sqrt(STRETCH * (after2 - sum2)), after2 + (after2 - sum2)
-    power1, power2, size1 = power_of_two(abs(sum1)), power_of_two(sum2), abs(sum1)
-    if not (power1 + moved < size1 and size1 + moved < 2.0 * power1 and after2 < 2.0 * power2):
+    # Both sums must stay between two powers of two. The first one moves by at most ``moved`` (Cauchy & Schwarz); that
+    # the second one may grow by twice as much leaves room for rounding.
+    grown = after2 - sum2
+    moved = 1.001 * math.sqrt(STRETCH * grown)
+    size1, power1, power2 = abs(sum1), power_of_two(abs(sum1)), power_of_two(sum2)
+    if not (power1 + moved < size1 and size1 + moved < 2.0 * power1 and sum2 + 2.0 * grown < 2.0 * power2):
         return 0
     half1, half2 = _HALF_UNIT * power1, _HALF_UNIT * power2
     certain = SEGMENTS
@@ -98,13 +100,13 @@ def certain_segments(rewards, anchor, sum1, sum2, s, epsilon, t, arguments, riva
         inverse_k, less = 1.0 / pulls, 1.0 / (pulls - 1.0)
         before1, before2 = sums[BEFORE1, k], sums[BEFORE2, k]
         here, size = before1 * inverse_k, before2 * inverse_k
-        # Rewards of the segment less the mean so far: their sum, and the sum of their squares.
-        sum_c = sums[ADDED1, k] - SEGMENT * here
+        # The deviations of the segment's rewards from the mean before it: their sum, and that of their squares.
+        deviation = sums[ADDED1, k] - SEGMENT * here
         squares = sums[ADDED2, k] - here * (2.0 * sums[ADDED1, k] - SEGMENT * here) + 64.0 * INFLATION * size
-        # The sum of their absolute values is at most this (Cauchy & Schwarz); of this the negative ones have a share.
-        below = 0.5 * (math.sqrt(SEGMENT * squares) - sum_c)
+        # The root bounds the sum of their absolute values (Cauchy & Schwarz), so this bounds that of the negative ones.
+        below = 0.5 * (math.sqrt(SEGMENT * squares) - deviation)
         mean = anchor + here - below * inverse_k - INFLATION * (abs(anchor) + abs(here))
-        # Squared deviations from the mean so far exceed those from the current one.
+        # Squared deviations add up to no less about that mean than about the current one.
         variance = (before2 - before1 * here + squares) * less + 8.0 * INFLATION * size
         # Squares of rewards are not negative, and 1 / (1 + x) is at least 1 - x.
         second = (size + anchor * (2.0 * here + anchor)) * (1.0 - SEGMENT * inverse_k)
