@@ -33,7 +33,7 @@ WIDE = 8  # numbers in a vector
 #: Pulls of the leader evaluated together: after a short lead, otherwise, and once a lead is long.
 SHORT, MEDIUM, LONG = 4, 16, LOOKAHEAD
 LASTING = 64  # pulls after which a lead is long
-LONGEST_WAIT = 2**12  # maximum number of rounds from a stretch that was not certain to the next attempt
+LONGEST_WAIT = 2**11  # maximum number of rounds from a stretch that was not certain to the next attempt
 DRAWN = 64  # rewards drawn together, per arm; twice as many for an arm whose lead is long
 SEEN = 32  # maximum number of arms evaluated one by one before all bounds are recomputed
 INFLATION = 1e-12  # relative increase of a bound, so that rounding cannot matter
@@ -275,8 +275,8 @@ def lazy(game, rewards, tables, arguments, goal, out):
         size = 0  # of seen
         latest = -1  # the arm played last, whose lower bound is its index
         short = False  # whether the last lead was short
-        patience = STRETCH  # rounds to wait after a stretch that was not certain
         attempt = t  # when to try the next stretch
+        wait = LONG  # rounds from one that was not certain to the next attempt
         while t < horizon:
             if out.stop[0] != 0:
                 return
@@ -365,9 +365,8 @@ def lazy(game, rewards, tables, arguments, goal, out):
                         certain = play_stretch(stretch, state, a, t, s, epsilon, arguments, rival, sums)
                         s += certain * SEGMENT
                         t += certain * SEGMENT
-                        if certain < SEGMENTS:
-                            patience = STRETCH if certain > 0 else min(2 * patience, LONGEST_WAIT)
-                            attempt = t + patience
+                        wait = min(2 * wait, LONGEST_WAIT) if certain == 0 else LONG
+                        attempt = t + wait if certain < SEGMENTS else t
                         continue
                     width = MEDIUM if t - started < LASTING else LONG
                     if rival == math.inf:
