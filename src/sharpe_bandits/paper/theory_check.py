@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from .. import theory
 from ..arms.bandit import Bandit
+from ..arms.environment import Environment
 from ..charts.tidy_rows import ANY_POLICY, LOWER_BOUND
 from ..display import Table
 from ..errors import InvalidInputError
 from ..experiments.description import Case
 from ..experiments.panel import PanelResult
 from ..metrics import Estimate, wilson
-from ..objectives import RSSR, Sharpe, Variance
+from ..objectives import RSSR, Objective, Sharpe, Variance
 from ..policies.elimination import SHVV
 from ..results import PolicyResult
 from ..simulation import simulate
@@ -165,7 +167,7 @@ def _lower_bound_rows(f: PanelResult) -> list[dict[str, Any]]:
     """The asymptotic lower bound C ln t for any policy, if the arms have a common bounded support."""
     rows = []
     for case, study in zip(f.panel.cases, f.studies, strict=True):
-        constant = _lower_bound(case)
+        constant = _lower_bound(case.environment, case.objective)
         if constant is None:
             continue
         for t in study.checkpoints:
@@ -175,8 +177,8 @@ def _lower_bound_rows(f: PanelResult) -> list[dict[str, Any]]:
     return rows
 
 
-def _lower_bound(case: Case) -> float | None:
-    environment, objective = case.environment, case.objective
+@lru_cache(maxsize=16)  # the same for a case, a longer one, and their like in the other profile
+def _lower_bound(environment: Environment, objective: Objective) -> float | None:
     if not isinstance(environment, Bandit) or not isinstance(objective, RSSR):
         return None
     if not all(np.isfinite(arm.support).all() for arm in environment.arms):
@@ -234,8 +236,8 @@ def _growth(f: PanelResult, findings: Findings) -> None:
         slope = found.logarithmic.slope
         table.rows.append(
             [
-                panel.id, panel.profile, name, case.label, case.horizon, slope.mean, slope.se, _lower_bound(case),
-                power.mean, power.se, part.mean, part.se, locked, verdict,
+                panel.id, panel.profile, name, case.label, case.horizon, slope.mean, slope.se,
+                _lower_bound(case.environment, case.objective), power.mean, power.se, part.mean, part.se, locked, verdict,
             ]
         )  # fmt: skip
         fit = f"p = {power.mean:.2f} ± {power.se:.2f}, {locked:.1%} of the runs locked in at 10%"
