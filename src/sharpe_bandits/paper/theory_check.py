@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -80,11 +79,20 @@ class Findings:
     verdicts: list[Verdict] = field(default_factory=list)
     bounds: Table = field(default_factory=_bounds_table)
     growth: Table = field(default_factory=_growth_table)
+    #: Constants of lower bounds so far: a case, a longer one and their like in the other profile have the same.
+    _constants: dict[tuple[Environment, Objective], float | None] = field(default_factory=dict)
 
     @property
     def tables(self) -> list[Table]:
         """The tables that have rows."""
         return [table for table in (self.bounds, self.growth) if table.rows]
+
+    def lower_bound(self, case: Case) -> float | None:
+        """The constant of the asymptotic lower bound on regret; None if none is known."""
+        key = case.environment, case.objective
+        if key not in self._constants:
+            self._constants[key] = _lower_bound(*key)
+        return self._constants[key]
 
 
 def examine(f: PanelResult, findings: Findings, runs: int, seed: int) -> None:
@@ -95,7 +103,7 @@ def examine(f: PanelResult, findings: Findings, runs: int, seed: int) -> None:
         return
     _bounds(f, findings)
     if f.panel.metric == "regret":
-        rows += _lower_bound_rows(f)
+        rows += _lower_bound_rows(f, findings)
         _growth(f, findings)
     if f.panel.profile and f.panel.claims and not f.panel.cites:  # a panel of the paper
         _same_arm(f, runs, seed, findings)
@@ -163,11 +171,11 @@ def _bounds(f: PanelResult, findings: Findings) -> None:
         findings.verdicts.append(_verdict(f, "bound", says, verdict, judged, why))
 
 
-def _lower_bound_rows(f: PanelResult) -> list[dict[str, Any]]:
+def _lower_bound_rows(f: PanelResult, findings: Findings) -> list[dict[str, Any]]:
     """The asymptotic lower bound C ln t for any policy, if the arms have a common bounded support."""
     rows = []
     for case, study in zip(f.panel.cases, f.studies, strict=True):
-        constant = _lower_bound(case.environment, case.objective)
+        constant = findings.lower_bound(case)
         if constant is None:
             continue
         for t in study.checkpoints:
@@ -177,7 +185,6 @@ def _lower_bound_rows(f: PanelResult) -> list[dict[str, Any]]:
     return rows
 
 
-@lru_cache(maxsize=16)  # the same for a case, a longer one, and their like in the other profile
 def _lower_bound(environment: Environment, objective: Objective) -> float | None:
     if not isinstance(environment, Bandit) or not isinstance(objective, RSSR):
         return None
@@ -237,7 +244,7 @@ def _growth(f: PanelResult, findings: Findings) -> None:
         table.rows.append(
             [
                 panel.id, panel.profile, name, case.label, case.horizon, slope.mean, slope.se,
-                _lower_bound(case.environment, case.objective), power.mean, power.se, part.mean, part.se, locked, verdict,
+                findings.lower_bound(case), power.mean, power.se, part.mean, part.se, locked, verdict,
             ]
         )  # fmt: skip
         fit = f"p = {power.mean:.2f} ± {power.se:.2f}, {locked:.1%} of the runs locked in at 10%"
