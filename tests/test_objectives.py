@@ -67,6 +67,17 @@ def test_values_that_differ_by_rounding_tie():
     assert sb.Mean().gaps([1.0, 1.0 - 1e-9], [1.0, 1.0])[1] > 0  # but not arms that differ
 
 
+def test_ties_in_some_bandits_do_not_change_the_gaps_of_others():
+    mean = np.array([[0.1 + 0.2, 0.3, 0.2, 0.2], [0.1, 0.4, 0.2, 0.3], [0.5, 0.1, 0.5 - 1e-15, 0.1 + 1e-15]])
+    variance = np.ones_like(mean)
+    together = sb.Mean().gaps(mean, variance)
+    for row, alone in zip(together, mean, strict=True):
+        np.testing.assert_array_equal(row, sb.Mean().gaps(alone, np.ones(4)))
+    assert together[0].tolist()[:2] == [0.0, 0.0]
+    assert together[2][1] == together[2][3] > 0
+    assert (np.diff(np.sort(together[1])) > 0).all()
+
+
 def test_gaps_of_many_bandits_are_taken_row_by_row():
     gaps = sb.Mean().gaps([[1.0, 2.0], [5.0, 3.0]], [[1.0, 1.0], [1.0, 1.0]])
     np.testing.assert_array_equal(gaps, [[1.0, 0.0], [0.0, 2.0]])

@@ -87,17 +87,17 @@ def run_job(
     simulated = time.perf_counter() - started
     say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
     rows, findings = {}, theory_check.Findings()
-    with Drawing(out / FIGURES) as drawing:  # while the next panels are examined
+    with Drawing(out / FIGURES) as drawing:  # while everything else is done
         for result in results:
             theory_check.examine(result, findings, job.runs, job.seed)
             key = result.panel.key
             rows[key] = result.rows() + findings.rows[key]
             drawing.add(key, panel_figure(result, rows[key]))
-    verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
-    verdicts.sort(key=lambda v: _order(v, job.panels))
-    facts = {"runs": job.runs, "seed": job.seed}
-    write(Content(job.title, job.lead, results, rows, verdicts, findings.tables, facts=facts), out)
-    write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))
+        verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
+        verdicts.sort(key=lambda v: _order(v, job.panels))
+        facts = {"runs": job.runs, "seed": job.seed}
+        write(Content(job.title, job.lead, results, rows, verdicts, findings.tables, facts=facts), out)
+        write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))
     seconds = {
         "simulated": round(simulated, 2),
         "total": round(time.perf_counter() - started, 2),

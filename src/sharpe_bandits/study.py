@@ -343,7 +343,7 @@ class Study(Mapping[str, PolicyResult]):
         self, policy: str, runs: int, numbers: Mapping[str, Any], panel: str = "", profile: str = ""
     ) -> dict[str, Any]:
         """A row of the tidy table: ``numbers`` are t, metric, mean, se, low and high."""
-        fixed = {
+        entries = {
             "panel": panel,
             "profile": profile,
             "case": self.label,
@@ -352,8 +352,9 @@ class Study(Mapping[str, PolicyResult]):
             "L": np.nan if self.L is None else self.L,
             "horizon": self.horizon,
             "runs": runs,
+            **numbers,
         }
-        return {column: {**fixed, **numbers}[column] for column in COLUMNS}
+        return {column: entries[column] for column in COLUMNS}
 
     def rows(
         self, objective: Objective | None = None, metric: Metric | None = None, panel: str = "", profile: str = ""

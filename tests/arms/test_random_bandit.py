@@ -2,11 +2,14 @@
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import sharpe_bandits as sb
+from sharpe_bandits.arms import random_bandit
+from sharpe_bandits.arms.random_bandit import UniformFormula
 
 
 def uniform_pair(generator):
@@ -24,6 +27,124 @@ def test_random_arms_are_a_function_of_seed_and_run_alone():
     np.testing.assert_array_equal(first.low, again.low)
     assert (first.low != bandit.arms_of(3, 9).low).all()
     assert (first.low != bandit.arms_of(4, 8).low).all()
+
+
+def fresh(seed, run):
+    return np.random.Generator(np.random.Philox(key=np.array([seed, run], np.uint64)))
+
+
+def halves(generator):
+    """An odd number of 32-bit numbers: the generator keeps the other half of 64 bits."""
+    return generator.integers(0, 1000, size=3, dtype=np.uint32)
+
+
+DRAWN = {
+    "halves": halves,
+    "normals": lambda generator: np.abs(generator.normal(size=3)),
+    "an odd number of uniforms": lambda generator: [generator.uniform() for _ in range(3)],
+    "gamma variates": lambda generator: generator.gamma(0.3, size=3),
+    "one number, then halves": lambda generator: [generator.random(), *halves(generator)[:2]],
+    "another stream": lambda generator: np.random.Generator(generator.bit_generator.jumped()).random(3),
+    "a state of one's own": lambda generator: _moved(generator).random(3),
+    "a few of a permutation": lambda generator: generator.permutation(50)[:3],
+}
+
+
+def _moved(generator):
+    generator.bit_generator.advance(int(generator.integers(1, 9, dtype=np.uint8)))
+    return generator
+
+
+@pytest.mark.parametrize("drawn", DRAWN.values(), ids=DRAWN)
+@pytest.mark.parametrize("seed", [0, 7, 2**64 - 1])
+def test_every_run_has_a_generator_that_no_other_run_has_used(drawn, seed):
+    runs = 300
+    for make in (lambda high: sb.UniformArms(np.zeros(3), high), lambda high: (sb.Uniform(0, h + 1e-9) for h in high)):
+        bandit = sb.RandomBandit(3, lambda generator, make=make: make(drawn(generator)))
+        found = bandit.truth(seed, runs)[0] * 2
+        expected = np.array([drawn(fresh(seed, run)) for run in range(runs)], float)
+        np.testing.assert_allclose(found, expected, rtol=1e-15, atol=1.1e-9)
+        if isinstance(bandit.arms_of(seed, 0), sb.UniformArms):
+            for run in (299, 3):
+                np.testing.assert_array_equal(bandit.arms_of(seed, run).high, expected[run])
+
+
+def test_arms_do_not_depend_on_the_order_or_the_threads_that_draw_them():
+    def draw(generator):
+        return sb.UniformArms(np.zeros(3), halves(generator))
+
+    expected = np.array([halves(fresh(3, run)) for run in range(400)], float)
+    bandit = sb.RandomBandit(3, draw)
+    for first, runs in ((390, 10), (5, 1), (100, 300), (0, 400)):
+        np.testing.assert_array_equal(bandit.table(3, first, runs).scale, expected[first : first + runs])
+    bandit = sb.RandomBandit(3, draw)
+    with ThreadPoolExecutor(4) as pool:
+        tables = list(pool.map(lambda first: bandit.table(3, first, 37), range(0, 360, 3)))
+    for first, table in zip(range(0, 360, 3), tables, strict=True):
+        np.testing.assert_array_equal(table.scale, expected[first : first + 37])
+
+
+def test_a_draw_may_draw_other_arms_and_may_fail_halfway():
+    inner = sb.RandomBandit(3, lambda generator: sb.UniformArms(np.zeros(3), halves(generator)))
+    fails = True
+
+    def draw(generator):
+        high = halves(generator)
+        of_inner = inner.arms_of(3, 130).high
+        later = halves(generator)
+        if fails and (high == halves(fresh(3, 20))).all():
+            raise ZeroDivisionError
+        return sb.UniformArms(np.zeros(3), high + of_inner + later)
+
+    bandit = sb.RandomBandit(3, draw)
+    with pytest.raises(ZeroDivisionError):
+        bandit.table(3, 0, 40)
+    fails = False
+    found = bandit.table(3, 0, 40).scale
+    for run in range(40):
+        generator = fresh(3, run)
+        expected = halves(generator).astype(float) + halves(fresh(3, 130)) + halves(generator)
+        np.testing.assert_array_equal(found[run], expected)
+
+
+def test_arms_that_are_forgotten_are_drawn_again(monkeypatch):
+    expected = sb.RandomBandit(2, uniform_pair).truth(3, 500)
+    monkeypatch.setattr(random_bandit, "_REMEMBERED", 600)
+    bandit = sb.RandomBandit(2, uniform_pair)
+    for _ in range(2):
+        np.testing.assert_array_equal(bandit.truth(3, 500), expected)
+
+
+@pytest.mark.parametrize("count", [2, 3, 17])
+def test_a_formula_gives_many_runs_the_arms_that_it_gives_one(count):
+    def ends(u1, u2):
+        return -np.log(u1 + 0.1) - u1**2.3, np.exp(u2) + np.sqrt(u1) * 3 + 3 * np.broadcast_to([0.5], u1.shape)
+
+    together = sb.RandomBandit(count, UniformFormula(count, ends))
+    table = together.table(5, 0, 300)
+    for run in range(300):
+        arms = UniformFormula(count, ends)(fresh(5, run))
+        np.testing.assert_array_equal(table.loc[run], arms.low)
+        np.testing.assert_array_equal(table.scale[run], arms.high - arms.low)
+
+
+def test_a_formula_that_fails_in_one_run_is_refused_as_a_function_is():
+    bandit = sb.RandomBandit(3, UniformFormula(3, lambda u1, u2: (u1 * 0.996, u2 * 0 + 0.99)))
+    run = next(run for run in range(1000) if fresh(2, run).random((2, 3))[0].max() * 0.996 > 0.99)
+    with pytest.raises(sb.InvalidInputError, match=r"low must not exceed high, got low=0\.99\d+ and high=0\.99 "):
+        bandit.table(2, 0, run + 5)
+    bandit = sb.RandomBandit(3, UniformFormula(3, lambda u1, u2: (u1, u1 + 1)), lowest=0.001)
+    run = next(run for run in range(1000) if fresh(2, run).random((2, 3))[0].min() < 0.001)
+    with pytest.raises(sb.InvalidInputError, match=rf"rewards from 0\.000\d+ in run {run}, below .*lowest=0\.001"):
+        bandit.table(2, 0, 1000)
+    with pytest.raises(sb.InvalidInputError, match="gave 3 arms in run 0, not 4"):
+        sb.RandomBandit(4, UniformFormula(3, lambda u1, u2: (u1, u1 + 1))).table(2, 0, 10)
+
+
+def test_arrays_in_some_runs_and_lists_in_others_are_refused():
+    bandit = sb.RandomBandit(2, lambda g: uniform_pair(g) if g.random() < 0.5 else listed_pair(g))
+    with pytest.raises(sb.InvalidInputError, match="UniformArms in all runs or a list of arms in all runs"):
+        bandit.table(1, 0, 50)
 
 
 def test_random_arms_as_arrays_or_as_a_list_are_the_same_bandit():

@@ -111,6 +111,17 @@ def test_random_arms_depend_on_seed_and_run_alone():
     assert environment.arms_of(8, 3).low.tolist() != runs[3].low.tolist()
 
 
+def test_random_arms_of_many_runs_are_those_of_each():
+    """Expressions that are the same for all arms, lists, comparisons and functions included."""
+    for low, high in (("min(u1, u2) ** c", "max(u1, u2, 0.5) + 1"), (0, [1, 2, 3]), ("u1 < u2", "exp(u1) + log(n)")):
+        _, runs = drawn(140, repeat=3, low=low, high=high)
+        again, _ = drawn(0, repeat=3, low=low, high=high)
+        table = again.table(7, 0, 140)
+        np.testing.assert_array_equal(table.loc, [arms.low for arms in runs])
+        np.testing.assert_array_equal(table.scale, [arms.high - arms.low for arms in runs])
+        assert len(np.unique(table.loc + table.scale)) > 1
+
+
 def test_random_arms_have_a_name_that_tells_their_setting():
     environment, _ = drawn(0, repeat=2, low="c * u1", high="c * u1 + u2")
     assert environment.name == "Uniform(c * u1, c * u1 + u2), c = 2"

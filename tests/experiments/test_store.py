@@ -50,6 +50,14 @@ def test_a_chunk_is_read_back_as_it_was_computed(tmp_path, refuse):
     assert (read.first, read.runs) == (4, 9)
 
 
+def test_arrays_that_are_a_part_of_others_are_stored(tmp_path, refuse):
+    task = Task(dataclasses.replace(SPEC, checkpoints=(10, 200)), 0, 9)  # half of the horizon has been removed
+    expected = ChunkStore(tmp_path).compute(task)
+    assert not expected.pulls.flags.c_contiguous
+    refuse()
+    same(ChunkStore(tmp_path).compute(task), expected)
+
+
 def test_other_runs_are_another_file(tmp_path):
     kept = ChunkStore(tmp_path)
     kept.compute(TASK)

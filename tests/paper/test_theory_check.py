@@ -192,6 +192,25 @@ def test_the_lower_bound_of_any_policy_is_beside_the_regret():
     assert floor == pytest.approx({int(t): constant * math.log(t) for t in TIMES})
 
 
+def test_a_lower_bound_is_computed_once_for_all_cases_with_its_arms_and_objective(monkeypatch):
+    computed, real = [], theory.lower_bound
+
+    def counted(bandit, *arguments, **named):
+        computed.append((bandit, *arguments))
+        return real(bandit, *arguments, **named)
+
+    monkeypatch.setattr(theory, "lower_bound", counted)
+    findings = theory_check.Findings()
+    other = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 3)])
+    cases = [
+        case([UCB], {}, sb.RSSR(L), sb.Bandit(list(bandit.arms)), horizon)
+        for bandit in (BANDIT, other) for L in (0.5, 1.0) for horizon in (100, 200)
+    ]  # fmt: skip
+    for one in cases * 2:
+        assert findings.lower_bound(one) == real(one.environment, one.objective.L).constant
+    assert len(computed) == 4
+
+
 @pytest.mark.parametrize(
     ("bandit", "objective"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,8 @@ from .base import Arm
 from .discrete import numbers
 from .environment import Environment, as_arm, stack
 
-#: Maximum number of arms of a :class:`RandomBandit` that are cached.
-_REMEMBERED = 2_000_000
+#: Maximum number of arms of a :class:`RandomBandit` that are cached, and number of runs whose arms are kept together.
+_REMEMBERED, _BLOCK = 2_000_000, 128
 
 
 class UniformArms:
@@ -43,6 +43,41 @@ class UniformArms:
             )
 
 
+class UniformFormula:
+    """A function for a :class:`RandomBandit` by which the arms of many runs are computed at once.
+
+    Parameters
+    ----------
+    arms : int
+        number of arms
+    ends : Callable[[numpy.ndarray, numpy.ndarray], tuple[Any, Any]]
+        lower and upper ends of uniform arms, element by element, from two arrays of random numbers that are uniform on
+        [0, 1]; all four arrays have the same shape, in which the last axis is that of arms
+    """
+
+    def __init__(self, arms: int, ends: Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]) -> None:
+        self.arms, self.ends = arms, ends
+
+    def __call__(self, generator: np.random.Generator) -> UniformArms:
+        return UniformArms(*self.ends(*generator.random((2, self.arms))))
+
+    def of_runs(self, generators: Iterable[np.random.Generator], runs: int) -> np.ndarray:
+        """The ends (2, runs, arms) that calls with these generators would give, not yet checked."""
+        drawn = np.empty((runs, 2, self.arms))
+        for row, generator in zip(drawn, generators, strict=True):
+            generator.random(out=row)
+        return np.array(self.ends(*np.ascontiguousarray(drawn.swapaxes(0, 1))), float)
+
+
+class _Block:
+    """The arms of consecutive runs that have been drawn so far: uniform ones as rows of arrays, others as lists."""
+
+    def __init__(self, arms: int) -> None:
+        self.ends = np.zeros((2, _BLOCK, arms))
+        self.listed: dict[int, list[Arm]] = {}
+        self.drawn = np.zeros(_BLOCK, np.bool_)
+
+
 class RandomBandit(Environment):
     """A bandit whose arms are random, drawn independently in every run.
 
@@ -51,8 +86,8 @@ class RandomBandit(Environment):
     arms : int
         number of arms
     draw : Callable[[numpy.random.Generator], Any]
-        called with a :class:`numpy.random.Generator` that depends only on seed and run; returns the arms, as a list of
-        arms or as :class:`UniformArms`
+        called with a :class:`numpy.random.Generator` that depends only on seed and run, and is for this call alone;
+        returns the arms, as a list of arms or as :class:`UniformArms`
     name : str, optional
         its name in saved results
     lowest : float, optional
@@ -79,7 +114,7 @@ class RandomBandit(Environment):
             )
         self.draw, self._lowest = draw, real(lowest)
         self.name = check_name("the name of a bandit", name, longest=None)  # often the formula of its arms
-        self._drawn: dict[tuple[int, int], UniformArms | list[Arm]] = {}
+        self._drawn: dict[tuple[int, int], _Block] = {}
 
     def __repr__(self) -> str:
         return f"RandomBandit({self.K}, {self.name!r})"
@@ -93,18 +128,47 @@ class RandomBandit(Environment):
         return self._lowest
 
     def arms_of(self, seed: int, run: int) -> UniformArms | list[Arm]:
-        """The arms of one run. They are cached, since all policies and their evaluation use the same ones."""
-        arms = self._drawn.get((seed, run))
-        if arms is None:
-            arms = self._draw(seed, run)
-            if len(self._drawn) >= _REMEMBERED // self.K:
-                self._drawn.clear()
-            self._drawn[seed, run] = arms
-        return arms
+        """The arms of one run."""
+        ((block, rows),) = self._blocks(seed, run, 1)
+        return block.listed.get(rows.start) or UniformArms(*block.ends[:, rows.start])
 
-    def _draw(self, seed: int, run: int) -> UniformArms | list[Arm]:
-        generator = np.random.Generator(np.random.Philox(key=np.array([seed, run], np.uint64)))
-        drawn = self.draw(generator)
+    def _blocks(self, seed: int, first: int, runs: int) -> list[tuple[_Block, slice]]:
+        """The arms of consecutive runs: blocks, and their rows in each.
+
+        They are cached, since all policies and their evaluation use the same ones.
+        """
+        found = []
+        for number in range(first // _BLOCK, (first + runs - 1) // _BLOCK + 1):
+            begin = number * _BLOCK
+            block = self._drawn.get((seed, number))
+            if block is None:
+                if len(self._drawn) >= _REMEMBERED // (self.K * _BLOCK):
+                    self._drawn.clear()
+                block = self._drawn.setdefault((seed, number), _Block(self.K))
+            rows = slice(max(first - begin, 0), min(first + runs - begin, _BLOCK))
+            if not block.drawn[rows].all():
+                missing = np.flatnonzero(~block.drawn[rows]) + rows.start
+                self._draw(seed, begin, missing, block)
+                block.drawn[missing] = True  # another thread may have drawn them, too: they are the same
+            found.append((block, rows))
+        return found
+
+    def _draw(self, seed: int, begin: int, rows: np.ndarray, block: _Block) -> None:
+        runs = (begin + rows).tolist()
+        if isinstance(self.draw, UniformFormula) and self.draw.arms == self.K:
+            low, high = self.draw.of_runs(_generators(seed, runs), len(runs))
+            if ((self._lowest <= low) & (low <= high)).all() and np.isfinite([low, high]).all():
+                block.ends[:, rows] = low, high
+                return
+        # one by one, so that errors name the run and the arm
+        for row, run, generator in zip(rows.tolist(), runs, _generators(seed, runs), strict=True):
+            drawn = self._checked(self.draw(generator), run)
+            if isinstance(drawn, UniformArms):
+                block.ends[:, row] = drawn.low, drawn.high
+            else:
+                block.listed[row] = drawn
+
+    def _checked(self, drawn: Any, run: int) -> UniformArms | list[Arm]:
         if isinstance(drawn, UniformArms):
             count, lowest = drawn.low.size, float(drawn.low.min())
         else:
@@ -125,22 +189,29 @@ class RandomBandit(Environment):
         return drawn
 
     def table(self, seed: int, first: int, runs: int) -> ArmTable:
-        drawn = [self.arms_of(seed, run) for run in range(first, first + runs)]
-        if all(isinstance(arms, UniformArms) for arms in drawn):
-            low = np.array([arms.low for arms in drawn])  # type: ignore[union-attr]
-            high = np.array([arms.high for arms in drawn])  # type: ignore[union-attr]
+        blocks = self._blocks(seed, first, runs)
+        listed = [block.listed[row] for block, rows in blocks for row in _listed_rows(block, rows)]
+        if not listed:
+            low, high = np.concatenate([block.ends[:, rows] for block, rows in blocks], axis=1)
             none = np.zeros(low.shape, np.int64)
             return ArmTable(np.full(low.shape, UNIFORM, np.int64), low, high - low, none, none, np.zeros(1))
-        return stack([[arm.draws() for arm in _listed(arms)] for arms in drawn])
+        if len(listed) < runs:
+            raise InvalidInputError(
+                "the draw of a RandomBandit must return UniformArms in all runs or a list of arms in all runs"
+            )
+        return stack([[arm.draws() for arm in arms] for arms in listed])
 
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
         mean, variance = np.empty((runs, self.K)), np.empty((runs, self.K))
-        for run in range(runs):
-            arms = self.arms_of(seed, run)
-            if isinstance(arms, UniformArms):
-                mean[run], variance[run] = (arms.low + arms.high) / 2, (arms.high - arms.low) ** 2 / 12
-            else:
-                mean[run], variance[run] = [a.mean for a in arms], [a.variance for a in arms]
+        begin = 0
+        for block, rows in self._blocks(seed, 0, runs):
+            low, high = block.ends[:, rows]
+            here = slice(begin, begin + len(low))
+            mean[here], variance[here] = (low + high) / 2, (high - low) ** 2 / 12
+            for row in _listed_rows(block, rows):
+                arms = block.listed[row]
+                mean[begin + row], variance[begin + row] = [a.mean for a in arms], [a.variance for a in arms]
+            begin += len(low)
         return mean, variance
 
     def to_dict(self) -> dict[str, Any]:
@@ -170,9 +241,19 @@ class RandomBandit(Environment):
         self.__dict__.update(state, draw=pickle.loads(state["draw"]))
 
 
-def _listed(arms: UniformArms | list[Arm]) -> list[Arm]:
-    if isinstance(arms, list):
-        return arms
-    raise InvalidInputError(
-        "the draw of a RandomBandit must return UniformArms in all runs or a list of arms in all runs"
-    )
+def _listed_rows(block: _Block, rows: slice) -> list[int]:
+    """The rows among these whose arms are a list."""
+    return [row for row in range(rows.start, rows.stop) if row in block.listed] if block.listed else []
+
+
+def _generators(seed: int, runs: Iterable[int]) -> Iterator[np.random.Generator]:
+    """For each run, a generator in the state in which ``Generator(Philox(key=[seed, run]))`` starts.
+
+    It is the same object, reset for each run: to make a new one takes longer than to draw arms.
+    """
+    bits = np.random.Philox(key=np.array([seed, 0], np.uint64))
+    generator, state = np.random.Generator(bits), bits.state
+    for run in runs:
+        state["state"]["key"][1] = run
+        bits.state = state
+        yield generator

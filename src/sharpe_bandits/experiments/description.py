@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Bandit, RandomBandit, SwitchingBandit, Uniform, UniformArms
+from ..arms import Bandit, RandomBandit, SwitchingBandit, Uniform
 from ..arms.environment import Environment, as_arm
+from ..arms.random_bandit import UniformFormula
 from ..engine.spec import Spec, prepare
 from ..errors import InvalidInputError, SharpeBanditsError, shown, unknown
 from ..names import check_name
@@ -296,12 +297,12 @@ def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -
     _complete("Uniform", ("low", "high"), entry, place)
     count = _whole("repeat", entry.get("repeat", 1), names, (2, MOST_ARMS), *place, "repeat")
 
-    def draw(generator: np.random.Generator) -> UniformArms:
-        u1, u2 = generator.random((2, count))
+    def ends(u1: np.ndarray, u2: np.ndarray) -> tuple[Any, Any]:
         scope = {**names, "u1": u1, "u2": u2}
-        low, high = (np.broadcast_to(_number(entry[end], scope, *place, end), (count,)) for end in ("low", "high"))
-        return UniformArms(low, high)
+        low, high = (np.broadcast_to(_number(entry[end], scope, *place, end), u1.shape) for end in ("low", "high"))
+        return low, high
 
+    draw = UniformFormula(count, ends)
     try:
         draw(np.random.default_rng(0))  # so that errors are reported now
     except DescriptionError:

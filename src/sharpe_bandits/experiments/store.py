@@ -8,11 +8,11 @@ and its chunk is recomputed with the same result.
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import threading
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ..executors import Task, compute
 from ..files import from_json, to_json, write_atomically
 from ..machines import machine
 
-_MAGIC = b"sharpe-bandits chunk 2\n"
+_MAGIC = b"sharpe-bandits chunk 3\n"
 _MACHINES = "machines.json"
 #: Maximum number of bytes of a chunk.
 _MAX_BYTES = 2**33
@@ -89,9 +89,9 @@ def digest(spec: Spec) -> str:
 def _write(path: Path, identity: bytes, chunk: Chunk) -> None:
     import pyarrow as pa
 
-    memory = io.BytesIO()
-    np.savez(memory, **{f.name: getattr(chunk, f.name) for f in fields(Chunk)})
-    plain = memory.getvalue()
+    arrays = {f.name: np.ascontiguousarray(getattr(chunk, f.name)) for f in fields(Chunk)}
+    layout = json.dumps([(name, array.dtype.str, array.shape) for name, array in arrays.items()])
+    plain = b"".join([layout.encode(), b"\n", *(array.data for array in arrays.values())])
     packed = pa.compress(plain, codec="zstd", asbytes=True)
     body = identity + len(plain).to_bytes(8, "little") + packed
     write_atomically(path, _MAGIC + hashlib.sha256(body).digest() + body)
@@ -116,8 +116,11 @@ def _read(path: Path, identity: bytes) -> Chunk | None:
     if size > _MAX_BYTES:
         return None
     plain = pa.decompress(packed[8:], decompressed_size=size, codec="zstd", asbytes=True)
-    with np.load(io.BytesIO(plain)) as arrays:
-        values = {name: arrays[name] for name in arrays.files}
+    start = plain.index(b"\n") + 1
+    values: dict[str, Any] = {}
+    for name, kind, shape in json.loads(plain[:start]):
+        values[name] = np.ndarray(shape, kind, plain, start)
+        start += values[name].nbytes
     for name in ("first", "runs", "first_batch"):
-        values[name] = int(values[name])
+        values[name] = int(values[name].item())
     return Chunk(**values)

@@ -10,13 +10,14 @@ import numpy as np
 
 from .. import theory
 from ..arms.bandit import Bandit
+from ..arms.environment import Environment
 from ..charts.tidy_rows import ANY_POLICY, LOWER_BOUND
 from ..display import Table
 from ..errors import InvalidInputError
 from ..experiments.description import Case
 from ..experiments.panel import PanelResult
 from ..metrics import Estimate, wilson
-from ..objectives import RSSR, Sharpe, Variance
+from ..objectives import RSSR, Objective, Sharpe, Variance
 from ..policies.elimination import SHVV
 from ..results import PolicyResult
 from ..simulation import simulate
@@ -78,11 +79,20 @@ class Findings:
     verdicts: list[Verdict] = field(default_factory=list)
     bounds: Table = field(default_factory=_bounds_table)
     growth: Table = field(default_factory=_growth_table)
+    #: Constants of lower bounds so far: a case, a longer one and their like in the other profile have the same.
+    _constants: dict[tuple[Environment, Objective], float | None] = field(default_factory=dict)
 
     @property
     def tables(self) -> list[Table]:
         """The tables that have rows."""
         return [table for table in (self.bounds, self.growth) if table.rows]
+
+    def lower_bound(self, case: Case) -> float | None:
+        """The constant of the asymptotic lower bound on regret; None if none is known."""
+        key = case.environment, case.objective
+        if key not in self._constants:
+            self._constants[key] = _lower_bound(*key)
+        return self._constants[key]
 
 
 def examine(f: PanelResult, findings: Findings, runs: int, seed: int) -> None:
@@ -93,7 +103,7 @@ def examine(f: PanelResult, findings: Findings, runs: int, seed: int) -> None:
         return
     _bounds(f, findings)
     if f.panel.metric == "regret":
-        rows += _lower_bound_rows(f)
+        rows += _lower_bound_rows(f, findings)
         _growth(f, findings)
     if f.panel.profile and f.panel.claims and not f.panel.cites:  # a panel of the paper
         _same_arm(f, runs, seed, findings)
@@ -161,11 +171,11 @@ def _bounds(f: PanelResult, findings: Findings) -> None:
         findings.verdicts.append(_verdict(f, "bound", says, verdict, judged, why))
 
 
-def _lower_bound_rows(f: PanelResult) -> list[dict[str, Any]]:
+def _lower_bound_rows(f: PanelResult, findings: Findings) -> list[dict[str, Any]]:
     """The asymptotic lower bound C ln t for any policy, if the arms have a common bounded support."""
     rows = []
     for case, study in zip(f.panel.cases, f.studies, strict=True):
-        constant = _lower_bound(case)
+        constant = findings.lower_bound(case)
         if constant is None:
             continue
         for t in study.checkpoints:
@@ -175,8 +185,7 @@ def _lower_bound_rows(f: PanelResult) -> list[dict[str, Any]]:
     return rows
 
 
-def _lower_bound(case: Case) -> float | None:
-    environment, objective = case.environment, case.objective
+def _lower_bound(environment: Environment, objective: Objective) -> float | None:
     if not isinstance(environment, Bandit) or not isinstance(objective, RSSR):
         return None
     if not all(np.isfinite(arm.support).all() for arm in environment.arms):
@@ -234,8 +243,8 @@ def _growth(f: PanelResult, findings: Findings) -> None:
         slope = found.logarithmic.slope
         table.rows.append(
             [
-                panel.id, panel.profile, name, case.label, case.horizon, slope.mean, slope.se, _lower_bound(case),
-                power.mean, power.se, part.mean, part.se, locked, verdict,
+                panel.id, panel.profile, name, case.label, case.horizon, slope.mean, slope.se,
+                findings.lower_bound(case), power.mean, power.se, part.mean, part.se, locked, verdict,
             ]
         )  # fmt: skip
         fit = f"p = {power.mean:.2f} ± {power.se:.2f}, {locked:.1%} of the runs locked in at 10%"

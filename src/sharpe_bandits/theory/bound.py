@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -162,6 +163,11 @@ def facts(bandit: Any, risk_free: float = 0.0) -> Facts:
     if not isinstance(fixed, Bandit):
         raise InvalidInputError(f"bounds need a Bandit of arms with known moments, got {bandit!r}")
     independent(fixed.arms)
+    return _facts(fixed, risk_free)
+
+
+@lru_cache(maxsize=1)  # bounds of one bandit are computed in many forms, at many times
+def _facts(fixed: Bandit, risk_free: float) -> Facts:
     mean, variance = fixed.means - risk_free, fixed.variances
     third, fourth = (np.array([getattr(arm, f"{which}_moment") for arm in fixed.arms]) for which in ("third", "fourth"))
     low, high = (np.array([arm.support[end] for arm in fixed.arms]) - risk_free for end in (0, 1))

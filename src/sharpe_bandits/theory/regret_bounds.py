@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -166,9 +166,7 @@ def ucb_rssr_regret(
     for i in np.flatnonzero(gap):
         mean, d, m2 = abs(float(arm.mean[i])), L + float(arm.variance[i]), float(arm.second[i])
         a, b, c = float(arm.width[i]) / 2, float(arm.square_range[i]) / 2, float(arm.width[i]) ** 2 / 2
-
-        index = partial(_rssr_index, mean=mean, d=d, m2=m2, a=a, b=b, c=c)
-        enough = _enough(index, target, d / (c + 3), horizon)
+        enough = _enough(_rssr_index, (mean, d, m2, a, b, c), target, d / (c + 3), horizon)
         value += float(gap[i]) * (max(pilot, enough) + (3 if arm.low[i] >= 0 else 4) + tail)
     return regret(value, trivial, form, source)
 
@@ -213,9 +211,8 @@ def ucb_sr_like_regret(
     for i in np.flatnonzero(gap):
         mean, d = float(arm.mean[i]), L + float(arm.variance[i])
         a, c = float(arm.width[i]) / 2, float(arm.width[i]) ** 2 / 2
-
-        index = partial(_sr_like_index, mean=mean, d=d, a=a, c=c)
-        value += float(gap[i]) * (max(pilot, _enough(index, target, d / (c + 3), horizon)) + 2 + tail)
+        enough = _enough(_sr_like_index, (mean, d, a, c), target, d / (c + 3), horizon)
+        value += float(gap[i]) * (max(pilot, enough) + 2 + tail)
     return regret(value, trivial, form, source)
 
 
@@ -280,10 +277,18 @@ def _unbounded(arm: Facts) -> str:
     return "" if arm.bounded else "rewards are unbounded, and the theorem is about bounded ones"
 
 
-def _enough(index: Callable[[float], float], target: float, end: float, horizon: int) -> float:
-    """The first number of pulls s at which ``index(sqrt(2 ln n / s))``, increasing up to ``end``, is below target."""
-    low, _ = bisected(lambda epsilon: index(epsilon) < target, end)
-    return math.floor(2 * math.log(horizon) / low**2) + 1 if low > 0 else math.inf
+def _enough(
+    index: Callable[..., float], parameters: tuple[float, ...], target: float, end: float, horizon: int
+) -> float:
+    """The first number of pulls s at which the index at radius sqrt(2 ln n / s) is below target."""
+    radius = _radius(index, parameters, target, end)
+    return math.floor(2 * math.log(horizon) / radius**2) + 1 if radius > 0 else math.inf
+
+
+@lru_cache(maxsize=1024)  # bounds of one bandit are computed at many times
+def _radius(index: Callable[..., float], parameters: tuple[float, ...], target: float, end: float) -> float:
+    """The largest radius at which an index, which increases in it up to ``end``, is below target."""
+    return bisected(lambda radius: index(radius, *parameters) < target, end)[0]
 
 
 def _chance(exponents: Sequence[tuple[float, ...]], horizon: int, pilot: int, arms: int) -> float:
