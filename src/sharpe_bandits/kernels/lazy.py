@@ -183,6 +183,64 @@ def lead(width, outlook, state, a, t, s, horizon, arguments, rival, ahead):
     return first
 
 
+def play_pilot(run, row, pilot, rewards, tables, state, streams, buffer, drawn, until, out, r):
+    """Play ``pilot`` pulls of every arm of a run, number ``r`` of its chunk, with arms from row ``row``; returns False
+    if told to stop.
+
+    Writes the state of all arms and the keys of their rewards. ``buffer`` has the last rewards drawn, of pulls
+    ``drawn[i]`` to ``until[i] - 1``. Columns of ``state`` beyond the last arm become copies of the first.
+    """
+    arms, _, seed = rewards
+    count_arms = streams.size
+    traced = out.choices.shape[0] > 0
+    run_key = stream_key(seed, REWARDS, run)
+    inverse, less, root = inverse_at(tables, pilot), inverse_at(tables, pilot - 1), inverse_root_at(tables, pilot)
+    for i in range(count_arms):
+        streams[i] = fold(run_key, i)
+        state[SUM1:, i] = 0.0
+        for j in range(pilot):
+            if j % DRAWN == 0:
+                if out.stop[0] != 0:
+                    return False
+                fill(arms, row, i, streams[i], j, buffer[i, :DRAWN])
+                drawn[i], until[i] = j, j + DRAWN
+            x = buffer[i, j % DRAWN]
+            if j == 0:
+                state[ANCHOR, i] = anchor_of(x)
+            d = x - state[ANCHOR, i]
+            state[SUM1, i] += d
+            state[SUM2, i] += d * d
+            if keeps_powers():
+                state[SUM3, i] += d * d * d
+                state[SUM4, i] += d * d * d * d
+            if traced:
+                out.choices[r, j * count_arms + i] = i
+                out.rewards[r, j * count_arms + i] = x
+        summarise(state, i, inverse, less)
+    state[PULLS] = pilot
+    state[LAST] = pilot * count_arms
+    state[ROOT] = root
+    for i in range(count_arms, state.shape[1]):
+        for kept in range(state.shape[0]):  # assigning a slice would also compile numba's messages about shapes
+            state[kept, i] = state[kept, 0]
+    return True
+
+
+def pilot_checkpoints(pilot, count, cell, out, r):
+    """Keep the pulls at the checkpoints within the pilot of a run, number ``r`` of its chunk, in batch ``cell``;
+    returns the number of these checkpoints. Afterwards ``count`` is ``pilot`` for all arms.
+    """
+    checkpoints, end_of_pilot = out.checkpoints, pilot * count.size
+    check = 0
+    while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
+        for i in range(count.size):
+            count[i] = pilot_counts(checkpoints[check], i, count.size)
+        keep_pulls(count, out.pulls[cell, check], check == out.halfway_check, out.halfway[r])
+        check += 1
+    count[:] = pilot
+    return check
+
+
 def lazy(game, rewards, tables, arguments, goal, out):
     """Play runs one after the other, with the same results as side by side.
 
@@ -192,7 +250,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
     bound until a bound is below the best index found.
     """
     first, runs, horizon, pilot = game
-    arms, row_step, seed = rewards
+    arms, row_step, _ = rewards
     checkpoints, batch, status = out.checkpoints, out.batch, out.status
     # Tables by round from ``first_round`` on and by pulls from ``first_pull`` on: complete, or, if the game is longer
     # than the given tables, a moving section just ahead of the current round.
@@ -213,49 +271,16 @@ def lazy(game, rewards, tables, arguments, goal, out):
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot * count_arms
-    inverses = inverse_at(tables, pilot), inverse_at(tables, pilot - 1)
     for r in range(runs):
         run = first + r
         row = r * row_step
         cell = run // batch - first_batch
-        run_key = stream_key(seed, REWARDS, run)
         for i in range(count_arms):
-            streams[i] = fold(run_key, i)
-            state[SUM1:, i] = 0.0
-            for j in range(pilot):
-                if j % DRAWN == 0:
-                    if out.stop[0] != 0:
-                        return
-                    fill(arms, row, i, streams[i], j, buffer[i, :DRAWN])
-                    drawn[i], until[i] = j, j + DRAWN
-                x = buffer[i, j % DRAWN]
-                if j == 0:
-                    state[ANCHOR, i] = anchor_of(x)
-                d = x - state[ANCHOR, i]
-                state[SUM1, i] += d
-                state[SUM2, i] += d * d
-                if keeps_powers():
-                    state[SUM3, i] += d * d * d
-                    state[SUM4, i] += d * d * d * d
-                if traced:
-                    out.choices[r, j * count_arms + i] = i
-                    out.rewards[r, j * count_arms + i] = x
             low[i] = -math.inf
             order[i] = i
-            summarise(state, i, *inverses)
-        pulls[:] = pilot
-        state[LAST] = end_of_pilot
-        state[ROOT] = inverse_root_at(tables, pilot)
-        for i in range(count_arms, padded):
-            for kept in range(ROWS):  # assigning a slice would also compile numba's messages about shapes
-                state[kept, i] = state[kept, 0]
-        check = 0
-        while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
-            for i in range(count_arms):
-                count[i] = pilot_counts(checkpoints[check], i, count_arms)
-            keep_pulls(count, out.pulls[cell, check], check == out.halfway_check, out.halfway[r])
-            check += 1
-        count[:] = pilot
+        if not play_pilot(run, row, pilot, rewards, tables, state, streams, buffer, drawn, until, out, r):
+            return
+        check = pilot_checkpoints(pilot, count, cell, out, r)
         t = end_of_pilot
         if long_game():
             first_round = -radii.size  # none yet
