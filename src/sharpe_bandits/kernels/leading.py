@@ -35,7 +35,7 @@ from .lazy import (
     upper_bound,
 )
 from .lazy import ROWS as KEPT_ROWS
-from .memory import zeros
+from .memory import called, zeros
 from .rewards import fill
 from .statistics import best_estimate, pooled, record
 
@@ -69,6 +69,7 @@ def settle(state, i, arguments):
     state[SCORE, i] = score(arm_in(state, i, np.nan), 0, *arguments)
 
 
+@called
 def evaluate(state, lead, arguments, out):
     """Indices of all arms for a given lead."""
     for i in range(out.size):
