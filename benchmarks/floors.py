@@ -1,6 +1,6 @@
 """What bounds the slower paths: ``python -m benchmarks.floors`` plays them beside an index that is their dearest part.
 
-Ten arms, sixteen runs abreast, one thread; medians of nanoseconds per round.
+Ten arms, one thread; medians of nanoseconds per round.
 """
 
 from __future__ import annotations

@@ -69,6 +69,8 @@ def cases() -> dict[str, Callable[[], list[np.ndarray]]]:
         "lazy: UCB-RSSR, 10 arms": _simulated(sb.UCBRSSR(L=0.5), _bandit(10), 10_000, 1000),
         "lazy: UCB-RSSR, 64 arms": _simulated(sb.UCBRSSR(L=0.5), _bandit(64), 10_000, 300),
         "lazy: UCB1, 10 normal arms": _simulated(sb.UCB1(), _normals(10), 10_000, 600),
+        "leading: SF-IMED, 10 arms": _simulated(sb.ScaleFreeIMED(L=0.5), _bandit(10), 10_000, 200),
+        "leading: SF-IMED, one long run": _simulated(sb.ScaleFreeIMED(L=0.5), _bandit(10), 1_000_000, 1),
         "side by side: U-UCB, 10 arms": _simulated(sb.UUCB(epsilon0=0.5), _bandit(10), 10_000, 200),
         "side by side: GRA-UCB, 10 arms": _simulated(sb.GRAUCB(), _bandit(10), 10_000, 200),
         "side by side: Modified-MVTS, 10 arms": _simulated(sb.ModifiedMVTS(L=1.0), _bandit(10), 10_000, 100),

@@ -40,8 +40,8 @@ INFLATION = 1e-12  # relative increase of a bound, so that rounding cannot matte
 BEYOND = 1024  # confidence radii computed together beyond the end of their table
 #: State of an arm: rows of ``state[row, arm]``. The last ones are only used if third and fourth moments are kept.
 PULLS, MEAN, VARIANCE, SECOND, ROOT, LAST, SUM1, SUM2, ANCHOR, SUM3, SUM4, THIRD, FOURTH, ROWS = range(14)
-#: Rows of ``ahead[row, pull]``.
-INDEX = 4
+#: The row of ``ahead[row, pull]`` after those of ``state``.
+INDEX = ROWS
 
 
 class Outlook(NamedTuple):
@@ -138,6 +138,25 @@ def sort_by_bound(order, high, pulls):
         order[q] = i
 
 
+def add_up(width, rewards, state, a, ahead):
+    """Write the sums of arm ``a`` after each of its next ``width`` pulls to ``ahead``."""
+    base, sum1, sum2 = state[ANCHOR, a], state[SUM1, a], state[SUM2, a]
+    for j in range(width):
+        d = rewards[j] - base
+        sum1 += d
+        sum2 += d * d
+        ahead[SUM1, j] = sum1
+        ahead[SUM2, j] = sum2
+    if keeps_powers():
+        sum3, sum4 = state[SUM3, a], state[SUM4, a]
+        for j in range(width):
+            d = rewards[j] - base
+            sum3 += d * d * d
+            sum4 += d * d * d * d
+            ahead[SUM3, j] = sum3
+            ahead[SUM4, j] = sum4
+
+
 def lead(width, outlook, state, a, t, s, horizon, arguments, rival, ahead):
     """How many of the next ``width`` pulls of the leader ``a`` leave its exact index above ``rival``, after ``t``
     rounds and ``s`` pulls of it.
@@ -145,28 +164,16 @@ def lead(width, outlook, state, a, t, s, horizon, arguments, rival, ahead):
     Writes sums and index after each pull to ``ahead``; entries beyond the horizon are meaningless.
     """
     rewards, radii, inverse, less, inverse_root = outlook
-    base, sum1, sum2 = state[ANCHOR, a], state[SUM1, a], state[SUM2, a]
-    for j in range(width):
-        d = rewards[j] - base
-        sum1 += d
-        sum2 += d * d
-        ahead[0, j] = sum1
-        ahead[1, j] = sum2
-    if keeps_powers():
-        sum3, sum4 = state[SUM3, a], state[SUM4, a]
-        for j in range(width):
-            d = rewards[j] - base
-            sum3 += d * d * d
-            sum4 += d * d * d * d
-            ahead[2, j] = sum3
-            ahead[3, j] = sum4
+    add_up(width, rewards, state, a, ahead)
+    base = state[ANCHOR, a]
     first = width
     indices = scratch()[0]  # on the stack: an index that reads a table can be vectorised, since no write can change it
     for j in range(width):
-        mean, variance, second = summary(base, ahead[0, j], ahead[1, j], inverse[j], less[j])
+        mean, variance, second = summary(base, ahead[SUM1, j], ahead[SUM2, j], inverse[j], less[j])
         third, fourth = np.nan, np.nan
         if keeps_powers():
-            third, fourth = higher_moments(ahead[0, j], ahead[1, j], ahead[2, j], ahead[3, j], inverse[j])
+            sum3, sum4 = ahead[SUM3, j], ahead[SUM4, j]
+            third, fourth = higher_moments(ahead[SUM1, j], ahead[SUM2, j], sum3, sum4, inverse[j])
         played, u = np.float64(min(s + 1 + j, horizon)), min(t + 1 + j, horizon)
         epsilon = radii[j] * inverse_root[j]
         v = index(plain_arm(played, mean, variance, second, epsilon, np.float64(u), third, fourth), u, *arguments)
@@ -190,6 +197,64 @@ def play_stretch(rewards, state, a, t, s, epsilon, arguments, rival, sums):
     return certain
 
 
+def play_pilot(run, row, pilot, rewards, tables, state, streams, buffer, drawn, until, out, r):
+    """Play ``pilot`` pulls of every arm of a run, number ``r`` of its chunk, with arms from row ``row``; returns False
+    if told to stop.
+
+    Writes the state of all arms and the keys of their rewards. ``buffer`` has the last rewards drawn, of pulls
+    ``drawn[i]`` to ``until[i] - 1``. Columns of ``state`` beyond the last arm become copies of the first.
+    """
+    arms, _, seed = rewards
+    count_arms = streams.size
+    traced = out.choices.shape[0] > 0
+    run_key = stream_key(seed, REWARDS, run)
+    inverse, less, root = inverse_at(tables, pilot), inverse_at(tables, pilot - 1), inverse_root_at(tables, pilot)
+    for i in range(count_arms):
+        streams[i] = fold(run_key, i)
+        state[SUM1:, i] = 0.0
+        for j in range(pilot):
+            if j % DRAWN == 0:
+                if out.stop[0] != 0:
+                    return False
+                fill(arms, row, i, streams[i], j, buffer[i, :DRAWN])
+                drawn[i], until[i] = j, j + DRAWN
+            x = buffer[i, j % DRAWN]
+            if j == 0:
+                state[ANCHOR, i] = anchor_of(x)
+            d = x - state[ANCHOR, i]
+            state[SUM1, i] += d
+            state[SUM2, i] += d * d
+            if keeps_powers():
+                state[SUM3, i] += d * d * d
+                state[SUM4, i] += d * d * d * d
+            if traced:
+                out.choices[r, j * count_arms + i] = i
+                out.rewards[r, j * count_arms + i] = x
+        summarise(state, i, inverse, less)
+    state[PULLS] = pilot
+    state[LAST] = pilot * count_arms
+    state[ROOT] = root
+    for i in range(count_arms, state.shape[1]):
+        for kept in range(state.shape[0]):  # assigning a slice would also compile numba's messages about shapes
+            state[kept, i] = state[kept, 0]
+    return True
+
+
+def pilot_checkpoints(pilot, count, cell, out, r):
+    """Keep the pulls at the checkpoints within the pilot of a run, number ``r`` of its chunk, in batch ``cell``;
+    returns the number of these checkpoints. Afterwards ``count`` is ``pilot`` for all arms.
+    """
+    checkpoints, end_of_pilot = out.checkpoints, pilot * count.size
+    check = 0
+    while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
+        for i in range(count.size):
+            count[i] = pilot_counts(checkpoints[check], i, count.size)
+        keep_pulls(count, out.pulls[cell, check], check == out.halfway_check, out.halfway[r])
+        check += 1
+    count[:] = pilot
+    return check
+
+
 def lazy(game, rewards, tables, arguments, goal, out):
     """Play runs one after the other, with the same results as side by side.
 
@@ -200,7 +265,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
     bound until a bound is below the best index found.
     """
     first, runs, horizon, pilot = game
-    arms, row_step, seed = rewards
+    arms, row_step, _ = rewards
     checkpoints, batch, status = out.checkpoints, out.batch, out.status
     # Tables by round from ``first_round`` on and by pulls from ``first_pull`` on: complete, or, if the game is longer
     # than the given tables, a moving section just ahead of the current round.
@@ -222,49 +287,16 @@ def lazy(game, rewards, tables, arguments, goal, out):
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot * count_arms
-    inverses = inverse_at(tables, pilot), inverse_at(tables, pilot - 1)
     for r in range(runs):
         run = first + r
         row = r * row_step
         cell = run // batch - first_batch
-        run_key = stream_key(seed, REWARDS, run)
         for i in range(count_arms):
-            streams[i] = fold(run_key, i)
-            state[SUM1:, i] = 0.0
-            for j in range(pilot):
-                if j % DRAWN == 0:
-                    if out.stop[0] != 0:
-                        return
-                    fill(arms, row, i, streams[i], j, buffer[i, :DRAWN])
-                    drawn[i], until[i] = j, j + DRAWN
-                x = buffer[i, j % DRAWN]
-                if j == 0:
-                    state[ANCHOR, i] = anchor_of(x)
-                d = x - state[ANCHOR, i]
-                state[SUM1, i] += d
-                state[SUM2, i] += d * d
-                if keeps_powers():
-                    state[SUM3, i] += d * d * d
-                    state[SUM4, i] += d * d * d * d
-                if traced:
-                    out.choices[r, j * count_arms + i] = i
-                    out.rewards[r, j * count_arms + i] = x
             low[i] = -math.inf
             order[i] = i
-            summarise(state, i, *inverses)
-        pulls[:] = pilot
-        state[LAST] = end_of_pilot
-        state[ROOT] = inverse_root_at(tables, pilot)
-        for i in range(count_arms, padded):
-            for kept in range(ROWS):  # assigning a slice would also compile numba's messages about shapes
-                state[kept, i] = state[kept, 0]
-        check = 0
-        while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
-            for i in range(count_arms):
-                count[i] = pilot_counts(checkpoints[check], i, count_arms)
-            keep_pulls(count, out.pulls[cell, check], check == out.halfway_check, out.halfway[r])
-            check += 1
-        count[:] = pilot
+        if not play_pilot(run, row, pilot, rewards, tables, state, streams, buffer, drawn, until, out, r):
+            return
+        check = pilot_checkpoints(pilot, count, cell, out, r)
         t = end_of_pilot
         if long_game():
             first_round = -radii.size  # none yet
@@ -409,9 +441,9 @@ def lazy(game, rewards, tables, arguments, goal, out):
                         for j in range(played):
                             out.choices[r, t + j] = a
                             out.rewards[r, t + j] = buffer[a, offset + j]
-                    state[SUM1, a], state[SUM2, a] = ahead[0, played - 1], ahead[1, played - 1]
+                    state[SUM1, a], state[SUM2, a] = ahead[SUM1, played - 1], ahead[SUM2, played - 1]
                     if keeps_powers():
-                        state[SUM3, a], state[SUM4, a] = ahead[2, played - 1], ahead[3, played - 1]
+                        state[SUM3, a], state[SUM4, a] = ahead[SUM3, played - 1], ahead[SUM4, played - 1]
                     low[a] = ahead[INDEX, played - 1]
                     s += played
                     t += played

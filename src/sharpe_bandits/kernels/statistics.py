@@ -282,7 +282,7 @@ def record(
 
 
 #: Cells of statistics that keep nothing.
-_NOWHERE = np.zeros((0, 0, 0))
+NOWHERE = np.zeros((0, 0, 0))
 
 
 def plain_arm(pulls, mean, variance, second, epsilon, last, third, fourth):
@@ -291,7 +291,7 @@ def plain_arm(pulls, mean, variance, second, epsilon, last, third, fourth):
     return record(
         pulls=pulls, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=nothing,
         round_key=nothing, lead=np.nan, standard_normal=np.nan,
-        statistics=extras(_NOWHERE, 0, 0, 0, pulls, 0.0, mean, variance, third, fourth, nothing),
+        statistics=extras(NOWHERE, 0, 0, 0, pulls, 0.0, mean, variance, third, fourth, nothing),
     )  # fmt: skip
 
 

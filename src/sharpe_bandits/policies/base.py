@@ -275,6 +275,13 @@ class IndexPolicy(Policy):
         return False
 
     @property
+    def nonincreasing_in_lead(self) -> bool:
+        """Whether the index depends only on the arm's rewards and on ``arm.lead``, and is nonincreasing in the latter
+        from the arm's score on. The score must depend only on the arm's rewards.
+        """
+        return False
+
+    @property
     def declared_nondecreasing(self) -> bool:
         """Whether a user has declared a formula nondecreasing: this is then tested on sample records."""
         return False

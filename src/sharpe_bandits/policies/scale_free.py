@@ -485,6 +485,10 @@ class ScaleFreeIMED(AnyObjective):
     def parts(self) -> Parts:
         return parts_of(self.goal.root, influence_variance_of(self.goal.root), log_pulls)
 
+    @property
+    def nonincreasing_in_lead(self) -> bool:
+        return True  # h and W are constant, and an arm falls further behind
+
 
 @dataclass(frozen=True)
 class ScaleFreeTS(AnyObjective):

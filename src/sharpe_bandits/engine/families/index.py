@@ -12,7 +12,7 @@ from ...arms.environment import stack
 from ...arms.uniform import Constant
 from ...call_tree import mentions, reads_local, spreads_nan, substituted
 from ...errors import InvalidInputError, SharpeBanditsError
-from ...kernels import delayed, formulas, holdings, lazy, round_by_round, side_by_side, statistics
+from ...kernels import delayed, formulas, holdings, lazy, leading, round_by_round, side_by_side, statistics
 from ...kernels.game import LANES, LOOKAHEAD, NOT_A_NUMBER, TURNS, Game
 from ...kernels.rewards import ArmTable
 from ...kernels.statistics import MAX_TABLE, STATISTICS, Keeping, keeping
@@ -25,10 +25,10 @@ from .base import SOURCES, Family, check_record, outputs_of, rewards_of, source_
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
 
-#: The first PROBE runs of a chunk show whether the lazy kernel pays. In units of the cost of one arm in the
-#: side-by-side kernel: a change of lead costs the lazy kernel TURN_COST + K, a round costs the other kernel ROUND_COST
-#: + K.
-PROBE, TURN_COST, ROUND_COST = 8, 90, 3
+#: The first PROBE runs of a chunk show whether a lazy kernel pays. In units of the cost of one arm in the side-by-side
+#: kernel: a round costs that kernel ROUND_COST + K; a change of lead costs the lazy kernel TURN_COST + K, the one that
+#: follows the lead, which evaluates all arms twice, LEAD_COST + 2 K.
+PROBE, ROUND_COST, TURN_COST, LEAD_COST = 8, 3, 90, 60
 #: In the same units: a spec with less work than this stays with the lazy kernel even if that does not pay, since
 #: compiling another one would take far longer.
 SMALL = 2**22
@@ -81,10 +81,7 @@ class IndexFamily(Family):
         if spec.is_late:
             _check_auto(spec)
             return Kernels(one_by_one=specialise(delayed.delayed, bindings))
-        found = Kernels()
-        if is_lazy(spec):
-            stretches = formulas.answer(policy.monotone and spec.horizon >= STRETCHED)
-            found = Kernels(lazy=specialise(lazy.lazy, {**bindings, formulas.is_monotone: stretches}))
+        found = Kernels(lazy=_lazy(policy, spec.horizon, bindings) if is_lazy(spec) else None)
         bindings |= _kept_parts(policy)
         one_by_one = specialise(round_by_round.round_by_round, {**bindings, **_round_by_round(spec)})
         if policy.memory != EVERYTHING or spec.feedback == "full":
@@ -108,7 +105,8 @@ class IndexFamily(Family):
             if played < runs:
                 left = runs - played
                 round_cost = ROUND_COST + arms
-                pays = turns * (TURN_COST + arms) < played * spec.horizon * round_cost
+                turn_cost = TURN_COST + arms if _policy(spec).score is None else LEAD_COST + 2 * arms
+                pays = turns * turn_cost < played * spec.horizon * round_cost
                 pays = pays or spec.runs * spec.horizon * round_cost < SMALL
                 few = spec.horizon * arms >= LONG and 2 * left < LANES  # they would cost as much as LANES runs
                 other = kernels.one_by_one if few and spec.kernel == "auto" else kernels.side_by_side
@@ -137,7 +135,8 @@ class IndexFamily(Family):
         return held
 
     def cost(self, spec: Spec) -> float:
-        return 6.0 if is_lazy(spec) else 2.0 + 12.0 * spec.environment.K
+        by_rounds = is_lazy(spec) and _policy(spec).score is None  # following the lead gains little in short runs
+        return 6.0 if by_rounds else 2.0 + 12.0 * spec.environment.K
 
     def is_random(self, policy: Policy) -> bool:
         assert isinstance(policy, IndexPolicy)
@@ -242,13 +241,22 @@ def _kept_parts(policy: IndexPolicy) -> dict[Any, Any]:
     whole = substituted(policy.formula, parts.kept)
     without_branches = branch_free(whole)
     return {
+        formulas.index: whole,
         formulas.index_branch_free: without_branches,
         formulas.tries_again: formulas.answer(without_branches is not whole),
         formulas.score: substituted(policy.score or formulas.no_score, parts.kept),
         formulas.keeps_parts: formulas.answer(policy.parts is not None),
         formulas.index_parts: parts.formula,
-        formulas.stands_still: formulas.answer(_stands_still(policy.formula)),
+        formulas.stands_still: formulas.answer(_depends_on_rewards(policy.formula, "epsilon")),
     }
+
+
+def _lazy(policy: IndexPolicy, horizon: int, bindings: dict[Any, Any]) -> Any:
+    """The kernel that plays a policy lazily, by bounds some rounds ahead or by bounds for the least lead."""
+    if policy.score is None:
+        stretches = formulas.answer(policy.monotone and horizon >= STRETCHED)
+        return specialise(lazy.lazy, {**bindings, formulas.is_monotone: stretches})
+    return specialise(leading.leading, {**bindings, **_kept_parts(policy)})
 
 
 def _round_by_round(spec: Spec) -> dict[Any, Any]:
@@ -261,10 +269,10 @@ def _round_by_round(spec: Spec) -> dict[Any, Any]:
     }
 
 
-def _stands_still(formula: Callable[..., Any]) -> bool:
-    """Whether an index depends only on the arm's rewards and the confidence radius."""
-    by_rewards = {"last", *_NOT_LAZY}.isdisjoint(mentions(formula))
-    return by_rewards and not reads_local(formula, formula.__code__.co_varnames[1])
+def _depends_on_rewards(formula: Callable[..., Any], besides: str) -> bool:
+    """Whether a formula depends only on the arm's rewards and one other field of its record."""
+    others = {"epsilon", "last", *_NOT_LAZY} - {besides}
+    return others.isdisjoint(mentions(formula)) and not reads_local(formula, formula.__code__.co_varnames[1])
 
 
 def kept_by(policy: IndexPolicy) -> Keeping:
@@ -286,12 +294,16 @@ def branch_free(formula: Callable[..., Any]) -> Callable[..., Any]:
 def is_lazy(spec: Spec) -> bool:
     """Whether the lazy kernel plays this spec."""
     policy = _policy(spec)
-    possible = not (_NOT_LAZY & mentions(policy.formula)) and policy.nondecreasing(spec.environment.lowest)
+    if policy.score is None:
+        possible = not (_NOT_LAZY & mentions(policy.formula)) and policy.nondecreasing(spec.environment.lowest)
+    else:
+        by_lead = all(_depends_on_rewards(formula, "lead") for formula in (policy.formula, policy.score))
+        possible = by_lead and policy.nonincreasing_in_lead
     possible = possible and spec.environment.clock == "pulls" and policy.memory == EVERYTHING
     if spec.kernel == "lazy" and not possible:
         raise InvalidInputError(
-            f"{policy.name} cannot be played by the lazy kernel here: its index may decrease with t, or rewards are "
-            "indexed by round"
+            f"{policy.name} cannot be played by the lazy kernel here: its index may decrease with t or depends on the "
+            "other arms, or rewards are indexed by round"
         )
     return possible and (spec.kernel == "lazy" or (spec.kernel == "auto" and policy.long_leads))
 
