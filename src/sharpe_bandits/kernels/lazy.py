@@ -31,7 +31,7 @@ from .stretches import ROWS as STRETCH_ROWS
 
 WIDE = 8  # numbers in a vector
 #: Pulls of the leader evaluated together: after a short lead, otherwise, and once a lead is long.
-SHORT, MEDIUM, LONG = 4, 16, LOOKAHEAD
+SHORT, MEDIUM, LONG = 4, 32, LOOKAHEAD
 LASTING = 64  # pulls after which a lead is long
 LONGEST_WAIT = 2**11  # maximum number of rounds from a stretch that was not certain to the next attempt
 DRAWN = 64  # rewards drawn together, per arm; twice as many for an arm whose lead is long

@@ -6,7 +6,19 @@ from typing import NamedTuple
 import numpy as np
 
 from .memory import FETCHED, SCRATCH, called, fetch, scratch, word_of, words, zeros
-from .streams import FAR, REWARDS, fold, near_quantile, normal_quantile, reward_bits, stream_key, unit
+from .streams import (
+    FAR,
+    REWARDS,
+    U64,
+    bits_at,
+    fold,
+    near_quantile,
+    normal_quantile,
+    place_of,
+    stream_key,
+    stride,
+    unit,
+)
 
 #: Kinds of arm a kernel can draw from; the parameters of each are columns of :class:`ArmTable`.
 UNIFORM = 0  # loc + scale * u
@@ -58,8 +70,10 @@ def uniform_reward(loc, scale, bits):
 
 def fill_units(key, first, out):
     """Write numbers ``first``, ``first + 1``, ... of a stream, uniform on (0, 1), to ``out``."""
+    place = place_of(key, first)
     for j in range(out.size):
-        out[j] = unit(reward_bits(key, first + j))
+        out[j] = unit(bits_at(key, place))
+        place += stride()
 
 
 def normal_quantiles(out):
@@ -116,9 +130,13 @@ def fill_segments(arms, row, arm, key, first, segment, out):
             for k in range(segments):
                 out[i * segments + k] = recorded(arms, row, arm, first + k * segment + i)
     else:
+        places = words(scratch())[0]
+        for k in range(segments):
+            places[k] = place_of(key, first + k * segment)
         for i in range(segment):
+            ahead = U64(i) * stride()
             for k in range(segments):
-                out[i * segments + k] = unit(reward_bits(key, first + k * segment + i))
+                out[i * segments + k] = unit(bits_at(key, places[k] + ahead))
         as_rewards(arms, row, arm, out)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from . import formulas
 from .formulas import extras, keeps_powers, long_game, value
 from .memory import scratch
-from .streams import log, normal_pair, uniform
+from .streams import GOLDEN, log, mix64, normal_pair, unit
 
 #: Number of an arm's first rewards that are kept for policies that reweight them.
 FIRSTS = 64
@@ -363,8 +363,10 @@ def reweighted(firsts, anchor, pulls, mean, variance, third, fourth, key):
     if pulls <= FIRSTS:
         weight, first, second = 0.0, 0.0, 0.0
         weights = scratch()[0]
-        for j in range(int(pulls)):
-            weights[j] = -log(uniform(key, j))
+        place = key
+        for j in range(int(pulls)):  # the uniform numbers of the stream, by additions alone
+            place += GOLDEN
+            weights[j] = -log(unit(mix64(place)))
         for j in range(int(pulls)):
             w, d = weights[j], firsts[j]
             weight += w

@@ -79,13 +79,42 @@ def philox(counter, key):
 
 
 def reward_bits(key, pull):
-    """64 bits for a pull of the stream ``key``; bound to :func:`strong_bits` where the stronger generator is wanted."""
-    return mix64(key + U64(pull) * GOLDEN)
+    """64 bits for a pull of the stream ``key``."""
+    return bits_at(key, place_of(key, pull))
 
 
-def strong_bits(key, pull):
-    """:func:`reward_bits` from a stronger, slower generator."""
-    return philox(U64(pull), key)
+# The bits of consecutive pulls are those at places a stride apart: loops over pulls add strides instead of multiplying.
+# All three are bound to others where the stronger generator is wanted.
+
+
+def place_of(key, pull):
+    """The place of a pull in the stream ``key``."""
+    return key + U64(pull) * GOLDEN
+
+
+def bits_at(key, place):
+    """64 bits for the pull at a place in the stream ``key``."""
+    return mix64(place)
+
+
+def stride():
+    """The distance from the place of a pull to that of the next."""
+    return GOLDEN
+
+
+def strong_place_of(key, pull):
+    """:func:`place_of` for the stronger generator."""
+    return U64(pull)
+
+
+def strong_bits(key, place):
+    """:func:`bits_at` from a stronger, slower generator."""
+    return philox(place, key)
+
+
+def strong_stride():
+    """:func:`stride` for the stronger generator."""
+    return _ONE
 
 
 def uniform(key, which):

@@ -10,7 +10,7 @@ from ...call_tree import Bindings
 from ...errors import InvalidInputError
 from ...kernels.game import LANES, Outputs
 from ...kernels.rewards import TAPE, ArmTable, Rewards, write_paths
-from ...kernels.streams import reward_bits, strong_bits
+from ...kernels.streams import bits_at, place_of, stride, strong_bits, strong_place_of, strong_stride
 from ...policies.base import Policy
 from ..compiler import specialise
 from ..interruption import stop_cell
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 Source = Literal["splitmix", "philox"]
 #: Bindings of a kernel's placeholders, by the generator of the random bits of rewards.
-SOURCES: dict[Source, Bindings] = {"splitmix": {}, "philox": {reward_bits: strong_bits}}
+SOURCES: dict[Source, Bindings] = {
+    "splitmix": {},
+    "philox": {place_of: strong_place_of, bits_at: strong_bits, stride: strong_stride},
+}
 #: Target number of rounds of a chunk: enough that the overhead of a chunk is negligible, few enough that all workers
 #: stay busy to the end.
 CHUNK_ROUNDS = 4_000_000
