@@ -110,25 +110,54 @@ def quantiles(pool, start, loc, scale, out):
         out[j] = loc + scale * (((cubic[3, j] * f + cubic[2, j]) * f + cubic[1, j]) * f + cubic[0, j])
 
 
-@called
 def fill(arms, row, arm, key, first, out):
     """Write the rewards of pulls ``first``, ``first + 1``, ... of one arm to ``out``."""
-    if arms.kind[row, arm] == TAPE:
-        for j in range(out.size):
-            out[j] = recorded(arms, row, arm, first + j)
-    else:
-        fill_units(key, first, out)
-        as_rewards(arms, row, arm, out)
+    draw(arms.pool, source_of(arms, row, arm), key, first, out)
+
+
+def fill_segments(arms, row, arm, key, first, segment, out):
+    """Like :func:`fill`, but in segments of ``segment`` pulls: first the first pull of every segment, and so on."""
+    draw_segments(arms.pool, source_of(arms, row, arm), key, first, segment, out)
+
+
+class Source(NamedTuple):
+    """One arm of an :class:`ArmTable`, except the pool. To pass a whole table to a function takes as long as drawing
+    tens of rewards.
+    """
+
+    kind: int
+    loc: float
+    scale: float
+    start: int
+    size: int
+
+
+def source_of(arms, row, arm):
+    """One arm of a table."""
+    return Source(
+        arms.kind[row, arm], arms.loc[row, arm], arms.scale[row, arm], arms.start[row, arm], arms.size[row, arm]
+    )  # fmt: skip
 
 
 @called
-def fill_segments(arms, row, arm, key, first, segment, out):
-    """Like :func:`fill`, but in segments of ``segment`` pulls: first the first pull of every segment, and so on."""
+def draw(pool, source, key, first, out):
+    """:func:`fill` for one arm."""
+    if source.kind == TAPE:
+        for j in range(out.size):
+            out[j] = on_tape(pool, source, first + j)
+    else:
+        fill_units(key, first, out)
+        as_rewards(pool, source, out)
+
+
+@called
+def draw_segments(pool, source, key, first, segment, out):
+    """:func:`fill_segments` for one arm."""
     segments = out.size // segment
-    if arms.kind[row, arm] == TAPE:
+    if source.kind == TAPE:
         for i in range(segment):
             for k in range(segments):
-                out[i * segments + k] = recorded(arms, row, arm, first + k * segment + i)
+                out[i * segments + k] = on_tape(pool, source, first + k * segment + i)
     else:
         places = words(scratch())[0]
         for k in range(segments):
@@ -137,17 +166,12 @@ def fill_segments(arms, row, arm, key, first, segment, out):
             ahead = U64(i) * stride()
             for k in range(segments):
                 out[i * segments + k] = unit(bits_at(key, places[k] + ahead))
-        as_rewards(arms, row, arm, out)
+        as_rewards(pool, source, out)
 
 
-def as_rewards(arms, row, arm, out):
+def as_rewards(pool, source, out):
     """Replace uniform numbers by the corresponding rewards of one arm."""
-    kind = arms.kind[row, arm]
-    loc = arms.loc[row, arm]
-    scale = arms.scale[row, arm]
-    start = arms.start[row, arm]
-    size = arms.size[row, arm]
-    pool = arms.pool
+    kind, loc, scale, start, size = source
     if kind == UNIFORM:
         for j in range(out.size):
             out[j] = loc + scale * out[j]
@@ -179,9 +203,14 @@ def as_rewards(arms, row, arm, out):
         out[:] = np.nan
 
 
-def recorded(arms, row, arm, number):
+def on_tape(pool, source, number):
     """A reward of a TAPE arm; NaN past the end."""
-    return arms.pool[arms.start[row, arm] + number] if number < arms.size[row, arm] else np.nan
+    return pool[source.start + number] if number < source.size else np.nan
+
+
+def recorded(arms, row, arm, number):
+    """A reward of a TAPE arm of a table; NaN past the end."""
+    return on_tape(arms.pool, source_of(arms, row, arm), number)
 
 
 def write_path(arms, row, arm, key, first, out, stop):

@@ -26,7 +26,7 @@ SOURCES: dict[Source, Bindings] = {
 }
 #: Target number of rounds of a chunk: enough that the overhead of a chunk is negligible, few enough that all workers
 #: stay busy to the end.
-CHUNK_ROUNDS = 4_000_000
+CHUNK_ROUNDS = 8_000_000
 #: Maximum number of rewards generated before a chunk is played (except for a chunk of one run).
 MAX_PREGENERATED = 2**23
 
