@@ -56,6 +56,18 @@ def extras(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
     raise AssertionError("a kernel ran without its policy's statistics bound")
 
 
+def quick_extras(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """:func:`extras` without loops, so that the compiler can vectorise over runs; meaningless where :func:`needs_loop`
+    is true.
+    """
+    raise AssertionError("a kernel ran without its policy's statistics bound")
+
+
+def needs_loop(pulls):
+    """Whether some statistic of an arm with this number of pulls takes a loop."""
+    raise AssertionError("a kernel ran without its policy's statistics bound")
+
+
 def kept_cells():
     """Number of cells per arm that statistics keep."""
     raise AssertionError("a kernel ran without its policy's statistics bound")
@@ -130,6 +142,11 @@ def no():
 def answer(question):
     """:func:`yes` or :func:`no`, to bind a placeholder to."""
     return yes if question else no
+
+
+def no_loop(pulls):
+    """:func:`needs_loop` if no statistic takes a loop."""
+    return False
 
 
 def take_nothing(kept, i, at, k, pulls, x, d):

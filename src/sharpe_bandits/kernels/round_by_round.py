@@ -21,6 +21,7 @@ from .formulas import (
     keeps_lead,
     keeps_parts,
     keeps_powers,
+    needs_loop,
     score,
     sees_all,
     stands_still,
@@ -323,15 +324,16 @@ def round_by_round(game, rule, rewards, tables, arguments, goal, out):
                         lead = -math.inf
                         for b in range(blocks):
                             for k in range(min(LANES, count_arms - b * LANES)):
-                                arm = arm_of(state, keys, b, k, t, radius_t, round_key, lead)
+                                arm = arm_of(state, keys, b, k, t, radius_t, round_key, lead, False)
                                 v = score(arm, t, *arguments)
                                 lead = v if v > lead else lead
                     if not current:
                         current = stands_still() and has_window()
                         for b in range(blocks):
                             for k in range(LANES):
-                                arm = arm_of(state, keys, b, k, t, radius_t, round_key, lead)
-                                indices[b * LANES + k] = index_branch_free(arm, t, *arguments)
+                                arm = arm_of(state, keys, b, k, t, radius_t, round_key, lead, True)
+                                v = index_branch_free(arm, t, *arguments)
+                                indices[b * LANES + k] = math.nan if needs_loop(arm.pulls) else v
                     a, top, bar = 0, -math.inf, -math.inf  # a finite index up to the bar changes nothing
                     for i in range(count_arms):
                         v = every[i]
@@ -339,7 +341,7 @@ def round_by_round(game, rule, rewards, tables, arguments, goal, out):
                             continue
                         if v != v:
                             if tries_again():
-                                arm = arm_of(state, keys, i // LANES, i % LANES, t, radius_t, round_key, lead)
+                                arm = arm_of(state, keys, i // LANES, i % LANES, t, radius_t, round_key, lead, False)
                                 v = index(arm, t, *arguments)
                             if v != v:
                                 status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, i, t, seen[i]
@@ -397,7 +399,7 @@ def round_by_round(game, rule, rewards, tables, arguments, goal, out):
                     inverse, less = inverse_at(tables, n), inverse_at(tables, n - 1)
                     settle(state, b, k, inverse, less, inverse_root_at(tables, n), arguments)
                     if current:
-                        arm = arm_of(state, keys, b, k, t, radius_at(tables, window), round_key, lead)
+                        arm = arm_of(state, keys, b, k, t, radius_at(tables, window), round_key, lead, True)
                         indices[b * LANES + k] = index_branch_free(arm, t, *arguments)
             if has_window():
                 who[slot] = a

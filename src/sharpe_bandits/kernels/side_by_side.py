@@ -18,6 +18,8 @@ from .formulas import (
     keeps_parts,
     keeps_powers,
     kept_cells,
+    needs_loop,
+    quick_extras,
     score,
     take,
     tries_again,
@@ -52,17 +54,20 @@ INDEX, TOP, FEWEST, CHOICE, RUNNING_ROWS = range(5)
 NOTHING = np.uint64(0)
 
 
-def arm_of(state, keys, i, k, t, radius_t, round_key, lead):
-    """The record of arm ``i`` in lane ``k`` after ``t`` rounds; ``round_key`` and ``lead`` are those of its run."""
+def arm_of(state, keys, i, k, t, radius_t, round_key, lead, quick):
+    """The record of arm ``i`` in lane ``k`` after ``t`` rounds; ``round_key`` and ``lead`` are those of its run.
+
+    ``quick``: without loops (see :func:`~sharpe_bandits.kernels.formulas.quick_extras`).
+    """
     third, fourth = (state[i, THIRD, k], state[i, FOURTH, k]) if keeps_powers() else (np.nan, np.nan)
     pulls, mean, variance = state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k]
     key = fold(keys[i, KEY, k], t)
     drawn = state[i, ROWS + kept_cells() + (t & 1), k] if draws_normals() else np.nan
+    inputs = state, i, ROWS, k, pulls, state[i, ANCHOR, k], mean, variance, third, fourth, key
     return record(
         pulls=pulls, mean=mean, variance=variance, second_moment=state[i, SECOND, k],
         epsilon=radius_t * state[i, ROOT, k], last=state[i, LAST, k], key=key, round_key=round_key, lead=lead,
-        standard_normal=drawn,
-        statistics=extras(state, i, ROWS, k, pulls, state[i, ANCHOR, k], mean, variance, third, fourth, key),
+        standard_normal=drawn, statistics=quick_extras(*inputs) if quick else extras(*inputs),
         parts=(state[i, PARTS, k], state[i, PARTS + 1, k], state[i, PARTS + 2, k]),
     )  # fmt: skip
 
@@ -203,14 +208,15 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                     best[LEAD, k] = -math.inf
                 for i in range(count_arms):
                     for k in range(LANES):
-                        arm = arm_of(state, keys, i, k, t, radius_t, round_keys[ROUND_KEY, k], best[LEAD, k])
+                        arm = arm_of(state, keys, i, k, t, radius_t, round_keys[ROUND_KEY, k], best[LEAD, k], False)
                         v = score(arm, t, *arguments)
                         best[LEAD, k] = v if v > best[LEAD, k] else best[LEAD, k]
             for i in range(count_arms):
                 unsettled = False
                 for k in range(LANES):
-                    arm = arm_of(state, keys, i, k, t, radius_t, round_keys[ROUND_KEY, k], best[LEAD, k])
+                    arm = arm_of(state, keys, i, k, t, radius_t, round_keys[ROUND_KEY, k], best[LEAD, k], True)
                     v = index_branch_free(arm, t, *arguments)
+                    v = math.nan if needs_loop(arm.pulls) else v
                     unsettled |= v != v
                     compare(running, i, k, v, arm.pulls)
                 if unsettled:
@@ -218,7 +224,8 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                         v = running[i + 1, INDEX, k]
                         if v != v:
                             if tries_again():
-                                arm = arm_of(state, keys, i, k, t, radius_t, round_keys[ROUND_KEY, k], best[LEAD, k])
+                                round_key, lead = round_keys[ROUND_KEY, k], best[LEAD, k]
+                                arm = arm_of(state, keys, i, k, t, radius_t, round_key, lead, False)
                                 v = index(arm, t, *arguments)
                             if v != v:
                                 run = first + block + min(k, lanes - 1)

@@ -118,6 +118,10 @@ class Statistic(NamedTuple):
         whether ``values`` uses third and fourth moments, which take two more sums
     random : bool, optional
         whether it differs from run to run even if rewards do not
+    quick : Callable[..., Any] | None, optional
+        if ``values`` has a loop: its result without one, for arms with more pulls than ``loops_until``
+    loops_until : int, optional
+        the most pulls for which ``values`` needs its loop
     """
 
     fields: tuple[str, ...]
@@ -126,6 +130,8 @@ class Statistic(NamedTuple):
     take: Callable[..., Any] | None = None
     powers: bool = False
     random: bool = False
+    quick: Callable[..., Any] | None = None
+    loops_until: int = 0
 
 
 def take_maximum(kept, i, at, k, pulls, x, d):
@@ -154,6 +160,11 @@ def drawn(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
     return reweighted(kept[i, at : at + FIRSTS, k], anchor, pulls, mean, variance, third, fourth, key)
 
 
+def drawn_in_the_limit(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """:func:`drawn` for more than FIRSTS pulls."""
+    return limit_of_reweighted(pulls, mean, variance, third, fourth, key)
+
+
 def take_pair(kept, i, at, k, pulls, x, d):
     """Keep the sum of products of consecutive rewards, and the first and last reward, all minus the anchor."""
     if pulls > 1.0:
@@ -173,7 +184,16 @@ def autocovariance(kept, i, at, k, pulls, anchor, mean, variance, third, fourth,
 STATISTICS: tuple[Statistic, ...] = (
     Statistic(("maximum",), maximum, cells=1, take=take_maximum),
     Statistic(("third", "fourth"), moments, powers=True),
-    Statistic(("drawn_mean", "drawn_variance"), drawn, cells=FIRSTS, take=take_first, powers=True, random=True),
+    Statistic(
+        ("drawn_mean", "drawn_variance"),
+        drawn,
+        cells=FIRSTS,
+        take=take_first,
+        powers=True,
+        random=True,
+        quick=drawn_in_the_limit,
+        loops_until=FIRSTS,
+    ),
     Statistic(("autocovariance",), autocovariance, cells=PAIRS, take=take_pair),
 )
 
@@ -196,9 +216,10 @@ def keeping(read: Collection[str]) -> Keeping:
 
 @lru_cache
 def _keeping(read: frozenset[str], statistics: tuple[Statistic, ...]) -> Keeping:
-    cells, unread, powers = 0, 0, False
+    cells, unread, powers, loops_until = 0, 0, False, 0
     places: dict[str, int] = {}
     values: list[Callable[..., Any]] = []
+    quick: list[Callable[..., Any]] = []
     takes: list[Callable[..., Any]] = []
     for statistic in statistics:
         if read.isdisjoint(statistic.fields):
@@ -206,17 +227,23 @@ def _keeping(read: frozenset[str], statistics: tuple[Statistic, ...]) -> Keeping
             continue
         if unread:
             values.append(_unknown(unread))
+            quick.append(values[-1])
             unread = 0
         places.update(dict.fromkeys(statistic.fields, cells))
         values.append(_placed(statistic.values, cells))
+        quick.append(_placed(statistic.quick or statistic.values, cells))
         if statistic.take is not None:
             takes.append(_placed(statistic.take, cells))
         cells += statistic.cells
         powers = powers or statistic.powers
+        loops_until = max(loops_until, statistic.loops_until)
     if unread:
         values.append(_unknown(unread))
+        quick.append(values[-1])
     bindings: dict[Callable[..., Any], Callable[..., Any]] = {
         formulas.extras: reduce(_joined, values),
+        formulas.quick_extras: reduce(_joined, quick),
+        formulas.needs_loop: _up_to(loops_until) if loops_until else formulas.no_loop,
         formulas.take: reduce(_in_turn, takes) if takes else formulas.take_nothing,
         formulas.kept_cells: _number(cells),
         formulas.keeps_powers: formulas.answer(powers),
@@ -253,6 +280,13 @@ def _in_turn(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[
         second(kept, i, at, k, *rest)
 
     return _named(in_turn, f"{first.__name__}_and_{second.__name__}")
+
+
+def _up_to(most: int) -> Callable[..., Any]:
+    def up_to(pulls):
+        return pulls <= most
+
+    return _named(up_to, f"up_to_{most}")
 
 
 def _number(number: int) -> Callable[..., Any]:
@@ -375,6 +409,11 @@ def reweighted(firsts, anchor, pulls, mean, variance, third, fourth, key):
         a = first / weight
         biased = max(0.0, second / weight - a * a)
         return anchor + a, biased * (pulls + 1.0) / (pulls - 1.0)
+    return limit_of_reweighted(pulls, mean, variance, third, fourth, key)
+
+
+def limit_of_reweighted(pulls, mean, variance, third, fourth, key):
+    """:func:`reweighted` from the normal limit."""
     z, other = normal_pair(key, 0)
     root = math.sqrt(variance)
     slope = third / root if variance > 0.0 else 0.0

@@ -240,10 +240,11 @@ def _kept_parts(policy: IndexPolicy) -> dict[Any, Any]:
     parts = policy.parts or Parts(formulas.no_parts, {})
     whole = substituted(policy.formula, parts.kept)
     without_branches = branch_free(whole)
+    loops = kept_by(policy).bindings[formulas.needs_loop] is not formulas.no_loop
     return {
         formulas.index: whole,
         formulas.index_branch_free: without_branches,
-        formulas.tries_again: formulas.answer(without_branches is not whole),
+        formulas.tries_again: formulas.answer(without_branches is not whole or loops),
         formulas.score: substituted(policy.score or formulas.no_score, parts.kept),
         formulas.keeps_parts: formulas.answer(policy.parts is not None),
         formulas.index_parts: parts.formula,
