@@ -15,7 +15,7 @@ pytest.importorskip("distributed")
 
 EXPERIMENT = """
 title = "Many chunks"
-runs = 768
+runs = 1536
 seed = 7
 horizon = 20000
 metric = "regret"
@@ -105,7 +105,7 @@ def test_a_local_cluster_gives_the_same_plan(tmp_path, capsys):
 
 def test_an_interrupt_from_a_terminal_ends_a_local_cluster_without_a_word_from_its_workers(tmp_path):
     file = tmp_path / "many.toml"
-    file.write_text(EXPERIMENT.replace("runs = 768", "runs = 1000000"))
+    file.write_text(EXPERIMENT.replace("runs = 1536", "runs = 1000000"))
     out = tmp_path / "out"
     words = ["run", str(file), "--out", str(out), "--dask", "local", "--workers", "1"]
     process = started("sharpe_bandits", *words, start_new_session=True)
