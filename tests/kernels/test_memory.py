@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from sharpe_bandits.engine.compiler import specialise
-from sharpe_bandits.kernels.memory import number_of, word_of, words, zeros
+from sharpe_bandits.kernels import game, statistics, stretches
+from sharpe_bandits.kernels.memory import SCRATCH, number_of, word_of, words, zeros
 
 
 def made(size, out):
@@ -47,3 +48,8 @@ def test_bits_are_those_of_numpy():
     specialise(round_trip, {})(numbers, bits, back)
     assert np.array_equal(bits, numbers.view(np.uint64))
     assert np.array_equal(back.view(np.uint64), bits)
+
+
+def test_a_scratch_array_holds_what_kernels_put_into_it():
+    """Compiled code has it on the stack and does not check bounds."""
+    assert max(game.LOOKAHEAD, stretches.SEGMENTS, statistics.FIRSTS) <= SCRATCH

@@ -16,7 +16,7 @@ from sharpe_bandits.kernels.stretches import ADDED1, ADDED2, ERROR1, ERROR2, SEG
 from sharpe_bandits.policies.base import IndexPolicy
 from tests.catalogue import EVERY_POLICY
 
-MONOTONE = [policy for policy in EVERY_POLICY if isinstance(policy, IndexPolicy) and policy.monotone]
+MONOTONE = [policy for policy in EVERY_POLICY if isinstance(policy, IndexPolicy) and policy.monotone_in_moments]
 
 
 def in_lanes(rewards):
@@ -49,7 +49,7 @@ def samples(generator):
 @pytest.mark.parametrize("kind", samples(np.random.default_rng(0)))
 def test_sums_are_those_of_adding_one_reward_at_a_time(kind):
     """To the last bit, wherever no summand lies halfway between two multiples of the unit in the last place."""
-    add_up = specialise(stretches.add_up, {})
+    add_segments = specialise(stretches.add_segments, {})
     exact = 0
     for seed in range(200):
         generator = np.random.default_rng(seed)
@@ -59,7 +59,7 @@ def test_sums_are_those_of_adding_one_reward_at_a_time(kind):
         sum2 = (1.3 + 0.4 * generator.random()) * 2.0 ** generator.integers(22, 32)
         anchor = 0.0 if kind == "integers" else float(rewards[0])
         sums = np.full((stretches.ROWS, SEGMENTS), math.nan)
-        add_up(in_lanes(rewards), anchor, sum1, sum2, sums)
+        add_segments(in_lanes(rewards), anchor, sum1, sum2, sums)
         expected = one_by_one(rewards, anchor, sum1, sum2)[SEGMENT - 1 :: SEGMENT]
         for column, (start, added, error) in enumerate([(sum1, ADDED1, ERROR1), (sum2, ADDED2, ERROR2)]):
             half = 0.5 * math.ulp(start)
@@ -75,17 +75,17 @@ def test_a_summand_halfway_between_two_multiples_is_noticed():
     rewards, sums = np.zeros(STRETCH), np.zeros((stretches.ROWS, SEGMENTS))
     rewards[5 * SEGMENT + 3] = 0.75
     sum1 = 1.5 * 2.0**53 + 2.0  # units are 2, so that 0.75 is not halfway, and 1.0 is
-    specialise(stretches.add_up, {})(in_lanes(rewards), 0.0, sum1, 1e30, sums)
+    specialise(stretches.add_segments, {})(in_lanes(rewards), 0.0, sum1, 1e30, sums)
     assert (sums[ERROR1] < 0.5 * math.ulp(sum1)).all()
     rewards[5 * SEGMENT + 3] = 1.0
-    specialise(stretches.add_up, {})(in_lanes(rewards), 0.0, sum1, 1e30, sums)
+    specialise(stretches.add_segments, {})(in_lanes(rewards), 0.0, sum1, 1e30, sums)
     assert (sums[ERROR1] == 0.5 * math.ulp(sum1)).tolist() == [k == 5 for k in range(SEGMENTS)]
 
 
 def index_after(policy, s, t, anchor, sum1, sum2):
     """The index after a pull, from the formulas of mean and variance."""
     mean = anchor + sum1 / s
-    variance = (sum2 - sum1 * sum1 / s) / (s - 1)
+    variance = max(0.0, (sum2 - sum1 * sum1 / s) / (s - 1))
     second = sum2 / s + anchor * (2 * sum1 / s + anchor)
     arm = ArmRecord(s, mean, variance, second, math.sqrt(2 * math.log(t) / s), t, 0, 0)
     return policy.formula(arm, t, *policy.arguments(t))
@@ -123,6 +123,45 @@ def test_no_segment_is_certain_that_loses_the_lead(policy, kind):
     assert certain_of_rival_below > (1 if kind == "far" else 30) * SEGMENTS
 
 
+def test_rewards_so_even_that_rounding_outweighs_their_variance():
+    """Sums of a constant reward drift until the variance computed from them is below 0, where every kernel takes 0."""
+    policy = sb.UCBRSSR(L=0.3)
+    kernel = specialise(stretches.certain_segments, family.policy_bindings(policy, 10**6))
+    rewards, s = np.full(STRETCH, 1000.3), 300_000
+    whole = np.full(s, 1000.3)
+    whole[0] = 1000.0  # an integer: sums are of rewards as they are
+    sum1, sum2 = float(np.cumsum(whole)[-1]), float(np.cumsum(whole * whole)[-1])
+    assert sum2 < sum1 * sum1 / s
+    after = one_by_one(rewards, 0.0, sum1, sum2)
+    path = np.array(
+        [index_after(policy, s + j, s + 1000 + j, 0.0, *after[j - 1]) for j in range(1, STRETCH + 1)]
+    )  # fmt: skip
+    for above in (-1e-9, 1e-11, 1e-9, 1e-7, 1e-5):
+        rival, sums = float(path[: 8 * SEGMENT].min() * (1 + above)), np.zeros((stretches.ROWS, SEGMENTS))
+        epsilon = math.sqrt(2 * math.log(s + 1001) / s)
+        certain = kernel(rewards, 0.0, sum1, sum2, s, epsilon, s + 1000, policy.arguments(10**6), rival, sums)
+        assert (path[: certain * SEGMENT] > rival).all()
+
+
+def test_rewards_just_below_the_mean_among_many_pulls():
+    """Squares are rounded to units of a large sum, by more than they differ from each other."""
+    policy = sb.UCBSRLike(L=30_000.0)
+    kernel = specialise(stretches.certain_segments, family.policy_bindings(policy, 10**6))
+    generator = np.random.default_rng(0)
+    for _ in range(2000):
+        s, mean = int(10 ** generator.uniform(5, 6)), float(generator.uniform(500, 1000))
+        behind = mean * 10 ** generator.uniform(-5.6, -5.0)
+        sum1, sum2 = s * mean, s * (mean * mean + 4 * behind * behind)
+        rewards = np.full(STRETCH, mean - behind)
+        after = one_by_one(rewards[:SEGMENT], 0.0, sum1, sum2)
+        path = [index_after(policy, s + j, s + 1000 + j, 0.0, *after[j - 1]) for j in range(1, SEGMENT + 1)]
+        epsilon = math.sqrt(2 * math.log(s + 1001) / s)
+        for above in (1e-12, 1e-11, 1e-10):
+            rival, sums = min(path) * (1 + above), np.zeros((stretches.ROWS, SEGMENTS))
+            arguments = policy.arguments(10**6)
+            assert kernel(rewards, 0.0, sum1, sum2, s, epsilon, s + 1000, arguments, rival, sums) == 0
+
+
 def test_nothing_is_certain_without_numbers():
     policy = sb.UCBRSSR(L=0.5)
     kernel = specialise(stretches.certain_segments, family.policy_bindings(policy, 10**6))
@@ -140,19 +179,22 @@ def test_nothing_is_certain_without_numbers():
     assert certain(fine, rival=math.inf) == certain(fine, rival=math.nan) == 0
     assert certain(fine, sum1=0.0, sum2=0.0) == 0
     assert certain(fine, sum1=2.0**16 - 1.0) == certain(fine, sum2=2.0**19 - 1.0) == 0
+    # Next to a power of two, also if no square counts beside a sum of squares that one reward dominates.
+    assert certain(fine, sum1=2.0**16 - 1.0, sum2=1e25, rival=-1.0) == 0
 
 
 def test_the_index_of_monotone_policies_is_monotone():
     """In every field by itself, for means of at least 0, and it reads no other field."""
     assert {type(policy).__name__ for policy in MONOTONE} == {"UCBRSSR", "UCBSRLike"}
-    assert not sb.UCBRSSR(L=1.0, risk_free=0.1).monotone
-    assert not sb.UCBSRLike(L=1.0, undefined_width="printed").monotone
+    assert not sb.UCBRSSR(L=1.0, risk_free=0.1).monotone_in_moments
+    assert not sb.UCBSRLike(L=1.0, undefined_width="printed").monotone_in_moments
+    assert not type("Another", (sb.UCBRSSR,), {"formula": staticmethod(sb.UCB1.formula)})(L=1.0).monotone_in_moments
     generator = np.random.default_rng(3)
     directions = {"mean": 1, "variance": -1, "second_moment": 1, "epsilon": 1}
     others = set(record_kinds()) - set(directions)
     settings = [sb.UCBRSSR(L=0.3), sb.UCBRSSR(L=0.3, risk_free=-0.2), sb.UCBSRLike(L=2.0, risk_free=-0.1)]
     for policy in [*MONOTONE, *settings]:
-        assert policy.monotone
+        assert policy.monotone_in_moments
         for _ in range(2000):
             scale = math.exp(generator.uniform(-2, 2))
             fields = {"mean": scale * generator.random(), "variance": scale**2 * generator.random()}
@@ -168,34 +210,26 @@ def test_the_index_of_monotone_policies_is_monotone():
                 assert direction * high >= direction * low - slack, (policy, fields, name)
 
 
+def outlier():
+    """The second reward of the first arm is so large that squares of the others vanish beside its own, and their sum
+    passes a power of two.
+    """
+    rewards = np.random.default_rng(4).uniform(0.0, 2.0, (2, 30_000))
+    rewards[0, :2] = 1.0, 2.0**33 - 10_000.0
+    rewards[1] = np.where(np.arange(30_000) % 2 == 0, 1000.0, -1000.0)
+    return sb.Tape(rewards)
+
+
 LONG_BANDITS = {
     "two": sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.0, 9.0)]),
     "several": sb.Bandit([sb.Uniform(0.9, 6.6), sb.Uniform(0.5, 9.1), sb.Uniform(0.4, 9.7), sb.Uniform(2.0, 4.0)]),
     "tables": sb.Bandit([sb.TruncatedGamma(2, 2, 1, 10), sb.TruncatedNormal(5, 4, 1, 7)]),
     "normal": sb.Bandit([sb.Normal(2.0, 1.0), sb.Normal(1.0, 2.0), sb.Normal(-1.0, 1.0)]),
-    "coins": sb.Bandit([sb.Bernoulli(0.6), sb.Bernoulli(0.3)]),
+    "integers": sb.Bandit([sb.Empirical([4, 5, 6]), sb.Empirical([0, 3])]),
     "discrete": sb.Bandit([sb.Empirical([1.0, 2.0, 2.5]), sb.Empirical([0.0, 3.0])]),
     "recorded": sb.Tape(np.random.default_rng(2).uniform([[1.0], [0.0]], [[3.0], [5.0]], size=(2, 30_000))),
+    "outlier": outlier(),
 }
-
-
-@pytest.mark.parametrize("table_size", [None, 9000])
-@pytest.mark.parametrize("name", LONG_BANDITS)
-def test_the_same_choices_in_long_games(name, table_size, monkeypatch):
-    """Pulls at many rounds, and statistics to the last bit; a trace is played without stretches."""
-    monkeypatch.setattr(family, "STRETCHED", 20_000)
-    if table_size is not None:
-        monkeypatch.setattr(family, "MAX_TABLE", table_size)
-    horizon, runs = 30_000, 18
-    checkpoints = (*range(97, horizon, 997), horizon)
-    for policy in (sb.UCBRSSR(L=0.5), sb.UCBSRLike(L=1.0)):
-        environment = as_environment(LONG_BANDITS[name])
-        if not policy.nondecreasing(environment.lowest):
-            continue
-        specs = [Spec(policy, environment, horizon, runs, 5, checkpoints, kernel=k) for k in ("lazy", "side by side")]
-        fast, slow = (run_chunk(spec, 0, runs) for spec in specs)
-        for field in ("pulls", "final", "halfway", "recommended", "reward_mean", "reward_variance"):
-            np.testing.assert_array_equal(getattr(fast, field), getattr(slow, field))
 
 
 def every_segment(rewards, anchor, sum1, sum2, s, epsilon, t, arguments, rival, sums):
@@ -203,17 +237,54 @@ def every_segment(rewards, anchor, sum1, sum2, s, epsilon, t, arguments, rival, 
     return SEGMENTS
 
 
-def test_long_games_are_played_in_stretches_and_others_are_not(monkeypatch):
-    """If every segment counted as certain, long games would be played wrongly, and only those."""
-    monkeypatch.setattr(family, "STRETCHED", 20_000)
+def played(policy, name, horizon, kernel="lazy", source="splitmix"):
+    """Results of some runs, as one tuple of lists."""
+    environment = as_environment(LONG_BANDITS[name])
+    chunk = run_chunk(Spec(policy, environment, horizon, 18, 5, (9001, horizon), source, kernel), 0, 18)
+    fields = ("pulls", "final", "halfway", "recommended", "reward_mean", "reward_variance")
+    return tuple(getattr(chunk, field).tolist() for field in fields)
+
+
+@pytest.fixture
+def wrongly(monkeypatch):
+    """A function that makes all stretches certain."""
     original, wrong = family.specialise, {stretches.certain_segments: every_segment}
 
-    def pulls(horizon):
-        spec = Spec(
-            sb.UCBRSSR(L=0.5), as_environment(LONG_BANDITS["several"]), horizon, 4, 5, (horizon,), kernel="lazy"
-        )
-        return run_chunk(spec, 0, 4).final.tolist()
+    def patch():
+        monkeypatch.setattr(family, "specialise", lambda kernel, bindings: original(kernel, {**bindings, **wrong}))
 
-    right = [pulls(horizon) for horizon in (19_000, 30_000)]
-    monkeypatch.setattr(family, "specialise", lambda kernel, bindings: original(kernel, {**bindings, **wrong}))
-    assert [pulls(horizon) == found for horizon, found in zip((19_000, 30_000), right, strict=True)] == [True, False]
+    return patch
+
+
+@pytest.mark.parametrize("name", LONG_BANDITS)
+def test_the_same_choices_in_long_games(name, monkeypatch, wrongly):
+    """Pulls, and statistics to the last bit. All are played in stretches, or a wrong answer would change nothing."""
+    monkeypatch.setattr(family, "STRETCHED", 20_000)
+    policy = sb.UCBRSSR(L=0.5)
+    fast = played(policy, name, 30_000)
+    assert fast == played(policy, name, 30_000, "side by side")
+    wrongly()
+    assert fast != played(policy, name, 30_000)
+
+
+@pytest.mark.parametrize("name", ["two", "tables", "integers"])
+@pytest.mark.parametrize(
+    ("policy", "table_size", "source"),
+    [
+        (sb.UCBSRLike(L=1.0), None, "splitmix"),
+        (sb.UCBRSSR(L=0.5), 9000, "splitmix"),
+        (sb.UCBRSSR(L=0.5), None, "philox"),
+    ],
+)
+def test_the_same_choices_in_other_long_games(policy, table_size, source, name, monkeypatch):
+    """By another policy, past the end of tables, from another source of bits."""
+    monkeypatch.setattr(family, "STRETCHED", 20_000)
+    if table_size is not None:
+        monkeypatch.setattr(family, "MAX_TABLE", table_size)
+    assert played(policy, name, 30_000, "lazy", source) == played(policy, name, 30_000, "side by side", source)
+
+
+def test_shorter_games_are_not_played_in_stretches(wrongly):
+    right = played(sb.UCBRSSR(L=0.5), "two", 30_000)
+    wrongly()
+    assert right == played(sb.UCBRSSR(L=0.5), "two", 30_000)

@@ -160,7 +160,7 @@ class RandomBandit(Environment):
             if ((self._lowest <= low) & (low <= high)).all() and np.isfinite([low, high]).all():
                 block.ends[:, rows] = low, high
                 return
-        # one by one, so that errors name the run and the arm
+        # One by one: an error is then that of the first run that has one.
         for row, run, generator in zip(rows.tolist(), runs, _generators(seed, runs), strict=True):
             drawn = self._checked(self.draw(generator), run)
             if isinstance(drawn, UniformArms):

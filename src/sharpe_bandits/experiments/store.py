@@ -119,7 +119,7 @@ def _read(path: Path, identity: bytes) -> Chunk | None:
     start = plain.index(b"\n") + 1
     values: dict[str, Any] = {}
     for name, kind, shape in json.loads(plain[:start]):
-        values[name] = np.ndarray(shape, kind, plain, start)
+        values[name] = np.ndarray(shape, kind, plain, start).copy()  # aligned and writable, as when computed
         start += values[name].nbytes
     for name in ("first", "runs", "first_batch"):
         values[name] = int(values[name].item())

@@ -112,9 +112,9 @@ def stands_still():
     raise AssertionError("a kernel ran without its policy bound")
 
 
-def is_monotone():
-    """Whether leads are played in stretches, which takes an index that is monotone (see
-    :attr:`sharpe_bandits.policies.base.IndexPolicy.monotone`); bound to :func:`yes` or :func:`no`.
+def plays_stretches():
+    """Whether long leads are played in stretches (see :mod:`sharpe_bandits.kernels.stretches`); bound to :func:`yes` or
+    :func:`no`.
     """
     raise AssertionError("a kernel ran without its policy bound")
 

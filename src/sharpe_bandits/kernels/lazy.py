@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import index, is_monotone, keeps_powers, long_game
+from .formulas import index, keeps_powers, long_game, plays_stretches
 from .game import LOOKAHEAD, NOT_A_NUMBER, TURNS, keep_pulls, pilot_counts
 from .memory import scratch, zeros
 from .rewards import fill, fill_segments
@@ -26,7 +26,7 @@ from .statistics import (
     summary,
 )
 from .streams import REWARDS, fold, stream_key, uniform
-from .stretches import ADDED1, ADDED2, SEGMENT, SEGMENTS, SETTLED, STRETCH, certain_segments
+from .stretches import ADDED1, ADDED2, BEFORE1, BEFORE2, SEGMENT, SEGMENTS, SETTLED, STRETCH, certain_segments
 from .stretches import ROWS as STRETCH_ROWS
 
 WIDE = 8  # numbers in a vector
@@ -190,10 +190,10 @@ def play_stretch(rewards, state, a, t, s, epsilon, arguments, rival, sums):
     """
     base, sum1, sum2 = state[ANCHOR, a], state[SUM1, a], state[SUM2, a]
     certain = certain_segments(rewards, base, sum1, sum2, s, epsilon, t, arguments, rival, sums)
-    for k in range(certain):
-        sum1 += sums[ADDED1, k]
-        sum2 += sums[ADDED2, k]
-    state[SUM1, a], state[SUM2, a] = sum1, sum2
+    if certain > 0:
+        last = certain - 1
+        state[SUM1, a] = sums[BEFORE1, last] + sums[ADDED1, last]
+        state[SUM2, a] = sums[BEFORE2, last] + sums[ADDED2, last]
     return certain
 
 
@@ -385,7 +385,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
                 leads = True
                 while leads and t < stop:
                     if (
-                        is_monotone()
+                        plays_stretches()
                         and not traced
                         and t - started >= LASTING
                         and s >= SETTLED

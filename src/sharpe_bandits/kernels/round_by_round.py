@@ -398,7 +398,7 @@ def round_by_round(game, rule, rewards, tables, arguments, goal, out):
                     n = np.int64(state[b, PULLS, k])  # rewards have equal weights: an integer
                     inverse, less = inverse_at(tables, n), inverse_at(tables, n - 1)
                     settle(state, b, k, inverse, less, inverse_root_at(tables, n), arguments)
-                    if current:
+                    if current:  # no statistic of such an index takes a loop
                         arm = arm_of(state, keys, b, k, t, radius_at(tables, window), round_key, lead, True)
                         indices[b * LANES + k] = index_branch_free(arm, t, *arguments)
             if has_window():

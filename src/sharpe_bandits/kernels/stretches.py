@@ -2,9 +2,9 @@
 
 Once an arm has been played thousands of times, one more reward hardly moves its index, and evaluating the index after
 every pull costs more than drawing the rewards. For an index that is monotone in the moments of an arm
-(:attr:`sharpe_bandits.policies.base.IndexPolicy.monotone`) it is enough to bound these moments over a segment of pulls:
-if the index of the least favourable record within the bounds exceeds those of all other arms, the leader keeps the lead
-throughout. Segments are the lanes of vector instructions.
+(:attr:`sharpe_bandits.policies.base.IndexPolicy.monotone_in_moments`) it is enough to bound these moments over a
+segment of pulls: if the index of the least favourable record within the bounds exceeds those of all other arms, the
+leader keeps the lead throughout. Segments are the lanes of vector instructions.
 
 The sums of rewards are those of adding one reward after the other, to the last bit. While a sum S stays between two
 powers of two, it is a multiple of a unit u in its last place, and adding d to it adds the multiple of u that is nearest
@@ -42,7 +42,7 @@ def power_of_two(number):
 
 
 @called
-def add_up(rewards, anchor, sum1, sum2, sums):
+def add_segments(rewards, anchor, sum1, sum2, sums):
     """Add up the segments of a stretch; ``rewards[i * SEGMENTS + k]`` is pull ``i`` of segment ``k``."""
     for row in range(ROWS):
         for k in range(sums.shape[1]):
@@ -66,7 +66,7 @@ def certain_segments(rewards, anchor, sum1, sum2, s, epsilon, t, arguments, riva
     Parameters
     ----------
     rewards : np.ndarray
-        the next STRETCH rewards, as for :func:`add_up`
+        the next STRETCH rewards, as for :func:`add_segments`
     anchor, sum1, sum2 : float
         the arm's anchor, and its sums of reward - anchor and of its square
     s, t : int
@@ -80,34 +80,35 @@ def certain_segments(rewards, anchor, sum1, sum2, s, epsilon, t, arguments, riva
     sums : np.ndarray
         receives the sums; those before segment k + 1 are those before segment k plus what segment k adds
     """
-    add_up(rewards, anchor, sum1, sum2, sums)
+    add_segments(rewards, anchor, sum1, sum2, sums)
     after1, after2 = sum1, sum2
     for k in range(SEGMENTS):
         sums[BEFORE1, k], sums[BEFORE2, k] = after1, after2
         after1 += sums[ADDED1, k]
         after2 += sums[ADDED2, k]
-    # Both sums must stay between two powers of two. The first one moves by at most ``moved`` (Cauchy & Schwarz); that
-    # the second one may grow by twice as much leaves room for rounding.
-    grown = after2 - sum2
-    moved = 1.001 * math.sqrt(STRETCH * grown)
+    # Both sums must stay between two powers of two. The second one grows by at most ``grown``, which allows for
+    # rounding, and the first one moves by at most ``moved`` (Cauchy & Schwarz).
     size1, power1, power2 = abs(sum1), power_of_two(abs(sum1)), power_of_two(sum2)
+    half1, half2 = _HALF_UNIT * power1, _HALF_UNIT * power2
+    grown = after2 - sum2 + STRETCH * half2
+    moved = 1.001 * math.sqrt(STRETCH * grown) + STRETCH * half1
     if not (power1 + moved < size1 and size1 + moved < 2.0 * power1 and sum2 + 2.0 * grown < 2.0 * power2):
         return 0
-    half1, half2 = _HALF_UNIT * power1, _HALF_UNIT * power2
     certain = SEGMENTS
     for k in range(sums.shape[1]):
         pulls = np.float64(s + k * SEGMENT)
         inverse_k, less = 1.0 / pulls, 1.0 / (pulls - 1.0)
         before1, before2 = sums[BEFORE1, k], sums[BEFORE2, k]
         here, size = before1 * inverse_k, before2 * inverse_k
-        # The deviations of the segment's rewards from the mean before it: their sum, and that of their squares.
+        # The deviations of the segment's rewards from the mean before it: their sum, and a bound of that of squares.
         deviation = sums[ADDED1, k] - SEGMENT * here
         squares = sums[ADDED2, k] - here * (2.0 * sums[ADDED1, k] - SEGMENT * here) + 64.0 * INFLATION * size
+        squares += SEGMENT * (half2 + 2.0 * abs(here) * half1)  # summands are rounded to units of the sums
         # The root bounds the sum of their absolute values (Cauchy & Schwarz), so this bounds that of the negative ones.
         below = 0.5 * (math.sqrt(SEGMENT * squares) - deviation)
         mean = anchor + here - below * inverse_k - INFLATION * (abs(anchor) + abs(here))
         # Squared deviations add up to no less about that mean than about the current one.
-        variance = (before2 - before1 * here + squares) * less + 8.0 * INFLATION * size
+        variance = max(0.0, (before2 - before1 * here + squares) * less + 8.0 * INFLATION * size)
         # Squares of rewards are not negative, and 1 / (1 + x) is at least 1 - x.
         second = (size + anchor * (2.0 * here + anchor)) * (1.0 - SEGMENT * inverse_k)
         second -= 8.0 * INFLATION * (size + anchor * anchor)

@@ -268,7 +268,7 @@ class IndexPolicy(Policy):
         return False
 
     @property
-    def monotone(self) -> bool:
+    def monotone_in_moments(self) -> bool:
         """Whether, for means of at least 0, an arm's index depends only on its mean, variance, second moment and
         epsilon, is nonincreasing in the variance and nondecreasing in the other three.
         """

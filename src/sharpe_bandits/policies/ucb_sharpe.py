@@ -59,8 +59,9 @@ class _UCBSharpe(IndexPolicy):
         one_of("undefined_width", self.undefined_width, get_args(UndefinedWidth))
 
     @property
-    def monotone(self) -> bool:
-        return self.undefined_width == "infinite" and self.risk_free <= 0.0
+    def monotone_in_moments(self) -> bool:
+        # Not for the formula of a subclass. With a rate above 0, the second term falls as the mean grows.
+        return self.formula in (rssr_infinite, sr_like_infinite) and self.risk_free <= 0.0
 
     def reward_warning(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:
         if any(pulls < ENOUGH for _, pulls, _, _ in arms):

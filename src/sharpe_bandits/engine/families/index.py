@@ -255,8 +255,8 @@ def _kept_parts(policy: IndexPolicy) -> dict[Any, Any]:
 def _lazy(policy: IndexPolicy, horizon: int, bindings: dict[Any, Any]) -> Any:
     """The kernel that plays a policy lazily, by bounds some rounds ahead or by bounds for the least lead."""
     if policy.score is None:
-        stretches = formulas.answer(policy.monotone and horizon >= STRETCHED)
-        return specialise(lazy.lazy, {**bindings, formulas.is_monotone: stretches})
+        stretches = formulas.answer(policy.monotone_in_moments and horizon >= STRETCHED)
+        return specialise(lazy.lazy, {**bindings, formulas.plays_stretches: stretches})
     return specialise(leading.leading, {**bindings, **_kept_parts(policy)})
 
 
