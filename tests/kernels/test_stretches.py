@@ -215,7 +215,7 @@ def outlier():
     passes a power of two.
     """
     rewards = np.random.default_rng(4).uniform(0.0, 2.0, (2, 30_000))
-    rewards[0, :2] = 1.0, 2.0**33 - 10_000.0
+    rewards[0, :2] = 1.0, 2.0**33 - 20_000.0
     rewards[1] = np.where(np.arange(30_000) % 2 == 0, 1000.0, -1000.0)
     return sb.Tape(rewards)
 

@@ -259,10 +259,10 @@ def lazy(game, rewards, tables, arguments, goal, out):
     """Play runs one after the other, with the same results as side by side.
 
     An index lies between its value when last evaluated (``low``) and its value when the bounds expire (``high``). The
-    leader is played for as long as its exact index exceeds the upper bounds of all others; a long lead in stretches,
-    where it certainly does (:mod:`~sharpe_bandits.kernels.stretches`). Then the arms that can lead
-    are evaluated: those evaluated since the bounds were made (``seen``), and then further ones by decreasing upper
-    bound until a bound is below the best index found.
+    leader is played for as long as its exact index exceeds the upper bounds of all others; a long lead is played in
+    stretches where it certainly does (:mod:`~sharpe_bandits.kernels.stretches`). Then the arms that can lead are
+    evaluated: those evaluated since the bounds were made (``seen``), and then further ones by decreasing upper bound
+    until a bound is below the best index found.
     """
     first, runs, horizon, pilot = game
     arms, row_step, _ = rewards
