@@ -144,7 +144,7 @@ def _delays(delay: Any, batch: Any) -> dict[str, Any]:
 def _delay_settings(spec: Spec) -> dict[str, Any]:
     """A study's settings for delayed rewards; empty if rewards are not delayed."""
     delay = spec.delay if isinstance(spec.delay, int) else spec.delay.to_dict()
-    return {"delay": delay, "batch": spec.batch_rounds} if spec.is_late else {}
+    return {"delay": delay, "batch": spec.batch_rounds} if spec.has_delayed_rewards else {}
 
 
 def settings_of(
@@ -337,7 +337,7 @@ def trace(
     run : int, optional
         which run
     kernel : Kernel, optional
-        "auto", or "lazy", "side by side" or "one by one" to force one of them (all make the same choices)
+        "auto", or "lazy", "side by side" or "reference" to force one of them (all make the same choices)
 
     Examples
     --------

@@ -17,7 +17,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -164,16 +164,32 @@ class KernelCache:
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Save a compiled kernel, unless it holds addresses of this process."""
-        from numba.core.serialize import dumps
-
-        path = self._path(signature, result.codegen)
-        if path is None or result.library.has_dynamic_globals or any(not part.can_cache for part in result.lifted):
-            return
         try:
+            from numba.core.serialize import dumps
+
+            path = self._path(signature, result.codegen)
+            if path is None or result.library.has_dynamic_globals or any(not part.can_cache for part in result.lifted):
+                return
             _write(path, packed(dumps(result._reduce())))
             trim(path.parent)
         except OSError as error:
-            _warn(f"{path.parent} cannot be written ({error.strerror})")
+            _warn(f"{self.folder} cannot be written ({error.strerror})")
+        except Exception as error:  # internals of Numba have changed: everything works, but is compiled in each process
+            _warn(f"this version of Numba stores compiled code differently ({type(error).__name__}: {error})")
+
+
+def remembers(name: str) -> bool:
+    """Whether :func:`remember` was called with this name, by this process or an earlier one."""
+    folder = usable_folder()
+    return folder is not None and (folder / f"{name}{_SUFFIX}").is_file()
+
+
+def remember(name: str) -> None:
+    """Keep a name for later processes, if there is a folder to keep it in."""
+    folder = usable_folder()
+    if folder is not None:
+        with suppress(OSError):
+            (folder / f"{name}{_SUFFIX}").touch()
 
 
 def packed(payload: bytes) -> bytes:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 from ..kernels.statistics import ArmRecord
 from ..kernels.streams import normal
-from .base import Parts
 from .scale_free import AnyObjective, ScaleFree, has_zero_variance, named
 
 
@@ -86,8 +85,4 @@ class NPTS(AnyObjective):
 
     @property
     def score(self) -> Callable[..., Any] | None:
-        return None
-
-    @property
-    def parts(self) -> Parts | None:
         return None

@@ -23,7 +23,7 @@ from .. import console
 from ..display import Findings, Shown, Table
 from ..engine.spec import Feedback
 from ..errors import InvalidInputError, unknown
-from ..kernels.holdings import Terms
+from ..kernels.choose import Holding
 from ..policies.base import Policy
 from ..validation import check_keywords, one_of, positive, true_or_false, whole
 from . import statistics
@@ -482,11 +482,13 @@ def replay(
             f"budget={given!r} is for policies that explore and then hold, such as SHSR; none is given: leave it out"
         )
     kept, remarks = (chosen, []) if warm_up else past_their_pilot(chosen, rounds * top, columns)
-    terms = Terms(hold, drawn.warm_rounds, feedback == "full", true_or_false("cost_aware", cost_aware))
+    holding = Holding(top, hold, drawn.warm_rounds, true_or_false("cost_aware", cost_aware), costs)
     plain = top == 1 and hold == 1 and not warm_up and not cost_aware and returns.complete
     table = Judge(returns, rate, costs, drawn)
     found = [
-        play(policy, table, feedback, runs, budget) if plain else held_by(policy, table, terms, top, runs)
+        play(policy, table, feedback, runs, budget)
+        if plain
+        else held_by(policy, table, holding, feedback == "full", runs)
         for policy in kept
     ]
     beside, doubts = benchmarks(table, runs if drawn.varied else 1, top)
