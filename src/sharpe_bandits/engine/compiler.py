@@ -275,7 +275,7 @@ def _versions() -> tuple[str, ...]:
 
 
 #: Packages whose errors are not a formula's.
-_COMPILERS = ("numba", "llvmlite")
+_COMPILERS = {"numba", "llvmlite"}
 
 
 def is_raised_by_formula(error: BaseException) -> bool:
@@ -283,9 +283,10 @@ def is_raised_by_formula(error: BaseException) -> bool:
 
     To be called where the kernel was called: compiled code leaves no further frame, or one of the formula's own file.
     """
-    modules = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
-    package = modules[-1].partition(".")[0]
-    return len(modules) == 1 or package not in (*_COMPILERS, __name__.partition(".")[0])
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    packages = [frame.f_globals.get("__name__", "").partition(".")[0] for frame in frames]
+    own = len(packages) > 1 and packages[-1] == __name__.partition(".")[0]
+    return not own and _COMPILERS.isdisjoint(packages)
 
 
 def target() -> tuple[str, str]:
