@@ -121,7 +121,7 @@ def simulate(
         Spec(policy, environment, horizon, runs, seed, times, source, feedback=feedback, **delays)
         for policy in _listed(policies)
     ]
-    _check_memory(specs[0], len(specs))
+    check_memory(specs[0], len(specs))
     for spec in specs:
         prepare(spec)
     results = run_specs(specs, engine, chunk, watch=lambda tasks, engine: _bar(progress, tasks, engine))
@@ -276,7 +276,7 @@ def identify(
     budget = whole("max_budget", max_budget, 2, LARGEST_HORIZON)
     engine = engine_of(workers, executor)
     specs = [Spec(policy, environment, budget, runs, seed, ()) for policy in listed]
-    _check_memory(specs[0], len(specs))
+    check_memory(specs[0], len(specs))
     for spec in specs:
         prepare(spec)
     results = run_specs(specs, engine, chunk)
@@ -363,7 +363,7 @@ def trace(
         raise InvalidInputError(
             f"choices and rewards of {horizon} rounds would take {12 * horizon / 2**30:.1f} GiB; shorten the horizon"
         )
-    _check_memory(spec)
+    check_memory(spec)
     prepare(spec)
     ((_, chunk),) = on_threads([spec], 1, lambda spec: run_chunk(spec, run, 1, trace=True))
     played = int(chunk.final.sum())
@@ -388,7 +388,8 @@ def checkpoint_times(checkpoints: int | Iterable[int], horizon: int, switches: t
     return tuple(sorted({*(whole("checkpoint", t, 1, horizon) for t in listed), *switches, horizon}))
 
 
-def _check_memory(spec: Spec, policies: int = 1) -> None:
+def check_memory(spec: Spec, policies: int = 1) -> None:
+    """Raise if the rewards or the results of so many policies like this one do not fit into memory."""
     pregenerated = 8 * spec.horizon * spec.environment.K
     if spec.environment.pregenerated and pregenerated > _MEMORY:
         raise InvalidInputError(

@@ -24,8 +24,9 @@ from ..simulation import LARGEST_HORIZON
 from ..validation import is_number, whole
 from . import catalogue
 from .expressions import evaluate
-from .toml_lines import Place
 
+#: Keys and list indices from the top to an entry: ``("policies", 1, "kind")``.
+Place = tuple[str | int, ...]
 #: Top-level keys of a description.
 KEYS = (
     "title", "metric", "horizon", "arms", "clock", "switches", "objective", "policies", "sweep", "cases", "let",
@@ -38,8 +39,8 @@ _BY_KIND = ("arms", "clock", "switches", "objective", "policies")
 _WORDS = ("name", "form", "confidence")
 #: Keys that all cases of an experiment share.
 _SHARED = ("title", "metric", "checkpoints", "sweep", "cases", "runs", "seed")
-#: Maximum numbers of cases of an experiment, arms of a case, arms of all cases, and policies of all cases.
-MOST_CASES, MOST_ARMS, MOST_ARMS_IN_ALL, MOST_POLICIES_IN_ALL = 1000, 10_000, 50_000, 5000
+#: Maximum numbers of cases of an experiment, and of arms of a case: more are mistakes in a sweep or in repeat.
+MOST_CASES, MOST_ARMS = 1000, 10_000
 #: Maximum number of checkpoints of a curve.
 MOST_CHECKPOINTS = 10_000
 _PARTS = {"arms": catalogue.arms, "policies": catalogue.policies, "objective": catalogue.objectives}
@@ -122,7 +123,6 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
     with at("checkpoints"):
         whole("checkpoints", description.get("checkpoints", 1), 1, MOST_CHECKPOINTS)
     found: dict[str, Case] = {}
-    arms = policies = 0
     for number, case in enumerate(table):
         for values in itertools.product(*sweep.values()):
             swept = dict(zip(sweep, values, strict=True))
@@ -143,16 +143,6 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
                     *(("cases", number) if number else ("sweep",)),
                 )
             found[made.label] = made
-            arms, policies = arms + made.environment.K, policies + len(made.policies)
-            for count, most, what in (
-                (arms, MOST_ARMS_IN_ALL, "arms"), (policies, MOST_POLICIES_IN_ALL, "policies"),
-            ):  # fmt: skip
-                if count > most:
-                    raise DescriptionError(
-                        f"all cases together have more than {most:,} {what}; shorten the lists of sweep or cases, or "
-                        "make several files",
-                        "sweep" if sweep else "cases",
-                    )
     return list(found.values())
 
 

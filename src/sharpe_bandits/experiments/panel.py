@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ..engine.spec import Spec
 from ..results import Compared, Metric
-from ..simulation import checkpoint_times
+from ..simulation import check_memory, checkpoint_times
 from ..study import Study
 from .description import Case
 
@@ -78,13 +78,15 @@ class Panel:
         return f"{self.id}-{self.profile}" if self.profile else self.id
 
     def spec(self, runs: int, seed: int) -> PanelSpec:
-        """What has to be simulated."""
+        """What has to be simulated; raises if its results do not fit into memory."""
         runs = min(runs, self.max_runs or runs)
         specs = []
         often = [runs] * len(self.cases) + [long_runs(runs)] * len(self.long_cases)
         for case, count in zip((*self.cases, *self.long_cases), often, strict=True):
             times = checkpoint_times(self.checkpoints, case.horizon, case.environment.switches)
             specs.append([Spec(p, case.environment, case.horizon, count, seed, times) for p in case.policies])
+            for spec in specs[-1][:1]:
+                check_memory(spec, sum(len(c.policies) for c in self.cases))
         return PanelSpec(self, runs, seed, specs)
 
 
