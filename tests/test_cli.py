@@ -339,7 +339,7 @@ def test_mistakes_in_the_numbers(here, capsys, arguments, told):
     assert not (here / "out").exists()
 
 
-@pytest.mark.parametrize("library", ["matplotlib", "plotly", "jinja2"])
+@pytest.mark.parametrize("library", ["matplotlib", "jinja2"])
 def test_a_missing_library_is_named_with_its_remedy(here, capsys, monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, None)
     _, err = said(capsys, "run", "mine.toml", status=2)

@@ -62,7 +62,7 @@ def test_without_dates_rows_are_counted(tmp_path):
     returns = sb.read_returns(g.normal(0, 0.01, (30, 2)), kind="returns", periods_per_year=12, names=["a", "b"])
     sb.replay(returns, "SF-UCB").report(tmp_path)
     assert (tmp_path / "wealth.csv").read_text().splitlines()[1].startswith("1,")
-    assert '"text":"rows"' in (tmp_path / "replay.html").read_text()
+    assert ">rows</text>" in (tmp_path / "replay.html").read_text()
 
 
 def test_conventions_stand_beside_every_figure(played, folder):

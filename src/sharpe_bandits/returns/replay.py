@@ -349,12 +349,12 @@ class Replay(Shown):
             "players": [player.to_dict() for player in self.players],
         }
 
-    def plot(self, interactive: bool = False) -> Any:
-        """Wealth over time, in matplotlib, or in plotly if ``interactive``; needs the extra ``report``."""
-        from ..charts import draw
+    def plot(self) -> Any:
+        """Wealth over time, drawn by matplotlib (the extra ``report``)."""
+        from ..charts import render_matplotlib
         from ..report.replay import wealth
 
-        return draw(wealth(self), interactive)
+        return render_matplotlib(wealth(self))
 
     def report(self, folder: str | Path) -> Path:
         """Write ``replay.html``, ``.csv`` and ``.json``, ``wealth.csv``, and figures; needs the extra ``report``.
