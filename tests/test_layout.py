@@ -102,7 +102,6 @@ THROUGH = {
     "call_tree.py": "test_fingerprints.py",
     "campaigns/interface.py": "campaigns/test_campaign.py",
     "campaigns/ledger.py": "campaigns/test_journal.py",
-    "charts/description.py": "charts/test_render_matplotlib.py",
     "kernels/side_by_side.py": "kernels/test_lazy.py",
     "planning/needs.py": "planning/test_search.py",
 }

@@ -18,8 +18,8 @@ from .display import html_table
 from .engine.spec import Chunk, Feedback, Kernel, Source, Spec, prepare, run_chunk
 from .errors import InvalidInputError, shown
 from .executors import Advance, Engine, Store, Task, engine_of, on_threads
-from .policies.base import Policy, Setting, check_policy
-from .results import Metric, PolicyResult, merge
+from .policies.base import Policy, check_policy
+from .results import PolicyResult, merge
 from .study import Study
 from .validation import check_keywords, is_whole, one_of, whole
 
@@ -28,12 +28,6 @@ LARGEST_HORIZON = 10**9
 _MEMORY = 4 * 2**30
 #: Maximum numbers of runs and checkpoints, independent of memory.
 _RUNS, _CHECKPOINTS = 10**12, 10**6
-#: The metric that policies are ranked by, per setting.
-_RANKED_BY: dict[Setting, Metric] = {
-    "regret": "regret",
-    "fixed budget": "error",
-    "fixed confidence": "stopping time",
-}
 #: Where an objective belongs.
 _OBJECTIVE = (
     "policies have their own, as in ScaleFreeUCB(objective=...), and results are judged by any objective afterwards, "
@@ -125,7 +119,7 @@ def simulate(
     for spec in specs:
         prepare(spec)
     results = run_specs(specs, engine, chunk, watch=lambda tasks, engine: _bar(progress, tasks, engine))
-    ranked_by = {_RANKED_BY[spec.policy.setting] for spec in specs}
+    ranked_by = {spec.policy.default_metric for spec in specs}
     return Study(
         {result.name: result for result in results},
         settings_of(environment, horizon, runs, seed, source, feedback, engine.machines) | _delay_settings(specs[0]),
@@ -355,7 +349,7 @@ def trace(
     one_of("source", source, get_args(Source))
     one_of("kernel", kernel, get_args(Kernel))
     one_of("feedback", feedback, get_args(Feedback))
-    checkpoints = () if policy.setting == "fixed confidence" else (horizon,)
+    checkpoints = () if policy.stops_itself else (horizon,)
     spec = Spec(
         policy, environment, horizon, run + 1, seed, checkpoints, source, kernel, feedback, **_delays(delay, batch)
     )
