@@ -13,7 +13,7 @@ from ..errors import InvalidInputError
 from ..names import check_name, printable, shorten
 from ..results import Metric
 from ..validation import one_of, whole
-from .description import KEYS, Case, DescriptionError, Place, at, cases, misnamed
+from .description import KEYS, Case, DescriptionError, Place, at, cases, unknown_key
 
 _RUN_KEYS = {"runs": 10_000, "seed": 1}
 _METRICS: tuple[Metric, ...] = ("regret", "error")
@@ -40,7 +40,7 @@ def read(path: str | os.PathLike[str], runs: int | None = None, seed: int | None
     except (ValueError, RecursionError) as error:  # also numbers with too many digits
         raise InvalidInputError(f"{file} is not TOML: {error}") from None
     try:
-        return _understood(content, file.stem, runs, seed)
+        return _experiment(content, file.stem, runs, seed)
     except DescriptionError as error:
         raise InvalidInputError(f"{file}, {_in_words(error.place)}: {error.message}") from None
 
@@ -66,10 +66,10 @@ def _text(file: Path) -> str:
         raise InvalidInputError(f"{str(file)!r} cannot be read ({error})") from None
 
 
-def _understood(content: dict[str, Any], name: str, runs: int | None, seed: int | None) -> ExperimentFile:
+def _experiment(content: dict[str, Any], name: str, runs: int | None, seed: int | None) -> ExperimentFile:
     for key in content:
         if key not in (*KEYS, *_RUN_KEYS):
-            raise misnamed("key", key, (*KEYS, *_RUN_KEYS), key)
+            raise unknown_key("key", key, (*KEYS, *_RUN_KEYS), key)
     settings = {key: content.pop(key, default) for key, default in _RUN_KEYS.items()}
     settings |= {key: value for key, value in (("runs", runs), ("seed", seed)) if value is not None}
     bounds: dict[str, tuple[int, int]] = {"runs": (2, 10**12), "seed": (0, 2**64 - 1)}

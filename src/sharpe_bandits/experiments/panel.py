@@ -89,8 +89,8 @@ class Panel:
         for case, count in zip((*self.cases, *self.long_cases), often, strict=True):
             times = checkpoint_times(self.checkpoints, case.horizon, case.environment.switches)
             specs.append([Spec(p, case.environment, case.horizon, count, seed, times) for p in case.policies])
-            for spec in specs[-1][:1]:
-                check_memory(spec, sum(len(c.policies) for c in self.cases))
+            if case.policies:
+                check_memory(specs[-1][0], sum(len(c.policies) for c in self.cases))
         return PanelSpec(self, runs, seed, specs)
 
 
