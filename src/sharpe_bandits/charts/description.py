@@ -50,7 +50,7 @@ class Series:
     legend : bool, optional
         whether it has its own entry in the legend
     tip : str, optional
-        text that a page shows when the mouse is over it; by default the name
+        text that a page shows when the mouse is over it; by default the name and the last value
     """
 
     name: str

@@ -103,10 +103,18 @@ def _with_tips(svg: str, figure: Figure | Heatmap) -> str:
     for r, row in enumerate(rows):
         for c, chart in enumerate(row):
             for k, series in enumerate(chart.series):
-                tip = "\n".join(map(printable, (series.tip or series.name).split("\n")))
+                tip = "\n".join(map(printable, (series.tip or _tip(series)).split("\n")))
                 for id in (f"series-{r}-{c}-{k}", f"series-{r}-{c}-{k}-band"):
                     svg = svg.replace(f'<g id="{id}">', f'<g id="{id}"><title>{escape(tip)}</title>', 1)
     return svg
+
+
+def _tip(series: Series) -> str:
+    """The name of a series and, if it is a curve, its last value and the interval of it."""
+    if series.dash is None or not len(series.mean):
+        return series.name
+    interval = f" [{series.low[-1]:.4g}, {series.high[-1]:.4g}]" if len(series.low) else ""
+    return f"{series.name}: {series.mean[-1]:.4g}{interval} at the end"
 
 
 @contextmanager

@@ -133,10 +133,11 @@ def rates(title: str, rows: Rows, promised: float) -> Figure:
         own = [row for row in rows if row["policy"] == name]
         colour, marker = look(number)
         at = [places[row["case"]] + 0.1 * (number - 2.5) for row in own]
+        said = (f"{row['case']}: {row['mean']:.4g} [{row['low']:.4g}, {row['high']:.4g}]" for row in own)
         series.append(
             Series(
                 name=name.replace("_", "-"), colour=colour, at=at, **_numbers(own), bars=True, marker=marker, size=4,
-                dash=None,
+                dash=None, tip="\n".join([name, *said]),
             )
         )  # fmt: skip
     chart = Chart(

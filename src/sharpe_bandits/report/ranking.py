@@ -79,10 +79,12 @@ def figure(ranking: Ranking) -> Figure:
 
 def _intervals(ranking: Ranking, what: str, label: str, rules: list[Rule], shares: bool = False) -> Chart:
     columns = ranking.columns[:DRAWN]
+    values = [(c.name, *(getattr(c, f"{what}{end}") for end in ("", "_low", "_high"))) for c in columns]
     series = Series(
         name=label, colour=PALETTE[0], at=range(len(columns)), dash=None, marker="circle", size=5.5, width=2.2,
-        bars=True, legend=False, mean=[getattr(c, what) for c in columns],
-        low=[getattr(c, f"{what}_low") for c in columns], high=[getattr(c, f"{what}_high") for c in columns],
+        bars=True, legend=False, mean=[mean for _, mean, _, _ in values], low=[low for _, _, low, _ in values],
+        high=[high for _, _, _, high in values],
+        tip="\n".join(f"{name}: {mean:.4g} [{low:.4g}, {high:.4g}]" for name, mean, low, high in values),
     )  # fmt: skip
     places = Axis(
         scale="places",
