@@ -244,7 +244,7 @@ def _listing(options: argparse.Namespace) -> None:
     console.show(table)
     if options.what == "policies":
         print("Every policy takes name; index policies take pilot_fraction or pilot_pulls.")
-        stopping = [e.kind for e in catalogue.policies().values() if e.make.setting == "fixed confidence"]
+        stopping = [e.kind for e in catalogue.policies().values() if e.make.stops_itself]
         print(
             f"{' and '.join(stopping)} have a fixed confidence: for sb.identify and live agents, not experiment files."
         )

@@ -1,4 +1,4 @@
-"""Atomic writing of files, and strict reading of JSON."""
+"""Atomic writing of files, with checksums, and strict reading of JSON."""
 
 from __future__ import annotations
 
@@ -44,6 +44,21 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write_checked(path: Path, kind: bytes, content: bytes) -> None:
+    """Write content atomically with its checksum; ``kind`` is the first line of the file, its format."""
+    write_atomically(path, kind + hashlib.sha256(content).digest() + content)
+
+
+def read_checked(path: Path, kind: bytes) -> bytes | None:
+    """The content that :func:`write_checked` wrote; None if the file is missing, damaged or of another kind."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    digest, content = data[len(kind) : len(kind) + 32], data[len(kind) + 32 :]
+    return content if data.startswith(kind) and hashlib.sha256(content).digest() == digest else None
 
 
 def write_all(folder: Path, files: Mapping[str, bytes]) -> None:

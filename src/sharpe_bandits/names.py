@@ -68,11 +68,6 @@ def plain_text(text: str) -> str:
     return printable(text).replace("$", r"\$")
 
 
-def plotly_text(text: str) -> str:
-    """Text for plotly, which takes tags and entities for markup."""
-    return printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
 def csv_cell(value: Any) -> Any:
     """A cell for CSV: text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay."""
     return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value

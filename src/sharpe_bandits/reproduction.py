@@ -11,24 +11,25 @@ import json
 import platform
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from .charts.render_matplotlib import pictures
 from .errors import InvalidInputError, UnreadableDataError
 from .executors import Engine, cores, engine_of
 from .experiments.panel import Panel, PanelResult, PanelSpec
 from .experiments.runner import Progress, run_panels
 from .experiments.store import ChunkStore, digest
+from .experiments.verdicts import Verdict
 from .files import from_json, to_json, write_atomically
 from .machines import processor
 from .paper import claims, theory_check
-from .paper.claims import Verdict
 from .report.document import check_libraries
-from .report.drawing import Drawing
-from .report.folder import FIGURES, write
-from .report.page import Content
-from .report.panels import panel_figure
+from .report.folder import write
+from .report.page import Content, Section
 from .versions import sources, versions
 
 _SETTINGS = "settings.json"
@@ -86,18 +87,23 @@ def run_job(
     results = run_panels(specs, engine, store, progress)
     simulated = time.perf_counter() - started
     say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
-    rows, findings = {}, theory_check.Findings()
-    with Drawing(out / FIGURES) as drawing:  # while everything else is done
+    rows, drawn, findings = {}, {}, theory_check.Findings()
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # drawing holds the GIL, and so does measuring
         for result in results:
             theory_check.examine(result, findings, job.runs, job.seed)
             key = result.panel.key
             rows[key] = result.rows() + findings.rows[key]
-            drawing.add(key, panel_figure(result, rows[key]))
+            drawn[key] = pool.submit(pictures, result.figure(rows[key]))
         verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
         verdicts.sort(key=lambda v: _order(v, job.panels))
-        facts = {"runs": job.runs, "seed": job.seed}
-        write(Content(job.title, job.lead, results, rows, verdicts, findings.tables, facts=facts), out)
-        write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))
+        sections = [
+            Section(p.id, result.studies, rows[p.key], drawn[p.key].result(), p.profile, p.title, p.compares, p.note)
+            for result in results
+            for p in [result.panel]
+        ]
+    facts = {"runs": job.runs, "seed": job.seed}
+    write(Content(job.title, job.lead, sections, verdicts, findings.tables, facts=facts), out)
+    write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))
     seconds = {
         "simulated": round(simulated, 2),
         "total": round(time.perf_counter() - started, 2),

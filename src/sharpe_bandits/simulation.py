@@ -18,8 +18,8 @@ from .display import html_table
 from .engine.spec import Chunk, Feedback, Kernel, Source, Spec, prepare, run_chunk
 from .errors import InvalidInputError, shown
 from .executors import Advance, Engine, Store, Task, engine_of, on_threads
-from .policies.base import Policy, Setting, check_policy
-from .results import Metric, PolicyResult, merge
+from .policies.base import Policy, check_policy
+from .results import PolicyResult, merge
 from .study import Study
 from .validation import check_keywords, is_whole, one_of, whole
 
@@ -28,12 +28,6 @@ LARGEST_HORIZON = 10**9
 _MEMORY = 4 * 2**30
 #: Maximum numbers of runs and checkpoints, independent of memory.
 _RUNS, _CHECKPOINTS = 10**12, 10**6
-#: The metric that policies are ranked by, per setting.
-_RANKED_BY: dict[Setting, Metric] = {
-    "regret": "regret",
-    "fixed budget": "error",
-    "fixed confidence": "stopping time",
-}
 #: Where an objective belongs.
 _OBJECTIVE = (
     "policies have their own, as in ScaleFreeUCB(objective=...), and results are judged by any objective afterwards, "
@@ -121,11 +115,11 @@ def simulate(
         Spec(policy, environment, horizon, runs, seed, times, source, feedback=feedback, **delays)
         for policy in _listed(policies)
     ]
-    _check_memory(specs[0], len(specs))
+    check_memory(specs[0], len(specs))
     for spec in specs:
         prepare(spec)
     results = run_specs(specs, engine, chunk, watch=lambda tasks, engine: _bar(progress, tasks, engine))
-    ranked_by = {_RANKED_BY[spec.policy.setting] for spec in specs}
+    ranked_by = {spec.policy.default_metric for spec in specs}
     return Study(
         {result.name: result for result in results},
         settings_of(environment, horizon, runs, seed, source, feedback, engine.machines) | _delay_settings(specs[0]),
@@ -276,7 +270,7 @@ def identify(
     budget = whole("max_budget", max_budget, 2, LARGEST_HORIZON)
     engine = engine_of(workers, executor)
     specs = [Spec(policy, environment, budget, runs, seed, ()) for policy in listed]
-    _check_memory(specs[0], len(specs))
+    check_memory(specs[0], len(specs))
     for spec in specs:
         prepare(spec)
     results = run_specs(specs, engine, chunk)
@@ -355,7 +349,7 @@ def trace(
     one_of("source", source, get_args(Source))
     one_of("kernel", kernel, get_args(Kernel))
     one_of("feedback", feedback, get_args(Feedback))
-    checkpoints = () if policy.setting == "fixed confidence" else (horizon,)
+    checkpoints = () if policy.stops_itself else (horizon,)
     spec = Spec(
         policy, environment, horizon, run + 1, seed, checkpoints, source, kernel, feedback, **_delays(delay, batch)
     )
@@ -363,7 +357,7 @@ def trace(
         raise InvalidInputError(
             f"choices and rewards of {horizon} rounds would take {12 * horizon / 2**30:.1f} GiB; shorten the horizon"
         )
-    _check_memory(spec)
+    check_memory(spec)
     prepare(spec)
     ((_, chunk),) = on_threads([spec], 1, lambda spec: run_chunk(spec, run, 1, trace=True))
     played = int(chunk.final.sum())
@@ -388,7 +382,8 @@ def checkpoint_times(checkpoints: int | Iterable[int], horizon: int, switches: t
     return tuple(sorted({*(whole("checkpoint", t, 1, horizon) for t in listed), *switches, horizon}))
 
 
-def _check_memory(spec: Spec, policies: int = 1) -> None:
+def check_memory(spec: Spec, policies: int = 1) -> None:
+    """Raise if the rewards or the results of so many policies like this one do not fit into memory."""
     pregenerated = 8 * spec.horizon * spec.environment.K
     if spec.environment.pregenerated and pregenerated > _MEMORY:
         raise InvalidInputError(

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TextIO, cast
 
-from ..engine.ahead import compiled_ahead
 from ..engine.spec import Spec, prepare
 from ..executors import Advance, Engine, Task
 from ..results import Metric
@@ -51,9 +50,7 @@ def run_panels(
 
             yield advance
 
-    listed = list(specs.values())
-    with compiled_ahead(listed, engine.workers):
-        results = dict(zip(specs, run_specs(listed, engine, None, store, timed), strict=True))
+    results = dict(zip(specs, run_specs(list(specs.values()), engine, None, store, timed), strict=True))
     finished = []
     for panel in panels:
         all_cases = (*panel.panel.cases, *panel.panel.long_cases)

@@ -10,23 +10,19 @@ import numpy as np
 
 from .. import theory
 from ..arms.bandit import Bandit
-from ..arms.environment import Environment
-from ..charts.tidy_rows import ANY_POLICY, LOWER_BOUND
 from ..display import Table
-from ..errors import InvalidInputError
 from ..experiments.description import Case
-from ..experiments.panel import PanelResult
+from ..experiments.panel import PROMISED_RATE, PanelResult
+from ..experiments.verdicts import CONFIDENCE, FAILS, HOLDS, UNDECIDED, Evidence, Verdict, together
 from ..metrics import Estimate, wilson
-from ..objectives import RSSR, Objective, Sharpe, Variance
+from ..objectives import Sharpe, Variance
 from ..policies.elimination import SHVV
 from ..results import PolicyResult
 from ..simulation import simulate
 from ..study import Study
 from ..theory.bound import Form, Judgement, within
-from .claims import CONFIDENCE, FAILS, HOLDS, UNDECIDED, Evidence, Verdict, together
 
-#: Violation rate that each inequality of the coverage panel allows, and number of samples.
-LEVEL = 0.1
+#: Number of samples of the coverage panel.
 SAMPLES = 20_000
 #: What happens to an arm with bad luck at first, by policy.
 _MISLED = {
@@ -54,7 +50,7 @@ def _bounds_table() -> Table:
 def _growth_table() -> Table:
     return Table(
         [
-            "panel", "profile", "policy", "case", "horizon", "slope of ln t", "s.e.", "lower bound", "p", "s.e. of p",
+            "panel", "profile", "policy", "case", "horizon", "slope of ln t", "s.e.", "p", "s.e. of p",
             "linear part", "s.e. of it", "locked in at 10%", "verdict",
         ],
         [],
@@ -65,8 +61,7 @@ def _growth_table() -> Table:
         "a + b t^p fits best (0 stands for ln t, negative values for regret that levels off). The claim holds if, with "
         "99% confidence, the linear part is below a tenth and p below 0.1: regret is at most logarithmic. It fails if, "
         "with 99% confidence, the linear part is above a tenth. A run is locked in at 10% if the best arms got less "
-        "than that share of the pulls in its second half. The lower bound is the slope below which the regret of no "
-        "policy can stay for ever (Burnetas and Katehakis, rewards within the common support of the arms).",
+        "than that share of the pulls in its second half.",
         "growth",
     )  # fmt: skip
 
@@ -79,31 +74,21 @@ class Findings:
     verdicts: list[Verdict] = field(default_factory=list)
     bounds: Table = field(default_factory=_bounds_table)
     growth: Table = field(default_factory=_growth_table)
-    #: Constants of lower bounds so far: a case, a longer one and their like in the other profile have the same.
-    _constants: dict[tuple[Environment, Objective], float | None] = field(default_factory=dict)
 
     @property
     def tables(self) -> list[Table]:
         """The tables that have rows."""
         return [table for table in (self.bounds, self.growth) if table.rows]
 
-    def lower_bound(self, case: Case) -> float | None:
-        """The constant of the asymptotic lower bound on regret; None if none is known."""
-        key = case.environment, case.objective
-        if key not in self._constants:
-            self._constants[key] = _lower_bound(*key)
-        return self._constants[key]
-
 
 def examine(f: PanelResult, findings: Findings, runs: int, seed: int) -> None:
     """Compare a panel with theory, and add the findings."""
-    rows = findings.rows[f.panel.key] = []
+    findings.rows[f.panel.key] = []
     if f.panel.metric == "coverage":
         _coverage(f, seed, findings)
         return
     _bounds(f, findings)
     if f.panel.metric == "regret":
-        rows += _lower_bound_rows(f, findings)
         _growth(f, findings)
     if f.panel.profile and f.panel.claims and not f.panel.cites:  # a panel of the paper
         _same_arm(f, runs, seed, findings)
@@ -171,32 +156,6 @@ def _bounds(f: PanelResult, findings: Findings) -> None:
         findings.verdicts.append(_verdict(f, "bound", says, verdict, judged, why))
 
 
-def _lower_bound_rows(f: PanelResult, findings: Findings) -> list[dict[str, Any]]:
-    """The asymptotic lower bound C ln t for any policy, if the arms have a common bounded support."""
-    rows = []
-    for case, study in zip(f.panel.cases, f.studies, strict=True):
-        constant = findings.lower_bound(case)
-        if constant is None:
-            continue
-        for t in study.checkpoints:
-            value = constant * float(np.log(t))
-            numbers = {"t": int(t), "metric": LOWER_BOUND, "mean": value, "se": 0.0, "low": value, "high": value}
-            rows.append(_row(f, study, ANY_POLICY, study.runs, numbers))
-    return rows
-
-
-def _lower_bound(environment: Environment, objective: Objective) -> float | None:
-    if not isinstance(environment, Bandit) or not isinstance(objective, RSSR):
-        return None
-    if not all(np.isfinite(arm.support).all() for arm in environment.arms):
-        return None
-    try:
-        found = theory.lower_bound(environment, objective.L, risk_free=objective.risk_free, signed=objective.signed)
-    except InvalidInputError:
-        return None  # a density that cannot be integrated must not fail a user's experiment
-    return float(found.constant) if np.isfinite(found.constant) else None
-
-
 def _bound_rows(f: PanelResult, case: Case, study: Study, policy: Any, forms: list[Form]) -> list[dict[str, Any]]:
     """Bounds as tidy rows, form by form, at the times where they are not vacuous."""
     times = study.checkpoints if f.panel.metric == "regret" else study.checkpoints[-1:]
@@ -244,7 +203,7 @@ def _growth(f: PanelResult, findings: Findings) -> None:
         table.rows.append(
             [
                 panel.id, panel.profile, name, case.label, case.horizon, slope.mean, slope.se,
-                findings.lower_bound(case), power.mean, power.se, part.mean, part.se, locked, verdict,
+                power.mean, power.se, part.mean, part.se, locked, verdict,
             ]
         )  # fmt: skip
         fit = f"p = {power.mean:.2f} ± {power.se:.2f}, {locked:.1%} of the runs locked in at 10%"
@@ -317,7 +276,7 @@ Measured = tuple[str, str, float, Estimate, Judgement]
 def _inequalities(bandit: Bandit, case: Case, seed: int) -> Iterator[Measured]:
     """The concentration inequalities on every arm: how often an estimate is outside its width."""
     for found in theory.coverage(
-        bandit, case.horizon, case.names["L"], samples=SAMPLES, level=LEVEL, seed=seed, confidence=CONFIDENCE
+        bandit, case.horizon, case.names["L"], samples=SAMPLES, level=PROMISED_RATE, seed=seed, confidence=CONFIDENCE
     ):
         place = f"{bandit.arms[found.arm]!r}, {case.label}"
         yield f"{found.statistic}, {found.form}", place, found.promise, found.rate, found.verdict

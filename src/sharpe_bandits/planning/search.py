@@ -173,7 +173,7 @@ def _players(
         return problem.policies()
     players: list[EliminationPolicy] = listed(policies)
     for player in players:
-        if check_policy(player).setting != "fixed budget" or player.n_recommended != 1:
+        if not check_policy(player).has_fixed_budget or player.n_recommended != 1:
             raise InvalidInputError(f"{player.name} is not a fixed-budget policy for one best arm, such as SHSR(L=...)")
     if not players:
         raise InvalidInputError("there is no policy to plan for; pass at least one")

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 #: The paper that this library implements.
 PAPER = "Khurshid, Abdulla & Ghatak, Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits"
 
-#: What a policy is for: low regret over a horizon, best-arm identification with a fixed budget or fixed confidence.
-Setting = Literal["regret", "fixed budget", "fixed confidence"]
 #: Pulls of an arm after which a policy checks whether it can handle its rewards.
 MIN_PULLS_FOR_WARNING = 10
 #: How a policy forgets that forgets nothing: see :attr:`IndexPolicy.forgetting`.
@@ -49,8 +47,14 @@ class Policy:
     citation: ClassVar[str]
     #: The name of its adapter in :mod:`sharpe_bandits.engine.families`.
     family: ClassVar[str]
-    #: What it is for.
-    setting: ClassVar[Setting]
+    #: The metric that it is ranked by unless another is asked for.
+    default_metric: ClassVar[Literal["regret", "error", "stopping time"]]
+    #: Whether it plays for low regret, until the horizon.
+    minimises_regret: ClassVar[bool] = False
+    #: Whether it identifies best arms with a fixed budget: all of its rounds explore.
+    has_fixed_budget: ClassVar[bool] = False
+    #: Whether it identifies best arms with a fixed confidence: a run ends when the policy is sure.
+    stops_itself: ClassVar[bool] = False
     #: Every concrete policy class by its class name.
     kinds: ClassVar[dict[str, type[Policy]]] = {}
 
@@ -189,7 +193,8 @@ class IndexPolicy(Policy):
     """
 
     family: ClassVar[str] = "index"
-    setting: ClassVar[Setting] = "regret"
+    default_metric = "regret"
+    minimises_regret: ClassVar[bool] = True
     #: Whether the formula is a user's own, which must be checked before use.
     users_own: ClassVar[bool] = False
     #: Pulls per arm before the index is defined (two if it uses the variance).
@@ -282,7 +287,8 @@ class EliminationPolicy(Policy):
     """Plays in phases, drops the arms with the lowest estimated objective after each, and recommends the remaining."""
 
     family: ClassVar[str] = "phases"
-    setting: ClassVar[Setting] = "fixed budget"
+    default_metric = "error"
+    has_fixed_budget: ClassVar[bool] = True
     #: How a phase's pulls are shared among the undecided arms: a plain function, bound to
     #: :func:`sharpe_bandits.kernels.formulas.share`. A policy that shares unequally keeps its samples.
     share = staticmethod(share_equally)
@@ -345,7 +351,8 @@ class FixedConfidencePolicy(Policy):
     #: Which arms are played before arms are judged again: a plain function, bound to
     #: :func:`sharpe_bandits.kernels.formulas.turns`.
     turns = staticmethod(in_turn)
-    setting: ClassVar[Setting] = "fixed confidence"
+    default_metric = "stopping time"
+    stops_itself: ClassVar[bool] = True
 
     delta: float = field(default=0.05, kw_only=True)
     pilot_pulls: int = field(default=32, kw_only=True)

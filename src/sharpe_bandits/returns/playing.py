@@ -344,7 +344,7 @@ def held_by(policy: Policy, table: Judge, holding: Holding, full: bool, runs: in
 
 def play(policy: Policy, table: Judge, feedback: Feedback, runs: int, budget: int) -> Player:
     paths, names = table.paths, table.returns.names
-    explores = policy.setting == "fixed budget"
+    explores = policy.has_fixed_budget
     horizon = budget if explores else paths.rounds
     spec = Spec(policy, paths, horizon, runs, paths.seed, (horizon,), feedback=feedback)
     prepare(spec)

@@ -349,12 +349,12 @@ class Replay(Shown):
             "players": [player.to_dict() for player in self.players],
         }
 
-    def plot(self, interactive: bool = False) -> Any:
-        """Wealth over time, in matplotlib, or in plotly if ``interactive``; needs the extra ``report``."""
-        from ..charts import draw
+    def plot(self) -> Any:
+        """Wealth over time, drawn by matplotlib (the extra ``report``)."""
+        from ..charts import render_matplotlib
         from ..report.replay import wealth
 
-        return draw(wealth(self), interactive)
+        return render_matplotlib(wealth(self))
 
     def report(self, folder: str | Path) -> Path:
         """Write ``replay.html``, ``.csv`` and ``.json``, ``wealth.csv``, and figures; needs the extra ``report``.
@@ -477,7 +477,7 @@ def replay(
     given, budget = budget, rounds // 2 if budget is None else whole("budget", budget, 1, rounds)
     rate_of_round = (1 + rate) ** (drawn.length / drawn.rounds) - 1 if drawn.rounds < drawn.length else rate
     chosen = chosen_policies(policies, drawn.rounds, returns.names, L, rate_of_round, feedback)
-    if given is not None and not any(policy.setting == "fixed budget" for policy in chosen):
+    if given is not None and not any(policy.has_fixed_budget for policy in chosen):
         raise InvalidInputError(
             f"budget={given!r} is for policies that explore and then hold, such as SHSR; none is given: leave it out"
         )

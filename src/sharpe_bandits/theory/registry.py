@@ -11,7 +11,7 @@ from ..policies.base import Policy, check_policy
 from ..policies.elimination import SHSR, SHVV, SuRSR
 from ..policies.ucb_sharpe import UCBRSSR, UCBSRLike
 from ..policies.ucb_vv import UCBVV
-from .bound import Bound
+from .bound import Bound, Form
 from .error_bounds import shsr_error, shvv_error, sursr_error
 from .regret_bounds import ucb_rssr_regret, ucb_sr_like_regret, ucb_vv_regret
 
@@ -21,10 +21,10 @@ def _ucb_vv(policy: Any, bandit: Bandit, rounds: int, horizon: int) -> list[Boun
     return [ucb_vv_regret(bandit, rounds, form, pilot=pilot) for form in ("printed", "repaired")]
 
 
-def _ucb_sharpe(function: Callable[..., Bound]) -> Callable[[Any, Bandit, int, int], list[Bound]]:
+def _ucb_sharpe(function: Callable[..., Bound], *extra: Form) -> Callable[[Any, Bandit, int, int], list[Bound]]:
     def bounds(policy: Any, bandit: Bandit, rounds: int, horizon: int) -> list[Bound]:
         # Nothing is proved for the index as printed, which starves arms whose confidence term becomes negative.
-        forms = ["printed", *(["appendix"] if function is ucb_rssr_regret else []), "repaired"]
+        forms: list[Form] = ["printed", *extra, "repaired"]
         if policy.undefined_width == "infinite":
             forms.append("proved")
         pilot = policy.pilot(horizon, bandit.K)
@@ -56,7 +56,7 @@ def _sursr(policy: Any, bandit: Bandit, rounds: int, horizon: int) -> list[Bound
 _BOUNDS: dict[type[Policy], Callable[[Any, Bandit, int, int], list[Bound]]] = {
     UCBVV: _ucb_vv,
     UCBSRLike: _ucb_sharpe(ucb_sr_like_regret),
-    UCBRSSR: _ucb_sharpe(ucb_rssr_regret),
+    UCBRSSR: _ucb_sharpe(ucb_rssr_regret, "appendix"),
     SHVV: _shvv,
     SHSR: _shsr,
     SuRSR: _sursr,
