@@ -454,6 +454,6 @@ class ChunkCount:
     done: int = 0
 
     def __str__(self) -> str:
-        workers = self.engine.workers
-        by = f"{workers} {self.engine.unit if workers != 1 else self.engine.unit[:-1]}" if workers else "no worker yet"
-        return f"{self.done} of {self.total} chunks, {by}"
+        workers, unit = self.engine.workers, self.engine.unit
+        by = f", {workers} {unit if workers != 1 else unit[:-1]}" if workers else ""
+        return f"{self.done} of {self.total} chunks{by or (', no worker yet' if self.engine.awaits_workers else '')}"
