@@ -11,6 +11,7 @@ import platform
 import re
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -46,6 +47,19 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise
 
 
+def packed(payload: bytes, magic: bytes) -> bytes:
+    """Content of a file that is checked when it is read: what it is, a checksum, and the payload."""
+    return magic + hashlib.sha256(magic + payload).digest() + payload
+
+
+def unpacked(content: bytes, magic: bytes) -> bytes | None:
+    """The payload of such a file; None if the file is damaged or something else."""
+    start = len(magic) + 32
+    payload = content[start:]
+    intact = content[:start] == magic + hashlib.sha256(magic + payload).digest()
+    return payload if intact else None
+
+
 def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write files to a folder by name, each atomically."""
     for name, content in files.items():
@@ -55,8 +69,9 @@ def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
 def sweep(folder: Path) -> None:
     """Remove temporary files whose process died before it could rename them."""
     for path in folder.glob(".*.new"):
-        if (named := _TEMPORARY.fullmatch(path.name)) and _is_stale(path, named["host"], named["process"]):
-            path.unlink(missing_ok=True)
+        if (name := _TEMPORARY.fullmatch(path.name)) and _is_stale(path, name["host"], name["process"]):
+            with suppress(OSError):  # another process was faster; or it is a folder
+                path.unlink()
 
 
 def _is_stale(path: Path, host: str | None, process: str | None) -> bool:
