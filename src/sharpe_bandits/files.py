@@ -104,10 +104,10 @@ def _plain(thing: Any) -> Any:
 
 
 def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    table = dict(pairs)
+    if len(table) != len(pairs):
         raise ValueError("it has a duplicate key")
-    return found
+    return table
 
 
 def from_json(content: bytes | str, what: str, constants: bool = False) -> Any:
@@ -139,16 +139,16 @@ def from_json(content: bytes | str, what: str, constants: bool = False) -> Any:
     try:
         text = content.decode() if isinstance(content, bytes) else content
         constant = float if constants else refuse
-        found = json.loads(text, parse_float=number, parse_constant=constant, object_pairs_hook=_keys_once)
+        data = json.loads(text, parse_float=number, parse_constant=constant, object_pairs_hook=_keys_once)
     except RecursionError:
         raise UnreadableDataError(f"{what} is nested too deeply to be read") from None
     except ValueError as error:
         raise UnreadableDataError(f"{what} is not JSON: {error}") from None
-    level, depth = [found], 0
+    level, depth = [data], 0
     while level:
         depth += 1
         if depth > MAX_DEPTH:
             raise UnreadableDataError(f"{what} is nested more than {MAX_DEPTH} levels deep")
         inner = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, (dict, list)))
         level = [thing for things in inner for thing in things if isinstance(thing, (dict, list))]
-    return found
+    return data

@@ -401,10 +401,10 @@ def _check_memory(spec: Spec, policies: int = 1) -> None:
             f"pulls at {len(spec.checkpoints)} checkpoints of {spec.runs} runs, in batches of {spec.batch}, would take "
             f"{needed / 2**30:.1f} GiB; pass fewer checkpoints, as in checkpoints=[{spec.horizon}]"
         )
-    kept, available = policies * spec.runs * bytes_per_run(spec.environment.K), machine_memory()
-    if kept > available:
+    needed, available = policies * spec.runs * bytes_per_run(spec.environment.K), machine_memory()
+    if needed > available:
         raise InvalidInputError(
-            f"the results of {spec.runs} runs would take {kept / 2**30:.3g} GiB, and this machine has "
+            f"the results of {spec.runs} runs would take {needed / 2**30:.3g} GiB, and this machine has "
             f"{available / 2**30:.0f} GiB; simulate fewer runs"
         )
 

@@ -9,7 +9,7 @@ from ..errors import SharpeBanditsError
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
+    """Add ``--clear``."""
     parser.add_argument(
         "--clear", action="store_true", help="remove all compiled kernels; they are recompiled when needed"
     )
