@@ -22,7 +22,7 @@ import sharpe_bandits as sb
 from sharpe_bandits import executors, machines
 from sharpe_bandits.arms.bandit import as_environment
 from sharpe_bandits.engine.spec import Chunk, Spec
-from sharpe_bandits.executors import Reply, Task, Threads, compute, engine_of
+from sharpe_bandits.executors import Reply, Task, Threads, backend_for, compute
 from sharpe_bandits.simulation import tasks_of
 
 distributed = pytest.importorskip("distributed")
@@ -325,7 +325,7 @@ SPEC = Spec(sb.UCB1(), as_environment(BANDIT), 60, 40, 3, (60,))
 
 
 def ran(executor, store=None, advance=None):
-    return engine_of(None, lambda: executor).run(tasks_of(SPEC, 4), store, advance)
+    return backend_for(None, lambda: executor).run(tasks_of(SPEC, 4), store, advance)
 
 
 def same(a, b):
@@ -389,7 +389,7 @@ def test_a_scheduler_that_is_gone_is_said():
         started.close()
 
     with pytest.raises(sb.ExecutorError, match=r"the Dask scheduler at .* is gone; .* finished are lost"):
-        engine_of(None, client).run(
+        backend_for(None, client).run(
             tasks_of(dataclasses.replace(SPEC, horizon=50_000, checkpoints=(50_000,)), 4), None, end
         )
     client.close(0)
@@ -423,22 +423,22 @@ def reply(arithmetic="4567", **changes):
 
 
 def test_workers_with_other_versions_are_refused():
-    engine = engine_of(None, ThreadPoolExecutor(1))
+    backend = backend_for(None, ThreadPoolExecutor(1))
     other = dataclasses.replace(reply(), software={**machines.software(), "numpy": "1.0"})
     with pytest.raises(sb.ExecutorError, match=r"numpy 1\.0 instead of .*install the same versions everywhere"):
-        engine._check_reply(other)
+        backend._check_reply(other)
 
 
 def test_unlike_machines_are_noticed():
-    engine = engine_of(None, ThreadPoolExecutor(1))
-    engine._check_reply(reply())
-    engine._check_reply(reply(processor="another", **{"compiled for": "generic"}))  # recorded; they calculate alike
-    engine._check_reply(reply())
-    assert [m["processor"] for m in engine.machines] == [machines.processor(), "another"]
+    backend = backend_for(None, ThreadPoolExecutor(1))
+    backend._check_reply(reply())
+    backend._check_reply(reply(processor="another", **{"compiled for": "generic"}))  # recorded; they calculate alike
+    backend._check_reply(reply())
+    assert [m["processor"] for m in backend.machines] == [machines.processor(), "another"]
     with pytest.warns(UserWarning, match="do not compute identically.*: processor third instead of"):
-        engine._check_reply(reply(arithmetic="0123", processor="third"))
-    engine._check_reply(reply(arithmetic="0123", processor="third"))  # said once
-    assert len(engine.machines) == 3
+        backend._check_reply(reply(arithmetic="0123", processor="third"))
+    backend._check_reply(reply(arithmetic="0123", processor="third"))  # said once
+    assert len(backend.machines) == 3
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------
@@ -472,5 +472,5 @@ def test_what_cannot_be_pickled_is_refused_by_name():
 
 
 def test_threads_are_the_default():
-    assert isinstance(engine_of(None, None), Threads)
-    assert engine_of(3, None).workers == 3
+    assert isinstance(backend_for(None, None), Threads)
+    assert backend_for(3, None).workers == 3

@@ -81,7 +81,7 @@ class Store(Protocol):
 Advance = Callable[[Task | None, float], None]
 
 
-class Engine:
+class Backend:
     """Computes the chunks of tasks.
 
     Attributes
@@ -106,8 +106,8 @@ class Engine:
         raise AssertionError(f"{type(self).__name__} does not define run")
 
 
-def engine_of(workers: int | None, executor: Any) -> Engine:
-    """The engine for a number of threads, an executor, or neither."""
+def backend_for(workers: int | None, executor: Any) -> Backend:
+    """The backend for a number of threads, an executor, or neither."""
     if executor is None:
         return Threads(cores() if workers is None else whole("workers", workers, 1))
     if workers is not None:
@@ -115,7 +115,7 @@ def engine_of(workers: int | None, executor: Any) -> Engine:
             f"workers={shown(workers)} is a number of threads of this process, and an executor has workers of its own; "
             "give one of the two"
         )
-    if isinstance(executor, Engine):
+    if isinstance(executor, Backend):
         return executor
     if hasattr(executor, "get_executor"):
         return DaskWorkers(executor)
@@ -137,7 +137,7 @@ def cores() -> int:
 # --- threads ----------------------------------------------------------------------------------------------------------
 
 
-class Threads(Engine):
+class Threads(Backend):
     """Threads of this process: kernels release the interpreter lock."""
 
     unit = "threads"
@@ -290,7 +290,7 @@ def _check_cancelled() -> None:
 # --- executors and clusters -------------------------------------------------------------------------------------------
 
 
-class RemoteWorkers(Engine):
+class RemoteWorkers(Backend):
     """The workers of an executor.
 
     Parameters
