@@ -4,6 +4,7 @@ import csv
 import errno
 import os
 import re
+import signal
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -380,3 +381,40 @@ def test_what_is_not_foreseen_is_not_hidden(here, monkeypatch):
     failing(monkeypatch, ZeroDivisionError("a bug"))
     with pytest.raises(ZeroDivisionError):
         main(["run", "mine.toml"])
+
+
+def test_importing_the_package_installs_no_signal_handlers():
+    code = """
+import signal, sys
+sys.argv[0] = "sharpe-bandits"
+handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
+import sharpe_bandits, sharpe_bandits.cli, sharpe_bandits.simulation
+assert handlers == {number: signal.getsignal(number) for number in signal.valid_signals()}
+"""
+    subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=True
+    )
+
+
+def test_ctrl_c_ends_the_program_without_waiting_for_its_threads():
+    code = """
+import threading, time
+from sharpe_bandits import cli
+
+def work(options):
+    threading.Thread(target=time.sleep, args=(600,)).start()  # as one that compiles
+    print("ready", flush=True)
+    time.sleep(600)
+
+cli._panels = work
+cli.program()
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "panels"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert errors == "\nsharpe-bandits: interrupted; nothing was written\n"

@@ -23,7 +23,7 @@ ROOT = Path(sb.__file__).parent
 
 #: From the bottom to the top: a module imports from levels below its own, and within its own folder.
 LEVELS = [
-    {"errors", "interrupts", "console", "kernels", "checksums", "versions"},
+    {"errors", "console", "kernels", "checksums", "versions"},
     {"call_tree", "names"},
     {"fingerprints"},
     {"validation", "plain_data", "files", "display"},

@@ -48,7 +48,7 @@ def check_column(name: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Text in one line, with a replacement character for everything that has no look of its own."""
+    """Text in one line; unprintable characters become the replacement character."""
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", re.sub(r"\s", " ", text))
 
 

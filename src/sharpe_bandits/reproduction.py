@@ -19,7 +19,7 @@ from typing import Any
 
 from .charts.render_matplotlib import pictures
 from .errors import InvalidInputError, UnreadableDataError
-from .executors import Engine, cores, engine_of
+from .executors import Backend, backend_for, cores
 from .experiments.panel import Panel, PanelResult, PanelSpec
 from .experiments.runner import Progress, run_panels
 from .experiments.store import ChunkStore, digest
@@ -79,12 +79,12 @@ def run_job(
 ) -> Reproduction:
     """Simulate, measure, judge, draw and write, with a number of threads or an executor (see :func:`simulate`)."""
     started = time.perf_counter()
-    engine, store = engine_of(workers, executor), ChunkStore(out / "chunks")
+    backend, store = backend_for(workers, executor), ChunkStore(out / "chunks")
     check_libraries()
     specs = [panel.spec(job.runs, job.seed) for panel in job.panels]
     settings = _settings(job, specs)
     _claim_folder(settings, out)
-    results = run_panels(specs, engine, store, progress)
+    results = run_panels(specs, backend, store, progress)
     simulated = time.perf_counter() - started
     say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
     rows, drawn, findings = {}, {}, theory_check.Findings()
@@ -110,7 +110,7 @@ def run_job(
         "panels (added over workers)": {result.panel.key: round(result.seconds, 2) for result in results},
     }
     computed_on = store.machines()
-    manifest = {**settings, "machine": _machine(engine), "computed on": computed_on, "seconds": seconds}
+    manifest = {**settings, "machine": _machine(backend), "computed on": computed_on, "seconds": seconds}
     write_atomically(out / "manifest.json", to_json(manifest))
     return Reproduction(results, rows, verdicts)
 
@@ -185,6 +185,6 @@ def _order(verdict: Verdict, panels: list[Panel]) -> tuple[int, bool, str]:
     return [panel.id for panel in panels].index(verdict.panel), not what.isdigit(), what
 
 
-def _machine(engine: Engine) -> dict[str, Any]:
+def _machine(backend: Backend) -> dict[str, Any]:
     """The machine on which the job was started."""
-    return {"system": platform.platform(), "processor": processor(), "cores": cores(), engine.unit: engine.workers}
+    return {"system": platform.platform(), "processor": processor(), "cores": cores(), backend.unit: backend.workers}

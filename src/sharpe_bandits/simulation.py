@@ -17,7 +17,7 @@ from .arms.environment import Environment, as_arm
 from .display import html_table
 from .engine.spec import Chunk, Feedback, Kernel, Source, Spec, prepare, run_chunk
 from .errors import InvalidInputError, shown
-from .executors import Advance, Engine, Store, Task, engine_of, on_threads
+from .executors import Advance, Backend, Store, Task, backend_for, on_threads
 from .policies.base import Policy, check_policy
 from .results import PolicyResult, merge
 from .study import Study
@@ -106,7 +106,7 @@ def simulate(
     horizon = whole("horizon", horizon, 2, LARGEST_HORIZON)
     runs = whole("runs", runs, 1, _RUNS)
     seed = whole("seed", seed, 0, LARGEST_SEED)
-    engine = engine_of(workers, executor)
+    backend = backend_for(workers, executor)
     environment.check_horizon(horizon)
     times = checkpoint_times(checkpoints, horizon, environment.switches)
     one_of("source", source, get_args(Source))
@@ -118,11 +118,11 @@ def simulate(
     check_memory(specs[0], len(specs))
     for spec in specs:
         prepare(spec)
-    results = run_specs(specs, engine, chunk, watch=lambda tasks, engine: _bar(progress, tasks, engine))
+    results = run_specs(specs, backend, chunk, watch=lambda tasks, backend: _bar(progress, tasks, backend))
     ranked_by = {spec.policy.default_metric for spec in specs}
     return Study(
         {result.name: result for result in results},
-        settings_of(environment, horizon, runs, seed, source, feedback, engine.machines) | _delay_settings(specs[0]),
+        settings_of(environment, horizon, runs, seed, source, feedback, backend.machines) | _delay_settings(specs[0]),
         ranked_by.pop() if len(ranked_by) == 1 else "regret",
     )
 
@@ -182,16 +182,16 @@ def tasks_of(spec: Spec, chunk: int | None = None) -> list[Task]:
     return [Task(spec, first, min(size, spec.runs - first)) for first in range(0, spec.runs, size)]
 
 
-#: Makes a context manager from tasks and the engine that computes them; it yields the function to report progress to.
-Watch = Callable[[list[Task], Engine], AbstractContextManager[Advance | None]]
+#: Makes a context manager from tasks and the backend that computes them; it yields the function to report progress to.
+Watch = Callable[[list[Task], Backend], AbstractContextManager[Advance | None]]
 
 
 def run_specs(
     specs: Sequence[Spec],
-    engine: Engine,
+    backend: Backend,
     chunk: int | None = None,
     store: Store | None = None,
-    watch: Watch = lambda tasks, engine: nullcontext(None),
+    watch: Watch = lambda tasks, backend: nullcontext(None),
 ) -> list[PolicyResult]:
     """Simulate specs: split them into tasks, run these, and merge their results.
 
@@ -199,7 +199,7 @@ def run_specs(
     ----------
     specs : Sequence[Spec]
         the specs to simulate
-    engine : Engine
+    backend : Backend
         computes the tasks
     chunk : int | None, optional
         runs per task; None for a good default
@@ -210,8 +210,8 @@ def run_specs(
     """
     tasks = [task for spec in specs for task in tasks_of(spec, chunk)]
     chunks: dict[int, list[Chunk]] = {id(spec): [] for spec in specs}
-    with watch(tasks, engine) as advance:
-        for task, done in engine.run(tasks, store, advance):
+    with watch(tasks, backend) as advance:
+        for task, done in backend.run(tasks, store, advance):
             chunks[id(task.spec)].append(done)
     truths: dict[tuple[int, int, int], tuple[np.ndarray, np.ndarray]] = {}
     results = []
@@ -268,13 +268,13 @@ def identify(
     runs = whole("runs", runs, 1, _RUNS)
     seed = whole("seed", seed, 0, LARGEST_SEED)
     budget = whole("max_budget", max_budget, 2, LARGEST_HORIZON)
-    engine = engine_of(workers, executor)
+    backend = backend_for(workers, executor)
     specs = [Spec(policy, environment, budget, runs, seed, ()) for policy in listed]
     check_memory(specs[0], len(specs))
     for spec in specs:
         prepare(spec)
-    results = run_specs(specs, engine, chunk)
-    settings = settings_of(environment, budget, runs, seed, machines=engine.machines)
+    results = run_specs(specs, backend, chunk)
+    settings = settings_of(environment, budget, runs, seed, machines=backend.machines)
     return Study({result.name: result for result in results}, settings, "stopping time")
 
 
@@ -396,10 +396,10 @@ def check_memory(spec: Spec, policies: int = 1) -> None:
             f"pulls at {len(spec.checkpoints)} checkpoints of {spec.runs} runs, in batches of {spec.batch}, would take "
             f"{needed / 2**30:.1f} GiB; pass fewer checkpoints, as in checkpoints=[{spec.horizon}]"
         )
-    kept, available = policies * spec.runs * bytes_per_run(spec.environment.K), machine_memory()
-    if kept > available:
+    needed, available = policies * spec.runs * bytes_per_run(spec.environment.K), machine_memory()
+    if needed > available:
         raise InvalidInputError(
-            f"the results of {spec.runs} runs would take {kept / 2**30:.3g} GiB, and this machine has "
+            f"the results of {spec.runs} runs would take {needed / 2**30:.3g} GiB, and this machine has "
             f"{available / 2**30:.0f} GiB; simulate fewer runs"
         )
 
@@ -418,7 +418,7 @@ def machine_memory() -> int:
 
 
 @contextmanager
-def _bar(progress: bool | None, tasks: list[Task], engine: Engine) -> Iterator[Advance | None]:
+def _bar(progress: bool | None, tasks: list[Task], backend: Backend) -> Iterator[Advance | None]:
     if not (sys.stderr.isatty() if progress is None else progress):
         yield None
         return
@@ -430,7 +430,7 @@ def _bar(progress: bool | None, tasks: list[Task], engine: Engine) -> Iterator[A
         TextColumn("{task.fields[chunks]}"),
     )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        count = ChunkCount(engine, len(tasks))
+        count = ChunkCount(backend, len(tasks))
         shown = bar.add_task("simulating", total=sum(task.rounds for task in tasks), chunks=str(count))
 
         def advance(task: Task | None, seconds: float) -> None:
@@ -444,11 +444,11 @@ def _bar(progress: bool | None, tasks: list[Task], engine: Engine) -> Iterator[A
 class ChunkCount:
     """The number of finished chunks and the number of workers, as text."""
 
-    engine: Engine
+    backend: Backend
     total: int
     done: int = 0
 
     def __str__(self) -> str:
-        workers = self.engine.workers
-        by = f"{workers} {self.engine.unit if workers != 1 else self.engine.unit[:-1]}" if workers else "no worker yet"
-        return f"{self.done} of {self.total} chunks, {by}"
+        workers, unit = self.backend.workers, self.backend.unit
+        by = f", {workers} {unit if workers != 1 else unit[:-1]}" if workers else ""
+        return f"{self.done} of {self.total} chunks{by or (', no worker yet' if self.backend.awaits_workers else '')}"

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from ..call_tree import Bindings, Function, call_tree, is_followed, is_own, rebuilt, vectorised
+from ..call_tree import Bindings, Function, call_tree, is_followed, is_own, rebuilt
 from ..errors import CompilationError
-from ..fingerprints import byte_code, description
+from ..fingerprints import code_key
 from ..kernels import formulas
 from .cache import KernelCache, remember, remembers
 
@@ -230,10 +230,6 @@ class _Translation:
         if isinstance(thing, tuple):
             items = [self._converted(getattr(item, "py_func", item)) for item in thing]
             return type(thing)(*items) if hasattr(thing, "_fields") else tuple(items)
-        if (scalar := vectorised(thing)) is not None:
-            import numba
-
-            return numba.vectorize(self._rebound(scalar))
         return thing
 
 
@@ -262,7 +258,7 @@ def _shared(function: Callable[..., Any], callers: list[Callable[..., Any]]) -> 
 
 def _digest(kernel: Callable[..., Any], bindings: Bindings) -> str:
     """A digest of everything that the machine code depends on: byte code, values, and versions of the compiler."""
-    parts = [*_versions(), str(accelerator() is None), kernel.__name__, *description(kernel, bindings, byte_code)]
+    parts = [*_versions(), str(accelerator() is None), kernel.__name__, code_key(kernel, bindings)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
 
 
