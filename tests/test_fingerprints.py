@@ -238,7 +238,7 @@ def test_a_constant_that_changes_changes_the_simulation_and_the_state(monkeypatc
 
 
 def test_what_a_helper_reads_decides_how_a_policy_is_played(monkeypatch):
-    """A helper that is replaced by one that looks at the clock: the lazy kernel would play it wrongly."""
+    """Whether the variance may be read decides how many pulls the pilot has."""
 
     def still(arm, t):
         return arm.mean
@@ -253,14 +253,12 @@ def test_what_a_helper_reads_decides_how_a_policy_is_played(monkeypatch):
         return bonus(arm, 1)  # noqa: F821
 
     assert policy.least_pilot == 2  # the record is handed on
-    assert not policy.ignores_time
 
     @sb.index_policy(name="test: replaced helper of numbers")
     def numbers(arm, t):
         return scale(arm.mean)  # noqa: F821
 
     monkeypatch.setitem(globals(), "scale", lambda x: 2.0 * x)
-    assert numbers.ignores_time
     assert numbers.least_pilot == 1
 
 

@@ -47,6 +47,7 @@ from .objectives import MeanVariance as MeanVariance
 from .objectives import Objective as Objective
 from .objectives import Sharpe as Sharpe
 from .objectives import SharpeLike as SharpeLike
+from .objectives import Sortino as Sortino
 from .objectives import Variance as Variance
 from .objectives import objective_from_dict as objective_from_dict
 from .paper.panels import panels as panels

@@ -6,7 +6,7 @@ import builtins
 import dis
 import types
 from collections import ChainMap
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise
@@ -98,12 +98,6 @@ def _outside(function: Callable[..., Any]) -> Mapping[str, Any]:
         with suppress(ValueError):  # not assigned yet
             enclosed[name] = cell.cell_contents
     return ChainMap(enclosed, function.__globals__)
-
-
-def global_names(function: Callable[..., Any]) -> dict[str, Any]:
-    """The global and closure variables that a function reads, by name, including modules."""
-    scope = _outside(function)
-    return {name: python_function(scope[name]) for name, *_ in _chains(function.__code__) if name in scope}
 
 
 def values_read(function: Callable[..., Any]) -> dict[str, Any]:
@@ -201,55 +195,6 @@ def substituted(function: Callable[..., Any], bindings: Bindings) -> Callable[..
         return substituted(thing, bindings) if is_followed(thing) else thing
 
     return rebuilt(function, convert, f"{function.__qualname__}_substituted")
-
-
-#: Names that a formula may use under :func:`spreads_nan`.
-_SPREADING = {"math", "sqrt", "log", "log1p", "exp", "expm1", "sin", "cos", "tan", "atan", "tanh", "pi", "abs", "float"}
-
-
-def spreads_nan(function: Callable[..., Any], trusted: Collection[Callable[..., Any]], fields: Collection[str]) -> bool:
-    """Whether a function certainly returns NaN whenever a trusted function that it calls does.
-
-    It may read ``fields`` and numbers, do arithmetic, and call trusted functions and functions with the same property.
-    """
-    if function in trusted:
-        return True
-    known = global_names(function)
-    if not _is_straight(function.__code__):
-        return False
-    plain = {name for name, thing in known.items() if isinstance(thing, (int, float))}
-    called = {name for name, thing in known.items() if isinstance(thing, Function)}
-    if function.__closure__ or not set(function.__code__.co_names) <= {*_SPREADING, *fields, *plain, *called}:
-        return False
-    return all(spreads_nan(known[name], trusted, fields) for name in called)
-
-
-@lru_cache(maxsize=4096)
-def _is_straight(code: Code) -> bool:
-    """Whether code has no branches, comparisons, or powers other than constant nonzero ones."""
-    before = None
-    for instruction in dis.get_instructions(code):
-        branches = "JUMP" in instruction.opname or instruction.opname in ("COMPARE_OP", "IS_OP", "CONTAINS_OP")
-        power = instruction.opname == "BINARY_OP" and "**" in instruction.argrepr
-        if branches or (power and not (before and isinstance(before.argval, (int, float)) and before.argval)):
-            return False
-        before = instruction
-    return True
-
-
-def reads_local(function: Callable[..., Any], name: str) -> bool:
-    """Whether a function reads its argument or local variable ``name``."""
-    return _reads_local(function.__code__, name)
-
-
-@lru_cache(maxsize=4096)
-def _reads_local(code: Code, name: str) -> bool:
-    for instruction in dis.get_instructions(code):
-        value = instruction.argval
-        named = name in value if isinstance(value, tuple) else value == name
-        if named and instruction.opname.startswith(("LOAD_FAST", "STORE_FAST_LOAD_FAST", "LOAD_DEREF")):
-            return True
-    return False
 
 
 def reads_whole(function: Callable[..., Any], name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Objectives: the value of an arm as a function of its mean and variance.
+"""Objectives: the value of an arm, as a function of its mean and variance or of more that is kept of its rewards.
 
 The same formula computes an arm's true value from its moments and its estimated value from its record. The engine
 compiles it, so it uses only arithmetic and numpy functions of numbers.
@@ -18,6 +18,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -99,6 +100,35 @@ def influence_variance(variance: Any, third: Any, fourth: Any, by_mean: Any, by_
     return (linear + by_variance * by_variance * (fourth - variance * variance)) / scale
 
 
+def gaps_of(values: Any) -> np.ndarray:
+    """The gap of each value (last axis) to the largest; exactly 0 for the best and those that tie with it.
+
+    Others that tie also have equal gaps.
+    """
+    value = np.asarray(values, float)
+    best = value.max(axis=-1, keepdims=True)
+    gap = best - value
+    tie = TIE * np.abs(value).max(axis=-1, keepdims=True)
+    if (np.diff(np.sort(gap, axis=-1), axis=-1) > tie).all():
+        return gap  # no arms tie, as in most cases; what follows takes several times as long
+    order = np.argsort(gap, axis=-1)
+    ranked = np.take_along_axis(gap, order, axis=-1)
+    # Within a run of ties, all arms get the gap of the first; the best has 0.
+    steps = np.diff(ranked, axis=-1, prepend=-np.inf) > tie
+    first = np.maximum.accumulate(np.where(steps, np.arange(gap.shape[-1]), 0), axis=-1)
+    np.put_along_axis(gap, order, np.take_along_axis(ranked, first, axis=-1), axis=-1)
+    return gap
+
+
+@lru_cache
+def _of_record(formula: Callable[..., Any]) -> Callable[..., Any]:
+    def value_of_record(arm: Any, *goal: float) -> Any:
+        return formula(arm.mean, arm.variance, *goal)
+
+    value_of_record.__name__ = value_of_record.__qualname__ = f"value_of_record{formula.__name__}"
+    return value_of_record
+
+
 @dataclass(frozen=True, repr=False)
 class Objective:
     """A value of arms; larger is better. Subclasses define a formula of (mean, variance, own parameters).
@@ -112,6 +142,8 @@ class Objective:
     """
 
     kinds: ClassVar[dict[str, type[Objective]]] = {}
+    #: Whether mean and variance of an arm determine its value.
+    two_moments: ClassVar[bool] = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -132,6 +164,18 @@ class Objective:
         respect to mean and variance, both times sqrt(scale), and scale."""
         raise AssertionError(f"{type(self).__name__} does not define a root")
 
+    @property
+    def record_formula(self) -> Callable[..., Any]:
+        """The value as a function of an arm's record and :meth:`arguments`. What it reads of the record is kept by
+        every kernel and agent.
+        """
+        return _of_record(self.formula)
+
+    #: The root, as a function of an arm's record and the tuple of :meth:`arguments`, and the variance of its influence
+    #: function, with two more arguments (see :mod:`sharpe_bandits.policies.scale_free`); None: from :attr:`root`.
+    record_root: ClassVar[Callable[..., Any] | None] = None
+    record_noise: ClassVar[Callable[..., Any] | None] = None
+
     def from_root(self, root: Any) -> Any:
         """The value with this root."""
         return root
@@ -150,34 +194,30 @@ class Objective:
         names = self.formula.__code__.co_varnames[2 : self.formula.__code__.co_argcount]
         return tuple(float(getattr(self, name)) for name in names)
 
+    def true_value(self, arm: Any) -> float:
+        """The value of an arm, from its distribution."""
+        return float(self.value(arm.mean, arm.variance))
+
     def value(self, mean: Any, variance: Any) -> Any:
         """Value of arms with these means and variances (numbers or arrays)."""
+        if not self.two_moments:
+            raise InvalidInputError(
+                f"{self!r} needs more than mean and variance; true_value(arm) is its value for an arm, and an agent's "
+                "values() are its estimates"
+            )
         return self.formula(np.asarray(mean, float), np.asarray(variance, float), *self.arguments())
 
     @property
     def rewards_losses(self) -> bool:
         """Whether a losing arm has a larger value than one that earns exactly the risk-free rate."""
+        if not self.two_moments:
+            return False
         rate = float(getattr(self, "risk_free", 0.0))
         return bool(self.value(rate - 1.0, 1.0) > self.value(rate, 1.0))
 
     def gaps(self, mean: Any, variance: Any) -> np.ndarray:
-        """The gap of each arm (last axis) to the best; exactly 0 for the best and arms that tie with it.
-
-        Other arms that tie also have equal gaps.
-        """
-        value = np.asarray(self.value(mean, variance), float)
-        best = value.max(axis=-1, keepdims=True)
-        gap = best - value
-        tie = TIE * np.abs(value).max(axis=-1, keepdims=True)
-        if (np.diff(np.sort(gap, axis=-1), axis=-1) > tie).all():
-            return gap  # no arms tie, as in most cases; what follows takes several times as long
-        order = np.argsort(gap, axis=-1)
-        ranked = np.take_along_axis(gap, order, axis=-1)
-        # Within a run of ties, all arms get the gap of the first; the best has 0.
-        steps = np.diff(ranked, axis=-1, prepend=-np.inf) > tie
-        first = np.maximum.accumulate(np.where(steps, np.arange(gap.shape[-1]), 0), axis=-1)
-        np.put_along_axis(gap, order, np.take_along_axis(ranked, first, axis=-1), axis=-1)
-        return gap
+        """The gap of each arm (last axis) to the best: see :func:`gaps_of`."""
+        return gaps_of(self.value(mean, variance))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which :func:`objective_from_dict` makes the same objective."""
@@ -251,6 +291,10 @@ class Sharpe(_SharpeFamily):
     >>> round(float(sb.Sharpe(L=0.0001, risk_free=0.02).value(mean=0.08, variance=0.04)), 4)
     0.2999
     """
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "L", not_negative("L", self.L))
+        object.__setattr__(self, "risk_free", finite("risk_free", self.risk_free))
 
     formula = staticmethod(_sharpe)
     root = staticmethod(_root_sharpe)
@@ -327,6 +371,65 @@ class Mean(Objective):
 
     formula = staticmethod(_mean)
     root = staticmethod(_root_mean)
+
+
+def _sortino(arm: Any, L: float, target: float) -> Any:
+    return (arm.mean - target) / np.sqrt(L + arm.shortfall2)
+
+
+def _sortino_root(arm: Any, goal: tuple[float, ...]) -> Any:
+    return _sortino(arm, *goal)
+
+
+def _sortino_noise(arm: Any, goal: tuple[float, ...], unseen: float, largest: float) -> Any:
+    """W, the variance of (x - mean)/D - (mean - target)/(2 D^3) ((target - x)_+^2 - E (target - x)_+^2)."""
+    L, target = goal
+    d, excess = L + arm.shortfall2, arm.mean - target
+    variance = max(arm.variance, largest) if arm.variance == 0.0 else arm.variance
+    covariance = -excess * arm.shortfall2 - arm.shortfall3  # of x and the squared shortfall
+    slope = 0.5 * excess / d
+    squares = slope * slope * (arm.shortfall4 - arm.shortfall2 * arm.shortfall2)
+    return max(variance - 2.0 * slope * covariance + squares, 0.25 * variance) / d
+
+
+@dataclass(frozen=True, repr=False)
+class Sortino(Objective):
+    r"""Sortino ratio with a regulariser, :math:`(\mu - \tau)/\sqrt{L + E[(\tau - X)_+^2]}`: only shortfalls below the
+    target :math:`\tau` count as risk.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> arm = sb.Uniform(-1, 3)  # mean 1; E (0 - X)_+^2 = 1/12
+    >>> round(sb.Sortino(L=0.01).true_value(arm), 4)
+    3.2733
+    """
+
+    L: float
+    target: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "L", not_negative("L", self.L))
+        object.__setattr__(self, "target", finite("target", self.target))
+
+    two_moments: ClassVar[bool] = False
+    record_formula = staticmethod(_sortino)
+    record_root = staticmethod(_sortino_root)
+    record_noise = staticmethod(_sortino_noise)
+
+    def arguments(self) -> tuple[float, ...]:
+        return self.L, self.target
+
+    def true_value(self, arm: Any) -> float:
+        from .arms.expectation import expected
+
+        squares = expected(arm, lambda x: np.maximum(self.target - x, 0.0) ** 2, self.target)
+        return float((arm.mean - self.target) / np.sqrt(self.L + squares))
+
+    def of_sample(self, rewards: Any) -> float:
+        """The ratio of a sample of rewards."""
+        x = np.asarray(rewards, float)
+        return float((x.mean() - self.target) / np.sqrt(self.L + np.mean(np.maximum(self.target - x, 0.0) ** 2)))
 
 
 del Objective.kinds["_SharpeFamily"]

@@ -10,11 +10,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from . import metrics
+from .arms.environment import Environment
 from .display import html_table
 from .engine.spec import Chunk, Spec
 from .errors import InvalidInputError
 from .metrics import Curve, Estimate
-from .objectives import Objective, Sharpe, check_objective
+from .objectives import Objective, Sharpe, check_objective, gaps_of
 from .validation import probability
 
 #: Metrics that policies are ranked by; less is better.
@@ -57,6 +58,8 @@ class PolicyResult:
         true moments of the arms: one row for all runs, or one per run, or one per segment between switches
     switches : tuple[int, ...], optional
         checkpoints after which the arms changed
+    bandit, seed : Environment | None and int, optional
+        what was played, for objectives that need more than mean and variance; None if it was not saved
 
     Examples
     --------
@@ -88,6 +91,8 @@ class PolicyResult:
     mean: np.ndarray
     variance: np.ndarray
     switches: tuple[int, ...] = ()
+    bandit: Environment | None = None
+    seed: int = 0
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.runs} runs of {self.horizon} rounds>"
@@ -129,7 +134,18 @@ class PolicyResult:
 
         One row for all runs; one per run if arms vary; one per segment between switches if they change.
         """
-        return self.objective(objective).gaps(self.mean, self.variance)
+        return gaps_of(self.values(objective))
+
+    def values(self, objective: Objective | None = None) -> np.ndarray:
+        """True values of the arms, in the rows of :meth:`gaps`."""
+        goal = self.objective(objective)
+        if goal.two_moments:
+            return np.asarray(goal.value(self.mean, self.variance), float)
+        if self.bandit is None:
+            raise InvalidInputError(
+                f"only mean and variance of the arms of this study were saved, and {goal!r} needs more; simulate again"
+            )
+        return self.bandit.values(goal, self.seed, self.runs)
 
     def regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Curve:
         """Regret over time: the sum over arms of gap times expected pulls, with the current gaps if arms change."""
@@ -213,7 +229,8 @@ class PolicyResult:
                     yield f"runs locked in at {share:.0%}", self.locked_in(chosen, share=share)
         yield "error", self.error(chosen)
         yield "simple regret", self.simple_regret(chosen)
-        yield "achieved objective", self.achieved(chosen)
+        if chosen.two_moments:
+            yield "achieved objective", self.achieved(chosen)
         if L is not None:
             yield "achieved Sharpe ratio", self.achieved(Sharpe(L))
 
@@ -318,7 +335,7 @@ def merge(spec: Spec, chunks: Iterable[Chunk], truth: tuple[np.ndarray, np.ndarr
         raise InvalidInputError(f"the chunks have {covered} runs, not {spec.runs}")
     kept = ("halfway", "final", "recommended", "reward_mean", "reward_variance", "stopped")
     arrays: dict[str, Any] = {name: np.concatenate([getattr(chunk, name) for chunk in ordered]) for name in kept}
-    arrays |= {"mean": truth[0], "variance": truth[1]}
+    arrays |= {"mean": truth[0], "variance": truth[1], "bandit": spec.environment, "seed": spec.seed}
     policy = spec.policy
     if not spec.checkpoints:
         arrays["halfway"] = None

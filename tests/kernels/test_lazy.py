@@ -8,7 +8,7 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.engine.spec import is_lazy, run_chunk
 from sharpe_bandits.policies.base import IndexPolicy
-from tests.catalogue import EVERY_POLICY, greedy_sharpe
+from tests.catalogue import EVERY_POLICY
 from tests.kernels.games import BANDITS, RUNS, spec
 
 #: Policies whose index cannot fall as rounds pass, with settings in and out of the region of infinite indices.
@@ -26,8 +26,12 @@ LAZY = [
     sb.MVLCB(rho=1.0),
     sb.ScaleFreeUCB(L=0.5),
     sb.RoundRobin(),
-    greedy_sharpe(L=1.0),
 ]
+
+
+@sb.index_policy(name="Greedy Sharpe, declared", nondecreasing=True)
+def declared(arm, t, L):
+    return arm.mean**2 / (L + arm.variance)
 
 
 def both(policy, bandit, **options):
@@ -90,7 +94,7 @@ def test_the_same_on_long_runs_of_one_arm(policy):
 def test_the_same_on_tapes_of_few_values(seed):
     """Records that tie over and over, also at infinity."""
     rewards = np.random.default_rng(seed).integers(0, 3, size=(4, 400)).astype(float)
-    for policy in (sb.UCBRSSR(L=0.1), sb.UCBRSSR(L=5.0), sb.UCB1(), sb.UCBVV(), greedy_sharpe(L=1.0)):
+    for policy in (sb.UCBRSSR(L=0.1), sb.UCBRSSR(L=5.0), sb.UCB1(), sb.UCBVV()):
         lazy, brute = both(policy, sb.Tape(rewards), runs=1, horizon=400)
         np.testing.assert_array_equal(lazy.choices, brute.choices)
 
@@ -101,10 +105,10 @@ def test_a_lead_that_ends_in_a_tie():
     The bounds of the lazy kernel are raised by a part of themselves, which is nothing here.
     """
     rewards = np.array([[0.0] * 40, [1.0] * 20 + [-1.0] * 20])
-    for policy in (greedy_sharpe(L=1.0), sb.EpsilonGreedy(sb.RSSR(L=1.0), epsilon=0.0)):
+    for policy in (sb.EpsilonGreedy(sb.RSSR(L=1.0), epsilon=0.0), declared(L=1.0)):
         expected = [0, 1, 0, 1] + [1] * 38 + [0] * 6
         assert sb.trace(policy, sb.Tape(rewards), horizon=48).choices.tolist() == expected
-    lazy, brute = both(greedy_sharpe(L=1.0), sb.Tape(rewards), runs=1, horizon=48)
+    lazy, brute = both(declared(L=1.0), sb.Tape(rewards), runs=1, horizon=48)
     np.testing.assert_array_equal(lazy.choices, brute.choices)
 
 

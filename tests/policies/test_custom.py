@@ -125,54 +125,6 @@ def test_a_live_agent_with_a_table_survives_json():
     assert list(agent.pulls.values()) == np.bincount(expected, minlength=3).tolist()
 
 
-def plain_helper(record):
-    return record.mean + record.epsilon
-
-
-compiled_helper = numba.njit(plain_helper)
-
-
-def ucb_by_name(arm, t):
-    return arm.mean + arm.epsilon
-
-
-def ucb_by_number(arm, t):
-    return arm[1] + arm[4]
-
-
-def ucb_unpacked(arm, t):
-    _, mean, _, _, epsilon, *_ = arm
-    return mean + epsilon
-
-
-def ucb_aliased(arm, t):
-    same = arm
-    return same[1] + same[4]
-
-
-def ucb_by_helper(arm, t):
-    return plain_helper(arm)
-
-
-def ucb_by_compiled_helper(arm, t):
-    return compiled_helper(arm)
-
-
-def ucb_by_clock(arm, t):
-    return arm.mean + math.sqrt(2.0 * math.log(t) / arm.pulls)
-
-
-@pytest.mark.parametrize(
-    "function",
-    [ucb_by_name, ucb_by_number, ucb_unpacked, ucb_aliased, ucb_by_helper, ucb_by_compiled_helper, ucb_by_clock],
-)
-def test_an_index_that_grows_is_never_mistaken_for_one_that_stands_still(function):
-    """However the record is read: a lazily played index that moves with t would give wrong choices."""
-    ucb = sb.index_policy(name=function.__name__)(function)
-    assert not ucb.ignores_time
-    assert not lazy(ucb())
-
-
 def kernel(x):
     """A kernel small enough to compile in no time; its index is whatever is bound."""
     return index_of(x, 0)

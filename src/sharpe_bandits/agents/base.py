@@ -26,7 +26,7 @@ from ..errors import (
 )
 from ..kernels import state as arm_state
 from ..kernels.state import Sums, anchor_of
-from ..kernels.statistics import StatisticsLayout, higher_moments, layout_for
+from ..kernels.statistics import StatisticsLayout, higher_moments, layout_for, record_of
 from ..names import check_name
 from ..objectives import Objective
 from ..plain_data import plain
@@ -92,6 +92,8 @@ class Agent:
         #: All rewards ever told: another state, if the policy forgets.
         self._all = self._state
         self._observe = substituted(arm_state.observe, layout.bindings)
+        self._record_of = substituted(record_of, layout.bindings)
+        self._goal_arguments = () if policy.goal is None else policy.goal.arguments()
         self._maximum = np.full(k, -math.inf)
         self._n_pending = 0  # sum of pending
         self._leading: tuple[int, int] | None = None
@@ -119,12 +121,13 @@ class Agent:
         """The arms as a table, for notebooks."""
         with self._lock:
             arms, pulls, found, head = list(self.arms), self.pulls, self.estimates(), repr(self).strip("<>")
+            values = self.values()
         goal = self.policy.goal
         columns = ["arm", "pulls", "mean", "standard deviation", *([] if goal is None else [type(goal).__name__])]
         rows = []
         for arm in arms[:_SHOWN]:
             mean, variance = found[arm]
-            numbers = [mean, math.sqrt(variance), *([] if goal is None else [float(goal.value(mean, variance))])]
+            numbers = [mean, math.sqrt(variance), *([] if goal is None else [values[arm]])]
             rows.append([arm, pulls[arm], *(None if math.isnan(x) else x for x in numbers)])
         if len(arms) > _SHOWN:
             rows.append([f"and {len(arms) - _SHOWN} more"])
@@ -192,6 +195,8 @@ class Agent:
 
     def _look(self) -> None:
         """Record which arm is probably best, and since which round."""
+        if self.policy.goal is not None and not self.policy.goal.two_moments:
+            return  # there is no time-uniform statement about such an objective
         found = self._leader()
         if not found.probably_best:
             self._leading = None
@@ -450,7 +455,7 @@ class Agent:
 
     def _record(self, i: int, x: float) -> None:
         """Record a reward of arm i in round t."""
-        self._observe(self._state, i, x, self.t, 0)
+        self._observe(self._state, i, x, self.t, 0, self._goal_arguments)
 
     @property
     def _over(self) -> bool:
@@ -494,7 +499,25 @@ class Agent:
             raise InvalidInputError("nothing can be recommended before an arm has two rewards; ask and tell first")
         if goal is None:
             return int(max(among, key=lambda i: (self._pulls[i], -i)))
-        return max(among, key=lambda i: (float(goal.value(*self._estimate(i))), -i))
+        return max(among, key=lambda i: (self._value(goal, i), -i))
+
+    def _value(self, goal: Objective, i: int) -> float:
+        """The estimated objective of arm i, which has rewards."""
+        if goal.two_moments:
+            return float(goal.value(*self._estimate(i)))
+        key = np.uint64(0)
+        arm = self._record_of(self._state.sums, self._state.kept, i, 0.0, math.nan, 0.0, key, key, math.nan, math.nan)
+        return float(goal.record_formula(arm, *goal.arguments()))
+
+    def values(self) -> dict[Any, float]:
+        """Estimate of the policy's objective for each arm (NaN if there are too few rewards, or no objective)."""
+        goal = self.policy.goal
+        with self._lock:
+            enough = [goal is not None and self._state.sums.pulls[i] > 1 for i in range(len(self.arms))]
+            return {
+                arm: self._value(goal, i) if goal is not None and enough[i] else math.nan
+                for i, arm in enumerate(self.arms)
+            }
 
     def to_json(self) -> str:
         """The whole state as JSON; :meth:`from_json` continues exactly."""

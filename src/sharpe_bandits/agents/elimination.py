@@ -48,7 +48,7 @@ class EliminationAgent(Agent):
         bindings = phase_bindings(policy)
         self._decide = specialise(elimination.end_phase, bindings)
         self._room = np.zeros((2, k)), np.zeros((2, k), np.int64)
-        self._share = specialise(policy.share, {formulas.value: goal.formula})
+        self._share = specialise(policy.share, {formulas.value_of_moments: goal.formula})
 
     def error_bound(
         self, *, gap: float, form: Literal["printed", "repaired"] = "printed", lower: float = 0.0, upper: float = 1.0

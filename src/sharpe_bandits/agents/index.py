@@ -53,7 +53,7 @@ class IndexAgent(Agent):
         self._arguments: tuple[Any, ...] | None = None
         self._room = 0
         check_index(policy, horizon or 1000, 0.0)
-        self._bindings = {**policy_bindings(policy, horizon), formulas.value: (policy.goal or Mean()).formula}
+        self._bindings = {**policy_bindings(policy, horizon), formulas.value: (policy.goal or Mean()).record_formula}
         self._random = IndexFamily().is_random(policy)
 
     def _layout(self) -> StatisticsLayout:
@@ -203,8 +203,8 @@ class ForgetfulAgent(IndexAgent):
     def _record(self, i: int, x: float) -> None:
         self._make_room(self.t % self._window + 1 if self._window else 1)
         self._forget(self._state.sums, self._state.window, self.t, self._window, self._discount)
-        self._observe(self._state, i, x, self.t, self._window)
-        self._observe_all(self._all, i, x, self.t, 0)
+        self._observe(self._state, i, x, self.t, self._window, self._goal_arguments)
+        self._observe_all(self._all, i, x, self.t, 0, ())
 
     def _make_room(self, rounds: int) -> None:
         """Let the window of the state hold this many rounds."""

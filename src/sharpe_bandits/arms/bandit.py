@@ -134,6 +134,9 @@ class Bandit(Environment):
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
         return self.means[None, :], self.variances[None, :]
 
+    def rows_of_arms(self, seed: int, runs: int) -> list[list[Arm]]:
+        return [list(self.arms)]
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "bandit": "Bandit",
@@ -214,6 +217,9 @@ class SwitchingBandit(Environment):
 
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
         return np.array([b.means for b in self.bandits]), np.array([b.variances for b in self.bandits])
+
+    def rows_of_arms(self, seed: int, runs: int) -> list[list[Arm]]:
+        return [list(b.arms) for b in self.bandits]
 
     def check_horizon(self, horizon: int) -> None:
         if horizon <= self.switches[-1]:

@@ -10,6 +10,7 @@ import numpy as np
 from ..display import html_table
 from ..errors import InvalidInputError, shown
 from ..kernels.rewards import ArmTable
+from ..objectives import Objective
 from ..plain_data import from_plain
 from .base import Arm, Draws
 from .scipy_arm import Scipy, is_frozen
@@ -55,6 +56,18 @@ class Environment:
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
         """True means and variances: one row for all runs; if arms vary, one per run; with switches, one per segment."""
         raise AssertionError(f"{type(self).__name__} does not define true moments")
+
+    def values(self, objective: Objective, seed: int, runs: int) -> np.ndarray:
+        """True values of the arms under an objective, in the rows of :meth:`truth`."""
+        if objective.two_moments:
+            return np.asarray(objective.value(*self.truth(seed, runs)), float)
+        return np.array([[objective.true_value(arm) for arm in row] for row in self.rows_of_arms(seed, runs)])
+
+    def rows_of_arms(self, seed: int, runs: int) -> list[list[Arm]]:
+        """The arms themselves, in the rows of :meth:`truth`."""
+        raise InvalidInputError(
+            f"the arms of {self!r} are known by mean and variance alone; take an objective of these, as in RSSR(L=0.5)"
+        )
 
     @property
     def sort(self) -> str:

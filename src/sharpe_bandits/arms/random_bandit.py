@@ -16,6 +16,7 @@ from ..validation import real, whole
 from .base import Arm
 from .discrete import numbers
 from .environment import Environment, as_arm, stack
+from .uniform import Uniform
 
 #: Maximum number of arms of a :class:`RandomBandit` that are cached, and number of runs whose arms are kept together.
 _REMEMBERED, _BLOCK = 2_000_000, 128
@@ -213,6 +214,15 @@ class RandomBandit(Environment):
                 mean[begin + row], variance[begin + row] = [a.mean for a in arms], [a.variance for a in arms]
             begin += len(low)
         return mean, variance
+
+    def rows_of_arms(self, seed: int, runs: int) -> list[list[Arm]]:
+        rows: list[list[Arm]] = []
+        for run in range(runs):
+            arms = self.arms_of(seed, run)
+            if isinstance(arms, UniformArms):
+                arms = [Uniform(low, high) for low, high in zip(arms.low, arms.high, strict=True)]
+            rows.append(arms)
+        return rows
 
     def to_dict(self) -> dict[str, Any]:
         lowest = self._lowest if np.isfinite(self._lowest) else None

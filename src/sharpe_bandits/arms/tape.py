@@ -9,8 +9,8 @@ import numpy as np
 from ..errors import InvalidInputError
 from ..kernels.rewards import TAPE, ArmTable
 from ..validation import one_of
-from .base import Draws
-from .discrete import numbers
+from .base import Arm, Draws
+from .discrete import Empirical, numbers
 from .environment import Clock, Environment, stack
 
 
@@ -56,6 +56,9 @@ class Tape(Environment):
 
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
         return self.rewards.mean(axis=1)[None, :], self.rewards.var(axis=1)[None, :]
+
+    def rows_of_arms(self, seed: int, runs: int) -> list[list[Arm]]:
+        return [[Empirical(row.tolist()) for row in self.rewards]]
 
     def check_horizon(self, horizon: int) -> None:
         if self.clock == "rounds" and horizon > self.length:

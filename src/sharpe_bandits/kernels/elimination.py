@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import by_round, decide_on, keeps_powers, share, value
+from .formulas import by_round, decide_on, keeps_powers, share, value_of_moments
 from .game import LANES, keep_pulls
 from .memory import words, zeros
 from .rewards import UNIFORM, fill, recorded, uniform_reward
@@ -41,7 +41,7 @@ def estimate(count, sum1, sum2, anchor, goal):
     """Estimated objective of an arm from its sums."""
     less = 1.0 / (count - 1.0) if count > 1 else 0.0
     mean, variance, _ = summary(anchor, sum1, sum2, 1.0 / count, less)
-    return value(mean, variance, *goal)
+    return value_of_moments(mean, variance, *goal)
 
 
 def influence_variance(count, sum1, sum2, sum3, sum4, anchor, goal):
@@ -54,8 +54,10 @@ def influence_variance(count, sum1, sum2, sum3, sum4, anchor, goal):
         return 0.0
     third, fourth = higher_moments(sum1, sum2, sum3, sum4, 1.0 / count)
     aside, more = STEP * math.sqrt(variance), STEP * variance
-    by_mean = (value(mean + aside, variance, *goal) - value(mean - aside, variance, *goal)) / (2.0 * aside)
-    by_variance = (value(mean, variance + more, *goal) - value(mean, variance - more, *goal)) / (2.0 * more)
+    above, below = value_of_moments(mean + aside, variance, *goal), value_of_moments(mean - aside, variance, *goal)
+    by_mean = (above - below) / (2.0 * aside)
+    above, below = value_of_moments(mean, variance + more, *goal), value_of_moments(mean, variance - more, *goal)
+    by_variance = (above - below) / (2.0 * more)
     biased = variance * (count - 1.0) / count  # the other moments are biased, too
     first = by_mean * (by_mean * biased + 2.0 * by_variance * third)
     return max(0.0, first + by_variance * by_variance * (fourth - biased * biased))

@@ -166,7 +166,7 @@ def identify(game, rewards, log_odds, arguments, out):
                 if x != x:
                     out.status[0], out.status[1], out.status[2], out.status[3] = RAN_OUT, first + r, a, s + 1
                     return
-                observe(state, a, x, t, 0)
+                observe(state, a, x, t, 0, arguments)
                 if t >= end_of_pilot:
                     estimates[a], errors[a], prices[a] = look(sums, kept, a, arguments)
                 if traced:

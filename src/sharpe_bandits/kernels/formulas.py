@@ -24,8 +24,13 @@ def has_exact_fallback():
     raise AssertionError("a kernel ran without its policy's index bound")
 
 
-def value(mean, variance, *parameters):
-    """Value of an arm of given mean and variance under an objective."""
+def value(arm, *parameters):
+    """Value of an arm under an objective, from its record."""
+    raise AssertionError("a kernel ran without its objective's value bound")
+
+
+def value_of_moments(mean, variance, *parameters):
+    """Value of an arm of given mean and variance, under an objective of these alone."""
     raise AssertionError("a kernel ran without its objective's value bound")
 
 
@@ -34,7 +39,7 @@ def score(arm, t, *parameters):
     raise AssertionError("a kernel ran without its policy's score bound")
 
 
-def update_statistics(kept, i, at, k, pulls, x, d):
+def update_statistics(kept, i, at, k, pulls, x, d, goal):
     """Update the cells of statistics with a reward x = anchor + d; see :mod:`sharpe_bandits.kernels.statistics`."""
     raise AssertionError("a kernel ran without its policy's statistics bound")
 
@@ -108,7 +113,7 @@ def no_loop(pulls):
     return False
 
 
-def no_update(kept, i, at, k, pulls, x, d):
+def no_update(kept, i, at, k, pulls, x, d, goal):
     """:func:`update_statistics` if no statistic keeps anything."""
 
 

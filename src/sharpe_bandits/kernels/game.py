@@ -61,6 +61,15 @@ def keep_pulls(counts, pulls, is_halfway, halfway):
             halfway[i] = counts[i]
 
 
+def best_value(values):
+    """The arm with the largest value; ties go to the lowest arm."""
+    best, top = 0, -np.inf
+    for i in range(values.size):
+        if values[i] > top:
+            best, top = i, values[i]
+    return best
+
+
 def pilot_counts(t, arm, arms):
     """Pulls of an arm after ``t`` rounds of round robin."""
     return t // arms + (1 if arm < t % arms else 0)

@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import index, keeps_powers, long_game
-from .game import LOOKAHEAD, N_COMPARISONS, NOT_A_NUMBER, keep_pulls, pilot_counts
+from .formulas import index, keeps_powers, long_game, value
+from .game import LOOKAHEAD, N_COMPARISONS, NOT_A_NUMBER, best_value, keep_pulls, pilot_counts
 from .memory import scratch, zeros
 from .rewards import fill
 from .state import anchor_of
 from .statistics import (
-    best_estimate,
     higher_moments,
     inverse_at,
     inverse_root_at,
@@ -439,5 +438,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
         for i in range(count_arms):
             out.final[r, i] = count[i]
         mean, variance = state[MEAN], state[VARIANCE]
-        out.recommended[r, 0] = best_estimate(mean, variance, count_arms, goal)
+        for i in range(count_arms):
+            low[i] = value(record_of_unplayed(state, i, np.nan), *goal)
+        out.recommended[r, 0] = best_value(low[:count_arms])
         out.reward_mean[r], out.reward_variance[r] = pooled(pulls, mean, variance, count_arms)

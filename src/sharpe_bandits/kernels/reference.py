@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .choose import Decision, Held, decide, hold_best, hold_first, least_served
-from .formulas import by_round, kept_cells
-from .game import NOT_A_NUMBER, keep_pulls
+from .formulas import by_round, kept_cells, value
+from .game import NOT_A_NUMBER, best_value, keep_pulls
 from .memory import zeros
 from .rewards import ArmTable, fill, recorded
 from .state import forget, new_state, observe, reset, rounds_remembered
-from .statistics import best_estimate, pooled, summary
+from .statistics import pooled, record_of, summary
 from .streams import REWARDS, fold, stream_key
 
 #: Stream of random delays.
@@ -107,7 +107,7 @@ def reference(game, rule, feedback, holding, rewards, arguments, goal, out, port
                     if late:
                         x = paid[u] if i == played[u] else np.nan
                     if x == x:
-                        observe(state, i, x, told, window)
+                        observe(state, i, x, told, window, goal)
                 if late:
                     state.pending[played[u]] -= 1.0
                 told += 1
@@ -205,7 +205,9 @@ def reference(game, rule, feedback, holding, rewards, arguments, goal, out, port
             weight = sums.pulls[i]
             less = 1.0 / (weight - 1.0) if weight > 1.0 else 0.0
             mean[i], variance[i], _ = summary(sums.anchor[i], sums.sum1[i], sums.sum2[i], 1.0 / weight, less)
-        out.recommended[r, 0] = best_estimate(mean, variance, count_arms, goal)
+            arm = record_of(sums, state.kept, i, 0.0, np.nan, 0.0, run_key, run_key, np.nan, np.nan)
+            indices[i] = value(arm, *goal)
+        out.recommended[r, 0] = best_value(indices)
         if late or window > 0 or discount < 1.0 or feedback.full:
             out.reward_mean[r], out.reward_variance[r], _ = summary(
                 first_reward, total1, total2, 1.0 / horizon, 1.0 / (horizon - 1.0)

@@ -18,13 +18,13 @@ from .formulas import (
     statistics_of,
     statistics_without_loop,
     update_statistics,
+    value,
 )
-from .game import AHEAD, LANES, NOT_A_NUMBER, keep_pulls, pilot_counts
+from .game import AHEAD, LANES, NOT_A_NUMBER, best_value, keep_pulls, pilot_counts
 from .memory import words, zeros
 from .rewards import fill, recorded
 from .state import anchor_of
 from .statistics import (
-    best_estimate,
     higher_moments,
     inverse_at,
     inverse_root_at,
@@ -107,6 +107,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
     running, chosen = zeros((count_arms + 1, RUNNING_ROWS, LANES)), zeros(LANES, np.uint32)
     running[0, TOP], running[0, FEWEST] = -math.inf, math.inf
     buffer = zeros((count_arms, LANES, AHEAD))
+    values = zeros(count_arms)
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot * count_arms
@@ -141,7 +142,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                     sum2 += d * d
                     sum3 += d * d * d
                     sum4 += d * d * d * d
-                    update_statistics(state, i, ROWS, k, np.float64(j + 1), x, d)
+                    update_statistics(state, i, ROWS, k, np.float64(j + 1), x, d, goal)
                     if traced and k < lanes:
                         out.choices[block + k, j * count_arms + i] = i
                         out.rewards[block + k, j * count_arms + i] = x
@@ -225,7 +226,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                 state[a, MEAN, k], state[a, VARIANCE, k], state[a, SECOND, k] = summary(
                     anchor, sum1, sum2, inverse, inverse_at(tables, s - 1)
                 )
-                update_statistics(state, a, ROWS, k, np.float64(s), x, d)
+                update_statistics(state, a, ROWS, k, np.float64(s), x, d, goal)
                 if keeps_powers():
                     sum3 = state[a, SUM3, k] + d * d * d
                     sum4 = state[a, SUM4, k] + d * d * d * d
@@ -246,7 +247,10 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
             for i in range(count_arms):
                 out.final[block + k, i] = count[i, k]
             mean, variance = state[:, MEAN, k], state[:, VARIANCE, k]
-            out.recommended[block + k, 0] = best_estimate(mean, variance, count_arms, goal)
+            for i in range(count_arms):
+                arm = arm_of(state, keys, i, k, horizon, np.nan, round_keys[ROUND_KEY, k], np.nan, False)
+                values[i] = value(arm, *goal)
+            out.recommended[block + k, 0] = best_value(values)
             out.reward_mean[block + k], out.reward_variance[block + k] = pooled(
                 state[:, PULLS, k], mean, variance, count_arms
             )

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import formulas
-from .formulas import keeps_powers, long_game, statistics_of, value
+from .formulas import keeps_powers, long_game, statistics_of
 from .memory import scratch
 from .streams import GOLDEN, log, mix64, normal_pair, unit
 
@@ -63,6 +63,8 @@ class ArmRecord(NamedTuple):
         mean and variance of its rewards under random weights (see :func:`reweighted`)
     autocovariance : float, optional
         lag-1 autocovariance of its rewards in the order in which it was played
+    shortfall2, shortfall3, shortfall4 : float, optional
+        mean of the second, third and fourth power of the shortfall max(target - x, 0), for objectives with a target
     """
 
     pulls: float
@@ -81,6 +83,9 @@ class ArmRecord(NamedTuple):
     drawn_mean: float = math.nan
     drawn_variance: float = math.nan
     autocovariance: float = math.nan
+    shortfall2: float = math.nan
+    shortfall3: float = math.nan
+    shortfall4: float = math.nan
 
 
 def record_kinds() -> dict[str, type]:
@@ -103,7 +108,8 @@ class Statistic(NamedTuple):
     cells : int, optional
         how many numbers it keeps
     update : Callable[..., Any] | None, optional
-        ``update(kept, i, at, k, pulls, x, d)`` is called after pull number ``pulls`` has paid x = anchor + d
+        ``update(kept, i, at, k, pulls, x, d, goal)`` is called after pull number ``pulls`` has paid x = anchor + d;
+        ``goal``: the parameters of the objective
     powers : bool, optional
         whether ``values`` uses third and fourth moments, which take two more sums
     random : bool, optional
@@ -124,7 +130,7 @@ class Statistic(NamedTuple):
     loops_until: int = 0
 
 
-def update_maximum(kept, i, at, k, pulls, x, d):
+def update_maximum(kept, i, at, k, pulls, x, d, goal):
     """Keep the largest reward."""
     kept[i, at, k] = max(kept[i, at, k], x) if pulls > 1.0 else x
 
@@ -139,7 +145,7 @@ def moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
     return third, fourth
 
 
-def update_firsts(kept, i, at, k, pulls, x, d):
+def update_firsts(kept, i, at, k, pulls, x, d, goal):
     """Keep the first rewards minus the anchor."""
     if pulls <= FIRSTS:
         kept[i, at + int(pulls) - 1, k] = d
@@ -155,7 +161,7 @@ def drawn_in_the_limit(kept, i, at, k, pulls, anchor, mean, variance, third, fou
     return limit_of_reweighted(pulls, mean, variance, third, fourth, key)
 
 
-def update_pairs(kept, i, at, k, pulls, x, d):
+def update_pairs(kept, i, at, k, pulls, x, d, goal):
     """Keep the sum of products of consecutive rewards, and the first and last reward, all minus the anchor."""
     if pulls > 1.0:
         kept[i, at, k] += kept[i, at + 2, k] * d
@@ -168,6 +174,19 @@ def autocovariance(kept, i, at, k, pulls, anchor, mean, variance, third, fourth,
     """Autocovariance at lag 1."""
     m, products, ends = mean - anchor, kept[i, at, k], kept[i, at + 1, k] + kept[i, at + 2, k]
     return ((products - m * (2.0 * pulls * m - ends) + (pulls - 1.0) * m * m) / pulls,)
+
+
+def update_shortfalls(kept, i, at, k, pulls, x, d, goal):
+    """Keep sums of powers of the shortfall below the target, the last parameter of the objective."""
+    below = max(goal[-1] - x, 0.0)
+    kept[i, at, k] += below * below
+    kept[i, at + 1, k] += below * below * below
+    kept[i, at + 2, k] += below * below * below * below
+
+
+def shortfalls(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """Lower partial moments about the target."""
+    return kept[i, at, k] / pulls, kept[i, at + 1, k] / pulls, kept[i, at + 2, k] / pulls
 
 
 #: All statistics, in the order of their fields in :class:`ArmRecord`. A new one is an entry here and a field there.
@@ -185,6 +204,7 @@ STATISTICS: tuple[Statistic, ...] = (
         loops_until=FIRSTS,
     ),
     Statistic(("autocovariance",), autocovariance, cells=PAIRS, update=update_pairs),
+    Statistic(("shortfall2", "shortfall3", "shortfall4"), shortfalls, cells=3, update=update_shortfalls),
 )
 
 
@@ -435,15 +455,3 @@ def pooled(pulls, mean, variance, arms):
     for i in range(arms):
         squares += (pulls[i] - 1.0) * variance[i] + pulls[i] * (mean[i] - average) * (mean[i] - average)
     return average, squares / (n - 1.0)
-
-
-def best_estimate(mean, variance, arms, arguments):
-    """The arm with the largest estimated objective; ties go to the lowest arm."""
-    best = 0
-    top = -math.inf
-    for i in range(arms):
-        v = value(mean[i], variance[i], *arguments)
-        if v > top:
-            top = v
-            best = i
-    return best

@@ -298,6 +298,14 @@ class EliminationPolicy(Policy):
     #: Whether half of the arms are dropped after a phase instead of one.
     halves: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.goal is not None and not self.goal.two_moments:
+            raise InvalidInputError(
+                f"{self.name} estimates objectives of mean and variance, and {self.goal!r} needs more; play an index "
+                "policy such as ScaleFreeUCB(objective=...) and take its recommendation"
+            )
+
     @property
     def keeps_samples(self) -> bool:
         """Whether estimates use all of an arm's rewards, or only those of the current phase."""

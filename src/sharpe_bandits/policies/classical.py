@@ -24,7 +24,7 @@ def mv_lcb(arm: ArmRecord, t: int, rho: float, root_log: float) -> float:
 def greedy(arm: ArmRecord, t: int, epsilon: float, goal: tuple[float, ...]) -> float:
     if uniform(arm.round_key, 0) < epsilon:
         return uniform(arm.key, 0)
-    return value(arm.mean, arm.variance, *goal)
+    return value(arm, *goal)
 
 
 def round_robin(arm: ArmRecord, t: int) -> float:

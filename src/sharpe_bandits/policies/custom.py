@@ -10,7 +10,7 @@ from typing import Any, ClassVar, overload
 
 import numpy as np
 
-from ..call_tree import mentions, reads_local, reads_whole
+from ..call_tree import mentions, reads_whole
 from ..errors import InvalidInputError, shown, unknown
 from ..fingerprints import fingerprint, remember, sources
 from ..objectives import Objective, check_objective, objective_from_dict
@@ -65,8 +65,7 @@ class CustomPolicy(IndexPolicy):
         return _read_only(value) if isinstance(value, np.ndarray) else value
 
     def nondecreasing(self, lowest: float) -> bool:
-        declared = self.factory.nondecreasing
-        return self.factory.ignores_time if declared is None else bool(declared)
+        return bool(self.factory.nondecreasing)
 
     @property
     def declared_nondecreasing(self) -> bool:
@@ -109,7 +108,7 @@ class PolicyFactory:
     known: ClassVar[dict[str, PolicyFactory]] = {}
 
     def __init__(
-        self, function: Callable[..., Any], name: str, nondecreasing: bool | None, objective: Objective | None
+        self, function: Callable[..., Any], name: str, nondecreasing: bool, objective: Objective | None
     ) -> None:
         if not inspect.isfunction(function):
             raise InvalidInputError(f"an index policy is made of a function index(arm, t, ...), got {shown(function)}")
@@ -151,11 +150,6 @@ class PolicyFactory:
     def _hidden(self) -> bool:
         """Whether the arm's record is unpacked, indexed or passed on, so that it is unknown which fields are read."""
         return reads_whole(self.function, "arm")
-
-    @property
-    def ignores_time(self) -> bool:
-        """Whether the index certainly depends neither on t nor on epsilon."""
-        return not (self._hidden or "epsilon" in mentions(self.function) or reads_local(self.function, "t"))
 
     @property
     def least_pilot(self) -> int:
@@ -229,7 +223,7 @@ def index_policy(function: Callable[..., Any], /) -> PolicyFactory: ...
 
 @overload
 def index_policy(
-    *, name: str | None = None, nondecreasing: bool | None = None, objective: Objective | None = None
+    *, name: str | None = None, nondecreasing: bool = False, objective: Objective | None = None
 ) -> Callable[[Callable[..., Any]], PolicyFactory]: ...
 
 
@@ -238,7 +232,7 @@ def index_policy(
     /,
     *,
     name: str | None = None,
-    nondecreasing: bool | None = None,
+    nondecreasing: bool = False,
     objective: Objective | None = None,
 ) -> PolicyFactory | Callable[[Callable[..., Any]], PolicyFactory]:
     """Make an index policy from a plain function ``index(arm, t, ...)``, which is compiled like a built-in one.
@@ -252,7 +246,7 @@ def index_policy(
     ----------
     name : str | None, optional
         default name of the policy
-    nondecreasing : bool | None, optional
+    nondecreasing : bool, optional
         True if an arm's index cannot decrease as t grows while the arm is not played (as for UCB indices): the policy
         is then played by the fast lazy kernel. This is tested on sample records before use. Default: True if the
         function reads neither ``t`` nor ``arm.epsilon``, otherwise False

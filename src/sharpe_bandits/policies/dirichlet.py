@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from ..errors import InvalidInputError
 from ..kernels.statistics import ArmRecord
 from ..kernels.streams import normal
 from .scale_free import AnyObjective, ScaleFree, has_zero_variance, named
@@ -78,6 +79,13 @@ class NPTS(AnyObjective):
         "arXiv:2606.09191; Chang & Tan, A Unifying Theory of Thompson Sampling for Continuous Risk-Averse Bandits, 2022"
     )
     least_pilot: ClassVar[int] = 2
+
+    def check(self) -> None:
+        super().check()
+        if not self.goal.two_moments:
+            raise InvalidInputError(
+                f"{self.title} reweights mean and variance, and {self.goal!r} needs more; use ScaleFreeTS"
+            )
 
     @property
     def formula(self) -> Callable[..., Any]:

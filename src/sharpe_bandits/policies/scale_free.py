@@ -19,7 +19,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from ..errors import InvalidInputError, shown
 from ..kernels.statistics import ROUNDING, ArmRecord
@@ -43,6 +43,20 @@ _LARGEST_RATIO = 1e300
 def has_zero_variance(arm: ArmRecord) -> bool:
     """Whether the sample variance of the arm is zero, apart from rounding: it has always paid the same."""
     return arm.variance <= ROUNDING * arm.mean * arm.mean
+
+
+class Root(NamedTuple):
+    """The root h of an objective and the variance W of its influence function, as functions of an arm's record."""
+
+    estimate: Callable[..., Any]
+    noise: Callable[..., Any]
+
+
+def root_of(goal: Objective) -> Root:
+    """The functions for an objective: its own, or those that follow from its root in mean and variance."""
+    if goal.record_root is not None and goal.record_noise is not None:
+        return Root(goal.record_root, goal.record_noise)
+    return Root(estimate_of(goal.root), influence_variance_of(goal.root))
 
 
 @lru_cache
@@ -120,13 +134,11 @@ def own_variance(arm: ArmRecord) -> float:
 
 
 @lru_cache
-def upper_bound_of(
-    root: Callable[..., Any], counted: Callable[..., Any], largest: Callable[..., Any]
-) -> Callable[..., Any]:
+def upper_bound_of(root: Root, counted: Callable[..., Any], largest: Callable[..., Any]) -> Callable[..., Any]:
     """The index of SF-UCB for the objective with this root; ``counted``: how pulls are counted; ``largest``: the
     variance assumed for an arm with zero sample variance.
     """
-    estimate, w_of = estimate_of(root), influence_variance_of(root)
+    estimate, w_of = root
 
     def upper_bound(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float, c: float) -> float:
         # The distance whose divergence is c ln N; epsilon^2 is 2 ln N / s.
@@ -134,13 +146,13 @@ def upper_bound_of(
         grown = expm1(min(exponent, _LARGEST))
         return estimate(arm, goal) + math.sqrt(w_of(arm, goal, unseen, largest(arm)) * grown)
 
-    return named(upper_bound, root, counted, largest)
+    return named(upper_bound, root.estimate, counted, largest)
 
 
 @lru_cache
-def imed_of(root: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def imed_of(root: Root) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The index of SF-IMED and its score for the objective with this root."""
-    estimate, w_of = estimate_of(root), influence_variance_of(root)
+    estimate, w_of = root
 
     def imed(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float) -> float:
         behind = arm.lead - estimate(arm, goal)
@@ -154,7 +166,7 @@ def imed_of(root: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[...,
     def score(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float) -> float:
         return estimate(arm, goal)
 
-    return named(imed, root), named(score, root)
+    return named(imed, root.estimate), named(score, root.estimate)
 
 
 def per_degree(arm: ArmRecord) -> float:
@@ -163,20 +175,20 @@ def per_degree(arm: ArmRecord) -> float:
 
 
 @lru_cache
-def standard_error_of(root: Callable[..., Any]) -> Callable[..., Any]:
+def standard_error_of(root: Root) -> Callable[..., Any]:
     """The standard error of h, sqrt(W / (s - 2)), for the objective with this root."""
-    w_of = influence_variance_of(root)
+    w_of = root.noise
 
     def standard_error(arm: ArmRecord, goal: tuple[float, ...], unseen: float, largest: float) -> float:
         return math.sqrt(w_of(arm, goal, unseen, largest) * per_degree(arm))
 
-    return named(standard_error, root)
+    return named(standard_error, root.estimate)
 
 
 @lru_cache
-def sampled_of(root: Callable[..., Any], largest: Callable[..., Any]) -> Callable[..., Any]:
+def sampled_of(root: Root, largest: Callable[..., Any]) -> Callable[..., Any]:
     """The index of W-TS for the objective with this root; ``largest``: as for SF-UCB."""
-    estimate, standard_error = estimate_of(root), standard_error_of(root)
+    estimate, standard_error = root.estimate, standard_error_of(root)
 
     def sampled(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float, optimistic: float) -> float:
         z = arm.standard_normal
@@ -185,7 +197,7 @@ def sampled_of(root: Callable[..., Any], largest: Callable[..., Any]) -> Callabl
         away = z * standard_error(arm, goal, unseen, largest(arm)) * growth
         return estimate(arm, goal) + (max(away, 0.0) if optimistic > 0.0 else away)
 
-    return named(sampled, root, largest)
+    return named(sampled, root.estimate, largest)
 
 
 @dataclass(frozen=True)
@@ -227,7 +239,11 @@ class AnyObjective(ScaleFree):
                 )
             super().check()
             return
-        check_objective(self.objective)
+        if getattr(check_objective(self.objective), "L", 1.0) == 0.0:
+            raise InvalidInputError(
+                f"{self.title} needs L above 0, got {self.objective!r}: the ratio of an arm whose rewards have not "
+                "varied yet would be infinite; take a tenth of the smallest variance if in doubt"
+            )
         if self.L is not None or self.risk_free != 0.0:
             raise InvalidInputError(
                 f"{self.title} takes L and risk_free from its objective; give L={self.L!r}, risk_free="
@@ -304,7 +320,8 @@ class ScaleFreeUCB(AnyObjective):
     @property
     def formula(self) -> Callable[..., Any]:
         counted = effective_pulls if self.dependent else all_pulls
-        return upper_bound_of(self.goal.root, counted, own_variance if self.score is None else largest_variance_of_any)
+        largest = own_variance if self.score is None else largest_variance_of_any
+        return upper_bound_of(root_of(self.goal), counted, largest)
 
     def nondecreasing(self, lowest: float) -> bool:
         return self.score is None and not self.dependent  # h and W are constant, and the width grows with N
@@ -319,6 +336,11 @@ class _Forgetting(ScaleFreeUCB):
         if self.dependent:
             raise InvalidInputError(
                 f"{self.title} forgets rewards, but not their autocorrelation; leave dependent=False"
+            )
+        if not self.goal.two_moments:
+            raise InvalidInputError(
+                f"{self.title} forgets only what mean and variance are computed from, and {self.goal!r} needs more; "
+                "use ScaleFreeUCB"
             )
 
     def _check_remembered(self, rounds: float, arms: int, remedy: str) -> None:
@@ -428,11 +450,11 @@ class ScaleFreeIMED(AnyObjective):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return imed_of(self.goal.root)[0]
+        return imed_of(root_of(self.goal))[0]
 
     @property
     def score(self) -> Callable[..., Any]:
-        return imed_of(self.goal.root)[1]
+        return imed_of(root_of(self.goal))[1]
 
 
 @dataclass(frozen=True)
@@ -471,4 +493,4 @@ class ScaleFreeTS(AnyObjective):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return sampled_of(self.goal.root, own_variance if self.score is None else largest_variance_of_any)
+        return sampled_of(root_of(self.goal), own_variance if self.score is None else largest_variance_of_any)

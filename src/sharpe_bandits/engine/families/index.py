@@ -70,7 +70,7 @@ class IndexFamily(Family):
     def kernels(self, spec: Spec) -> Kernels:
         policy = _policy(spec)
         bindings: dict[Any, Any] = {
-            formulas.value: (policy.goal or Mean()).formula,
+            formulas.value: (policy.goal or Mean()).record_formula,
             formulas.by_round: formulas.constant(spec.environment.clock == "rounds"),
             **policy_bindings(policy, spec.horizon),
             **SOURCES[spec.source],
@@ -115,7 +115,7 @@ class IndexFamily(Family):
         assert isinstance(policy, IndexPolicy)
         rounds, arms = values.shape
         bindings = {
-            formulas.value: (policy.goal or Mean()).formula,
+            formulas.value: (policy.goal or Mean()).record_formula,
             formulas.by_round: formulas.always,
             **policy_bindings(policy, rounds),
         }
@@ -264,7 +264,9 @@ def _vectorised(policy: IndexPolicy) -> dict[Any, Any]:
 
 def layout_of(policy: IndexPolicy) -> StatisticsLayout:
     """The statistics that are kept of each arm for a policy, beyond those kept for every policy."""
-    return layout_for(mentions(policy.formula) | mentions(policy.score or formulas.no_score))
+    goal = policy.goal or Mean()
+    read = (policy.formula, policy.score or formulas.no_score, goal.record_formula)
+    return layout_for(frozenset[str]().union(*map(mentions, read)))
 
 
 def is_lazy(spec: Spec) -> bool:
@@ -272,7 +274,7 @@ def is_lazy(spec: Spec) -> bool:
     policy = _policy(spec)
     possible = (
         policy.score is None
-        and not (_NOT_LAZY & mentions(policy.formula))
+        and not (_NOT_LAZY & (mentions(policy.formula) | mentions((policy.goal or Mean()).record_formula)))
         and policy.nondecreasing(spec.environment.lowest)
         and spec.environment.clock == "pulls"
         and is_plain(spec)

@@ -65,7 +65,7 @@ def _policy(spec: Spec) -> EliminationPolicy:
 def phase_bindings(policy: EliminationPolicy) -> dict[Any, Any]:
     """Bindings of a kernel's placeholders for a policy that plays in phases."""
     return {
-        formulas.value: (policy.goal or Mean()).formula,
+        formulas.value_of_moments: (policy.goal or Mean()).formula,
         formulas.share: policy.share,
         formulas.decide_on: policy.decide_on,
         formulas.keeps_powers: formulas.constant(bool({"sum3", "sum4"} & mentions(policy.share))),

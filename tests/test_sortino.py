@@ -1,0 +1,98 @@
+"""The Sortino ratio, an objective that needs neither kernel nor policy to know of it."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import sharpe_bandits as sb
+
+GOAL = sb.Sortino(L=0.01, target=0.2)
+BANDIT = sb.Bandit([sb.Normal(0.5, 1.0), sb.Gamma(2, 0.25), sb.Uniform(-1, 2)])
+POLICIES = [sb.ScaleFreeUCB(objective=GOAL), sb.ScaleFreeIMED(objective=GOAL), sb.ScaleFreeTS(objective=GOAL)]
+
+
+def from_density(density, low, high, goal):
+    """The ratio by brute force: a fine sum over the density."""
+    x = np.linspace(low, high, 2_000_001)
+    p = density(x)
+    p /= p.sum()
+    mean = (p * x).sum()
+    return (mean - goal.target) / np.sqrt(goal.L + (p * np.maximum(goal.target - x, 0) ** 2).sum())
+
+
+@pytest.mark.parametrize("target", [-0.3, 0.2, 1.4])
+def test_true_values_are_those_of_the_density(target):
+    goal = sb.Sortino(L=0.05, target=target)
+    for arm, density, low, high in (
+        (sb.Uniform(-1, 3), stats.uniform(-1, 4).pdf, -1, 3),
+        (sb.Normal(0.3, 1.5), stats.norm(0.3, 1.5**0.5).pdf, -12, 12),
+        (sb.AR1(0.3, 1.5, 0.4), stats.norm(0.3, 1.5**0.5).pdf, -12, 12),
+        (sb.Gamma(2, 0.8), stats.gamma(2, scale=0.8).pdf, 0, 40),
+        (sb.Beta(2, 3), stats.beta(2, 3).pdf, 0, 1),
+        (sb.TruncatedNormal(0.5, 1.0, 0.0, 2.0), stats.truncnorm(-0.5, 1.5, 0.5, 1.0).pdf, 0, 2),
+    ):
+        assert goal.true_value(arm) == pytest.approx(from_density(density, low, high, goal), rel=2e-5), arm
+    for arm, values in ((sb.Bernoulli(0.25), [0, 0, 0, 1]), (sb.Empirical([-1, 0, 2]), [-1, 0, 2])):
+        assert goal.true_value(arm) == pytest.approx(goal.of_sample(values), rel=1e-12)
+
+
+def test_by_hand():
+    """Rewards 1, -1, 0.5, -0.2 about 0: shortfalls 1 and 0.2, squares 1.04 / 4 = 0.26; mean 0.075."""
+    agent = sb.ScaleFreeUCB(objective=sb.Sortino(L=0.1)).agent(arms=2)
+    for reward in (1.0, -1.0, 0.5, -0.2):
+        agent.tell(0, reward)
+        agent.tell(1, -1.0)
+    assert agent.values()[0] == pytest.approx(0.075 / 0.36**0.5, rel=1e-12)
+    assert agent.values()[1] == pytest.approx(-1.0 / 1.1**0.5, rel=1e-12)
+    assert agent.recommend() == 0
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
+def test_simulation_reference_and_agent_choose_alike(policy):
+    fast, slow = (sb.trace(policy, BANDIT, horizon=250, seed=2, kernel=kernel) for kernel in ("auto", "reference"))
+    np.testing.assert_array_equal(fast.choices, slow.choices)
+    agent = policy.agent(arms=3, seed=2)
+    for t, (arm, reward) in enumerate(zip(fast.choices.tolist(), fast.rewards, strict=True)):
+        assert agent.ask() == arm
+        agent.tell(arm, reward)
+        if t % 60 == 0:
+            agent = sb.Agent.from_json(agent.to_json())
+    paid = [fast.rewards[fast.choices == arm] for arm in range(3)]
+    assert list(agent.values().values()) == pytest.approx([GOAL.of_sample(x) for x in paid], rel=1e-9)
+    assert agent.recommend() == fast.recommended
+
+
+def test_it_is_learnt_and_where_a_policy_for_the_sharpe_ratio_goes_wrong():
+    """Rare gains add to the variance, not to the shortfall: the Sharpe ratio prefers the arm that loses often."""
+    lottery, steady = sb.Empirical([0.9] * 9 + [5.0]), sb.Empirical([-0.4, 2.4, 0.6, 1.4])
+    bandit, goal, sharpe = sb.Bandit([lottery, steady]), sb.Sortino(L=0.1, target=0.8), sb.Sharpe(L=0.1, risk_free=0.8)
+    assert np.argmax(bandit.values(goal, 0, 1)[0]) == 0
+    policies = [sb.ScaleFreeUCB(objective=goal, name="own"), sb.RoundRobin(goal, name="even")]
+    study = sb.simulate(policies, bandit, horizon=2000, runs=40, seed=1, progress=False)
+    assert study["own"].regret().final.mean < 0.3 * study["even"].regret().final.mean
+    assert study["own"].error().mean < 0.1
+    assert sharpe.value(lottery.mean, lottery.variance) > 0
+
+
+def test_what_cannot_be_is_said():
+    for make in (
+        lambda: sb.SequentialHalving(GOAL),
+        lambda: sb.SlidingWindowUCB(objective=GOAL),
+        lambda: sb.NPTS(objective=GOAL),
+        lambda: sb.ScaleFreeUCB(objective=sb.Sortino(L=0.0)),
+        lambda: sb.Sortino(L=-1.0),
+        lambda: GOAL.value(0.1, 0.2),
+        lambda: GOAL.true_value(sb.GARCH(0.1, 1.0, 0.1, 0.8)),
+    ):
+        with pytest.raises(sb.InvalidInputError):
+            make()
+    assert sb.Sharpe(L=0).value(0.3, 0.25) == 0.6
+
+
+def test_a_saved_study_says_what_it_lacks(tmp_path):
+    study = sb.simulate(POLICIES[0], BANDIT, horizon=100, runs=3, progress=False)
+    study.save(tmp_path / "study")
+    again = sb.load(tmp_path / "study")["SF-UCB"]
+    assert again.regret(sb.RSSR(L=0.1)).final.mean == study["SF-UCB"].regret(sb.RSSR(L=0.1)).final.mean
+    with pytest.raises(sb.InvalidInputError, match="simulate again"):
+        again.regret()
