@@ -31,9 +31,10 @@ from .database import Database
 from .decisions import AUTOMATIC, CANCELLED, EXPIRED, PENDING, REWARDED, Decision, from_row, utc_time
 from .interface import MAX_BATCH, CampaignInterface, number_of
 from .journal import Change, Journal
-from .ledger import Ledger, Settings
+from .ledger import Ledger
 from .log_pages import log_page
 from .schema import decisions, events
+from .settings import Settings
 from .status import Status, status_of
 from .verification import verify
 
@@ -76,7 +77,7 @@ class Campaign(CampaignInterface):
 
     @property
     def settings(self) -> dict[str, Any]:
-        return self._settings._asdict()
+        return self._settings.to_dict()
 
     def _asked(self, keys: list[str], worker: str) -> list[Decision]:
         ahead = (self._journal.do.by_key, keys[0]) if len(keys) == 1 else None

@@ -22,8 +22,9 @@ from ..policies.base import Policy
 from . import ledger as log
 from .answers import Evaluation
 from .database import Database
-from .ledger import Event, Ledger, Settings
+from .ledger import Event, Ledger
 from .schema import decisions, events
+from .settings import Settings
 
 #: Smallest effective number of rounds for an estimate.
 _LEAST = 10.0

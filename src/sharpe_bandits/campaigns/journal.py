@@ -19,8 +19,9 @@ from ..policies.base import Policy
 from . import ledger as log
 from .database import Database, Prepared
 from .decisions import EXPIRED, PENDING, State, utc_time
-from .ledger import Event, Ledger, Settings
+from .ledger import Event, Ledger
 from .schema import decisions
+from .settings import Settings
 from .statements import ASKED_COLUMNS, statements_of
 
 T = TypeVar("T")

@@ -6,11 +6,11 @@ import json
 from typing import Any, NamedTuple, get_args
 
 from ..agents import Agent
-from ..errors import InvalidInputError, SharpeBanditsError, UnreadableDataError, shown
+from ..errors import SharpeBanditsError, UnreadableDataError, shown
 from ..files import from_json
-from ..plain_data import plain
 from ..policies.base import Policy
 from .answers import EventKind
+from .settings import Settings
 
 #: Kinds of events by their number in the log.
 KINDS: tuple[EventKind, ...] = get_args(EventKind)
@@ -26,38 +26,6 @@ class Event(NamedTuple):
     arm: int | None = None
     reward: float | None = None
     name: str | None = None
-
-
-class Settings(NamedTuple):
-    """The settings that a campaign is created with."""
-
-    policy: dict[str, Any]
-    arms: list[str] | int
-    horizon: int | None
-    seed: int
-    lease: float | None
-    default_reward: float | None
-    explore: float
-
-    @classmethod
-    def of(cls, policy: Policy, arms: list[str] | int, **rest: Any) -> Settings:
-        """Settings with a policy as plain data."""
-        return cls(plain(policy.to_dict()), arms, **rest)
-
-    def to_json(self) -> str:
-        try:
-            return json.dumps(self._asdict(), allow_nan=False)
-        except ValueError:
-            raise InvalidInputError("a parameter of the policy is not finite, and cannot be saved in a store") from None
-
-    @classmethod
-    def from_json(cls, text: str) -> Settings:
-        try:
-            return cls(**from_json(text, "it"))
-        except (TypeError, UnreadableDataError) as error:
-            raise UnreadableDataError(
-                f"the description of the campaign is damaged ({error}); restore the store from a copy"
-            ) from None
 
 
 #: Format of a snapshot. Increased whenever replaying the same log gives a state with different content.

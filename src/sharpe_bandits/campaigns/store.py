@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from datetime import timedelta
-from typing import Any
+from typing import Any, Unpack
 
 import sqlalchemy as sa
 
-from ..agents.base import check_arms
-from ..errors import ConflictError, InvalidInputError, UnreadableDataError, shown, unknown
+from ..errors import UnreadableDataError, unknown
 from ..names import check_name
-from ..policies.base import Policy, check_policy, policy_from_dict
-from ..validation import finite, real, whole
-from . import lease as leases
+from ..policies.base import Policy
 from .answers import Entry
 from .campaign import Campaign
 from .database import Database, Synchronous
 from .decisions import utc_time
-from .ledger import Ledger, Settings
+from .ledger import Ledger
 from .schema import campaigns, snapshots
-
-#: Default settings of a campaign.
-_DEFAULTS: dict[str, Any] = {"horizon": None, "seed": 0, "lease": None, "default_reward": None, "explore": 0.0}
+from .settings import Options, Settings, checked
 
 
 class Store:
@@ -101,11 +95,7 @@ class Store:
         *,
         policy: Policy | None = None,
         arms: int | Iterable[str] | None = None,
-        horizon: int | None = None,
-        seed: int | None = None,
-        lease: str | float | timedelta | None = None,
-        default_reward: float | None = None,
-        explore: float | None = None,
+        **options: Unpack[Options],
     ) -> Campaign:
         """Open the campaign with this name, or create it if it does not exist and ``policy`` and ``arms`` are given.
 
@@ -121,37 +111,16 @@ class Store:
             any policy of the library, or your own (it must be defined, unchanged, whenever the campaign is opened)
         arms : int | Iterable[str] | None, optional
             names of the arms, or their number
-        horizon : int | None, optional
-            number of rounds, if the policy needs it or the campaign should end
-        seed : int | None, optional
-            of the policy's own randomness (0)
-        lease : str | float | timedelta | None, optional
-            how long a decision waits for its reward: "1 day", seconds, a timedelta; without a lease, indefinitely. A
-            decision whose lease has run out is no longer pending, but late rewards are accepted
-        default_reward : float | None, optional
-            the reward assumed for a decision whose lease runs out. Without it, none is assumed
-        explore : float | None, optional
-            probability with which an arm is drawn uniformly instead of chosen by the policy (0). Other policies
-            can then be evaluated from the log: see :meth:`Campaign.evaluate`
+        **options : Unpack[Options]
+            the other settings: ``horizon``, the number of rounds, if the policy needs it or the campaign should end;
+            ``seed`` of the policy's own randomness (0); ``lease``, how long a decision waits for its reward ("1 day",
+            seconds, or a timedelta; without it, indefinitely), after which it is no longer pending, though late
+            rewards are accepted; ``default_reward``, the reward assumed for a decision whose lease runs out (none);
+            ``explore``, the probability with which an arm is drawn uniformly instead of chosen by the policy (0), so
+            that other policies can be evaluated from the log: see :meth:`Campaign.evaluate`
         """
         check_name("the name of a campaign", name)
-        given: dict[str, Any] = {}
-        if policy is not None:
-            given["policy"] = check_policy(policy)
-        if arms is not None:
-            given["arms"] = check_arms(arms)
-        if horizon is not None:
-            given["horizon"] = whole("horizon", horizon, 2)
-        if seed is not None:
-            given["seed"] = whole("seed", seed, 0, 2**64 - 1)
-        if lease is not None:
-            given["lease"] = leases.seconds(lease)
-        if default_reward is not None:
-            given["default_reward"] = finite("default_reward", default_reward)
-        if explore is not None:
-            if not 0 <= real(explore) < 1:
-                raise InvalidInputError(f"explore is a probability from 0 to below 1, got {shown(explore)}")
-            given["explore"] = float(explore)
+        given = checked(policy, arms, options)
         row = self._find(name)
         if row is None:
             if "policy" not in given or "arms" not in given:
@@ -161,9 +130,9 @@ class Store:
             row = self._find(name)
             assert row is not None
         settings = Settings.from_json(row.settings)
-        kept = policy_from_dict(settings.policy)  # raises if a user's own policy has changed, or is not defined
-        campaign = Campaign(self._database, row.id, name, settings, given.get("policy", kept))
-        _check_same(name, given, settings, campaign)
+        recorded = settings.policy_object  # raises if a user's own policy has changed, or is not defined
+        campaign = Campaign(self._database, row.id, name, settings, given.get("policy", recorded))
+        settings.check_same(name, campaign.arms, given)
         return campaign
 
     def _find(self, name: str) -> sa.Row[Any] | None:
@@ -171,16 +140,8 @@ class Store:
         return self._database.read(lambda connection: connection.execute(chosen).one_or_none())
 
     def _make(self, name: str, given: dict[str, Any]) -> None:
-        settings = Settings.of(**{**_DEFAULTS, **given})
-        policy = given["policy"]
-        if settings.default_reward is not None and settings.lease is None:
-            raise InvalidInputError("default_reward is the reward of an expired decision; give a lease, too")
-        if settings.explore and not policy.minimises_regret:
-            raise InvalidInputError(
-                f"{policy.name} decides how often each arm is played, and explore={settings.explore:g} would spend its "
-                "budget differently; leave explore out"
-            )
-        ledger = Ledger.fresh(settings, policy)
+        settings = Settings.create(**given)
+        ledger = Ledger.fresh(settings, given["policy"])
         described = settings.to_json()
 
         def work(connection: sa.Connection) -> None:
@@ -194,22 +155,6 @@ class Store:
             connection.execute(snapshots.insert(), {"campaign": number, "seq": 0, "state": ledger.to_json()})
 
         self._database.write(work)
-
-
-def _check_same(name: str, given: dict[str, Any], settings: Settings, campaign: Campaign) -> None:
-    """Raise if a campaign was created with other settings than those given."""
-    wanted = settings._replace(**{key: value for key, value in given.items() if key not in ("policy", "arms")})
-    if "policy" in given:
-        wanted = wanted._replace(policy=Settings.of(given["policy"], 2, **_DEFAULTS).policy)
-    if "arms" in given and given["arms"] != settings.arms and given["arms"] != campaign.arms:
-        wanted = wanted._replace(arms=given["arms"])
-    for key, value in wanted._asdict().items():
-        kept = getattr(settings, key)
-        if value != kept:
-            raise ConflictError(
-                f"the campaign {name!r} was created with {key}={shown(kept)}, not {shown(value)}; nothing was changed: "
-                f"open it without {key}=, or give a new campaign another name"
-            )
 
 
 def _policy_name(settings: str) -> str:

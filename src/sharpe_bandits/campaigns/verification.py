@@ -14,8 +14,9 @@ from . import ledger as log
 from .answers import Verification
 from .database import Database
 from .decisions import CANCELLED, EXPIRED, PENDING, REWARDED
-from .ledger import KINDS, Event, Ledger, Settings
+from .ledger import KINDS, Event, Ledger
 from .schema import campaigns, decisions, events, snapshots
+from .settings import Settings
 
 #: States of decisions by number, for one byte each.
 _STATES = (PENDING, REWARDED, EXPIRED, CANCELLED)

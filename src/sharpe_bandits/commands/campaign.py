@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import console
+from ..campaigns.settings import optional_settings
 from ..errors import InvalidInputError, UnreadableDataError, shown
 from ..files import write_atomically
 
@@ -34,13 +35,8 @@ def add(campaign: argparse.ArgumentParser) -> None:
     create.add_argument("--L", type=float, help="regulariser of the policy, in units of the variance of a reward")
     create.add_argument("--risk-free-per-round", type=float, default=0.0, metavar="RATE", help="risk-free rate (0)")
     create.add_argument("--arms", nargs="+", required=True, metavar="ARM", help="names of the arms")
-    create.add_argument("--horizon", type=int, metavar="N", help="number of rounds, if it is fixed")
-    create.add_argument("--lease", help='how long a decision waits for its reward: "1 day" (no limit)')
-    create.add_argument(
-        "--default-reward", type=float, metavar="X", help="reward recorded when a decision expires (none)"
-    )
-    create.add_argument("--explore", type=float, metavar="P", help="probability of playing a random arm (0)")
-    create.add_argument("--seed", type=int, help="seed of the policy's randomness (0)")
+    for name, setting in optional_settings().items():
+        create.add_argument(f"--{name.replace('_', '-')}", type=setting.metadata["kind"], help=setting.metadata["help"])
 
     ask = _action(actions, "ask", "choose the arm to play next", _ask)
     ask.add_argument("--key", help="idempotency key: the same key returns the same decision")
@@ -126,10 +122,8 @@ def _create(options: argparse.Namespace) -> None:
     (policy,) = policies_by_name(
         [options.policy], L=1.0 if options.L is None else options.L, risk_free=options.risk_free_per_round
     )
-    campaign = _store(options).campaign(
-        options.name, policy=policy, arms=options.arms, horizon=options.horizon, lease=options.lease,
-        default_reward=options.default_reward, explore=options.explore, seed=options.seed,
-    )  # fmt: skip
+    settings: Any = {name: getattr(options, name) for name in optional_settings()}
+    campaign = _store(options).campaign(options.name, policy=policy, arms=options.arms, **settings)
     words = f"campaign {campaign.name}: {policy.name} on {len(campaign.arms)} arms"
     _say(options, {"name": campaign.name, **campaign.settings}, words)
 

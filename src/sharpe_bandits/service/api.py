@@ -13,6 +13,7 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic_core import to_json
 
+from ..campaigns.settings import optional_settings
 from ..errors import InvalidInputError, SharpeBanditsError, UnreadableDataError
 from ..files import from_json
 from ..names import check_name
@@ -104,11 +105,11 @@ async def create(request: Request, body: NewCampaign) -> Response:
     """Repeating the request changes nothing; other settings for an existing name are a conflict."""
     if body.name in (".", ".."):
         raise InvalidInputError(f"a campaign cannot be called {body.name!r} in the service: it would have no URL")
-    given = body.model_dump(include={"arms", "horizon", "seed", "lease", "default_reward", "explore"})
+    options = body.model_dump(include={"arms", *optional_settings()})
     store = desk_of(request).store
 
     def make() -> Any:
-        made = store.campaign(body.name, policy=_policy(body.policy, body.L, body.risk_free), **given)
+        made = store.campaign(body.name, policy=_policy(body.policy, body.L, body.risk_free), **options)
         return {"name": made.name, "settings": made.settings, "arms": made.arms}
 
     return answer(await read(make))

@@ -8,16 +8,15 @@ import os
 import ssl
 import time
 from collections.abc import Iterable
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import quote, urlencode, urlsplit
 
 from ..agents import Agent
-from ..agents.base import check_arms
 from ..campaigns.answers import Entry, Evaluation, LogEntry, Verification, history_schema
 from ..campaigns.decisions import Decision
 from ..campaigns.interface import MAX_BATCH, CampaignInterface, number_of
-from ..campaigns.lease import seconds
+from ..campaigns.settings import Options, checked
 from ..campaigns.status import ArmStatus, Status
 from ..confidence_sequences import Leader
 from ..errors import InvalidInputError, SharpeBanditsError, StoreError, shown
@@ -113,29 +112,15 @@ class Service:
         *,
         policy: Policy | None = None,
         arms: int | Iterable[str] | None = None,
-        horizon: int | None = None,
-        seed: int | None = None,
-        lease: str | float | timedelta | None = None,
-        default_reward: float | None = None,
-        explore: float | None = None,
+        **options: Unpack[Options],
     ) -> RemoteCampaign:
         """Open the campaign with this name, or create it if it does not exist; see :meth:`Store.campaign`."""
+        given = checked(policy, arms, options)
         if policy is None or arms is None:
-            given = (horizon, seed, lease, default_reward, explore)
-            if policy is not None or arms is not None or any(option is not None for option in given):
+            if given:
                 raise InvalidInputError("give policy= and arms= to create a campaign, or only its name to open it")
-            found = self.request("GET", _path(name))
-            return RemoteCampaign(self, name, found["settings"])
-        body = {
-            "name": name,
-            "policy": plain(check_policy(policy).to_dict()),
-            "arms": check_arms(arms),
-            "horizon": horizon,
-            "seed": seed,
-            "lease": None if lease is None else seconds(lease),
-            "default_reward": default_reward,
-            "explore": explore,
-        }
+            return RemoteCampaign(self, name, self.request("GET", _path(name))["settings"])
+        body = {"name": name, **given, "policy": plain(given["policy"].to_dict())}
         return RemoteCampaign(self, name, self.request("POST", "/api/campaigns", body)["settings"])
 
     def request(self, method: str, path: str, body: Any = None) -> Any:

@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.staticfiles import StaticFiles
 
 from .. import __version__
+from ..campaigns.settings import optional_settings
 from ..errors import SharpeBanditsError
 from .api import campaign_of, desk_of, view_of
 from .security import COOKIE, SESSION_LENGTH, WRITE, Guard, cookie_of
@@ -93,7 +94,7 @@ async def _campaign(request: Request, name: str) -> Response:
 
 
 async def _new(request: Request) -> Response:
-    return _page(request, "new.html")
+    return _page(request, "new.html", settings=optional_settings())
 
 
 async def _docs(request: Request) -> Response:
