@@ -78,6 +78,7 @@ TOPICS = {
     "arms/test_moments.py": "every kind of arm, in one table",
     "benchmarks/test_benchmarks.py": "benchmarks, which stand beside the package",
     "campaigns/test_model.py": "random operations against a plain model",
+    "campaigns/test_releases.py": "stores that earlier releases wrote",
     "campaigns/test_torture.py": "many processes that are killed",
     "engine/test_clocks.py": "every kernel, on rewards counted by rounds",
     "policies/test_contract.py": "every policy keeps the contract",
@@ -100,8 +101,10 @@ LARGE = 100
 #: Large modules that have none, and the file whose tests try them.
 THROUGH = {
     "call_tree.py": "test_fingerprints.py",
-    "campaigns/interface.py": "campaigns/test_campaign.py",
-    "campaigns/ledger.py": "campaigns/test_journal.py",
+    "campaigns/database.py": "campaigns/test_storage.py",
+    "campaigns/records.py": "campaigns/test_campaign.py",
+    "campaigns/state.py": "campaigns/test_transaction.py",
+    "charts/description.py": "charts/test_render_plotly.py",
     "kernels/side_by_side.py": "kernels/test_lazy.py",
     "planning/needs.py": "planning/test_search.py",
 }

@@ -155,12 +155,12 @@ class Settings:
             )
         return cls(**content)
 
-    def check_same(self, name: str, arms: list[Any], options: dict[str, Any]) -> None:
-        """Raise if options differ from the settings of the campaign with this name, which has these arms now."""
+    def check_same(self, name: str, arms_now: Callable[[], list[Any]], options: dict[str, Any]) -> None:
+        """Raise if options differ from the settings of the campaign with this name; its arms now are fine."""
         for key, value in options.items():
             expected = getattr(self, key)
             new = plain(value.to_dict()) if key == "policy" else value
-            if new != expected and not (key == "arms" and new == arms):
+            if new != expected and not (key == "arms" and new == arms_now()):
                 raise ConflictError(
                     f"the campaign {name!r} was created with {key}={shown(expected)}, not {shown(new)}; nothing was "
                     f"changed: open it without {key}=, or give a new campaign another name"

@@ -6,18 +6,16 @@ import os
 from collections.abc import Iterable
 from typing import Any, Unpack
 
-import sqlalchemy as sa
-
-from ..errors import UnreadableDataError, unknown
+from ..errors import InvalidInputError, UnreadableDataError, shown, unknown
 from ..names import check_name
 from ..policies.base import Policy
-from .answers import Entry
 from .campaign import Campaign
-from .database import Database, Synchronous
-from .decisions import utc_time
-from .ledger import Ledger
-from .schema import campaigns, snapshots
+from .postgresql import PostgreSQL
+from .records import Entry, utc_time
 from .settings import Options, Settings, checked
+from .sqlite import SQLite, Synchronous
+from .state import State
+from .storage import CampaignRow, Storage
 
 
 class Store:
@@ -28,8 +26,9 @@ class Store:
 
     Parameters
     ----------
-    target : str | os.PathLike[str]
-        path of an SQLite file (created if missing) or a URL ``postgresql://user@host/database``
+    target : str | os.PathLike[str] | Storage
+        path of an SQLite file (created if missing), a URL ``postgresql://user@host/database``, or your own
+        :class:`~sharpe_bandits.campaigns.storage.Storage`
     timeout : float, optional
         seconds to wait for other writers, or for a server to come back, before :class:`StoreError` is raised
     synchronous : Synchronous, optional
@@ -53,16 +52,16 @@ class Store:
 
     def __init__(
         self,
-        target: str | os.PathLike[str],
+        target: str | os.PathLike[str] | Storage,
         *,
         timeout: float = 30.0,
         synchronous: Synchronous = "FULL",
         create: bool = True,
     ) -> None:
-        self._database = Database(target, timeout, synchronous, create)
+        self._storage = _storage(target, timeout, synchronous, create)
 
     def __repr__(self) -> str:
-        return f"<store {self._database.name}>"
+        return f"<store {self._storage.name}>"
 
     def __enter__(self) -> Store:
         return self
@@ -72,22 +71,21 @@ class Store:
 
     def close(self) -> None:
         """Close all connections. A store that is used again opens new ones."""
-        self._database.close()
+        self._storage.close()
 
     @property
-    def is_file(self) -> bool:
-        """Whether this is an SQLite file, which has one writer at a time."""
-        return self._database.is_sqlite
+    def single_writer(self) -> bool:
+        """Whether campaigns wait for each other's commits, as in an SQLite file."""
+        return self._storage.single_writer
 
     def campaigns(self) -> list[Entry]:
         """All campaigns, by name."""
-        rows = self._database.read(lambda connection: connection.execute(sa.select(campaigns)).all())
-        entries = [Entry(row.name, _policy_name(row.settings), utc_time(row.created), row.events) for row in rows]
-        return sorted(entries, key=lambda entry: entry.name)
+        rows = self._storage.campaigns()
+        return [Entry(row.name, _policy_name(row.settings), utc_time(row.created), row.events) for row in rows]
 
     def upgrade(self) -> tuple[str | None, str]:
         """Upgrade a database written by an older release; return the old and the new revision."""
-        return self._database.upgrade()
+        return self._storage.upgrade()
 
     def campaign(
         self,
@@ -126,35 +124,32 @@ class Store:
             if "policy" not in given or "arms" not in given:
                 known = [entry.name for entry in self.campaigns()]
                 raise unknown("campaign", name, known)
-            self._make(name, given)
+            settings = Settings.create(**given)
+            initial = State.initial(settings, given["policy"])
+            self._storage.create(name, settings.to_json(), initial.to_json())
             row = self._find(name)
             assert row is not None
         settings = Settings.from_json(row.settings)
         recorded = settings.policy_object  # raises if a user's own policy has changed, or is not defined
-        campaign = Campaign(self._database, row.id, name, settings, given.get("policy", recorded))
-        settings.check_same(name, campaign.arms, given)
+        campaign = Campaign(self._storage, row.id, name, settings, given.get("policy", recorded))
+        settings.check_same(name, lambda: campaign.arms, given)
         return campaign
 
-    def _find(self, name: str) -> sa.Row[Any] | None:
-        chosen = sa.select(campaigns).where(campaigns.c.name == name)
-        return self._database.read(lambda connection: connection.execute(chosen).one_or_none())
+    def _find(self, name: str) -> CampaignRow | None:
+        return next(iter(self._storage.campaigns(name)), None)
 
-    def _make(self, name: str, given: dict[str, Any]) -> None:
-        settings = Settings.create(**given)
-        ledger = Ledger.fresh(settings, given["policy"])
-        described = settings.to_json()
 
-        def work(connection: sa.Connection) -> None:
-            if not self._database.is_sqlite:
-                connection.execute(sa.text(f"LOCK TABLE {campaigns.name} IN SHARE ROW EXCLUSIVE MODE"))
-            if connection.execute(sa.select(campaigns.c.id).where(campaigns.c.name == name)).first():
-                return  # another process was faster
-            now = connection.execute(sa.select(self._database.seconds()), self._database.now_argument()).scalar_one()
-            row = {"name": name, "settings": described, "created": now, "events": 0, "clock": now}
-            number = connection.execute(campaigns.insert().returning(campaigns.c.id), row).scalar_one()
-            connection.execute(snapshots.insert(), {"campaign": number, "seq": 0, "state": ledger.to_json()})
-
-        self._database.write(work)
+def _storage(target: Any, timeout: float, synchronous: Synchronous, create: bool) -> Storage:
+    """The storage at a path or URL: the only place that asks which kind it is."""
+    if hasattr(target, "single_writer"):
+        own: Storage = target
+        return own
+    text = os.fspath(target) if isinstance(target, (str, os.PathLike)) else target
+    if not isinstance(text, str) or not text or "\0" in text or text == ":memory:":
+        raise InvalidInputError(
+            f"a store is the path of a file or a URL such as postgresql://user@host/database, got {shown(target)}"
+        )
+    return PostgreSQL(text, timeout, create) if "://" in text else SQLite(text, timeout, synchronous, create)
 
 
 def _policy_name(settings: str) -> str:

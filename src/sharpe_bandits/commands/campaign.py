@@ -232,7 +232,7 @@ def _export(options: argparse.Namespace) -> None:
     import pyarrow as pa
     import pyarrow.parquet
 
-    from ..campaigns.history import to_csv
+    from ..campaigns.log import to_csv
 
     out: Path = options.out
     if out.suffix not in (".csv", ".parquet", ".json"):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..campaigns import Campaign
-from ..campaigns.history import to_csv
+from ..campaigns.log import to_csv
 
 #: Decisions in one piece.
 _PIECE = 20_000

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, create_model
 
-from ..campaigns.decisions import State
+from ..campaigns.records import DecisionState
 from ..campaigns.settings import optional_settings
 
 #: A reward, or another number.
@@ -48,7 +48,7 @@ NewCampaign: Any = create_model(
 )  # type: ignore[call-overload]
 
 
-class Ask(_Body):
+class AskBody(_Body):
     """A request for decisions: one, one per key, or ``count`` of them."""
 
     key: Text | None = Field(None, description="idempotency key: the same key returns the same decision")
@@ -66,7 +66,7 @@ class Reward(_Body):
     reward: Number
 
 
-class Tell(_Body):
+class TellBody(_Body):
     """Rewards, recorded in one commit: all or none, or independently with strict=false."""
 
     rewards: Annotated[list[Reward], Field(min_length=1, max_length=10_000)] = Field(
@@ -75,7 +75,7 @@ class Tell(_Body):
     strict: StrictBool = Field(True, description="all or none (the default), or each independently")
 
 
-class Arm(_Body):
+class ArmBody(_Body):
     """An arm."""
 
     arm: Text | StrictInt = Field(description="its name, or its number in a campaign whose arms have no names")
@@ -91,7 +91,7 @@ class DecisionModel(BaseModel):
     probability: float | None
     key: str | None
     worker: str | None
-    state: State
+    state: DecisionState
     reward: float | None
     told: str | None
 
