@@ -83,6 +83,33 @@ async def read(call: Callable[[], Any]) -> Any:
     return await asyncio.to_thread(call)
 
 
+# Routes are tried in order: what workers call all the time comes first.
+
+
+@router.post("/campaigns/{name}/decisions", summary="Ask which arm to play", response_model=Decisions)
+async def ask(request: Request, name: str, body: AskBody) -> Response:
+    """One decision, or several; a key that was used before returns the same decision."""
+    if sum(option is not None for option in (body.key, body.keys, body.count)) > 1:
+        raise InvalidInputError("give one of count, key and keys")
+    keys = body.keys or [body.key] * (body.count or 1)
+    handle = await campaign_of(request, name)
+    decisions = await handle.commits.do(Ask(keys, body.worker or request.scope["token"].name))
+    return answer({"decisions": [decision.to_dict() for decision in decisions], "next": None})
+
+
+@router.post("/campaigns/{name}/rewards", summary="Tell rewards")
+async def tell(request: Request, name: str, body: TellBody) -> Response:
+    """In one commit. Repeating a reward changes nothing; a different one for the same decision is a conflict."""
+    handle = await campaign_of(request, name)
+    errors = await handle.commits.do(Tell([(one.decision, one.reward) for one in body.rewards], body.strict))
+    refused = [
+        {"place": place, "decision": body.rewards[place].decision, "problem": problem_of(error)}
+        for place, error in enumerate(errors)
+        if error is not None
+    ]
+    return answer({"recorded": len(body.rewards) - len(refused), "refused": refused})
+
+
 @router.get("/campaigns", summary="All campaigns")
 async def list_campaigns(request: Request) -> Response:
     """Names, policies, creation times, and numbers of events."""
@@ -128,17 +155,6 @@ async def recommend(request: Request, name: str) -> Response:
     """The arm that the policy recommends, from the rewards so far."""
     handle = await campaign_of(request, name)
     return answer({"recommendation": await read(handle.reader.recommend)})
-
-
-@router.post("/campaigns/{name}/decisions", summary="Ask which arm to play", response_model=Decisions)
-async def ask(request: Request, name: str, body: AskBody) -> Response:
-    """One decision, or several; a key that was used before returns the same decision."""
-    if sum(option is not None for option in (body.key, body.keys, body.count)) > 1:
-        raise InvalidInputError("give one of count, key and keys")
-    keys = body.keys or [body.key] * (body.count or 1)
-    handle = await campaign_of(request, name)
-    decisions = await handle.commits.do(Ask(keys, body.worker or request.scope["token"].name))
-    return answer({"decisions": [decision.to_dict() for decision in decisions], "next": None})
 
 
 @router.get("/campaigns/{name}/decisions", summary="History, page by page", response_model=Decisions)
@@ -205,19 +221,6 @@ async def pending(
     handle = await campaign_of(request, name)
     found = await read(lambda: handle.reader.pending(count))
     return answer({"decisions": [one.to_dict() for one in found], "next": None})
-
-
-@router.post("/campaigns/{name}/rewards", summary="Tell rewards")
-async def tell(request: Request, name: str, body: TellBody) -> Response:
-    """In one commit. Repeating a reward changes nothing; a different one for the same decision is a conflict."""
-    handle = await campaign_of(request, name)
-    errors = await handle.commits.do(Tell([(one.decision, one.reward) for one in body.rewards], body.strict))
-    refused = [
-        {"place": place, "decision": body.rewards[place].decision, "problem": problem_of(error)}
-        for place, error in enumerate(errors)
-        if error is not None
-    ]
-    return answer({"recorded": len(body.rewards) - len(refused), "refused": refused})
 
 
 @router.post("/campaigns/{name}/arms", summary="Add an arm")
