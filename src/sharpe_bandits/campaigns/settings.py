@@ -19,6 +19,7 @@ from ..errors import ConflictError, InvalidInputError, UnreadableDataError, show
 from ..files import from_json
 from ..plain_data import plain
 from ..policies.base import Policy, check_policy, policy_from_dict
+from ..policies.by_name import policies_by_name
 from ..validation import finite, is_number, real, whole
 
 _UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
@@ -190,3 +191,11 @@ def checked(policy: Policy | None, arms: Any, options: Options) -> dict[str, Any
         if value is not None:
             given[name] = known[name].metadata["check"](value)
     return given
+
+
+def policy_from_text(text: str, L: float | None, risk_free: float) -> Policy:
+    """The policy that a text such as "SF-UCB:c=0.5" names; with the regulariser ``L`` if the text has none."""
+    if L is None and "L=" not in text:
+        raise InvalidInputError("give L (--L), in the unit of the variance of a reward: 1e-5 for daily returns of 1%")
+    (policy,) = policies_by_name([text], L=1.0 if L is None else L, risk_free=risk_free)
+    return policy

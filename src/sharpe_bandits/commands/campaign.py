@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import console
-from ..campaigns.settings import optional_settings
+from ..campaigns.settings import optional_settings, policy_from_text
 from ..errors import InvalidInputError, UnreadableDataError, shown
 from ..files import write_atomically
 
@@ -114,14 +114,8 @@ def _say(options: argparse.Namespace, data: Any, text: Any) -> None:
 
 
 def _create(options: argparse.Namespace) -> None:
-    from ..policies.by_name import policies_by_name
-
     import_modules(options.module)
-    if options.L is None and "L=" not in options.policy:
-        raise InvalidInputError("give --L, in units of the variance of a reward: 1e-5 for daily returns of 1%")
-    (policy,) = policies_by_name(
-        [options.policy], L=1.0 if options.L is None else options.L, risk_free=options.risk_free_per_round
-    )
+    policy = policy_from_text(options.policy, options.L, options.risk_free_per_round)
     settings: Any = {name: getattr(options, name) for name in optional_settings()}
     campaign = _store(options).campaign(options.name, policy=policy, arms=options.arms, **settings)
     words = f"campaign {campaign.name}: {policy.name} on {len(campaign.arms)} arms"
