@@ -259,8 +259,12 @@ class Database(ABC):
         """Upgrade the tables to this release's revision; return the old and the new revision."""
         from .migrations import upgrade
 
+        def work(connection: sa.Connection) -> None:
+            connection.exec_driver_sql(self.setup_lock)
+            upgrade(connection)
+
         before = self._transaction(self._revision, self.begin_read)
-        self._transaction(upgrade, self.begin_write, "COMMIT")
+        self._transaction(work, self.begin_write, "COMMIT")
         self.outdated = False
         return before, schema.REVISION
 

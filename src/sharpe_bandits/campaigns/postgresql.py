@@ -12,6 +12,8 @@ from ..errors import InvalidInputError, StoreError, require, shown
 from . import schema
 from .database import Database
 
+#: Gives a transaction ten minutes between two statements: for readers, which hold no lock, and for migrations.
+_PATIENCE = "SET LOCAL idle_in_transaction_session_timeout = 600000"
 #: Seconds between attempts to reconnect.
 _RECONNECT = 0.05
 #: What a server says when it refuses a connection for good, so that retrying is pointless.
@@ -32,10 +34,11 @@ class PostgreSQL(Database):
     """
 
     single_writer = False
-    begin_read, begin_write = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "BEGIN"
+    begin_read = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PATIENCE}"
+    begin_write = "BEGIN"
     clock = "CAST(extract(epoch FROM clock_timestamp()) AS float8)"
     in_list, for_update = "= ANY(?)", " FOR UPDATE"
-    setup_lock = "SELECT pg_advisory_xact_lock(1935827809)"
+    setup_lock = f"{_PATIENCE}; SELECT pg_advisory_xact_lock(1935827809)"
     whole_part = "CAST(floor({}) AS bigint)"
 
     def __init__(self, url: str, timeout: float, create: bool) -> None:
@@ -53,8 +56,24 @@ class PostgreSQL(Database):
         super().__init__(parsed, parsed.render_as_string(hide_password=True), timeout, create)
 
     def _connect_arguments(self) -> dict[str, Any]:
-        options = f"-c lock_timeout={int(1000 * self.timeout)} -c application_name=sharpe-bandits"
-        return {"options": options, "connect_timeout": max(2, int(self.timeout))}
+        whole = int(1000 * self.timeout)
+        # A peer that stops between two statements of a transaction is ended before others give up.
+        server = {
+            "application_name": "sharpe-bandits",
+            "lock_timeout": whole,
+            "statement_timeout": whole,
+            "idle_in_transaction_session_timeout": max(1000, whole // 3),
+        }
+        # A network that is cut without a reset is noticed after about half of the timeout.
+        part = max(1, int(self.timeout / 8))
+        return {
+            "options": " ".join(f"-c {name}={value}" for name, value in server.items()),
+            "connect_timeout": max(2, int(self.timeout / 3)),
+            "keepalives_idle": part,
+            "keepalives_interval": part,
+            "keepalives_count": 3,
+            "tcp_user_timeout": whole // 2,
+        }
 
     def sql(self, text: str) -> str:
         return text.replace("?", "%s")
@@ -75,7 +94,8 @@ class PostgreSQL(Database):
             | psycopg.errors.InvalidCatalogName,
         ):
             return None
-        lost = isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError)
+        stopped = psycopg.errors.IdleInTransactionSessionTimeout  # this process was; its transaction was rolled back
+        lost = isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError | stopped)
         return _RECONNECT if lost and not any(words in str(cause) for words in _REFUSALS) else None
 
     def _explained(self, cause: Any, reason: str) -> Exception:
@@ -87,6 +107,11 @@ class PostgreSQL(Database):
             return StoreError(
                 f"{self.name} was locked by another process for {self.timeout:g} seconds; nothing was recorded: find "
                 "the process that holds the lock, or pass a longer timeout="
+            )
+        if "statement timeout" in reason:
+            return StoreError(
+                f"{self.name} did not answer within {self.timeout:g} seconds; nothing was recorded: check the load of "
+                "the server, or pass a longer timeout="
             )
         return StoreError(f"the database {self.name} failed: {reason}; check the server and the URL, and try again")
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import socket
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -16,8 +18,9 @@ from ..errors import InvalidInputError
 from .security import Gate
 from .state import ServiceState
 
-#: Seconds that requests have to finish at shutdown.
-_GRACE = 30
+#: Seconds that requests have to finish at shutdown, and after which the process ends even if the store does not answer:
+#: what is not committed by then was not acknowledged.
+_GRACE, _LAST = 20, 25.0
 
 
 def _spare_the_collector() -> None:
@@ -44,6 +47,9 @@ class _Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._loop.call_soon_threadsafe(self._state.closing.set)
+        watchdog = threading.Timer(_LAST, os._exit, (1,))
+        watchdog.daemon = True
+        watchdog.start()
         super().handle_exit(sig, frame)
 
 
