@@ -104,7 +104,6 @@ THROUGH = {
     "campaigns/database.py": "campaigns/test_storage.py",
     "campaigns/records.py": "campaigns/test_campaign.py",
     "campaigns/state.py": "campaigns/test_transaction.py",
-    "charts/description.py": "charts/test_render_plotly.py",
     "kernels/side_by_side.py": "kernels/test_lazy.py",
     "planning/needs.py": "planning/test_search.py",
 }
