@@ -38,22 +38,19 @@ _NUMBER = re.compile(rb'"number":(\d+)')
 
 
 def serve(path: str, group: int, slower: float) -> int:
-    """Run a service until told to stop, with so many operations in one commit at most, which waits ``slower`` ms."""
+    """Run a service until told to stop, with so many requests in one commit at most, which waits ``slower`` ms."""
     from sharpe_bandits.service.app import create_app
     from sharpe_bandits.service.security import WRITE, Token
     from sharpe_bandits.service.server import run
 
     if slower:
-        together: Any = Campaign.together
+        commit = Campaign.commit
 
-        def waits(campaign: Campaign, operations: Any, *, executed: Any, **more: Any) -> Any:
-            def before_the_commit() -> None:
-                executed()
-                time.sleep(slower / 1000)
+        def waits(campaign: Campaign, requests: Any) -> Any:
+            time.sleep(slower / 1000)
+            return commit(campaign, requests)
 
-            return together(campaign, operations, executed=before_the_commit, **more)
-
-        Campaign.together = waits  # type: ignore[method-assign]
+        Campaign.commit = waits  # type: ignore[method-assign]
     app = create_app(sb.Store(path), [Token.of("load", WRITE, TOKEN)], rate=1e6, group=group)
     return run(app, "127.0.0.1", 0, lambda address: print(address, flush=True))
 

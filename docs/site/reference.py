@@ -28,7 +28,7 @@ GROUPS = {
 GIVEN = ("sharpe_bandits.campaigns.Campaign", "sharpe_bandits.campaigns.Decision", "sharpe_bandits.campaigns.Status",
          "sharpe_bandits.campaigns.Evaluation", "sharpe_bandits.campaigns.Verification",
          "sharpe_bandits.simulation.Trace")  # fmt: skip
-TESTING = ("check_policy", "check_arm", "PolicyContract", "ArmContract")
+TESTING = ("check_policy", "check_arm", "check_storage", "PolicyContract", "ArmContract", "StorageContract")
 
 
 def public_names() -> dict[str, list[str]]:

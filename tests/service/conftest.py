@@ -48,7 +48,7 @@ class Served:
     def __init__(self, app):
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        self._desk = app.app.state.desk
+        self._state = app.app.state.service
         self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on", ws="none"))
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -64,7 +64,7 @@ class Served:
         """End it; again: nothing happens."""
         if not self._thread.is_alive():
             return
-        self._loop.call_soon_threadsafe(self._desk.closing.set)
+        self._loop.call_soon_threadsafe(self._state.closing.set)
         self._server.should_exit = True
         self._thread.join(20)
         assert not self._thread.is_alive()

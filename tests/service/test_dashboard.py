@@ -267,7 +267,7 @@ def test_every_view_fits(browser, served, store, width, scheme):
 def test_a_damaged_campaign_says_so_and_does_not_hide_others(page, store, served):
     page.expected = (500,)
     store.campaign("broken", policy=sb.ScaleFreeUCB(L=1e-4), arms=2).ask()
-    with store._database.engine.connect() as connection:
+    with store._storage.engine.connect() as connection:
         connection.exec_driver_sql("UPDATE sharpe_bandits_campaigns SET settings = '{' WHERE name = 'broken'")
     sign_in(page, READER)
     until(page, "document.querySelectorAll('#campaigns td.spark svg').length === 1")
@@ -289,7 +289,7 @@ def test_one_damaged_campaign_does_not_keep_others_from_being_warmed(app, store)
 
     for name in ("a", "z"):
         store.campaign(name, policy=POLICY, arms=ARMS).ask()
-    with store._database.engine.connect() as connection:
+    with store._storage.engine.connect() as connection:
         connection.exec_driver_sql("UPDATE sharpe_bandits_campaigns SET settings = '{' WHERE name = 'desks'")
     warm(app.app)
     assert sorted(app.app.state.views) == ["a", "z"]

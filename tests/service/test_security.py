@@ -237,6 +237,7 @@ def test_a_body_that_is_slow_or_breaks_off_is_not_used(served, store, monkeypatc
     """What has arrived of it is an ask by itself: nothing may come of that."""
     monkeypatch.setattr(security, "SLOWEST_BODY", 0.2)
     head = f"POST /api/campaigns/desks/decisions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {WRITER}\r\n"
+    head += "Content-Type: application/json\r\n"
     address = ("127.0.0.1", int(served.url.rpartition(":")[2]))
     for framing in ("Content-Length: 9\r\n\r\n{}", "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"):
         with socket.create_connection(address, 10) as connection:

@@ -7,11 +7,19 @@ the log is the source of truth, and the agent's state is derived from it. See ``
 from typing import TYPE_CHECKING, Any
 
 from ..errors import require
-from .answers import Entry as Entry
-from .answers import Evaluation as Evaluation
-from .answers import LogEntry as LogEntry
-from .answers import Verification as Verification
-from .decisions import Decision as Decision
+from .records import Decision as Decision
+from .records import DecisionState as DecisionState
+from .records import Entry as Entry
+from .records import Evaluation as Evaluation
+from .records import EventKind as EventKind
+from .records import LogEntry as LogEntry
+from .records import Verification as Verification
+from .requests import AcceptClock as AcceptClock
+from .requests import AddArm as AddArm
+from .requests import Ask as Ask
+from .requests import Cancel as Cancel
+from .requests import RetireArm as RetireArm
+from .requests import Tell as Tell
 from .status import ArmStatus as ArmStatus
 from .status import Status as Status
 

@@ -7,25 +7,22 @@ campaign grows.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import sqlalchemy as sa
 
 from ..confidence_sequences import Moments, about_the_mean
-from . import ledger as log
-from .database import Database
-from .schema import campaigns, events
+from .records import EventKind
+from .storage import Records
 
 #: Maximum number of intervals, and of arms with their own column: all others share one column.
 INTERVALS, ARMS = 240, 100
 #: Kinds of events that are counted, by the name of their array.
 _KINDS = {
-    "asked": (log.ASKED,),
-    "rewarded": (log.REWARDED, log.REWARDED_LATE),
-    "late": (log.REWARDED_LATE,),
-    "expired": (log.EXPIRED,),
-    "cancelled": (log.CANCELLED, log.CANCELLED_LATE),
+    "asked": (EventKind.ASKED,),
+    "rewarded": (EventKind.REWARDED, EventKind.REWARDED_LATE),
+    "late": (EventKind.REWARDED_LATE,),
+    "expired": (EventKind.EXPIRED,),
+    "cancelled": (EventKind.CANCELLED, EventKind.CANCELLED_LATE),
 }
 #: Rewards, including default rewards: their number, and sums of their powers.
 _SUMS = ("paid", "sum1", "sum2", "sum3", "sum4")
@@ -79,48 +76,21 @@ class Activity:
             grow = (max(rows - len(values), 0), max(min(arms, ARMS + 1) - values.shape[1], 0))
             self.counts[name] = np.pad(values, ((0, grow[0]), (0, grow[1])))
 
-    def _take(self, rows: list[Any]) -> None:
-        for key, count, *paid in rows:
-            cell, kind = divmod(int(key), len(log.KINDS))
-            place = divmod(cell, ARMS + 1)
+    @classmethod
+    def upto_now(cls, records: Records, arms: int, centre: float, known: Activity | None) -> Activity:
+        """The activity up to now; ``known``, the result of an earlier call, is updated."""
+        head = records.head()
+        fits = known is not None and known.seq <= head.events
+        activity = known if known is not None and fits else cls(head.created, centre=centre)
+        activity._fit(max(head.clock, head.created), arms)
+        since = activity.seq, head.events, activity.start, activity.width, activity.centre
+        for cell in records.activity(*since, ARMS):
+            place = cell.interval, cell.arm
             for name, kinds in _KINDS.items():
-                if kind in kinds:
-                    self.counts[name][place] += count
-            for name, value in zip(_SUMS, paid, strict=True):
-                self.counts[name][place] += value or 0.0
-
-
-def activity(database: Database, campaign: int, arms: int, centre: float, known: Activity | None) -> Activity:
-    """The activity up to now; ``known``, the result of an earlier call, is updated."""
-
-    def work(connection: sa.Connection) -> tuple[Any, list[Any], Activity]:
-        row = connection.execute(sa.select(campaigns).where(campaigns.c.id == campaign)).one()
-        made = known if known is not None and known.seq <= row.events else Activity(row.created, centre=centre)
-        made._fit(max(row.clock, row.created), arms)
-        place = (events.c.at - made.start) / made.width
-        interval = sa.cast(place if database.is_sqlite else sa.func.floor(place), sa.BigInteger)
-        arm = sa.case((events.c.arm < ARMS, events.c.arm), else_=ARMS)
-        d = events.c.reward - made.centre
-        # One sort key, and each power computed once: SQLite is much faster this way. A limit keeps it from flattening
-        # the subquery.
-        rows = (
-            sa.select(
-                ((interval * (ARMS + 1) + arm) * len(log.KINDS) + events.c.kind).label("place"),
-                d.label("d"),
-                (d * d).label("square"),
-            )
-            .where(events.c.campaign == campaign, events.c.seq > made.seq, events.c.seq <= row.events)
-            .where(events.c.arm.is_not(None), events.c.at >= made.start)
-            .limit(-1 if database.is_sqlite else None)
-            .subquery()
-        )
-        powers = rows.c.d, rows.c.square, rows.c.d * rows.c.square, rows.c.square * rows.c.square
-        chosen = sa.select(rows.c.place, sa.func.count(), sa.func.count(rows.c.d), *map(sa.func.sum, powers)).group_by(
-            rows.c.place
-        )
-        return row, list(connection.execute(chosen)), made
-
-    row, rows, made = database.read(work)
-    made._take(rows)
-    made.seq = row.events
-    return made
+                if cell.kind in kinds:
+                    activity.counts[name][place] += cell.events
+            sums = cell.rewards, cell.sum1, cell.sum2, cell.sum3, cell.sum4
+            for name, value in zip(_SUMS, sums, strict=True):
+                activity.counts[name][place] += value or 0.0
+        activity.seq = head.events
+        return activity

@@ -1,181 +1,147 @@
-"""Transactions on SQLite and PostgreSQL: one writer at a time; every error names its remedy.
+"""Campaigns in an SQL database: the statements, and transactions that are retried, or fail with the remedy.
 
-SQLite runs in WAL mode. Before 3.51.3 it could, very rarely, corrupt a file if one connection wrote while another moved
-the WAL into the file (a checkpoint). So automatic checkpoints are off: a second connection runs a checkpoint while the
-write lock is held.
+SQLAlchemy keeps the connections, and Alembic makes the tables; statements go to the driver as they are. What differs
+between databases is in the subclasses.
 """
 
 from __future__ import annotations
 
 import os
-import random
 import threading
 import time
-from collections import namedtuple
-from collections.abc import Callable, Iterable
-from contextlib import nullcontext
-from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, ClassVar, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from ..errors import InvalidInputError, StoreError, UnreadableDataError, require, shown
-from ..validation import one_of, positive
+from ..errors import StoreError, UnreadableDataError, shown
+from ..validation import positive
 from . import schema
+from .records import DecisionRow, DecisionState, Event
+from .storage import Batch, CampaignRow, Head, Interval, Records, Search
 
 T = TypeVar("T")
 
-#: When SQLite flushes to disk: before a commit is acknowledged, or soon after.
-Synchronous = Literal["FULL", "NORMAL"]
-#: If the database is locked, retry after a random time in this range, in seconds: SQLite's own wait is unfair.
-_RETRY = (0.0005, 0.004)
-#: Seconds between attempts to reconnect to a server.
-_RECONNECT = 0.05
-#: A checkpoint of SQLite's WAL runs each time it has grown by this many bytes.
-_CHECKPOINT = 4 * 2**20
-#: Primary result codes of SQLite.
-_BUSY, _LOCKED, _READONLY, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 5, 6, 8, 10, 11, 13, 14, 26
-#: Network file systems, on which SQLite's WAL mode does not work.
-_NETWORK = {
-    "nfs", "nfs4", "cifs", "smb2", "smb3", "smbfs", "afs", "ncpfs", "9p", "ceph", "lustre", "beegfs", "gpfs", "ocfs2",
-    "gfs2", "fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "fuse.gcsfuse", "fuse.rclone", "davfs",
-}  # fmt: skip
-#: Number of the advisory lock under which tables are created in PostgreSQL.
-_SETUP_LOCK = 0x73626361
+#: Rows fetched at a time from long tables.
+_PAGE = 5000
+#: More rows than any table has. A limit keeps SQLite from flattening a subquery.
+_ALL = 2**62
+_CAMPAIGNS, _DECISIONS, _EVENTS, _SNAPSHOTS = schema.TABLES
+_DECISION = ", ".join(DecisionRow._fields)
+_EVENT = ", ".join(Event._fields)
+_PENDING = f"campaign = ? AND state = '{DecisionState.PENDING}'"  # the condition of an index
+_INSERT_EVENT = f"INSERT INTO {_EVENTS} (campaign, {_EVENT}) VALUES (?{', ?' * len(Event._fields)})"
+_INSERT_DECISION = f"INSERT INTO {_DECISIONS} (campaign, {_DECISION}) VALUES (?{', ?' * len(DecisionRow._fields)})"
+_UPDATE_DECISION = f"UPDATE {_DECISIONS} SET state = ?, reward = ?, told = ? WHERE campaign = ? AND number = ?"
 
 
-class Prepared:
-    """A statement that is compiled once and passed to the driver: SQLAlchemy's overhead per execution is several times
-    the cost of SQLite itself.
-    """
-
-    def __init__(self, statement: Any, dialect: sa.Dialect, together: str | None = None) -> None:
-        #: A variant that takes a list per parameter, if that is faster than executing the statement many times.
-        self._together = together
-        compiled = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
-        self._text, self._given = str(compiled), compiled.params
-        self._order: list[str] | None = getattr(compiled, "positiontup", None)
-        columns = getattr(statement, "selected_columns", ())
-        self._row: Any = namedtuple("Row", [column.name for column in columns]) if len(columns) else None
-
-    def __call__(self, connection: sa.Connection, *rows: dict[str, Any]) -> list[Any]:
-        """Execute it with one set of parameters (by default its own), or many; return the selected rows."""
-        order, driver = self._order, driver_of(connection)
-        if self._together is not None and len(rows) > 1:
-            driver.execute(self._together, {name: [row[name] for row in rows] for name in rows[0]})
-            return []
-        rows = rows or (self._given,)
-        given = [row if order is None else tuple([row[name] for name in order]) for row in rows]
-        if len(given) > 1:
-            driver.cursor().executemany(self._text, given)
-            return []
-        return self.rows(driver.execute(self._text, given[0]))
-
-    def send(self, connection: sa.Connection, row: dict[str, Any]) -> Any:
-        """Execute it without waiting for the server's answer: :meth:`rows` waits."""
-        order = self._order
-        return driver_of(connection).execute(self._text, row if order is None else tuple([row[n] for n in order]))
-
-    def rows(self, cursor: Any) -> list[Any]:
-        """The rows of a cursor."""
-        return [] if self._row is None else list(map(self._row._make, cursor.fetchall()))
-
-
-def parameters(table: sa.Table, columns: Iterable[str]) -> dict[str, sa.BindParameter[Any]]:
-    """A parameter for each of these columns, with its name and type."""
-    return {name: sa.bindparam(name, type_=table.c[name].type) for name in columns}
-
-
-def driver_of(connection: sa.Connection) -> Any:
-    """The driver's own connection."""
-    return connection.connection.driver_connection
-
-
-class Database:
-    """A database and how to read and write it.
+class Database(ABC):
+    """A database of campaigns: what :class:`~sharpe_bandits.campaigns.storage.Storage` asks for.
 
     Parameters
     ----------
-    target : str | os.PathLike[str]
-        path of an SQLite file, or a URL ``postgresql://...``
+    url : sa.URL
+        address of the database
+    name : str
+        its name in messages
     timeout : float
         seconds to wait for a lock, or for a server to come back
-    synchronous : Synchronous
-        of SQLite; "FULL": acknowledged transactions survive a power failure; "NORMAL": the last ones may not
     create : bool
-        whether to create a store if there is none
+        whether to create the tables if there are none
     """
 
-    def __init__(self, target: str | os.PathLike[str], timeout: float, synchronous: Synchronous, create: bool) -> None:
-        self.timeout = positive("timeout", timeout)
-        one_of("synchronous", synchronous, get_args(Synchronous))
-        self.synchronous = synchronous
-        text = os.fspath(target) if isinstance(target, (str, os.PathLike)) else target
-        if not isinstance(text, str) or not text or "\0" in text or text == ":memory:":
-            raise InvalidInputError(
-                f"a store is the path of a file or a URL such as postgresql://user@host/database, got {shown(target)}"
-            )
-        self.path: Path | None = None
-        self.name = text
-        if "://" in text:
-            self._url = _server(text)
-            self.name = self._url.render_as_string(hide_password=True)
-        else:
-            self.path = Path(text).absolute()
-            _check_file(self.path, create)
-            self._url = sa.URL.create("sqlite", database=str(self.path))
+    #: Whether campaigns wait for each other's commits.
+    single_writer: bool
+    #: How transactions begin.
+    begin_read: ClassVar[str]
+    begin_write: ClassVar[str]
+    #: The clock in SQL, and a condition that a column is in a list (see :meth:`list_argument`).
+    clock: ClassVar[str]
+    in_list: ClassVar[str]
+    #: Ends a statement that locks the rows it selects.
+    for_update: ClassVar[str]
+    #: Lets one process at a time create tables.
+    setup_lock: ClassVar[str] = "SELECT 1"  # beginning to write is enough
+    #: The whole part of a number that is not negative.
+    whole_part: ClassVar[str]
+
+    def __init__(self, url: sa.URL, name: str, timeout: float, create: bool) -> None:
+        self.timeout, self.name, self._url = positive("timeout", timeout), name, url
         self._lock = threading.Lock()
-        self._connect()
-        self._grown = 0  # size of SQLite's WAL at the last checkpoint
+        #: Whether an older release wrote the database, so that it can only be read.
         self.outdated = False
+        self._connect()
         self._prepare(create)
 
     def _connect(self) -> None:
         self._process = os.getpid()
-        options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT", "pool_reset_on_return": None, "max_overflow": -1}
-        if self.path is not None:
-            options["connect_args"] = {"timeout": 0, "check_same_thread": False}
-        else:
-            wait = f"-c lock_timeout={int(1000 * self.timeout)} -c application_name=sharpe-bandits"
-            options["connect_args"] = {"options": wait, "connect_timeout": max(2, int(self.timeout))}
-        self.engine = sa.create_engine(self._url, **options)
+        self.engine = sa.create_engine(
+            self._url,
+            isolation_level="AUTOCOMMIT",
+            pool_reset_on_return=None,
+            max_overflow=-1,
+            connect_args=self._connect_arguments(),
+        )
         #: Errors that the driver raises.
-        self._errors: tuple[type[Exception], ...] = (DBAPIError, self.engine.dialect.loaded_dbapi.Error)
-        if self.path is not None:
-            sa.event.listen(self.engine, "connect", self._configure)
+        self.errors: tuple[type[Exception], ...] = (DBAPIError, self.engine.dialect.loaded_dbapi.Error)
 
-    def _configure(self, connection: Any, _: Any) -> None:
-        """Settings that each connection to SQLite needs."""
-        for pragma in (f"synchronous={self.synchronous}", "wal_autocheckpoint=0", "journal_size_limit=0"):
-            connection.execute(f"PRAGMA {pragma}")
+    @abstractmethod
+    def _connect_arguments(self) -> dict[str, Any]:
+        """Arguments of the driver's ``connect``."""
+
+    @abstractmethod
+    def sql(self, text: str) -> str:
+        """A statement, whose parameters are question marks, in the driver's form."""
+
+    @abstractmethod
+    def list_argument(self, values: Sequence[Any]) -> Any:
+        """The argument of :attr:`in_list`."""
+
+    @abstractmethod
+    def _retry_after(self, cause: Any) -> float | None:
+        """Seconds after which a failed transaction may be retried; None if it may not."""
+
+    @abstractmethod
+    def _explained(self, cause: Any, reason: str) -> Exception:
+        """The error of this library for an error of the driver, whose first line is ``reason``."""
+
+    @abstractmethod
+    def _has_tables(self, connection: sa.Connection) -> bool:
+        """Whether there are tables of campaigns; raises if the database belongs to another application."""
+
+    def check(self) -> str:
+        """What is wrong with the database itself; empty if nothing is known to be."""
+        return ""
 
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
 
-    @property
-    def is_sqlite(self) -> bool:
-        """Whether this is a file."""
-        return self.path is not None
+    # Transactions.
 
-    def read(self, work: Callable[[sa.Connection], T]) -> T:
-        """The result of ``work``, in a transaction that sees one state of a file, or one per statement on a server."""
-        return self._attempt(work, "BEGIN", "ROLLBACK")
+    def read(self, campaign: int, work: Callable[[Records], T]) -> T:
+        """The result of ``work``, which sees one state of the campaign."""
+        return self._transaction(lambda connection: work(_SQLRecords(self, connection, campaign)), self.begin_read)
 
-    def write(self, work: Callable[[sa.Connection], T], together: bool = False) -> T:
-        """The result of ``work``, committed; ``work`` may be called again if a connection is lost, and must allow that.
-
-        ``together``: send statements to a server without waiting for each answer. All must be prepared.
-        """
+    def write(self, campaign: int, work: Callable[[Records], T]) -> T:
+        """The result of ``work``, committed; it has the campaign for itself."""
         if self.outdated:
             raise StoreError(
                 f"{self.name} was written by an older release and is read-only; to write, upgrade it: sharpe-bandits "
                 "campaign upgrade"
             )
-        return self._attempt(work, "BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN", "COMMIT", together)
 
-    def _attempt(self, work: Callable[[sa.Connection], T], begin: str, end: str, together: bool = False) -> T:
+        def locked(connection: sa.Connection) -> T:
+            return work(_SQLRecords(self, connection, campaign, self.for_update))
+
+        return self._transaction(locked, self.begin_write, "COMMIT", pipelined=True)
+
+    def _transaction(
+        self, work: Callable[[sa.Connection], T], begin: str, end: str = "ROLLBACK", pipelined: bool = False
+    ) -> T:
         if self._process != os.getpid():  # forked: connections must not be shared with the parent
             with self._lock:
                 if self._process != os.getpid():
@@ -185,159 +151,87 @@ class Database:
         while True:
             try:
                 with self.engine.connect() as connection:
-                    found = self._in_transaction(connection, work, begin, end, deadline, together)
-                    if end == "COMMIT" and self.is_sqlite:
-                        self._checkpoint(connection)
-                    return found
-            except self._errors as error:
+                    return self._attempt(connection, work, begin, end, deadline, pipelined)
+            except self.errors as error:
                 cause = getattr(error, "orig", error)
-                again = self._again(cause)
-                if again is None or time.monotonic() > deadline:
-                    raise self._explained(cause) from error
-                time.sleep(again)
+                pause = self._retry_after(cause)
+                if pause is None or time.monotonic() + pause > deadline:
+                    reason = next(iter(str(cause).strip().splitlines()), type(cause).__name__)
+                    raise self._explained(cause, reason) from error
+                time.sleep(pause)
 
-    def _in_transaction(
+    def _attempt(
         self,
         connection: sa.Connection,
         work: Callable[[sa.Connection], T],
         begin: str,
         end: str,
         deadline: float,
-        together: bool,
+        pipelined: bool,
     ) -> T:
         driver = driver_of(connection)
         try:
-            with driver.pipeline() if together and not self.is_sqlite else nullcontext():
+            with self._pipeline(driver) if pipelined else nullcontext():
                 self._begin(driver, begin, deadline)
-                found = work(connection)
+                result = work(connection)
                 driver.execute(end)
-            return found
+            return result
         except BaseException:
             try:
-                if not self.is_sqlite or driver.in_transaction:
-                    driver.execute("ROLLBACK")
-            except self._errors:  # the connection is lost
+                self._roll_back(driver)
+            except self.errors:  # the connection is lost
                 connection.invalidate()
             raise
 
+    def _pipeline(self, driver: Any) -> AbstractContextManager[Any]:
+        """Inside it, statements may be sent before earlier ones are answered."""
+        return nullcontext()
+
     def _begin(self, driver: Any, begin: str, deadline: float) -> None:
-        while True:
-            try:
-                driver.execute(begin)
-                return
-            except self._errors as error:
-                if _code(error) != _BUSY or time.monotonic() > deadline:
-                    raise
-                time.sleep(random.uniform(*_RETRY))
+        driver.execute(begin)
 
-    def _again(self, cause: Any) -> float | None:
-        """Seconds after which a failed transaction may be retried; None if it may not."""
-        if self.is_sqlite:
-            return random.uniform(*_RETRY) if _code(cause) in (_BUSY, _LOCKED) else None
-        import psycopg
+    def _roll_back(self, driver: Any) -> None:
+        driver.execute("ROLLBACK")
 
-        if isinstance(cause, psycopg.errors.LockNotAvailable):
-            return None
-        if isinstance(cause, (psycopg.errors.InvalidAuthorizationSpecification, psycopg.errors.InvalidCatalogName)):
-            return None
-        lost = isinstance(cause, (psycopg.OperationalError, psycopg.InterfaceError)) and not _refused(str(cause))
-        return _RECONNECT if lost else None
+    # Campaigns.
 
-    def _explained(self, cause: Any) -> Exception:
-        """The error of this library for an error of the database."""
-        code, said = _code(cause), next(iter(str(cause).strip().splitlines()), type(cause).__name__)
-        if code in (_NOTADB, _CORRUPT):
-            return UnreadableDataError(
-                f"{self.name} is damaged, or not a store ({said}); restore it from a copy, or recover what is readable "
-                "with: sqlite3 FILE .recover"
-            )
-        if code == _FULL or "No space left" in said or "disk full" in said.lower():
-            return StoreError(
-                f"no space is left for {self.name} ({said}); nothing was recorded: free some space and try again"
-            )
-        if code in (_BUSY, _LOCKED) or "lock timeout" in said:
-            return StoreError(
-                f"{self.name} was locked by another process for {self.timeout:g} seconds; nothing was recorded: find "
-                "the process that holds the lock, or pass a longer timeout="
-            )
-        if code in (_READONLY, _CANTOPEN):
-            return StoreError(
-                f"{self.name} cannot be opened for writing ({said}); check that file and folder exist and are writable"
-            )
-        if code == _IOERR:
-            return StoreError(f"{self.name} could not be read or written ({said}); check the disk and try again")
-        return StoreError(f"the database {self.name} failed: {said}; check the server and the URL, and try again")
+    def campaigns(self, name: str | None = None) -> list[CampaignRow]:
+        """All campaigns by name, or the one with this name."""
+        statement = f"SELECT {', '.join(CampaignRow._fields)} FROM {_CAMPAIGNS}"
+        statement, given = (statement, ()) if name is None else (self.sql(f"{statement} WHERE name = ?"), (name,))
+        rows = self._transaction(
+            lambda connection: driver_of(connection).execute(statement, given).fetchall(), self.begin_read
+        )
+        return sorted(map(CampaignRow._make, rows), key=lambda row: row.name)
 
-    def _checkpoint(self, connection: sa.Connection) -> None:
-        """Run a checkpoint of SQLite's WAL if it has grown, while nobody writes."""
-        try:
-            size = os.stat(f"{self.path}-wal").st_size
-        except OSError:
-            return
-        if size < self._grown:
-            self._grown = 0
-        if size < self._grown + _CHECKPOINT:
-            return
-        driver = driver_of(connection)
-        try:
-            driver.execute("BEGIN IMMEDIATE")
-        except self._errors:  # somebody writes; a later transaction will do it
-            return
-        try:
-            with self.engine.connect() as other:
-                driver_of(other).execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-            self._grown = size
-        except self._errors:  # the previous transaction is safe in the WAL anyway
-            pass
-        finally:
-            driver.execute("ROLLBACK")
+    def create(self, name: str, settings: str, snapshot: str) -> None:
+        """Create a campaign with its initial snapshot; nothing changes if there is one with this name."""
+        campaign = self.sql(
+            f"INSERT INTO {_CAMPAIGNS} (name, settings, created, events, clock) VALUES (?, ?, ?, 0, ?) "
+            "ON CONFLICT (name) DO NOTHING"
+        )
+        initial = self.sql(
+            f"INSERT INTO {_SNAPSHOTS} (campaign, seq, state) SELECT id, 0, ? FROM {_CAMPAIGNS} WHERE name = ? "
+            "ON CONFLICT (campaign) DO NOTHING"
+        )
 
-    def prepared(self, statement: sa.ClauseElement) -> Prepared:
-        """A compiled statement for this database."""
-        return Prepared(statement, self.engine.dialect)
+        def work(records: Any) -> None:
+            driver, now = records.driver, records.now()
+            driver.execute(campaign, (name, settings, now, now))
+            driver.execute(initial, (snapshot, name))
 
-    def insertion(self, table: sa.Table, columns: list[str]) -> Prepared:
-        """A statement that inserts one row or many."""
-        together = f"INSERT INTO {table.name} ({', '.join(columns)}) SELECT * FROM {self._lists(table, columns)}"
-        statement = table.insert().values(parameters(table, columns))
-        return Prepared(statement, self.engine.dialect, None if self.is_sqlite else together)
+        self.write(0, work)
 
-    def changes(self, table: sa.Table, keys: list[str], columns: list[str]) -> Prepared:
-        """A statement that updates ``columns`` in the row with these ``keys``, or in many rows."""
-        new = ", ".join(f"{name} = new.{name}" for name in columns)
-        where = " AND ".join(f"{table.name}.{name} = new.{name}" for name in keys)
-        names = [*keys, *columns]
-        lists = f"{self._lists(table, names)} AS new({', '.join(names)})"
-        wanted = (table.c[name] == parameter for name, parameter in parameters(table, keys).items())
-        statement = table.update().where(*wanted).values(parameters(table, columns))
-        together = f"UPDATE {table.name} SET {new} FROM {lists} WHERE {where}"
-        return Prepared(statement, self.engine.dialect, None if self.is_sqlite else together)
-
-    def _lists(self, table: sa.Table, columns: list[str]) -> str:
-        """List parameters as rows."""
-        kinds = {name: table.c[name].type.compile(self.engine.dialect) for name in columns}
-        return f"unnest({', '.join(f'%({name})s::{kind}[]' for name, kind in kinds.items())})"
-
-    def seconds(self) -> sa.ColumnElement[float]:
-        """The database's clock, in seconds since 1970; for a file, that of the process: see :meth:`now_argument`."""
-        if self.is_sqlite:
-            return sa.bindparam("now", type_=sa.Float)
-        return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Float(53))
-
-    def now_argument(self) -> dict[str, float]:
-        """Arguments for a statement that uses :meth:`seconds`."""
-        return {"now": time.time()} if self.is_sqlite else {}
+    # Tables.
 
     def _prepare(self, create: bool) -> None:
         """Create the tables if there are none; refuse foreign or newer databases."""
-        revision = self.read(self._revision)
+        revision = self._transaction(self._revision, self.begin_read)
         if revision is None:
             if not create:
                 raise StoreError(f"there are no campaigns in {self.name}; create one first")
-            if self.is_sqlite:
-                self._attempt(lambda connection: None, "PRAGMA journal_mode=WAL", "PRAGMA query_only")
-            self.write(self._make)
-            revision = self.read(self._revision)
+            self._make()
+            revision = self._transaction(self._revision, self.begin_read)
         if revision != schema.REVISION:
             from .migrations import scripts
 
@@ -348,113 +242,175 @@ class Database:
                 )
             self.outdated = True
 
-    def _make(self, connection: sa.Connection) -> None:
-        if not self.is_sqlite:
-            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_SETUP_LOCK})")
-        if self._revision(connection) is None:  # else another process was faster
-            from .migrations import upgrade
+    def _make(self) -> None:
+        def work(connection: sa.Connection) -> None:
+            connection.exec_driver_sql(self.setup_lock)
+            if self._revision(connection) is None:  # else another process was faster
+                self._create_tables(connection)
 
-            upgrade(connection)
-            if self.is_sqlite:
-                connection.exec_driver_sql(f"PRAGMA application_id={schema.APPLICATION_ID}")
+        self._transaction(work, self.begin_write, "COMMIT")
+
+    def _create_tables(self, connection: sa.Connection) -> None:
+        from .migrations import upgrade
+
+        upgrade(connection)
 
     def upgrade(self) -> tuple[str | None, str]:
         """Upgrade the tables to this release's revision; return the old and the new revision."""
         from .migrations import upgrade
 
-        before = self.read(self._revision)
+        def work(connection: sa.Connection) -> None:
+            connection.exec_driver_sql(self.setup_lock)
+            upgrade(connection)
+
+        before = self._transaction(self._revision, self.begin_read)
+        self._transaction(work, self.begin_write, "COMMIT")
         self.outdated = False
-        self.write(upgrade)
         return before, schema.REVISION
 
     def _revision(self, connection: sa.Connection) -> str | None:
-        """The revision of the tables; None if there are none. Raises if the file belongs to another application."""
-        if self.is_sqlite:
-            tables = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
-            if not tables:
-                return None
-            mark = connection.exec_driver_sql("PRAGMA application_id").scalar()
-            if schema.VERSION_TABLE not in tables or mark != schema.APPLICATION_ID:
-                raise UnreadableDataError(
-                    f"{self.name} is a database of another application (tables: {', '.join(sorted(tables)[:5])}); "
-                    "choose another file"
-                )
-        elif connection.scalar(sa.select(sa.func.to_regclass(schema.VERSION_TABLE))) is None:
+        """The revision of the tables; None if there are none."""
+        if not self._has_tables(connection):
             return None
-        found = connection.exec_driver_sql(f"SELECT version_num FROM {schema.VERSION_TABLE}").scalars().all()
-        return str(found[0]) if len(found) == 1 else ""
-
-    def integrity(self) -> str:
-        """What SQLite finds wrong with its file; empty if nothing."""
-        if not self.is_sqlite:
-            return ""
-        found = self.read(lambda connection: connection.exec_driver_sql("PRAGMA integrity_check").scalars().all())
-        return "" if found == ["ok"] else "; ".join(map(str, found[:5]))
+        revisions = connection.exec_driver_sql(f"SELECT version_num FROM {schema.VERSION_TABLE}").scalars().all()
+        return str(revisions[0]) if len(revisions) == 1 else ""
 
 
-def _code(cause: Any) -> int | None:
-    """SQLite's primary result code."""
-    code = getattr(cause, "sqlite_errorcode", None)
-    return None if code is None else code & 0xFF
+def driver_of(connection: sa.Connection) -> Any:
+    """The driver's own connection."""
+    return connection.connection.driver_connection
 
 
-def _refused(said: str) -> bool:
-    """Whether the server refused the connection for good, so that retrying is pointless."""
-    return any(
-        words in said for words in ("does not exist", "authentication failed", "no password", "resolve", "invalid")
-    )
+class _SQLRecords:
+    """The records of one campaign: what :class:`~sharpe_bandits.campaigns.storage.Records` asks for."""
 
+    def __init__(self, database: Database, connection: sa.Connection, campaign: int, for_update: str = "") -> None:
+        self._database, self._campaign, self._for_update = database, campaign, for_update
+        self.driver = driver_of(connection)
 
-def _server(text: str) -> sa.URL:
-    try:
-        url = sa.make_url(text)
-    except Exception:  # the parser fails in several ways
-        raise InvalidInputError(f"{shown(text)} is not a URL; write postgresql://user@host/database") from None
-    if url.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
-        raise InvalidInputError(
-            f"a store is an SQLite file or a PostgreSQL database; got a URL for {shown(url.drivername)}: pass a path, "
-            "or postgresql://user@host/database"
+    def _rows(self, text: str, *parameters: Any) -> list[Any]:
+        rows: list[Any] = self.driver.execute(self._database.sql(text), parameters).fetchall()
+        return rows
+
+    def _pages(self, columns: str, table: str, by: str, first: int, last: int) -> Iterator[Any]:
+        """Rows from number ``first`` to ``last`` in the first column, which is ``by``."""
+        statement = (
+            f"SELECT {columns} FROM {table} WHERE campaign = ? AND {by} >= ? AND {by} <= ? ORDER BY {by} LIMIT ?"
         )
-    require("psycopg", "PostgreSQL", "live")
-    return url.set(drivername="postgresql+psycopg")
+        while True:
+            rows = self._rows(statement, self._campaign, first, last, _PAGE)
+            yield from rows
+            if len(rows) < _PAGE:
+                return
+            first = rows[-1][0] + 1
 
+    def now(self) -> float:
+        """The time of the storage's clock; for a file, that of the machine."""
+        return self._rows(f"SELECT {self._database.clock}")[0][0] or time.time()
 
-def _check_file(path: Path, create: bool) -> None:
-    """Raise if a file cannot be a store: foreign, missing, or on a network file system."""
-    if not path.parent.is_dir():
-        raise StoreError(f"there is no folder {path.parent}; create it, or choose another file")
-    kind = file_system(path.parent)
-    if kind in _NETWORK:
-        raise StoreError(
-            f"{path} is on a network file system ({kind}), on which SQLite may lose data; put it on a local disk, or "
-            "use PostgreSQL: Store('postgresql://...')"
+    def head(self) -> Head:
+        rows = self._rows(
+            f"SELECT created, events, clock, next_expiry, {self._database.clock} FROM {_CAMPAIGNS} WHERE id = ?"
+            f"{self._for_update}",
+            self._campaign,
         )
-    if path.is_dir() or (path.exists() and not path.is_file()):
-        raise StoreError(f"{path} is not a file; choose another path")
-    if not path.exists():
-        if not create:
-            raise StoreError(f"there is no store {path}; create a campaign first, or check the path")
-        return
-    try:
-        with path.open("rb") as file:
-            head = file.read(16)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be read ({error.strerror}); check its permissions") from None
-    if head and head != b"SQLite format 3\0":
-        raise UnreadableDataError(f"{path} is not an SQLite file; choose another file, or restore it from a copy")
+        if not rows:
+            raise StoreError(f"the campaign is no longer in {self._database.name}")
+        created, events, clock, next_expiry, now = rows[0]
+        return Head(created, events, clock, next_expiry, now or time.time())
 
+    def snapshot(self) -> tuple[int, str]:
+        (row,) = self._rows(f"SELECT seq, state FROM {_SNAPSHOTS} WHERE campaign = ?", self._campaign)
+        return row[0], row[1]
 
-def file_system(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
-    """The type of the file system that a folder is on, if the operating system reports it."""
-    try:
-        lines = mounts.read_text("utf-8", "surrogateescape").splitlines()
-    except OSError:
-        return ""
-    resolved, found = folder.resolve(), (-1, "")
-    for line in lines:
-        fields = line.split(" ")
-        if len(fields) > 2:
-            point = fields[1].replace("\\040", " ")
-            if resolved.is_relative_to(point) and len(point) >= found[0]:
-                found = len(point), fields[2]
-    return found[1]
+    def events(self, after: int, upto: int) -> Iterator[Event]:
+        return map(Event._make, self._pages(_EVENT, _EVENTS, "seq", after + 1, upto))
+
+    def decisions(self, *, numbers: Sequence[int] = (), keys: Sequence[str] = ()) -> list[DecisionRow]:
+        rows: list[Any] = []
+        for column, values in (("number", numbers), ("key", keys)):
+            if values:
+                condition, argument = self._database.in_list, self._database.list_argument(values)
+                statement = f"SELECT {_DECISION} FROM {_DECISIONS} WHERE campaign = ? AND {column} {condition}"
+                rows += self._rows(statement, self._campaign, argument)
+        return list(map(DecisionRow._make, rows))
+
+    def history(self, first: int, last: int | None) -> Iterator[DecisionRow]:
+        upto = _ALL if last is None else last
+        return map(DecisionRow._make, self._pages(_DECISION, _DECISIONS, "number", first, upto))
+
+    def pending(
+        self, count: int | None = None, *, after: float | None = None, until: float | None = None
+    ) -> list[DecisionRow]:
+        statement = f"SELECT {_DECISION} FROM {_DECISIONS} WHERE {_PENDING}"
+        parameters: list[Any] = [self._campaign]
+        for condition, end in ((" AND expires > ?", after), (" AND expires <= ?", until)):
+            if end is not None:
+                statement, parameters = statement + condition, [*parameters, end]
+        rows = self._rows(f"{statement} ORDER BY expires, number LIMIT ?", *parameters, count or _ALL)
+        return list(map(DecisionRow._make, rows))
+
+    def overdue(self, now: float) -> int:
+        statement = f"SELECT count(*) FROM {_DECISIONS} WHERE {_PENDING} AND expires <= ?"
+        return int(self._rows(statement, self._campaign, now)[0][0])
+
+    def log(self, before: int | None, count: int, search: Search | None) -> list[tuple[Event, str | None, str | None]]:
+        page = f"SELECT * FROM {_EVENTS} WHERE campaign = ? AND seq < ?"
+        parameters: list[Any] = [self._campaign, before or _ALL]
+        if search is not None and search.number is not None:
+            page, parameters = f"{page} AND number = ?", [*parameters, search.number]
+        elif search is not None:
+            # Decisions are searched once, not once per event.
+            in_list, like = self._database.in_list, "LIKE ? ESCAPE '!'"
+            page = (
+                f"{page} AND (kind {in_list} OR arm {in_list} OR lower(name) {like} OR number IN (SELECT number FROM "
+                f"{_DECISIONS} WHERE campaign = ? AND (lower(key) {like} OR lower(worker) {like})))"
+            )
+            text = f"%{search.text.lower().replace('!', '!!').replace('%', '!%').replace('_', '!_')}%"
+            kinds, arms = map(self._database.list_argument, (search.kinds, search.arms))
+            parameters = [*parameters, kinds, arms, text, self._campaign, text, text]
+        columns = ", ".join(f"page.{name}" for name in Event._fields)
+        # Decisions are joined to the entries of a page, not to all of the log.
+        rows = self._rows(
+            f"SELECT {columns}, d.key, d.worker FROM ({page} ORDER BY seq DESC LIMIT ?) AS page LEFT JOIN {_DECISIONS} "
+            "AS d ON d.campaign = page.campaign AND d.number = page.number ORDER BY page.seq DESC",
+            *parameters,
+            count,
+        )
+        return [(Event(*event), key, worker) for *event, key, worker in rows]
+
+    def activity(self, after: int, upto: int, start: float, width: float, centre: float, arms: int) -> list[Interval]:
+        interval = self._database.whole_part.format("(at - ?) / ?")
+        kinds = 64  # more than there are
+        # One sort key, and each power computed once: SQLite is much faster this way.
+        rows = self._rows(
+            f"SELECT place, count(*), count(d), sum(d), sum(square), sum(d * square), sum(square * square) FROM ("
+            f"SELECT place, d, d * d AS square FROM (SELECT ({interval} * {arms + 1} + CASE WHEN arm < {arms} THEN arm "
+            f"ELSE {arms} END) * {kinds} + kind AS place, reward - ? AS d FROM {_EVENTS} WHERE campaign = ? AND "
+            f"seq > ? AND seq <= ? AND arm IS NOT NULL AND at >= ?) AS cells LIMIT {_ALL}) AS powers GROUP BY place",
+            start, width, centre, self._campaign, after, upto, start,
+        )  # fmt: skip
+        cells = ((divmod(int(place), kinds), sums) for place, *sums in rows)
+        return [Interval(*divmod(cell, arms + 1), kind, *sums) for (cell, kind), sums in cells]
+
+    def append(self, batch: Batch) -> None:
+        campaign, sql, driver = self._campaign, self._database.sql, self.driver
+        if batch.decisions:
+            self._many(_INSERT_DECISION, [(campaign, *row) for row in batch.decisions])
+        if batch.outcomes:
+            self._many(_UPDATE_DECISION, [(state, x, told, campaign, n) for n, state, x, told in batch.outcomes])
+        self._many(_INSERT_EVENT, [(campaign, *event) for event in batch.events])
+        last = batch.events[-1].seq
+        driver.execute(
+            sql(f"UPDATE {_CAMPAIGNS} SET events = ?, clock = ?, next_expiry = ? WHERE id = ?"),
+            (last, batch.clock, batch.next_expiry, campaign),
+        )
+        if batch.snapshot is not None:
+            statement = sql(f"UPDATE {_SNAPSHOTS} SET seq = ?, state = ? WHERE campaign = ?")
+            driver.execute(statement, (last, batch.snapshot, campaign))
+
+    def _many(self, text: str, rows: list[tuple[Any, ...]]) -> None:
+        if len(rows) == 1:
+            self.driver.execute(self._database.sql(text), rows[0])
+        else:
+            self.driver.cursor().executemany(self._database.sql(text), rows)

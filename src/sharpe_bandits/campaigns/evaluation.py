@@ -13,23 +13,21 @@ import math
 from typing import Any
 
 import numpy as np
-import sqlalchemy as sa
 
 from ..agents import Agent
 from ..errors import InvalidInputError
-from ..metrics import Estimate
+from ..metrics import Estimate, normal_half_width
 from ..policies.base import Policy
-from . import ledger as log
-from .answers import Evaluation
-from .database import Database
-from .ledger import Event, Ledger, Settings
-from .schema import decisions, events
+from .records import Evaluation, EventKind
+from .settings import Settings
+from .state import State
+from .storage import Records, Storage
 
 #: Smallest effective number of rounds for an estimate.
 _LEAST = 10.0
 
 
-def evaluate(database: Database, campaign: int, settings: Settings, policy: Policy) -> Evaluation:
+def evaluate(storage: Storage, campaign: int, settings: Settings, policy: Policy) -> Evaluation:
     """Estimate what another policy would have earned in a campaign."""
     if not settings.explore:
         raise InvalidInputError(
@@ -38,31 +36,24 @@ def evaluate(database: Database, campaign: int, settings: Settings, policy: Poli
         )
     if not policy.minimises_regret:
         raise InvalidInputError(f"{policy.name} is a best-arm policy; only policies for regret can be evaluated")
-    ledger = Ledger.fresh(settings, policy)
-    weight: dict[
-        int, tuple[float, float, float]
-    ] = {}  # by decision: its weight, the model's prediction, and its prediction for the arm
-    found: list[tuple[float, float, float, float]] = []
-    chosen = (
-        sa.select(*(events.c[name] for name in Event._fields), decisions.c.probability)
-        .outerjoin(decisions, sa.and_(decisions.c.campaign == events.c.campaign, decisions.c.number == events.c.number))
-        .where(events.c.campaign == campaign)
-        .order_by(events.c.seq)
-    )
+    state = State.initial(settings, policy)
+    #: By decision: its weight, the model's prediction for the policy, and that for the arm.
+    weights: dict[int, tuple[float, float, float]] = {}
+    rounds: list[tuple[float, float, float, float]] = []
 
-    def work(connection: sa.Connection) -> None:
-        for *values, probability in connection.execution_options(yield_per=5000).execute(chosen):
-            event = Event(*values)
-            if event.kind == log.ASKED:
-                weight[event.number or 0] = _weight(ledger.agent, event.arm or 0, probability)
-            elif event.reward is not None and event.kind != log.EXPIRED:
-                found.append((event.reward, *weight.pop(event.number or 0)))
-            ledger.apply(event)
+    def work(records: Records) -> None:
+        made = iter(records.history(1, None))
+        for event in records.events(0, records.head().events):
+            if event.kind == EventKind.ASKED:
+                weights[event.number or 0] = _weight(state.agent, event.arm or 0, next(made).probability)
+            elif event.reward is not None and event.kind != EventKind.EXPIRED:
+                rounds.append((event.reward, *weights.pop(event.number or 0)))
+            state.apply(event)
 
-    database.read(work)
-    if len(found) < 2:
-        raise InvalidInputError(f"{len(found)} rewards are too few to evaluate another policy; wait for more")
-    reward, w, predicted, model = np.array(found).T
+    storage.read(campaign, work)
+    if len(rounds) < 2:
+        raise InvalidInputError(f"{len(rounds)} rewards are too few to evaluate another policy; wait for more")
+    reward, w, predicted, model = np.array(rounds).T
     effective = float(w.sum() ** 2 / (w**2).sum()) if w.any() else 0.0
     if effective < _LEAST:
         raise InvalidInputError(
@@ -71,8 +62,8 @@ def evaluate(database: Database, campaign: int, settings: Settings, policy: Poli
         )
     return Evaluation(
         policy.name,
-        len(found),
-        ledger.decisions - len(found),
+        len(rounds),
+        state.decisions - len(rounds),
         _estimate(reward),
         _estimate(w * reward),
         _estimate(predicted + w * (reward - model)),
@@ -89,4 +80,5 @@ def _weight(agent: Agent, arm: int, probability: float) -> tuple[float, float, f
 def _estimate(values: Any) -> Estimate:
     """A mean with its 95% interval."""
     mean, error = float(np.mean(values)), float(np.std(values, ddof=1)) / math.sqrt(len(values))
-    return Estimate(mean, error, mean - 1.959964 * error, mean + 1.959964 * error)
+    half = normal_half_width(0.95) * error
+    return Estimate(mean, error, mean - half, mean + half)

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..agents import Agent
 from ..errors import InvalidInputError, SharpeBanditsError, shown
-from ..names import check_name
 from ..policies.base import Policy
-from ..validation import finite, whole
-from .answers import Evaluation, LogEntry, Verification
-from .decisions import Decision
+from ..validation import whole
+from .records import Decision, Evaluation, LogEntry, Verification
+from .requests import MAX_BATCH, AddArm, Ask, Cancel, Request, RetireArm, Tell
 from .status import Status
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-#: Maximum number of decisions, or rewards, in one call.
-MAX_BATCH = 10_000
 
 
 class CampaignInterface(ABC):
     """The methods of a campaign: a worker's code does not change when a campaign moves from a file to a service."""
 
     name: str
-    #: Prefix of keys that the library generates.
-    _AUTOMATIC: str
 
     def ask(
         self,
@@ -62,21 +53,10 @@ class CampaignInterface(ABC):
         """
         if sum(option is not None for option in (count, key, keys)) > 1:
             raise InvalidInputError("give one of count=, key= and keys=")
-        wanted: list[str | None] = [key]
-        if keys is not None:
-            wanted = list(keys)
-            whole("the number of keys", len(wanted), 1, MAX_BATCH)
-        elif count is not None:
-            wanted = [None] * whole("count", count, 1, MAX_BATCH)
-        for one in wanted:
-            if one is not None:
-                check_name("an idempotency key", one)
-        who = f"{platform.node()}:{os.getpid()}" if worker is None else check_name("the name of a worker", worker)
-        # Decisions without a key get one, so that a transaction with unknown outcome can be retried.
-        token = secrets.token_hex(12) if None in wanted else ""
-        named = [f"{self._AUTOMATIC}{token}-{i}" if one is None else one for i, one in enumerate(wanted)]
-        made = self._asked(named, who)
-        return made[0] if count is None and keys is None else made
+        if count is not None:
+            keys = [None] * whole("count", count, 1, MAX_BATCH)
+        decisions = self._do(Ask([key] if keys is None else keys, worker))
+        return decisions[0] if keys is None else decisions
 
     def tell(self, decision: Decision | int, reward: float) -> None:
         """Record the reward of a decision, or of the decision with this number.
@@ -102,19 +82,8 @@ class CampaignInterface(ABC):
             if one of them is refused, refuse all of them and raise. Otherwise the others are recorded, and the error of
             each (None if there was none) is returned, in order
         """
-        pairs = list(rewards.items() if isinstance(rewards, Mapping) else rewards)
-        whole("the number of rewards", len(pairs), 0, MAX_BATCH)
-        if not pairs:
-            return []
-        checked: list[tuple[int, float] | SharpeBanditsError] = []
-        for decision, reward in pairs:
-            try:
-                checked.append((number_of(decision), finite(f"the reward of decision {_name(decision)}", reward)))
-            except InvalidInputError as error:
-                if strict:
-                    raise
-                checked.append(error)
-        return self._told(checked, strict)
+        request = Tell(rewards, strict)
+        return self._do(request) if request.checked else []
 
     @property
     @abstractmethod
@@ -126,17 +95,17 @@ class CampaignInterface(ABC):
     def settings(self) -> dict[str, Any]:
         """The settings that the campaign was created with, as plain data; the lease in seconds."""
 
-    @abstractmethod
     def cancel(self, decision: Decision | int) -> None:
         """Cancel a decision that will not be played. Repeating it changes nothing; ConflictError if it has a reward."""
+        self._do(Cancel(decision))
 
-    @abstractmethod
     def add_arm(self, arm: str) -> None:
         """Add an arm, which starts with its pilot. Nothing changes if there is an arm with that name."""
+        self._do(AddArm(arm))
 
-    @abstractmethod
     def retire_arm(self, arm: Any) -> None:
         """Stop playing an arm; rewards of its decisions are still accepted. Repeating it changes nothing."""
+        self._do(RetireArm(arm))
 
     @abstractmethod
     def decision(self, number: int) -> Decision:
@@ -174,7 +143,7 @@ class CampaignInterface(ABC):
             raise InvalidInputError("give last= or first=, not both")
         begin = 1 if first is None else whole("first", first, 1)
         if last is not None:
-            begin = max(1, self._decided() + 1 - whole("last", last, 1))
+            begin = max(1, self._decisions_made() + 1 - whole("last", last, 1))
         return self._history(begin, None if count is None else whole("count", count, 1))
 
     def log(self, *, before: int | None = None, count: int = 100, search: str = "") -> list[LogEntry]:
@@ -215,17 +184,11 @@ class CampaignInterface(ABC):
         """
 
     @abstractmethod
-    def _asked(self, keys: list[str], worker: str) -> list[Decision]:
-        """Decisions with these keys, in one commit: new ones, or those made before with the same key."""
+    def _do(self, request: Request) -> Any:
+        """The result of a request, once it is committed; raises its error."""
 
     @abstractmethod
-    def _told(
-        self, rewards: list[tuple[int, float] | SharpeBanditsError], strict: bool
-    ) -> list[SharpeBanditsError | None]:
-        """Record rewards by the number of their decision; return the error of each, or None."""
-
-    @abstractmethod
-    def _decided(self) -> int:
+    def _decisions_made(self) -> int:
         """Number of decisions made."""
 
     @abstractmethod
@@ -235,12 +198,3 @@ class CampaignInterface(ABC):
     @abstractmethod
     def _log(self, before: int | None, count: int, search: str) -> list[LogEntry]:
         """At most ``count`` entries before this number that match ``search``."""
-
-
-def number_of(decision: Decision | int) -> int:
-    """The number of a decision, given as a decision or as a number."""
-    return decision.number if isinstance(decision, Decision) else whole("the number of a decision", decision, 1)
-
-
-def _name(decision: Decision | int) -> str:
-    return str(decision.number) if isinstance(decision, Decision) else shown(decision)

@@ -14,7 +14,7 @@ from ..display import in_words
 from ..errors import InvalidInputError
 from ..metrics import normal_half_width, student
 from ..objectives import Objective
-from .ledger import Ledger
+from .state import State
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -61,11 +61,11 @@ class Status:
     Attributes
     ----------
     name, policy : str
-        of the campaign
+        name and policy of the campaign
     objective : str | None
         what the policy maximises, as text; None if it declares none
     time : datetime
-        of the database
+        time of the database
     arms : list[ArmStatus]
         an :class:`ArmStatus` each
     decisions : int
@@ -144,20 +144,20 @@ class Status:
 
     def _leader_in_words(self) -> str:
         """Whether the arm that looks best is probably best, and since when."""
-        found = self.leader
-        if not found.probably_best:
-            return f"{found.arm}, not yet separated from {found.rival}"
-        heavy = "; heavy-tailed rewards: this may be wrong more often" if found.heavy_tailed else ""
+        leader = self.leader
+        if not leader.probably_best:
+            return f"{leader.arm}, not yet separated from {leader.rival}"
+        heavy = "; heavy-tailed rewards: this may be wrong more often" if leader.heavy_tailed else ""
         since = "" if self.leader_since is None else f" since {self.leader_since:%Y-%m-%d %H:%M:%S} UTC"
-        return f"{found.arm}, probably best{since} (time-uniform error {found.alpha:.0%}{heavy})"
+        return f"{leader.arm}, probably best{since} (time-uniform error {leader.alpha:.0%}{heavy})"
 
 
-def status_of(name: str, ledger: Ledger, time: datetime, overdue: int, lead_began: datetime | None) -> Status:
+def status_of(name: str, state: State, time: datetime, overdue: int, lead_began: datetime | None) -> Status:
     """The status of a campaign; ``overdue`` decisions have run out of time but are not marked as expired yet.
 
     ``lead_began``: the time of the event since which the agent has found its leader probably best.
     """
-    agent = ledger.agent
+    agent = state.agent
     goal = agent.policy.goal
     pulls, pending, retired = agent.pulls, agent.pending, set(agent.retired)
     arms = []
@@ -181,28 +181,28 @@ def status_of(name: str, ledger: Ledger, time: datetime, overdue: int, lead_bega
         best = agent.recommend()
     except InvalidInputError:
         best = None
-    under_way = sum(pending.values())
+    n_pending = sum(pending.values())
     leader = agent.leader()
-    watched = agent.leading is not None and agent.arms[agent.leading[0]] == leader.arm
+    separated = agent.leading is not None and agent.arms[agent.leading[0]] == leader.arm
     return Status(
         name=name,
         policy=f"{agent.policy.name}: {agent.policy.in_words()}",
         objective=None if goal is None else in_words(goal.to_dict()),
         time=time,
         arms=arms,
-        decisions=ledger.decisions,
-        rewards=ledger.decisions - under_way - ledger.expired - ledger.cancelled,
-        pending=under_way - overdue,
-        expired=ledger.expired + overdue,
-        cancelled=ledger.cancelled,
-        unused=ledger.unused,
+        decisions=state.decisions,
+        rewards=state.decisions - n_pending - state.expired - state.cancelled,
+        pending=n_pending - overdue,
+        expired=state.expired + overdue,
+        cancelled=state.cancelled,
+        unused=state.unused,
         horizon=agent.horizon,
-        spent=agent.t + under_way,
+        spent=agent.t + n_pending,
         best=best,
         leader=leader,
-        leader_since=(lead_began if watched else time) if leader.probably_best else None,
+        leader_since=(lead_began if separated else time) if leader.probably_best else None,
         done=agent.done,
-        events=ledger.seq,
+        events=state.seq,
         reward_warning=agent.reward_warning(),
     )
 

@@ -3,144 +3,112 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
-from typing import Any
-
-import sqlalchemy as sa
 
 from ..errors import SharpeBanditsError, UnreadableDataError
 from ..policies.base import Policy
-from . import ledger as log
-from .answers import Verification
-from .database import Database
-from .decisions import CANCELLED, EXPIRED, PENDING, REWARDED
-from .ledger import KINDS, Event, Ledger, Settings
-from .schema import campaigns, decisions, events, snapshots
+from .records import DecisionState, Event, EventKind, Verification
+from .settings import Settings
+from .state import State
+from .storage import Records, Storage
 
 #: States of decisions by number, for one byte each.
-_STATES = (PENDING, REWARDED, EXPIRED, CANCELLED)
+_STATES = tuple(DecisionState)
 _RESULT = {
-    log.REWARDED: REWARDED,
-    log.REWARDED_LATE: REWARDED,
-    log.EXPIRED: EXPIRED,
-    log.CANCELLED: CANCELLED,
-    log.CANCELLED_LATE: CANCELLED,
+    EventKind.REWARDED: DecisionState.REWARDED,
+    EventKind.REWARDED_LATE: DecisionState.REWARDED,
+    EventKind.EXPIRED: DecisionState.EXPIRED,
+    EventKind.CANCELLED: DecisionState.CANCELLED,
+    EventKind.CANCELLED_LATE: DecisionState.CANCELLED,
 }
 _NAN = float("nan")
 
 
-def verify(
-    database: Database,
-    campaign: int,
-    settings: Settings,
-    policy: Policy,
-    propose: Callable[[Ledger], int] | None,
-) -> Verification:
-    """Replay the log, and compare it with snapshot, counts and decisions; with ``propose``, also with the choices."""
-    found = Verification()
-    if damage := database.integrity():
-        found.add(f"the file is damaged: {damage}; restore it from a copy")
-        return found
+def verify(storage: Storage, campaign: int, settings: Settings, policy: Policy, choices: bool) -> Verification:
+    """Replay the log, and compare it with snapshot, counts and decisions; with ``choices``, also with the policy's."""
+    result = Verification()
+    if damage := storage.check():
+        result.add(f"the file is damaged: {damage}; restore it from a copy")
+        return result
 
-    def work(connection: sa.Connection) -> None:
-        found.events, found.decisions, found.problems = 0, 0, []
-        row = connection.execute(sa.select(campaigns).where(campaigns.c.id == campaign)).one()
-        snapshot = connection.execute(sa.select(snapshots).where(snapshots.c.campaign == campaign)).one()
-        made = _fold(connection, campaign, Ledger.fresh(settings, policy), row, snapshot, propose, found)
-        if made is not None:
-            _compare(connection, campaign, made, found)
+    def work(records: Records) -> None:
+        result.events, result.decisions, result.problems = 0, 0, []
+        logged = _replay(records, State.initial(settings, policy), settings.explore if choices else None, result)
+        if logged is not None:
+            _compare(records, logged, result)
 
     try:
-        database.read(work)
+        storage.read(campaign, work)
     except UnreadableDataError as error:
-        found.add(str(error))
-    return found
+        result.add(str(error))
+    return result
 
 
-class _Made:
+class _LoggedDecisions:
     """Decisions as the log has them, by number."""
 
     def __init__(self) -> None:
         self.arm, self.state, self.reward, self.asked = array("i"), array("b"), array("d"), array("d")
 
+    def apply(self, event: Event) -> None:
+        """Apply an event; raises if it contradicts earlier ones."""
+        if event.kind == EventKind.ASKED:
+            if event.number != len(self.arm) + 1:
+                raise ValueError(f"decision {event.number} comes after decision {len(self.arm)}")
+            self.arm.append(event.arm or 0)
+            self.state.append(_STATES.index(DecisionState.PENDING))
+            self.reward.append(_NAN)
+            self.asked.append(event.at)
+        elif event.kind in _RESULT:
+            place = (event.number or 0) - 1
+            late = event.kind in (EventKind.REWARDED_LATE, EventKind.CANCELLED_LATE)
+            before = DecisionState.EXPIRED if late else DecisionState.PENDING
+            if place < 0 or _STATES[self.state[place]] != before or self.arm[place] != event.arm:
+                raise ValueError(f"decision {event.number} was not {before}")
+            self.state[place] = _STATES.index(_RESULT[EventKind(event.kind)])
+            self.reward[place] = _NAN if event.reward is None else event.reward
 
-def _fold(
-    connection: sa.Connection,
-    campaign: int,
-    ledger: Ledger,
-    row: Any,
-    snapshot: Any,
-    propose: Callable[[Ledger], int] | None,
-    found: Verification,
-) -> _Made | None:
-    """Apply all events; None if the log itself is broken."""
-    made = _Made()
-    # On a server, statements see different states: events added since the first statement are left out.
-    chosen = sa.select(events).where(events.c.campaign == campaign, events.c.seq <= row.events).order_by(events.c.seq)
-    clock = row.created
-    if snapshot.seq == 0 and not ledger.agrees_with(snapshot.state):
-        found.add("the snapshot is not the state before the first event")
-    for event in connection.execution_options(yield_per=5000).execute(chosen):
+
+def _replay(records: Records, state: State, explore: float | None, result: Verification) -> _LoggedDecisions | None:
+    """Apply all events; None if the log itself is broken. With ``explore``, check all choices."""
+    logged, head, (snapshot_seq, snapshot) = _LoggedDecisions(), records.head(), records.snapshot()
+    clock = head.created
+    if snapshot_seq == 0 and not state.agrees_with(snapshot):
+        result.add("the snapshot is not the state before the first event")
+    for event in records.events(0, head.events):
         try:
-            if propose is not None and event.kind == log.ASKED and (arm := propose(ledger)) != event.arm:
-                found.add(f"event {event.seq}: arm {event.arm} was handed out, but the policy now chooses {arm}")
-            ledger.apply(Event(event.seq, event.kind, event.number, event.arm, event.reward, event.name))
-            _note(made, event)
+            kind = EventKind(event.kind)
+            if explore is not None and kind == EventKind.ASKED and (arm := state.draw(explore)[0]) != event.arm:
+                result.add(f"event {event.seq}: arm {event.arm} was handed out, but the policy now chooses {arm}")
+            state.apply(event)
+            logged.apply(event)
         except (SharpeBanditsError, IndexError, TypeError, ValueError) as error:
-            found.add(
-                f"event {event.seq} ({KINDS[event.kind] if 0 <= event.kind < len(KINDS) else event.kind}): {error}"
-            )
+            result.add(f"event {event.seq}: {error}")
             return None
-        if event.at < clock and event.kind != log.CLOCK:
-            found.add(f"event {event.seq} is earlier than the previous one")
+        if event.at < clock and kind != EventKind.CLOCK_ACCEPTED:
+            result.add(f"event {event.seq} is earlier than the previous one")
         clock = event.at
-        found.events += 1
-        if ledger.seq == snapshot.seq and not ledger.agrees_with(snapshot.state):
-            found.add(f"the snapshot is not the state after event {snapshot.seq}")
-    if ledger.seq != row.events:
-        found.add(f"the log has {ledger.seq} events, but the campaign has {row.events}")
-    return made
+        result.events += 1
+        if state.seq == snapshot_seq and not state.agrees_with(snapshot):
+            result.add(f"the snapshot is not the state after event {snapshot_seq}")
+    if state.seq != head.events:
+        result.add(f"the log has {state.seq} events, but the campaign has {head.events}")
+    return logged
 
 
-def _note(made: _Made, event: Any) -> None:
-    if event.kind == log.ASKED:
-        if event.number != len(made.arm) + 1:
-            raise ValueError(f"decision {event.number} comes after decision {len(made.arm)}")
-        made.arm.append(event.arm)
-        made.state.append(_STATES.index(PENDING))
-        made.reward.append(_NAN)
-        made.asked.append(event.at)
-    elif event.kind in _RESULT:
-        place = event.number - 1
-        allowed = (EXPIRED,) if event.kind in (log.REWARDED_LATE, log.CANCELLED_LATE) else (PENDING,)
-        if place < 0 or _STATES[made.state[place]] not in allowed or made.arm[place] != event.arm:
-            raise ValueError(f"decision {event.number} was not {' or '.join(allowed)}")
-        made.state[place] = _STATES.index(_RESULT[event.kind])
-        made.reward[place] = _NAN if event.reward is None else event.reward
-
-
-def _compare(connection: sa.Connection, campaign: int, made: _Made, found: Verification) -> None:
+def _compare(records: Records, logged: _LoggedDecisions, result: Verification) -> None:
     """Compare the table of decisions with the log."""
-    total = len(made.arm)
-    chosen = (
-        sa.select(decisions)
-        .where(decisions.c.campaign == campaign, decisions.c.number <= total)
-        .order_by(decisions.c.number)
-    )
-    for place, row in enumerate(connection.execution_options(yield_per=5000).execute(chosen)):
+    total = len(logged.arm)
+    for place, row in enumerate(records.history(1, total)):
         if row.number != place + 1:
-            found.add(f"decision {place + 1} is missing")
+            result.add(f"decision {place + 1} is missing")
             return
-        found.decisions += 1
-        reward = made.reward[place]
+        result.decisions += 1
+        reward = logged.reward[place]
         same = row.reward == reward if reward == reward else row.reward is None
-        if not same or (row.arm, row.state, row.asked) != (
-            made.arm[place],
-            _STATES[made.state[place]],
-            made.asked[place],
-        ):
-            found.add(
+        expected = logged.arm[place], _STATES[logged.state[place]], logged.asked[place]
+        if not same or (row.arm, row.state, row.asked) != expected:
+            result.add(
                 f"decision {row.number} does not agree with the log: {row.state}, arm {row.arm}, reward {row.reward}"
             )
-    if found.decisions != total:
-        found.add(f"there are {found.decisions} decisions, but the log has {total}")
+    if result.decisions != total:
+        result.add(f"there are {result.decisions} decisions, but the log has {total}")

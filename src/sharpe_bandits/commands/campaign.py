@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import console
+from ..campaigns.settings import optional_settings, policy_from_text
 from ..errors import InvalidInputError, UnreadableDataError, shown
 from ..files import write_atomically
 
@@ -34,13 +35,8 @@ def add(campaign: argparse.ArgumentParser) -> None:
     create.add_argument("--L", type=float, help="regulariser of the policy, in units of the variance of a reward")
     create.add_argument("--risk-free-per-round", type=float, default=0.0, metavar="RATE", help="risk-free rate (0)")
     create.add_argument("--arms", nargs="+", required=True, metavar="ARM", help="names of the arms")
-    create.add_argument("--horizon", type=int, metavar="N", help="number of rounds, if it is fixed")
-    create.add_argument("--lease", help='how long a decision waits for its reward: "1 day" (no limit)')
-    create.add_argument(
-        "--default-reward", type=float, metavar="X", help="reward recorded when a decision expires (none)"
-    )
-    create.add_argument("--explore", type=float, metavar="P", help="probability of playing a random arm (0)")
-    create.add_argument("--seed", type=int, help="seed of the policy's randomness (0)")
+    for name, setting in optional_settings().items():
+        create.add_argument(f"--{name.replace('_', '-')}", type=setting.metadata["kind"], help=setting.metadata["help"])
 
     ask = _action(actions, "ask", "choose the arm to play next", _ask)
     ask.add_argument("--key", help="idempotency key: the same key returns the same decision")
@@ -118,18 +114,10 @@ def _say(options: argparse.Namespace, data: Any, text: Any) -> None:
 
 
 def _create(options: argparse.Namespace) -> None:
-    from ..policies.by_name import policies_by_name
-
     import_modules(options.module)
-    if options.L is None and "L=" not in options.policy:
-        raise InvalidInputError("give --L, in units of the variance of a reward: 1e-5 for daily returns of 1%")
-    (policy,) = policies_by_name(
-        [options.policy], L=1.0 if options.L is None else options.L, risk_free=options.risk_free_per_round
-    )
-    campaign = _store(options).campaign(
-        options.name, policy=policy, arms=options.arms, horizon=options.horizon, lease=options.lease,
-        default_reward=options.default_reward, explore=options.explore, seed=options.seed,
-    )  # fmt: skip
+    policy = policy_from_text(options.policy, options.L, options.risk_free_per_round)
+    settings: Any = {name: getattr(options, name) for name in optional_settings()}
+    campaign = _store(options).campaign(options.name, policy=policy, arms=options.arms, **settings)
     words = f"campaign {campaign.name}: {policy.name} on {len(campaign.arms)} arms"
     _say(options, {"name": campaign.name, **campaign.settings}, words)
 
@@ -238,7 +226,7 @@ def _export(options: argparse.Namespace) -> None:
     import pyarrow as pa
     import pyarrow.parquet
 
-    from ..campaigns.history import to_csv
+    from ..campaigns.log import to_csv
 
     out: Path = options.out
     if out.suffix not in (".csv", ".parquet", ".json"):

@@ -10,6 +10,9 @@ from ..errors import InvalidInputError, require
 from ..validation import positive, whole
 from .campaign import import_modules
 
+#: Seconds after which a store that does not answer is reported: less than clients wait.
+_STORE_TIMEOUT = 10.0
+
 
 def add(serve: argparse.ArgumentParser) -> None:
     """Add the options."""
@@ -57,7 +60,8 @@ def _serve(options: argparse.Namespace) -> int:
         made = {READ: fresh_token(), WRITE: fresh_token()}
         tokens = [Token.of(access, access, token) for access, token in made.items()]
         lines = [f"token to read and write: {made[WRITE]}", f"token to read only:      {made[READ]}"]
-    app = create_app(Store(options.store), tokens, hosts, rate=options.rate)
+    store = Store(options.store, timeout=_STORE_TIMEOUT)
+    app = create_app(store, tokens, hosts, rate=options.rate)
 
     def started(address: str) -> None:
         print("\n".join([f"sharpe-bandits: {address} (Ctrl-C stops it)", *lines]), flush=True)

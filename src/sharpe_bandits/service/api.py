@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import unquote
 
-from fastapi import APIRouter, FastAPI, Query, Request
+from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
-from pydantic_core import to_json
 
+from ..campaigns import AddArm, Ask, Cancel, RetireArm, Tell
+from ..campaigns.settings import optional_settings, policy_from_text
 from ..errors import InvalidInputError, SharpeBanditsError, UnreadableDataError
 from ..files import from_json
-from ..names import check_name
 from ..policies.base import Policy, policy_from_dict
-from ..policies.by_name import policies_by_name
 from . import exports
-from .desk import Desk, Opened, finite
-from .models import Arm, Ask, Decisions, NewCampaign, Problem, Tell
+from .models import ArmBody, AskBody, Decisions, NewCampaign, Problem, TellBody
 from .problems import problem_of
+from .state import CampaignHandle, ServiceState, finite
 from .view import View
 
 #: Seconds after which a stream ends; the browser opens it again, with its cookie.
@@ -59,18 +58,22 @@ _CSV, _PARQUET, _EVENTS = "text/csv", "application/vnd.apache.parquet", "text/ev
 router = APIRouter(prefix="/api", responses=_PROBLEMS)
 
 
-def desk_of(request: Request) -> Desk:
-    """The desk of the application."""
-    return request.app.state.desk
+def state_of(request: Request) -> ServiceState:
+    """The state that the routes of an application share."""
+    return request.app.state.service
 
 
-async def campaign_of(request: Request, name: str) -> Opened:
+async def campaign_of(request: Request, name: str) -> CampaignHandle:
     """The campaign that a path names."""
     try:
         decoded = unquote(name, errors="strict")
     except UnicodeDecodeError:
         raise InvalidInputError("the name of a campaign in a path must be UTF-8, percent-encoded") from None
-    return await desk_of(request).open(decoded)
+    return await state_of(request).open(decoded)
+
+
+#: The campaign that a path names, as a parameter of a route.
+Handle = Annotated[CampaignHandle, Depends(campaign_of)]
 
 
 def answer(data: Any, status: int = 200) -> Response:
@@ -78,91 +81,76 @@ def answer(data: Any, status: int = 200) -> Response:
     return JSONResponse(finite(data), status)
 
 
-class QuickAnswer(Response):
-    """The same for data with only finite numbers, in a tenth of the time."""
-
-    def __init__(self, data: Any) -> None:
-        self.status_code, self.background, self.body = 200, None, to_json(data)
-        length = b"%d" % len(self.body)
-        self.raw_headers = [(b"content-length", length), (b"content-type", b"application/json")]
+# Routes are tried in order: what workers call all the time comes first.
 
 
-async def read(call: Callable[[], Any]) -> Any:
-    """The result of a call that reads the store, in a thread."""
-    return await asyncio.to_thread(call)
+@router.post("/campaigns/{name}/decisions", summary="Ask which arm to play", response_model=Decisions)
+async def ask(request: Request, name: str, body: AskBody) -> Response:
+    """One decision, or several; a key that was used before returns the same decision."""
+    if sum(option is not None for option in (body.key, body.keys, body.count)) > 1:
+        raise InvalidInputError("give one of count, key and keys")
+    keys = body.keys or [body.key] * (body.count or 1)
+    handle = await campaign_of(request, name)
+    decisions = await handle.commits.do(Ask(keys, body.worker or request.scope["token"].name))
+    return answer({"decisions": [decision.to_dict() for decision in decisions], "next": None})
+
+
+@router.post("/campaigns/{name}/rewards", summary="Tell rewards")
+async def tell(request: Request, name: str, body: TellBody) -> Response:
+    """In one commit. Repeating a reward changes nothing; a different one for the same decision is a conflict."""
+    handle = await campaign_of(request, name)
+    errors = await handle.commits.do(Tell([(one.decision, one.reward) for one in body.rewards], body.strict))
+    refused = [
+        {"place": place, "decision": body.rewards[place].decision, "problem": problem_of(error)}
+        for place, error in enumerate(errors)
+        if error is not None
+    ]
+    return answer({"recorded": len(body.rewards) - len(refused), "refused": refused})
 
 
 @router.get("/campaigns", summary="All campaigns")
-async def list_campaigns(request: Request) -> Response:
+def list_campaigns(request: Request) -> Response:
     """Names, policies, creation times, and numbers of events."""
-    entries = await read(desk_of(request).store.campaigns)
+    entries = state_of(request).store.campaigns()
     return answer({"campaigns": [{**vars(entry), "created": entry.created.isoformat()} for entry in entries]})
 
 
 @router.post("/campaigns", summary="Create a campaign, or check that it exists")
-async def create(request: Request, body: NewCampaign) -> Response:
+def create(request: Request, body: NewCampaign) -> Response:
     """Repeating the request changes nothing; other settings for an existing name are a conflict."""
     if body.name in (".", ".."):
         raise InvalidInputError(f"a campaign cannot be called {body.name!r} in the service: it would have no URL")
-    given = body.model_dump(include={"arms", "horizon", "seed", "lease", "default_reward", "explore"})
-    store = desk_of(request).store
-
-    def make() -> Any:
-        made = store.campaign(body.name, policy=_policy(body.policy, body.L, body.risk_free), **given)
-        return {"name": made.name, "settings": made.settings, "arms": made.arms}
-
-    return answer(await read(make))
+    options = body.model_dump(include={"arms", *optional_settings()})
+    policy = _policy(body.policy, body.L, body.risk_free)
+    campaign = state_of(request).store.campaign(body.name, policy=policy, **options)
+    return answer({"name": campaign.name, "settings": campaign.settings, "arms": campaign.arms})
 
 
 def _policy(given: str | dict[str, Any], L: float | None, risk_free: float) -> Policy:
-    if isinstance(given, dict):
-        return policy_from_dict(given)
-    if L is None and "L=" not in given:
-        raise InvalidInputError("give L, in the unit of the variance of a reward: for daily returns of 1%, 1e-5")
-    made = policies_by_name([given], L=1.0 if L is None else L, risk_free=risk_free)
-    return made[0]
+    return policy_from_dict(given) if isinstance(given, dict) else policy_from_text(given, L, risk_free)
 
 
 @router.get("/campaigns/{name}", summary="Status of a campaign")
-async def status(request: Request, name: str) -> Response:
+def status(handle: Handle) -> Response:
     """Arms with pulls, pending pulls, estimates and fixed-time 95% intervals; rounds spent; settings. The view of the
     dashboard has time-uniform intervals."""
-    opened = await campaign_of(request, name)
-    found = await read(opened.reader.status)
-    return answer({**found.to_dict(), "settings": opened.reader.settings})
+    return answer({**handle.reader.status().to_dict(), "settings": handle.reader.settings})
 
 
 @router.get("/campaigns/{name}/recommendation", summary="The arm that looks best")
-async def recommend(request: Request, name: str) -> Response:
+def recommend(handle: Handle) -> Response:
     """The arm that the policy recommends, from the rewards so far."""
-    opened = await campaign_of(request, name)
-    return answer({"recommendation": await read(opened.reader.recommend)})
-
-
-@router.post("/campaigns/{name}/decisions", summary="Ask which arm to play", response_model=Decisions)
-async def ask(request: Request, name: str, body: Ask) -> Response:
-    """One decision, or several; a key that was used before returns the same decision."""
-    commits = (await campaign_of(request, name)).commits
-    worker = body.worker or request.scope["token"].name
-    if body.key is not None:
-        check_name("an idempotency key", body.key)  # it is looked up before anything else
-    made = await commits.do(
-        lambda: commits.campaign.ask(key=body.key, keys=body.keys, count=body.count, worker=worker), key=body.key
-    )
-    listed = made if isinstance(made, list) else [made]
-    return QuickAnswer({"decisions": [decision.to_dict() for decision in listed], "next": None})
+    return answer({"recommendation": handle.reader.recommend()})
 
 
 @router.get("/campaigns/{name}/decisions", summary="History, page by page", response_model=Decisions)
-async def history(
-    request: Request,
-    name: str,
+def history(
+    handle: Handle,
     first: int = Query(1, ge=1, le=2**53, description="number of the first decision"),
     count: int = Query(1000, ge=1, le=10_000, description="maximum number"),
 ) -> Response:
     """Decisions in order."""
-    opened = await campaign_of(request, name)
-    rows = (await read(lambda: opened.reader.history(first=first, count=count))).to_pylist()
+    rows = handle.reader.history(first=first, count=count).to_pylist()
     for row in rows:
         for time in ("asked", "expires", "told"):
             row[time] = row[time] and row[time].isoformat()
@@ -170,17 +158,15 @@ async def history(
 
 
 @router.get("/campaigns/{name}/decisions.csv", summary="History as CSV", response_class=_of_type(_CSV))
-async def history_csv(request: Request, name: str) -> Response:
+def history_csv(handle: Handle, name: str) -> Response:
     """All decisions; times in UTC."""
-    opened = await campaign_of(request, name)
-    return StreamingResponse(exports.csv(opened.reader), media_type=_CSV, headers=_file(name, "csv"))
+    return StreamingResponse(exports.csv(handle.reader), media_type=_CSV, headers=_file(name, "csv"))
 
 
 @router.get("/campaigns/{name}/decisions.parquet", summary="History as Parquet", response_class=_of_type(_PARQUET))
-async def history_parquet(request: Request, name: str) -> Response:
+def history_parquet(handle: Handle, name: str) -> Response:
     """All decisions; times in UTC."""
-    opened = await campaign_of(request, name)
-    return StreamingResponse(exports.parquet(opened.reader), media_type=_PARQUET, headers=_file(name, "parquet"))
+    return StreamingResponse(exports.parquet(handle.reader), media_type=_PARQUET, headers=_file(name, "parquet"))
 
 
 def _file(name: str, ending: str) -> dict[str, str]:
@@ -189,118 +175,83 @@ def _file(name: str, ending: str) -> dict[str, str]:
 
 
 @router.get("/campaigns/{name}/decisions/{number}", summary="One decision")
-async def decision(request: Request, name: str, number: int) -> Response:
+def decision(handle: Handle, number: int) -> Response:
     """The decision in its current state."""
-    opened = await campaign_of(request, name)
-    return answer((await read(lambda: opened.reader.decision(_small(number)))).to_dict())
+    return answer(handle.reader.decision(number).to_dict())
 
 
 @router.post("/campaigns/{name}/decisions/{number}/cancel", summary="Cancel a decision")
-async def cancel(request: Request, name: str, number: int) -> Response:
+async def cancel(handle: Handle, number: int) -> Response:
     """Repeating it changes nothing; a decision with a reward is a conflict."""
-    commits = (await campaign_of(request, name)).commits
-    await commits.do(lambda: commits.campaign.cancel(_small(number)))
+    await handle.commits.do(Cancel(number))
     return answer({"cancelled": number})
 
 
-def _small(number: int) -> int:
-    """A number within the range of the database."""
-    if not 1 <= number <= 2**53:
-        raise InvalidInputError(f"the number of a decision is a whole number from 1, got {number}")
-    return number
-
-
 @router.get("/campaigns/{name}/pending", summary="Pending decisions", response_model=Decisions)
-async def pending(
-    request: Request, name: str, count: int = Query(100, ge=1, le=10_000, description="maximum number")
-) -> Response:
+def pending(handle: Handle, count: int = Query(100, ge=1, le=10_000, description="maximum number")) -> Response:
     """Ordered by the end of their leases."""
-    opened = await campaign_of(request, name)
-    found = await read(lambda: opened.reader.pending(count))
-    return answer({"decisions": [one.to_dict() for one in found], "next": None})
-
-
-@router.post("/campaigns/{name}/rewards", summary="Tell rewards")
-async def tell(request: Request, name: str, body: Tell) -> Response:
-    """In one commit. Repeating a reward changes nothing; a different one for the same decision is a conflict."""
-    commits = (await campaign_of(request, name)).commits
-    pairs = [(one.decision, one.reward) for one in body.rewards]
-    number = pairs[0][0] if len(pairs) == 1 else None
-    wrong = await commits.do(lambda: commits.campaign.tell_many(pairs, strict=body.strict), number=number)
-    refused = [
-        {"place": place, "decision": pairs[place][0], "problem": problem_of(error)}
-        for place, error in enumerate(wrong)
-        if error is not None
-    ]
-    return QuickAnswer({"recorded": len(pairs) - len(refused), "refused": refused})
+    return answer({"decisions": [one.to_dict() for one in handle.reader.pending(count)], "next": None})
 
 
 @router.post("/campaigns/{name}/arms", summary="Add an arm")
-async def add_arm(request: Request, name: str, body: Arm) -> Response:
+async def add_arm(handle: Handle, body: ArmBody) -> Response:
     """It is played from now on."""
-    commits = (await campaign_of(request, name)).commits
-    await commits.do(lambda: commits.campaign.add_arm(body.arm))  # type: ignore[arg-type]
+    await handle.commits.do(AddArm(body.arm))  # type: ignore[arg-type]
     return answer({"added": body.arm})
 
 
 @router.post("/campaigns/{name}/arms/retire", summary="Retire an arm")
-async def retire_arm(request: Request, name: str, body: Arm) -> Response:
+async def retire_arm(handle: Handle, body: ArmBody) -> Response:
     """It is no longer played; rewards of its decisions are still accepted."""
-    commits = (await campaign_of(request, name)).commits
-    await commits.do(lambda: commits.campaign.retire_arm(body.arm))
+    await handle.commits.do(RetireArm(body.arm))
     return answer({"retired": body.arm})
 
 
 @router.get("/campaigns/{name}/log", summary="The audit log, newest entry first")
-async def log(
-    request: Request,
-    name: str,
+def log(
+    handle: Handle,
     before: int | None = Query(None, ge=1, le=2**53, description="only entries before this number"),
     count: int = Query(100, ge=1, le=1000, description="maximum number"),
     search: str = Query("", max_length=200, description="decision, or part of a kind, an arm, a key or a worker"),
 ) -> Response:
     """What happened, event by event."""
-    opened = await campaign_of(request, name)
-    entries = await read(lambda: opened.reader.log(before=before, count=count, search=search.replace("\0", "")))
+    entries = handle.reader.log(before=before, count=count, search=search.replace("\0", ""))
     return answer({"entries": [entry.to_dict() for entry in entries]})
 
 
 @router.get("/campaigns/{name}/verification", summary="Replay the log and compare")
 async def verify(
     request: Request,
-    name: str,
+    handle: Handle,
     choices: bool = Query(False, description="also check that the policy still makes every choice"),
 ) -> Response:
     """The time is proportional to the length of the log."""
-    opened = await campaign_of(request, name)
     async with request.app.state.heavy:
-        found = await read(lambda: opened.reader.verify(choices=choices))
-    return answer({"ok": found.ok, **vars(found)})
+        verification = await asyncio.to_thread(handle.reader.verify, choices=choices)
+    return answer({"ok": verification.ok, **vars(verification)})
 
 
 @router.get("/campaigns/{name}/agent", summary="The state as an agent")
-async def agent(request: Request, name: str) -> Response:
+def agent(handle: Handle) -> Response:
     """As read by sb.Agent.from_json."""
-    opened = await campaign_of(request, name)
-    return answer({"agent": (await read(opened.reader.agent)).to_json()})
+    return answer({"agent": handle.reader.agent().to_json()})
 
 
 @router.get("/campaigns/{name}/plan", summary="How long until the error is small, at the current pace")
 async def plan(
     request: Request,
-    name: str,
+    handle: Handle,
     error: float = Query(0.05, ge=0.01, lt=0.5, description="accepted probability of error"),
 ) -> Response:
     """Simulates arms with the current estimates: rounds until the best one is found with this error."""
-    opened = await campaign_of(request, name)
     async with request.app.state.heavy:
-        return answer(await read(lambda: view_of(request.app, opened).outlook(error)))
+        return answer(await asyncio.to_thread(view_of(request.app, handle).forecast, error))
 
 
 @router.get("/campaigns/{name}/evaluation", summary="What another policy would have earned")
 async def evaluation(
     request: Request,
-    name: str,
+    handle: Handle,
     policy: str = Query(
         min_length=1,
         max_length=4000,
@@ -311,48 +262,42 @@ async def evaluation(
 ) -> Response:
     """From the log of a campaign created with explore=; the time is proportional to its length. If the log does not
     support an estimate, an error says why."""
-    opened = await campaign_of(request, name)
     try:
         given = from_json(policy, "the policy") if policy.startswith("{") else policy
     except UnreadableDataError as error:
         raise InvalidInputError(str(error)) from None
     other = _policy(given, L, risk_free)
     async with request.app.state.heavy:
-        found = await read(lambda: opened.reader.evaluate(other))
-    return answer({"sentence": f"{found}.", **asdict(found)})
+        estimates = await asyncio.to_thread(handle.reader.evaluate, other)
+    return answer({"sentence": f"{estimates}.", **asdict(estimates)})
 
 
 @router.get("/campaigns/{name}/view", summary="Data of the dashboard")
-async def view(
+def view(
     request: Request,
-    name: str,
+    handle: Handle,
     periods_per_year: float | None = Query(None, gt=0, le=1e6, description="to annualise Sharpe ratios"),
 ) -> Response:
     """Aggregated on the server: its size does not grow with the campaign."""
-    opened = await campaign_of(request, name)
-    return answer(await read(lambda: view_of(request.app, opened).to_dict(periods_per_year)))
+    return answer(view_of(request.app, handle).to_dict(periods_per_year))
 
 
-def view_of(app: FastAPI, opened: Opened) -> View:
+def view_of(app: FastAPI, handle: CampaignHandle) -> View:
     """The cached view of a campaign."""
     views: dict[str, View] = app.state.views
-    return views.setdefault(opened.reader.name, View(opened.reader))
+    return views.setdefault(handle.reader.name, View(handle.reader))
 
 
 @router.get("/overview", summary="Data of the list of campaigns")
-async def overview(request: Request) -> Response:
+def overview(request: Request) -> Response:
     """For each campaign: decisions, pending, expired, the best arm and its confidence, decisions over time."""
-
-    def summaries() -> list[dict[str, Any]]:
-        found = []
-        for entry in desk_of(request).store.campaigns():
-            try:
-                found.append(view_of(request.app, desk_of(request).opened(entry.name)).summary())
-            except SharpeBanditsError as error:  # an unreadable campaign does not hide the others
-                found.append({"name": entry.name, "policy": entry.policy, "problem": str(error)})
-        return found
-
-    return answer({"campaigns": await read(summaries)})
+    state, summaries = state_of(request), []
+    for entry in state.store.campaigns():
+        try:
+            summaries.append(view_of(request.app, state.handle(entry.name)).summary())
+        except SharpeBanditsError as error:  # an unreadable campaign does not hide the others
+            summaries.append({"name": entry.name, "policy": entry.policy, "problem": str(error)})
+    return answer({"campaigns": summaries})
 
 
 @router.get("/stream", summary="Server-sent events: which campaigns changed", response_class=_of_type(_EVENTS))
@@ -360,18 +305,18 @@ async def stream(
     request: Request, campaign: str | None = Query(None, max_length=200, description="only this one")
 ) -> Response:
     """A "changed" event with names and numbers of events, at most once per second."""
-    desk = desk_of(request)
-    desk.check_room()
+    state = state_of(request)
+    state.check_room()
 
     async def changes() -> AsyncIterator[str]:
         seen: dict[str, int] = {}
         end = asyncio.get_running_loop().time() + _STREAM
-        with desk.watched():
+        with state.watched():
             yield "retry: 2000\n\n"
-            while not desk.closing.is_set() and asyncio.get_running_loop().time() < end:
-                found = await desk.watch(seen, _PATIENCE)
-                seen |= found
-                wanted = {name: count for name, count in found.items() if campaign in (None, name)}
+            while not state.closing.is_set() and asyncio.get_running_loop().time() < end:
+                changed = await state.watch(seen, _PATIENCE)
+                seen |= changed
+                wanted = {name: count for name, count in changed.items() if campaign in (None, name)}
                 yield f"event: changed\ndata: {json.dumps(wanted)}\n\n" if wanted else ": alive\n\n"
 
     return StreamingResponse(changes(), media_type=_EVENTS)

@@ -16,10 +16,9 @@ from .. import __version__
 from ..campaigns import Store
 from ..errors import SharpeBanditsError
 from . import api, dashboard
-from .desk import Desk
 from .problems import MEDIA_TYPE, RETRY_AFTER, problem, problem_of
 from .security import Gate, Guard, Token
-from .shortcut import Application
+from .state import ServiceState
 
 #: Maximum number of seconds for which the service aggregates logs before it listens.
 WARMING = 5.0
@@ -48,19 +47,19 @@ def create_app(
     rate : float, optional
         requests per second and token
     group : int, optional
-        maximum number of operations in one commit
+        maximum number of requests in one commit
     """
-    desk = Desk(store, group)
+    state = ServiceState(store, group)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         warming = asyncio.create_task(asyncio.to_thread(dashboard.warm, app))  # so that first views are fast
         await asyncio.wait([warming], timeout=WARMING)
         yield
-        await desk.close()
+        await state.close()
         await warming
 
-    app = Application(
+    app = FastAPI(
         title="sharpe-bandits",
         version=__version__,
         description="Campaigns: ask which arm to play, tell the reward later. Send a token as Authorization: Bearer.",
@@ -69,7 +68,7 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.desk = desk
+    app.state.service = state
     app.state.guard = guard = Guard(tokens, hosts, rate)
     app.state.views = {}
     app.state.heavy = asyncio.Semaphore(1)  # simulations and verifications, one at a time
@@ -101,10 +100,10 @@ async def _library(request: Request, error: Any) -> Response:
 
 async def _invalid(request: Request, error: Any) -> Response:
     """The content of a request violates its schema; values are named by location, not repeated in full."""
-    found = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:5]]
+    problems = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:5]]
     if request.method == "POST" and "json" not in request.headers.get("content-type", ""):
-        found.append("send the header Content-Type: application/json")
-    return _answer(problem(422, "invalid-input", "invalid input", "; ".join(found)[:1000]))
+        problems.append("send the header Content-Type: application/json")
+    return _answer(problem(422, "invalid-input", "invalid input", "; ".join(problems)[:1000]))
 
 
 async def _http(request: Request, error: Any) -> Response:

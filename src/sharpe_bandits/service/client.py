@@ -8,16 +8,15 @@ import os
 import ssl
 import time
 from collections.abc import Iterable
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import quote, urlencode, urlsplit
 
 from ..agents import Agent
-from ..agents.base import check_arms
-from ..campaigns.answers import Entry, Evaluation, LogEntry, Verification, history_schema
-from ..campaigns.decisions import Decision
-from ..campaigns.interface import MAX_BATCH, CampaignInterface, number_of
-from ..campaigns.lease import seconds
+from ..campaigns.interface import CampaignInterface
+from ..campaigns.records import Decision, DecisionState, Entry, Evaluation, LogEntry, Verification, history_schema
+from ..campaigns.requests import MAX_BATCH, AddArm, Ask, Cancel, Request, RetireArm, Tell, number_of
+from ..campaigns.settings import Options, checked
 from ..campaigns.status import ArmStatus, Status
 from ..confidence_sequences import Leader
 from ..errors import InvalidInputError, SharpeBanditsError, StoreError, shown
@@ -113,29 +112,15 @@ class Service:
         *,
         policy: Policy | None = None,
         arms: int | Iterable[str] | None = None,
-        horizon: int | None = None,
-        seed: int | None = None,
-        lease: str | float | timedelta | None = None,
-        default_reward: float | None = None,
-        explore: float | None = None,
+        **options: Unpack[Options],
     ) -> RemoteCampaign:
         """Open the campaign with this name, or create it if it does not exist; see :meth:`Store.campaign`."""
+        given = checked(policy, arms, options)
         if policy is None or arms is None:
-            given = (horizon, seed, lease, default_reward, explore)
-            if policy is not None or arms is not None or any(option is not None for option in given):
+            if given:
                 raise InvalidInputError("give policy= and arms= to create a campaign, or only its name to open it")
-            found = self.request("GET", _path(name))
-            return RemoteCampaign(self, name, found["settings"])
-        body = {
-            "name": name,
-            "policy": plain(check_policy(policy).to_dict()),
-            "arms": check_arms(arms),
-            "horizon": horizon,
-            "seed": seed,
-            "lease": None if lease is None else seconds(lease),
-            "default_reward": default_reward,
-            "explore": explore,
-        }
+            return RemoteCampaign(self, name, self.request("GET", _path(name))["settings"])
+        body = {"name": name, **given, "policy": plain(given["policy"].to_dict())}
         return RemoteCampaign(self, name, self.request("POST", "/api/campaigns", body)["settings"])
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
@@ -199,8 +184,6 @@ class Service:
 class RemoteCampaign(CampaignInterface):
     """A campaign behind HTTP: the methods of :class:`~sharpe_bandits.campaigns.Campaign`."""
 
-    _AUTOMATIC = "auto-"
-
     def __init__(self, service: Service, name: str, settings: dict[str, Any]) -> None:
         self._service, self.name, self._settings = service, name, settings
 
@@ -220,52 +203,56 @@ class RemoteCampaign(CampaignInterface):
     def arms(self) -> list[Any]:
         return [arm.arm for arm in self.status().arms]
 
-    def _asked(self, keys: list[str], worker: str) -> list[Decision]:
-        found = self._do("POST", "/decisions", {"keys": keys, "worker": worker})
-        return [_decision(item) for item in found["decisions"]]
+    def _do(self, request: Request) -> Any:
+        match request:
+            case Ask():
+                # Generated keys are sent, so that a request that is repeated makes no second decision.
+                body = {"keys": request.all_keys("auto-"), "worker": request.worker}
+                return [_decision(item) for item in self._request("POST", "/decisions", body)["decisions"]]
+            case Tell():
+                return self._tell(request)
+            case Cancel():
+                self._request("POST", f"/decisions/{request.decision}/cancel")
+            case AddArm():
+                self._request("POST", "/arms", {"arm": request.arm})
+            case RetireArm():
+                self._request("POST", "/arms/retire", {"arm": request.arm})
+            case _:
+                raise InvalidInputError(f"{shown(request)} cannot be sent to a service")
+        return None
 
-    def _told(
-        self, rewards: list[tuple[int, float] | SharpeBanditsError], strict: bool
-    ) -> list[SharpeBanditsError | None]:
-        wrong = [pair if isinstance(pair, SharpeBanditsError) else None for pair in rewards]
-        places = [place for place, error in enumerate(wrong) if error is None]
-        listed = [{"decision": pair[0], "reward": pair[1]} for pair in rewards if isinstance(pair, tuple)]
-        found = self._do("POST", "/rewards", {"rewards": listed, "strict": strict}) if listed else {"refused": []}
-        for item in found["refused"]:
-            wrong[places[item["place"]]] = error_of(item["problem"], 422)
-        return wrong
-
-    def cancel(self, decision: Decision | int) -> None:
-        self._do("POST", f"/decisions/{number_of(decision)}/cancel")
-
-    def add_arm(self, arm: str) -> None:
-        self._do("POST", "/arms", {"arm": arm})
-
-    def retire_arm(self, arm: Any) -> None:
-        self._do("POST", "/arms/retire", {"arm": arm})
+    def _tell(self, request: Tell) -> list[SharpeBanditsError | None]:
+        errors = [item if isinstance(item, SharpeBanditsError) else None for item in request.checked]
+        places = [place for place, error in enumerate(errors) if error is None]
+        rewards = [{"decision": item[0], "reward": item[1]} for item in request.checked if isinstance(item, tuple)]
+        if rewards:
+            body = {"rewards": rewards, "strict": request.strict}
+            for refusal in self._request("POST", "/rewards", body)["refused"]:
+                errors[places[refusal["place"]]] = error_of(refusal["problem"], 422)
+        return errors
 
     def decision(self, number: int) -> Decision:
-        return _decision(self._do("GET", f"/decisions/{number_of(number)}"))
+        return _decision(self._request("GET", f"/decisions/{number_of(number)}"))
 
     def pending(self, count: int = 100) -> list[Decision]:
-        found = self._do("GET", f"/pending?count={whole('count', count, 1, MAX_BATCH)}")
+        found = self._request("GET", f"/pending?count={whole('count', count, 1, MAX_BATCH)}")
         return [_decision(item) for item in found["decisions"]]
 
     def status(self) -> Status:
-        found = self._do("GET", "")
+        found = self._request("GET", "")
         del found["settings"]
         arms = [ArmStatus(**{key: _pair(value) for key, value in arm.items()}) for arm in found["arms"]]
         timed = _timed(found, "time", "leader_since")
         return Status(**{**timed, "arms": arms, "leader": Leader(**found["leader"])})
 
     def recommend(self) -> Any:
-        return self._do("GET", "/recommendation")["recommendation"]
+        return self._request("GET", "/recommendation")["recommendation"]
 
     def agent(self) -> Agent:
-        return Agent.from_json(self._do("GET", "/agent")["agent"])
+        return Agent.from_json(self._request("GET", "/agent")["agent"])
 
     def verify(self, *, choices: bool = False) -> Verification:
-        found = self._do("GET", f"/verification?choices={'true' if choices else 'false'}")
+        found = self._request("GET", f"/verification?choices={'true' if choices else 'false'}")
         return Verification(found["events"], found["decisions"], found["problems"])
 
     def _log(self, before: int | None, count: int, search: str) -> list[LogEntry]:
@@ -273,7 +260,7 @@ class RemoteCampaign(CampaignInterface):
         while len(found) < count:
             size = min(count - len(found), _LOG_PAGE)
             query = {"count": size, "search": search} | ({} if before is None else {"before": before})
-            page = self._do("GET", f"/log?{urlencode(query)}")["entries"]
+            page = self._request("GET", f"/log?{urlencode(query)}")["entries"]
             found += [LogEntry(**_timed(item, "time")) for item in page]
             if len(page) < size:
                 break
@@ -282,14 +269,14 @@ class RemoteCampaign(CampaignInterface):
 
     def evaluate(self, policy: Policy) -> Evaluation:
         described = json.dumps(plain(check_policy(policy).to_dict()))
-        found = self._do("GET", f"/evaluation?{urlencode({'policy': described})}")
+        found = self._request("GET", f"/evaluation?{urlencode({'policy': described})}")
         del found["sentence"]
         kept: dict[str, Any] = {
             key: Estimate(**value) if isinstance(value, dict) else value for key, value in found.items()
         }
         return Evaluation(**kept)
 
-    def _decided(self) -> int:
+    def _decisions_made(self) -> int:
         return self.status().decisions
 
     def _history(self, first: int, count: int | None) -> pa.Table:
@@ -299,12 +286,12 @@ class RemoteCampaign(CampaignInterface):
         page: int | None = first
         while page is not None and (count is None or len(rows) < count):
             size = _PAGE if count is None else min(_PAGE, count - len(rows))
-            found = self._do("GET", f"/decisions?first={page}&count={size}")
+            found = self._request("GET", f"/decisions?first={page}&count={size}")
             rows += [_timed(item, *_TIMES) for item in found["decisions"]]
             page = found["next"]
         return pa.Table.from_pylist(rows, schema=history_schema(isinstance(self._settings["arms"], list)))
 
-    def _do(self, method: str, path: str, body: Any = None) -> Any:
+    def _request(self, method: str, path: str, body: Any = None) -> Any:
         return self._service.request(method, _path(self.name) + path, body)
 
 
@@ -315,7 +302,7 @@ def _path(name: str) -> str:
 
 
 def _decision(item: dict[str, Any]) -> Decision:
-    return Decision(**_timed(item, *_TIMES))
+    return Decision(**{**_timed(item, *_TIMES), "state": DecisionState(item["state"])})
 
 
 def _timed(item: dict[str, Any], *names: str) -> dict[str, Any]:

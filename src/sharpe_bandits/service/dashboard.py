@@ -15,8 +15,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.staticfiles import StaticFiles
 
 from .. import __version__
+from ..campaigns.settings import optional_settings
 from ..errors import SharpeBanditsError
-from .api import campaign_of, desk_of, view_of
+from .api import campaign_of, state_of, view_of
 from .security import COOKIE, SESSION_LENGTH, WRITE, Guard, cookie_of
 
 _HERE = Path(__file__).parent
@@ -57,13 +58,13 @@ def problem_page(request: Request, problem: dict[str, Any]) -> Response:
 
 def warm(app: FastAPI) -> None:
     """Aggregate the logs of all campaigns in advance, so that first views are fast."""
-    desk = app.state.desk
-    with suppress(SharpeBanditsError):  # reported when a page is opened
-        for entry in desk.store.campaigns():
-            if desk.closing.is_set():
+    state = app.state.service
+    with suppress(SharpeBanditsError):  # reported when a page is handle
+        for entry in state.store.campaigns():
+            if state.closing.is_set():
                 return
             with suppress(SharpeBanditsError):  # an unreadable campaign does not stop the others
-                view_of(app, desk.opened(entry.name)).summary()
+                view_of(app, state.handle(entry.name)).summary()
 
 
 def add(app: FastAPI) -> None:
@@ -81,19 +82,19 @@ def add(app: FastAPI) -> None:
 
 
 async def _home(request: Request) -> Response:
-    store = desk_of(request).store
+    store = state_of(request).store
     entries = await asyncio.to_thread(store.campaigns)
     return _page(request, "home.html", entries=entries, store=repr(store).strip("<>"))
 
 
 async def _campaign(request: Request, name: str) -> Response:
-    opened = await campaign_of(request, name)
-    status = await asyncio.to_thread(opened.reader.status)
-    return _page(request, "campaign.html", status=status, settings=opened.reader.settings)
+    handle = await campaign_of(request, name)
+    status = await asyncio.to_thread(handle.reader.status)
+    return _page(request, "campaign.html", status=status, settings=handle.reader.settings)
 
 
 async def _new(request: Request) -> Response:
-    return _page(request, "new.html")
+    return _page(request, "new.html", settings=optional_settings())
 
 
 async def _docs(request: Request) -> Response:

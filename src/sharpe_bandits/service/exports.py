@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import io
+import tempfile
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from ..campaigns import Campaign
-from ..campaigns.history import to_csv
+from ..campaigns.log import to_csv
 
 #: Decisions in one piece.
 _PIECE = 20_000
+#: Bytes of a file in one piece.
+_BYTES = 2**20
 
 
 def _pieces(campaign: Campaign) -> Iterator[Any]:
@@ -31,39 +34,15 @@ def csv(campaign: Campaign) -> Iterator[bytes]:
 
 
 def parquet(campaign: Campaign) -> Iterator[bytes]:
-    """All decisions as Parquet."""
+    """All decisions as Parquet, which is written to a temporary file first."""
     import pyarrow.parquet as pq
 
-    sink = _Sink()
-    writer = None
-    for table in _pieces(campaign):
-        writer = writer or pq.ParquetWriter(sink, table.schema)
-        writer.write_table(table)
-        yield sink.taken()
-    if writer is not None:
-        writer.close()
-    yield sink.taken()
-
-
-class _Sink(io.RawIOBase):
-    """A file whose content is read as it is written."""
-
-    def __init__(self) -> None:
-        self._content, self._place = bytearray(), 0
-
-    def writable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._place
-
-    def write(self, data: Any) -> int:
-        self._content += data
-        self._place += len(data)
-        return len(data)
-
-    def taken(self) -> bytes:
-        """The bytes written since the last call."""
-        found = bytes(self._content)
-        self._content.clear()
-        return found
+    with tempfile.TemporaryFile() as file:
+        pages = _pieces(campaign)
+        first = next(pages)
+        with pq.ParquetWriter(file, first.schema) as writer:
+            for table in chain([first], pages):
+                writer.write_table(table)
+        file.seek(0)
+        while piece := file.read(_BYTES):
+            yield piece

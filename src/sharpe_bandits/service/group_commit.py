@@ -1,72 +1,60 @@
-"""Group commit: operations that arrive together are committed together, and acknowledged when they are on disk."""
+"""Group commit: requests that arrive together are committed together, and acknowledged when they are on disk."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
 from ..campaigns import Campaign
+from ..campaigns.requests import Request
 from ..errors import SharpeBanditsError, StoreError
 
-#: Maximum number of operations waiting for one campaign.
+#: Maximum number of requests waiting for one campaign.
 LONGEST_QUEUE = 10_000
 
 
 class _Waiting(NamedTuple):
-    operation: Callable[[], Any]
-    key: str | None
-    number: int | None
-    done: asyncio.Future[Any]
+    request: Request
+    result: asyncio.Future[Any]
 
 
 class GroupCommit:
-    """Operations on one campaign. Those that arrive during a commit go into the next one: no operation waits for others
-    to join it, and the busier the service, the larger the groups.
+    """Requests to one campaign. Those that arrive during a commit go into the next one: no request waits for others to
+    join it, and the busier the service, the larger the groups.
 
     Parameters
     ----------
     campaign : Campaign
-        the campaign; operations use it and no other
+        the campaign
     threads : Executor
         where commits run
     turn : asyncio.Lock
-        held during a commit; campaigns of one SQLite file share it, since only one of them can write
+        held during a commit; campaigns of one storage share it if only one of them can write at a time
     largest : int
-        maximum number of operations in one commit
-    aside : float
-        maximum number of seconds per operation for which the event loop blocks while the statements of a commit run.
-        Two threads that exchange the GIL at every statement take half as much time again
+        maximum number of requests in one commit
     """
 
-    def __init__(
-        self, campaign: Campaign, threads: Executor, turn: asyncio.Lock, largest: int, aside: float = 0.0
-    ) -> None:
-        self.campaign = campaign
-        self._threads, self._turn, self._largest, self._aside = threads, turn, largest, aside
+    def __init__(self, campaign: Campaign, threads: Executor, turn: asyncio.Lock, largest: int) -> None:
+        self._campaign, self._threads, self._turn, self._largest = campaign, threads, turn, largest
         self._waiting: list[_Waiting] = []
         self._task: asyncio.Task[None] | None = None
 
-    async def do(self, operation: Callable[[], Any], *, key: str | None = None, number: int | None = None) -> Any:
-        """The result of an operation, once it is committed; raises what the operation raises.
-
-        ``key`` or ``number``: of the decision that it looks up, if it is a single one.
-        """
+    async def do(self, request: Request) -> Any:
+        """The result of a request, once it is committed; raises its error."""
         if len(self._waiting) >= LONGEST_QUEUE:
-            raise StoreError(f"{LONGEST_QUEUE:,} operations are waiting; nothing was recorded: try again later")
-        done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(operation, key, number, done))
+            raise StoreError(f"{LONGEST_QUEUE:,} requests are waiting; nothing was recorded: try again later")
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(request, future))
         if self._task is None:
             self._task = asyncio.create_task(self._commit_all())
-        found = await done
-        if isinstance(found, Exception):
-            raise found
-        return found
+        result = await future
+        if isinstance(result, Exception):
+            raise result
+        return result
 
     async def finish(self) -> None:
-        """Wait for all accepted operations."""
+        """Wait for all accepted requests."""
         if self._task is not None:
             await self._task
 
@@ -77,27 +65,20 @@ class GroupCommit:
                 async with self._turn:
                     group = self._waiting[: self._largest]
                     del self._waiting[: self._largest]
-                    executed = threading.Event()
-                    running = loop.run_in_executor(self._threads, self._commit, group, executed)
-                    executed.wait(self._aside * len(group))
-                    found = await running
-                for one, value in zip(group, found, strict=True):
-                    if not one.done.done():  # else its client has gone
-                        one.done.set_result(value)
+                    requests = [one.request for one in group]
+                    results = await loop.run_in_executor(self._threads, self._commit, requests)
+                for one, result in zip(group, results, strict=True):
+                    if not one.result.done():  # else its client has gone
+                        one.result.set_result(result)
         finally:
             self._task = None
 
-    def _commit(self, group: list[_Waiting], executed: threading.Event) -> list[Any]:
-        keys = [one.key for one in group if one.key is not None]
-        numbers = [one.number for one in group if one.number is not None]
+    def _commit(self, requests: list[Request]) -> list[Any]:
         try:
-            operations = [one.operation for one in group]
-            return self.campaign.together(operations, keys=keys, numbers=numbers, executed=executed.set)
+            return self._campaign.commit(requests)
         except SharpeBanditsError as error:
-            return [error] * len(group)
+            return [error] * len(requests)
         except Exception as error:
-            if len(group) == 1:
+            if len(requests) == 1:
                 return [error]
-            return [self._commit([one], executed)[0] for one in group]  # only one of them caused the error
-        finally:
-            executed.set()
+            return [self._commit([request])[0] for request in requests]  # only one of them caused the error

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, create_model
 
-from ..campaigns.decisions import State
+from ..campaigns.records import DecisionState
+from ..campaigns.settings import optional_settings
 
 #: A reward, or another number.
 Number = StrictInt | StrictFloat
@@ -20,7 +21,7 @@ class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid", title=None)
 
 
-class NewCampaign(_Body):
+class _NewCampaign(_Body):
     """A campaign to create, or whose existence to check."""
 
     name: Text = Field(description="of the campaign; up to 200 characters")
@@ -32,19 +33,22 @@ class NewCampaign(_Body):
     arms: (
         Annotated[list[Text], Field(min_length=2, max_length=10_000)] | Annotated[StrictInt, Field(ge=2, le=10_000)]
     ) = Field(description="a list of names, or their number")
-    horizon: StrictInt | None = Field(None, description="rounds, if the policy needs them or the campaign should end")
-    seed: Annotated[StrictInt, Field(ge=0)] | None = Field(
-        None, description="of the policy's own randomness; 0 by default"
-    )
-    lease: Text | Number | None = Field(None, description='"1 day", or seconds')
-    default_reward: Number | None = Field(None, description="reward of decisions whose lease runs out; none by default")
-    explore: Number | None = Field(
-        None,
-        description="share of decisions that choose an arm at random, for off-policy evaluation; 0 by default",
-    )
 
 
-class Ask(_Body):
+#: The type in a request of a setting whose text on the command line has a given type.
+_IN_JSON: dict[type, Any] = {int: StrictInt, float: Number, str: Text | Number}
+NewCampaign: Any = create_model(
+    "NewCampaign",
+    __base__=_NewCampaign,
+    __doc__=_NewCampaign.__doc__,
+    **{
+        name: (_IN_JSON[setting.metadata["kind"]] | None, Field(None, description=setting.metadata["help"]))
+        for name, setting in optional_settings().items()
+    },
+)  # type: ignore[call-overload]
+
+
+class AskBody(_Body):
     """A request for decisions: one, one per key, or ``count`` of them."""
 
     key: Text | None = Field(None, description="idempotency key: the same key returns the same decision")
@@ -62,7 +66,7 @@ class Reward(_Body):
     reward: Number
 
 
-class Tell(_Body):
+class TellBody(_Body):
     """Rewards, recorded in one commit: all or none, or independently with strict=false."""
 
     rewards: Annotated[list[Reward], Field(min_length=1, max_length=10_000)] = Field(
@@ -71,7 +75,7 @@ class Tell(_Body):
     strict: StrictBool = Field(True, description="all or none (the default), or each independently")
 
 
-class Arm(_Body):
+class ArmBody(_Body):
     """An arm."""
 
     arm: Text | StrictInt = Field(description="its name, or its number in a campaign whose arms have no names")
@@ -87,7 +91,7 @@ class DecisionModel(BaseModel):
     probability: float | None
     key: str | None
     worker: str | None
-    state: State
+    state: DecisionState
     reward: float | None
     told: str | None
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import socket
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import uvicorn
 
 from ..errors import InvalidInputError
 from .security import Gate
+from .state import ServiceState
 
-#: Seconds that requests have to finish at shutdown.
-_GRACE = 30
+#: Seconds that requests have to finish at shutdown, and after which the process ends even if the store does not answer:
+#: what is not committed by then was not acknowledged.
+_GRACE, _LAST = 20, 25.0
 
 
 def _spare_the_collector() -> None:
@@ -31,9 +34,9 @@ def _spare_the_collector() -> None:
 class _Server(uvicorn.Server):
     """Ends the event streams of pages first, which would not end on their own."""
 
-    def __init__(self, config: uvicorn.Config, desk: Any, started: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, state: ServiceState, started: Callable[[], None]) -> None:
         super().__init__(config)
-        self._desk, self._started = desk, started
+        self._state, self._started = state, started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -43,7 +46,10 @@ class _Server(uvicorn.Server):
             self._started()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._loop.call_soon_threadsafe(self._desk.closing.set)
+        self._loop.call_soon_threadsafe(self._state.closing.set)
+        watchdog = threading.Timer(_LAST, os._exit, (1,))
+        watchdog.daemon = True
+        watchdog.start()
         super().handle_exit(sig, frame)
 
 
@@ -82,7 +88,7 @@ def run(
         ssl_keyfile=key,
     )
     scheme = "https" if certificate else "http"
-    server = _Server(config, app.app.state.desk, lambda: started(f"{scheme}://{shown}:{port}"))
+    server = _Server(config, app.app.state.service, lambda: started(f"{scheme}://{shown}:{port}"))
     with listening, suppress(KeyboardInterrupt):  # raised again once everything is finished
         server.run([listening])
     return 0 if server.started else 1

@@ -16,7 +16,7 @@ from ..campaigns.status import CONFIDENCE, Status, objective_interval
 from ..confidence_sequences import Interval, Moments, intervals
 from ..metrics import normal_half_width
 from ..objectives import Mean, Objective, Sharpe
-from .outlook import outlook, per_day
+from .forecast import forecast, per_day
 
 #: Number of arms drawn over time: those with the most pulls; all others are aggregated.
 DRAWN = 8
@@ -47,7 +47,7 @@ class View:
                 self._kept = key, self._made(status, periods_per_year)
             return {**self._kept[1], "time": status.time.isoformat()}
 
-    def outlook(self, error: float) -> dict[str, Any]:
+    def forecast(self, error: float) -> dict[str, Any]:
         """How long until the error is small; a simulation of some seconds, repeated when the campaign has changed."""
         status = self.campaign.status()
         key = error, status.events
@@ -55,7 +55,7 @@ class View:
             with self._lock:
                 self._activity = self.campaign.activity(self._activity)
                 recent = per_day(self._activity, status.time.timestamp(), "rewarded")
-            self._plan = key, outlook(self.campaign, recent, error)
+            self._plan = key, forecast(self.campaign, recent, error)
         return self._plan[1]
 
     def summary(self) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def _series(activity: Activity, status: Status, goal: Objective | None, watchabl
         "value_high": [_numbers(high) for high in ends[1]],
         "reward": _numbers(average),
         "reward_error": _numbers(error),
-        "pending": _under_way(activity).tolist(),
+        "pending": _pending(activity).tolist(),
         "late": activity.counts["late"].sum(axis=1).tolist(),
         "expired": activity.counts["expired"].sum(axis=1).tolist(),
         "cancelled": activity.counts["cancelled"].sum(axis=1).tolist(),
@@ -220,7 +220,7 @@ def _bands(moments: Moments, objective: Objective, arms: int | None) -> tuple[np
     return ends[..., 0].T, ends[..., 1].T
 
 
-def _under_way(activity: Activity) -> np.ndarray:
+def _pending(activity: Activity) -> np.ndarray:
     """Pending decisions at the end of each interval."""
     total = {name: np.cumsum(values.sum(axis=1)) for name, values in activity.counts.items()}
     # A decision with a late reward, or a cancelled one, may have expired before: it was then no longer pending.

@@ -1,6 +1,7 @@
-"""Contract tests that every policy and every arm of this library passes, for testing your own.
+"""Contract tests that every policy, arm and storage of this library passes, for testing your own.
 
-``check_policy(policy)`` and ``check_arm(arm)`` raise AssertionError with what is wrong. The classes are for pytest::
+``check_policy(policy)``, ``check_arm(arm)`` and ``check_storage(open_storage)`` raise AssertionError and say what is
+wrong. The classes are for pytest::
 
     @pytest.mark.parametrize("policy", [greedy(L=1.0)])
     class TestGreedy(PolicyContract):
@@ -11,3 +12,5 @@ from .arms import ArmContract as ArmContract
 from .arms import check_arm as check_arm
 from .policies import PolicyContract as PolicyContract
 from .policies import check_policy as check_policy
+from .storage import StorageContract as StorageContract
+from .storage import check_storage as check_storage

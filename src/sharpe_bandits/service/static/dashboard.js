@@ -367,9 +367,10 @@
       event.preventDefault();
       const form = new FormData(event.target), text = (key) => form.get(key).trim();
       const body = { name: text("name"), policy: text("policy"), L: Number(text("L")), arms: text("arms").split("\n").map((arm) => arm.trim()).filter(Boolean) };
-      if (text("horizon")) body.horizon = Number(text("horizon"));
-      if (text("lease")) body.lease = text("lease");
-      if (text("explore")) body.explore = Number(text("explore"));
+      for (const input of event.target.querySelectorAll("[data-setting]")) {
+        const value = input.value.trim();
+        if (value) body[input.name] = input.dataset.setting === "str" ? value : Number(value);
+      }
       if (!(await confirmed(`Create the campaign ${body.name} with ${body.arms.length} arms?`))) return;
       try { await api("/api/campaigns", body); location.href = `/campaign/${encodeURIComponent(body.name)}`; } catch (error) { complain(error); }
     });

@@ -12,11 +12,11 @@ def upgrade() -> None:
         "sharpe_bandits_campaigns",
         sa.Column("id", sa.Integer, primary_key=True),
         sa.Column("name", sa.Text, nullable=False, unique=True),
-        sa.Column("settings", sa.Text, nullable=False),
-        sa.Column("created", sa.Float(53), nullable=False),
-        sa.Column("events", sa.BigInteger, nullable=False),
-        sa.Column("clock", sa.Float(53), nullable=False),
-        sa.Column("next_expiry", sa.Float(53)),
+        sa.Column("settings", sa.Text, nullable=False),  # JSON
+        sa.Column("created", sa.Float(53), nullable=False),  # times are seconds since 1970, by the database's clock
+        sa.Column("events", sa.BigInteger, nullable=False),  # number of the last event
+        sa.Column("clock", sa.Float(53), nullable=False),  # time of the last event; time never goes back
+        sa.Column("next_expiry", sa.Float(53)),  # no lease runs out before this time
     )
     campaign = "sharpe_bandits_campaigns.id"
     op.create_table(
@@ -46,11 +46,11 @@ def upgrade() -> None:
         "sharpe_bandits_events",
         sa.Column("campaign", sa.Integer, sa.ForeignKey(campaign), primary_key=True),
         sa.Column("seq", sa.BigInteger, primary_key=True),
-        sa.Column("kind", sa.SmallInteger, nullable=False),
+        sa.Column("kind", sa.SmallInteger, nullable=False),  # an EventKind
         sa.Column("number", sa.BigInteger),
         sa.Column("arm", sa.Integer),
         sa.Column("reward", sa.Float(53)),
-        sa.Column("name", sa.Text),
+        sa.Column("name", sa.Text),  # of an arm that is added
         sa.Column("at", sa.Float(53), nullable=False),
     )
     op.create_table(

@@ -1,4 +1,4 @@
-"""Shared state of the routes: open campaigns, their group commits, and notification of changes."""
+"""The state that routes share: open campaigns, their group commits, and notification of changes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,20 @@ from ..campaigns import Campaign, Store
 from ..errors import StoreError
 from .group_commit import GroupCommit
 
-#: Seconds per operation for which statements on a file may block the event loop.
-_ASIDE = 0.0002
 #: Seconds between polls of the store while there are watchers.
-LOOK = 1.0
+POLL_SECONDS = 1.0
 #: Maximum number of concurrent streams.
-MOST_WATCHERS = 200
+MAX_WATCHERS = 200
 
 
-class Opened(NamedTuple):
+class CampaignHandle(NamedTuple):
     """A campaign: one object to write through group commit, and one to read without waiting for writers."""
 
     commits: GroupCommit
     reader: Campaign
 
 
-class Desk:
+class ServiceState:
     """An open store.
 
     Parameters
@@ -36,52 +34,52 @@ class Desk:
     store : Store
         the store
     group : int, optional
-        maximum number of operations in one commit
+        maximum number of requests in one commit
     """
 
     def __init__(self, store: Store, group: int = 256) -> None:
         self.store = store
         self.closing = asyncio.Event()
         self._group = group
-        self._opened: dict[str, Opened] = {}
+        self._handles: dict[str, CampaignHandle] = {}
         self._opening = threading.Lock()
-        self._threads = ThreadPoolExecutor(1 if store.is_file else 8, "commit")
+        self._threads = ThreadPoolExecutor(1 if store.single_writer else 8, "commit")
         self._turn = asyncio.Lock()
         #: Number of events by campaign, as of the last poll.
         self.events: dict[str, int] = {}
         self._watchers = 0
-        self._looking: asyncio.Task[None] | None = None
+        self._polling: asyncio.Task[None] | None = None
         self._changed = asyncio.Condition()
 
-    async def open(self, name: str) -> Opened:
+    async def open(self, name: str) -> CampaignHandle:
         """The campaign of this name."""
-        if name in self._opened:
-            return self._opened[name]
-        return await asyncio.to_thread(self.opened, name)
+        if name in self._handles:
+            return self._handles[name]
+        return await asyncio.to_thread(self.handle, name)
 
-    def opened(self, name: str) -> Opened:
+    def handle(self, name: str) -> CampaignHandle:
         """The same, from a thread."""
         with self._opening:
-            if name not in self._opened:
-                turn, aside = (self._turn, _ASIDE) if self.store.is_file else (asyncio.Lock(), 0.0)
-                commits = GroupCommit(self.store.campaign(name), self._threads, turn, self._group, aside)
-                self._opened[name] = Opened(commits, self.store.campaign(name))
-            return self._opened[name]
+            if name not in self._handles:
+                turn = self._turn if self.store.single_writer else asyncio.Lock()
+                commits = GroupCommit(self.store.campaign(name), self._threads, turn, self._group)
+                self._handles[name] = CampaignHandle(commits, self.store.campaign(name))
+            return self._handles[name]
 
     async def close(self) -> None:
-        """Finish accepted operations, and close the store."""
+        """Finish accepted requests, and close the store."""
         self.closing.set()
-        for opened in list(self._opened.values()):
-            await opened.commits.finish()
-        if self._looking is not None:
-            self._looking.cancel()
+        for handle in list(self._handles.values()):
+            await handle.commits.finish()
+        if self._polling is not None:
+            self._polling.cancel()
         self._threads.shutdown()
         self.store.close()
 
     async def watch(self, seen: dict[str, int], patience: float) -> dict[str, int]:
         """Campaigns that differ from ``seen``, with their numbers of events; empty after ``patience`` seconds."""
-        if self._looking is None or self._looking.done():
-            self._looking = asyncio.create_task(self._look())
+        if self._polling is None or self._polling.done():
+            self._polling = asyncio.create_task(self._poll())
 
         def changes() -> dict[str, int]:
             return {name: count for name, count in self.events.items() if seen.get(name) != count}
@@ -95,8 +93,8 @@ class Desk:
 
     def check_room(self) -> None:
         """Raise if there are too many watchers."""
-        if self._watchers >= MOST_WATCHERS:
-            raise StoreError(f"{MOST_WATCHERS} pages are already open; close some, or reload from time to time")
+        if self._watchers >= MAX_WATCHERS:
+            raise StoreError(f"{MAX_WATCHERS} pages are already open; close some, or reload from time to time")
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -107,7 +105,7 @@ class Desk:
         finally:
             self._watchers -= 1
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         """Poll the store every second while there are watchers."""
         while self._watchers and not self.closing.is_set():
             try:
@@ -118,7 +116,7 @@ class Desk:
             async with self._changed:
                 self._changed.notify_all()
             try:
-                await asyncio.wait_for(self.closing.wait(), LOOK)
+                await asyncio.wait_for(self.closing.wait(), POLL_SECONDS)
             except TimeoutError:
                 continue
         async with self._changed:

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 import sharpe_bandits as sb
-from sharpe_bandits.campaigns import database as databases
+from sharpe_bandits.campaigns import sqlite as files
 from tests.campaigns.desks import POLICY, opened
 
 
@@ -16,10 +16,10 @@ def test_network_file_systems_are_refused(tmp_path, monkeypatch):
     mounts = tmp_path / "mounts"
     mounts.write_text(f"/dev/vda / ext4 rw 0 0\nserver:/home {tmp_path} nfs4 rw 0 0\nx {tmp_path}/local tmpfs rw 0 0\n")
     (tmp_path / "local").mkdir()
-    assert databases.file_system(tmp_path, mounts) == "nfs4"
-    assert databases.file_system(tmp_path / "local", mounts) == "tmpfs"
-    assert databases.file_system(tmp_path.parent, mounts) == "ext4"
-    monkeypatch.setattr(databases, "file_system", lambda folder: "nfs4")
+    assert files.file_system(tmp_path, mounts) == "nfs4"
+    assert files.file_system(tmp_path / "local", mounts) == "tmpfs"
+    assert files.file_system(tmp_path.parent, mounts) == "ext4"
+    monkeypatch.setattr(files, "file_system", lambda folder: "nfs4")
     with pytest.raises(sb.StoreError, match=r"network file system \(nfs4\).* PostgreSQL"):
         sb.Store(tmp_path / "x.db")
 
@@ -46,7 +46,7 @@ def test_a_full_disk_leaves_the_store_usable(tmp_path):
     campaign.ask(count=10)
     store.close()
     limit = [(tmp_path / "campaigns.db").stat().st_size // 4096 + 2]
-    sa.event.listen(store._database.engine, "connect", lambda c, _: c.execute(f"PRAGMA max_page_count={limit[0]}"))
+    sa.event.listen(store._storage.engine, "connect", lambda c, _: c.execute(f"PRAGMA max_page_count={limit[0]}"))
     with pytest.raises(sb.StoreError, match=r"no space is left .* nothing was recorded: free some space"):
         campaign.ask(count=2000)
     assert campaign.status().decisions == 10
@@ -68,7 +68,7 @@ def test_a_file_that_may_not_be_written_is_explained(tmp_path):
 
 
 def test_checkpoints_keep_the_log_short(tmp_path, monkeypatch):
-    monkeypatch.setattr(databases, "_CHECKPOINT", 200_000)
+    monkeypatch.setattr(files, "_CHECKPOINT", 200_000)
     campaign = sb.Store(tmp_path / "campaigns.db", synchronous="NORMAL").campaign("c", policy=POLICY, arms=["a", "b"])
     sizes = []
     for _ in range(60):
@@ -83,7 +83,7 @@ def test_durability_is_the_default(tmp_path):
     for synchronous, level in (({}, 2), ({"synchronous": "NORMAL"}, 1)):
         with (
             sb.Store(tmp_path / "campaigns.db", **synchronous) as store,
-            store._database.engine.connect() as connection,
+            store._storage.engine.connect() as connection,
         ):
             assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == level
             assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"

@@ -10,7 +10,7 @@ from ..arms.normal import Normal
 from ..campaigns import Campaign
 from ..campaigns.activity import Activity
 from ..errors import InvalidInputError
-from ..metrics import Estimate
+from ..metrics import Estimate, normal_half_width
 from ..objectives import RSSR, usual_regulariser
 from ..planning import BestArmProblem, plan
 from ..policies.elimination import SequentialHalving
@@ -31,10 +31,11 @@ def per_day(activity: Activity, now: float, kind: Literal["asked", "rewarded"]) 
         return None
     days = max(now - begin, activity.width) / DAY
     pace, error = count / days, math.sqrt(count) / days
-    return Estimate(pace, error, pace - 1.959964 * error, pace + 1.959964 * error)
+    half = normal_half_width(0.95) * error
+    return Estimate(pace, error, pace - half, pace + half)
 
 
-def outlook(campaign: Campaign, recent: Estimate | None, error: float) -> dict[str, Any]:
+def forecast(campaign: Campaign, recent: Estimate | None, error: float) -> dict[str, Any]:
     """The plan as plain data, with a sentence that summarises it; ``recent``: rewards per day."""
     agent = campaign.agent()
     retired = set(agent.retired)
@@ -53,8 +54,8 @@ def outlook(campaign: Campaign, recent: Estimate | None, error: float) -> dict[s
     problem = BestArmProblem(bandit, pace * YEAR / DAY, goal, words)
     own = agent.policy.has_fixed_budget and agent.policy.n_recommended == 1
     policy: Any = agent.policy if own else SequentialHalving(goal)
-    found = plan(problem, error=error, policies=policy, runs=_RUNS, max_budget=_LARGEST, workers=1, progress=False)
-    need = found[policy.name]
+    result = plan(problem, error=error, policies=policy, runs=_RUNS, max_budget=_LARGEST, workers=1, progress=False)
+    need = result[policy.name]
     days = None if need.recommended is None else need.recommended / pace
     told = agent.t
     sentence = (

@@ -1,4 +1,4 @@
-"""Transactions on a campaign: catching up, snapshots, several operations in one commit, clocks."""
+"""Transactions on a campaign: catching up, snapshots, several requests in one commit, clocks."""
 
 import json
 import math
@@ -6,6 +6,7 @@ import math
 import pytest
 
 import sharpe_bandits as sb
+from sharpe_bandits.campaigns import AddArm, Ask, Cancel, RetireArm, Tell
 from tests.campaigns.desks import ARMS, POLICY, make, pay
 
 
@@ -70,52 +71,42 @@ def test_a_snapshot_of_an_older_format_is_made_anew_from_the_log(tmp_path):
             assert not make(store).verify().ok
 
 
-@pytest.mark.parametrize("ahead", [{}, {"keys": ["a", "b", "unused"], "numbers": [1, 2, 3, 99]}])
-def test_operations_in_one_commit_are_what_they_are_one_by_one(store, tmp_path, ahead):
-    """The same operations on a store of their own, each its own transaction; whether looked up ahead or not."""
+REQUESTS = [
+    lambda: Ask(["a"]),
+    lambda: Ask(["a"]),
+    lambda: Ask([None] * 3),
+    lambda: Tell([(1, 0.5)]),
+    lambda: Tell([(1, 0.25)]),
+    lambda: Tell([(2, 0.1), (1, 0.75)]),
+    lambda: Tell([(2, 0.2), (99, 0.1), (2, math.nan)], strict=False),
+    lambda: Cancel(3),
+    lambda: Tell({3: 0.3}),
+    lambda: Cancel(1),
+    lambda: Ask(["a"]),
+    lambda: AddArm("quality"),
+    lambda: RetireArm("nothing"),
+    lambda: Tell([(4, 1e200)]),
+    lambda: Ask(["b", "a", "b"]),
+]
 
-    def operations(campaign):
-        return [
-            lambda: campaign.ask(key="a"),
-            lambda: campaign.ask(key="a"),
-            lambda: campaign.ask(count=3),
-            lambda: campaign.tell(1, 0.5),
-            lambda: campaign.tell(1, 0.25),
-            lambda: campaign.tell_many([(2, 0.1), (1, 0.75)]),
-            lambda: campaign.tell_many([(2, 0.2), (99, 0.1)], strict=False),
-            lambda: campaign.cancel(3),
-            lambda: campaign.tell(3, 0.3),
-            lambda: campaign.cancel(1),
-            lambda: campaign.ask(key="a"),
-            lambda: campaign.add_arm("quality"),
-            lambda: campaign.retire_arm("nothing"),
-            lambda: campaign.tell(4, math.nan),
-            lambda: campaign.ask(key="b"),
-        ]
 
-    def alone(operation):
-        try:
-            return operation()
-        except sb.SharpeBanditsError as error:
-            return error
+def test_requests_in_one_commit_are_what_they_are_one_by_one(store, tmp_path):
+    """The same requests on a store of their own, each its own transaction."""
 
-    def plain(found):
-        if isinstance(found, list):
-            return [plain(one) for one in found]
-        if isinstance(found, sb.SharpeBanditsError):
-            return type(found), str(found)
-        return found and (found.number, found.arm, found.key, found.state, found.probability)
+    def plain(result):
+        if isinstance(result, list):
+            return [plain(one) for one in result]
+        if isinstance(result, sb.SharpeBanditsError):
+            return type(result), str(result)
+        return result and (result.number, result.arm, result.key, result.state, result.probability, result.reward)
 
     together = make(store)
     with sb.Store(tmp_path / "twin.db") as other:
         twin = make(other)
-        expected = [plain(alone(operation)) for operation in operations(twin)]
+        expected = [plain(twin.commit([request()])[0]) for request in REQUESTS]
         events = twin.status().events
-    executed = []
-    found = together.together(operations(together), **ahead, executed=lambda: executed.append(together._journal.agent))
-    assert executed == [None], "called once, before the state is that of the store"
-    assert plain(found) == expected
-    assert sum(isinstance(found, tuple) and isinstance(found[0], type) for found in expected) == 6
+    assert plain(together.commit([request() for request in REQUESTS])) == expected
+    assert sum(isinstance(result, tuple) and isinstance(result[0], type) for result in expected) == 6
     assert together.status().events == events
     assert together.verify(choices=True).ok
 
@@ -124,15 +115,10 @@ def test_a_group_ends_leases_once_and_not_those_of_decisions_it_tells(store, clo
     """An expired decision is told late by the same group; another is told before leases are looked at."""
     campaign = make(store, lease=60.0)
     first, second, _ = campaign.ask(count=3)
-    if not store._database.is_sqlite:
+    if not store.single_writer:
         pytest.skip("the clock is that of the server")
     clock[0] += 120.0
-    campaign.together([
-        lambda: campaign.tell(first, 0.5),
-        lambda: campaign.ask(key="a"),
-        lambda: campaign.tell(second, 0.25),
-        lambda: campaign.ask(key="b"),
-    ])  # fmt: skip
+    campaign.commit([Tell({first: 0.5}), Ask(["a"]), Tell({second: 0.25}), Ask(["b"])])
     kinds = [entry.kind for entry in campaign.log()][::-1][3:]
     assert kinds == ["rewarded", "expired", "expired", "asked", "rewarded late", "asked"]
     states = [campaign.decision(number).state for number in range(1, 6)]
@@ -141,15 +127,37 @@ def test_a_group_ends_leases_once_and_not_those_of_decisions_it_tells(store, clo
     assert campaign.verify(choices=True).ok
 
 
+def test_an_ask_that_must_wait_does_not_end_leases(tmp_path, clock):
+    """Whatever a failed request did is undone, also in the state in memory."""
+    campaign = sb.Store(tmp_path / "campaigns.db").campaign("p", policy=sb.SHSR(L=0.5), arms=2, horizon=20, lease=60)
+    campaign.ask(count=10)
+    clock[0] = 30.0
+    campaign.ask(count=10)
+    clock[0] = 61.0
+    campaign.tell_many([(number, 0.1 * number) for number in range(1, 11)])  # late, though nobody has expired them
+    results = campaign.commit([Ask(), Tell({11: 0.5}), Cancel(12), Ask()])
+    assert [type(result).__name__ for result in results] == ["WaitForRewardsError", "list", "NoneType", "list"]
+    assert [entry.kind for entry in campaign.log(count=3)] == ["asked", "cancelled", "rewarded"]
+    assert campaign.verify(choices=True).ok
+
+
 def test_a_group_that_is_not_committed_leaves_nothing(store):
     campaign = make(store)
     first = campaign.ask()
-
-    def fails():
-        raise RuntimeError("the worker died")
-
-    with pytest.raises(RuntimeError):
-        campaign.together([lambda: campaign.tell(first, 0.5), campaign.ask, fails])
+    with pytest.raises(TypeError, match="not a request"):
+        campaign.commit([Tell({first: 0.5}), Ask(), "ask"])
     assert campaign.decision(first.number).state == "pending"
     assert campaign.ask().number == 2
     assert campaign.verify().ok
+
+
+@pytest.mark.parametrize(
+    "request_of",
+    [
+        lambda: Ask([]), lambda: Ask([7]), lambda: Ask(["\n"]), lambda: Ask(worker=""), lambda: Tell({1: math.nan}),
+        lambda: Tell({0: 0.5}), lambda: Cancel("one"), lambda: AddArm(""),
+    ],
+)  # fmt: skip
+def test_requests_are_checked_when_they_are_made(request_of):
+    with pytest.raises(sb.InvalidInputError):
+        request_of()
