@@ -39,7 +39,7 @@ def test_values_by_hand(objective, value):
 
 
 def test_every_objective_is_tested_above():
-    assert set(Objective.kinds) == {"RSSR", "Sharpe", "SharpeLike", "Variance", "MeanVariance", "Mean"}
+    assert set(Objective.kinds) == {"RSSR", "Sharpe", "SharpeLike", "Sortino", "Variance", "MeanVariance", "Mean"}
 
 
 def test_best_rssr_is_not_always_best_sharpe():
@@ -88,7 +88,14 @@ def test_negative_values_have_gaps_too():
     np.testing.assert_allclose(gaps, [0.0, 1.5])
 
 
-@pytest.mark.parametrize("kind", [sb.RSSR, sb.Sharpe, sb.SharpeLike])
+@pytest.mark.parametrize("L", [-0.5, math.nan, math.inf, "1", None, True])
+def test_the_regulariser_of_a_sharpe_ratio_may_be_0(L):
+    assert sb.Sharpe(L=0).value(0.3, 0.25) == 0.6
+    with pytest.raises(sb.InvalidInputError, match="L must be a finite number of at least 0, got"):
+        sb.Sharpe(L=L)
+
+
+@pytest.mark.parametrize("kind", [sb.RSSR, sb.SharpeLike])
 @pytest.mark.parametrize("L", [0, -0.5, math.nan, math.inf, "1", None, True])
 def test_the_regulariser_must_be_positive(kind, L):
     with pytest.raises(sb.InvalidInputError, match="L must be a finite number above 0, got"):

@@ -248,8 +248,7 @@ def index_policy(
         default name of the policy
     nondecreasing : bool, optional
         True if an arm's index cannot decrease as t grows while the arm is not played (as for UCB indices): the policy
-        is then played by the fast lazy kernel. This is tested on sample records before use. Default: True if the
-        function reads neither ``t`` nor ``arm.epsilon``, otherwise False
+        is then played by the fast lazy kernel. This is tested on sample records before use
     objective : Objective | None, optional
         the objective that the policy tries to maximise (default: unknown; it then recommends the arm it played most)
 
