@@ -4,6 +4,8 @@
 # and to see campaigns at work:
 #   make demo    three simulated campaigns and the dashboard on them
 # and, for those who change something:
+#   make plain-numba         a short form of the tests without what compiles faster by Numba's internals
+#   make next-numba          what must work, with the newest version of Numba, also a pre-release
 #   make test-long           the tests with other and more random examples each time
 #   make fuzz MINUTES=5      hostile input against everything that reads input
 #   make torture             campaigns: many processes, kill -9, a million decisions (half an hour)
@@ -22,7 +24,7 @@ BIN := $(VENV)/bin
 endif
 STAMP := $(VENV)/.installed
 
-.PHONY: run demo paper test lint types tests bare test-long fuzz torture load browser bench bench-quick bench-executors same-bits docs docs-links docs-numbers coverage dist audit minimum hooks workflows clean
+.PHONY: run demo paper test lint types tests bare plain-numba next-numba test-long fuzz torture load browser bench bench-quick bench-executors same-bits docs docs-links docs-numbers coverage dist audit minimum hooks workflows clean
 
 run: $(STAMP)
 	$(BIN)/sharpe-bandits reproduce --quick --out out/quick
@@ -56,6 +58,18 @@ bare: pyproject.toml
 	$(VENV)-bare/bin/python -m pip install --quiet --disable-pip-version-check .
 	$(VENV)-bare/bin/python tests/bare_install.py
 
+# Without what compiles faster by Numba's internals: the same choices through its public API alone.
+SHORT := tests/kernels/test_game.py tests/kernels/test_reference.py tests/agents/test_index.py tests/test_sortino.py
+plain-numba: $(STAMP)
+	SHARPE_BANDITS_ACCELERATOR=0 $(BIN)/pytest -n 2 --dist loadfile $(SHORT)
+
+# The next version of Numba, also a pre-release: what works today, and whether the accelerator still does.
+next-numba: pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV)-next
+	$(subst $(VENV),$(VENV)-next,$(BIN))/python -m pip install --quiet --disable-pip-version-check .
+	$(subst $(VENV),$(VENV)-next,$(BIN))/python -m pip install --quiet --disable-pip-version-check --pre --upgrade numba
+	$(subst $(VENV),$(VENV)-next,$(BIN))/python tests/bare_install.py
+
 test-long: $(STAMP)
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --hypothesis-profile long
 
@@ -74,6 +88,7 @@ load: $(STAMP)
 browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null \
 	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+	     && echo "installing Chromium by apt-get: tests look at pages in a real browser" \
 	     && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } \
 	|| echo "no Chromium here: the browser tests will be skipped"
 
