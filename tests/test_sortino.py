@@ -96,3 +96,23 @@ def test_a_saved_study_says_what_it_lacks(tmp_path):
     assert again.regret(sb.RSSR(L=0.1)).final.mean == study["SF-UCB"].regret(sb.RSSR(L=0.1)).final.mean
     with pytest.raises(sb.InvalidInputError, match="simulate again"):
         again.regret()
+
+
+def test_a_campaign_and_its_dashboard_show_it(tmp_path):
+    from sharpe_bandits.service.view import View
+
+    campaign = sb.Store(tmp_path / "store.db").campaign("orders", policy=POLICIES[0], arms=["a", "b"])
+    rewards = np.random.default_rng(4).normal(0.3, 1.0, 80)
+    paid = {"a": [], "b": []}
+    for reward in rewards.tolist():
+        decision = campaign.ask()
+        campaign.tell(decision, reward)
+        paid[decision.arm].append(reward)
+    status = campaign.status()
+    for arm in status.arms:
+        assert arm.value == pytest.approx(GOAL.of_sample(paid[arm.arm]), rel=1e-9)
+        assert arm.value_interval[0] < arm.value < arm.value_interval[1]
+    assert not status.leader.probably_best
+    assert campaign.verify(choices=True)
+    page = View(campaign).to_dict()
+    assert [arm["value"] for arm in page["arms"]] == [arm.value for arm in status.arms]

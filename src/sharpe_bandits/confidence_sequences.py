@@ -204,6 +204,11 @@ def intervals(
     share = inside("alpha", alpha) / whole("arms", arms, 1)
     m = positive("tuning", tuning)
     chosen = objective if objective is None else check_objective(objective)
+    if chosen is not None and not chosen.two_moments:
+        raise InvalidInputError(
+            f"there is no time-uniform interval for {chosen!r} yet; pass an objective of mean and variance, as in "
+            "objective=sb.Sharpe(L=0)"
+        )
     estimate, w, ready, heavy = _estimates(moments, chosen, finite("risk_free", risk_free), inflation)
     n = np.maximum(np.asarray(moments.pulls, float), 1.0)
     half = np.sqrt(2 * w * (n + m) / n**2 * np.log(np.sqrt(1 + n / m) / share))

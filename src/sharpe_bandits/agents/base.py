@@ -191,6 +191,10 @@ class Agent:
 
     def _leader(self, objective: Objective | None = None, alpha: float = 0.05) -> Leader:
         goal = self.policy.goal if objective is None else objective
+        if goal is not None and not goal.two_moments:
+            active = np.flatnonzero(self._active)
+            values = np.array([self._value(goal, i) if self._state.sums.pulls[i] > 1 else -math.inf for i in active])
+            return Leader(int(active[values.argmax()]), None, None, None, False, False, float(alpha))
         return leader(self._moments(), goal, alpha=alpha, among=self._active)
 
     def _look(self) -> None:
@@ -505,9 +509,21 @@ class Agent:
         """The estimated objective of arm i, which has rewards."""
         if goal.two_moments:
             return float(goal.value(*self._estimate(i)))
+        return float(goal.record_formula(self._arm_record(i), *goal.arguments()))
+
+    def _arm_record(self, i: int) -> Any:
+        """What a formula sees of arm i, which has rewards."""
         key = np.uint64(0)
-        arm = self._record_of(self._state.sums, self._state.kept, i, 0.0, math.nan, 0.0, key, key, math.nan, math.nan)
-        return float(goal.record_formula(arm, *goal.arguments()))
+        return self._record_of(self._state.sums, self._state.kept, i, 0.0, math.nan, 0.0, key, key, math.nan, math.nan)
+
+    def value_error(self, arm: Any) -> float:
+        """Standard error of the estimate of the policy's objective, for one that needs more than mean and variance."""
+        goal, i = self.policy.goal, self._index(arm)
+        assert goal is not None
+        assert goal.record_noise is not None
+        with self._lock:
+            record = self._arm_record(i)
+        return math.sqrt(goal.record_noise(record, goal.arguments(), 0.0, record.variance) / record.pulls)
 
     def values(self) -> dict[Any, float]:
         """Estimate of the policy's objective for each arm (NaN if there are too few rewards, or no objective)."""

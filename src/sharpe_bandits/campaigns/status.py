@@ -163,7 +163,12 @@ def status_of(name: str, state: State, time: datetime, overdue: int, lead_began:
     arms = []
     for arm, (weight, mean, variance, third, fourth) in agent.moments().items():
         known = weight > 1 and math.isfinite(variance)
-        value, interval = objective_interval(goal, weight, mean, variance, third, fourth) if known else (None, None)
+        value, interval = None, None
+        if known and goal is not None and not goal.two_moments:
+            value, half = agent.values()[arm], normal_half_width(CONFIDENCE) * agent.value_error(arm)
+            interval = (value - half, value + half)
+        elif known:
+            value, interval = objective_interval(goal, weight, mean, variance, third, fourth)
         arms.append(
             ArmStatus(
                 arm,

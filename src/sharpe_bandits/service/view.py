@@ -24,8 +24,6 @@ DRAWN = 8
 STEADY = 10
 #: Number of pending decisions listed, and of draws for the probability of being best.
 _LISTED, _DRAWS = 50, 4000
-#: The regulariser of the Sharpe ratio relative to the standard deviation: too small to change any digit shown.
-_PART = 1e-12
 
 
 class View:
@@ -105,14 +103,13 @@ def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) 
     """Estimates with 95% intervals: simultaneous confidence sequences for all arms, or fixed-time intervals."""
     scale = math.sqrt(periods) if periods else 1.0
     all_moments = list(agent.moments().values())
-    spreads = [math.sqrt(variance) for weight, _, variance, _, _ in all_moments if weight > 1 and variance > 0]
     rate = float(getattr(agent.policy.goal, "risk_free", 0.0))
-    sharpe = Sharpe(_PART * min(spreads, default=1.0), rate)
+    sharpe = Sharpe(0.0, rate)
     goals = {"mean": Mean(), "sharpe": sharpe, "value": agent.policy.goal}
     sequences = {
         name: list(agent.intervals(goal, alpha=1 - CONFIDENCE).values())
         for name, goal in goals.items()
-        if watchable and goal is not None
+        if watchable and goal is not None and goal.two_moments
     }
     found = []
     for k, (arm, moments) in enumerate(zip(status.arms, all_moments, strict=True)):
@@ -172,10 +169,12 @@ def _series(activity: Activity, status: Status, goal: Objective | None, watchabl
     known = min(len(status.arms), ARMS)
     drawn = sorted(np.argsort(-pulls[:known], kind="stable")[:DRAWN].tolist())
     moments = Moments(*(values[:, :known] for values in activity.moments()))
-    objective = goal or Sharpe(_PART)
+    objective = goal or Sharpe(0.0)
     with np.errstate(all="ignore"):
         steady = (moments.pulls >= STEADY) & (moments.variance > 0)
-        value = np.where(steady, objective.value(moments.mean, moments.variance), np.nan)
+        value = np.full(steady.shape, np.nan)
+        if objective.two_moments:  # of others only the latest value is known
+            value = np.where(steady, objective.value(moments.mean, moments.variance), np.nan)
     ends = _bands(
         Moments(*(values[:, drawn] for values in moments)), objective, len(status.arms) if watchable else None
     )
@@ -212,6 +211,9 @@ def _series(activity: Activity, status: Status, goal: Objective | None, watchabl
 def _bands(moments: Moments, objective: Objective, arms: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Ends of the intervals of the arms that are drawn, a row each: of the confidence sequence for all ``arms`` of the
     campaign together, as in the table of arms, or fixed-time."""
+    if not objective.two_moments:
+        nothing = np.full(moments.pulls.T.shape, np.nan)
+        return nothing, nothing
     if arms is not None:
         found = intervals(moments, objective, alpha=1 - CONFIDENCE, arms=arms)
         return found.low.T, found.high.T
