@@ -368,7 +368,7 @@ sb.simulate(policy, [sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)], horizon=1000, 
 print(imported, time.process_time() - imported)
 """
 #: A policy of each kind of kernel.
-_KINDS = {"UCBRSSR": "lazy", "ScaleFreeIMED": "leading", "ScaleFreeTS": "side by side", "SHSR": "in phases"}
+_KINDS = {"UCBRSSR": "lazy", "SlidingWindowUCB": "reference", "ScaleFreeTS": "side by side", "SHSR": "in phases"}
 
 
 def _child(script: str, *arguments: object, **environment: str) -> list[float]:

@@ -7,11 +7,10 @@ import json
 import subprocess
 import sys
 import tomllib
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from docs.site import architecture, links, numbers, reference
+from docs.site import links, numbers, reference
 
 import sharpe_bandits as sb
 
@@ -39,21 +38,6 @@ def test_the_page_of_the_http_api_has_routes_and_fields():
     page = reference.http_api()
     assert "## POST /api/campaigns\n" in page
     assert "| `lease` | body, optional |" in page
-
-
-def test_the_picture_of_the_architecture_has_every_part_and_no_arrow_upward():
-    drawn = ET.fromstring(architecture.picture())
-    words = {node.text for node in drawn.iter("{http://www.w3.org/2000/svg}text")}
-    levels = architecture.levels()
-    assert words == set().union(*levels)
-    rank = {name: i for i, names in enumerate(levels) for name in names}
-    graph = architecture.imports()
-    assert "policies" in graph["engine"]
-    assert all(rank[other] < rank[name] for name, others in graph.items() for other in others)
-
-
-def test_arrows_that_follow_from_others_are_left_out():
-    assert architecture.reduced({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == {"a": {"b"}, "b": {"c"}, "c": set()}
 
 
 def test_links_that_lead_nowhere_and_pages_that_load_are_found(tmp_path):

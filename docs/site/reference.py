@@ -134,14 +134,11 @@ def _type(schema: dict[str, Any]) -> str:
 
 def write(folder: Path) -> None:
     """All of them; a page that is the same is not touched, so that it need not be built again."""
-    from . import architecture
-
     folder.mkdir(exist_ok=True)
     pages = {
         "api.rst": api(),
         "command-line.md": command_line(),
         "http-api.md": http_api(),
-        "architecture.svg": architecture.picture(),
     }
     for name, text in pages.items():
         path = folder / name
