@@ -95,7 +95,7 @@ def goals_of(found: dict[str, Any]) -> list[Goal]:
         goals.append(in_seconds("(h) first call, kernels on disk", 2.0, found["start"]["first call"]))
         limit = "imports take a quarter, LLVM a third, most of the rest is Numba's work in Python: types and lowering"
         for kind, seconds in found["start"]["first call ever"].items():
-            goals.append(in_seconds(f"(h) first call, nothing on disk, {kind}", 4.0, seconds, limit))
+            goals.append(in_seconds(f"(h) first call, nothing on disk, {kind}", 6.0, seconds, limit))
     return goals
 
 
