@@ -249,3 +249,18 @@ def test_each_kind_of_policy_has_its_own_door():
         identify(sb.UCBRSSR(L=1.0), bandit)
     with pytest.raises(sb.InvalidInputError, match="LUCB is a policy class"):
         identify(sb.LUCB, bandit)
+
+
+def test_rewards_that_a_policy_cannot_handle_are_warned_of_and_judged_by_their_sign():
+    """The square of UCB-RSSR prefers the arm that loses; the remedy that the warning names does not."""
+    bandit = [sb.Normal(-2.0, 1.0), sb.Normal(0.5, 1.0)]
+    with pytest.warns(sb.RewardWarning, match="squares the mean.*Use a signed objective: ScaleFreeUCB"):
+        study = sb.simulate(
+            [sb.UCBRSSR(L=0.5), sb.ScaleFreeUCB(L=0.5)], bandit, horizon=1000, runs=5, progress=False
+        )  # fmt: skip
+    losing, remedy = study["UCB-RSSR"], study["SF-UCB"]
+    assert losing.objective() == sb.RSSR(L=0.5, signed=True)
+    assert losing.regret().final.mean > 10 * remedy.regret().final.mean
+    assert losing.regret(sb.RSSR(L=0.5)).final.mean < losing.regret().final.mean  # as asked for, unsigned
+    with pytest.warns(sb.RewardWarning, match="works at any scale"):
+        sb.simulate(sb.UCBRSSR(L=1e-5), [sb.Normal(4e-4, 1e-4)] * 2, horizon=100, runs=2, progress=False)

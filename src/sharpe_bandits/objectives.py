@@ -207,6 +207,10 @@ class Objective:
             )
         return self.formula(np.asarray(mean, float), np.asarray(variance, float), *self.arguments())
 
+    def for_means(self, mean: Any) -> Objective:
+        """The objective by which arms with these true means are judged: itself, unless it would prefer losses."""
+        return self
+
     @property
     def rewards_losses(self) -> bool:
         """Whether a losing arm has a larger value than one that earns exactly the risk-free rate."""
@@ -263,6 +267,10 @@ class RSSR(_SharpeFamily):
     """
 
     signed: bool = False
+
+    def for_means(self, mean: Any) -> Objective:
+        losing = not self.signed and bool((np.asarray(mean) < self.risk_free).any())
+        return dataclasses.replace(self, signed=True) if losing else self
 
     @property
     def formula(self) -> Callable[..., Any]:

@@ -123,8 +123,11 @@ class PolicyResult:
         return np.diff(np.minimum(np.arange(len(self.pulls) + 1) * self.batch, self.runs))
 
     def objective(self, objective: Objective | None = None) -> Objective:
-        """The given objective, or the policy's own."""
-        chosen = self.goal if objective is None else check_objective(objective)
+        """The given objective, or the policy's own; its signed form if an arm's true mean is below the risk-free rate,
+        where a square would prefer losses.
+        """
+        own = None if self.goal is None else self.goal.for_means(self.mean)
+        chosen = own if objective is None else check_objective(objective)
         if chosen is None:
             raise InvalidInputError(f"{self.name} has no objective; pass one, as in RSSR(L=0.5)")
         return chosen

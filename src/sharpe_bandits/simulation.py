@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -16,9 +17,9 @@ from .arms.bandit import as_environment
 from .arms.environment import Environment, as_arm
 from .display import html_table
 from .engine.spec import Chunk, Feedback, Kernel, Source, Spec, prepare, run_chunk
-from .errors import InvalidInputError, shown
+from .errors import InvalidInputError, RewardWarning, shown
 from .executors import Advance, Backend, Store, Task, backend_for, on_threads
-from .policies.base import Policy, check_policy
+from .policies.base import MIN_PULLS_FOR_WARNING, Policy, check_policy
 from .results import PolicyResult, merge
 from .study import Study
 from .validation import check_keywords, is_whole, one_of, whole
@@ -118,6 +119,7 @@ def simulate(
     check_memory(specs[0], len(specs))
     for spec in specs:
         prepare(spec)
+        _warn_of_rewards(spec)
     results = run_specs(specs, backend, chunk, watch=lambda tasks, backend: _bar(progress, tasks, backend))
     ranked_by = {spec.policy.default_metric for spec in specs}
     return Study(
@@ -125,6 +127,16 @@ def simulate(
         settings_of(environment, horizon, runs, seed, source, feedback, backend.machines) | _delay_settings(specs[0]),
         ranked_by.pop() if len(ranked_by) == 1 else "regret",
     )
+
+
+def _warn_of_rewards(spec: Spec) -> None:
+    """Warn if the policy cannot handle rewards such as those of the first run's arms."""
+    mean, variance = (moments[0].tolist() for moments in spec.environment.truth(spec.seed, 1))
+    pulls = float(MIN_PULLS_FOR_WARNING)
+    arms = [(i, pulls, m, v) for i, (m, v) in enumerate(zip(mean, variance, strict=True))]
+    warning = spec.policy.reward_warning(arms, spec.horizon)
+    if warning is not None:
+        warnings.warn(warning.replace(f" after {pulls:g} pulls", ""), RewardWarning, stacklevel=4)
 
 
 def _delays(delay: Any, batch: Any) -> dict[str, Any]:
