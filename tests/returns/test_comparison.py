@@ -36,7 +36,7 @@ class TestOneColumn:
         moments = {"gamma3": (z**3).mean(), "gamma4": (z**4).mean()}
         # the variance is divided by T there, by n - 1 here
         variance = self.jsharpe.sharpe_ratio_variance(column.sharpe, T=499, **moments)
-        assert column.se == pytest.approx(variance**0.5, rel=1e-12)
+        assert column.se_iid == pytest.approx(variance**0.5, rel=1e-12)
         # as Bailey and López de Prado have it: with the variance at the estimate, not at the hypothesis
         one = self.jsharpe.sharpe_ratio_variance(column.sharpe, T=1, **moments)
         needed = one * (1.6448536269514722 / column.sharpe) ** 2
@@ -48,14 +48,14 @@ class TestOneColumn:
         x = ar1(np.random.default_rng(2), 100_000, rho, 0.1)[:, 0]
         variance = self.jsharpe.sharpe_ratio_variance(0.1, T=len(x), rho=rho)
         assert statistics.sharpe_se_hac(x) == pytest.approx(variance**0.5, rel=0.05)
-        assert statistics.sharpe_se(x) != pytest.approx(variance**0.5, rel=0.2)
+        assert statistics.sharpe_se_iid(x) != pytest.approx(variance**0.5, rel=0.2)
 
     def test_psr_and_dsr_allow_for_autocorrelation(self):
         found = sb.rank(table(ar1(np.random.default_rng(3), 1000, 0.4, 0.05, 3)), replications=100)
         for c in found.columns:
-            assert c.psr_hac == pytest.approx(statistics.probabilistic_sharpe(c.sharpe, c.se_hac), rel=1e-12)
-            assert c.se_hac > 1.2 * c.se
-            assert abs(c.psr_hac - 0.5) < abs(c.psr - 0.5)
+            assert c.psr_robust == pytest.approx(statistics.probabilistic_sharpe(c.sharpe, c.se), rel=1e-12)
+            assert c.se > 1.2 * c.se_iid
+            assert abs(c.psr_robust - 0.5) < abs(c.psr_iid - 0.5)
 
     def test_lo_annualises_autocorrelated_returns(self):
         x = ar1(np.random.default_rng(4), 120_000, 0.2, 0.05)[:, 0]
@@ -89,7 +89,7 @@ class TestUnequalHistories:
             own = values[~np.isnan(values[:, k]), k]
             alone = sb.rank(table(own[:, None]), replications=200, block=2, L=1e-5).columns[0]
             here = found[f"S{k}"]
-            for key in ("sharpe", "se", "se_hac", "rssr", "drawdown", "psr", "annual_sharpe_lo"):
+            for key in ("sharpe", "se_iid", "se", "rssr", "drawdown", "psr", "annual_sharpe_robust"):
                 assert getattr(here, key) == pytest.approx(getattr(alone, key), rel=1e-9), key
             width = here.sharpe_high - here.sharpe_low
             assert width == pytest.approx(alone.sharpe_high - alone.sharpe_low, rel=0.25)
@@ -188,7 +188,7 @@ def test_a_series_of_rates_is_a_constant_rate_where_it_is_constant():
         frame[["A", "B"]], kind="returns", periods_per_year=252, risk_free_per_period=0.0001, block=1, replications=100
     )
     for a, b in zip(series.columns, constant.columns, strict=True):
-        for key in ("sharpe", "se_hac", "sharpe_low", "rssr", "psr", "dsr", "drawdown"):
+        for key in ("sharpe", "se", "sharpe_low", "rssr", "psr", "dsr", "drawdown"):
             assert getattr(a, key) == pytest.approx(getattr(b, key), rel=1e-9), key
     assert "excess returns, minus the rate RF" in str(series)
     active = sb.rank(

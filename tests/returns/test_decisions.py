@@ -156,7 +156,7 @@ def test_a_series_of_rates(daily):
     series = sb.replay(rated, ["SF-UCB"], runs=3, L=1e-5)
     constant = sb.replay(daily, ["SF-UCB"], risk_free_per_period=1e-4, runs=3, L=1e-5)
     for name in ("SF-UCB", EQUAL, LEADER):
-        for key in ("sharpe", "se_hac", "total", "annual_difference"):
+        for key in ("sharpe", "se", "total", "annual_difference"):
             assert getattr(series[name], key) == pytest.approx(getattr(constant[name], key), rel=1e-6), (name, key)
 
 

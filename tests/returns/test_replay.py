@@ -176,7 +176,7 @@ def test_what_is_printed(daily):
     words = " ".join(str(played).split())
     ucb = played["SF-UCB"]
     for text in (
-        f"{ucb.annual_sharpe:.1f}", f"{ucb.annual_se_hac:.1f}", f"{ucb.annual_se:.1f}", f"{ucb.annual_difference:+.1f}",
+        f"{ucb.annual_sharpe:.1f}", f"{ucb.annual_se:.1f}", f"{ucb.annual_se_iid:.1f}", f"{ucb.annual_difference:+.1f}",
         "{:.1f} to {:.1f}".format(*ucb.band["annual_sharpe"]), "{:.0%} to {:.0%}".format(*ucb.band["total"]),
         f"{ucb.total:.0%}", f"{ucb.drawdown:.0%}", f"{ucb.annual_turnover:.1f}", f"{ucb.shares['c']:.1%}",
         "252 periods per year", "√252", "0.002 of wealth per switch", "0.03 annual",

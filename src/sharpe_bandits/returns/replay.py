@@ -34,7 +34,7 @@ from .playing import (
     ALL,
     EQUAL,
     NUMBERS,
-    Judge,
+    Evaluator,
     Paths,
     Player,
     benchmarks,
@@ -143,9 +143,7 @@ class Replay(Shown):
     def conclusion(self) -> str:
         """Interpretation of the results in a few sentences."""
         equal = self[EQUAL]
-        text = (
-            f"Equal weight had an annualised Sharpe ratio of {equal.annual_sharpe:z.2f} ± {equal.annual_se_hac:.2f}. "
-        )
+        text = f"Equal weight had an annualised Sharpe ratio of {equal.annual_sharpe:z.2f} ± {equal.annual_se:.2f}. "
         words = []
         for sign, word in ((1, "above"), (-1, "below")):
             clear = [p.name for p in self.policies if sign * p.annual_difference > CLEAR * _total_se(p)]
@@ -287,8 +285,8 @@ class Replay(Shown):
             own = p.name == EQUAL
             d = console.decimals(widest / self.runs**0.5, least=1) if p.runs > 1 else 2
             ratios.append([
-                p.name, f"{p.annual_sharpe:z.{d}f}", _band(p, "annual_sharpe", f"z.{d}f"), f"{p.annual_se_hac:.{d}f}",
-                f"{p.annual_se:.{d}f}", "" if own else f"{p.annual_difference:+z.{d}f}",
+                p.name, f"{p.annual_sharpe:z.{d}f}", _band(p, "annual_sharpe", f"z.{d}f"), f"{p.annual_se:.{d}f}",
+                f"{p.annual_se_iid:.{d}f}", "" if own else f"{p.annual_difference:+z.{d}f}",
                 "" if own else _band(p, "annual_difference", f"+z.{d}f"),
                 "" if own else f"{p.annual_difference_se:.{d}f}",
             ])  # fmt: skip
@@ -484,7 +482,7 @@ def replay(
     kept, remarks = (chosen, []) if warm_up else past_their_pilot(chosen, rounds * top, columns)
     holding = Holding(top, hold, drawn.warm_rounds, true_or_false("cost_aware", cost_aware), costs)
     plain = top == 1 and hold == 1 and not warm_up and not cost_aware and returns.complete
-    table = Judge(returns, rate, costs, drawn)
+    table = Evaluator(returns, rate, costs, drawn)
     found = [
         play(policy, table, feedback, runs, budget)
         if plain

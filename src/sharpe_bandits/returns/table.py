@@ -99,6 +99,20 @@ class Returns:
             )
         return risk_free_rate(risk_free, risk_free_per_period, self.periods_per_year)
 
+    def losses(self, rate: float) -> tuple[str, ...]:
+        """A remark if no column has a mean above the hurdle, where a ratio rewards volatility; otherwise nothing."""
+        means = np.nanmean(self.excess, axis=0) - rate
+        if not (means < 0).all():
+            return ()
+        best = int(means.argmax())
+        hurdle = "0" if self.hurdle is None and rate == 0 else "the hurdle"
+        return (
+            f"every mean return is below {hurdle} (the largest, of {shown(self.names[best])}, by {-means[best]:.4g} "
+            "per period). Below it a Sharpe ratio rewards volatility: of two columns with the same loss the riskier "
+            "one ranks higher, so do not choose by this order. Compare means and volatilities instead, shown by "
+            "full=True (--full) of a ranking",
+        )
+
     @property
     def convention(self) -> str:
         """Scale of the returns and how they are annualised, in words; shown with every figure."""
