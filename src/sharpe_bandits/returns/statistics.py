@@ -106,6 +106,12 @@ def sharpe_difference(
     return difference, math.sqrt(max(variance, 0.0) / (len(x) - 1))
 
 
+def mean_se(x: Any) -> float:
+    """Standard error of the mean of serially dependent returns."""
+    x = _series(x)
+    return math.sqrt(max(_long_run_variance(x), 0.0) / (len(x) - 1))
+
+
 def sharpe_so_far(x: Any, risk_free_per_period: float = 0.0) -> np.ndarray:
     """Sharpe ratio of the rows up to and including each; NaN as long as they do not vary."""
     x = _series(x)
