@@ -3,7 +3,7 @@
 from typing import Literal
 
 #: What the numbers of a table are.
-Kind = Literal["prices", "returns", "log-returns"]
+Kind = Literal["prices", "returns", "log-returns", "price-relatives", "cumulative-returns", "pnl"]
 #: How missing values are handled.
 Missing = Literal["error", "drop", "fill", "keep"]
 #: How rows with the same date are handled.
