@@ -140,7 +140,7 @@ def test_decisions_and_costs_reach_the_library(file, capsys):
     for text in (
         "every week; a round of a policy is one such period, 2 columns at a time in equal parts, each for at least 2",
         "the first 50 rows are observed, not played",
-        "0.001 to 0.004 of wealth per switch, by column; policies",
+        "0.001 to 0.004 of wealth per switch, by column; the first purchase is free; policies",
     ):
         assert text in words
     assert main(["replay", "desks.csv", *READ, "--costs", "east"]) == 2

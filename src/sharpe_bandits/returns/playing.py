@@ -153,7 +153,7 @@ class _TablePaths(Environment):
     def __init__(
         self, returns: Returns, seed: int, length: int, block: float | None, every: Any = 1, warm: int = 0
     ) -> None:
-        self.values = _within_histories(returns.values)
+        self.values = _within_histories(returns)
         self.active = self.values if returns.hurdle is None else self.values - returns.hurdle.values[:, None]
         self.seed, self.length, self.block = seed, length, block
         self.K = self.values.shape[1]
@@ -205,14 +205,27 @@ class _TablePaths(Environment):
         return stack(rows)
 
 
-def _within_histories(x: np.ndarray) -> np.ndarray:
-    """Returns with gaps between the first and the last return of a column set to 0."""
+def _within_histories(returns: Returns) -> np.ndarray:
+    """Returns with gaps between the first and the last return of a column set to 0, if the next one spans the gap.
+
+    Only returns made from prices span gaps. What else was not observed cannot be replayed.
+    """
+    x = returns.values
     gaps = np.isnan(x)
     if not gaps.any():
         return x
     begun = np.logical_or.accumulate(~gaps, axis=0)
     ended = ~np.logical_or.accumulate(~gaps[::-1], axis=0)[::-1]
-    return np.where(gaps & begun & ~ended, 0.0, x)
+    within = gaps & begun & ~ended
+    if within.any() and returns.kind not in ("prices", "cumulative-returns"):
+        column = int(within.sum(axis=0).argmax())
+        raise InvalidInputError(
+            f"column {returns.names[column]!r} has no return in {within[:, column].sum():,} of {len(x):,} rows between "
+            "its first and its last, and what was not observed cannot be replayed; read the table with missing='drop' "
+            "(--missing drop) to use the rows that all columns have, or with missing='fill' (--missing fill) if these "
+            "returns were 0. Columns that are seen one at a time can be compared (compare), not replayed"
+        )
+    return np.where(within, 0.0, x)
 
 
 def paths_through(
@@ -317,8 +330,11 @@ class Evaluator:
         )  # fmt: skip
 
 
-def held_by(policy: Policy, table: Evaluator, holding: Holding, full: bool, runs: int) -> Player:
-    """Play a policy with several columns, a minimum holding period, unequal histories, a warm-up or known costs."""
+def held_by(policy: Policy, table: Evaluator, holding: Holding, full: bool, runs: int, late: int = 0) -> Player:
+    """Play a policy with several columns, a minimum holding period, unequal histories, a warm-up or known costs.
+
+    Holdings follow decisions ``late`` rounds later, which is right only if all returns are seen whatever is held.
+    """
     paths = table.paths
     begins, rounds = table.begins, np.arange(paths.rounds - paths.warm_rounds)
     held, top = [], holding.places
@@ -327,7 +343,8 @@ def held_by(policy: Policy, table: Evaluator, holding: Holding, full: bool, runs
         rewards = compounded(paths.active[rows], paths.begins)[:, order]
         terms = holding._replace(costs=table.costs[order])
         found = family_of(policy).hold(policy, rewards, terms, full, paths.seed, run)
-        found = np.where(found < 0, -1, order[found])[paths.warm_rounds :]
+        found = np.where(found < 0, -1, order[found])
+        found = np.concatenate([np.full((late, top), -1), found[: len(found) - late]])[paths.warm_rounds :]
         x = np.nan_to_num(paths.played(run))
         of_rows = found[np.repeat(rounds, np.diff([*begins, len(x)]))]
         if top == 1 and (of_rows >= 0).all():
@@ -338,15 +355,16 @@ def held_by(policy: Policy, table: Evaluator, holding: Holding, full: bool, runs
             targets[rounds, found[:, place]] += 1 / top
         cash = np.hstack([x, np.zeros((len(x), 1))])
         own = weighted(cash, drifting(targets, cash, begins), np.append(table.costs, 0.0), of_rows)
-        held.append(replace(own, shares=own.shares[:-1]))
+        held.append(replace(own, shares=own.shares[:-1], weights=None if own.weights is None else own.weights[:, :-1]))
     return table.player(policy.name, "policy", policy.in_words(), held)
 
 
-def play(policy: Policy, table: Evaluator, feedback: Feedback, runs: int, budget: int) -> Player:
+def play(policy: Policy, table: Evaluator, feedback: Feedback, runs: int, budget: int, late: int = 0) -> Player:
+    """Play a policy that holds one column; rewards reach it ``late`` rounds after they are earned."""
     paths, names = table.paths, table.returns.names
     explores = policy.has_fixed_budget
     horizon = budget if explores else paths.rounds
-    spec = Spec(policy, paths, horizon, runs, paths.seed, (horizon,), feedback=feedback)
+    spec = Spec(policy, paths, horizon, runs, paths.seed, (horizon,), feedback=feedback, delay=late)
     prepare(spec)
     held, explored, found = [], 0, np.zeros(len(names), int)
     in_round = np.repeat(np.arange(paths.rounds), np.diff([*paths.begins, paths.length]))
@@ -373,7 +391,7 @@ def play(policy: Policy, table: Evaluator, feedback: Feedback, runs: int, budget
     return table.player(policy.name, "policy", rule, held)
 
 
-def benchmarks(table: Evaluator, runs: int, top: int) -> tuple[list[Player], list[str]]:
+def benchmarks(table: Evaluator, runs: int, top: int, lag: int = 0) -> tuple[list[Player], list[str]]:
     """Benchmarks that need no policy, and remarks on those that could not be played."""
     names, paths = table.returns.names, table.paths
     drawn = [paths.played(run) for run in range(runs)]
@@ -400,7 +418,9 @@ def benchmarks(table: Evaluator, runs: int, top: int) -> tuple[list[Player], lis
         remarks.append("no column has a return in every row, so that none can be called best in hindsight")
     led = []
     for x, active in zip(drawn, seen, strict=True):
-        targets = follow_the_leader(active, table.rate, top)[paths.warm :][table.begins]
+        targets = follow_the_leader(active, table.rate, top)
+        targets = np.concatenate([np.repeat(targets[:1], lag, axis=0), targets[: len(targets) - lag]])
+        targets = targets[paths.warm :][table.begins]
         filled = np.nan_to_num(x)
         ranked = np.argsort(-targets, axis=1, kind="stable")[:, :top]
         ranked[(targets > 0).sum(axis=1) > top] = ALL

@@ -29,6 +29,7 @@ from ..validation import check_keywords, one_of, positive, true_or_false, whole
 from . import statistics
 from .dates import in_words
 from .decisions import costs_of
+from .draft import counted
 from .players import chosen_policies, past_their_pilot
 from .playing import (
     ALL,
@@ -67,7 +68,7 @@ class Replay(Shown):
         annual rate, and the rate per period that compounds to it
     cost : float | dict[str, float]
         share of wealth that a switch costs; a dictionary if columns differ
-    every, hold, top, warm_up, cost_aware : int | str and int and bool
+    every, hold, top, warm_up, lag, cost_aware : int | str and int and bool
         when and how policies decide, see :func:`replay`
     budget : int
         rounds in which fixed-budget policies may explore
@@ -80,7 +81,7 @@ class Replay(Shown):
     names, dates : tuple[str, ...] and numpy.ndarray | None
         of the columns, and of the rows after the warm-up (None if the table has none, or if runs use other rows)
     annual_sharpes : tuple[float, ...]
-        of the columns
+        of the columns, over the rows that are played
     periods_per_year, source, span, convention, notes : float and str and tuple[str, ...]
         of the returns, see :class:`Returns`; source is its ``kind``
     remarks : tuple[str, ...]
@@ -109,6 +110,7 @@ class Replay(Shown):
     hold: int
     top: int
     warm_up: int
+    lag: int
     cost_aware: bool
     budget: int
     runs: int
@@ -205,14 +207,15 @@ class Replay(Shown):
         known = "; policies allow for it" if self.cost_aware else ""
         if isinstance(self.cost, dict):
             low, high = min(self.cost.values()), max(self.cost.values())
-            return f"{low:.4g} to {high:.4g} of wealth per switch, by column{known}"
-        return f"{self.cost:.4g} of wealth per switch{known}"
+            return f"{low:.4g} to {high:.4g} of wealth per switch, by column; the first purchase is free{known}"
+        return f"{self.cost:.4g} of wealth per switch; the first purchase is free{known}"
 
     def _decisions(self) -> str:
         words = f"every {self.every}" if isinstance(self.every, str) else f"every {self.every} rows"
         words = "in every row" if self.every == 1 else f"{words}; a round of a policy is one such period"
         words += f", {self.top} columns at a time in equal parts" if self.top > 1 else ", one column at a time"
         words += f", each for at least {self.hold} decisions" if self.hold > 1 else ""
+        words += f"; traded {counted(self.lag, 'row')} after the decision" if self.lag else ""
         return words + (f"; the first {self.warm_up:,} rows are observed, not played" if self.warm_up else "")
 
     def log(self, name: str) -> Table:
@@ -227,6 +230,20 @@ class Replay(Shown):
         return Table(
             ["row" if self.dates is None else "date", "held", "traded", "gross", "cost", "net", "wealth"],
             [[self._day(day), self._held(own), *map(float, numbers)] for day, own, *numbers in rows],
+        )
+
+    def weights(self, name: str) -> Table:
+        """Share of wealth in each column that a player ever held, at the beginning of every row, in the same run."""
+        held = self[name].held
+        weights = held.weights
+        if weights is None:
+            weights = np.zeros((len(held.gross), len(self.names)), np.float32)
+            np.put_along_axis(weights, held.columns, 1.0, axis=1)
+        ever = np.flatnonzero(weights.any(axis=0))
+        days = range(self.warm_up + 1, self.warm_up + 1 + len(weights)) if self.dates is None else self.dates
+        return Table(
+            ["row" if self.dates is None else "date", *(self.names[k] for k in ever)],
+            [[self._day(day), *map(float, row)] for day, row in zip(days, weights[:, ever], strict=True)],
         )
 
     def switches(self, name: str) -> Table:
@@ -334,7 +351,7 @@ class Replay(Shown):
         """Plain data, without dates and the wealth of every row."""
         words = (
             "feedback", "L", "risk_free", "risk_free_per_period", "hurdle", "cost", "every", "hold", "top", "warm_up",
-            "cost_aware", "budget", "runs", "seed", "paths", "length",
+            "lag", "cost_aware", "budget", "runs", "seed", "paths", "length",
             "block", "periods_per_year", "source", "span", "convention",
         )  # fmt: skip
         return {
@@ -385,6 +402,7 @@ def replay(
     hold: int = 1,
     top: int = 1,
     warm_up: int = 0,
+    lag: int = 0,
     budget: int | None = None,
     paths: Paths = "recorded",
     length: int | None = None,
@@ -394,7 +412,7 @@ def replay(
     """Play policies through returns in time order, beside equal weight, the best column in hindsight, and the leader.
 
     Every run has its own random order of columns; the same seed yields the same runs. With unequal histories, a column
-    can be held from its first return to its last; missing returns in between count as 0.
+    can be held from its first return to its last; a gap in prices in between is spanned by the next return.
 
     Parameters
     ----------
@@ -430,6 +448,10 @@ def replay(
         number of columns held at a time, in equal parts
     warm_up : int, optional
         number of first rows in which policies and benchmarks observe all returns, and nothing is held or counted
+    lag : int, optional
+        rows between a decision and its trade: with 1, what is held in a row was decided before the row above it. A
+        period between decisions is used only once all of it had been seen. With bandit feedback, it needs ``top=1``,
+        ``hold=1``, no warm-up and columns with the same history
     budget : int | None, optional
         rounds in which fixed-budget policies, such as SHSR, may explore; afterwards they hold what they recommend. By
         default half of the rounds
@@ -470,6 +492,8 @@ def replay(
             f"paths={paths!r} needs columns with the same history; read the table with missing='drop' (--missing drop)"
         )
     drawn = paths_through(returns, rate, seed, paths, length, block, every, warm_up)
+    shortest = int(np.diff([*drawn.begins, drawn.length])[:-1].min())
+    late = -(-whole("lag", lag, 0, drawn.length // 2) // shortest)
     L = first_regulariser(drawn) if L is None else positive("L", L)
     rounds = drawn.rounds - drawn.warm_rounds
     given, budget = budget, rounds // 2 if budget is None else whole("budget", budget, 1, rounds)
@@ -482,20 +506,24 @@ def replay(
     kept, remarks = (chosen, []) if warm_up else past_their_pilot(chosen, rounds * top, columns)
     holding = Holding(top, hold, drawn.warm_rounds, true_or_false("cost_aware", cost_aware), costs)
     plain = top == 1 and hold == 1 and not warm_up and not cost_aware and returns.complete
+    if late and not plain and feedback == "bandit":
+        raise InvalidInputError(
+            f"lag={lag!r} with bandit feedback needs one column at a time (top=1, hold=1), no warm-up, policies that "
+            "do not allow for costs, and columns with the same history; pass feedback='full' (--full-feedback), or "
+            "leave the others out"
+        )
     table = Evaluator(returns, rate, costs, drawn)
-    found = [
-        play(policy, table, feedback, runs, budget)
-        if plain
-        else held_by(policy, table, holding, feedback == "full", runs)
-        for policy in kept
-    ]
-    beside, doubts = benchmarks(table, runs if drawn.varied else 1, top)
-    own = statistics.by_column(lambda x: statistics.sharpe(x, rate), returns.excess)
+    if plain and not (late and feedback == "full"):
+        played = [play(policy, table, feedback, runs, budget, late) for policy in kept]
+    else:
+        played = [held_by(policy, table, holding, feedback == "full", runs, late) for policy in kept]
+    beside, doubts = benchmarks(table, runs if drawn.varied else 1, top, lag)
+    own = statistics.by_column(lambda x: statistics.sharpe(x, rate), returns.excess[warm_up:])
     own = statistics.annualised(own, returns.periods_per_year)
     dates = None if drawn.varied or returns.dates is None else returns.dates[warm_up:]
     same = bool((costs == costs[0]).all())
     return Replay(
-        players=tuple(found + beside),
+        players=tuple(played + beside),
         feedback=feedback,
         L=L,
         risk_free=statistics.per_year(rate, returns.periods_per_year),
@@ -505,6 +533,7 @@ def replay(
         hold=hold,
         top=top,
         warm_up=warm_up,
+        lag=lag,
         cost_aware=cost_aware,
         budget=budget,
         runs=runs,
@@ -520,7 +549,7 @@ def replay(
         span=returns.span,
         convention=returns.convention,
         notes=returns.notes,
-        remarks=(*returns.remarks, *remarks, *doubts),
+        remarks=(*returns.losses(rate), *returns.remarks, *remarks, *doubts),
         hurdle="" if returns.hurdle is None else returns.hurdle.words,
     )
 
