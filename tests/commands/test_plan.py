@@ -18,7 +18,7 @@ def plan():
     return easy_plan()
 
 
-GIVEN = ["plan", "--arms", "4", "--best-sharpe", "8", "--gap", "6"]
+GIVEN = ["plan", "--arms", "4", "--best-sharpe", "8", "--gap", "6", "--objective", "rssr"]
 
 
 def test_the_command(tmp_path, capsys, plan):

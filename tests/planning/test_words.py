@@ -19,7 +19,7 @@ def plan():
 
 def test_rounds_are_shown_to_the_digits_that_are_known():
     rounds = Estimate(258_098.4, 6_300.0, 245_992.0, 270_799.0)
-    need = Need("SHSR", rounds, None, Point("SHSR", 270_001, 1900, 80, "verify"))
+    need = Need("SHSR", rounds, None, Point("SHSR", 270_001, 1900, 80, "verify", 0.01))
     assert words._rounds(rounds) == ["258,000", "246,000 to 271,000"]
     assert words._budget(need) == "271,000"  # rounded up
     assert words._rounds(Estimate(278.4, 6.3, 266.2, 291.1)) == ["278", "266 to 291"]
@@ -27,7 +27,7 @@ def test_rounds_are_shown_to_the_digits_that_are_known():
 
 def test_a_plan_in_words(plan):
     text = str(plan)
-    assert text.startswith("Budget needed to find the best of 4 arms with error probability 0.05")
+    assert text.startswith("Budget needed to find the best of 4 arms by RSSR with error probability 0.05")
     assert words.answer(plan).startswith(
         "If the best arm is arm 1 (Sharpe ratio 8) and the others are as assumed: budget needed for an error "
         "probability below 0.05"
@@ -45,7 +45,8 @@ def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_head
         "in blocks of 4 on average and jointly for all arms, which preserves autocorrelation and correlation between "
         "arms; if one is seen at a time, independent normal rewards."
     )
-    assert text.startswith(f"Probability of missing the best of 2 arms: A (Sharpe ratio 3). {assumed} method budget")
+    title = "Probability of missing the best of 2 arms by Sharpe ratio: A (Sharpe ratio 3)."
+    assert text.startswith(f"{title} {assumed} method budget")
     page = drawn.page(plan)
     assert f'<p class="lead">{html.escape(assumed)}</p>'.replace("&#x27;", "&#39;") in page
     assert page.index("Assumed:") < page.index("<table")
