@@ -42,13 +42,13 @@ def test_it_prints_and_saves_what_the_library_computes(file, capsys):
         "--seed",
         "3",
     ]
-    more += ["--risk-free", "0.02", "--cost", "0.001", "--runs", "5", "--budget", "120", "--out", "mine"]
+    more += ["--annual-risk-free", "0.02", "--cost", "0.001", "--runs", "5", "--budget", "120", "--out", "mine"]
     assert main(["replay", "desks.csv", *READ, *more]) == 0
     words = " ".join(capsys.readouterr().out.split())
     found = replay(
         read_returns(file, kind="returns", periods_per_year=252),
         ["SF-UCB", "ScaleFreeTS", "SlidingWindowUCB:window=60,c=1", "SHSR"],
-        L=2e-5, risk_free=0.02, cost=0.001, runs=5, seed=3, budget=120,
+        L=2e-5, annual_risk_free=0.02, cost=0.001, runs=5, seed=3, budget=120,
     )  # fmt: skip
     folder = file.parent / "mine"
     assert {path.name for path in folder.iterdir()} == FILES

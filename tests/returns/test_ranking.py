@@ -195,7 +195,7 @@ def test_it_prints_itself_with_scale_and_convention(ranked):
     ("options", "words"),
     [
         ({"L": 0}, "L must be a finite number above 0, got 0"),
-        ({"risk_free": math.nan}, "risk_free must be a finite number, got nan"),
+        ({"annual_risk_free": math.nan}, "annual_risk_free must be a finite number, got nan"),
         ({"by": "mean"}, "by must be one of 'sharpe', 'rssr', got 'mean'"),
         ({"confidence": 95}, "confidence must lie strictly between 0 and 1, got 95"),
         ({"replications": 1}, "replications must be a whole number at least 2, got 1"),
@@ -241,12 +241,12 @@ def test_an_unknown_column(ranked):
 
 
 def test_a_rate_is_annual(daily):
-    annual = rank(daily, risk_free=0.05, replications=50)
+    annual = rank(daily, annual_risk_free=0.05, replications=50)
     per_period = rank(daily, risk_free_per_period=1.05 ** (1 / 252) - 1, replications=50)
     assert annual["good"].sharpe == per_period["good"].sharpe
-    assert annual.risk_free == pytest.approx(0.05)
+    assert annual.annual_risk_free == pytest.approx(0.05)
     with pytest.raises(sb.InvalidInputError, match="not both"):
-        rank(daily, risk_free=0.05, risk_free_per_period=0.001)
+        rank(daily, annual_risk_free=0.05, risk_free_per_period=0.001)
 
 
 def test_trials_that_were_thrown_away(daily):
@@ -375,5 +375,11 @@ def test_where_every_mean_is_below_the_hurdle_the_first_line_says_so():
     assert "annualised volatility" in full
     lifted = {name: x + 0.0005 for name, x in table.items()}
     assert "below" not in str(rank(lifted, kind="returns", periods_per_year=252, replications=100)).splitlines()[0]
-    hurdle = rank(lifted, kind="returns", periods_per_year=252, replications=100, risk_free=0.5)
+    hurdle = rank(lifted, kind="returns", periods_per_year=252, replications=100, annual_risk_free=0.5)
     assert "below the hurdle" in str(hurdle).lstrip().splitlines()[0]
+
+
+def test_the_name_of_a_rate_says_what_it_is():
+    """Policies and objectives have a risk_free per round: the same name for an annual rate would be a trap."""
+    with pytest.raises(sb.InvalidInputError, match=r"annual_risk_free=.*risk_free_per_period="):
+        rank({"A": [0.01, 0.02, 0.0] * 20}, kind="returns", periods_per_year=12, risk_free=0.02)

@@ -172,7 +172,7 @@ def test_nothing_is_called_better_without_its_error():
 
 
 def test_what_is_printed(daily):
-    played = sb.replay(daily, ["SF-UCB", "W-TS"], runs=4, cost=0.002, risk_free=0.03)
+    played = sb.replay(daily, ["SF-UCB", "W-TS"], runs=4, cost=0.002, annual_risk_free=0.03)
     words = " ".join(str(played).split())
     ucb = played["SF-UCB"]
     for text in (
@@ -236,7 +236,7 @@ def test_numbers_come_as_plain_data(daily):
         ("SF-UCB", {"feedback": "some"}, "feedback must be one of 'bandit', 'full', got 'some'"),
         ("SF-UCB", {"cost_aware": "yes"}, "cost_aware must be True or False, got 'yes'"),
         (3, {}, r"a policy such as UCBRSSR\(L=0.5\) is needed, got 3"),
-        ("SF-UCB", {"risk_free": math.nan}, "risk_free must be a finite number"),
+        ("SF-UCB", {"annual_risk_free": math.nan}, "annual_risk_free must be a finite number"),
     ],
     ids=lambda value: "",
 )

@@ -360,14 +360,17 @@ def test_a_rate_is_annual_or_per_period():
 @pytest.mark.parametrize(
     ("rates", "words"),
     [
-        ((2.0, None, 252), "risk_free is an annual rate, and 2.0 would be 200% per year; 0.02 is 2%"),
+        ((2.0, None, 252), "annual_risk_free is an annual rate, and 2.0 would be 200% per year; 0.02 is 2%"),
         ((-1.0, None, 252), "would be -100% per year"),
-        ((math.inf, None, 252), "risk_free must be a finite number, got inf"),
-        ((0.0, 0.02, 252), r"0.02 per period would be 1.46e\+04% per year .* pass risk_free=0.02 \(--risk-free 0.02\)"),
+        ((math.inf, None, 252), "annual_risk_free must be a finite number, got inf"),
+        (
+            (0.0, 0.02, 252),
+            r"0.02 per period would be 1.46e\+04% per year .* \(--annual-risk-free 0.02\)",
+        ),
         ((0.0, 0.06, 12), "a rate of 0.06 per period would be 101% per year"),
         ((0.0, -1.0, 12), "a rate of -1.0 per period would be"),
         ((0.0, math.nan, 12), "risk_free_per_period must be a finite number, got nan"),
-        ((0.02, 0.0001, 252), "give risk_free=0.02, the annual rate, or risk_free_per_period=0.0001, not both"),
+        ((0.02, 0.0001, 252), "give annual_risk_free=0.02, the annual rate, or risk_free_per_period=0.0001, not both"),
     ],
     ids=lambda value: "",
 )

@@ -184,5 +184,5 @@ class TestSeries:
         table = {"date": DATES, "A": FUND_A, "B": FUND_B, "RF": self.rates}
         assert "not both" in suggested(table, risk_free_series="RF", benchmark="A")
         found = prices(table, risk_free_series="RF")
-        with pytest.raises(sb.InvalidInputError, match="leave out risk_free="):
-            sb.rank(found, risk_free=0.02, block=1)
+        with pytest.raises(sb.InvalidInputError, match="leave out annual_risk_free="):
+            sb.rank(found, annual_risk_free=0.02, block=1)

@@ -70,7 +70,7 @@ def add_risk_free(parser: argparse.ArgumentParser) -> None:
     """Add the risk-free rate, annual or per period."""
     rate = parser.add_mutually_exclusive_group()
     rate.add_argument(
-        "--risk-free", type=float, default=0.0, metavar="RATE", help="annual risk-free rate: 0.02 is 2%% (0)"
+        "--annual-risk-free", type=float, default=0.0, metavar="RATE", help="annual risk-free rate: 0.02 is 2%% (0)"
     )
     rate.add_argument("--risk-free-per-period", type=float, metavar="RATE", help="instead: risk-free rate per period")
 
@@ -87,7 +87,7 @@ def add_bootstrap(parser: argparse.ArgumentParser, of: str, replications: int) -
 
 def given(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     """The risk-free rate and the named options, as keyword arguments."""
-    return {name: getattr(options, name) for name in ("risk_free", "risk_free_per_period", *names)}
+    return {name: getattr(options, name) for name in ("annual_risk_free", "risk_free_per_period", *names)}
 
 
 def present(result: Any, folder: Path | None) -> None:

@@ -102,7 +102,7 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
         returns = data.read(options)
         return BestArmProblem.from_returns(returns, **data.given(options, "bootstrap", "block"), **goal)
     reading = {name: default for name, default in data.READING.items() if name != "periods_per_year"}
-    reading |= {"kind": None, "risk_free": 0.0, "risk_free_per_period": None, "bootstrap": False, "block": None}
+    reading |= {"kind": None, "annual_risk_free": 0.0, "risk_free_per_period": None, "bootstrap": False, "block": None}
     _unused(options, "with --table", **reading)
     volatility = options.volatility or [VOLATILITY]
     goal["volatility"] = volatility[0] if len(volatility) == 1 else volatility

@@ -150,7 +150,7 @@ class BestArmProblem:
         *,
         bootstrap: bool = False,
         block: float | None = None,
-        risk_free: float = 0.0,
+        annual_risk_free: float = 0.0,
         risk_free_per_period: float | None = None,
         objective: Criterion = "sharpe",
         L: float | None = None,
@@ -173,7 +173,7 @@ class BestArmProblem:
         block : float | None, optional
             mean length of blocks in rows, 1 for rows one by one; by default chosen from the data, as in :func:`rank`,
             or 1 if there are too few rows
-        risk_free : float, optional
+        annual_risk_free : float, optional
             annual rate, 0.02 for 2%, subtracted from every return
         risk_free_per_period : float | None, optional
             the rate per period, instead of the annual one
@@ -194,7 +194,7 @@ class BestArmProblem:
                 "missing='drop' (--missing drop)"
             )
         periods = _periods(returns.periods_per_year)
-        rate = returns.rate(risk_free, risk_free_per_period)
+        rate = returns.rate(annual_risk_free, risk_free_per_period)
         excess = returns.excess - rate
         for name, column in zip(returns.names, excess.T, strict=True):
             # rounding leaves a trace of variance in a column of equal numbers

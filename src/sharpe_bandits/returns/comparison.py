@@ -34,6 +34,7 @@ from ..display import Findings, Shown, Table
 from ..errors import InvalidInputError, unknown
 from ..validation import check_keywords, inside, whole
 from . import statistics
+from .options import ANNUAL_OR_PER_PERIOD
 from .pairwise import pairwise_tests
 from .ranking import CSCV_BLOCKS, SHOWN
 from .resampling import arch_bootstrap, block_length, check_block
@@ -269,12 +270,12 @@ class Comparison(Shown):
         return Findings(self.remarks, self.tables(SHOWN), self.conclusion, self.settings())
 
 
-@check_keywords(read_returns)
+@check_keywords(read_returns, risk_free=ANNUAL_OR_PER_PERIOD)
 def compare(
     source: Any,
     *,
     against: str | None = None,
-    risk_free: float = 0.0,
+    annual_risk_free: float = 0.0,
     risk_free_per_period: float | None = None,
     confidence: float = 0.95,
     replications: int = 1000,
@@ -292,8 +293,10 @@ def compare(
         the column that all others are compared with; by default all pairs are compared, or, with more than 15 columns,
         the one with the largest Sharpe ratio and every other
     confidence : float, optional
-        confidence level of the model confidence set
-    risk_free, risk_free_per_period, replications, block, seed, **reading : float and float | None and int and Any
+        confidence level of intervals and of the model confidence set
+    annual_risk_free, risk_free_per_period : float and float | None, optional
+        as for :func:`rank`
+    replications, block, seed, **reading : int and float | None and Any
         as for :func:`rank`
 
     Examples
@@ -312,7 +315,7 @@ def compare(
         raise InvalidInputError(f"a comparison needs at least two columns, but there is only {names[0]!r}")
     if against is not None and not (isinstance(against, str) and against in names):
         raise unknown("column", against, names)
-    rate = returns.rate(risk_free, risk_free_per_period)
+    rate = returns.rate(annual_risk_free, risk_free_per_period)
     inside("confidence", confidence)
     whole("replications", replications, 100)
     whole("seed", seed, 0)

@@ -24,7 +24,7 @@ from . import dates as dates_of
 from . import statistics
 from .draft import counted
 from .measures import Measure, measures
-from .options import Kind
+from .options import ANNUAL_OR_PER_PERIOD, Kind
 from .resampling import block_length, check_block, resampled_counts, resampled_moments
 from .table import Returns, read_returns, table_of
 
@@ -156,7 +156,7 @@ class Ranking(Shown):
         criterion, "sharpe" or "rssr"
     L : float
         regulariser of RSSR, in the unit of variance per period
-    risk_free, risk_free_per_period : float
+    annual_risk_free, risk_free_per_period : float
         annual rate, and the rate per period that compounds to it
     confidence : float
         confidence level of the intervals
@@ -194,7 +194,7 @@ class Ranking(Shown):
     columns: tuple[Ranked, ...]
     by: RankedBy
     L: float
-    risk_free: float
+    annual_risk_free: float
     risk_free_per_period: float
     confidence: float
     replications: int
@@ -292,7 +292,7 @@ class Ranking(Shown):
         """What is subtracted from returns, in words."""
         if self.returns.hurdle is not None:
             return {"evaluated": self.returns.hurdle.words}
-        return {"risk-free rate": f"{self.risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"}
+        return {"risk-free rate": f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"}
 
     def _trials(self) -> str:
         """The trials that the deflated Sharpe ratio corrects for, in words."""
@@ -444,12 +444,12 @@ def _measure(measure: Measure, form: str) -> str:
     return value if measure.low is None else f"{value} [{measure.low:{form}}, {measure.high:{form}}]"
 
 
-@check_keywords(read_returns)
+@check_keywords(read_returns, risk_free=ANNUAL_OR_PER_PERIOD)
 def rank(
     source: Any,
     *,
     L: float | None = None,
-    risk_free: float = 0.0,
+    annual_risk_free: float = 0.0,
     risk_free_per_period: float | None = None,
     by: RankedBy = "sharpe",
     trials: int | None = None,
@@ -469,7 +469,7 @@ def rank(
         returns from :func:`read_returns`; or a file, frame or other table, with options of that function
     L : float | None, optional
         regulariser of RSSR, in the unit of variance per period; by default a tenth of the smallest variance of a column
-    risk_free : float, optional
+    annual_risk_free : float, optional
         annual rate, 0.02 for 2%
     risk_free_per_period : float | None, optional
         the rate per period, instead of the annual one
@@ -505,7 +505,7 @@ def rank(
     """
     returns = table_of(source, reading)
     one_of("by", by, get_args(RankedBy))
-    rate = returns.rate(risk_free, risk_free_per_period)
+    rate = returns.rate(annual_risk_free, risk_free_per_period)
     confidence = inside("confidence", confidence)
     least = math.ceil(round(2 / (1 - confidence), 6))  # one beyond each end
     if whole("replications", replications, 2) < least:

@@ -30,6 +30,7 @@ from . import statistics
 from .dates import in_words
 from .decisions import costs_of
 from .draft import counted
+from .options import ANNUAL_OR_PER_PERIOD
 from .players import chosen_policies, past_their_pilot
 from .playing import (
     ALL,
@@ -64,7 +65,7 @@ class Replay(Shown):
         "bandit": policies saw the return of the column they held; "full": of all columns
     L : float
         regulariser of policies given by name, in the unit of variance per period
-    risk_free, risk_free_per_period : float
+    annual_risk_free, risk_free_per_period : float
         annual rate, and the rate per period that compounds to it
     cost : float | dict[str, float]
         share of wealth that a switch costs; a dictionary if columns differ
@@ -103,7 +104,7 @@ class Replay(Shown):
     players: tuple[Player, ...]
     feedback: Feedback
     L: float
-    risk_free: float
+    annual_risk_free: float
     risk_free_per_period: float
     cost: float | dict[str, float]
     every: int | str
@@ -194,7 +195,8 @@ class Replay(Shown):
             "data": f"{self.span}{', made from prices' * (self.source == 'prices')}; {len(self.names)} columns",
             "scale": self.convention,
             "annualised": f"mean and turnover × {q:g}, volatility and Sharpe ratio × √{q:g}; total is compounded",
-            "risk-free rate": self.hurdle or f"{self.risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period",
+            "risk-free rate": self.hurdle
+            or f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period",
             "seen": f"{seen} ({self.feedback} feedback)",
             "decisions": self._decisions(),
             "cost": self._cost(),
@@ -350,8 +352,8 @@ class Replay(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without dates and the wealth of every row."""
         words = (
-            "feedback", "L", "risk_free", "risk_free_per_period", "hurdle", "cost", "every", "hold", "top", "warm_up",
-            "lag", "cost_aware", "budget", "runs", "seed", "paths", "length",
+            "feedback", "L", "annual_risk_free", "risk_free_per_period", "hurdle", "cost", "every", "hold", "top",
+            "warm_up", "lag", "cost_aware", "budget", "runs", "seed", "paths", "length",
             "block", "periods_per_year", "source", "span", "convention",
         )  # fmt: skip
         return {
@@ -385,13 +387,13 @@ class Replay(Shown):
         return Findings(self.remarks, self.tables(), words, {**self.rules(), **self.settings()})
 
 
-@check_keywords(read_returns)
+@check_keywords(read_returns, risk_free=ANNUAL_OR_PER_PERIOD)
 def replay(
     source: Any,
     policies: Policy | str | Iterable[Policy | str] | None = None,
     *,
     L: float | None = None,
-    risk_free: float = 0.0,
+    annual_risk_free: float = 0.0,
     risk_free_per_period: float | None = None,
     feedback: Feedback = "bandit",
     runs: int = 100,
@@ -425,7 +427,7 @@ def replay(
     L : float | None, optional
         regulariser of policies given by name, in the unit of variance per round; by default a tenth of the smallest
         variance of a column in the first 20 rounds, or two rounds per column if these are more
-    risk_free : float, optional
+    annual_risk_free : float, optional
         annual rate, 0.02 for 2%; in Sharpe ratios, and, per round, in policies given by name
     risk_free_per_period : float | None, optional
         the rate per period, instead of the annual one
@@ -480,7 +482,7 @@ def replay(
         raise InvalidInputError(
             f"a replay chooses among columns, but there is only {returns.names[0]!r}; give at least two"
         )
-    rate = returns.rate(risk_free, risk_free_per_period)
+    rate = returns.rate(annual_risk_free, risk_free_per_period)
     one_of("feedback", feedback, get_args(Feedback))
     whole("runs", runs, 2)
     whole("seed", seed, 0, 2**64 - 1)
@@ -526,7 +528,7 @@ def replay(
         players=tuple(played + beside),
         feedback=feedback,
         L=L,
-        risk_free=statistics.per_year(rate, returns.periods_per_year),
+        annual_risk_free=statistics.per_year(rate, returns.periods_per_year),
         risk_free_per_period=rate,
         cost=float(costs[0]) if same else dict(zip(returns.names, costs.tolist(), strict=True)),
         every=drawn.every,

@@ -256,12 +256,12 @@ def per_period(rate: float, periods_per_year: float) -> float:
     return float((1 + rate) ** (1 / positive("periods_per_year", periods_per_year)) - 1)
 
 
-def risk_free_rate(risk_free: float, risk_free_per_period: float | None, periods_per_year: float) -> float:
+def risk_free_rate(annual_risk_free: float, risk_free_per_period: float | None, periods_per_year: float) -> float:
     """The risk-free rate per period, from the annual one or as given; implausible rates are rejected.
 
     Parameters
     ----------
-    risk_free : float
+    annual_risk_free : float
         annual rate, 0.02 for 2%
     risk_free_per_period : float | None
         the rate per period, used instead of the annual one if it is not None
@@ -269,22 +269,25 @@ def risk_free_rate(risk_free: float, risk_free_per_period: float | None, periods
         number of periods that the annual rate compounds over
     """
     if risk_free_per_period is None:
-        annual = finite("risk_free", risk_free)
+        annual = finite("annual_risk_free", annual_risk_free)
         if not -LARGEST_RATE < annual <= LARGEST_RATE:
             raise InvalidInputError(
-                f"risk_free is an annual rate, and {risk_free!r} would be {100 * annual:g}% per year; 0.02 is 2%"
+                f"annual_risk_free is an annual rate, and {annual_risk_free!r} would be {100 * annual:g}% per year; "
+                "0.02 is 2%"
             )
         return per_period(annual, periods_per_year)
-    if risk_free != 0:
+    if annual_risk_free != 0:
         raise InvalidInputError(
-            f"give risk_free={risk_free!r}, the annual rate, or risk_free_per_period={risk_free_per_period!r}, not both"
+            f"give annual_risk_free={annual_risk_free!r}, the annual rate, or "
+            f"risk_free_per_period={risk_free_per_period!r}, not both"
         )
     rate = finite("risk_free_per_period", risk_free_per_period)
     q = positive("periods_per_year", periods_per_year)
     if not -LARGEST_RATE < rate <= LARGEST_RATE or abs(math.log1p(rate)) * q > math.log1p(LARGEST_RATE):
         raise InvalidInputError(
             f"a rate of {risk_free_per_period!r} per period would be {_percent(rate, q)} per year with {q:g} periods; "
-            f"if it is the annual rate pass risk_free={risk_free_per_period!r} (--risk-free {risk_free_per_period!r})"
+            f"if it is the annual rate pass annual_risk_free={risk_free_per_period!r} (--annual-risk-free "
+            f"{risk_free_per_period!r})"
         )
     return rate
 

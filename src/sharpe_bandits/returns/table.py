@@ -90,14 +90,14 @@ class Returns:
         """Returns minus the hurdle of their row; a constant risk-free rate is not subtracted here."""
         return self.values if self.hurdle is None else self.values - self.hurdle.values[:, None]
 
-    def rate(self, risk_free: float, risk_free_per_period: float | None) -> float:
+    def rate(self, annual_risk_free: float, risk_free_per_period: float | None) -> float:
         """The risk-free rate per period (see :func:`statistics.risk_free_rate`): 0 if there is a hurdle."""
-        if self.hurdle is not None and (risk_free != 0 or risk_free_per_period is not None):
+        if self.hurdle is not None and (annual_risk_free != 0 or risk_free_per_period is not None):
             raise InvalidInputError(
                 f"returns are already evaluated against the {self.hurdle.kind} {self.hurdle.name!r}; leave out "
-                "risk_free= (--risk-free)"
+                "annual_risk_free= (--annual-risk-free)"
             )
-        return risk_free_rate(risk_free, risk_free_per_period, self.periods_per_year)
+        return risk_free_rate(annual_risk_free, risk_free_per_period, self.periods_per_year)
 
     def losses(self, rate: float) -> tuple[str, ...]:
         """A remark if no column has a mean above the hurdle, where a ratio rewards volatility; otherwise nothing."""
