@@ -18,7 +18,7 @@ from . import dates as dates_of
 from .draft import Draft, time_column
 from .options import Kind
 from .sources import Source
-from .statistics import autocorrelation
+from .statistics import autocorrelation, by_column
 
 #: Values of ``date_format`` by what numeric dates look like.
 _FORMATS = {
@@ -178,9 +178,9 @@ def refuse_levels(table: Draft, kind: Kind) -> None:
     """Raise if numbers near 1 are read as returns: price relatives, or the value of an investment of 1."""
     if kind not in ("returns", "log-returns"):
         return
-    for number, name in enumerate(table.names):
-        own = table.values[~np.isnan(table.values[:, number]), number]
-        if len(own) < 4 or own.min() < 0.2 or not 0.8 < np.median(own) < 1.25:
+    for number in np.flatnonzero(np.nanmin(table.values, axis=0, initial=np.inf) >= 0.2).tolist():
+        name, own = table.names[number], table.values[~np.isnan(table.values[:, number]), number]
+        if len(own) < 4 or not 0.8 < np.median(own) < 1.25:
             continue
         what, read = ("price relatives", "price-relatives")
         if len(own) >= _LEAST_LEVELS and np.ptp(own) > 0 and autocorrelation(own) > _LEVELS:
@@ -319,15 +319,16 @@ def _logarithms(values: np.ndarray) -> np.ndarray:
 
 def _like_levels(table: Draft) -> list[str]:
     """Remarks on columns whose values hardly differ from those before."""
-    found = []
-    for number, name in enumerate(table.names):
-        own = table.values[~np.isnan(table.values[:, number]), number]
-        if len(own) >= _LEAST_LEVELS and np.ptp(own) > 0 and autocorrelation(own) > _LEVELS:
-            found.append(
-                f"values of column {name!r} hardly differ from those before (autocorrelation {autocorrelation(own):.2f}"
-                "), as in cumulative returns; if they are, pass kind='cumulative-returns' (--kind cumulative-returns)"
-            )
-    return found[:3]
+    if len(table.values) < _LEAST_LEVELS:
+        return []
+    with np.errstate(invalid="ignore"):
+        similar = by_column(autocorrelation, table.values)
+    return [
+        f"values of column {table.names[number]!r} hardly differ from those before (autocorrelation "
+        f"{similar[number]:.2f}), as in cumulative returns; if they are, pass kind='cumulative-returns' (--kind "
+        "cumulative-returns)"
+        for number in np.flatnonzero(similar > _LEVELS)[:3].tolist()
+    ]
 
 
 def _like_percent(table: Draft, periods_per_year: float) -> list[str]:
