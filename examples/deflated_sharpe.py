@@ -34,7 +34,7 @@ def passed(case: tuple[int, int, float, int], samples: int) -> np.ndarray:
     found = []
     for sample in range(samples):
         x = kept(np.random.default_rng((sample, tried, given, round(100 * correlation))), *case)
-        sharpe, se = statistics.sharpe(x), statistics.sharpe_se(x)
+        sharpe, se = statistics.sharpe(x), statistics.sharpe_se_iid(x)
         chosen = statistics.selection(x, tried)
         levels = [
             statistics.probabilistic_sharpe(sharpe, se).max(),

@@ -27,7 +27,7 @@ def covered(rho: float, rows: int) -> np.ndarray:
     for seed in range(SAMPLES):
         found = sb.rank(sample(rho, rows, seed), replications=400, seed=seed)["A"]
         off = abs(found.sharpe - SHARPE)
-        hits.append([found.sharpe_low < SHARPE < found.sharpe_high, off < 1.96 * found.se_hac, off < 1.96 * found.se])
+        hits.append([found.sharpe_low < SHARPE < found.sharpe_high, off < 1.96 * found.se, off < 1.96 * found.se_iid])
     return np.mean(hits, axis=0)
 
 

@@ -20,7 +20,7 @@ def show(title: str, replay: sb.Replay) -> None:
     heads = f"{'annualised Sharpe':>19}{'90% of runs':>15}{'vs equal weight':>17}"
     print(f"\n{title}\n\n{'':18}{heads}{'total':>10}{'drawdown':>10}{'turnover':>10}")
     for p in replay.players:
-        sharpe = f"{p.annual_sharpe:.2f} ± {p.annual_se_hac:.2f}"
+        sharpe = f"{p.annual_sharpe:.2f} ± {p.annual_se:.2f}"
         band = "{:.2f} to {:.2f}".format(*p.band["annual_sharpe"]) if p.band else ""
         versus = f"{p.annual_difference:+.2f} ± {p.annual_difference_se:.2f}" if p.annual_difference_se else ""
         rest = f"{p.total:>10,.0%}{p.drawdown:>10.0%}{p.annual_turnover:>10.1f}"

@@ -22,12 +22,23 @@ def test_it_prints_and_saves_what_the_library_computes(tmp_path, monkeypatch, ca
     (tmp_path / "funds.csv").write_text(text)
     read = ["--kind", "prices", "--periods-per-year", "252", "--separator", ";", "--pivot", "fund", "nav"]
     read += ["--date-format", "%d.%m.%Y", "--decimal", ","]
-    more = ["--against", "east", "--risk-free", "0.02", "--confidence", "0.9", "--replications", "200", "--seed", "5"]
+    more = [
+        "--against",
+        "east",
+        "--annual-risk-free",
+        "0.02",
+        "--confidence",
+        "0.9",
+        "--replications",
+        "200",
+        "--seed",
+        "5",
+    ]
     assert main(["compare", "funds.csv", *read, *more, "--block", "2", "--out", "mine"]) == 0
     words = " ".join(capsys.readouterr().out.split())
     found = compare(
         "funds.csv", kind="prices", periods_per_year=252, separator=";", pivot=("fund", "nav"), date_format="%d.%m.%Y",
-        decimal=",", against="east", risk_free=0.02, confidence=0.9, replications=200, seed=5, block=2,
+        decimal=",", against="east", annual_risk_free=0.02, confidence=0.9, replications=200, seed=5, block=2,
     )  # fmt: skip
     assert json.loads((tmp_path / "mine" / "comparison.json").read_text()) == json.loads(json.dumps(found.to_dict()))
     for d in found.differences:

@@ -18,7 +18,7 @@ def plan():
     return easy_plan()
 
 
-GIVEN = ["plan", "--arms", "4", "--best-sharpe", "8", "--gap", "6"]
+GIVEN = ["plan", "--arms", "4", "--best-sharpe", "8", "--gap", "6", "--objective", "rssr"]
 
 
 def test_the_command(tmp_path, capsys, plan):
@@ -84,7 +84,7 @@ def test_the_command_with_a_table(tmp_path, capsys):
         ([*GIVEN, "--bootstrap"], ("--bootstrap is used only with --table",)),
         ([*GIVEN, "--block", "5"], ("--block is used only with --table",)),
         ([*GIVEN, "--columns", "A"], ("--columns is used only with --table",)),
-        ([*GIVEN, "--risk-free", "0.02"], ("--risk-free is used only with --table",)),
+        ([*GIVEN, "--annual-risk-free", "0.02"], ("--annual-risk-free is used only with --table",)),
         ([*GIVEN, "--years", "0"], ("--years must be", "got 0")),
         ([*GIVEN, "--error", "0.7"], ("between 0 and 0.5, got 0.7",)),
     ],

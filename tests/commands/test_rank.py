@@ -38,12 +38,12 @@ READ = {
 
 
 def test_it_prints_and_saves_what_the_library_computes(file, capsys):
-    more = ["--risk-free", "0.02", "--L", "1e-4", "--replications", "200", "--seed", "5", "--confidence", "0.9"]
+    more = ["--annual-risk-free", "0.02", "--L", "1e-4", "--replications", "200", "--seed", "5", "--confidence", "0.9"]
     more += ["--by", "rssr", "--trials", "7", "--trials-sd", "0.8", "--block", "2", "--out", "out"]
     assert main(["rank", "funds.csv", *OPTIONS, *more]) == 0
     out = capsys.readouterr().out
     found = rank(
-        read_returns(file, **READ), L=1e-4, risk_free=0.02, by="rssr", trials=7, trials_sd=0.8, confidence=0.9,
+        read_returns(file, **READ), L=1e-4, annual_risk_free=0.02, by="rssr", trials=7, trials_sd=0.8, confidence=0.9,
         replications=200, block=2.0, seed=5,
     )  # fmt: skip
     assert json.loads((file.parent / "out" / "ranking.json").read_text()) == json.loads(json.dumps(found.to_dict()))
@@ -73,9 +73,9 @@ def test_without_a_folder_nothing_is_written(file, capsys):
         (("--columns", "slow", "quick"), "no column is called 'quick'"),
         (("--separator", ","), "--separator ';'"),
         (("--date", "note"), "column 'note', line 2: 'x' is not a date"),
-        (("--risk-free", "nan"), "risk_free must be a finite number, got nan"),
-        (("--risk-free", "2"), "risk_free is an annual rate, and 2.0 would be 200% per year; 0.02 is 2%"),
-        (("--risk-free-per-period", "0.1"), "if it is the annual rate pass risk_free=0.1"),
+        (("--annual-risk-free", "nan"), "annual_risk_free must be a finite number, got nan"),
+        (("--annual-risk-free", "2"), "annual_risk_free is an annual rate, and 2.0 would be 200% per year; 0.02 is 2%"),
+        (("--risk-free-per-period", "0.1"), "if it is the annual rate pass annual_risk_free=0.1"),
         (("--periods-per-year", "-1"), "periods_per_year must be a finite number above 0, got -1.0"),
         (("--replications", "1"), "replications must be a whole number at least 2, got 1"),
     ],

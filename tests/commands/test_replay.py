@@ -42,13 +42,13 @@ def test_it_prints_and_saves_what_the_library_computes(file, capsys):
         "--seed",
         "3",
     ]
-    more += ["--risk-free", "0.02", "--cost", "0.001", "--runs", "5", "--budget", "120", "--out", "mine"]
+    more += ["--annual-risk-free", "0.02", "--cost", "0.001", "--runs", "5", "--budget", "120", "--out", "mine"]
     assert main(["replay", "desks.csv", *READ, *more]) == 0
     words = " ".join(capsys.readouterr().out.split())
     found = replay(
         read_returns(file, kind="returns", periods_per_year=252),
         ["SF-UCB", "ScaleFreeTS", "SlidingWindowUCB:window=60,c=1", "SHSR"],
-        L=2e-5, risk_free=0.02, cost=0.001, runs=5, seed=3, budget=120,
+        L=2e-5, annual_risk_free=0.02, cost=0.001, runs=5, seed=3, budget=120,
     )  # fmt: skip
     folder = file.parent / "mine"
     assert {path.name for path in folder.iterdir()} == FILES
@@ -140,7 +140,7 @@ def test_decisions_and_costs_reach_the_library(file, capsys):
     for text in (
         "every week; a round of a policy is one such period, 2 columns at a time in equal parts, each for at least 2",
         "the first 50 rows are observed, not played",
-        "0.001 to 0.004 of wealth per switch, by column; policies",
+        "0.001 to 0.004 of wealth per switch, by column; the first purchase is free; policies",
     ):
         assert text in words
     assert main(["replay", "desks.csv", *READ, "--costs", "east"]) == 2

@@ -7,7 +7,7 @@ import numpy as np
 
 import sharpe_bandits as sb
 
-EASY = sb.BestArmProblem.from_gap(4, 8.0, 6.0)  # needs few rounds
+EASY = sb.BestArmProblem.from_gap(4, 8.0, 6.0, objective="rssr")  # needs few rounds
 A, B = [0.01, 0.03, 0.02, 0.06], [-0.01, 0.02, 0.0, 0.01]
 
 

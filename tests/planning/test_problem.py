@@ -9,7 +9,7 @@ import pytest
 
 import sharpe_bandits as sb
 from tests.messages import says
-from tests.planning.problems import EASY, A, B, table
+from tests.planning.problems import EASY, A, B, exact, table
 from tests.returns.reading import PRICES
 
 
@@ -23,7 +23,74 @@ def test_moments_per_period():
     assert second.variance == pytest.approx(4e-4)
     assert problem.sharpes == pytest.approx([0.8, -0.8])
     assert problem.volatilities == pytest.approx([0.16, 0.32])
-    assert problem.objective == sb.RSSR(1e-5, signed=True)  # a tenth of the smallest variance
+    assert isinstance(problem.objective, sb.Sharpe)
+    rssr = sb.BestArmProblem.from_sharpes([0.8, 0], volatility=0.16, periods_per_year=256, objective="rssr")
+    assert rssr.objective == sb.RSSR(1e-5, signed=True)  # a tenth of the smallest variance
+
+
+def test_the_default_answers_the_question_about_sharpe_ratios():
+    """13 monthly arms with volatilities from 2% to 25%: RSSR took twice the years that the Sharpe ratio takes."""
+    plain = sb.BestArmProblem.from_sharpes([0.6, 0.5, 0.4], volatility=[0.02, 0.1, 0.25], periods_per_year=12)
+    assert plain.objective_name == "Sharpe ratio"
+    plan = sb.plan(plain, budget=600, runs=100)
+    assert "by Sharpe ratio" in str(plan).splitlines()[0]
+
+
+def test_a_budget_that_is_too_small_for_policies_gets_the_best_possible_answer():
+    """5 years of 13 monthly arms: too few to try each twice, one at a time; all seen, there is an answer."""
+    problem = sb.BestArmProblem.from_gap(13, 1.0, 0.5, periods_per_year=12)
+    plan = sb.plan(problem, budget=60, runs=2000)
+    (point,) = plan.asked
+    assert point.policy == "every arm seen in every period"
+    assert "too small for" in str(plan)
+    # the error of the largest of 13 normal estimates
+    g = np.random.default_rng(0)
+    means = g.normal(np.array([1.0] + [0.5] * 12) / np.sqrt(12), 1 / np.sqrt(60), (20_000, 13))
+    sds = np.sqrt(g.chisquare(59, (20_000, 13)) / 59)
+    wrong = ((means / sds).argmax(axis=1) != 0).mean()
+    assert point.error.mean == pytest.approx(wrong, abs=4 * np.sqrt(0.25 / 2000))
+    both = sb.plan(problem, budget=[60, 600], runs=100)
+    assert {(p.policy == point.policy, p.budget) for p in both.asked} == {(True, 60), (True, 600), (False, 600)}
+
+
+class TestTolerance:
+    """Any arm that is nearly the best will do."""
+
+    def test_arms_within_it_are_right(self):
+        problem = sb.BestArmProblem.from_sharpes([1.0, 0.95, 0.9, 0.5], tolerance=0.1)
+        assert problem.best == (0,)
+        assert problem.right == (0, 1, 2)
+        assert "within 0.1 of the best" in " ".join(problem.conventions())
+
+    @pytest.mark.parametrize("direct", [True, False])
+    def test_errors_and_losses_of_two_groups(self, direct):
+        """With two arms, what is lost is the gap in every wrong run, seen together or one at a time."""
+        returns = exact([0.6, 0.5], 0.0, rows=500)
+        options = {"block": 1, "bootstrap": not direct}
+        with pytest.raises(sb.InvalidInputError, match=r"all 2 arms are within tolerance=0.2 \(--tolerance\)"):
+            sb.BestArmProblem.from_returns(returns, tolerance=0.2, **options)
+        strict = sb.plan(sb.BestArmProblem.from_returns(returns, **options), budget=60, runs=400)
+        for point in strict.asked:
+            assert point.loss == pytest.approx(0.1 * point.error.mean, rel=0.01)
+            assert 0.3 < point.error.mean < 0.6
+        assert "expected loss" in str(strict)
+
+    def test_it_takes_fewer_rounds(self):
+        arms = [8.0, 7.5, 2.0, 2.0]
+        errors = [
+            sb.plan(sb.BestArmProblem.from_sharpes(arms, tolerance=tolerance), budget=100, runs=500).asked[0].error.mean
+            for tolerance in (0.0, 0.6)
+        ]
+        assert errors[1] < 0.2 < errors[0]
+
+    def test_bad_ones(self):
+        with pytest.raises(sb.InvalidInputError, match="tolerance"):
+            sb.BestArmProblem.from_sharpes([1.0, 0.5], tolerance=-0.1)
+
+
+def test_where_every_sharpe_ratio_is_negative_the_first_line_says_so():
+    plan = sb.plan(sb.BestArmProblem.from_sharpes([-1.0, -2.0]), budget=100, runs=50)
+    assert "below 0" in str(plan).lstrip().splitlines()[0]
 
 
 def test_a_gap_is_the_same_for_all_others():
@@ -41,7 +108,7 @@ def test_where_rssr_and_sharpe_ratio_part():
     """Signed RSSR over S² is 1/(1 + L/v): 1/1.1 at the smallest variance, 1/1.001 at a hundredfold one."""
     sharpes, volatility = [1.0, 0.97], [0.01, 0.1]
     assert 1.0 / 1.1 < 0.97**2 / 1.001
-    regularised = sb.BestArmProblem.from_sharpes(sharpes, volatility=volatility)
+    regularised = sb.BestArmProblem.from_sharpes(sharpes, volatility=volatility, objective="rssr")
     plain = sb.BestArmProblem.from_sharpes(sharpes, volatility=volatility, objective="sharpe")
     assert regularised.best == (1,)
     assert plain.best == (0,)
@@ -49,7 +116,7 @@ def test_where_rssr_and_sharpe_ratio_part():
         says("That is arm 2 (0.97)", "while arm 1 (1) has the largest plain Sharpe ratio"), regularised.conventions()[1]
     )
     assert "orders arms as the plain Sharpe ratio does" in plain.conventions()[1]
-    others = sb.BestArmProblem.from_sharpes([3.0, *sharpes], volatility=[0.1, *volatility])
+    others = sb.BestArmProblem.from_sharpes([3.0, *sharpes], volatility=[0.1, *volatility], objective="rssr")
     assert "orders the others differently" in others.conventions()[1]
 
 
@@ -72,7 +139,7 @@ def test_a_problem_from_a_table_shows_itself_in_a_line():
         x, names=[f"s{k}" for k in range(50)], kind="returns", periods_per_year=252
     )
     best = f"s{np.argmax(x.mean(axis=0) / x.std(axis=0))}"
-    assert repr(problem).startswith(f"<BestArmProblem: 50 arms, the best by RSSR {best} (")
+    assert repr(problem).startswith(f"<BestArmProblem: 50 arms, the best by Sharpe ratio {best} (")
     assert repr(problem).endswith("); 252 periods per year, estimated from 1,000 rows>")
 
 
@@ -95,7 +162,7 @@ def test_what_was_done_to_a_table_is_told():
         (lambda: sb.BestArmProblem.from_gap(4, math.nan, 0.3), ("best_sharpe must be a finite number, got nan",)),
         (lambda: sb.BestArmProblem.from_sharpes([1.0]), ("at least 2 arms, got 1 sharpes",)),
         (lambda: sb.BestArmProblem.from_sharpes([1.0, math.inf]), ("sharpes must be finite", "position 1")),
-        (lambda: sb.BestArmProblem.from_sharpes([1.0, 1.0]), ("all 2 arms have the same RSSR",)),
+        (lambda: sb.BestArmProblem.from_sharpes([1.0, 1.0]), ("all 2 arms have the same Sharpe ratio",)),
         (lambda: sb.BestArmProblem.from_sharpes([1, 0], volatility=0), ("volatility of arm 1", "above 0, got 0")),
         (lambda: sb.BestArmProblem.from_sharpes([1, 0], volatility=[0.1, -1]), ("volatility of arm 2", "got -1")),
         (lambda: sb.BestArmProblem.from_sharpes([1, 0], volatility=[1, 1, 1]), ("2 arms and 3 volatilities",)),
@@ -112,7 +179,7 @@ def test_what_was_done_to_a_table_is_told():
         (lambda: sb.plan(EASY, error=0.001, runs=300), ("300 runs cannot show", "pass runs=4000 (--runs 4000)")),
         (lambda: sb.plan(EASY, error="0.1"), ("between 0 and 0.5, got '0.1'",)),
         (lambda: sb.plan(EASY, error=0.1, budget=100), ("a target error (0.1) or a budget (100), not both",)),
-        (lambda: sb.plan(EASY, budget=3), ("budget must be a whole number from 16", "got 3")),
+        (lambda: sb.plan(EASY, budget=3), ("budget must be a whole number from 4", "got 3")),
         (lambda: sb.plan(EASY, budget=[]), ("no budget",)),
         (lambda: sb.plan(EASY, budget=100.5), ("budget must be a whole number", "100.5")),
         (lambda: sb.plan(EASY, max_budget=10), ("max_budget is 10", "at least 16 rounds for 4 arms")),

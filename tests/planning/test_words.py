@@ -19,7 +19,7 @@ def plan():
 
 def test_rounds_are_shown_to_the_digits_that_are_known():
     rounds = Estimate(258_098.4, 6_300.0, 245_992.0, 270_799.0)
-    need = Need("SHSR", rounds, None, Point("SHSR", 270_001, 1900, 80, "verify"))
+    need = Need("SHSR", rounds, None, Point("SHSR", 270_001, 1900, 80, "verify", 0.01))
     assert words._rounds(rounds) == ["258,000", "246,000 to 271,000"]
     assert words._budget(need) == "271,000"  # rounded up
     assert words._rounds(Estimate(278.4, 6.3, 266.2, 291.1)) == ["278", "266 to 291"]
@@ -27,7 +27,7 @@ def test_rounds_are_shown_to_the_digits_that_are_known():
 
 def test_a_plan_in_words(plan):
     text = str(plan)
-    assert text.startswith("Budget needed to find the best of 4 arms with error probability 0.05")
+    assert text.startswith("Budget needed to find the best of 4 arms by RSSR with error probability 0.05")
     assert words.answer(plan).startswith(
         "If the best arm is arm 1 (Sharpe ratio 8) and the others are as assumed: budget needed for an error "
         "probability below 0.05"
@@ -45,8 +45,9 @@ def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_head
         "in blocks of 4 on average and jointly for all arms, which preserves autocorrelation and correlation between "
         "arms; if one is seen at a time, independent normal rewards."
     )
-    assert text.startswith(f"Probability of missing the best of 2 arms: A (Sharpe ratio 3). {assumed} method budget")
-    page = drawn.page(plan)
+    title = "Probability of missing the best of 2 arms by Sharpe ratio: A (Sharpe ratio 3)."
+    assert text.startswith(f"{title} {assumed} method budget")
+    page = drawn.page(plan, "<svg></svg>")
     assert f'<p class="lead">{html.escape(assumed)}</p>'.replace("&#x27;", "&#39;") in page
     assert page.index("Assumed:") < page.index("<table")
     one_by_one = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=1, bootstrap=True)
@@ -65,4 +66,6 @@ def test_a_doubt_about_the_table_stands_in_the_plan():
     doubted = sb.Returns(returns.names, returns.values, None, 252.0, "returns", (), ("it looks odd",))
     plan = sb.plan(sb.BestArmProblem.from_returns(doubted), budget=100, runs=50)
     assert str(plan).startswith("Check: it looks odd.\n")
-    assert drawn.page(plan).index("Check: it looks odd.") < drawn.page(plan).index("Assumed:")
+    assert drawn.page(plan, "<svg></svg>").index("Check: it looks odd.") < drawn.page(plan, "<svg></svg>").index(
+        "Assumed:"
+    )

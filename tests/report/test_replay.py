@@ -40,7 +40,7 @@ def test_csv_and_json_hold_every_number_exactly(played, folder):
     found = {(r["player"], r["metric"], r["column"]): r for r in rows}
     data = json.loads((folder / "replay.json").read_text())
     for player, plain in zip(played.players, data["players"], strict=True):
-        for metric in ("total", "annual_sharpe", "annual_se_hac", "annual_difference_se", "turnover"):
+        for metric in ("total", "annual_sharpe", "annual_se", "annual_difference_se", "turnover"):
             assert float(found[player.name, metric, ""]["value"]) == getattr(player, metric) == plain[metric]
         for name in played.names:
             assert float(found[player.name, "share", name]["value"]) == player.shares[name] == plain["shares"][name]

@@ -41,10 +41,10 @@ def test_point_estimates_by_hand(daily, ranked):
     assert good.sharpe == pytest.approx(x.mean() / x.std(ddof=1))
     assert good.annual_sharpe == pytest.approx(math.sqrt(252) * good.sharpe)
     assert good.annual_sharpe_low == pytest.approx(math.sqrt(252) * good.sharpe_low)
-    assert good.annual_se_hac == pytest.approx(math.sqrt(252) * good.se_hac)
+    assert good.annual_se == pytest.approx(math.sqrt(252) * good.se)
     assert good.rssr == pytest.approx(x.mean() ** 2 / (ranked.L + x.var(ddof=1)))
     assert ranked["bad"].rssr < 0  # signed: a loss is no gain
-    assert good.psr == pytest.approx(scipy.stats.norm.cdf(good.sharpe / good.se))
+    assert good.psr == pytest.approx(scipy.stats.norm.cdf(good.sharpe / good.se_iid))
 
 
 def test_the_best_is_deflated(ranked):
@@ -60,7 +60,7 @@ def test_the_best_is_deflated(ranked):
     assert ranked.selection.expected_maximum == pytest.approx(expected)
     assert ranked.annual_expected_maximum == pytest.approx(expected * math.sqrt(252))
     good = ranked["good"]
-    assert good.dsr == pytest.approx(scipy.stats.norm.cdf((good.sharpe - expected) / good.se))
+    assert good.dsr == pytest.approx(scipy.stats.norm.cdf((good.sharpe - expected) / good.se_iid))
     assert good.dsr < good.psr
 
 
@@ -114,7 +114,7 @@ def test_resamples_against_plain_arithmetic(daily):
 def test_intervals_are_about_as_wide_as_theory_says(daily, ranked):
     """Independent returns: 2 × 1.96 standard errors."""
     for c in ranked.columns:
-        assert c.sharpe_high - c.sharpe_low == pytest.approx(2 * 1.96 * c.se, rel=0.2)
+        assert c.sharpe_high - c.sharpe_low == pytest.approx(2 * 1.96 * c.se_iid, rel=0.2)
         assert c.sharpe_low < c.sharpe < c.sharpe_high
         assert c.rssr_low < c.rssr < c.rssr_high
 
@@ -128,7 +128,7 @@ def test_blocks_widen_intervals_under_autocorrelation():
     single, blocks = (rank(found, block=length, replications=600)["A"] for length in (1, None))
     wider = (blocks.sharpe_high - blocks.sharpe_low) / (single.sharpe_high - single.sharpe_low)
     assert wider == pytest.approx(math.sqrt(3), rel=0.2)  # the long-run variance is (1 + ρ)/(1 − ρ) times as large
-    assert blocks.se_hac / blocks.se == pytest.approx(math.sqrt(3), rel=0.2)
+    assert blocks.se / blocks.se_iid == pytest.approx(math.sqrt(3), rel=0.2)
 
 
 def test_the_same_seed_gives_the_same(daily, ranked):
@@ -195,7 +195,7 @@ def test_it_prints_itself_with_scale_and_convention(ranked):
     ("options", "words"),
     [
         ({"L": 0}, "L must be a finite number above 0, got 0"),
-        ({"risk_free": math.nan}, "risk_free must be a finite number, got nan"),
+        ({"annual_risk_free": math.nan}, "annual_risk_free must be a finite number, got nan"),
         ({"by": "mean"}, "by must be one of 'sharpe', 'rssr', got 'mean'"),
         ({"confidence": 95}, "confidence must lie strictly between 0 and 1, got 95"),
         ({"replications": 1}, "replications must be a whole number at least 2, got 1"),
@@ -241,12 +241,12 @@ def test_an_unknown_column(ranked):
 
 
 def test_a_rate_is_annual(daily):
-    annual = rank(daily, risk_free=0.05, replications=50)
+    annual = rank(daily, annual_risk_free=0.05, replications=50)
     per_period = rank(daily, risk_free_per_period=1.05 ** (1 / 252) - 1, replications=50)
     assert annual["good"].sharpe == per_period["good"].sharpe
-    assert annual.risk_free == pytest.approx(0.05)
+    assert annual.annual_risk_free == pytest.approx(0.05)
     with pytest.raises(sb.InvalidInputError, match="not both"):
-        rank(daily, risk_free=0.05, risk_free_per_period=0.001)
+        rank(daily, annual_risk_free=0.05, risk_free_per_period=0.001)
 
 
 def test_trials_that_were_thrown_away(daily):
@@ -257,7 +257,7 @@ def test_trials_that_were_thrown_away(daily):
     expected = largest / math.sqrt(249)
     assert alone.selection.expected_maximum == pytest.approx(expected)
     good = alone["good"]
-    assert good.dsr == pytest.approx(scipy.stats.norm.cdf((good.sharpe - expected) / good.se))
+    assert good.dsr == pytest.approx(scipy.stats.norm.cdf((good.sharpe - expected) / good.se_iid))
     assert (
         "100 (99 not given, assumed to be independent), equivalent to 100 independent ones"
         in alone.settings()["trials"]
@@ -302,11 +302,11 @@ def test_intervals_for_all_columns_and_times_at_once():
     found = sb.rank(sb.read_returns(x, names=["a", "b"], kind="returns", periods_per_year=252), replications=100)
     for k, name in enumerate(("a", "b")):
         alone = sb.confidence_sequence(x[:, k], alpha=0.05, arms=2, autocorrelated=True)
-        assert found[name].annual_watched_low == pytest.approx(alone.low[-1] * math.sqrt(252), rel=1e-9)
-        assert found[name].annual_watched_high == pytest.approx(alone.high[-1] * math.sqrt(252), rel=1e-9)
-        assert found[name].annual_watched_low < found[name].annual_sharpe_low
+        assert found[name].annual_anytime_low == pytest.approx(alone.low[-1] * math.sqrt(252), rel=1e-9)
+        assert found[name].annual_anytime_high == pytest.approx(alone.high[-1] * math.sqrt(252), rel=1e-9)
+        assert found[name].annual_anytime_low < found[name].annual_sharpe_low
     few = sb.rank(sb.read_returns(x[:30], names=["a", "b"], kind="returns", periods_per_year=252), replications=100)
-    assert few["a"].annual_watched_low is None  # too early
+    assert few["a"].annual_anytime_low is None  # too early
 
 
 @pytest.mark.parametrize(("confidence", "alpha"), [(0.95, 0.05), (0.9, 0.1), (0.99, 0.01), (0.8, 0.2)])
@@ -323,3 +323,63 @@ def test_false_discovery_rates_are_those_of_statsmodels():
     p = np.random.default_rng(1).random(20) ** 2
     for method, name in (("bh", "fdr_bh"), ("by", "fdr_by")):
         np.testing.assert_allclose(false_discovery_rates(p, method), multitest.multipletests(p, method=name)[1])
+
+
+# --- the headline ---------------------------------------------------------------------------------------------------
+
+
+def _autoregressive(rho, rows, columns, seed):
+    noise = np.random.default_rng(seed).normal(size=(rows + 50, columns))
+    for t in range(1, len(noise)):
+        noise[t] += rho * noise[t - 1]
+    return 0.01 * noise[50:]
+
+
+def test_the_headline_allows_for_autocorrelation_where_it_is_found():
+    x = np.hstack([_autoregressive(0.6, 480, 1, 1) + 0.004, _autoregressive(0.0, 480, 1, 2) + 0.003])
+    ranking = rank(read_returns(x, names=["smooth", "plain"], kind="returns", periods_per_year=12), replications=200)
+    smooth, plain = ranking["smooth"], ranking["plain"]
+    assert smooth.autocorrelated
+    assert not plain.autocorrelated
+    assert smooth.headline_sharpe == pytest.approx(smooth.annual_sharpe_robust, rel=1e-12)
+    assert smooth.headline_sharpe < 0.8 * smooth.annual_sharpe
+    assert plain.headline_sharpe == pytest.approx(plain.annual_sharpe, rel=1e-12)
+    assert (smooth.psr, smooth.dsr) == (smooth.psr_robust, smooth.dsr_robust)
+    assert (plain.psr, plain.dsr) == (plain.psr_iid, plain.dsr_iid)
+    # the record needed grows as the square of the standard error
+    z = scipy.stats.norm.ppf(0.95)
+    assert smooth.track_record == pytest.approx(1 + 479 * (z * smooth.se / smooth.sharpe) ** 2)
+    assert smooth.track_record > 1.8 * (1 + 479 * (z * smooth.se_iid / smooth.sharpe) ** 2)
+    text = str(ranking)
+    assert f"{smooth.annual_sharpe_robust:.2f}*" in text
+    assert "autocorrelat" in text
+    assert "*" not in str(rank(read_returns(x[:, 1:], names=["plain"], kind="returns", periods_per_year=12)))
+
+
+def test_one_column_is_not_said_to_rank_first():
+    alone = str(rank({"A": _autoregressive(0, 100, 1, 3)[:, 0]}, kind="returns", periods_per_year=12))
+    assert "first" not in alone
+
+
+def test_where_every_mean_is_below_the_hurdle_the_first_line_says_so():
+    """Execution costs in bp: the dearest and riskiest has the largest Sharpe ratio."""
+    generator = np.random.default_rng(1)
+    costs = {"VWAP": (4, 9), "TWAP": (4.6, 8), "IS": (3.6, 14), "POV": (5.5, 25)}
+    table = {name: -generator.normal(mean, sd, 4000) / 1e4 for name, (mean, sd) in costs.items()}
+    ranking = rank(table, kind="returns", periods_per_year=252, replications=100)
+    assert ranking.columns[0].name == "POV"  # what the remark is about
+    assert "below 0" in str(ranking).lstrip().splitlines()[0]
+    # its remedy shows what to compare
+    full = str(rank(table, kind="returns", periods_per_year=252, replications=100, full=True))
+    assert "annualised mean" in full
+    assert "annualised volatility" in full
+    lifted = {name: x + 0.0005 for name, x in table.items()}
+    assert "below" not in str(rank(lifted, kind="returns", periods_per_year=252, replications=100)).splitlines()[0]
+    hurdle = rank(lifted, kind="returns", periods_per_year=252, replications=100, annual_risk_free=0.5)
+    assert "below the hurdle" in str(hurdle).lstrip().splitlines()[0]
+
+
+def test_the_name_of_a_rate_says_what_it_is():
+    """Policies and objectives have a risk_free per round: the same name for an annual rate would be a trap."""
+    with pytest.raises(sb.InvalidInputError, match=r"annual_risk_free=.*risk_free_per_period="):
+        rank({"A": [0.01, 0.02, 0.0] * 20}, kind="returns", periods_per_year=12, risk_free=0.02)

@@ -172,11 +172,11 @@ def test_nothing_is_called_better_without_its_error():
 
 
 def test_what_is_printed(daily):
-    played = sb.replay(daily, ["SF-UCB", "W-TS"], runs=4, cost=0.002, risk_free=0.03)
+    played = sb.replay(daily, ["SF-UCB", "W-TS"], runs=4, cost=0.002, annual_risk_free=0.03)
     words = " ".join(str(played).split())
     ucb = played["SF-UCB"]
     for text in (
-        f"{ucb.annual_sharpe:.1f}", f"{ucb.annual_se_hac:.1f}", f"{ucb.annual_se:.1f}", f"{ucb.annual_difference:+.1f}",
+        f"{ucb.annual_sharpe:.1f}", f"{ucb.annual_se:.1f}", f"{ucb.annual_se_iid:.1f}", f"{ucb.annual_difference:+.1f}",
         "{:.1f} to {:.1f}".format(*ucb.band["annual_sharpe"]), "{:.0%} to {:.0%}".format(*ucb.band["total"]),
         f"{ucb.total:.0%}", f"{ucb.drawdown:.0%}", f"{ucb.annual_turnover:.1f}", f"{ucb.shares['c']:.1%}",
         "252 periods per year", "√252", "0.002 of wealth per switch", "0.03 annual",
@@ -236,7 +236,7 @@ def test_numbers_come_as_plain_data(daily):
         ("SF-UCB", {"feedback": "some"}, "feedback must be one of 'bandit', 'full', got 'some'"),
         ("SF-UCB", {"cost_aware": "yes"}, "cost_aware must be True or False, got 'yes'"),
         (3, {}, r"a policy such as UCBRSSR\(L=0.5\) is needed, got 3"),
-        ("SF-UCB", {"risk_free": math.nan}, "risk_free must be a finite number"),
+        ("SF-UCB", {"annual_risk_free": math.nan}, "annual_risk_free must be a finite number"),
     ],
     ids=lambda value: "",
 )

@@ -95,9 +95,9 @@ BAD_TABLES = {
     "names of a table": ({"A": A}, {"names": ["B"]}, ("names= is for arrays",)),
     "nothing": (None, {}, ("a CSV, Parquet or spreadsheet file, a pandas or polars frame", "got None")),
     "no columns": ({}, {}, ("no column of numbers",)),
-    "levels": (pd.DataFrame({("A", "x"): A}), {}, ("the frame's columns have two levels", "pass field='A'")),
+    "levels": (pd.DataFrame({("A", "x"): A}), {}, ("the columns have two levels", "pass field='A'")),
     "all constant": ({"A": [1, 2, 4, 8]}, {"constant": "drop"}, ("column 'A' does not vary: its return is 1",)),
-    "kind": ({"A": A}, {"kind": "price"}, ("kind must be one of 'prices', 'returns', 'log-returns', got 'price'",)),
+    "kind": ({"A": A}, {"kind": "price"}, ("kind must be one of 'prices', 'returns', 'log-returns'", "got 'price'")),
     "year": ({"A": A}, {"periods_per_year": 0}, ("periods_per_year", "above 0, got 0", "252 for trading days")),
     "missing": ({"A": A}, {"missing": "skip"}, ("missing must be one of 'error', 'drop', 'fill', 'keep', got 'skip'",)),
     "duplicates": ({"A": A}, {"duplicates": "mean"}, ("duplicates must be one of", "'mean'")),
@@ -184,5 +184,5 @@ class TestSeries:
         table = {"date": DATES, "A": FUND_A, "B": FUND_B, "RF": self.rates}
         assert "not both" in suggested(table, risk_free_series="RF", benchmark="A")
         found = prices(table, risk_free_series="RF")
-        with pytest.raises(sb.InvalidInputError, match="leave out risk_free="):
-            sb.rank(found, risk_free=0.02, block=1)
+        with pytest.raises(sb.InvalidInputError, match="leave out annual_risk_free="):
+            sb.rank(found, annual_risk_free=0.02, block=1)

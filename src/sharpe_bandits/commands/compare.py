@@ -14,7 +14,7 @@ def add(compare: argparse.ArgumentParser) -> None:
     compare.add_argument("--against", metavar="COLUMN", help="compare all others with this one (all pairs, or with the "
                          "best if there are many)")  # fmt: skip
     data.add_risk_free(compare)
-    data.add_bootstrap(compare, "model confidence set", replications=1000)
+    data.add_bootstrap(compare, "intervals and the model confidence set", replications=1000)
     compare.add_argument("--out", type=Path, help="folder for comparison.html, .csv and .json")
     compare.set_defaults(do=_compare)
 

@@ -26,11 +26,13 @@ def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     data.add_argument("--kind", choices=get_args(Kind), required=not optional, help="what the numbers are")
     data.add_argument("--periods-per-year", type=float, required=not optional, metavar="N", help="rows per year: 252 "
                       "for trading days, 12 for months")  # fmt: skip
-    data.add_argument("--date", metavar="COLUMN", help="the column of dates (the first, if it holds dates)")
+    data.add_argument("--date", nargs="+", metavar="COLUMN", help="the column of dates (the first, if it holds dates), "
+                      "or those of dates and of times of day")  # fmt: skip
     data.add_argument("--columns", nargs="+", metavar="COLUMN", help="read only these columns")
     scale = data.add_mutually_exclusive_group()
     scale.add_argument("--percent", dest="scale", action="store_const", const=0.01, help="returns are in per cent")
     scale.add_argument("--scale", type=float, metavar="X", help="multiply returns; 1 accepts gains above 100%%")
+    data.add_argument("--capital", type=float, metavar="MONEY", help="what profits and losses are divided by (pnl)")
     data.add_argument("--missing", choices=get_args(Missing), default="error", help="missing values: drop "
                       "the rows; fill with the last known price or a return of 0; or keep them, so that every column "
                       "has its own history")  # fmt: skip
@@ -68,7 +70,7 @@ def add_risk_free(parser: argparse.ArgumentParser) -> None:
     """Add the risk-free rate, annual or per period."""
     rate = parser.add_mutually_exclusive_group()
     rate.add_argument(
-        "--risk-free", type=float, default=0.0, metavar="RATE", help="annual risk-free rate: 0.02 is 2%% (0)"
+        "--annual-risk-free", type=float, default=0.0, metavar="RATE", help="annual risk-free rate: 0.02 is 2%% (0)"
     )
     rate.add_argument("--risk-free-per-period", type=float, metavar="RATE", help="instead: risk-free rate per period")
 
@@ -85,7 +87,7 @@ def add_bootstrap(parser: argparse.ArgumentParser, of: str, replications: int) -
 
 def given(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     """The risk-free rate and the named options, as keyword arguments."""
-    return {name: getattr(options, name) for name in ("risk_free", "risk_free_per_period", *names)}
+    return {name: getattr(options, name) for name in ("annual_risk_free", "risk_free_per_period", *names)}
 
 
 def present(result: Any, folder: Path | None) -> None:

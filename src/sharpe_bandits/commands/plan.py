@@ -34,8 +34,10 @@ def add(plan: argparse.ArgumentParser) -> None:
                       "default those that see one arm at a time get normal rewards with the same moments")  # fmt: skip
     plan.add_argument("--block", type=float, help="mean block length in rows (chosen from the data)")
     plan.add_argument(
-        "--objective", choices=get_args(Criterion), default="rssr", help="criterion of the best arm (rssr)"
+        "--objective", choices=get_args(Criterion), default="sharpe", help="criterion of the best arm (sharpe)"
     )
+    plan.add_argument("--tolerance", type=float, default=0.0, metavar="S", help="any arm whose annualised Sharpe ratio "
+                      "is within this of the best one's is a right choice (0)")  # fmt: skip
     plan.add_argument("--L", type=float, help="regulariser (of RSSR: a tenth of the smallest variance per period)")
     asked = plan.add_mutually_exclusive_group()
     asked.add_argument("--error", type=float, help="accepted probability of a wrong choice (0.05)")
@@ -91,7 +93,7 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
     if sum(ways.values()) != 1:
         given = " together with ".join(way for way, there in ways.items() if there) or "none of them"
         raise InvalidInputError(f"give the arms by one of: {'; '.join(ways)}. Got {given}")
-    goal: dict[str, Any] = {"objective": options.objective, "L": options.L}
+    goal: dict[str, Any] = {"objective": options.objective, "L": options.L, "tolerance": options.tolerance}
     if ways["--table"]:
         _unused(options, "without --table", volatility=None)
         lacking = [f"--{k.replace('_', '-')}" for k in ("kind", "periods_per_year") if getattr(options, k) is None]
@@ -100,7 +102,7 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
         returns = data.read(options)
         return BestArmProblem.from_returns(returns, **data.given(options, "bootstrap", "block"), **goal)
     reading = {name: default for name, default in data.READING.items() if name != "periods_per_year"}
-    reading |= {"kind": None, "risk_free": 0.0, "risk_free_per_period": None, "bootstrap": False, "block": None}
+    reading |= {"kind": None, "annual_risk_free": 0.0, "risk_free_per_period": None, "bootstrap": False, "block": None}
     _unused(options, "with --table", **reading)
     volatility = options.volatility or [VOLATILITY]
     goal["volatility"] = volatility[0] if len(volatility) == 1 else volatility

@@ -23,6 +23,8 @@ def add(rank: argparse.ArgumentParser) -> None:
     rank.add_argument("--trials-sd", type=float, metavar="SD", help="standard deviation of annualised Sharpe ratios "
                       "among all trials (the larger of observed and chance)")  # fmt: skip
     data.add_bootstrap(rank, "intervals", replications=2000)
+    rank.add_argument("--full", action="store_true", help="show all numbers: Sortino, Omega, expected shortfall and "
+                      "others with intervals, standard errors, PSR, RSSR")  # fmt: skip
     rank.add_argument("--out", type=Path, help="folder for ranking.csv, .json, .svg, .png and .html")
     rank.set_defaults(do=_rank)
 
@@ -30,5 +32,5 @@ def add(rank: argparse.ArgumentParser) -> None:
 def _rank(options: argparse.Namespace) -> None:
     from ..returns.ranking import rank
 
-    names = ("L", "by", "trials", "trials_sd", "confidence", "replications", "block", "seed")
+    names = ("L", "by", "trials", "trials_sd", "confidence", "replications", "block", "seed", "full")
     data.present(rank(data.read(options), **data.given(options, *names)), options.out)

@@ -33,6 +33,7 @@ def add(replay: argparse.ArgumentParser) -> None:
     replay.add_argument("--top", type=int, default=1, metavar="M", help="columns held at a time, in equal parts (1)")
     replay.add_argument("--warm-up", type=int, default=0, metavar="ROWS", help="rows that are observed before "
                         "the first decision (0)")  # fmt: skip
+    replay.add_argument("--lag", type=int, default=0, metavar="ROWS", help="rows between a decision and its trade (0)")
     replay.add_argument("--budget", type=int, metavar="ROUNDS", help="rounds in which fixed-budget policies "
                         "explore, before they hold a column (half)")  # fmt: skip
     replay.add_argument("--runs", type=int, default=100, help="runs per policy, each with the columns in another "
@@ -55,7 +56,10 @@ def _replay(options: argparse.Namespace) -> None:
 
     check_libraries()
     returns = data.read(options)
-    names = ("L", "runs", "seed", "cost_aware", "every", "hold", "top", "warm_up", "budget", "paths", "length", "block")
+    names = (
+        "L", "runs", "seed", "cost_aware", "every", "hold", "top", "warm_up", "lag", "budget", "paths", "length",
+        "block",
+    )  # fmt: skip
     feedback: Feedback = "full" if options.full_feedback else "bandit"
     cost = _costs(options, returns.names)
     played = replay(returns, options.policies, feedback=feedback, cost=cost, **data.given(options, *names))

@@ -42,6 +42,8 @@ class Point:
         number of runs, and of those that did not find the best arm
     stage : Stage
         the purpose of the simulation
+    loss : float
+        expected loss: annualised Sharpe ratio of the best arm minus that of the chosen one, averaged over runs
     """
 
     policy: str
@@ -49,6 +51,7 @@ class Point:
     runs: int
     wrong: int
     stage: Stage
+    loss: float
 
     @property
     def error(self) -> Estimate:
@@ -108,6 +111,8 @@ class Plan(Shown):
         everything that was simulated
     seed, runs, max_budget : int
         as given, or the defaults
+    too_small : tuple[str, ...], optional
+        policies that cannot play with any of the given budgets
 
     Examples
     --------
@@ -125,6 +130,7 @@ class Plan(Shown):
     seed: int
     runs: int
     max_budget: int
+    too_small: tuple[str, ...] = ()
 
     def __getitem__(self, policy: str) -> Need:
         for need in self.needs:
@@ -165,6 +171,7 @@ class Plan(Shown):
                 "se": p.error.se,
                 "low": p.error.low,
                 "high": p.error.high,
+                "loss": p.loss,
             }
             for p in self.points
         ]
@@ -183,7 +190,12 @@ class Plan(Shown):
                     "recommended": need.recommended,
                     "rounds": need.rounds and vars(need.rounds),
                     "years": need.rounds and {k: self.years(v) for k, v in vars(need.rounds).items()},
-                    "check": {"budget": need.check.budget, "runs": need.check.runs, **vars(need.check.error)},
+                    "check": {
+                        "budget": need.check.budget,
+                        "runs": need.check.runs,
+                        "loss": need.check.loss,
+                        **vars(need.check.error),
+                    },
                     "agrees": need.agrees,
                 }
                 for need in self.needs

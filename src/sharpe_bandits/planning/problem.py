@@ -21,7 +21,7 @@ from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SequentialHalving, SuccessiveRejects, SuRSR, UniformSampling
 from ..returns.resampling import LEAST_FOR_BLOCKS, block_length, check_block, resampled_rows
 from ..returns.table import table_of
-from ..validation import finite, one_of, positive, true_or_false, whole
+from ..validation import finite, not_negative, one_of, positive, true_or_false, whole
 
 #: What makes an arm best.
 Criterion = Literal["rssr", "sharpe"]
@@ -33,6 +33,11 @@ VOLATILITY, PERIODS = 0.15, 252.0
 MOST_ARMS = 100_000
 #: Remark on every problem whose arms come from a table.
 _ESTIMATES = "Sharpe ratios are estimates from the table; the largest of several tends to be too large."
+#: Remark on problems all of whose Sharpe ratios are negative.
+_LOSING = (
+    "every Sharpe ratio is below 0, where it rewards volatility: of two arms with the same loss the riskier one counts "
+    "as better. Do not choose by it; compare means and volatilities"
+)
 #: Resamples of a table computed at a time.
 _ABREAST = 100
 
@@ -53,6 +58,8 @@ class BestArmProblem:
         what "best" means
     rewards : str
         how rewards are drawn, as text for the headline of a plan
+    tolerance : float, optional
+        largest shortfall of annualised Sharpe ratio at which an arm is still a right choice
     table : numpy.ndarray | None, optional
         (rows, columns) excess returns from which the arms were estimated, if any
     block : float | None, optional
@@ -74,6 +81,7 @@ class BestArmProblem:
     periods_per_year: float
     objective: Objective
     rewards: str
+    tolerance: float = 0.0
     table: np.ndarray | None = None
     block: float | None = None
     notes: tuple[str, ...] = ()
@@ -88,8 +96,9 @@ class BestArmProblem:
         *,
         volatility: float | Sequence[float] = VOLATILITY,
         periods_per_year: float = PERIODS,
-        objective: Criterion = "rssr",
+        objective: Criterion = "sharpe",
         L: float | None = None,
+        tolerance: float = 0.0,
     ) -> BestArmProblem:
         """One arm with an annualised Sharpe ratio of ``best_sharpe``, the others with ``gap`` less."""
         whole("arms", arms, 2, MOST_ARMS)
@@ -97,8 +106,9 @@ class BestArmProblem:
         positive("gap", gap, "it is the difference in annualised Sharpe ratio between the best arm and the others")
         sharpes = [best] + [best - gap] * (arms - 1)
         return cls.from_sharpes(
-            sharpes, volatility=volatility, periods_per_year=periods_per_year, objective=objective, L=L
-        )
+            sharpes, volatility=volatility, periods_per_year=periods_per_year, objective=objective, L=L,
+            tolerance=tolerance,
+        )  # fmt: skip
 
     @classmethod
     def from_sharpes(
@@ -107,12 +117,14 @@ class BestArmProblem:
         *,
         volatility: float | Sequence[float] = VOLATILITY,
         periods_per_year: float = PERIODS,
-        objective: Criterion = "rssr",
+        objective: Criterion = "sharpe",
         L: float | None = None,
+        tolerance: float = 0.0,
     ) -> BestArmProblem:
         """Arms with these annualised Sharpe ratios and volatilities (one volatility for all, or one each).
 
-        Rewards are normal with mean S·v/p and standard deviation v/√p; p is the number of periods per year.
+        Rewards are normal with mean S·v/p and standard deviation v/√p; p is the number of periods per year. Any arm
+        whose annualised Sharpe ratio is within ``tolerance`` of the best one's is a right choice.
         """
         given = numbers("sharpes", sharpes, 1)
         periods = _periods(periods_per_year)
@@ -127,7 +139,9 @@ class BestArmProblem:
         yearly = [positive(f"volatility of arm {k + 1}", v) for k, v in enumerate(volatilities.tolist())]
         arms = [Normal(s * v / periods, v * v / periods) for s, v in zip(given.tolist(), yearly, strict=True)]
         names = [f"arm {k + 1}" for k in range(len(arms))]
-        return cls._of(arms, names, periods, objective, L, "normal rewards, independent over time and between arms")
+        how = "normal rewards, independent over time and between arms"
+        problem = cls._of(arms, names, periods, objective, L, how, tolerance)
+        return replace(problem, remarks=(_LOSING,)) if given.max() < 0 else problem
 
     @classmethod
     def from_returns(
@@ -136,10 +150,11 @@ class BestArmProblem:
         *,
         bootstrap: bool = False,
         block: float | None = None,
-        risk_free: float = 0.0,
+        annual_risk_free: float = 0.0,
         risk_free_per_period: float | None = None,
-        objective: Criterion = "rssr",
+        objective: Criterion = "sharpe",
         L: float | None = None,
+        tolerance: float = 0.0,
         **reading: Any,
     ) -> BestArmProblem:
         """Arms estimated from a table of returns: a column is an arm.
@@ -158,14 +173,16 @@ class BestArmProblem:
         block : float | None, optional
             mean length of blocks in rows, 1 for rows one by one; by default chosen from the data, as in :func:`rank`,
             or 1 if there are too few rows
-        risk_free : float, optional
+        annual_risk_free : float, optional
             annual rate, 0.02 for 2%, subtracted from every return
         risk_free_per_period : float | None, optional
             the rate per period, instead of the annual one
         objective : Criterion, optional
-            "rssr" or "sharpe"
+            "sharpe" or "rssr"
         L : float | None, optional
             regulariser
+        tolerance : float, optional
+            any arm whose annualised Sharpe ratio is within this of the best one's is a right choice
         **reading : Any
             how a table is read; see :func:`read_returns`
         """
@@ -177,7 +194,8 @@ class BestArmProblem:
                 "missing='drop' (--missing drop)"
             )
         periods = _periods(returns.periods_per_year)
-        excess = returns.excess - returns.rate(risk_free, risk_free_per_period)
+        rate = returns.rate(annual_risk_free, risk_free_per_period)
+        excess = returns.excess - rate
         for name, column in zip(returns.names, excess.T, strict=True):
             # rounding leaves a trace of variance in a column of equal numbers
             if len(column) < 2 or not column.std() > 1e-12 * np.abs(column).max():
@@ -196,9 +214,11 @@ class BestArmProblem:
         else:
             arms = [Normal(float(column.mean()), float(column.var(ddof=1))) for column in excess.T]
         problem = cls._of(
-            arms, returns.names, periods, objective, L, _drawn(rows, block, bootstrap), bootstrap and block > 1
-        )
-        return replace(problem, table=excess, block=block, notes=returns.notes, remarks=returns.remarks)
+            arms, returns.names, periods, objective, L, _drawn(rows, block, bootstrap), tolerance,
+            bootstrap and block > 1,
+        )  # fmt: skip
+        return replace(problem, table=excess, block=block, notes=returns.notes,
+                       remarks=(*returns.losses(rate), *returns.remarks))  # fmt: skip
 
     @classmethod
     def _of(
@@ -209,6 +229,7 @@ class BestArmProblem:
         objective: Criterion,
         L: float | None,
         rewards: str,
+        tolerance: float,
         jointly: bool = False,
     ) -> BestArmProblem:
         one_of("objective", objective, get_args(Criterion))
@@ -218,11 +239,17 @@ class BestArmProblem:
             goal = RSSR(usual_regulariser(smallest) if L is None else positive("L", L), signed=True)
         else:
             goal = Sharpe(SHARPE_PART * math.sqrt(smallest) if L is None else positive("L", L))
-        problem = cls(Bandit(arms, names, jointly=jointly), periods, goal, rewards)
+        bandit = Bandit(arms, names, jointly=jointly)
+        problem = cls(bandit, periods, goal, rewards, not_negative("tolerance", tolerance))
         if len(problem.best) == len(arms):
             raise InvalidInputError(
                 f"all {len(arms)} arms have the same {problem.objective_name}, so there is no single best arm; "
                 "give different Sharpe ratios"
+            )
+        if len(problem.right) == len(arms):
+            raise InvalidInputError(
+                f"all {len(arms)} arms are within tolerance={tolerance!r} (--tolerance) of the best, so any choice is "
+                "right; pass a smaller tolerance"
             )
         return problem
 
@@ -266,6 +293,17 @@ class BestArmProblem:
         return tuple(np.flatnonzero(self.objective.gaps(mean, variance)[0] == 0).tolist())
 
     @property
+    def shortfalls(self) -> np.ndarray:
+        """Annualised Sharpe ratio of the best arm minus that of each arm."""
+        return np.asarray(self.sharpes[list(self.best)].max() - self.sharpes)
+
+    @property
+    def right(self) -> tuple[int, ...]:
+        """The arms that are a right choice: the best, and those within the tolerance."""
+        near = np.flatnonzero(self.shortfalls <= self.tolerance + 1e-12) if self.tolerance else ()
+        return tuple(sorted({*self.best, *map(int, near)}))
+
+    @property
     def best_in_words(self) -> str:
         """The best arm with its annualised Sharpe ratio; several if they tie."""
         return self._called(self.best, "Sharpe ratio ")
@@ -292,10 +330,9 @@ class BestArmProblem:
             variances[part] = (squares - means[part] ** 2) * periods / (periods - 1)
         return centre + means, np.maximum(variances, 0.0)
 
-    def wrong(self, periods: int, runs: int, generator: np.random.Generator) -> int:
-        """Number of runs in which the arm that looks best is wrong, with every arm seen for this number of periods."""
-        value = self.objective.value(*self.estimates(periods, runs, generator))
-        return int((~np.isin(value.argmax(axis=1), self.best)).sum())
+    def leaders(self, periods: int, runs: int, generator: np.random.Generator) -> np.ndarray:
+        """The arm that looks best in each run, with every arm seen for this number of periods."""
+        return np.asarray(self.objective.value(*self.estimates(periods, runs, generator)).argmax(axis=1))
 
     def policies(self) -> list[EliminationPolicy]:
         """The default policies: halving, rejects and uniform sampling on the objective."""
@@ -320,6 +357,14 @@ class BestArmProblem:
             f"{self.periods_per_year:g} periods per year. A reward is the return of one period.",
             f"Best is the arm with the largest {self.objective_name} {formula} of mean m and variance v per period, "
             f"L = {goal.L:.4g}. {self._order()}",
+            *(
+                [
+                    f"Any arm with an annualised Sharpe ratio within {self.tolerance:g} of the best one's is a right "
+                    f"choice: {len(self.right)} of the {self.K}."
+                ]
+                if self.tolerance
+                else []
+            ),
             *([_ESTIMATES] if self.table is not None else []),
             "A round is one period, in which only the reward of the chosen arm is seen.",
             *([f"When the table was read: {'; '.join(self.notes)}."] if self.notes else []),
@@ -354,6 +399,8 @@ class BestArmProblem:
             "objective": self.objective.to_dict(),
             "rewards": self.rewards,
             "block": self.block,
+            "tolerance": self.tolerance,
+            "right": [self.names[k] for k in self.right],
             "best": [self.names[k] for k in self.best],
         }
 

@@ -118,8 +118,8 @@ def plan(
         plays.reverse()
     if budget is not None:
         count = ASKED_RUNS if runs is None else whole("runs", runs, 1)
-        _ask(plays, budget, count, least)
-        return Plan(problem, None, (), tuple(points), seed, count, max_budget)
+        too_small = _ask(plays, budget, count)
+        return Plan(problem, None, (), tuple(points), seed, count, max_budget, too_small)
     target = _target(0.05 if error is None else error)
     if max_budget < least:
         raise InvalidInputError(
@@ -198,15 +198,19 @@ class _Play:
     points: list[Point]
 
     def __call__(self, methods: Sequence[Any], budget: int, runs: int, stage: Stage, turn: int = 0) -> list[Point]:
-        counts = self.wrong(methods, budget, runs, (self.seed, STAGES.index(stage), turn, budget))
-        found = [Point(m.name, budget, runs, count, stage) for m, count in zip(methods, counts, strict=True)]
-        self.points += found
-        errors = ", ".join(f"{point.policy} {point.error.mean:.3g}" for point in found)
+        choices = self.choices(methods, budget, runs, (self.seed, STAGES.index(stage), turn, budget))
+        right, shortfalls = self.problem.right, self.problem.shortfalls
+        points = [
+            Point(m.name, budget, runs, int((~np.isin(arms, right)).sum()), stage, float(shortfalls[arms].mean()))
+            for m, arms in zip(methods, choices, strict=True)
+        ]
+        self.points += points
+        errors = ", ".join(f"{point.policy} {point.error.mean:.3g}" for point in points)
         self.say(f"{stage}: {budget:,} rounds, {runs:,} runs; error of {errors}")
-        return found
+        return points
 
-    def wrong(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[int]:
-        """The number of runs in which each method does not find the best arm."""
+    def choices(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[np.ndarray]:
+        """The arm that each method chooses in every run."""
         raise AssertionError(f"{type(self).__name__} plays nothing")
 
     def direct(self, methods: Sequence[Any]) -> bool:
@@ -223,19 +227,18 @@ class _OneAtATime(_Play):
     def direct(self, methods: Sequence[Any]) -> bool:
         return drawn_directly(methods, self.problem.bandit.arms)
 
-    def wrong(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[int]:
+    def choices(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[np.ndarray]:
         if self.direct(methods):
             (mean,), (variance,) = self.problem.bandit.truth(0, 1)
-            found = (
+            return [
                 recommended(policy, mean, variance, budget, runs, np.random.default_rng(entropy)) for policy in methods
-            )
-            return [int((~np.isin(arms, self.problem.best)).sum()) for arms in found]
+            ]
         seed = int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
         study = simulate(
             methods, self.problem.bandit, horizon=budget, runs=runs, seed=seed, executor=self.backend,
             checkpoints=[budget], progress=self.progress,
         )  # fmt: skip
-        return [int(study[policy.name].wrong(self.problem.objective).sum()) for policy in methods]
+        return [study[policy.name].recommended[:, 0] for policy in methods]
 
 
 class _Together(_Play):
@@ -244,22 +247,31 @@ class _Together(_Play):
     def direct(self, methods: Sequence[Any]) -> bool:
         return self.problem.table is None
 
-    def wrong(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[int]:
-        return [self.problem.wrong(budget, runs, np.random.default_rng((*entropy, 1))) for _ in methods]
+    def choices(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[np.ndarray]:
+        return [self.problem.leaders(budget, runs, np.random.default_rng((*entropy, 1))) for _ in methods]
 
 
-def _ask(plays: list[tuple[_Play, list[Any], int]], budget: int | Sequence[int], runs: int, least: int) -> None:
-    """Simulate the errors at these budgets, and a curve up to the largest of them."""
+def _ask(plays: list[tuple[_Play, list[Any], int]], budget: int | Sequence[int], runs: int) -> tuple[str, ...]:
+    """Simulate the errors at these budgets, and a curve up to the largest of them.
+
+    Methods that cannot play with such a budget are left out; the names of those that cannot with any are returned.
+    """
     given = [budget] if isinstance(budget, numbers.Number) or np.ndim(budget) == 0 else list(budget)  # type: ignore[arg-type]
     if not given:
         raise InvalidInputError("there is no budget; pass at least one")
-    budgets = sorted({whole("budget", n, least, LARGEST_HORIZON) for n in given})
+    budgets = sorted({whole("budget", n, LEAST_PERIODS, LARGEST_HORIZON) for n in given})
+    too_small: list[str] = []
     for play, methods, smallest in plays:
+        if budgets[-1] < smallest:
+            too_small += [method.name for method in methods]
+            continue
         for n in (budgets[-1] >> k for k in range(6, 0, -1)):
             if n >= smallest and n not in budgets:
                 play(methods, n, max(1, runs // 8), CURVE)
         for n in budgets:
-            play(methods, n, runs, ASKED)
+            if n >= smallest:
+                play(methods, n, runs, ASKED)
+    return tuple(too_small)
 
 
 def _bracket(play: _Play, methods: list[Any], target: float, runs: int, min_budget: int, max_budget: int) -> None:

@@ -11,12 +11,10 @@ from .needs import EVERY_ARM, Need, Plan, Point
 def title(plan: Plan) -> str:
     """What the plan is about, and the best arm."""
     problem = plan.problem
-    what = (
-        f"Probability of missing the best of {problem.K} arms"
-        if plan.target is None
-        else f"Budget needed to find the best of {problem.K} arms with error probability {plan.target:g}"
-    )
-    return f"{what}: {problem.best_in_words}"
+    what = "Probability of missing" if plan.target is None else "Budget needed to find"
+    near = f" or one within {problem.tolerance:g} of it," if problem.tolerance else ""
+    error = "" if plan.target is None else f" with error probability {plan.target:g}"
+    return f"{what} the best of {problem.K} arms by {problem.objective_name}{near}{error}: {problem.best_in_words}"
 
 
 def assumed(plan: Plan) -> str:
@@ -44,16 +42,18 @@ def answer(plan: Plan) -> str:
 def heads(plan: Plan) -> list[str]:
     """Column heads of :func:`lines`."""
     if plan.target is None:
-        return ["method", "budget", "years", "error", "95% interval", "runs"]
+        return ["method", "budget", "years", "error", "95% interval", "expected loss", "runs"]
     at = f"error is {plan.target:g} at"
-    return ["method", "budget needed", "years", "error with fresh runs", "95% interval", at, "95% interval", "runs"]
+    fresh = ["error with fresh runs", "95% interval", "expected loss"]
+    return ["method", "budget needed", "years", *fresh, at, "95% interval", "runs"]
 
 
 def lines(plan: Plan) -> list[list[str]]:
     """The answer, a line per method, for the screen and the page."""
     if plan.target is None:
         return [
-            [p.policy, f"{p.budget:,}", _years(plan.years(p.budget)), *_error(p), f"{p.runs:,}"] for p in plan.asked
+            [p.policy, f"{p.budget:,}", _years(plan.years(p.budget)), *_error(p), f"{p.loss:.2g}", f"{p.runs:,}"]
+            for p in plan.asked
         ]
     return [_need(plan, need) for need in plan.needs]
 
@@ -63,8 +63,10 @@ def _need(plan: Plan, need: Need) -> list[str]:
     runs = f"{need.check.runs:,}"
     if need.rounds is None:
         over = f"more than {need.check.budget:,}"
-        return [need.policy, over, f"more than {years}", *_error(need.check), "", "", runs]
-    return [need.policy, _budget(need), years, *_error(need.check), *_rounds(need.rounds), runs]
+        return [need.policy, over, f"more than {years}", *_error(need.check), f"{need.check.loss:.2g}", "", "", runs]
+    return [
+        need.policy, _budget(need), years, *_error(need.check), f"{need.check.loss:.2g}", *_rounds(need.rounds), runs,
+    ]  # fmt: skip
 
 
 def _budget(need: Need) -> str:
@@ -106,6 +108,14 @@ def remarks(plan: Plan) -> list[str]:
         f"every period, as with recorded prices, no bandit is needed: that is “{EVERY_ARM}”, where a round is a period."
         f"{independent}"
     )
+    said.append(
+        "Expected loss: the annualised Sharpe ratio of the best arm minus that of the chosen one, on average over runs."
+    )
+    if plan.too_small:
+        said.append(
+            f"The budget is too small for {', '.join(plan.too_small)}, which try every arm at least twice: give a "
+            "larger one, or see every arm in every period."
+        )
     if plan.target is not None:
         said.append(
             "Budget needed: where the upper 95% limit of a probit line through simulated errors reaches the target; "

@@ -13,8 +13,7 @@ _REFERENCES = (
     "Finance 15(5).",
     "P. R. Hansen (2005). A test for superior predictive ability. Journal of Business & Economic Statistics 23(4).",
     "P. R. Hansen, A. Lunde and J. M. Nason (2011). The model confidence set. Econometrica 79(2).",
-    "Y. Benjamini and D. Yekutieli (2001). The control of the false discovery rate in multiple testing under "
-    "dependency. Annals of Statistics 29(4).",
+    "J. P. Romano and M. Wolf (2005). Stepwise multiple testing as formalized data snooping. Econometrica 73(4).",
     "D. H. Bailey, J. M. Borwein, M. López de Prado and Q. J. Zhu (2017). The probability of backtest overfitting. "
     "Journal of Computational Finance 20(4).",
 )

@@ -72,7 +72,7 @@ def figure(ranking: Ranking) -> Figure:
         charts=[charts],
         size=(8.4, 1.1 + 0.27 * min(len(ranking.columns), DRAWN)),
         caption=f"{settings['data']}; {settings['scale']}; annualised: {settings['annualised']}; "
-        f"{'; '.join(f'{what}: {words}' for what, words in ranking.judged().items())}; L = {ranking.L:.4g}",
+        f"{'; '.join(f'{what}: {words}' for what, words in ranking.hurdle_in_words().items())}; L = {ranking.L:.4g}",
         shared="y",
     )
 

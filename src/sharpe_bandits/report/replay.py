@@ -182,7 +182,7 @@ def tear_sheet(replay: Replay, name: str, path: Path, against: str | None) -> No
         after.callback(fonts.setLevel, level)
         fonts.setLevel(logging.ERROR)  # it requests fonts that few machines have, with a warning for each text
         quantstats.reports.html(
-            returns(replay[name]), benchmark=benchmark, rf=replay.risk_free, output=str(path),
+            returns(replay[name]), benchmark=benchmark, rf=replay.annual_risk_free, output=str(path),
             periods_per_year=round(replay.periods_per_year), title=f"{name}, run with the median total return",
         )  # fmt: skip
 

@@ -159,6 +159,27 @@ def _lacking(draft: Draft, gaps: np.ndarray) -> str:
     return "; ".join(words + more)
 
 
+def convert(draft: Draft, scale: float | None, kind: Kind, capital: float | None) -> None:
+    """Turn the numbers of the table into simple returns per period."""
+    if kind == "prices":
+        make_returns(draft)
+    elif kind == "cumulative-returns":
+        draft.values = 1 + draft.values * (scale or 1.0)
+        make_returns(draft)
+        draft.notes.append("made returns from cumulative ones, without the first row")
+    elif kind == "price-relatives":
+        draft.values = draft.values - 1
+        rescale(draft, None, kind)
+        draft.notes.append("made returns from price relatives")
+    elif kind == "pnl":
+        assert capital is not None
+        draft.values = draft.values / capital
+        rescale(draft, 1.0, kind)
+        draft.notes.append(f"divided profits and losses by a capital of {capital:,.10g}")
+    else:
+        rescale(draft, scale, kind)
+
+
 def make_returns(draft: Draft) -> None:
     low = draft.values <= 0
     if low.any():
@@ -199,7 +220,14 @@ def rescale(draft: Draft, scale: float | None, kind: Kind) -> None:
     remedy = "if returns are in per cent, pass scale=0.01 (--percent)" if scale is None else "pass another scale="
     remedy += "; if they are logarithmic, pass kind='log-returns' (--kind log-returns)" if value < -1 else ""
     accept = "" if lost.any() or scale is not None else "; if it is correct, pass scale=1 (--scale 1)"
-    prices = "; if these are prices, pass kind='prices' (--kind prices)" if scale is None else ""
+    prices = ""
+    if kind == "pnl":
+        remedy, accept = "pass a larger capital= (--capital)", ""
+    elif scale is None:
+        prices = (
+            "; if these are prices, pass kind='prices' (--kind prices); if they are profits and losses in money, pass "
+            "kind='pnl' and capital= (--kind pnl --capital)"
+        )
     raise InvalidInputError(f"{draft.where(row, column)}: a return of {value:g} is {what}; {remedy}{accept}{prices}")
 
 

@@ -1,6 +1,9 @@
 """Is one column better than another? Differences of Sharpe ratios, and tests corrected for multiple comparisons.
 
-All comparisons are of Sharpe ratios. The series SR + influence(return) has the Sharpe ratio as its mean, and its
+A difference of two Sharpe ratios is divided by its standard error, and compared with the same statistic of resampled
+blocks of rows, each divided by its own standard error: the studentised bootstrap of Ledoit and Wolf [1]. The largest
+statistic of all pairs, resample by resample, corrects for comparing many pairs, and for looking at the best afterwards
+[4]. The series SR + influence(return) has the Sharpe ratio as its mean, and its
 long-run variance determines the standard error of the estimated Sharpe ratio. The model confidence set and the test for
 superior predictive ability are defined for mean losses; they are applied to the negative of this series.
 
@@ -10,8 +13,9 @@ References
        15(5).
 .. [2] P. R. Hansen (2005). A test for superior predictive ability. J. Business & Economic Statistics 23(4).
 .. [3] P. R. Hansen, A. Lunde and J. M. Nason (2011). The model confidence set. Econometrica 79(2).
-.. [4] Y. Benjamini and D. Yekutieli (2001). The control of the false discovery rate in multiple testing under
-       dependency. Annals of Statistics 29(4).
+.. [4] J. P. Romano and M. Wolf (2005). Stepwise multiple testing as formalized data snooping. Econometrica 73(4).
+.. [5] B. L. Welch (1947). The generalization of "Student's" problem when several different population variances are
+       involved. Biometrika 34.
 """
 
 from __future__ import annotations
@@ -30,43 +34,58 @@ from ..display import Findings, Shown, Table
 from ..errors import InvalidInputError, unknown
 from ..validation import check_keywords, inside, whole
 from . import statistics
-from .ranking import CSCV_BLOCKS, SHOWN, false_discovery_rates
-from .resampling import arch_bootstrap, block_length, check_block, resampled_counts, resampled_moments
+from .options import ANNUAL_OR_PER_PERIOD
+from .pairwise import pairwise_tests
+from .ranking import CSCV_BLOCKS, SHOWN
+from .resampling import arch_bootstrap, block_length, check_block
 from .table import Returns, read_returns, table_of
 
 #: Up to this many columns, all pairs are compared; with more, the best column is compared with every other.
 ALL_PAIRS = 15
+#: Minimum number of rows for p-values of differences to be trusted.
+TRUSTED = 60
 #: Minimum number of rows common to all columns for joint tests.
 LEAST_COMMON = 2 * CSCV_BLOCKS
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The Sharpe ratio of one column minus that of another, over the rows that both have; annualised.
+    """The Sharpe ratio of one column minus that of another; annualised.
 
     Attributes
     ----------
     first, second : str
         the columns
     rows : int
-        number of rows that both have
+        number of rows used: those that both columns have, or if unpaired those of the shorter one
+    paired : bool
+        whether both are compared over the rows that both have; if these are too few, each is evaluated over its own
+        rows, and the two are assumed to be independent
     annual_difference, annual_se : float
         the difference and its standard error, which allows for correlation of the two and for autocorrelation
-    p, p_bootstrap : float
-        two-sided p-values: from that standard error (Ledoit and Wolf), and from the stationary bootstrap
-    fdr : float
-        smallest false discovery rate at which the difference is significant among all differences (Benjamini and
-        Yekutieli's adjusted p-value)
+    annual_low, annual_high : float
+        ends of its interval, from the studentised bootstrap
+    p, p_asymptotic : float
+        two-sided p-values: from the studentised bootstrap (Ledoit and Wolf), and from the normal distribution
+    p_corrected : float
+        p-value corrected for all comparisons: the probability of any statistic as large, if no two columns differ
+    annual_mean_difference, p_mean : float
+        difference of mean returns, and its two-sided p-value (Welch's if unpaired), robust to autocorrelation
     """
 
     first: str
     second: str
     rows: int
+    paired: bool
     annual_difference: float
     annual_se: float
+    annual_low: float
+    annual_high: float
     p: float
-    p_bootstrap: float
-    fdr: float
+    p_asymptotic: float
+    p_corrected: float
+    annual_mean_difference: float
+    p_mean: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,8 +108,14 @@ class Comparison(Shown):
         probability of backtest overfitting, see :func:`statistics.backtest_overfitting`
     common : int
         number of rows that all columns have
-    confidence, replications, block, seed : float and int
-        confidence level of the model confidence set, and settings of the bootstrap
+    confidence : float
+        confidence level of intervals and of the model confidence set
+    replications, seed : int
+        number of resamples, and their seed
+    block : float
+        mean length of blocks of rows for the joint tests
+    rows_of_block : int
+        length of blocks for differences: at least the cube root of the number of rows unless it was given
     remarks : tuple[str, ...]
         possible problems with the returns, each with its remedy
 
@@ -114,6 +139,7 @@ class Comparison(Shown):
     confidence: float
     replications: int
     block: float
+    rows_of_block: int
     seed: int
     risk_free_per_period: float
     remarks: tuple[str, ...]
@@ -129,12 +155,14 @@ class Comparison(Shown):
     def conclusion(self) -> str:
         """Interpretation of the results in a few sentences."""
         level = 1 - self.confidence
-        clear = [d for d in self.differences if d.fdr <= level]
-        text = (
-            f"{len(clear)} of {len(self.differences)} differences of Sharpe ratios are significant at a false "
-            f"discovery rate of {level:.0%}; {sum(d.p <= level for d in self.differences)} without correction for "
-            "multiple testing."
-        )
+        clear = [d for d in self.differences if d.p_corrected <= level]
+        text = self._sentence(self.differences[0])
+        if len(self.differences) > 1:
+            text += (
+                f" {len(clear)} of {len(self.differences)} differences of Sharpe ratios are significant at the "
+                f"{level:.0%} level after correcting for {self._family}; {sum(d.p <= level for d in self.differences)} "
+                "without the correction."
+            )
         if self.confidence_set:
             few = self.included[:SHOWN]
             more = f" and {len(self.included) - SHOWN} more" * (len(self.included) > SHOWN)
@@ -156,6 +184,27 @@ class Comparison(Shown):
             text += f" The probability of backtest overfitting is {self.pbo:.0%}."
         return text
 
+    @property
+    def _family(self) -> str:
+        """The comparisons that p-values are corrected for, in words."""
+        columns = len(self.returns.names)
+        if self.against is not None or columns <= ALL_PAIRS:
+            return f"{len(self.differences):,} comparisons"
+        return f"all {columns * (columns - 1) // 2:,} pairs, since the best column is known only afterwards"
+
+    def _sentence(self, d: Difference) -> str:
+        """A difference in a sentence."""
+        ends = f"{self.confidence:.0%} interval {d.annual_low:z.2f} to {d.annual_high:z.2f}"
+        several = len(self.differences) > 1
+        p = f"p = {self._resampled(d.p)}" + (f", {self._resampled(d.p_corrected)} corrected" if several else "")
+        p = p.replace("= <", "<").replace(", <", ", below ")
+        clear = (d.p_corrected if several else d.p) <= 1 - self.confidence
+        return (
+            f"The annualised Sharpe ratio of {d.first} is {abs(d.annual_difference):.2f} "
+            f"{'above' if d.annual_difference >= 0 else 'below'} that of {d.second} ({ends}; {p}): "
+            f"{'a significant difference' if clear else 'no significant difference'}."
+        )
+
     def settings(self) -> dict[str, str]:
         """The settings that all numbers depend on, in words."""
         return {
@@ -164,22 +213,29 @@ class Comparison(Shown):
             "evaluated": self.returns.hurdle.words
             if self.returns.hurdle
             else f"returns minus {self.risk_free_per_period:.4g} per period",
-            "bootstrap": f"stationary, {self.replications:,} resamples, blocks of {self.block:.3g} rows on average, "
-            f"seed {self.seed}",
-            "common rows": f"{self.common:,} that all columns have; a difference uses the rows that both columns have",
+            "bootstrap": f"{self.replications:,} resamples, seed {self.seed}; differences: studentised, blocks of "
+            f"{self.rows_of_block} rows; joint tests: stationary, blocks of {self.block:.3g} rows on average",
+            "common rows": f"{self.common:,} that all columns have; a difference uses the rows that both columns have"
+            + (" (* too few: each column over its own rows)" if any(not d.paired for d in self.differences) else ""),
             **({"data preparation": "; ".join(self.returns.notes)} if self.returns.notes else {}),
         }
 
     def tables(self, max_rows: int | None = None) -> list[console.Cells]:
         """The tables that are shown, as text; at most ``max_rows`` rows each."""
+        several = len(self.differences) > 1
         pairs = [
             [
-                f"{d.first} − {d.second}", *self._or_dash(d), f"{d.p:.3f}",
-                self._resampled(d.p_bootstrap), f"{d.fdr:.3f}", f"{d.rows:,}",
+                f"{d.first} − {d.second}{'' if d.paired else ' *'}", f"{d.annual_difference:+z.2f}",
+                f"[{d.annual_low:z.2f}, {d.annual_high:z.2f}]", f"{d.annual_se:.2f}", self._resampled(d.p),
+                *([self._resampled(d.p_corrected)] if several else []),
+                f"{d.annual_mean_difference:+z.2%}", f"{d.p_mean:.3f}", f"{d.rows:,}",
             ]
             for d in self.differences[:max_rows]
         ]  # fmt: skip
-        heads = ["", "annualised difference", "s.e.", "p", "p bootstrap", "FDR", "rows"]
+        heads = [
+            "", "annualised difference", f"{self.confidence:.0%} interval", "s.e.", "p",
+            *(["p corrected"] if several else []), "difference of means", "p", "rows",
+        ]  # fmt: skip
         order = sorted(self.confidence_set.items(), key=lambda item: -item[1])
         kept = [
             [name, self._resampled(p), "yes" if name in set(self.included) else "no"] for name, p in order[:max_rows]
@@ -187,13 +243,10 @@ class Comparison(Shown):
         shown: list[console.Cells] = [(heads, pairs)]
         return shown + ([(["", "p", "in the model confidence set"], kept)] if kept else [])
 
-    def _or_dash(self, d: Difference) -> tuple[str, str]:
-        """A difference and its standard error; dashes where the columns share too few rows."""
-        known = not math.isnan(d.annual_difference)
-        return (f"{d.annual_difference:+z.2f}", f"{d.annual_se:.2f}") if known else ("–", "–")
-
     def _resampled(self, p: float) -> str:
         """A bootstrap p-value, rounded to the digits that other seeds would not change."""
+        if p < 2 / (1 + self.replications):  # as small as resamples can show
+            return f"<{max(p, 0.001):.1g}"
         error = max(math.sqrt(p * (1 - p) / self.replications), 1 / self.replications)
         return f"{p:.{console.decimals(error, least=2, most=3 if p < 0.5 else 2)}f}"
 
@@ -205,8 +258,7 @@ class Comparison(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without the returns."""
         words = {key: getattr(self, key) for key in self.__dataclass_fields__ if key != "returns"}
-        pairs = [{key: None if value != value else value for key, value in asdict(d).items()} for d in self.differences]
-        return {**words, "differences": pairs, "summary": self.conclusion}
+        return {**words, "differences": [asdict(d) for d in self.differences], "summary": self.conclusion}
 
     def report(self, folder: str | Path) -> Path:
         """Write ``comparison.html``, ``.csv`` and ``.json``; needs the extra ``report``. Returns the page's path."""
@@ -218,12 +270,12 @@ class Comparison(Shown):
         return Findings(self.remarks, self.tables(SHOWN), self.conclusion, self.settings())
 
 
-@check_keywords(read_returns)
+@check_keywords(read_returns, risk_free=ANNUAL_OR_PER_PERIOD)
 def compare(
     source: Any,
     *,
     against: str | None = None,
-    risk_free: float = 0.0,
+    annual_risk_free: float = 0.0,
     risk_free_per_period: float | None = None,
     confidence: float = 0.95,
     replications: int = 1000,
@@ -241,8 +293,10 @@ def compare(
         the column that all others are compared with; by default all pairs are compared, or, with more than 15 columns,
         the one with the largest Sharpe ratio and every other
     confidence : float, optional
-        confidence level of the model confidence set
-    risk_free, risk_free_per_period, replications, block, seed, **reading : float and float | None and int and Any
+        confidence level of intervals and of the model confidence set
+    annual_risk_free, risk_free_per_period : float and float | None, optional
+        as for :func:`rank`
+    replications, block, seed, **reading : int and float | None and Any
         as for :func:`rank`
 
     Examples
@@ -261,21 +315,27 @@ def compare(
         raise InvalidInputError(f"a comparison needs at least two columns, but there is only {names[0]!r}")
     if against is not None and not (isinstance(against, str) and against in names):
         raise unknown("column", against, names)
-    rate = returns.rate(risk_free, risk_free_per_period)
+    rate = returns.rate(annual_risk_free, risk_free_per_period)
     inside("confidence", confidence)
     whole("replications", replications, 100)
     whole("seed", seed, 0)
     x = returns.excess
-    block = block_length(x, rate) if block is None else check_block(block, len(x))
+    given = block
+    block, rows_of_block = blocks_for_differences(x, rate, block)
+    # blocks of this length leave autocovariances at as many lags, less one
+    lags = None if given is None else rows_of_block - 1
     ratios = statistics.by_column(lambda own: statistics.sharpe(own, rate), x)
-    pairs = _pairs(ratios, None if against is None else names.index(against))
-    found = _differences(x, pairs, rate, block, replications, seed)
-    fdr = false_discovery_rates([row[3] for row in found], "by")
-    root = math.sqrt(returns.periods_per_year)
+    pairs, chosen_afterwards = listed_pairs(ratios, None if against is None else names.index(against))
+    tests = pairwise_tests(x, pairs, rate, rows_of_block, replications, seed, confidence, chosen_afterwards, lags)
+    q = returns.periods_per_year
+    root = math.sqrt(q)
     differences = [
-        Difference(names[i], names[j], rows, root * difference, root * se, p, resampled, float(rate_of_false))
-        for (i, j), (rows, difference, se, p, resampled), rate_of_false in zip(pairs, found, fdr, strict=True)
-    ]
+        Difference(
+            names[i], names[j], t.rows, t.paired, root * t.difference, root * t.se, root * (t.difference - t.half),
+            root * (t.difference + t.half), t.p, t.p_asymptotic, t.p_corrected, q * t.mean_difference, t.p_mean,
+        )
+        for (i, j), t in zip(pairs, tests, strict=True)
+    ]  # fmt: skip
     common = x[~np.isnan(x).any(axis=1)]
     confidence_set, superior, pbo = {}, {}, None
     if len(common) >= LEAST_COMMON:
@@ -283,52 +343,48 @@ def compare(
         how = {"reps": replications, "block_size": max(round(block), 1), "bootstrap": "stationary", "seed": seed}
         confidence_set = _confidence_set(-parts, names, how)
         superior = _superior(-parts, None if against is None else names.index(against), how)
+        # no resample as large is not a probability of 0
+        superior = {kind: (p * replications + 1) / (replications + 1) for kind, p in superior.items()}
         pbo = statistics.backtest_overfitting(common, rate, CSCV_BLOCKS)
+    differences.sort(key=lambda d: (d.p_corrected, d.p, -abs(d.annual_difference)))
+    remarks = (*returns.losses(rate), *_too_short(x), *returns.remarks)
     return Comparison(
-        tuple(sorted(differences, key=lambda d: d.p)), against, confidence_set, superior, pbo, len(common),
-        float(confidence), replications, block, seed, rate, returns.remarks, returns,
+        tuple(differences), against, confidence_set, superior, pbo, len(common), float(confidence), replications, block,
+        rows_of_block, seed, rate, remarks, returns,
     )  # fmt: skip
 
 
-def _pairs(ratios: np.ndarray, against: int | None) -> list[tuple[int, int]]:
-    """Pairs of columns to compare, the larger Sharpe ratio first."""
+def blocks_for_differences(x: np.ndarray, rate: float, block: float | None) -> tuple[float, int]:
+    """Mean length of blocks for joint tests, and length of blocks for differences; the same if it is given.
+
+    Otherwise the latter is at least the cube root of the number of rows: with shorter blocks the standard errors of
+    resamples are less variable than those of the table, and p-values too small (9% below 5% for 60 rows).
+    """
+    if block is not None:
+        return check_block(block, len(x)), max(round(block), 1)
+    mean = block_length(x, rate)
+    return mean, max(round(mean), round(len(x) ** (1 / 3)))
+
+
+def listed_pairs(ratios: np.ndarray, against: int | None) -> tuple[list[tuple[int, int]], bool]:
+    """Pairs of columns to compare, the larger Sharpe ratio first; and whether they were chosen by these ratios."""
     if against is not None:
-        return [(k, against) for k in range(len(ratios)) if k != against]
+        return [(k, against) for k in range(len(ratios)) if k != against], False
     order = np.argsort(-ratios, kind="stable").tolist()
     if len(order) <= ALL_PAIRS:
-        return list(combinations(order, 2))
-    return [(order[0], k) for k in order[1:]]
+        return list(combinations(order, 2)), False
+    return [(order[0], k) for k in order[1:]], True
 
 
-def _differences(
-    x: np.ndarray, pairs: Sequence[tuple[int, int]], rate: float, block: float, replications: int, seed: int
-) -> list[tuple[int, float, float, float, float]]:
-    """Rows, difference, standard error and the two p-values of every pair."""
-    from scipy.special import ndtr
-
-    counts = np.concatenate(list(resampled_counts(len(x), block, replications, seed)))
-    complete = not np.isnan(x).any()
-    drawn = _ratios(x, counts, rate) if complete else np.empty(0)
-    found = []
-    for i, j in pairs:
-        shared = ~np.isnan(x[:, i]) & ~np.isnan(x[:, j])
-        if shared.sum() < 3:
-            found.append((int(shared.sum()), math.nan, math.nan, 1.0, 1.0))
-            continue
-        both = x[shared][:, [i, j]]
-        difference, se = statistics.sharpe_difference(both[:, 0], both[:, 1], rate)
-        of_pair = drawn[:, [i, j]] if complete else _ratios(both, counts[:, shared], rate)
-        resampled = of_pair[:, 0] - of_pair[:, 1]
-        extreme = np.abs(resampled - difference) >= abs(difference)
-        p = 2 * float(ndtr(-abs(difference) / se)) if se > 0 else float(difference == 0)
-        found.append((int(shared.sum()), difference, se, p, float((1 + extreme.sum()) / (1 + replications))))
-    return found
-
-
-def _ratios(x: np.ndarray, counts: np.ndarray, rate: float) -> np.ndarray:
-    means, variances = resampled_moments(x, counts)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((means - rate) / np.sqrt(variances))
+def _too_short(x: np.ndarray) -> tuple[str, ...]:
+    """A remark if there are too few rows for the p-values of differences."""
+    rows = int((~np.isnan(x)).sum(axis=0).min())
+    if rows >= TRUSTED:
+        return ()
+    return (
+        f"{rows} rows are too few for the p-values and intervals of differences, which are too small and too narrow; "
+        f"trust them from {TRUSTED} rows on",
+    )
 
 
 def _confidence_set(losses: np.ndarray, names: Sequence[str], how: dict[str, Any]) -> dict[str, float]:

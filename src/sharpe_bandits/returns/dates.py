@@ -268,4 +268,6 @@ def _parsed(cell: Any) -> datetime.datetime | None:
         text += "-01"
     elif re.fullmatch(r"\d{6}", text):
         text += "01"
+    elif quarter := re.fullmatch(r"(\d{4})[ -]?Q([1-4])", text):
+        text = f"{quarter[1]}-{3 * int(quarter[2]) - 2:02}-01"
     return datetime.datetime.fromisoformat(text)

@@ -94,6 +94,8 @@ class Held:
         share of time in each column
     columns : numpy.ndarray
         (rows, places) columns held in each row, -1 for none; no places if all columns are held
+    weights : numpy.ndarray | None, optional
+        (rows, columns) share of wealth in each column at the beginning of each row; None if one column is held
     """
 
     gross: np.ndarray
@@ -101,6 +103,7 @@ class Held:
     cost: np.ndarray
     shares: np.ndarray
     columns: np.ndarray
+    weights: np.ndarray | None = None
 
     @property
     def net(self) -> np.ndarray:
@@ -125,7 +128,8 @@ def weighted(x: np.ndarray, weights: np.ndarray, costs: np.ndarray, columns: np.
     cost = costs[0] * traded if (costs == costs[0]).all() else moved @ costs / 2
     if columns is None:
         columns = np.empty((len(x), 0), int)
-    return Held((weights * x).sum(axis=1), traded, cost, weights.mean(axis=0), columns)
+    gross, shares = (weights * x).sum(axis=1), weights.mean(axis=0)
+    return Held(gross, traded, cost, shares, columns, weights.astype(np.float32))  # many runs are kept
 
 
 def drifting(targets: np.ndarray, x: np.ndarray, begins: np.ndarray) -> np.ndarray:

@@ -26,7 +26,8 @@ _FEW = 12
 #: Maximum number of rows that are searched for column names.
 _PREAMBLE = 50
 #: Text that looks like a date: 01/02/2020, 2020-1-5, 2-Jan-20, Jan 2, 2020; or like a number: 0,004, 1,234.5, 1.5%.
-_LIKE_A_DATE = re.compile(r"\d+[/.-]\d+[/.-]\d+|\d+[ -][A-Za-z]{3}|[A-Za-z]{3,9}\.? \d")
+_LIKE_A_DATE = re.compile(r"\d+[/.-]\d+[/.-]\d+|\d+[ -][A-Za-z]{3}|[A-Za-z]{3,9}\.?[ -]\d")
+_TIME_OF_DAY = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?")
 _LIKE_A_NUMBER = re.compile(r"[-+(]?[$€£]?\s?\d[\d,. ]*\s?%?\)?")
 
 
@@ -83,7 +84,7 @@ def drafted(
     if unnamed is not None:
         raise InvalidInputError(
             f"column {unnamed + 1} has no name; name it, or choose others with {_named(source, chosen)}"
-            f"{_names_further_down(source, ',', 1)}"
+            f"{_field_below(source) or _names_further_down(source, ',', 1)}"
         )
     named = [source.names[p] for p in [*chosen, *([] if dated is None else [dated])]]
     times = Counter(named if columns is None else source.names)
@@ -105,9 +106,40 @@ def drafted(
         try:
             draft.values[:, number] = _numbers(draft, number, source.columns[position], source.text, written)
         except InvalidInputError as error:
-            hint = _long_form(source, dated, position) or _names_further_down(source, ";", 0)
+            hint = (
+                _with_time(source, dated, position)
+                or _field_below(source)
+                or _long_form(source, dated, position)
+                or _names_further_down(source, ";", 0)
+            )
             raise InvalidInputError(f"{error}{hint}") from None
     return draft
+
+
+def _with_time(source: sources.Source, dated: int | None, position: int) -> str:
+    """Suggests both columns for ``date`` if a column holds times of day."""
+    cells = dates_of.some_of(source.columns[position])
+    if not cells or not all(isinstance(c, str) and _TIME_OF_DAY.fullmatch(c.strip()) for c in cells):
+        return ""
+    day, time = source.names[0 if dated is None else dated], source.names[position]
+    return f"; these are times of day: pass date=[{day!r}, {time!r}] (--date {shlex.join([day, time])})"
+
+
+def time_column(source: sources.Source) -> int | None:
+    """Position of a column that holds times of day, if there is one."""
+    return next((k for k in range(len(source.columns)) if _with_time(source, None, k)), None)
+
+
+def _field_below(source: sources.Source) -> str:
+    """Suggests ``field=`` if the line below the names says which number of an asset a column holds."""
+    if source.skipped is None or len(source.columns) < 2 or len(source.columns[0]) < 3:
+        return ""
+    below, data = _cells(source, 0)[1:], _cells(source, 1)[1:]
+    usual = any(field in below for field in sources.FIELDS)
+    if not all(map(_is_name, below)) or any(map(_is_name, data)) or not (usual or len(set(below)) < len(below)):
+        return ""
+    field = next((usual for usual in sources.FIELDS if usual in below), below[0])
+    return f"; if the line below names the numbers of each asset, pass field={field!r} (--field {shown(field)})"
 
 
 def _two_lines(source: sources.Source, name: str) -> str:
@@ -115,7 +147,9 @@ def _two_lines(source: sources.Source, name: str) -> str:
     firsts = [sources.plain_values(column[:1]) for column in source.columns[1:]]
     names = [first[0] for first in firsts if first]
     if source.index is None and names and all(isinstance(n, str) and not _is_datum(n) for n in names):
-        return f", or pass field={name!r} (--field {shown(name)}) if the line below names the assets"
+        field = next((usual for usual in sources.FIELDS if usual in names), name)
+        which = "assets" if field == name else "numbers of each asset"
+        return f", or pass field={field!r} (--field {shown(field)}) if the line below names the {which}"
     return ""
 
 

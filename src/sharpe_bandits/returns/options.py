@@ -2,8 +2,10 @@
 
 from typing import Literal
 
+#: Why functions for returns take no ``risk_free``: policies and objectives have one, per round.
+ANNUAL_OR_PER_PERIOD = "pass annual_risk_free=, the annual rate (0.02 for 2%), or risk_free_per_period="
 #: What the numbers of a table are.
-Kind = Literal["prices", "returns", "log-returns"]
+Kind = Literal["prices", "returns", "log-returns", "price-relatives", "cumulative-returns", "pnl"]
 #: How missing values are handled.
 Missing = Literal["error", "drop", "fill", "keep"]
 #: How rows with the same date are handled.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from itertools import pairwise
 from typing import Any
 
@@ -14,9 +15,10 @@ import numpy as np
 
 from ..errors import InvalidInputError
 from . import dates as dates_of
-from .draft import Draft
+from .draft import Draft, time_column
 from .options import Kind
 from .sources import Source
+from .statistics import autocorrelation, by_column
 
 #: Values of ``date_format`` by what numeric dates look like.
 _FORMATS = {
@@ -54,8 +56,17 @@ _FAR, _SPLITS = 12.0, (2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 25, 30, 50, 100)
 #: A return looks like a split if its log is within this many robust standard deviations, and within this distance, of
 #: that of a split. Smallest log return of a move that may be a reversed error, and one that is always suspicious.
 _MOVES, _NEAR, _SPIKE, _JUMP = 2.5, 0.03, 0.3, math.log(5)
-#: Minimum number of unchanged rows at either end, and the probability below which they get a remark.
+#: A return this many robust standard deviations from 0 gets a remark in any case.
+_OUTLIER = 40.0
+#: Ratios of splits that monthly or rarer rows hide among other moves, robust standard deviations from which a fall is
+#: examined, largest size of any other move relative to it, and distance from a split if it is beyond ``_FAR``.
+_SMALL_SPLITS, _EXAMINED, _OTHERS, _NEAR_MONTHLY = (1.5, 2, 3, 4, 5, 10), 5.5, 0.6, 0.15
+#: Minimum number of unchanged rows, and the probability below which they get a remark.
 _STILL, _UNLIKELY = 10, 1e-6
+#: Minimum autocorrelation of numbers that look like levels, not changes, and minimum number of rows to tell.
+_LEVELS, _LEAST_LEVELS = 0.9, 20
+#: Annualised mean or volatility beyond which returns are probably in per cent.
+_PERCENT = 2.0
 
 
 def refuse(source: Source, table: Draft, kind: Kind, chosen: bool) -> None:
@@ -76,6 +87,8 @@ def refuse(source: Source, table: Draft, kind: Kind, chosen: bool) -> None:
         _refuse_times(table)
         if kind == "prices":
             _refuse_volumes(table.names)
+            _refuse_twice(table.names)
+    _refuse_dates_without_time(source, table)
     if table.dates is None:
         taken = set(table.names)
         for name, column in zip(source.names, source.columns, strict=True):
@@ -132,6 +145,49 @@ def _refuse_volumes(names: list[str]) -> None:
         raise InvalidInputError(
             f"the columns {', '.join(map(repr, names))} seem to belong to one asset; {remedy} of several assets "
             f"(for this one, only {close!r} or an adjusted close)"
+        )
+
+
+def _refuse_twice(names: list[str]) -> None:
+    """Raise if an asset has a close and an adjusted close."""
+    for name in names:
+        adjusted = re.fullmatch(r"(.*?)adj(?:usted|\.)?[ _.-]*(close.*)", name.strip(), re.IGNORECASE)
+        twin = next((n for n in names if adjusted and n.strip().lower() == (adjusted[1] + adjusted[2]).lower()), None)
+        if twin is not None:
+            kept = [other for other in names if other != twin]
+            raise InvalidInputError(
+                f"columns {twin!r} and {name!r} seem to be of one asset, without and with dividends and splits; pass "
+                f"columns= (--columns) without one of them{_value(kept)}"
+            )
+
+
+def _refuse_dates_without_time(source: Source, table: Draft) -> None:
+    """Raise if dates repeat because times of day are in a column that is not read."""
+    if table.dates is None or len(table.dates) < 2 or not (np.diff(table.dates) == np.timedelta64(0)).any():
+        return
+    time = time_column(source)
+    if time is not None and source.names[time] not in table.names:
+        day = source.names[0 if source.index is None else source.index]
+        raise InvalidInputError(
+            f"dates repeat, and column {source.names[time]!r} holds times of day; pass date=[{day!r}, "
+            f"{source.names[time]!r}] (--date {shlex.join([day, source.names[time]])})"
+        )
+
+
+def refuse_levels(table: Draft, kind: Kind) -> None:
+    """Raise if numbers near 1 are read as returns: price relatives, or the value of an investment of 1."""
+    if kind not in ("returns", "log-returns"):
+        return
+    for number in np.flatnonzero(np.nanmin(table.values, axis=0, initial=np.inf) >= 0.2).tolist():
+        name, own = table.names[number], table.values[~np.isnan(table.values[:, number]), number]
+        if len(own) < 4 or not 0.8 < np.median(own) < 1.25:
+            continue
+        what, read = ("price relatives", "price-relatives")
+        if len(own) >= _LEAST_LEVELS and np.ptp(own) > 0 and autocorrelation(own) > _LEVELS:
+            what, read = ("prices, or the value of an investment of 1", "prices")
+        raise InvalidInputError(
+            f"column {name!r} seems to hold {what}: all values are positive, {np.median(own):.4g} in the middle; pass "
+            f"kind={read!r} (--kind {read})"
         )
 
 
@@ -193,7 +249,9 @@ def _direction(read: list[Any]) -> int | None:
     return 1 if min(steps) >= 0 else -1 if max(steps) <= 0 else 0
 
 
-def remarks(table: Draft, kind: Kind, periods_per_year: float, prices: np.ndarray | None) -> list[str]:
+def remarks(
+    table: Draft, kind: Kind, periods_per_year: float, prices: np.ndarray | None, scale: float | None
+) -> list[str]:
     """Remarks on possible mistakes in a table of returns, each with its remedy.
 
     Parameters
@@ -206,8 +264,12 @@ def remarks(table: Draft, kind: Kind, periods_per_year: float, prices: np.ndarra
         as given
     prices : numpy.ndarray | None
         the prices that the returns were computed from, if any
+    scale : float | None
+        the factor of returns, if given
     """
-    found = _frequency(table, periods_per_year) + _jumps(table) + _still(table)
+    found = _frequency(table, periods_per_year) + _jumps(table, kind, periods_per_year) + _still(table)
+    if kind in ("returns", "log-returns"):
+        found += _like_levels(table) or (_like_percent(table, periods_per_year) if scale is None else [])
     if prices is not None:
         found += _like_volumes(table, prices)
     named = [name for name in table.names if kind == "returns" and _LOGARITHM.search(name)]
@@ -255,7 +317,36 @@ def _logarithms(values: np.ndarray) -> np.ndarray:
         return np.log1p(values)
 
 
-def _jumps(table: Draft) -> list[str]:
+def _like_levels(table: Draft) -> list[str]:
+    """Remarks on columns whose values hardly differ from those before."""
+    if len(table.values) < _LEAST_LEVELS:
+        return []
+    with np.errstate(invalid="ignore"):
+        similar = by_column(autocorrelation, table.values)
+    return [
+        f"values of column {table.names[number]!r} hardly differ from those before (autocorrelation "
+        f"{similar[number]:.2f}), as in cumulative returns; if they are, pass kind='cumulative-returns' (--kind "
+        "cumulative-returns)"
+        for number in np.flatnonzero(similar > _LEVELS)[:3].tolist()
+    ]
+
+
+def _like_percent(table: Draft, periods_per_year: float) -> list[str]:
+    """A remark on returns that would be enormous, unless they are in per cent."""
+    mean = np.nanmean(table.values, axis=0) * periods_per_year
+    volatility = np.nanstd(table.values, axis=0) * math.sqrt(periods_per_year)
+    large = (np.abs(mean) > _PERCENT) | (volatility > _PERCENT)
+    if not large.any():
+        return []
+    first = int(large.argmax())
+    return [
+        f"returns of column {table.names[first]!r} would have an annualised mean of {mean[first]:,.0%} and a "
+        f"volatility of {volatility[first]:,.0%}; if they are in per cent, pass scale=0.01 (--percent), if not, pass "
+        "scale=1 (--scale 1)"
+    ]
+
+
+def _jumps(table: Draft, kind: Kind, periods_per_year: float) -> list[str]:
     """Remarks on wrong prices, unadjusted splits and other implausible returns; the first of each kind."""
     reversed_, split, other = [], [], []  # places (row, column)
     for column in range(len(table.names)):
@@ -263,13 +354,18 @@ def _jumps(table: Draft) -> list[str]:
         size = np.abs(logs)
         moved = size[size > 0]
         robust_sd = 1.4826 * float(np.median(moved)) if len(moved) else math.inf
+        rare = periods_per_year <= 12 and kind == "prices"
+        near = _NEAR_MONTHLY if rare else _NEAR
+        if rare and (row := _hidden_split(logs, robust_sd)) is not None:
+            split.append((row, column))
+            continue
         for row in np.flatnonzero(size > _FAR * robust_sd).tolist():
             place = (row, column)
             if any(_reversed(logs[first : first + 2]) for first in (row - 1, row) if 0 <= first < len(logs) - 1):
                 reversed_.append(place)
-            elif min(abs(size[row] - math.log(k)) for k in _SPLITS) < min(_MOVES * robust_sd, _NEAR):
+            elif min(abs(size[row] - math.log(k)) for k in _SPLITS) < min(_MOVES * robust_sd, near):
                 split.append(place)
-            elif size[row] > _JUMP:
+            elif size[row] > min(_JUMP, _OUTLIER * robust_sd):
                 other.append(place)
     found = []
     for places, words in (
@@ -284,31 +380,46 @@ def _jumps(table: Draft) -> list[str]:
     return found
 
 
+def _hidden_split(logs: np.ndarray, robust_sd: float) -> int | None:
+    """The row of the only large fall, if it is near that of a split; monthly prices move too much for an exact one."""
+    size = np.abs(logs)
+    row = int(np.nanargmax(size))
+    others = np.delete(size, row)
+    if logs[row] >= 0 or not size[row] > _EXAMINED * robust_sd or np.nanmax(others) > _OTHERS * size[row]:
+        return None
+    near = min(abs(size[row] - math.log(ratio)) for ratio in _SMALL_SPLITS)
+    return row if near < 3 * robust_sd else None
+
+
 def _reversed(pair: np.ndarray) -> bool:
     """Whether the first of two moves is large, and the second reverses it."""
     return bool(abs(pair[0]) > _SPIKE and abs(pair[0] + pair[1]) < abs(pair[0]) / 5)
 
 
 def _still(table: Draft) -> list[str]:
-    """Remarks on columns that do not change for many rows at the end, or at the beginning, of their history."""
+    """Remarks on columns that do not change for more rows in a row than their other rows make likely."""
     found = []
     zeros = ((table.values < 1e-14) & (table.values > -1e-14)).sum(axis=0)
     for number in np.flatnonzero(zeros >= _STILL).tolist():
         own = np.flatnonzero(~np.isnan(table.values[:, number]))
         zero = np.abs(table.values[own, number]) < 1e-14
         rows = len(own)
-        for end, when, way in (("last", "since", zero[::-1]), ("first", "until", zero)):
-            if rows < 2 * _STILL or not way[:_STILL].all():
-                continue
-            length = rows if way.all() else int(np.argmin(way))
-            others = int(zero.sum()) - length
-            if (others / max(rows - length, 1)) ** length > _UNLIKELY:
-                continue
-            place = table.where(int(own[rows - length if when == "since" else length - 1]))
-            found.append(
-                f"column {table.names[number]!r} does not change in its {end} {length:,} rows, {when} {place}: was it "
-                "traded then? Shorten the table, or leave the column out with columns= (--columns)"
-            )
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], zero.astype(int), [0]])))
+        lengths = edges[1::2] - edges[::2]
+        longest = int(lengths.argmax())
+        begin, length = int(edges[2 * longest]), int(lengths[longest])
+        others = int(zero.sum()) - length
+        if rows < 2 * _STILL or length < _STILL or rows * (others / max(rows - length, 1)) ** length > _UNLIKELY:
+            continue
+        first, last = (table.where(int(own[row])) for row in (begin, begin + length - 1))
+        if begin + length == rows:
+            which = f"its last {length:,} rows, since {first}"
+        else:
+            which = f"its first {length:,} rows, until {last}" if begin == 0 else f"{length:,} rows, {first} to {last}"
+        found.append(
+            f"column {table.names[number]!r} does not change in {which}: was it traded then? Shorten the table, or "
+            "leave the column out with columns= (--columns)"
+        )
     return found[:3] + ([f"{len(found) - 3} more columns do not change for many rows"] if len(found) > 3 else [])
 
 

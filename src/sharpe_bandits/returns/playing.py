@@ -57,8 +57,8 @@ class Player:
         compounded return from the first to the last row
     annual_mean, annual_volatility : float
         mean of its returns times the periods per year, and volatility times their root
-    sharpe, se, se_hac : float
-        Sharpe ratio per period, and its standard errors for independent returns and robust to autocorrelation (HAC);
+    sharpe, se, se_iid : float
+        Sharpe ratio per period, and its standard errors, robust to autocorrelation (HAC) and for independent returns;
         ``annual_...``: times the root of the periods per year. The standard errors are those of a single run
     annual_difference, annual_difference_se : float
         annualised Sharpe ratio minus that of equal weight, and the standard error of this difference, which allows for
@@ -88,10 +88,10 @@ class Player:
     annual_volatility: float
     sharpe: float
     se: float
-    se_hac: float
+    se_iid: float
     annual_sharpe: float
+    annual_se_iid: float
     annual_se: float
-    annual_se_hac: float
     annual_difference: float
     annual_difference_se: float
     drawdown: float
@@ -119,8 +119,8 @@ class Player:
 
 #: Numeric attributes of a player.
 NUMBERS = (
-    "total", "annual_mean", "annual_volatility", "sharpe", "se", "se_hac", "annual_sharpe", "annual_se",
-    "annual_se_hac", "annual_difference", "annual_difference_se", "drawdown", "turnover", "annual_turnover",
+    "total", "annual_mean", "annual_volatility", "sharpe", "se", "se_iid", "annual_sharpe", "annual_se_iid",
+    "annual_se", "annual_difference", "annual_difference_se", "drawdown", "turnover", "annual_turnover",
 )  # fmt: skip
 
 
@@ -129,7 +129,7 @@ class _TablePaths(Environment):
 
     Attributes
     ----------
-    values, judged : numpy.ndarray
+    values, active : numpy.ndarray
         (rows, columns) returns, and returns minus the hurdle, which policies learn from; NaN before the first and after
         the last return of a column
     seed : int
@@ -153,8 +153,8 @@ class _TablePaths(Environment):
     def __init__(
         self, returns: Returns, seed: int, length: int, block: float | None, every: Any = 1, warm: int = 0
     ) -> None:
-        self.values = _within_histories(returns.values)
-        self.judged = self.values if returns.hurdle is None else self.values - returns.hurdle.values[:, None]
+        self.values = _within_histories(returns)
+        self.active = self.values if returns.hurdle is None else self.values - returns.hurdle.values[:, None]
         self.seed, self.length, self.block = seed, length, block
         self.K = self.values.shape[1]
         self.varied = length < len(self.values) or block is not None
@@ -170,7 +170,7 @@ class _TablePaths(Environment):
 
     @property
     def lowest(self) -> float:
-        return float(np.nanmin(self.judged))
+        return float(np.nanmin(self.active))
 
     @property
     def rounds(self) -> int:
@@ -180,7 +180,7 @@ class _TablePaths(Environment):
     @property
     def recorded(self) -> np.ndarray:
         """Rewards of the rounds of the recorded rows."""
-        return compounded(self.judged[: self.length], self.begins)
+        return compounded(self.active[: self.length], self.begins)
 
     def drawn(self, run: int) -> tuple[np.ndarray, np.ndarray]:
         """The rows and the order of columns of a run."""
@@ -200,19 +200,32 @@ class _TablePaths(Environment):
         rows = []
         for run in range(first, first + runs):
             at, order = self.drawn(run)
-            x = compounded(self.judged[at], self.begins)
+            x = compounded(self.active[at], self.begins)
             rows.append([Draws(TAPE, size=len(x), pool=np.ascontiguousarray(x[:, k])) for k in order])
         return stack(rows)
 
 
-def _within_histories(x: np.ndarray) -> np.ndarray:
-    """Returns with gaps between the first and the last return of a column set to 0."""
+def _within_histories(returns: Returns) -> np.ndarray:
+    """Returns with gaps between the first and the last return of a column set to 0, if the next one spans the gap.
+
+    Only returns made from prices span gaps. What else was not observed cannot be replayed.
+    """
+    x = returns.values
     gaps = np.isnan(x)
     if not gaps.any():
         return x
     begun = np.logical_or.accumulate(~gaps, axis=0)
     ended = ~np.logical_or.accumulate(~gaps[::-1], axis=0)[::-1]
-    return np.where(gaps & begun & ~ended, 0.0, x)
+    within = gaps & begun & ~ended
+    if within.any() and returns.kind not in ("prices", "cumulative-returns"):
+        column = int(within.sum(axis=0).argmax())
+        raise InvalidInputError(
+            f"column {returns.names[column]!r} has no return in {within[:, column].sum():,} of {len(x):,} rows between "
+            "its first and its last, and what was not observed cannot be replayed; read the table with missing='drop' "
+            "(--missing drop) to use the rows that all columns have, or with missing='fill' (--missing fill) if these "
+            "returns were 0. Columns that are seen one at a time can be compared (compare), not replayed"
+        )
+    return np.where(within, 0.0, x)
 
 
 def paths_through(
@@ -240,7 +253,7 @@ def paths_through(
 
 
 @dataclass(frozen=True, eq=False)
-class Judge:
+class Evaluator:
     """Measures players: the returns, the paths through them, the risk-free rate and the costs."""
 
     returns: Returns
@@ -253,7 +266,7 @@ class Judge:
         """First row of each decision period, counted from the end of the warm-up."""
         return self.paths.begins[self.paths.warm_rounds :] - self.paths.warm
 
-    def judged(self, run: int, net: np.ndarray) -> np.ndarray:
+    def active_returns(self, run: int, net: np.ndarray) -> np.ndarray:
         """Net returns minus the hurdle of their rows, if there is one."""
         if self.returns.hurdle is None:
             return net
@@ -265,7 +278,7 @@ class Judge:
 
     @cached_property
     def _equal(self) -> Callable[[int], np.ndarray]:
-        return lru_cache(maxsize=None)(lambda run: self.judged(run, self.equal_weight(run).net))
+        return lru_cache(maxsize=None)(lambda run: self.active_returns(run, self.equal_weight(run).net))
 
     def equal_weight(self, run: int) -> Held:
         """Holdings of all available columns in equal parts."""
@@ -280,14 +293,14 @@ class Judge:
         """All numbers of a player in a run, from its holdings, and its wealth after every row."""
         q, rate = self.returns.periods_per_year, self.rate
         net = held.net
-        judged = self.judged(run, net)
+        active = self.active_returns(run, net)
         if np.ptp(net) <= CONSTANT:
             raise InvalidInputError(f"the returns of {name} do not vary, so it has no Sharpe ratio; give more rows")
         wealth = statistics.wealth(net)
-        difference, difference_se = statistics.sharpe_difference(judged, self.equal(run), rate)
+        difference, difference_se = statistics.sharpe_difference(active, self.equal(run), rate)
         ratios = {
-            "sharpe": statistics.sharpe(judged, rate), "se": statistics.sharpe_se(judged, rate),
-            "se_hac": statistics.sharpe_se_hac(judged, rate), "difference": difference, "difference_se": difference_se,
+            "sharpe": statistics.sharpe(active, rate), "se_iid": statistics.sharpe_se_iid(active, rate),
+            "se": statistics.sharpe_se_hac(active, rate), "difference": difference, "difference_se": difference_se,
         }  # fmt: skip
         turnover = float(held.traded.mean())
         numbers = {
@@ -317,17 +330,21 @@ class Judge:
         )  # fmt: skip
 
 
-def held_by(policy: Policy, table: Judge, holding: Holding, full: bool, runs: int) -> Player:
-    """Play a policy with several columns, a minimum holding period, unequal histories, a warm-up or known costs."""
+def held_by(policy: Policy, table: Evaluator, holding: Holding, full: bool, runs: int, late: int = 0) -> Player:
+    """Play a policy with several columns, a minimum holding period, unequal histories, a warm-up or known costs.
+
+    Holdings follow decisions ``late`` rounds later, which is right only if all returns are seen whatever is held.
+    """
     paths = table.paths
     begins, rounds = table.begins, np.arange(paths.rounds - paths.warm_rounds)
     held, top = [], holding.places
     for run in range(runs):
         rows, order = paths.drawn(run)
-        rewards = compounded(paths.judged[rows], paths.begins)[:, order]
+        rewards = compounded(paths.active[rows], paths.begins)[:, order]
         terms = holding._replace(costs=table.costs[order])
         found = family_of(policy).hold(policy, rewards, terms, full, paths.seed, run)
-        found = np.where(found < 0, -1, order[found])[paths.warm_rounds :]
+        found = np.where(found < 0, -1, order[found])
+        found = np.concatenate([np.full((late, top), -1), found[: len(found) - late]])[paths.warm_rounds :]
         x = np.nan_to_num(paths.played(run))
         of_rows = found[np.repeat(rounds, np.diff([*begins, len(x)]))]
         if top == 1 and (of_rows >= 0).all():
@@ -338,15 +355,16 @@ def held_by(policy: Policy, table: Judge, holding: Holding, full: bool, runs: in
             targets[rounds, found[:, place]] += 1 / top
         cash = np.hstack([x, np.zeros((len(x), 1))])
         own = weighted(cash, drifting(targets, cash, begins), np.append(table.costs, 0.0), of_rows)
-        held.append(replace(own, shares=own.shares[:-1]))
+        held.append(replace(own, shares=own.shares[:-1], weights=None if own.weights is None else own.weights[:, :-1]))
     return table.player(policy.name, "policy", policy.in_words(), held)
 
 
-def play(policy: Policy, table: Judge, feedback: Feedback, runs: int, budget: int) -> Player:
+def play(policy: Policy, table: Evaluator, feedback: Feedback, runs: int, budget: int, late: int = 0) -> Player:
+    """Play a policy that holds one column; rewards reach it ``late`` rounds after they are earned."""
     paths, names = table.paths, table.returns.names
     explores = policy.has_fixed_budget
     horizon = budget if explores else paths.rounds
-    spec = Spec(policy, paths, horizon, runs, paths.seed, (horizon,), feedback=feedback)
+    spec = Spec(policy, paths, horizon, runs, paths.seed, (horizon,), feedback=feedback, delay=late)
     prepare(spec)
     held, explored, found = [], 0, np.zeros(len(names), int)
     in_round = np.repeat(np.arange(paths.rounds), np.diff([*paths.begins, paths.length]))
@@ -373,11 +391,11 @@ def play(policy: Policy, table: Judge, feedback: Feedback, runs: int, budget: in
     return table.player(policy.name, "policy", rule, held)
 
 
-def benchmarks(table: Judge, runs: int, top: int) -> tuple[list[Player], list[str]]:
+def benchmarks(table: Evaluator, runs: int, top: int, lag: int = 0) -> tuple[list[Player], list[str]]:
     """Benchmarks that need no policy, and remarks on those that could not be played."""
     names, paths = table.returns.names, table.paths
     drawn = [paths.played(run) for run in range(runs)]
-    seen = [paths.judged[paths.drawn(run)[0]] for run in range(runs)]  # the warm-up included
+    seen = [paths.active[paths.drawn(run)[0]] for run in range(runs)]  # the warm-up included
     whole_history = [k for k in range(len(names)) if not np.isnan(drawn[0][:, k]).any()]
     when = "row" if paths.rounds == paths.length else "decision"
     held = {
@@ -399,8 +417,10 @@ def benchmarks(table: Judge, runs: int, top: int) -> tuple[list[Player], list[st
     else:
         remarks.append("no column has a return in every row, so that none can be called best in hindsight")
     led = []
-    for x, judged in zip(drawn, seen, strict=True):
-        targets = follow_the_leader(judged, table.rate, top)[paths.warm :][table.begins]
+    for x, active in zip(drawn, seen, strict=True):
+        targets = follow_the_leader(active, table.rate, top)
+        targets = np.concatenate([np.repeat(targets[:1], lag, axis=0), targets[: len(targets) - lag]])
+        targets = targets[paths.warm :][table.begins]
         filled = np.nan_to_num(x)
         ranked = np.argsort(-targets, axis=1, kind="stable")[:, :top]
         ranked[(targets > 0).sum(axis=1) > top] = ALL

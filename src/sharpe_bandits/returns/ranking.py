@@ -6,7 +6,7 @@ Intervals come from the stationary bootstrap of all columns jointly (:mod:`.resa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -19,10 +19,12 @@ from ..display import Findings, Shown, Table
 from ..errors import InvalidInputError, unknown
 from ..metrics import wilson
 from ..objectives import RSSR, usual_regulariser
-from ..validation import check_keywords, complement, inside, one_of, positive, whole
+from ..validation import check_keywords, complement, inside, one_of, positive, true_or_false, whole
 from . import dates as dates_of
 from . import statistics
-from .options import Kind
+from .draft import counted
+from .measures import Measure, measures
+from .options import ANNUAL_OR_PER_PERIOD, Kind
 from .resampling import block_length, check_block, resampled_counts, resampled_moments
 from .table import Returns, read_returns, table_of
 
@@ -32,6 +34,12 @@ RankedBy = Literal["sharpe", "rssr"]
 SHOWN, CSCV_BLOCKS = 30, 16
 #: Largest accepted standard deviation of annualised Sharpe ratios.
 LARGEST_SHARPE = 1000
+#: Heads of measures in a full table, with their names and formats.
+MEASURES = {
+    "Sortino": ("sortino", "z.2f"), "Omega": ("omega", ".2f"), "Calmar": ("calmar", "z.2f"),
+    "expected shortfall 5%": ("expected_shortfall", ".2%"), "skewness": ("skewness", "z.2f"),
+    "kurtosis": ("kurtosis", ".1f"), "autocorrelation": ("autocorrelation", "+z.2f"),
+}  # fmt: skip
 #: A resample does not vary if its variance is at most this fraction of the column's.
 _FLAT = 1e-12
 
@@ -50,32 +58,38 @@ class Ranked:
         largest loss from a peak of compounded wealth
     sharpe, sharpe_low, sharpe_high : float
         Sharpe ratio and its bootstrap interval; ``annual_...``: times the root of the periods per year
-    annual_watched_low, annual_watched_high : float | None
+    annual_anytime_low, annual_anytime_high : float | None
         interval for the annualised Sharpe ratio that holds jointly for all columns and at all times, so that a growing
         table may be evaluated repeatedly (:mod:`sharpe_bandits.confidence_sequences`, allowing for autocorrelation);
         None if it is too early
     heavy_tailed : bool
         whether the kurtosis is so large that the nominal coverage of that interval is not reached
-    annual_sharpe_lo : float
+    annual_sharpe_robust : float
         annualised Sharpe ratio that allows for autocorrelation (Lo's)
-    se, se_hac : float
-        standard errors of the Sharpe ratio: for independent returns, and robust to autocorrelation (HAC)
+    autocorrelation, autocorrelation_p, autocorrelated : float and bool
+        autocorrelation from one row to the next, p-value of the hypothesis that there is none at any lag (Escanciano
+        and Lobato's test), and whether that is rejected at the 5% level
+    headline_sharpe, headline_low, headline_high : float
+        annualised Sharpe ratio and its interval: allowing for autocorrelation if it was found, otherwise the usual one
+    se, se_iid : float
+        standard errors of the Sharpe ratio: robust to autocorrelation (HAC), and for independent returns
     rssr, rssr_low, rssr_high : float
         signed RSSR and its bootstrap interval
-    psr : float
-        probabilistic Sharpe ratio, the confidence that the Sharpe ratio is above 0
-    dsr : float
-        deflated Sharpe ratio: the PSR corrected for the number of trials
-    psr_hac, dsr_hac : float
-        the same, robust to autocorrelation: with ``se_hac`` instead of ``se``
+    psr, dsr : float
+        probabilistic Sharpe ratio, the confidence that the Sharpe ratio is above 0, and deflated Sharpe ratio, the same
+        corrected for the number of trials: robust to autocorrelation if it was found, otherwise as published
+    psr_iid, dsr_iid, psr_robust, dsr_robust : float
+        both as published, by ``se_iid``; and robust to autocorrelation, by ``se``
     fdr : float
         smallest false discovery rate at which the column counts among those with a Sharpe ratio above 0 (Benjamini and
-        Hochberg's adjusted p-value of 1 - psr_hac)
+        Hochberg's adjusted p-value of 1 - psr_robust)
     track_record, more_years : float | None
-        number of returns needed for a PSR of ``confidence`` if the Sharpe ratio stays the same, and number of years
-        still missing; None if the Sharpe ratio is not above 0
+        number of returns needed for ``psr`` to reach ``confidence`` if the Sharpe ratio stays the same, and number of
+        years still missing; None if the Sharpe ratio is not above 0
     best, best_low, best_high : float
         share of resamples in which the column ranks first, and its Wilson interval
+    measures : dict[str, Measure]
+        Sortino ratio, Omega, expected shortfall and others, with their intervals, by name; empty unless ``full``
     """
 
     name: str
@@ -89,29 +103,45 @@ class Ranked:
     sharpe_low: float
     sharpe_high: float
     se: float
-    se_hac: float
+    se_iid: float
     annual_sharpe: float
     annual_sharpe_low: float
     annual_sharpe_high: float
-    annual_watched_low: float | None
-    annual_watched_high: float | None
+    annual_anytime_low: float | None
+    annual_anytime_high: float | None
     heavy_tailed: bool
-    annual_sharpe_lo: float
+    annual_sharpe_robust: float
     annual_se: float
-    annual_se_hac: float
+    annual_se_iid: float
+    autocorrelation: float
+    autocorrelation_p: float
+    autocorrelated: bool
+    headline_sharpe: float
+    headline_low: float
+    headline_high: float
     rssr: float
     rssr_low: float
     rssr_high: float
     psr: float
     dsr: float
-    psr_hac: float
-    dsr_hac: float
+    psr_iid: float
+    dsr_iid: float
+    psr_robust: float
+    dsr_robust: float
     fdr: float
     track_record: float | None
     more_years: float | None
     best: float
     best_low: float
     best_high: float
+    measures: dict[str, Measure]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every number by name; the ends of intervals of measures as ``sortino_low``, ``sortino_high``."""
+        numbers = asdict(self)
+        for name, (value, low, high) in numbers.pop("measures").items():
+            numbers |= {name: value} if low is None else {name: value, f"{name}_low": low, f"{name}_high": high}
+        return {key: None if value in (math.inf, -math.inf) else value for key, value in numbers.items()}
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,7 +156,7 @@ class Ranking(Shown):
         criterion, "sharpe" or "rssr"
     L : float
         regulariser of RSSR, in the unit of variance per period
-    risk_free, risk_free_per_period : float
+    annual_risk_free, risk_free_per_period : float
         annual rate, and the rate per period that compounds to it
     confidence : float
         confidence level of the intervals
@@ -141,7 +171,9 @@ class Ranking(Shown):
     leader : Leader | None
         the column that leads over the rows that all columns have, whether it is probably best by a time-uniform test
         (so that a growing table may be evaluated repeatedly), and since which date or row; None for a single column
-    returns : Returns, optional
+    full : bool
+        whether all measures are shown and have intervals
+    returns : Returns
         what was ranked
     sharpe_error, rssr_error : float
         largest Monte Carlo standard errors of the ends of the intervals
@@ -162,7 +194,7 @@ class Ranking(Shown):
     columns: tuple[Ranked, ...]
     by: RankedBy
     L: float
-    risk_free: float
+    annual_risk_free: float
     risk_free_per_period: float
     confidence: float
     replications: int
@@ -180,6 +212,7 @@ class Ranking(Shown):
     remarks: tuple[str, ...]
     pbo: float | None
     leader: Leader | None
+    full: bool
     returns: Returns = field(repr=False)
 
     def __getitem__(self, name: str) -> Ranked:
@@ -204,20 +237,39 @@ class Ranking(Shown):
         """Interpretation of the results in a few sentences."""
         first = self.columns[0]
         what = "Sharpe ratio" if self.by == "sharpe" else "RSSR"
-        text = f"{first.name} has the largest {what}, and ranks first in {first.best:.0%} of the resamples."
-        if self.trials > 1:
+        text = ""
+        if len(self.columns) > 1:
+            text = f"{first.name} has the largest {what}, and ranks first in {first.best:.0%} of the resamples. "
+        text += f"The annualised Sharpe ratio of {first.name} is {first.headline_sharpe:z.2f}"
+        if first.autocorrelated:
             text += (
-                f" Its annualised Sharpe ratio is {first.annual_sharpe:z.2f}; the expected maximum of {self.trials} "
-                f"trials without skill is {self.annual_expected_maximum:.2f}. The confidence that its true Sharpe "
-                f"ratio is above 0 is {_confidence(first.dsr)} after correcting for {self.trials} trials (deflated "
-                f"Sharpe ratio), and {_confidence(first.psr)} without the correction (probabilistic Sharpe ratio)."
+                f", allowing for autocorrelation, which was found ({_p_value(first.autocorrelation_p)}; "
+                f"{first.annual_sharpe:z.2f} without)"
+            )
+        if self.trials > 1:
+            scale = first.headline_sharpe / first.annual_sharpe if first.annual_sharpe else 1.0
+            text += (
+                f"; the expected maximum of {self.trials} trials without skill is "
+                f"{scale * self.annual_expected_maximum:.2f}. The confidence that its true Sharpe ratio is above 0 is "
+                f"{_confidence(first.dsr)} after correcting for {self.trials} trials (deflated Sharpe ratio), and "
+                f"{_confidence(first.psr)} without the correction (probabilistic Sharpe ratio)"
             )
         else:
-            text += f" The confidence that its true Sharpe ratio is above 0 is {_confidence(first.psr)}."
+            text += f". The confidence that its true Sharpe ratio is above 0 is {_confidence(first.psr)}"
+        text += "; both allow for autocorrelation." if first.autocorrelated and self.trials > 1 else "."
+        robust = max(self.columns, key=lambda column: column.headline_sharpe)
+        if self.by == "sharpe" and robust.headline_sharpe > first.headline_sharpe:
+            text += f" Allowing for autocorrelation, {robust.name} has a larger one: {robust.headline_sharpe:z.2f}."
         if self.pbo is not None:
             text += (
                 f" The probability of backtest overfitting is {self.pbo:.0%}: the share of splits of the rows into two "
                 "halves in which the best column of one half is below the median in the other."
+            )
+        found = sum(column.autocorrelated for column in self.columns)
+        if found:
+            text += (
+                f" * marks the {counted(found, 'column')} whose returns are autocorrelated: Sharpe ratio (Lo's), "
+                f"{'DSR' if self.trials > 1 else 'PSR'} and the record needed allow for it."
             )
         return text
 
@@ -228,7 +280,7 @@ class Ranking(Shown):
             "data": self.span + (", made from prices" if self.kind == "prices" else ""),
             "scale": self.convention,
             "annualised": f"mean × {q:g}, volatility and Sharpe ratio × √{q:g}; RSSR is per period",
-            **self.judged(),
+            **self.hurdle_in_words(),
             "RSSR": f"signed, L = {self.L:.4g} (variance per period)",
             "intervals": f"{100 * self.confidence:g}%, stationary bootstrap: {self.replications:,} resamples, blocks "
             f"of {self.block:.3g} rows on average, seed {self.seed}",
@@ -236,11 +288,11 @@ class Ranking(Shown):
             **({"data preparation": "; ".join(self.notes)} if self.notes else {}),
         }
 
-    def judged(self) -> dict[str, str]:
+    def hurdle_in_words(self) -> dict[str, str]:
         """What is subtracted from returns, in words."""
         if self.returns.hurdle is not None:
             return {"evaluated": self.returns.hurdle.words}
-        return {"risk-free rate": f"{self.risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"}
+        return {"risk-free rate": f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"}
 
     def _trials(self) -> str:
         """The trials that the deflated Sharpe ratio corrects for, in words."""
@@ -265,62 +317,96 @@ class Ranking(Shown):
             f"({source})"
         )
 
-    def tables(self, max_rows: int | None = None) -> list[console.Cells]:
-        """Tables of ratios, their significance, and everything else, as text; at most ``max_rows`` rows each."""
-        interval = f"{100 * self.confidence:g}% interval"
-        hurdle = self.returns.hurdle
-        what = "" if hurdle is None else "active " if hurdle.kind == "benchmark" else "excess "
+    def tables(self, max_rows: int | None = None, full: bool = True) -> list[console.Cells]:
+        """Tables as text, at most ``max_rows`` rows each: the numbers that decide, and with ``full`` all others."""
         shown = self.columns[:max_rows]
+        decisive = self._decisive(shown)
+        return [decisive, *self._others(shown)] if full else [decisive]
+
+    @property
+    def ratio_name(self) -> str:
+        """The Sharpe ratio of active returns is called information ratio."""
+        hurdle = self.returns.hurdle
+        return "information ratio" if hurdle is not None and hurdle.kind == "benchmark" else "Sharpe"
+
+    def _decisive(self, shown: Sequence[Ranked]) -> console.Cells:
         d = console.decimals(float(statistics.annualised(self.sharpe_error, self.periods_per_year)), least=1)
         n = self.replications
         chance = max(math.sqrt(c.best * (1 - c.best) / n) for c in self.columns)
         first = console.decimals(100 * max(chance, 1 / n), most=1)  # at least that of one resample, even if all agree
-        ratios = [
+        several = len(self.columns) > 1
+        rows = [
             [
-                c.name, f"{c.annual_sharpe:z.2f}", f"[{c.annual_sharpe_low:z.{d}f}, {c.annual_sharpe_high:z.{d}f}]",
-                f"{c.annual_se_hac:.2f}", f"{c.annual_se:.2f}", f"{c.annual_sharpe_lo:z.2f}",
-                f"{c.best:.{first}%}",
+                c.name, f"{c.headline_sharpe:z.2f}{'*' * c.autocorrelated}",
+                f"[{c.headline_low:z.{d}f}, {c.headline_high:z.{d}f}]",
+                f"{c.dsr if self.trials > 1 else c.psr:.3f}", _needed(c, self.periods_per_year),
+                *([f"{c.best:.{first}%}"] if several else []),
             ]
             for c in shown
         ]  # fmt: skip
-        believed = [
+        heads = [
+            "", f"annualised {self.ratio_name}", f"{100 * self.confidence:g}% interval",
+            "DSR" if self.trials > 1 else "PSR", f"record needed for {self.confidence:.0%}",
+            *(["ranked first"] if several else []),
+        ]  # fmt: skip
+        return heads, rows
+
+    def _others(self, shown: Sequence[Ranked]) -> list[console.Cells]:
+        interval = f"{100 * self.confidence:g}% interval"
+        hurdle = self.returns.hurdle
+        what = "" if hurdle is None else "active " if hurdle.kind == "benchmark" else "excess "
+        errors = [
             [
-                c.name, f"{c.psr:.3f}", f"{c.psr_hac:.3f}", f"{c.dsr:.3f}", f"{c.dsr_hac:.3f}", f"{c.fdr:.3f}",
-                f"{c.rows:,}", _needed(c, self.periods_per_year), _more(c),
+                c.name, f"{c.annual_sharpe:z.2f}", f"{c.annual_se:.2f}", f"{c.annual_se_iid:.2f}",
+                f"{c.annual_sharpe_robust:z.2f}", f"{c.autocorrelation:+z.2f}", f"{c.autocorrelation_p:.3f}",
+                f"{c.rows:,}",
+            ]
+            for c in shown
+        ]  # fmt: skip
+        confidences = [
+            [
+                c.name, f"{c.psr_iid:.3f}", f"{c.psr_robust:.3f}", f"{c.dsr_iid:.3f}", f"{c.dsr_robust:.3f}",
+                f"{c.fdr:.3f}",
             ]
             for c in shown
         ]  # fmt: skip
         e = console.decimals(self.rssr_error, most=12)
-        others = [
+        moments = [
             [
                 c.name, f"{c.annual_mean:z.2%}", f"{c.annual_volatility:.2%}", f"{c.drawdown:.1%}", f"{c.sharpe:z.4f}",
                 f"{c.rssr:.3g}", f"[{c.rssr_low:z.{e}f}, {c.rssr_high:z.{e}f}]",
             ]
             for c in shown
         ]  # fmt: skip
-        return [
-            (["", "annualised Sharpe", interval, "s.e.", "s.e. iid", "Lo's", "ranked first"], ratios),
-            (["", "PSR", "PSR robust", "DSR", "DSR robust", "FDR", "returns", f"needed for {self.confidence:.0%}",
-              "more"], believed),
-            (
-                ["", f"annualised {what}mean", f"annualised {what}volatility", "max drawdown", "Sharpe per period",
-                 "RSSR", interval],
-                others,
-            ),
+        tables: list[console.Cells] = [
+            (["", f"annualised {self.ratio_name}, × √{self.periods_per_year:g}", "s.e.", "s.e. iid", "Lo's",
+              "autocorrelation", "p", "returns"], errors),
+            (["", "PSR iid", "PSR robust", "DSR iid", "DSR robust", "FDR"], confidences),
+            (["", f"annualised {what}mean", f"annualised {what}volatility", "max drawdown",
+              f"{self.ratio_name} per period", "RSSR", interval], moments),
         ]  # fmt: skip
+        if self.full:
+            rows = [[c.name, *(_measure(c.measures[name], form) for name, form in MEASURES.values())] for c in shown]
+            half = 1 + len(MEASURES) // 2
+            heads = ["", *MEASURES]
+            tables += [
+                (heads[:half], [row[:half] for row in rows]),
+                (["", *heads[half:]], [[row[0], *row[half:]] for row in rows]),
+            ]
+        return tables
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without the returns."""
         expected = {"expected_maximum": self.selection.expected_maximum}
         words = {key: getattr(self, key) for key in self.__dataclass_fields__ if key != "returns"}
-        words |= {"columns": [asdict(c) for c in self.columns], "selection": asdict(self.selection)}
+        words |= {"columns": [c.to_dict() for c in self.columns], "selection": asdict(self.selection)}
         words["leader"] = None if self.leader is None else asdict(self.leader)
         return {**words, **expected, "annual_expected_maximum": self.annual_expected_maximum}
 
     @property
     def table(self) -> Table:
         """Every number, a row per column; displayed in a notebook, and converted to a frame by ``to_pandas()``."""
-        return Table.of([asdict(column) for column in self.columns])
+        return Table.of([column.to_dict() for column in self.columns])
 
     def plot(self) -> Any:
         """Ratios with their intervals, drawn by matplotlib (the extra ``report``)."""
@@ -342,25 +428,28 @@ class Ranking(Shown):
         summary = self.conclusion
         if len(self.columns) > SHOWN:
             summary = f"The first {SHOWN} of {len(self.columns):,} columns are shown. {summary}"
-        return Findings(self.remarks, self.tables(SHOWN), summary, self.settings())
+        return Findings(self.remarks, self.tables(SHOWN, self.full), summary, self.settings())
 
 
 def _needed(column: Ranked, periods_per_year: float) -> str:
-    return "never" if column.track_record is None else f"{column.track_record / periods_per_year:.1f} years"
-
-
-def _more(column: Ranked) -> str:
-    if column.more_years is None:
+    """The record needed for the confidence asked for, in years, and how much of it is missing."""
+    if column.track_record is None or column.more_years is None:
         return "never"
-    return f"{column.more_years:.1f} more years" if column.more_years else "enough"
+    more = f"{column.more_years:.1f} more" if column.more_years else "enough"
+    return f"{column.track_record / periods_per_year:.1f} years, {more}"
 
 
-@check_keywords(read_returns)
+def _measure(measure: Measure, form: str) -> str:
+    value = f"{measure.value:{form}}"
+    return value if measure.low is None else f"{value} [{measure.low:{form}}, {measure.high:{form}}]"
+
+
+@check_keywords(read_returns, risk_free=ANNUAL_OR_PER_PERIOD)
 def rank(
     source: Any,
     *,
     L: float | None = None,
-    risk_free: float = 0.0,
+    annual_risk_free: float = 0.0,
     risk_free_per_period: float | None = None,
     by: RankedBy = "sharpe",
     trials: int | None = None,
@@ -369,6 +458,7 @@ def rank(
     replications: int = 2000,
     block: float | None = None,
     seed: int = 0,
+    full: bool = False,
     **reading: Any,
 ) -> Ranking:
     """Rank the columns of returns, with intervals and the deflated Sharpe ratio.
@@ -379,7 +469,7 @@ def rank(
         returns from :func:`read_returns`; or a file, frame or other table, with options of that function
     L : float | None, optional
         regulariser of RSSR, in the unit of variance per period; by default a tenth of the smallest variance of a column
-    risk_free : float, optional
+    annual_risk_free : float, optional
         annual rate, 0.02 for 2%
     risk_free_per_period : float | None, optional
         the rate per period, instead of the annual one
@@ -396,6 +486,8 @@ def rank(
         number of resamples of the bootstrap, and its seed
     block : float | None, optional
         mean block length in rows; by default chosen from the data
+    full : bool, optional
+        whether to compute intervals of all measures (Sortino, Omega, expected shortfall and others), and show them
     **reading : Any
         options for reading a table, such as ``kind="prices", periods_per_year=252``; see :func:`read_returns`
 
@@ -413,7 +505,7 @@ def rank(
     """
     returns = table_of(source, reading)
     one_of("by", by, get_args(RankedBy))
-    rate = returns.rate(risk_free, risk_free_per_period)
+    rate = returns.rate(annual_risk_free, risk_free_per_period)
     confidence = inside("confidence", confidence)
     least = math.ceil(round(2 / (1 - confidence), 6))  # one beyond each end
     if whole("replications", replications, 2) < least:
@@ -436,44 +528,61 @@ def rank(
     mean, variance = each(lambda own: own.mean(axis=0)), each(lambda own: own.var(axis=0, ddof=1))
     objective = RSSR(usual_regulariser(variance) if L is None else L, rate, signed=True)
     block = block_length(x, rate) if block is None else check_block(block, len(x))
-    resampled = list(_resamples(returns, block, replications, seed))
-    means, variances = (np.concatenate(parts) for parts in zip(*resampled, strict=True))
+    means, variances = map(np.concatenate, zip(*_resamples(returns, block, replications, seed), strict=True))
     drawn = {"sharpe": (means - rate) / np.sqrt(variances), "rssr": objective.value(means, variances)}
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     low, high = ({key: np.quantile(values, end, axis=0) for key, values in drawn.items()} for end in ends)
     errors = {key: max(_quantile_error(values, end) for end in ends) for key, values in drawn.items()}
     first = np.bincount(drawn[by].argmax(axis=1), minlength=x.shape[1])
 
-    sharpe, se, se_hac = (
-        each(f, rate) for f in (statistics.sharpe, statistics.sharpe_se, statistics.sharpe_se_hac)
+    sharpe, se_iid, se = (
+        each(f, rate) for f in (statistics.sharpe, statistics.sharpe_se_iid, statistics.sharpe_se_hac)
     )  # fmt: skip
-    deflation: dict[str, Any] = {"trials": selection.trials, "variance": selection.variance}
-    psr_hac = statistics.probabilistic_sharpe(sharpe, se_hac)
+    autocorrelation_p = each(statistics.autocorrelation_p)
+    autocorrelated = autocorrelation_p <= statistics.TEST_LEVEL
+    maximum = selection.expected_maximum
+    # the standard errors and the annualisation that the data call for
+    used = np.where(autocorrelated, se, se_iid)
+    robust = each(statistics.annualised_by_lo, q, rate)
+    usual = statistics.annualised(sharpe, q)
+    factor = statistics.annualised(1.0, q) * np.where(autocorrelated & (usual != 0), robust / usual, 1.0)
+    psr = {"": used, "_iid": se_iid, "_robust": se}
     numbers = {
         "mean": mean, "volatility": np.sqrt(variance), "annual_mean": mean * q,
         "annual_volatility": np.sqrt(variance * q),
         "drawdown": statistics.by_column(statistics.drawdown, returns.values), "sharpe": sharpe,
-        "sharpe_low": low["sharpe"], "sharpe_high": high["sharpe"], "se": se, "se_hac": se_hac,
-        "annual_sharpe_lo": each(statistics.annualised_by_lo, q, rate),
+        "sharpe_low": low["sharpe"], "sharpe_high": high["sharpe"], "se": se, "se_iid": se_iid,
+        "annual_sharpe_robust": robust, "autocorrelation": each(statistics.autocorrelation),
+        "autocorrelation_p": autocorrelation_p, "headline_sharpe": sharpe * factor,
+        "headline_low": low["sharpe"] * factor, "headline_high": high["sharpe"] * factor,
         "rssr": objective.value(mean, variance), "rssr_low": low["rssr"], "rssr_high": high["rssr"],
-        "psr": statistics.probabilistic_sharpe(sharpe, se),
-        "dsr": statistics.deflated_sharpe(sharpe, se, **deflation),
-        "psr_hac": psr_hac, "dsr_hac": statistics.deflated_sharpe(sharpe, se_hac, **deflation),
-        "fdr": false_discovery_rates(1 - psr_hac, "bh"),
+        **{f"psr{kind}": statistics.probabilistic_sharpe(sharpe, error) for kind, error in psr.items()},
+        **{f"dsr{kind}": statistics.probabilistic_sharpe(sharpe, error, maximum) for kind, error in psr.items()},
     }  # fmt: skip
-    for key in ("sharpe", "sharpe_low", "sharpe_high", "se", "se_hac"):
+    numbers["fdr"] = false_discovery_rates(1 - numbers["psr_robust"], "bh")
+    for key in ("sharpe", "sharpe_low", "sharpe_high", "se", "se_iid"):
         numbers[f"annual_{key}"] = statistics.annualised(numbers[key], q)
     shares = [wilson(int(count), replications, confidence) for count in first]
     alpha = complement(confidence)
-    watched = [_watch(column[~np.isnan(column)], rate, alpha, x.shape[1], q) for column in x.T]
-    records = [_track_record(column[~np.isnan(column)], rate, confidence) for column in x.T]
+    anytime = [_anytime_interval(column[~np.isnan(column)], rate, alpha, x.shape[1], q) for column in x.T]
+    records = [
+        statistics.track_record(ratio, error, rows, confidence) if ratio > 0 else None
+        for ratio, error, rows in zip(sharpe, used, returns.counts, strict=True)
+    ]
+    beside: list[dict[str, Measure]] = [{} for _ in x.T]
+    if true_or_false("full", full):
+        counts_of_rows = np.concatenate(list(resampled_counts(len(x), block, replications, seed)))
+        for k, column in enumerate(x.T):
+            own = ~np.isnan(column)
+            beside[k] = measures(returns.values[own, k], column[own] - rate, counts_of_rows[:, own], confidence, q)
     order = np.argsort(-np.asarray(numbers[by]), kind="stable")
     counts = returns.counts
     columns = tuple(
         Ranked(
             name=returns.names[k], rows=int(counts[k]),
             **{key: float(values[k]) for key, values in numbers.items()},
-            annual_watched_low=watched[k][0], annual_watched_high=watched[k][1], heavy_tailed=watched[k][2],
+            annual_anytime_low=anytime[k][0], annual_anytime_high=anytime[k][1], heavy_tailed=anytime[k][2],
+            autocorrelated=bool(autocorrelated[k]), measures=beside[k],
             track_record=(needed := records[k]),
             more_years=None if needed is None else max(needed - int(counts[k]), 0.0) / q,
             best=shares[k].mean, best_low=shares[k].low, best_high=shares[k].high,
@@ -485,9 +594,9 @@ def rank(
     return Ranking(
         columns, by, objective.L, statistics.per_year(rate, q), rate, float(confidence), replications, block, seed,
         selection, trials_sd, errors["sharpe"], errors["rssr"], q, returns.kind, returns.span, returns.convention,
-        returns.notes, returns.remarks,
+        returns.notes, (*returns.losses(rate), *returns.remarks),
         statistics.backtest_overfitting(common, rate, CSCV_BLOCKS) if measurable else None,
-        _leader(returns, None if by == "sharpe" else objective, alpha, rate), returns,
+        _leader(returns, None if by == "sharpe" else objective, alpha, rate), full, returns,
     )  # fmt: skip
 
 
@@ -511,21 +620,14 @@ def false_discovery_rates(p: Any, method: Literal["bh", "by"]) -> np.ndarray:
     return np.asarray(false_discovery_control(np.clip(p, 0, 1), method=method))
 
 
-def _watch(x: np.ndarray, rate: float, alpha: float, columns: int, q: float) -> tuple[float | None, float | None, bool]:
+def _anytime_interval(
+    x: np.ndarray, rate: float, alpha: float, columns: int, q: float
+) -> tuple[float | None, float | None, bool]:
     """Ends of the time-uniform interval of the annualised Sharpe ratio, and whether tails are heavy."""
-    found = confidence_sequence(x, alpha=alpha, risk_free=rate, arms=columns, autocorrelated=True)
-    low, high = (float(statistics.annualised(end[-1], q)) for end in (found.low, found.high))
+    sequence = confidence_sequence(x, alpha=alpha, risk_free=rate, arms=columns, autocorrelated=True)
+    low, high = (float(statistics.annualised(end[-1], q)) for end in (sequence.low, sequence.high))
     begun = math.isfinite(high)
-    return low if begun else None, high if begun else None, bool(found.heavy_tailed[-1])
-
-
-def _track_record(x: np.ndarray, rate: float, confidence: float) -> float | None:
-    """Returns needed for the Sharpe ratio of a column to be above 0 with this confidence; None if it is not above 0."""
-    ratio = statistics.sharpe(x, rate)
-    z = (x - x.mean()) / x.std()
-    if not ratio > 0:
-        return None
-    return statistics.minimum_track_record(ratio, 0.0, (z**3).mean(), (z**4).mean(), confidence)
+    return low if begun else None, high if begun else None, bool(sequence.heavy_tailed[-1])
 
 
 def _quantile_error(values: np.ndarray, end: float) -> float:
@@ -533,6 +635,10 @@ def _quantile_error(values: np.ndarray, end: float) -> float:
     step = math.sqrt(end * (1 - end) / len(values))
     below, above = np.quantile(values, np.clip([end - step, end + step], 0, 1), axis=0)
     return float((above - below).max()) / 2
+
+
+def _p_value(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def _confidence(p: float) -> str:

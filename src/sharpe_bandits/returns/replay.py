@@ -29,12 +29,14 @@ from ..validation import check_keywords, one_of, positive, true_or_false, whole
 from . import statistics
 from .dates import in_words
 from .decisions import costs_of
+from .draft import counted
+from .options import ANNUAL_OR_PER_PERIOD
 from .players import chosen_policies, past_their_pilot
 from .playing import (
     ALL,
     EQUAL,
     NUMBERS,
-    Judge,
+    Evaluator,
     Paths,
     Player,
     benchmarks,
@@ -63,11 +65,11 @@ class Replay(Shown):
         "bandit": policies saw the return of the column they held; "full": of all columns
     L : float
         regulariser of policies given by name, in the unit of variance per period
-    risk_free, risk_free_per_period : float
+    annual_risk_free, risk_free_per_period : float
         annual rate, and the rate per period that compounds to it
     cost : float | dict[str, float]
         share of wealth that a switch costs; a dictionary if columns differ
-    every, hold, top, warm_up, cost_aware : int | str and int and bool
+    every, hold, top, warm_up, lag, cost_aware : int | str and int and bool
         when and how policies decide, see :func:`replay`
     budget : int
         rounds in which fixed-budget policies may explore
@@ -80,7 +82,7 @@ class Replay(Shown):
     names, dates : tuple[str, ...] and numpy.ndarray | None
         of the columns, and of the rows after the warm-up (None if the table has none, or if runs use other rows)
     annual_sharpes : tuple[float, ...]
-        of the columns
+        of the columns, over the rows that are played
     periods_per_year, source, span, convention, notes : float and str and tuple[str, ...]
         of the returns, see :class:`Returns`; source is its ``kind``
     remarks : tuple[str, ...]
@@ -102,13 +104,14 @@ class Replay(Shown):
     players: tuple[Player, ...]
     feedback: Feedback
     L: float
-    risk_free: float
+    annual_risk_free: float
     risk_free_per_period: float
     cost: float | dict[str, float]
     every: int | str
     hold: int
     top: int
     warm_up: int
+    lag: int
     cost_aware: bool
     budget: int
     runs: int
@@ -143,9 +146,7 @@ class Replay(Shown):
     def conclusion(self) -> str:
         """Interpretation of the results in a few sentences."""
         equal = self[EQUAL]
-        text = (
-            f"Equal weight had an annualised Sharpe ratio of {equal.annual_sharpe:z.2f} ± {equal.annual_se_hac:.2f}. "
-        )
+        text = f"Equal weight had an annualised Sharpe ratio of {equal.annual_sharpe:z.2f} ± {equal.annual_se:.2f}. "
         words = []
         for sign, word in ((1, "above"), (-1, "below")):
             clear = [p.name for p in self.policies if sign * p.annual_difference > CLEAR * _total_se(p)]
@@ -194,7 +195,8 @@ class Replay(Shown):
             "data": f"{self.span}{', made from prices' * (self.source == 'prices')}; {len(self.names)} columns",
             "scale": self.convention,
             "annualised": f"mean and turnover × {q:g}, volatility and Sharpe ratio × √{q:g}; total is compounded",
-            "risk-free rate": self.hurdle or f"{self.risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period",
+            "risk-free rate": self.hurdle
+            or f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period",
             "seen": f"{seen} ({self.feedback} feedback)",
             "decisions": self._decisions(),
             "cost": self._cost(),
@@ -207,14 +209,15 @@ class Replay(Shown):
         known = "; policies allow for it" if self.cost_aware else ""
         if isinstance(self.cost, dict):
             low, high = min(self.cost.values()), max(self.cost.values())
-            return f"{low:.4g} to {high:.4g} of wealth per switch, by column{known}"
-        return f"{self.cost:.4g} of wealth per switch{known}"
+            return f"{low:.4g} to {high:.4g} of wealth per switch, by column; the first purchase is free{known}"
+        return f"{self.cost:.4g} of wealth per switch; the first purchase is free{known}"
 
     def _decisions(self) -> str:
         words = f"every {self.every}" if isinstance(self.every, str) else f"every {self.every} rows"
         words = "in every row" if self.every == 1 else f"{words}; a round of a policy is one such period"
         words += f", {self.top} columns at a time in equal parts" if self.top > 1 else ", one column at a time"
         words += f", each for at least {self.hold} decisions" if self.hold > 1 else ""
+        words += f"; traded {counted(self.lag, 'row')} after the decision" if self.lag else ""
         return words + (f"; the first {self.warm_up:,} rows are observed, not played" if self.warm_up else "")
 
     def log(self, name: str) -> Table:
@@ -229,6 +232,20 @@ class Replay(Shown):
         return Table(
             ["row" if self.dates is None else "date", "held", "traded", "gross", "cost", "net", "wealth"],
             [[self._day(day), self._held(own), *map(float, numbers)] for day, own, *numbers in rows],
+        )
+
+    def weights(self, name: str) -> Table:
+        """Share of wealth in each column that a player ever held, at the beginning of every row, in the same run."""
+        held = self[name].held
+        weights = held.weights
+        if weights is None:
+            weights = np.zeros((len(held.gross), len(self.names)), np.float32)
+            np.put_along_axis(weights, held.columns, 1.0, axis=1)
+        ever = np.flatnonzero(weights.any(axis=0))
+        days = range(self.warm_up + 1, self.warm_up + 1 + len(weights)) if self.dates is None else self.dates
+        return Table(
+            ["row" if self.dates is None else "date", *(self.names[k] for k in ever)],
+            [[self._day(day), *map(float, row)] for day, row in zip(days, weights[:, ever], strict=True)],
         )
 
     def switches(self, name: str) -> Table:
@@ -287,8 +304,8 @@ class Replay(Shown):
             own = p.name == EQUAL
             d = console.decimals(widest / self.runs**0.5, least=1) if p.runs > 1 else 2
             ratios.append([
-                p.name, f"{p.annual_sharpe:z.{d}f}", _band(p, "annual_sharpe", f"z.{d}f"), f"{p.annual_se_hac:.{d}f}",
-                f"{p.annual_se:.{d}f}", "" if own else f"{p.annual_difference:+z.{d}f}",
+                p.name, f"{p.annual_sharpe:z.{d}f}", _band(p, "annual_sharpe", f"z.{d}f"), f"{p.annual_se:.{d}f}",
+                f"{p.annual_se_iid:.{d}f}", "" if own else f"{p.annual_difference:+z.{d}f}",
                 "" if own else _band(p, "annual_difference", f"+z.{d}f"),
                 "" if own else f"{p.annual_difference_se:.{d}f}",
             ])  # fmt: skip
@@ -335,8 +352,8 @@ class Replay(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without dates and the wealth of every row."""
         words = (
-            "feedback", "L", "risk_free", "risk_free_per_period", "hurdle", "cost", "every", "hold", "top", "warm_up",
-            "cost_aware", "budget", "runs", "seed", "paths", "length",
+            "feedback", "L", "annual_risk_free", "risk_free_per_period", "hurdle", "cost", "every", "hold", "top",
+            "warm_up", "lag", "cost_aware", "budget", "runs", "seed", "paths", "length",
             "block", "periods_per_year", "source", "span", "convention",
         )  # fmt: skip
         return {
@@ -370,13 +387,13 @@ class Replay(Shown):
         return Findings(self.remarks, self.tables(), words, {**self.rules(), **self.settings()})
 
 
-@check_keywords(read_returns)
+@check_keywords(read_returns, risk_free=ANNUAL_OR_PER_PERIOD)
 def replay(
     source: Any,
     policies: Policy | str | Iterable[Policy | str] | None = None,
     *,
     L: float | None = None,
-    risk_free: float = 0.0,
+    annual_risk_free: float = 0.0,
     risk_free_per_period: float | None = None,
     feedback: Feedback = "bandit",
     runs: int = 100,
@@ -387,6 +404,7 @@ def replay(
     hold: int = 1,
     top: int = 1,
     warm_up: int = 0,
+    lag: int = 0,
     budget: int | None = None,
     paths: Paths = "recorded",
     length: int | None = None,
@@ -396,7 +414,7 @@ def replay(
     """Play policies through returns in time order, beside equal weight, the best column in hindsight, and the leader.
 
     Every run has its own random order of columns; the same seed yields the same runs. With unequal histories, a column
-    can be held from its first return to its last; missing returns in between count as 0.
+    can be held from its first return to its last; a gap in prices in between is spanned by the next return.
 
     Parameters
     ----------
@@ -409,7 +427,7 @@ def replay(
     L : float | None, optional
         regulariser of policies given by name, in the unit of variance per round; by default a tenth of the smallest
         variance of a column in the first 20 rounds, or two rounds per column if these are more
-    risk_free : float, optional
+    annual_risk_free : float, optional
         annual rate, 0.02 for 2%; in Sharpe ratios, and, per round, in policies given by name
     risk_free_per_period : float | None, optional
         the rate per period, instead of the annual one
@@ -432,6 +450,10 @@ def replay(
         number of columns held at a time, in equal parts
     warm_up : int, optional
         number of first rows in which policies and benchmarks observe all returns, and nothing is held or counted
+    lag : int, optional
+        rows between a decision and its trade: with 1, what is held in a row was decided before the row above it. A
+        period between decisions is used only once all of it had been seen. With bandit feedback, it needs ``top=1``,
+        ``hold=1``, no warm-up and columns with the same history
     budget : int | None, optional
         rounds in which fixed-budget policies, such as SHSR, may explore; afterwards they hold what they recommend. By
         default half of the rounds
@@ -460,7 +482,7 @@ def replay(
         raise InvalidInputError(
             f"a replay chooses among columns, but there is only {returns.names[0]!r}; give at least two"
         )
-    rate = returns.rate(risk_free, risk_free_per_period)
+    rate = returns.rate(annual_risk_free, risk_free_per_period)
     one_of("feedback", feedback, get_args(Feedback))
     whole("runs", runs, 2)
     whole("seed", seed, 0, 2**64 - 1)
@@ -472,6 +494,8 @@ def replay(
             f"paths={paths!r} needs columns with the same history; read the table with missing='drop' (--missing drop)"
         )
     drawn = paths_through(returns, rate, seed, paths, length, block, every, warm_up)
+    shortest = int(np.diff([*drawn.begins, drawn.length])[:-1].min())
+    late = -(-whole("lag", lag, 0, drawn.length // 2) // shortest)
     L = first_regulariser(drawn) if L is None else positive("L", L)
     rounds = drawn.rounds - drawn.warm_rounds
     given, budget = budget, rounds // 2 if budget is None else whole("budget", budget, 1, rounds)
@@ -484,29 +508,34 @@ def replay(
     kept, remarks = (chosen, []) if warm_up else past_their_pilot(chosen, rounds * top, columns)
     holding = Holding(top, hold, drawn.warm_rounds, true_or_false("cost_aware", cost_aware), costs)
     plain = top == 1 and hold == 1 and not warm_up and not cost_aware and returns.complete
-    table = Judge(returns, rate, costs, drawn)
-    found = [
-        play(policy, table, feedback, runs, budget)
-        if plain
-        else held_by(policy, table, holding, feedback == "full", runs)
-        for policy in kept
-    ]
-    beside, doubts = benchmarks(table, runs if drawn.varied else 1, top)
-    own = statistics.by_column(lambda x: statistics.sharpe(x, rate), returns.excess)
+    if late and not plain and feedback == "bandit":
+        raise InvalidInputError(
+            f"lag={lag!r} with bandit feedback needs one column at a time (top=1, hold=1), no warm-up, policies that "
+            "do not allow for costs, and columns with the same history; pass feedback='full' (--full-feedback), or "
+            "leave the others out"
+        )
+    table = Evaluator(returns, rate, costs, drawn)
+    if plain and not (late and feedback == "full"):
+        played = [play(policy, table, feedback, runs, budget, late) for policy in kept]
+    else:
+        played = [held_by(policy, table, holding, feedback == "full", runs, late) for policy in kept]
+    beside, doubts = benchmarks(table, runs if drawn.varied else 1, top, lag)
+    own = statistics.by_column(lambda x: statistics.sharpe(x, rate), returns.excess[warm_up:])
     own = statistics.annualised(own, returns.periods_per_year)
     dates = None if drawn.varied or returns.dates is None else returns.dates[warm_up:]
     same = bool((costs == costs[0]).all())
     return Replay(
-        players=tuple(found + beside),
+        players=tuple(played + beside),
         feedback=feedback,
         L=L,
-        risk_free=statistics.per_year(rate, returns.periods_per_year),
+        annual_risk_free=statistics.per_year(rate, returns.periods_per_year),
         risk_free_per_period=rate,
         cost=float(costs[0]) if same else dict(zip(returns.names, costs.tolist(), strict=True)),
         every=drawn.every,
         hold=hold,
         top=top,
         warm_up=warm_up,
+        lag=lag,
         cost_aware=cost_aware,
         budget=budget,
         runs=runs,
@@ -522,7 +551,7 @@ def replay(
         span=returns.span,
         convention=returns.convention,
         notes=returns.notes,
-        remarks=(*returns.remarks, *remarks, *doubts),
+        remarks=(*returns.losses(rate), *returns.remarks, *remarks, *doubts),
         hurdle="" if returns.hurdle is None else returns.hurdle.words,
     )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import datetime
 import io
 import itertools
 import json
@@ -15,7 +16,7 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ MISSING_WORDS = (
 )  # fmt: skip
 #: Number of lines of a file that are examined to find where its table begins.
 _BEGINNING = 100
+#: Usual names of the field of prices in a table with several fields per asset, the most likely first.
+FIELDS = ("Adj Close", "Close", "PX_LAST", "PX_CLOSE", "close")
 _CSV = (".csv", ".txt", ".tsv", ".gz", ".bz2", ".zst")
 _PARQUET = (".parquet", ".pq")
 _SPREADSHEET = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -290,7 +293,9 @@ def _pandas(source: Any, field: str | None) -> Source:
             "with a row per date and a column per arm"
         )
     if isinstance(frame.columns, pd.MultiIndex):
-        frame = _one_field(frame, field)
+        places, own = _of_field([tuple(map(str, label)) for label in frame.columns], field)
+        frame = frame.iloc[:, places]
+        frame.columns = own
     elif field is not None:
         raise InvalidInputError(f"field={field!r} is for columns with two levels of names; choose with columns=")
     names = [str(name) for name in frame.columns]
@@ -309,25 +314,22 @@ def _pandas(source: Any, field: str | None) -> Source:
     return Source(names, columns, rows(len(frame)), index)
 
 
-def _one_field(frame: Any, field: str | None) -> Any:
-    """The columns of one field of a frame whose columns have two levels, fields and assets in either order."""
-    levels = [[str(name) for name in dict.fromkeys(frame.columns.get_level_values(k))] for k in range(2)]
-    if frame.columns.nlevels != 2:
-        raise InvalidInputError(
-            f"the frame's columns have {frame.columns.nlevels} levels; pass a frame with at most two"
-        )
+def _of_field(labels: Sequence[tuple[str, ...]], field: str | None) -> tuple[list[int], list[str]]:
+    """Positions and names of the columns of one field, from their two labels: fields and assets, in either order."""
+    if any(len(label) != 2 for label in labels):
+        raise InvalidInputError(f"the columns have {max(map(len, labels))} levels; pass a table with at most two")
+    levels = [list(dict.fromkeys(label[k] for label in labels if label[k])) for k in range(2)]
     if field is None:
-        usual = next((n for names in levels for n in names if n in ("Adj Close", "Close")), levels[0][0])
+        usual = next((n for usual in FIELDS for names in levels for n in names if n == usual), levels[0][0])
         raise InvalidInputError(
-            f"the frame's columns have two levels, {listed(levels[0][:6])} and {listed(levels[1][:6])}; pass "
-            f"field={usual!r} for the columns of that name"
+            f"the columns have two levels, {listed(levels[0][:6])} and {listed(levels[1][:6])}; pass field={usual!r} "
+            f"(--field {shown(usual)}) for the columns of that name"
         )
     level = next((k for k, names in enumerate(levels) if field in names), None)
     if level is None:
         raise unknown("field", field, levels[0] + levels[1])
-    chosen = frame.loc[:, frame.columns.get_level_values(level).astype(str) == field]
-    chosen.columns = chosen.columns.get_level_values(1 - level)
-    return chosen
+    places = [k for k, label in enumerate(labels) if label[level] == field]
+    return places, [labels[k][1 - level] for k in places]
 
 
 def _pandas_column(column: Any) -> Any:
@@ -357,7 +359,7 @@ def _file(path: Path, layout: Layout) -> Source:
     if not start:
         raise InvalidInputError(f"{str(path)!r} is empty")
     if start == b"PAR1" or path.suffix.lower() in _PARQUET:
-        return _parquet(path)
+        return _parquet(path, layout.field)
     if path.suffix.lower() in _SPREADSHEET:
         return _by_field(_spreadsheet(path, layout), layout.field)
     if path.suffix.lower() not in _CSV:
@@ -371,18 +373,23 @@ def _file(path: Path, layout: Layout) -> Source:
 
 
 def _by_field(source: Source, field: str | None) -> Source:
-    """The columns of one field of a file with two header lines: fields above assets, as yfinance writes them."""
+    """The columns of one field of a file with two header lines, fields and assets in either order.
+
+    yfinance writes fields above assets, and a third line that names the dates; Bloomberg writes assets above fields,
+    with empty cells after an asset that has several.
+    """
     if field is None:
         return source
-    if field not in source.names[1:]:
-        raise unknown("field", field, source.names[1:])
     firsts = [plain_values(column[:2]) for column in source.columns]
-    # a third line may name the dates
     lines = 2 if all(len(pair) > 1 and pair[1] in (None, "") for pair in firsts[1:]) else 1
-    taken = [0, *(k for k, name in enumerate(source.names) if k and name == field)]
-    names = [source.names[0] if k == 0 else str(firsts[k][0] or "") for k in taken]
-    columns = [source.columns[k][lines:] for k in taken]
-    return Source(names, columns, lambda row: source.place(row + lines), source.index, source.text)
+    above: list[str] = []
+    for name in source.names:
+        above.append(name or (above[-1] if above else ""))
+    labels = [(above[k], str(firsts[k][0] or "") if firsts[k] else "") for k in range(1, len(above))]
+    places, names = _of_field(labels, field)
+    columns = [source.columns[k][lines:] for k in (0, *(place + 1 for place in places))]
+    first = source.names[0] or str(firsts[0][0] or "")
+    return Source([first, *names], columns, lambda row: source.place(row + lines), source.index, source.text)
 
 
 def _spreadsheet(path: Path, layout: Layout) -> Source:
@@ -417,14 +424,54 @@ def _spreadsheet(path: Path, layout: Layout) -> Source:
     )
 
 
-def _parquet(path: Path) -> Source:
+def _parquet(path: Path, field: str | None) -> Source:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return _arrow(pq.read_table(path))
+        source = _arrow(pq.read_table(path))
+        return _two_levels(source, field)
     except (pa.ArrowException, OSError, MemoryError) as error:
         raise InvalidInputError(f"{str(path)!r} is not a Parquet file, or is damaged ({brief(error)})") from None
+
+
+def _two_levels(source: Source, field: str | None) -> Source:
+    """The columns of one field, if pandas has stored columns with two levels, under names like ``('Close', 'SPY')``."""
+    import ast
+
+    labels = []
+    for name in source.names:
+        try:
+            label = ast.literal_eval(name) if name.startswith("(") else name
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            label = name
+        labels.append(tuple(map(str, label)) if isinstance(label, tuple) and len(label) > 1 else (name,))
+    dated = [k for k, label in enumerate(labels) if len(label) == 1 or not any(label[1:])]  # ('Date', '')
+    if len(dated) == len(labels) or len(dated) > 1:
+        if field is not None:
+            raise InvalidInputError(f"field={field!r} is for columns with two levels of names; choose with columns=")
+        return source
+    others = [k for k in range(len(labels)) if k not in dated]
+    places, names = _of_field([labels[k] for k in others], field)
+    columns = [source.columns[k] for k in dated] + [source.columns[others[place]] for place in places]
+    index = 0 if source.index in dated else None
+    return Source([*(labels[k][0] for k in dated), *names], columns, source.place, index)
+
+
+def joined_dates(source: Source, date: Sequence[str]) -> Source:
+    """The table with the columns of dates and of times of day joined in one column, under the first name."""
+    for name in date:
+        if name not in source.names:
+            raise unknown("column", name, source.names)
+    if len(date) != 2 or len(set(date)) != 2:
+        raise InvalidInputError(f"date must be a column, or two columns of dates and times of day, got {shown(date)}")
+    day, time = (plain_values(source.columns[source.names.index(name)]) for name in date)
+    day = [d.date() if isinstance(d, datetime.datetime) else d for d in day]
+    joined = [None if d is None or t is None else f"{d} {t}" for d, t in zip(day, time, strict=True)]
+    places = [k for k, name in enumerate(source.names) if name != date[1]]
+    columns = [joined if source.names[k] == date[0] else source.columns[k] for k in places]
+    index = None if source.index is None or source.names[source.index] == date[1] else places.index(source.index)
+    return replace(source, names=[source.names[k] for k in places], columns=columns, index=index)
 
 
 def _csv(path: Path, layout: Layout) -> Source:

@@ -90,14 +90,28 @@ class Returns:
         """Returns minus the hurdle of their row; a constant risk-free rate is not subtracted here."""
         return self.values if self.hurdle is None else self.values - self.hurdle.values[:, None]
 
-    def rate(self, risk_free: float, risk_free_per_period: float | None) -> float:
+    def rate(self, annual_risk_free: float, risk_free_per_period: float | None) -> float:
         """The risk-free rate per period (see :func:`statistics.risk_free_rate`): 0 if there is a hurdle."""
-        if self.hurdle is not None and (risk_free != 0 or risk_free_per_period is not None):
+        if self.hurdle is not None and (annual_risk_free != 0 or risk_free_per_period is not None):
             raise InvalidInputError(
                 f"returns are already evaluated against the {self.hurdle.kind} {self.hurdle.name!r}; leave out "
-                "risk_free= (--risk-free)"
+                "annual_risk_free= (--annual-risk-free)"
             )
-        return risk_free_rate(risk_free, risk_free_per_period, self.periods_per_year)
+        return risk_free_rate(annual_risk_free, risk_free_per_period, self.periods_per_year)
+
+    def losses(self, rate: float) -> tuple[str, ...]:
+        """A remark if no column has a mean above the hurdle, where a ratio rewards volatility; otherwise nothing."""
+        means = np.nanmean(self.excess, axis=0) - rate
+        if not (means < 0).all():
+            return ()
+        best = int(means.argmax())
+        hurdle = "0" if self.hurdle is None and rate == 0 else "the hurdle"
+        return (
+            f"every mean return is below {hurdle} (the largest, of {shown(self.names[best])}, by {-means[best]:.4g} "
+            "per period). Below it a Sharpe ratio rewards volatility: of two columns with the same loss the riskier "
+            "one ranks higher, so do not choose by this order. Compare means and volatilities instead, shown by "
+            "full=True (--full) of a ranking",
+        )
 
     @property
     def convention(self) -> str:
@@ -147,10 +161,11 @@ def read_returns(
     *,
     kind: Kind,
     periods_per_year: float,
-    date: str | None = None,
+    date: str | Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     scale: float | None = None,
+    capital: float | None = None,
     missing: Missing = "error",
     duplicates: Duplicates = "error",
     unsorted: Unsorted = "error",
@@ -178,11 +193,13 @@ def read_returns(
         path of a CSV, Parquet or spreadsheet file, pandas or polars frame, Arrow table, dictionary of columns, 2-d
         array
     kind : Kind
-        what the numbers are, "prices", "returns" (simple ones) or "log-returns"
+        what the numbers are: "prices", "returns" (simple ones), "log-returns", "price-relatives" (1.01 for a gain of
+        1%), "cumulative-returns" (since the beginning), or "pnl" (profits and losses in money, with ``capital``)
     periods_per_year : float
         rows per year: 252 for trading days, 12 for months
-    date : str | None, optional
-        the column of dates; by default a frame's index or a first column that holds dates
+    date : str | Sequence[str] | None, optional
+        the column of dates, or two columns of dates and times of day; by default a frame's index or a first column
+        that holds dates
     columns : Sequence[str] | None, optional
         read only these columns, in this order
     names : Sequence[str] | None, optional
@@ -190,6 +207,8 @@ def read_returns(
     scale : float | None, optional
         factor that returns are multiplied by: 0.01 for per cent, with or without a per cent sign. By default returns
         above 100% are rejected, since they may be in per cent; ``scale=1`` accepts them
+    capital : float | None, optional
+        capital that profits and losses are divided by, in the same currency; needed for ``kind="pnl"``
     missing : Missing, optional
         "error"; "drop" rows with missing values; "fill" them with the last known price, or a return of 0; "keep" them,
         so that every column has its own history (the return after a gap in prices spans the gap)
@@ -243,8 +262,16 @@ def read_returns(
     one_of("constant", constant, get_args(Constant))
     if scale is not None:
         scale = positive("scale", scale, "0.01 for per cent")
-        if kind == "prices" and scale != 1:
-            raise InvalidInputError(f"scale={scale!r} is for returns; those made from prices have the right scale")
+        if kind in ("prices", "price-relatives", "pnl") and scale != 1:
+            raise InvalidInputError(f"scale={scale!r} is for returns; those made from {kind} have the right scale")
+    if (capital is not None) != (kind == "pnl"):
+        raise InvalidInputError(
+            "profits and losses need capital= (--capital), the money that they were made with, to become returns"
+            if kind == "pnl"
+            else f"capital={capital!r} is for kind='pnl' (--kind pnl), profits and losses in money; leave it out"
+        )
+    if capital is not None:
+        capital = positive("capital", capital)
     if columns is not None and (isinstance(columns, str) or not isinstance(columns, Iterable)):
         raise InvalidInputError(f"columns must be a list of names, got {shown(columns)}; pass [{shown(columns)}]")
 
@@ -254,35 +281,37 @@ def read_returns(
         raise InvalidInputError(
             "give risk_free_series= or benchmark=, not both: returns are evaluated against one of them"
         )
-    written = notation.Notation(decimal, thousands, currency, scale == 0.01)
-    layout = sources.Layout(separator, encoding, skip_rows, sheet, field, pivot, written.plain)
-    found = sources.find(source, names, layout)
-    found = pivoted(found, layout, dates_of.column_of(found, date, date_format), duplicates)
+    style = notation.Notation(decimal, thousands, currency, scale == 0.01)
+    layout = sources.Layout(separator, encoding, skip_rows, sheet, field, pivot, style.plain)
+    table = sources.find(source, names, layout)
+    if isinstance(date, (list, tuple)):
+        table = sources.joined_dates(table, date) if len(date) != 1 else table
+        date = date[0]
+    dated: Any = date
+    table = pivoted(table, layout, dates_of.column_of(table, dated, date_format), duplicates)
     against = benchmark if risk_free_series is None else risk_free_series
-    apart = against if isinstance(against, str) and against in found.names else None
-    draft = drafted(found, date, date_format, None if columns is None else list(columns), written, apart)
-    plausibility.refuse(found, draft, kind, columns is not None)
+    hurdle_column = against if isinstance(against, str) and against in table.names else None
+    draft = drafted(table, dated, date_format, None if columns is None else list(columns), style, hurdle_column)
+    plausibility.refuse(table, draft, kind, columns is not None)
     cleaning.date_rows(draft, missing, timezones)
     cleaning.order_rows(draft, unsorted)
     cleaning.single_rows(draft, duplicates)
     cleaning.check_finite(draft)
     cleaning.close_gaps(draft, missing, kind)
     prices = draft.values if kind == "prices" else None
-    if kind == "prices":
-        cleaning.make_returns(draft)
-    else:
-        cleaning.rescale(draft, scale, kind)
+    plausibility.refuse_levels(draft, kind)
+    cleaning.convert(draft, scale, kind, capital)
     cleaning.check_moderate(draft)
     cleaning.check_enough(draft, kind)
     cleaning.check_variation(draft, constant)
-    remarks = tuple(plausibility.remarks(draft, kind, periods_per_year, prices))
+    remarks = tuple(plausibility.remarks(draft, kind, periods_per_year, prices, scale))
     hurdle = None
     if against is not None:
-        if apart:
-            series = drafted(found, date, date_format, [apart], written)
+        if hurdle_column:
+            series = drafted(table, dated, date_format, [hurdle_column], style)
         elif sources.alike(source, against):
             other = sources.find(against, None, replace(layout, pivot=None))
-            series = drafted(other, date if date in other.names else None, date_format, None, written)
+            series = drafted(other, dated if dated in other.names else None, date_format, None, style)
         else:
             series = drafted(sources.find(against, None, sources.Layout()), None, None, None, notation.Notation())
         cleaning.date_rows(series, "drop", timezones)
@@ -295,10 +324,10 @@ def read_returns(
             )
         if risk_free_series is None:
             series.keep(~np.isnan(series.values[:, 0]))
-            cleaning.make_returns(series) if kind == "prices" else cleaning.rescale(series, scale, kind)
+            cleaning.convert(series, scale, kind, capital)
         else:
             series.values = _rates(series, risk_free_quote, periods_per_year)
-        hurdle = _hurdle(draft, series, risk_free_series is None, bool(apart), missing)
+        hurdle = _hurdle(draft, series, risk_free_series is None, bool(hurdle_column), missing)
     draft.values.flags.writeable = False
     notes = tuple(draft.notes)
     return Returns(tuple(draft.names), draft.values, draft.dates, float(periods_per_year), kind, notes, remarks, hurdle)

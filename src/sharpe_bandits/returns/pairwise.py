@@ -1,0 +1,242 @@
+"""Tests of differences of Sharpe ratios by the studentised block bootstrap [1], corrected for many of them [2].
+
+For two columns with Sharpe ratios a and b, the statistic is d = |a − b| / s with a standard error s that allows for
+their correlation and for autocorrelation. Rows are resampled in circular blocks, the same for all columns. A resample
+has the statistic |(a* − b*) − (a − b)| / s*, where s* comes from the sums of influence functions over its blocks. The
+p-value is the share of resamples whose statistic is at least d.
+
+The largest statistic of several pairs in each resample yields p-values that hold jointly. Holm's correction is used
+where pairs have different rows, which cannot be resampled jointly.
+
+References
+----------
+.. [1] O. Ledoit and M. Wolf (2008). Robust performance hypothesis testing with the Sharpe ratio. J. Empirical Finance
+       15(5).
+.. [2] J. P. Romano and M. Wolf (2005). Stepwise multiple testing as formalized data snooping. Econometrica 73(4).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from . import statistics
+
+#: Two columns are compared row by row only if they share this many rows, or this share of the shorter column's rows.
+LEAST_SHARED, LEAST_SHARE = 20, 0.1
+
+
+@dataclass(frozen=True)
+class PairwiseTest:
+    """The test of one difference; numbers are per period.
+
+    Attributes
+    ----------
+    rows, paired : int and bool
+        rows used, and whether they are those that both columns have
+    difference, se, half : float
+        difference of Sharpe ratios, its standard error, and half the width of its interval
+    p, p_asymptotic, p_corrected : float
+        p-values by the bootstrap, by the normal distribution, and by the bootstrap corrected for all comparisons
+    mean_difference, p_mean : float
+        difference of means, and its p-value
+    """
+
+    rows: int
+    paired: bool
+    difference: float
+    se: float
+    half: float
+    p: float
+    p_asymptotic: float
+    p_corrected: float
+    mean_difference: float
+    p_mean: float
+
+    @property
+    def statistic(self) -> float:
+        """The studentised difference; 0 for two columns that do not differ at all."""
+        return abs(self.difference) / self.se if self.se > 0 else (math.inf if self.difference else 0.0)
+
+
+def resamples(
+    x: np.ndarray, rate: float, block: int, replications: int, seed: int | Sequence[int]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Sharpe ratios of the columns in each resample, and the covariance matrix of these estimates.
+
+    A resample consists of as many blocks as fit into the rows; blocks wrap around at the end.
+    """
+    rows, block = len(x), min(block, len(x))
+    centre = x.mean(axis=0)
+    z = x - centre
+    wrapped = np.concatenate([np.zeros((1, x.shape[1])), np.cumsum(np.concatenate([z, z[: block - 1]]), axis=0)])
+    squared = np.concatenate([np.zeros((1, x.shape[1])), np.cumsum(np.concatenate([z, z[: block - 1]]) ** 2, axis=0)])
+    sums, squares = wrapped[block:] - wrapped[:-block], squared[block:] - squared[:-block]  # of a block, by its start
+    generator, blocks = np.random.default_rng(seed), rows // block
+    n = blocks * block
+    for _ in range(replications):
+        starts = generator.integers(rows, size=blocks)
+        first, second = sums[starts], squares[starts]
+        mean = first.sum(axis=0) / n
+        variance = np.maximum(second.sum(axis=0) / n - mean**2, 1e-300)
+        ratio = (mean + centre - rate) / np.sqrt(variance * n / (n - 1))
+        deviations = second - 2 * mean * first + block * mean**2
+        influence = (first - block * mean) / np.sqrt(variance) - ratio / 2 * (deviations / variance - block)
+        yield ratio, influence.T @ influence / n / max(n - 4, 1)  # four moments are estimated [1]
+
+
+def pairwise_tests(
+    x: np.ndarray,
+    pairs: Sequence[tuple[int, int]],
+    rate: float,
+    block: int,
+    replications: int,
+    seed: int,
+    confidence: float,
+    all_pairs: bool,
+    lags: int | None = None,
+) -> list[PairwiseTest]:
+    """Tests of the differences of these pairs of columns.
+
+    Parameters
+    ----------
+    x : numpy.ndarray
+        returns (rows, columns), NaN where a column has none
+    pairs : Sequence[tuple[int, int]]
+        the columns to compare
+    rate : float
+        risk-free rate per period
+    block, replications, seed : int
+        rows of a block, number of resamples, and their seed
+    confidence : float
+        confidence level of the intervals
+    all_pairs : bool
+        whether the p-values are corrected for all pairs of columns instead of the given ones, because these were
+        chosen after looking at the data
+    lags : int | None, optional
+        autocovariances in the standard errors of the differences; by default chosen from the data
+    """
+    alone = [_asymptotic(x, i, j, rate, lags) for i, j in pairs]
+    first, second = np.array(pairs).T
+    observed = np.array([test.statistic for test in alone])
+    if not np.isnan(x).any():
+        ratios = statistics.sharpe(x, rate)
+        draws, largest = np.empty((replications, len(pairs))), np.empty(replications)
+        for row, (ratio, covariance) in enumerate(resamples(x, rate, block, replications, seed)):
+            away, variance = ratio - ratios, np.diag(covariance)
+            if all_pairs:
+                every = _statistics(
+                    away[:, None] - away, variance[:, None] + variance - 2 * covariance, x.shape[0] * np.spacing(1.0)
+                )
+                draws[row], largest[row] = every[first, second], every.max()
+            else:
+                draws[row] = _statistics(
+                    away[first] - away[second], variance[first] + variance[second] - 2 * covariance[first, second]
+                )
+        p = (1 + (draws >= observed).sum(axis=0)) / (1 + replications)
+        if all_pairs:
+            corrected = (1 + (largest[:, None] >= observed).sum(axis=0)) / (1 + replications)
+        else:
+            corrected = _stepwise(draws, observed)
+        critical = np.quantile(draws, confidence, axis=0)
+    else:
+        draws = np.array([
+            _separately(x, i, j, test.paired, rate, block, replications, (seed, i, j))
+            for (i, j), test in zip(pairs, alone, strict=True)
+        ]).T  # fmt: skip
+        p = (1 + (draws >= observed).sum(axis=0)) / (1 + replications)
+        critical = np.quantile(draws, confidence, axis=0)
+        blocks = np.array([max(test.rows // block, 2) for test in alone])
+        columns = x.shape[1]
+        corrected = _holm(p, observed, blocks, replications, columns * (columns - 1) // 2 if all_pairs else len(pairs))
+    return [
+        replace(test, p=own, p_corrected=max(float(joint), own), half=float(quantile) * test.se)
+        for test, own, joint, quantile in zip(alone, p.tolist(), corrected, critical, strict=True)
+    ]
+
+
+def _statistics(difference: np.ndarray, variance: np.ndarray, least: float = 0.0) -> np.ndarray:
+    """Studentised differences; 0 for columns that are the same."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(variance > least * 1e-3, np.abs(difference) / np.sqrt(variance), 0.0)
+
+
+def _asymptotic(x: np.ndarray, i: int, j: int, rate: float, lags: int | None) -> PairwiseTest:
+    """Differences and their standard errors, with p-values by the normal and by Student's distribution."""
+    from scipy.special import ndtr, stdtr
+
+    there = ~np.isnan(x[:, [i, j]])
+    shared = there.all(axis=1)
+    rows, shortest = int(shared.sum()), int(there.sum(axis=0).min())
+    paired = rows >= max(LEAST_SHARED, LEAST_SHARE * shortest) or 2 * rows >= shortest
+    if paired:
+        a, b = x[shared, i], x[shared, j]
+        difference, se = statistics.sharpe_difference(a, b, rate, _fewer(lags, a))
+        se *= math.sqrt((rows - 1) / max(rows - 4, 1))  # four moments are estimated [1]
+        mean_se, freedom = statistics.mean_se(a - b), float(rows - 1)
+    else:
+        a, b = x[there[:, 0], i], x[there[:, 1], j]
+        rows = shortest
+        difference = statistics.sharpe(a, rate) - statistics.sharpe(b, rate)
+        se = math.hypot(*(statistics.sharpe_se_hac(own, rate, _fewer(lags, own)) for own in (a, b)))
+        errors = np.array([statistics.mean_se(a), statistics.mean_se(b)]) ** 2
+        mean_se = math.sqrt(errors.sum())
+        freedom = float(errors.sum() ** 2 / (errors**2 / [len(a) - 1, len(b) - 1]).sum())  # Welch's
+    mean = float(a.mean() - b.mean())
+    p = 2 * float(ndtr(-abs(difference) / se)) if se > 0 else float(difference == 0)
+    p_mean = 2 * float(stdtr(freedom, -abs(mean) / mean_se)) if mean_se > 0 else float(mean == 0)
+    return PairwiseTest(rows, paired, difference, se, 0.0, p, p, p, mean, p_mean)
+
+
+def _fewer(lags: int | None, x: np.ndarray) -> int | None:
+    return None if lags is None else min(lags, len(x) - 1)
+
+
+def _separately(
+    x: np.ndarray, i: int, j: int, paired: bool, rate: float, block: int, replications: int, seed: tuple[int, int, int]
+) -> np.ndarray:
+    """Statistics of one pair in every resample: over the rows that both have or, unpaired, each over its own."""
+    there = ~np.isnan(x[:, [i, j]])
+    if paired:
+        both = x[there.all(axis=1)][:, [i, j]]
+        ratios = statistics.sharpe(both, rate)
+        return np.array([
+            float(_statistics(np.subtract(*(ratio - ratios)), c[0, 0] + c[1, 1] - 2 * c[0, 1]))
+            for ratio, c in resamples(both, rate, block, replications, seed)
+        ])  # fmt: skip
+    a, b = x[there[:, 0], [i]][:, None], x[there[:, 1], [j]][:, None]
+    draws = zip(
+        resamples(a, rate, block, replications, (*seed, 0)), resamples(b, rate, block, replications, (*seed, 1)),
+        strict=True,
+    )  # fmt: skip
+    difference = statistics.sharpe(a[:, 0], rate) - statistics.sharpe(b[:, 0], rate)
+    return np.array([float(_statistics((p - q)[0] - difference, (v + w)[0, 0])) for (p, v), (q, w) in draws])
+
+
+def _stepwise(draws: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """p-values by the largest statistic among the pairs that have not been rejected yet [2]."""
+    order = np.argsort(-observed, kind="stable")
+    largest = np.maximum.accumulate(draws[:, order[::-1]], axis=1)[:, ::-1]
+    p = (1 + (largest >= observed[order]).sum(axis=0)) / (1 + len(draws))
+    corrected = np.empty(len(order))
+    corrected[order] = np.maximum.accumulate(p)
+    return corrected
+
+
+def _holm(p: np.ndarray, observed: np.ndarray, blocks: np.ndarray, replications: int, family: int) -> np.ndarray:
+    """Holm's correction for this many tests.
+
+    A p-value below what the resamples resolve is replaced by that of Student's distribution, with as many degrees of
+    freedom as there are blocks, less one.
+    """
+    from scipy.special import stdtr
+
+    tail = 2 * stdtr(blocks - 1, -observed)
+    fine = np.where(p < 10 / (1 + replications), np.minimum(p, tail), p)
+    order = np.argsort(fine, kind="stable")
+    corrected = np.empty(len(order))
+    corrected[order] = np.maximum.accumulate(fine[order] * (family - np.arange(len(order))))
+    return np.minimum(corrected, 1.0)

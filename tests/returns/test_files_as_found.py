@@ -1,0 +1,299 @@
+"""Files and frames as people have them: read as intended, or refused with a remedy that reads them as intended.
+
+Every remedy is taken from the message and followed, and the result is compared with the true returns.
+"""
+
+import re
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits import cli
+
+ROWS = 300
+DAYS = pd.bdate_range("2008-01-02", periods=ROWS)
+MONTHS = pd.date_range("1990-01-31", periods=ROWS, freq="ME")
+TRUE = np.random.default_rng(1).normal(0.0005, 0.01, (ROWS, 2))
+PRICES = 100 * np.cumprod(1 + TRUE, axis=0)
+NAMES = ("SPY", "AGG")
+
+
+def read(source, kind="prices", periods_per_year=252, **options):
+    return sb.read_returns(source, kind=kind, periods_per_year=periods_per_year, **options)
+
+
+def lines(dates, values=PRICES, separator=",", form="{:.10f}"):
+    return [
+        separator.join([date, *(form.format(v) for v in row)])
+        for date, row in zip(dates, values, strict=False)
+    ]  # fmt: skip
+
+
+def saved(folder, *text, name="file.csv", encoding="utf-8"):
+    path = folder / name
+    path.write_text("\n".join(text) + "\n", encoding)
+    return path
+
+
+#: Options in a message, as Python: date='Date', scale=0.01, columns=['A', 'B'].
+_OPTION = re.compile(r"\b(\w+)=((?:\[[^\]]*\])|(?:'[^']*')|(?:[\d.]+))")
+
+
+def follow(source, **options):
+    """Read a table, following every remedy that messages name first, until it is read."""
+    for _ in range(4):
+        try:
+            return read(source, **options)
+        except sb.InvalidInputError as error:
+            text = str(error)
+            clause = re.split(r"[Pp]ass ", text)[-1].split("; ")[0]
+            remedies = {key: eval(value) for key, value in _OPTION.findall(clause)}
+            assert remedies, text
+            assert any(options.get(key) != value for key, value in remedies.items()), text
+            options |= remedies
+    raise AssertionError(f"no remedy helps: {options}")
+
+
+def right(returns, values=TRUE[1:], names=NAMES, atol=1e-8):
+    assert returns.names == names
+    assert returns.values.shape == values.shape
+    np.testing.assert_allclose(returns.values, values, atol=atol)
+    return returns
+
+
+HEAD = "Date,SPY,AGG"
+DATES = {
+    "iso": [f"{d:%Y-%m-%d}" for d in DAYS],
+    "day and time": [f"{d:%Y-%m-%d} 16:00:00" for d in DAYS],
+    "digits and time": [f"{d:%Y%m%d} 16:00:00" for d in DAYS],
+    "zone": [f"{d:%Y-%m-%d}T16:00:00+00:00" for d in DAYS],
+    "day first": [f"{d:%d/%m/%Y}" for d in DAYS],
+    "month first": [f"{d:%m/%d/%Y}" for d in DAYS],
+    "month in words": [f"{d:%d-%b-%Y}" for d in DAYS],
+    "US, in words": ['"' + f"{d:%b %d, %Y}" + '"' for d in DAYS],
+    "German": [f"{d:%d.%m.%Y}" for d in DAYS],
+}
+SPARSE = {
+    "quarters": (4, [f"{1930 + k // 4}Q{k % 4 + 1}" for k in range(ROWS)]),
+    "quarters with a dash": (4, [f"{1930 + k // 4}-Q{k % 4 + 1}" for k in range(ROWS)]),
+    "months": (12, [f"{d:%Y-%m}" for d in MONTHS]),
+    "months in words": (12, [f"{d:%b-%y}" for d in MONTHS]),
+    "months in long words": (12, [f"{d:%b %Y}" for d in MONTHS]),
+}
+
+
+@pytest.mark.parametrize("form", DATES)
+def test_dates(form, tmp_path):
+    returns = right(follow(saved(tmp_path, HEAD, *lines(DATES[form]))))
+    assert returns.dates[0].astype("datetime64[D]") == np.datetime64(DAYS[1], "D")
+    assert not returns.remarks
+
+
+@pytest.mark.parametrize("form", SPARSE)
+def test_dates_of_rare_rows(form, tmp_path):
+    periods, dates = SPARSE[form]
+    returns = right(follow(saved(tmp_path, HEAD, *lines(dates)), periods_per_year=periods))
+    assert not returns.remarks
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_separators(separator, tmp_path):
+    path = saved(tmp_path, HEAD.replace(",", separator), *lines(DATES["iso"], separator=separator))
+    right(follow(path))
+
+
+def test_decimal_commas(tmp_path):
+    rows = [line.replace(".", ",") for line in lines(DATES["iso"], separator=";")]
+    right(follow(saved(tmp_path, HEAD.replace(",", ";"), *rows), separator=";"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
+def test_encodings(encoding, tmp_path):
+    path = saved(tmp_path, "Date,Zürich,AGG", *lines(DATES["iso"]), encoding=encoding)
+    right(follow(path), names=("Zürich", "AGG"))
+
+
+@pytest.mark.parametrize("preamble", [["Fund report"], ["Fund report", "", "in USD,,"], ["a,b,c", "1,2,3"]])
+def test_preambles(preamble, tmp_path):
+    if preamble[-1] == "1,2,3":
+        preamble = ["Report,of,funds"]
+    right(follow(saved(tmp_path, *preamble, HEAD, *lines(DATES["iso"]))))
+
+
+class TestFields:
+    """Several numbers per asset."""
+
+    VOLUMES = np.random.default_rng(2).integers(10**6, 10**7, (ROWS, 2))
+
+    @pytest.fixture
+    def frame(self):
+        columns = pd.MultiIndex.from_product([["Close", "Volume"], NAMES], names=["Price", "Ticker"])
+        return pd.DataFrame(np.hstack([PRICES, self.VOLUMES]), pd.Index(DAYS, name="Date"), columns)
+
+    @pytest.mark.parametrize("swapped", [False, True])
+    @pytest.mark.parametrize("form", ["frame", "csv", "parquet", "parquet without index"])
+    def test_yfinance(self, frame, form, swapped, tmp_path):
+        frame = frame.swaplevel(axis=1) if swapped else frame
+        path = tmp_path / f"file.{form.split()[0]}"
+        if form == "csv":
+            frame.to_csv(path)
+        elif form != "frame":
+            (frame.reset_index() if "without" in form else frame).to_parquet(path)
+        source = frame if form == "frame" else path
+        right(read(source, field="Close"))
+        with pytest.raises(sb.UnknownNameError):
+            read(source, field="Open")
+        right(follow(source))
+
+    def test_field_of_a_plain_parquet_file(self, tmp_path):
+        pd.DataFrame(PRICES, DAYS, NAMES).to_parquet(tmp_path / "file.parquet")
+        with pytest.raises(sb.InvalidInputError, match="two levels"):
+            read(tmp_path / "file.parquet", field="Close")
+
+    def test_bloomberg(self, tmp_path):
+        path = saved(tmp_path, ",SPY,AGG", "Date,PX_LAST,PX_LAST", *lines(DATES["iso"]))
+        right(follow(path))
+
+    def test_bloomberg_with_volumes(self, tmp_path):
+        values = np.column_stack([PRICES[:, 0], self.VOLUMES[:, 0], PRICES[:, 1], self.VOLUMES[:, 1]])
+        path = saved(
+            tmp_path, ",SPY,,AGG,", "Date,PX_LAST,VOLUME,PX_LAST,VOLUME", *lines(DATES["iso"], values, form="{}")
+        )
+        right(follow(path), atol=1e-12)
+
+    def test_bloomberg_in_a_spreadsheet(self, tmp_path):
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.Workbook()
+        for line in ([None, *NAMES], ["Date", "PX_LAST", "PX_LAST"]):
+            book.active.append(line)
+        for day, row in zip(DAYS, PRICES.tolist(), strict=True):
+            book.active.append([day.to_pydatetime(), *row])
+        book.save(tmp_path / "file.xlsx")
+        right(read(tmp_path / "file.xlsx", field="PX_LAST"))
+
+    def test_an_asset_twice(self):
+        frame = pd.DataFrame(PRICES, DAYS, ["Close", "Adj Close"])
+        right(follow(frame), TRUE[1:, 1:], ("Adj Close",))
+        right(follow(frame.set_axis(["SPY Close", "SPY Adj Close"], axis=1)), TRUE[1:, 1:], ("SPY Adj Close",))
+
+
+class TestDatesAndTimes:
+    """Bars within a day, dates and times of day in two columns."""
+
+    HOURS = tuple(f"{h}:30:00" for h in (10, 11, 12)) * 100
+    SESSIONS = tuple(f"{d:%Y-%m-%d}" for d in np.repeat(DAYS[:100], 3))
+
+    @pytest.fixture
+    def path(self, tmp_path):
+        rows = [f"{d},{t},{a:.10f},{b:.10f}" for d, t, (a, b) in zip(self.SESSIONS, self.HOURS, PRICES, strict=True)]
+        return saved(tmp_path, "Date,Time,SPY,AGG", *rows)
+
+    def test_no_bar_is_lost(self, path):
+        assert str(right(follow(path, periods_per_year=756)).dates[1]).startswith("2008-01-02T12:30")
+        right(follow(path, periods_per_year=756, columns=["SPY", "AGG"]))
+
+    def test_as_a_frame(self, path):
+        frame = pd.read_csv(path)
+        frame["Date"] = pd.to_datetime(frame["Date"])
+        right(read(frame, periods_per_year=756, date=["Date", "Time"]))
+
+    def test_on_the_command_line(self, path, capsys):
+        options = ["--kind", "prices", "--periods-per-year", "756", "--replications", "50"]
+        assert cli.main(["rank", str(path), *options]) == 2
+        remedy = re.search(r"\((--date [^)]*)\)", capsys.readouterr().err)[1]
+        assert cli.main(["rank", str(path), *options, *shlex.split(remedy)]) == 0
+        assert "299 returns" in capsys.readouterr().out
+
+    def test_wrong_columns(self, path):
+        with pytest.raises(sb.UnknownNameError, match="no column is called 'Hour'"):
+            read(path, date=["Date", "Hour"])
+        with pytest.raises(sb.InvalidInputError, match="two columns of dates and times"):
+            read(path, date=["Date", "Time", "SPY"])
+
+
+class TestKinds:
+    """Numbers that are neither prices nor returns."""
+
+    def frame(self, values, names=NAMES, dates=DAYS):
+        return pd.DataFrame(values, dates[: len(values)], names)
+
+    @pytest.mark.parametrize("scale", [None, 1])
+    def test_price_relatives(self, scale):
+        """Sharpe ratios of 1,499 by following the remedy that there was once."""
+        right(follow(self.frame(1 + TRUE), kind="returns", scale=scale), TRUE)
+
+    def test_growth_of_one(self):
+        right(follow(self.frame(PRICES / 100), kind="returns", scale=1.0))
+
+    def test_cumulative_returns(self):
+        values = self.frame(PRICES / 100 - 1)
+        (first, *_) = read(values, kind="returns").remarks
+        remedy = re.search(r"kind='([^']*)'", first)[1]
+        right(read(values, kind=remedy))
+        right(read(100 * values, kind=remedy, scale=0.01))
+
+    def test_percent_points_of_a_bond_fund(self):
+        values = np.random.default_rng(3).normal(0.3, 0.18, (ROWS, 2))
+        table = self.frame(values, dates=MONTHS)
+        (remark,) = read(table, kind="returns", periods_per_year=12).remarks
+        assert "scale=0.01" in remark
+        right(read(table, kind="returns", periods_per_year=12, scale=0.01), values / 100)
+        assert not read(table, kind="returns", periods_per_year=12, scale=0.01).remarks
+        assert not read(table, kind="returns", periods_per_year=12, scale=1).remarks
+
+    def test_profits_and_losses(self):
+        money = self.frame(2e6 * TRUE)
+        with pytest.raises(sb.InvalidInputError, match="kind='pnl'"):
+            read(money, kind="returns")
+        with pytest.raises(sb.InvalidInputError, match=r"need capital= \(--capital\)"):
+            read(money, kind="pnl")
+        right(read(money, kind="pnl", capital=2e6), TRUE)
+        with pytest.raises(sb.InvalidInputError, match="pass a larger capital="):
+            read(money, kind="pnl", capital=1000)
+        with pytest.raises(sb.InvalidInputError, match="capital=5 is for kind='pnl'"):
+            read(money, kind="returns", capital=5)
+
+    @pytest.mark.parametrize("kind", ["returns", "log-returns"])
+    def test_ordinary_returns_raise_no_remark(self, kind):
+        assert not read(self.frame(TRUE), kind=kind).remarks
+        assert not read(self.frame(5 * TRUE, dates=MONTHS), kind=kind, periods_per_year=12).remarks
+
+
+class TestCells:
+    """Single cells and rows that are wrong."""
+
+    def test_one_cell_is_wrong(self):
+        values = TRUE.copy()
+        values[50, 0] = 0.69  # instead of 0.0069
+        for source, kind in ((values, "returns"), (100 * np.cumprod(1 + values, axis=0), "prices")):
+            (remark,) = read(pd.DataFrame(source, DAYS, NAMES), kind=kind).remarks
+            assert "'SPY', row 51" in remark
+            assert "+69.0%" in remark
+        values[50, 0] = 0.0069
+        assert not read(pd.DataFrame(values, DAYS, NAMES), kind="returns").remarks
+
+    @pytest.mark.parametrize("ratio", [4, 1.5])
+    def test_splits_in_monthly_prices(self, ratio):
+        hits = 0
+        for seed in range(20):
+            values = 100 * np.cumprod(1 + np.random.default_rng(seed).normal(0.008, 0.05, (240, 2)), axis=0)
+            table = pd.DataFrame(values, MONTHS[:240], NAMES)
+            assert not read(table, periods_per_year=12).remarks
+            table.iloc[100:, 0] /= ratio
+            remarks = read(table, periods_per_year=12).remarks
+            hits += any("split" in text and "row 101" in text for text in remarks)
+            table.iloc[:100, 0] /= ratio  # the remedy, adjusted prices
+            assert not read(table, periods_per_year=12).remarks
+        assert hits >= 17
+
+    def test_rows_that_stand_still_in_the_middle(self):
+        values = PRICES.copy()
+        values[100:220, 0] = values[100, 0]
+        (remark,) = read(pd.DataFrame(values, DAYS, NAMES)).remarks
+        assert "'SPY' does not change in 119 rows" in remark
+        shorter = read(pd.DataFrame(values[220:], DAYS[220:], NAMES))
+        assert not shorter.remarks
+        assert not read(pd.DataFrame(values, DAYS, NAMES), columns=["AGG"]).remarks

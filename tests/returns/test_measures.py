@@ -1,0 +1,87 @@
+"""Measures beside the Sharpe ratio, against quantstats, scipy and plain loops."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import sharpe_bandits as sb
+from sharpe_bandits.returns import measures
+
+
+@pytest.fixture(scope="module")
+def x():
+    return np.random.default_rng(4).standard_t(4, 400) * 0.01 + 0.0008
+
+
+def once(measure, x):
+    return float(measure(np.ones((1, len(x))), x)[0])
+
+
+def test_against_plain_formulas(x):
+    down = math.sqrt(sum(min(v, 0) ** 2 for v in x) / len(x))
+    assert once(measures.sortino, x) == pytest.approx(x.mean() / down)
+    assert once(measures.omega, x) == pytest.approx(x[x > 0].sum() / -x[x < 0].sum())
+    assert once(measures.expected_shortfall, x) == pytest.approx(-np.sort(x)[:20].mean())  # 5% of 400
+    assert once(measures.skewness, x) == pytest.approx(scipy.stats.skew(x))
+    assert once(measures.kurtosis, x) == pytest.approx(scipy.stats.kurtosis(x, fisher=False))
+    z = x - x.mean()
+    assert once(measures.autocorrelation, x) == pytest.approx((z[1:] @ z[:-1]) / (z @ z))
+
+
+def test_a_row_at_the_limit_of_the_tail_counts_in_part():
+    assert once(measures.expected_shortfall, np.arange(1.0, 31)) == pytest.approx(-(1 + 0.5 * 2) / 1.5)
+
+
+def test_rows_that_count_twice_are_rows_that_stand_there_twice(x):
+    rows = np.random.default_rng(5).integers(len(x), size=len(x))
+    counts = np.bincount(rows, minlength=len(x)).astype(float)[None]
+    for name, measure in measures.RESAMPLED.items():
+        if name != "autocorrelation":  # which depends on the order
+            assert measure(counts, x)[0] == pytest.approx(once(measure, x[rows]), rel=1e-9), name
+
+
+def test_against_quantstats(x):
+    stats = pytest.importorskip("quantstats.stats")
+    import pandas as pd
+
+    series = pd.Series(x, pd.bdate_range("2020-01-01", periods=len(x)))
+    full = sb.rank({"A": x}, kind="returns", periods_per_year=252, replications=100, full=True)["A"].measures
+    assert full["sortino"].value == pytest.approx(stats.sortino(series, periods=252), rel=1e-9)
+    assert full["omega"].value == pytest.approx(stats.omega(series, periods=252), rel=1e-6)
+    assert full["drawdown"].value == pytest.approx(-stats.max_drawdown(series), rel=1e-9)
+
+
+def test_intervals_cover_the_true_values():
+    """Normal returns: Sortino, expected shortfall and kurtosis have closed forms; 95% intervals of 250 rows."""
+    mean, generator, hits = 0.1, np.random.default_rng(6), np.zeros(3)
+    density, below = scipy.stats.norm.pdf(mean), scipy.stats.norm.cdf(-mean)
+    down = math.sqrt((1 + mean**2) * below - mean * density)
+    shortfall = scipy.stats.norm.pdf(scipy.stats.norm.ppf(0.05)) / 0.05 - mean
+    samples = 120
+    for sample in range(samples):
+        x = mean + generator.normal(size=250)
+        column = sb.rank(
+            {"A": 0.01 * x}, kind="returns", periods_per_year=1, replications=200, block=1, seed=sample, full=True
+        )["A"].measures
+        for k, (name, true) in enumerate(
+            [("sortino", mean / down), ("expected_shortfall", 0.01 * shortfall), ("skewness", 0.0)]
+        ):
+            hits[k] += column[name].low < true < column[name].high
+    assert (hits / samples > 0.86).all()
+
+
+def test_a_full_ranking_shows_them_and_saves_them(x, tmp_path):
+    table = {"A": x, "B": x[::-1] + 0.001}
+    brief = sb.rank(table, kind="returns", periods_per_year=252, replications=100)
+    full = sb.rank(table, kind="returns", periods_per_year=252, replications=100, full=True)
+    assert len(brief.findings().tables) == 1
+    assert len(brief.findings().tables[0][0]) == 6  # the name and five numbers
+    for head in ("Sortino", "Omega", "Calmar", "expected shortfall", "skewness", "kurtosis", "autocorrelation"):
+        assert head in str(full)
+        assert head not in str(brief)
+    full.report(tmp_path)
+    assert "Sortino" in (tmp_path / "ranking.html").read_text()
+    assert "sortino_low" in (tmp_path / "ranking.csv").read_text().splitlines()[0]
+    assert full["A"].measures["calmar"].low is None
