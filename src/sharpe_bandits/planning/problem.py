@@ -25,9 +25,6 @@ from ..validation import finite, not_negative, one_of, positive, true_or_false, 
 
 #: What makes an arm best.
 Criterion = Literal["rssr", "sharpe"]
-#: The default regulariser of the Sharpe ratio, relative to the smallest standard deviation: too small to change any
-#: order (:class:`Sharpe` requires one above 0).
-SHARPE_PART = 1e-9
 VOLATILITY, PERIODS = 0.15, 252.0
 #: Maximum number of arms that differ by a gap.
 MOST_ARMS = 100_000
@@ -238,7 +235,7 @@ class BestArmProblem:
         if objective == "rssr":
             goal = RSSR(usual_regulariser(smallest) if L is None else positive("L", L), signed=True)
         else:
-            goal = Sharpe(SHARPE_PART * math.sqrt(smallest) if L is None else positive("L", L))
+            goal = Sharpe(0.0 if L is None else positive("L", L))
         bandit = Bandit(arms, names, jointly=jointly)
         problem = cls(bandit, periods, goal, rewards, not_negative("tolerance", tolerance))
         if len(problem.best) == len(arms):
@@ -373,7 +370,7 @@ class BestArmProblem:
     def _order(self) -> str:
         """Whether the objective orders arms differently from their Sharpe ratios, in a sentence."""
         mean, variance = self.bandit.truth(0, 1)
-        pure = Sharpe(SHARPE_PART * float(np.sqrt(variance.min()))).gaps(mean, variance)[0]
+        pure = Sharpe(0.0).gaps(mean, variance)[0]
         own = self.objective.gaps(mean, variance)[0]
         top = np.flatnonzero(pure == 0).tolist()
         if top != list(self.best):
