@@ -11,7 +11,7 @@ import json
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from .report.document import check_libraries
 from .report.drawing import Drawing
 from .report.folder import FIGURES, write
 from .report.page import Content
-from .report.panels import panel_figure
+from .report.panels import halving_figure, panel_figure
 from .versions import sources, versions
 
 _SETTINGS = "settings.json"
@@ -80,10 +80,11 @@ def run_job(
     started = time.perf_counter()
     engine, store = engine_of(workers, executor), ChunkStore(out / "chunks")
     check_libraries()
-    specs = [panel.spec(job.runs, job.seed) for panel in job.panels]
+    every = [one for panel in job.panels for one in (panel, *panel.readings)]
+    specs = [panel.spec(job.runs, job.seed) for panel in every]
     settings = _settings(job, specs)
     _claim_folder(settings, out)
-    results = run_panels(specs, engine, store, progress)
+    results = with_readings(run_panels(specs, engine, store, progress), job.panels)
     simulated = time.perf_counter() - started
     say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
     rows, findings = {}, theory_check.Findings()
@@ -93,6 +94,9 @@ def run_job(
             key = result.panel.key
             rows[key] = result.rows() + findings.rows[key]
             drawing.add(key, panel_figure(result, rows[key]))
+        together = halving_figure(results, rows)
+        if together is not None:
+            drawing.add("Fig4a", together)
         verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
         verdicts.sort(key=lambda v: _order(v, job.panels))
         facts = {"runs": job.runs, "seed": job.seed}
@@ -101,12 +105,20 @@ def run_job(
     seconds = {
         "simulated": round(simulated, 2),
         "total": round(time.perf_counter() - started, 2),
-        "panels (added over workers)": {result.panel.key: round(result.seconds, 2) for result in results},
+        "panels (added over workers)": {
+            one.panel.key: round(one.seconds, 2) for result in results for one in (result, *result.readings)
+        },
     }
     computed_on = store.machines()
     manifest = {**settings, "machine": _machine(engine), "computed on": computed_on, "seconds": seconds}
     write_atomically(out / "manifest.json", to_json(manifest))
     return Reproduction(results, rows, verdicts)
+
+
+def with_readings(results: list[PanelResult], panels: list[Panel]) -> list[PanelResult]:
+    """The results of panels, each with those under its other readings."""
+    by_key = {result.panel.key: result for result in results}
+    return [replace(by_key[panel.key], readings=[by_key[other.key] for other in panel.readings]) for panel in panels]
 
 
 def _settings(job: Job, specs: list[PanelSpec]) -> dict[str, Any]:

@@ -6,8 +6,8 @@ Tidy rows are dictionaries with the columns case, policy, K, L, horizon, t, metr
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..errors import unknown
@@ -47,6 +47,8 @@ class Setting:
         its number of rounds
     switches : tuple[int, ...], optional
         rounds in which the arms change
+    suffixes : Mapping[str, str], optional
+        suffixes of policies that call the regulariser by another name, as in ", ε₀ = 0.5"
     """
 
     label: str
@@ -55,6 +57,7 @@ class Setting:
     lines: tuple[str, ...]
     horizon: int
     switches: tuple[int, ...] = ()
+    suffixes: Mapping[str, str] = field(default_factory=dict)
 
 
 def figure_from_rows(title: str, rows: Rows, metric: str = "regret", axis: Literal["log", "linear"] = "log") -> Figure:
@@ -178,7 +181,7 @@ def _measured(
                     continue  # the policy is not in this case, or has no such bound
                 name = f"{form} bound, {policy}" if form else policy
                 yield Series(
-                    name=name + case.suffix if several else name,
+                    name=name + case.suffixes.get(policy, case.suffix) if several else name,
                     colour=BOUNDS[form] if form else look(p)[0],
                     at=[row["t"] for row in own],
                     **_numbers(own),

@@ -13,6 +13,8 @@ from .description import Case
 
 #: Checkpoints of a regret curve, unless the description says otherwise.
 CHECKPOINTS = 60
+#: The metric that the released code plots as regret: the gap of the first two arms times sub-optimal plays.
+AsPlotted = Literal["regret as plotted"]
 
 
 @dataclass(frozen=True)
@@ -20,14 +22,15 @@ class Claim:
     """A claim about a panel: a sentence, the comparisons that test it, and the reason if it fails.
 
     ``metric`` is what is compared; by default the metric of the panel. Regrets at different L are in different units:
-    comparisons across regularisers use "sub-optimal plays".
+    comparisons across regularisers use "sub-optimal plays". ``ours``: the paper does not make it.
     """
 
     id: str
     says: str
     checks: tuple[str, ...]
     why: str = ""
-    metric: Compared | None = None
+    metric: Compared | AsPlotted | None = None
+    ours: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,12 @@ class Panel:
         the same cases with a longer horizon and one policy, by which statements about growth are judged
     cites : str, optional
         the publication that makes the claims, if it is not the paper
+    ours : bool, optional
+        whether the panel goes beyond the paper
+    readings : tuple[Panel, ...], optional
+        the panel under other readings of the text; each has the claims that it is played for
+    reading, condition : str, optional
+        if this is such a panel: the name of its reading, and a clause that says what is read how
     """
 
     id: str
@@ -68,6 +77,10 @@ class Panel:
     max_runs: int | None = None
     long_cases: tuple[Case, ...] = ()
     cites: str = ""
+    ours: bool = False
+    readings: tuple[Panel, ...] = ()
+    reading: str = ""
+    condition: str = ""
 
     def __repr__(self) -> str:
         return f"<panel {self.key}: {self.title}; {len(self.cases)} cases>"
@@ -75,7 +88,7 @@ class Panel:
     @property
     def key(self) -> str:
         """Name for files and links: ``R3-paper``."""
-        return f"{self.id}-{self.profile}" if self.profile else self.id
+        return "-".join(part for part in (self.id, self.profile, self.reading) if part)
 
     def spec(self, runs: int, seed: int) -> PanelSpec:
         """What has to be simulated."""
@@ -105,12 +118,15 @@ class PanelSpec:
 
 @dataclass(frozen=True)
 class PanelResult:
-    """A simulated panel: a study per case, the seconds it took (summed over workers), a study per long case."""
+    """A simulated panel: a study per case, the seconds it took (summed over workers), a study per long case, and the
+    results under other readings.
+    """
 
     panel: Panel
     studies: list[Study]
     seconds: float
     long_studies: list[Study] = field(default_factory=list)
+    readings: list[PanelResult] = field(default_factory=list)
 
     @property
     def axis(self) -> str:

@@ -1,15 +1,15 @@
-"""Verdicts on the claims of the paper, from paired differences and 99% intervals."""
+"""Verdicts on the claims of the paper, from paired differences and 99% intervals, under every reading of its text."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
 from ..errors import InvalidInputError, unknown
-from ..experiments.panel import Claim, PanelResult
+from ..experiments.panel import AsPlotted, Claim, Panel, PanelResult
 from ..metrics import Estimate, mean_of
 from ..objectives import Objective
 from ..results import Compared, PolicyResult
@@ -20,6 +20,16 @@ CONFIDENCE = 0.99
 HOLDS: Final = "holds"
 FAILS: Final = "fails"
 UNDECIDED: Final = "undecided"
+#: The verdict on bounds that say nothing: probabilities of 1 or more.
+VACUOUS: Final = "vacuous"
+#: Whose claim it is.
+Source = Literal["the paper's experiments", "the paper's theory", "other papers", "ours"]
+SOURCES: tuple[Source, ...] = get_args(Source)
+EXPERIMENTS, THEORY, OTHERS, OURS = SOURCES
+
+#: The metric that the released code plots as regret.
+AS_PLOTTED: Final[AsPlotted] = "regret as plotted"
+_PREDICATES = {HOLDS: "holds", FAILS: "fails", UNDECIDED: "is undecided", VACUOUS: "is vacuous"}
 
 _SIDE = re.compile(r"^\s*(?:(?P<factor>[\d.]+)\s*\*\s*)?(?P<policy>[^@]+?)\s*@\s*(?P<case>[^@]+?)\s*$")
 
@@ -36,21 +46,65 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class UnderReading:
+    """A claim judged under another reading: its name, the clause that says what is read how, and the verdict."""
+
+    reading: str
+    condition: str
+    verdict: Judgement | Literal["vacuous"]
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def decisive(self) -> Evidence | None:
+        """The comparison that supports the claim least."""
+        return _decisive(self.evidence)
+
+
+@dataclass(frozen=True)
 class Verdict:
-    """A claim judged under a profile."""
+    """A claim judged under a profile; ``readings``: under the other readings of the text that concern it."""
 
     id: str
     panel: str
     profile: Literal["paper", "authors", ""]
     says: str
-    verdict: Judgement
+    verdict: Judgement | Literal["vacuous"]
     evidence: tuple[Evidence, ...]
     why: str = ""
+    source: Source = EXPERIMENTS
+    readings: tuple[UnderReading, ...] = ()
+
+    @property
+    def statement(self) -> str:
+        """The sentence without its horizon: the same for all panels that test it."""
+        return self.says.split(", up to n = ")[0]
+
+    @property
+    def depends(self) -> bool:
+        """Whether another reading of the text has another verdict."""
+        return any(other.verdict != self.verdict for other in self.readings)
+
+    @property
+    def under_readings(self) -> str:
+        """How the verdict depends on the reading of the text; empty if there is only one."""
+        if not self.readings:
+            return ""
+        if not self.depends:
+            return f"{_PREDICATES[self.verdict]} under every reading"
+        conditions: dict[str, list[str]] = {self.verdict: ["read as here"]}
+        for other in self.readings:
+            conditions.setdefault(other.verdict, []).append(other.condition)
+        order = sorted(conditions, key=[HOLDS, UNDECIDED, VACUOUS, FAILS].index)
+        clauses = [
+            f"{_PREDICATES[word]} {'only ' if word == HOLDS else ''}if {', or if '.join(conditions[word])}"
+            for word in order
+        ]
+        return "; ".join(clauses)
 
     @property
     def decisive(self) -> Evidence | None:
         """The decisive comparison: the one that supports the claim least."""
-        return max(self.evidence, key=lambda e: _rank(e.verdict) * 1e9 + _standardised(e.difference), default=None)
+        return _decisive(self.evidence)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for claims.json."""
@@ -60,37 +114,80 @@ class Verdict:
             "panel": self.panel,
             "profile": self.profile,
             "claim": self.says,
+            "source": self.source,
             "verdict": self.verdict,
+            "under readings": self.under_readings,
+            "readings": [
+                {
+                    "reading": other.reading,
+                    "condition": other.condition,
+                    "verdict": other.verdict,
+                    "evidence": [_plain(e) for e in other.evidence],
+                }
+                for other in self.readings
+            ],
             "difference": None if decisive is None else decisive.difference.mean,
             "interval": None if decisive is None else [decisive.difference.low, decisive.difference.high],
             "confidence": CONFIDENCE,
-            "evidence": [
-                {
-                    "check": e.check,
-                    "left": e.left,
-                    "right": e.right,
-                    "difference": e.difference.mean,
-                    "se": e.difference.se,
-                    "interval": [e.difference.low, e.difference.high],
-                    "verdict": e.verdict,
-                }
-                for e in self.evidence
-            ],
-            "why": self.why if self.verdict == FAILS else "",
+            "evidence": [_plain(e) for e in self.evidence],
+            "why": self.why if self.verdict in (FAILS, VACUOUS) else "",
         }
 
 
+def _plain(evidence: Evidence) -> dict[str, Any]:
+    return {
+        "check": evidence.check,
+        "left": evidence.left,
+        "right": evidence.right,
+        "difference": evidence.difference.mean,
+        "se": evidence.difference.se,
+        "interval": [evidence.difference.low, evidence.difference.high],
+        "verdict": evidence.verdict,
+    }
+
+
 def judge(result: PanelResult) -> list[Verdict]:
-    """Verdicts on all claims of a panel."""
+    """Verdicts on all claims of a panel, under every reading."""
     if result.panel.metric == "coverage":
         return []  # judged by theory, not by comparing policies
-    return [_judge(claim, result) for claim in result.panel.claims]
+    verdicts = {claim.id: _judge(claim, result) for claim in result.panel.claims}
+    for other in result.readings:
+        for claim in other.panel.claims:
+            found = _judge(claim, other)
+            if claim.id not in verdicts:  # a claim that is judged only there
+                verdicts[claim.id] = found
+            elif _numbers(found) != _numbers(verdicts[claim.id]):  # the reading concerns it
+                verdicts[claim.id] = under(verdicts[claim.id], found, other)
+    return list(verdicts.values())
+
+
+def under(verdict: Verdict, found: Verdict, other: PanelResult) -> Verdict:
+    """The verdict with what was found under another reading."""
+    panel = other.panel
+    added = UnderReading(panel.reading, panel.condition, found.verdict, found.evidence)
+    return replace(verdict, readings=(*verdict.readings, added))
+
+
+def source_of(panel: Panel, theory: bool = False) -> Source:
+    """Whose claims the verdicts on a panel are about."""
+    if panel.cites:
+        return OTHERS
+    return OURS if panel.ours else THEORY if theory else EXPERIMENTS
+
+
+def _numbers(verdict: Verdict) -> list[tuple[float, float]]:
+    return [(e.left, e.right) for e in verdict.evidence]
 
 
 def _judge(claim: Claim, result: PanelResult) -> Verdict:
     evidence = tuple(compare(check, result, claim.metric) for check in claim.checks)
     verdict = together([e.verdict for e in evidence])
-    return Verdict(claim.id, result.panel.id, result.panel.profile, claim.says, verdict, evidence, claim.why)
+    source = OURS if claim.ours else source_of(result.panel)
+    return Verdict(claim.id, result.panel.id, result.panel.profile, claim.says, verdict, evidence, claim.why, source)
+
+
+def _decisive(evidence: tuple[Evidence, ...]) -> Evidence | None:
+    return max(evidence, key=lambda e: _rank(e.verdict) * 1e9 + _standardised(e.difference), default=None)
 
 
 def together(verdicts: list[Judgement]) -> Judgement:
@@ -107,7 +204,7 @@ def below_zero(difference: Estimate) -> Judgement:
     return FAILS if difference.low > 0 else UNDECIDED
 
 
-def compare(check: str, result: PanelResult, metric: Compared | None = None) -> Evidence:
+def compare(check: str, result: PanelResult, metric: Compared | AsPlotted | None = None) -> Evidence:
     """Judge one comparison ``"A @ K=5 < 0.5 * B @ K=5"`` at the horizon, of a metric (default: that of the study).
 
     Regrets in units of different objectives are not compared.
@@ -129,15 +226,27 @@ def compare(check: str, result: PanelResult, metric: Compared | None = None) -> 
     return Evidence(check, float(left.sum() / runs), float(right.sum() / runs), difference, below_zero(difference))
 
 
-def _totals(side: str, result: PanelResult, metric: Compared | None) -> tuple[np.ndarray, np.ndarray, Objective | None]:
+def _totals(
+    side: str, result: PanelResult, metric: Compared | AsPlotted | None
+) -> tuple[np.ndarray, np.ndarray, Objective | None]:
     """The metric at the horizon per batch, times the factor; sizes of the batches; and the unit: an objective."""
     match = _SIDE.match(side)
     if match is None:
         raise InvalidInputError(f"{side!r} is not of the form 'factor * policy @ variable=value'")
     study, played = find(result, match["policy"], match["case"])
+    factor = float(match["factor"] or 1.0)
+    if metric == AS_PLOTTED:
+        totals, sizes = played.totals("sub-optimal plays", study.objective)
+        return factor * plotted_gap(study, played) * totals, sizes, None
     metric = study.metric if metric is None else metric
     totals, sizes = played.totals(metric, study.objective)
-    return float(match["factor"] or 1.0) * totals, sizes, study.objective if metric == "regret" else None
+    return factor * totals, sizes, study.objective if metric == "regret" else None
+
+
+def plotted_gap(study: Study, result: PolicyResult) -> float:
+    """The gap of the first two arms, by which the released code multiplies sub-optimal plays, whatever K is."""
+    first, second = result.objective(study.objective).value(result.mean[0, :2], result.variance[0, :2])
+    return float(abs(first - second))
 
 
 def find(result: PanelResult, policy: str, selector: str) -> tuple[Study, PolicyResult]:

@@ -155,4 +155,4 @@ class UUCB(IndexPolicy):
         return super().argument(name, horizon)
 
     def nondecreasing(self, lowest: float) -> bool:
-        return True
+        return self.sign == "plus" or self.undefined != "barred"  # the lazy kernel bounds finite indices only

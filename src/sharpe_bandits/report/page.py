@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,9 +9,10 @@ from ..charts.tidy_rows import Rows
 from ..display import Table
 from ..experiments.panel import PanelResult
 from ..names import repeats_counted
-from ..paper.claims import FAILS, HOLDS, UNDECIDED, Verdict
+from ..paper import scorecard
+from ..paper.claims import EXPERIMENTS, FAILS, HOLDS, UNDECIDED, VACUOUS, Verdict
 from .document import document
-from .panels import panel_figure
+from .panels import halving_figure, panel_figure
 
 
 @dataclass
@@ -53,20 +53,28 @@ def page(content: Content) -> str:
     for result in content.results:
         groups.setdefault(result.panel.id, []).append(_panel(result, content))
     failed = [v for v in verdicts if v.verdict == FAILS]
+    experiments = [v for v in verdicts if v.source == EXPERIMENTS]
+    of_paper = experiments or verdicts
+    figures = {result.panel.key: panel_figure(result, content.rows[result.panel.key]) for result in content.results}
+    together = halving_figure(content.results, content.rows)
+    if together is not None:
+        figures["Fig4a"] = together
     return document(
         "report.html",
-        {result.panel.key: panel_figure(result, content.rows[result.panel.key]) for result in content.results},
+        figures,
         title=content.title,
         lead=content.lead,
         links=_links(content, list(groups)),
         verdicts=verdicts,
         profiles=profiles,
-        words=(HOLDS, FAILS, UNDECIDED),
+        words=(HOLDS, FAILS, UNDECIDED, VACUOUS),
         tally=[
-            (name, word, sum(v.verdict == name for v in verdicts))
+            (name, word, sum(v.verdict == name for v in of_paper))
             for name, word in ((HOLDS, "hold"), (FAILS, "fail"), (UNDECIDED, UNDECIDED))
         ],
-        scorecard=[_claim(id, verdicts, profiles) for id in dict.fromkeys(v.id for v in verdicts)],
+        tallied="claims about the paper's experiments" if experiments else "claims",
+        counts=scorecard.summary(verdicts),
+        scorecard=scorecard.statements(verdicts),
         failures=[_failure(why, failed) for why in dict.fromkeys(v.why for v in failed)],
         groups=list(groups.items()),
         tables=content.tables,
@@ -81,11 +89,6 @@ def _links(content: Content, ids: list[str]) -> list[tuple[str, str]]:
     links += [("Summary", "summary")] if content.summary else [(id, f"panel-{id}") for id in ids]
     links += [("Theory", "theory")] if content.tables else []
     return [*links, ("Methods", "made")]
-
-
-def _claim(id: str, verdicts: list[Verdict], profiles: Sequence[str]) -> tuple[str, str, list[Verdict | None]]:
-    by_profile: dict[str, Verdict] = {v.profile: v for v in verdicts if v.id == id}
-    return id, next(iter(by_profile.values())).says, [by_profile.get(profile) for profile in profiles]
 
 
 def _failure(why: str, failed: list[Verdict]) -> tuple[str, list[Verdict], list[str]]:

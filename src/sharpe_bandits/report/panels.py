@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from ..charts.description import Axis, Chart, Figure, Rule, Series, look
+from collections.abc import Mapping, Sequence
+
+from ..charts.description import GREY, Axis, Chart, Figure, Series, look
 from ..charts.tidy_rows import Rows, Setting, curves, points
 from ..experiments.panel import PanelResult
 from ..names import printable
-from ..paper.theory_check import LEVEL
+from ..paper.claims import AS_PLOTTED
+from ..paper.theory_check import PROMISED
 from ..study import Study
+
+#: The panels of the paper's Fig. 4a.
+HALVING = ("V1", "V2", "V3", "V4", "V5")
 
 
 def panel_figure(result: PanelResult, rows: Rows) -> Figure:
@@ -19,7 +25,25 @@ def panel_figure(result: PanelResult, rows: Rows) -> Figure:
     settings = [_setting(study) for study in result.studies]
     if panel.metric in ("error", "stopping time"):
         return points(title, rows, settings, panel.metric)
-    return curves(title, rows, settings, ("regret", "sub-optimal plays"), result.axis)
+    metrics = ["regret", "sub-optimal plays"]
+    if any(row["metric"] == AS_PLOTTED for row in rows):
+        metrics.append(AS_PLOTTED)
+    return curves(title, rows, settings, metrics, result.axis)
+
+
+def halving_figure(results: Sequence[PanelResult], rows: Mapping[str, Rows]) -> Figure | None:
+    """The paper's Fig. 4a: the errors of SHVV in its five experiments (V1 to V5), if all were run."""
+    own = [result for result in results if result.panel.id in HALVING]
+    if len(own) < len(HALVING):
+        return None
+    series = [
+        {**row, "policy": f"{result.panel.id}: {result.panel.title}"}
+        for result in own
+        for row in rows[result.panel.key]
+        if row["metric"] == "error"
+    ]
+    title = "Error of SHVV, five experiments (the paper's Fig. 4a)"
+    return points(title, series, [_setting(study) for study in own[0].studies], "error")
 
 
 def _setting(case: Study) -> Setting:
@@ -31,27 +55,39 @@ def _setting(case: Study) -> Setting:
         lines=(*others, f"K = {case.K}", f"n = {case.horizon:,}"),
         horizon=case.horizon,
         switches=case.switches,
+        suffixes={
+            name: f", ε₀ = {result.policy['epsilon0']:g}"
+            for name, result in case.items()
+            if "epsilon0" in result.policy
+        },
     )
 
 
 def _coverage(title: str, rows: Rows) -> Figure:
+    """Measured rates of every kind of inequality, and beside each the rate that it promises."""
     places = {case: number for number, case in enumerate(dict.fromkeys(row["case"] for row in rows))}
-    series = []
+    series: list[Series] = []
     for number, name in enumerate(dict.fromkeys(row["policy"] for row in rows)):
-        own = [row for row in rows if row["policy"] == name]
         colour, marker = look(number)
-        series.append(
-            Series(
-                name=name.replace("_", "-"), colour=colour, marker=marker, size=4, dash=None, bars=True,
-                at=[places[row["case"]] + 0.1 * (number - 2.5) for row in own],
-                mean=[row["mean"] for row in own], low=[row["low"] for row in own], high=[row["high"] for row in own],
-            )
-        )  # fmt: skip
+        for metric in ("violation rate", PROMISED):
+            own = [row for row in rows if row["policy"] == name and row["metric"] == metric]
+            if not own:
+                continue
+            promise = metric == PROMISED
+            series.append(
+                Series(
+                    name="promised" if promise else name.replace("_", "-"), colour=GREY if promise else colour,
+                    marker="tick" if promise else marker, size=6 if promise else 4, dash=None, bars=not promise,
+                    filled=name.endswith("repaired"), kind="bound" if promise else "measured",
+                    at=[places[row["case"]] + 0.1 * (number % 6 - 2.5) for row in own],
+                    mean=[row["mean"] for row in own], low=[row["low"] for row in own],
+                    high=[row["high"] for row in own],
+                )
+            )  # fmt: skip
     chart = Chart(
         series=series,
         x=Axis(label="share of samples in which the inequality is violated", limits={"linear": (-0.02, None)}),
         y=Axis(scale="places", places=[printable(place) for place in places]),
-        rules=[Rule(axis="x", at=LEVEL, label=f"promised: at most {LEVEL:g}")],
         across=True,
         height=80 + 26 * len(places),
     )

@@ -32,6 +32,7 @@ from .lower_bound import LowerBound as LowerBound
 from .lower_bound import kl_inf as kl_inf
 from .lower_bound import lower_bound as lower_bound
 from .registry import bounds_for as bounds_for
+from .registry import informative_budget as informative_budget
 from .regret_bounds import ucb_rssr_regret as ucb_rssr_regret
 from .regret_bounds import ucb_sr_like_regret as ucb_sr_like_regret
 from .regret_bounds import ucb_vv_regret as ucb_vv_regret

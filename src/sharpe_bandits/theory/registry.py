@@ -11,7 +11,7 @@ from ..policies.base import Policy, check_policy
 from ..policies.elimination import SHSR, SHVV, SuRSR
 from ..policies.ucb_sharpe import UCBRSSR, UCBSRLike
 from ..policies.ucb_vv import UCBVV
-from .bound import Bound
+from .bound import Bound, Form
 from .error_bounds import shsr_error, shvv_error, sursr_error
 from .regret_bounds import ucb_rssr_regret, ucb_sr_like_regret, ucb_vv_regret
 
@@ -24,7 +24,7 @@ def _ucb_vv(policy: Any, bandit: Bandit, rounds: int, horizon: int) -> list[Boun
 def _ucb_sharpe(function: Callable[..., Bound]) -> Callable[[Any, Bandit, int, int], list[Bound]]:
     def bounds(policy: Any, bandit: Bandit, rounds: int, horizon: int) -> list[Bound]:
         # Nothing is proved for the index as printed, which starves arms whose confidence term becomes negative.
-        forms = ["printed", *(["appendix"] if function is ucb_rssr_regret else []), "repaired"]
+        forms = ["printed", "appendix", "repaired"]
         if policy.undefined_width == "infinite":
             forms.append("proved")
         pilot = policy.pilot(horizon, bandit.K)
@@ -37,7 +37,8 @@ def _ucb_sharpe(function: Callable[..., Bound]) -> Callable[[Any, Bandit, int, i
 
 
 def _shvv(policy: Any, bandit: Bandit, rounds: int, horizon: int) -> list[Bound]:
-    return [shvv_error(bandit, rounds, form, keep_samples=policy.keep_samples) for form in ("printed", "repaired")]
+    forms: tuple[Form, ...] = ("printed", "repaired", "theorem")
+    return [shvv_error(bandit, rounds, form, keep_samples=policy.keep_samples) for form in forms]
 
 
 def _shsr(policy: Any, bandit: Bandit, rounds: int, horizon: int) -> list[Bound]:
@@ -91,3 +92,40 @@ def bounds_for(policy: Policy, bandit: Any, rounds: int, *, horizon: int | None 
     if any(arm.serially_dependent for arm in environment.arms):
         return []  # everything is proved for independent rewards only
     return bounds(policy, environment, rounds, rounds if horizon is None else horizon)
+
+
+def informative_budget(policy: Policy, bandit: Any, form: Form = "printed", *, most: int = 10**12) -> int | None:
+    """The smallest budget from which a bound on the error of a policy is below 1; None if there is none up to ``most``.
+
+    Parameters
+    ----------
+    policy : Policy
+        SHVV, SHSR or SuRSR
+    bandit : Any
+        arms with known moments
+    form : Form, optional
+        form of the bound
+    most : int, optional
+        largest budget that is tried
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
+    >>> sb.theory.informative_budget(sb.SHSR(L=0.1), bandit)
+    3557
+    """
+
+    def vacuous(budget: int) -> bool:
+        bounds = [b for b in bounds_for(policy, bandit, budget) if b.form == form and b.kind == "probability"]
+        return not bounds or bounds[0].vacuous
+
+    low, high = 1, 2
+    while vacuous(high):
+        low, high = high, 2 * high
+        if low > most:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if vacuous(middle) else (low, middle)
+    return high if high <= most else None
