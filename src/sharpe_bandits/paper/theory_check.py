@@ -22,6 +22,7 @@ from ..experiments.panel import PanelResult
 from ..metrics import Estimate, mean_of, wilson
 from ..objectives import RSSR, Objective, Sharpe, Variance
 from ..policies.elimination import SHVV
+from ..policies.ucb_vv import UCBVV
 from ..results import PolicyResult
 from ..simulation import simulate
 from ..study import Study
@@ -196,7 +197,7 @@ def _bounds(f: PanelResult, findings: Findings) -> Verdict | None:
                 verdict = within(measured, bound.value)
                 printed = bound.form == "printed"
                 start = None
-                if printed and kind == "probability":
+                if printed and kind == "probability" and policy.name == policy.title:
                     start = theory.informative_budget(policy, case.environment)
                 table.rows.append(
                     [
@@ -258,8 +259,8 @@ def _evident(f: PanelResult, findings: Findings) -> None:
     for case in f.panel.cases:
         for policy in case.policies:
             if policy.name in values and isinstance(case.environment, Bandit):
-                bounds = theory.bounds_for(policy, case.environment, case.horizon)
-                values[policy.name] += [b.value for b in bounds if b.form == "printed"]
+                bounds = theory.bounds_for(policy, case.environment, case.horizon, forms=["printed"])
+                values[policy.name] += [bound.value for bound in bounds]
     halving, rejects = values.values()
     if not halving or not rejects:
         return
@@ -325,8 +326,8 @@ def _bound_rows(f: PanelResult, case: Case, study: Study, policy: Any, forms: li
     for t in times:
         if f.panel.metric == "regret" and t < 2 * case.environment.K:
             continue
-        for bound in theory.bounds_for(policy, case.environment, int(t), horizon=case.horizon):
-            if bound.form in forms and not bound.vacuous:
+        for bound in theory.bounds_for(policy, case.environment, int(t), horizon=case.horizon, forms=forms):
+            if not bound.vacuous:
                 ends = dict.fromkeys(("mean", "low", "high"), bound.value)
                 numbers = {"t": int(t), "metric": f"bound ({bound.form})", **ends, "se": 0.0}
                 rows[bound.form].append(_row(f, study, policy.name, study.runs, numbers))
@@ -401,9 +402,8 @@ def _growth(f: PanelResult, findings: Findings) -> Verdict | None:
 def _proved(case: Case, name: str) -> bool:
     """Whether a proved bound in ln n, not a vacuous one, excludes that runs lock in."""
     policy = next(policy for policy in case.policies if policy.name == name)
-    bounds = [b for b in theory.bounds_for(policy, case.environment, case.horizon) if b.kind == "regret"]
-    best = [b for b in bounds if b.form == "proved"] or [b for b in bounds if b.form == "repaired"]
-    return any(not bound.vacuous for bound in best)
+    form: Form = "repaired" if isinstance(policy, UCBVV) else "proved"  # for UCB-VV the two are one
+    return any(not bound.vacuous for bound in theory.bounds_for(policy, case.environment, case.horizon, forms=[form]))
 
 
 def _same_arm(f: PanelResult, runs: int, seed: int, findings: Findings) -> None:
