@@ -39,7 +39,7 @@ def test_every_chart_is_drawn_when_it_is_scrolled_to(opened):
 
 def test_a_chart_has_axes_a_legend_and_its_curves(opened):
     chart = opened.chart("R2-paper")
-    assert {"UCB-RSSR, L = 0.5", "U-UCB, L = 0.5", "UCB-RSSR, L = 5", "U-UCB, L = 5"} <= set(names(chart))
+    assert {"UCB-RSSR, L = 0.5", "U-UCB, ε₀ = 0.5", "UCB-RSSR, L = 5", "U-UCB, ε₀ = 5"} <= set(names(chart))
     drawn = chart.evaluate("c => c.data.filter(t => t.showlegend).map(t => t.name)")
     assert sorted(names(chart)) == sorted(drawn)
     assert chart.locator(".xtitle").text_content() == "rounds t"
@@ -49,24 +49,24 @@ def test_a_chart_has_axes_a_legend_and_its_curves(opened):
 
 def test_a_curve_and_its_band_can_be_toggled(opened):
     chart = opened.chart("R2-paper")
-    visible = "c => c.data.filter(t => t.legendgroup === 'U-UCB, L = 5').map(t => t.visible ?? true)"
+    visible = "c => c.data.filter(t => t.legendgroup === 'U-UCB, ε₀ = 5').map(t => t.visible ?? true)"
     others = visible.replace("===", "!==")
     before = chart.evaluate(others)
     assert chart.evaluate(visible) == [True, True]
     assert before.count(True) >= 6
-    entry(chart, "U-UCB, L = 5").click()
+    entry(chart, "U-UCB, ε₀ = 5").click()
     opened.page.wait_for_function(f"c => ({visible})(c).every(v => v === 'legendonly')", arg=chart.element_handle())
     assert chart.evaluate(others) == before
-    entry(chart, "U-UCB, L = 5").click()
+    entry(chart, "U-UCB, ε₀ = 5").click()
     opened.page.wait_for_function(f"c => ({visible})(c).every(v => v === true)", arg=chart.element_handle())
 
 
 def test_a_double_click_shows_one_curve_alone_and_then_all(opened):
     chart = opened.chart("R2-paper")
     visible = "c => [...new Set(c.data.filter(t => t.visible === true).map(t => t.legendgroup))]"
-    entry(chart, "U-UCB, L = 5").dblclick()
-    opened.page.wait_for_function(f"c => ({visible})(c).join() === 'U-UCB, L = 5'", arg=chart.element_handle())
-    entry(chart, "U-UCB, L = 5").dblclick()
+    entry(chart, "U-UCB, ε₀ = 5").dblclick()
+    opened.page.wait_for_function(f"c => ({visible})(c).join() === 'U-UCB, ε₀ = 5'", arg=chart.element_handle())
+    entry(chart, "U-UCB, ε₀ = 5").dblclick()
     opened.page.wait_for_function(f"c => ({visible})(c).length === {legend(chart).count()}", arg=chart.element_handle())
 
 
@@ -82,10 +82,10 @@ def test_the_buttons_change_metric_and_axis(opened):
     chart = opened.chart("R2-paper")
     other = opened.chart("R2-authors")
     section = opened.page.locator('[id="R2-paper"]')
-    before = chart.evaluate("c => c.data.find(t => t.name === 'U-UCB, L = 5').y")
+    before = chart.evaluate("c => c.data.find(t => t.name === 'U-UCB, ε₀ = 5').y")
     section.get_by_role("button", name="Sub-optimal plays").click()
     assert chart.locator(".ytitle").text_content() == "sub-optimal plays"
-    after = chart.evaluate("c => c.data.find(t => t.name === 'U-UCB, L = 5').y")
+    after = chart.evaluate("c => c.data.find(t => t.name === 'U-UCB, ε₀ = 5').y")
     assert before[-1] < after[-1]  # the gap is below 1
     assert section.get_by_role("button", name="Sub-optimal plays").get_attribute("aria-pressed") == "true"
     assert section.get_by_role("button", name="Regret").get_attribute("aria-pressed") == "false"
@@ -95,7 +95,7 @@ def test_the_buttons_change_metric_and_axis(opened):
     section.get_by_role("button", name="log t").click()
     assert chart.evaluate("c => [c._fullLayout.xaxis.type, ...c._fullLayout.xaxis.range]") == ["log", 1, 4]
     section.get_by_role("button", name="Regret").click()
-    assert chart.evaluate("c => c.data.find(t => t.name === 'U-UCB, L = 5').y") == before
+    assert chart.evaluate("c => c.data.find(t => t.name === 'U-UCB, ε₀ = 5').y") == before
     assert other.locator(".ytitle").text_content() == "regret R(t)"  # each panel has buttons of its own
 
 

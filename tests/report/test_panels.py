@@ -9,7 +9,6 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.charts.description import PALETTE
 from sharpe_bandits.charts.render_matplotlib import pictures, render_matplotlib
-from sharpe_bandits.paper import theory_check
 from sharpe_bandits.report.panels import panel_figure
 from tests.synthetic import case, finished, outcome, panel
 
@@ -54,8 +53,10 @@ def coverage_panel():
     found = []
     for k, name in enumerate(("variance, printed", "sr_like, printed", "rssr, repaired")):
         for place in ("Uniform(0, 1), n = 100", "Uniform(0, 9), n = 100"):
-            row = {"panel": "C1", "case": place, "policy": name, "metric": "violation rate"}
-            found.append({**row, "mean": 0.1 * k, "low": 0.05 * k, "high": 0.2 * k})
+            row = {"panel": "C1", "case": place, "policy": name}
+            found.append({**row, "metric": "violation rate", "mean": 0.1 * k, "low": 0.05 * k, "high": 0.2 * k})
+            promise = dict.fromkeys(("mean", "low", "high"), 0.1 + 0.2 * k)
+            found.append({**row, "metric": "promised rate", **promise})
     return finished(source), found
 
 
@@ -149,7 +150,8 @@ def test_coverage_has_the_promise_and_all_inequalities():
     assert "violated" in ax.get_xlabel()
     assert [t.get_text() for t in ax.get_yticklabels()] == ["Uniform(0, 1), n = 100", "Uniform(0, 9), n = 100"]
     assert set(legends(figure)) >= {"variance, printed", "sr-like, printed", "rssr, repaired"}
-    assert any(line.get_xdata() == [theory_check.LEVEL] * 2 for line in ax.lines if list(line.get_ydata()) == [0, 1])
+    crosses = {round(float(x), 6) for line in ax.lines if line.get_marker() == "x" for x in line.get_xdata()}
+    assert crosses == {0.1, 0.3, 0.5}  # each inequality with the rate that it promises
 
 
 # --- a user's own experiment has what the paper's have not ------------------------------------------------------------

@@ -56,9 +56,9 @@ def _setting(case: Study) -> Setting:
         horizon=case.horizon,
         switches=case.switches,
         suffixes={
-            name: f", ε₀ = {result.policy['epsilon0']:g}"
+            name: f", ε₀ = {case.L:g}"
             for name, result in case.items()
-            if "epsilon0" in result.policy
+            if case.L is not None and result.policy.get("epsilon0") == case.L
         },
     )
 
@@ -77,7 +77,7 @@ def _coverage(title: str, rows: Rows) -> Figure:
             series.append(
                 Series(
                     name="promised" if promise else name.replace("_", "-"), colour=GREY if promise else colour,
-                    marker="tick" if promise else marker, size=6 if promise else 4, dash=None, bars=not promise,
+                    marker="thin cross" if promise else marker, size=6 if promise else 4, dash=None, bars=True,
                     filled=name.endswith("repaired"), kind="bound" if promise else "measured",
                     at=[places[row["case"]] + 0.1 * (number % 6 - 2.5) for row in own],
                     mean=[row["mean"] for row in own], low=[row["low"] for row in own],
@@ -89,6 +89,6 @@ def _coverage(title: str, rows: Rows) -> Figure:
         x=Axis(label="share of samples in which the inequality is violated", limits={"linear": (-0.02, None)}),
         y=Axis(scale="places", places=[printable(place) for place in places]),
         across=True,
-        height=80 + 26 * len(places),
+        height=80 + 28 * len(places),
     )
-    return Figure(title=title, charts=[[chart]], size=(7.2, 1.2 + 0.2 * len(places)))
+    return Figure(title=title, charts=[[chart]], size=(7.2, 1.2 + 0.22 * len(places)))
