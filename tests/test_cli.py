@@ -186,7 +186,7 @@ def test_what_is_printed(here, capsys):
     assert list(map(int, total.groups())) == [len(verdicts), *map(verdicts.count, ("holds", "fails", "undecided"))]
     assert "the paper's experiments: 6 distinct statements, 6 claims judged" in out
     assert out.endswith(f"report: {os.path.join('o', 'report.html')}")
-    assert err.splitlines()[0].startswith("R2-paper: done (1 of 1 panels")
+    assert err.splitlines()[0].startswith("R2-paper: done (1 of 6 panels")  # with its five other readings
     assert "simulated in" in err
 
 

@@ -212,8 +212,8 @@ def test_long_horizons_do_not_sum_every_round():
         exact = sum(N ** (1 - q) for N in range(1000, 5000))
         assert exact <= _rest(q, 1000, 5000) <= 1.01 * exact
     assert _rest(0.5, 10, 20) == math.inf
-    assert _chance([(0.1,)], 3_000_000, 2, 2) == pytest.approx(3_000_000 - 4, abs=10)
-    assert _chance([(0.1,), (math.inf,)], 3_000_000, 2, 2) == 0
+    assert _chance(((0.1,),), 3_000_000, 2, 2) == pytest.approx(3_000_000 - 4, abs=10)
+    assert _chance(((0.1,), (math.inf,)), 3_000_000, 2, 2) == 0
 
 
 def test_the_appendix_s_bound_by_hand():

@@ -19,7 +19,7 @@ and the bound is vacuous: this reflects the policy's lack of optimism, not slack
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -77,7 +77,7 @@ def ucb_vv_regret(bandit: Any, horizon: int, form: Form = "repaired", *, pilot: 
         return regret(math.nan, trivial, form, source, reason=_unbounded(arm), applies=False)
     with np.errstate(divide="ignore"):
         exponents = [(float(q),) for q in 4 / arm.width[gap == 0] ** 4]
-    tail = _chance(exponents, horizon, pilot, len(gap))
+    tail = _chance(tuple(exponents), horizon, pilot, len(gap))
     value = 0.0
     for i in np.flatnonzero(gap):
         enough = math.floor(2 * (1 + arm.width[i] ** 2 / 2) ** 2 * math.log(horizon) / gap[i] ** 2) + 1
@@ -161,7 +161,7 @@ def ucb_rssr_regret(
         from_mean = 1 / (arm.mean[best] * arm.width[best]) ** 2
         from_variance = 4 / arm.width[best] ** 4
     exponents = [(float(a), float(b)) for a, b in zip(from_mean, from_variance, strict=True)]
-    tail = _chance(exponents, horizon, pilot, len(gap))
+    tail = _chance(tuple(exponents), horizon, pilot, len(gap))
     value = 0.0
     for i in np.flatnonzero(gap):
         mean, d, m2 = abs(float(arm.mean[i])), L + float(arm.variance[i]), float(arm.second[i])
@@ -211,7 +211,7 @@ def ucb_sr_like_regret(
     best = gap == 0
     with np.errstate(divide="ignore"):
         exponents = [(float(4 / w**2), float(4 / w**4)) for w in arm.width[best]]
-    tail = _chance(exponents, horizon, pilot, len(gap))
+    tail = _chance(tuple(exponents), horizon, pilot, len(gap))
     value = 0.0
     for i in np.flatnonzero(gap):
         mean, d = float(arm.mean[i]), L + float(arm.variance[i])
@@ -302,7 +302,8 @@ def _radius(index: Callable[..., float], parameters: tuple[float, ...], target: 
     return bisected(lambda radius: index(radius, *parameters) < target, end)[0]
 
 
-def _chance(exponents: Sequence[tuple[float, ...]], horizon: int, pilot: int, arms: int) -> float:
+@lru_cache(maxsize=64)  # the same bound is drawn, judged, and asked whether it is vacuous
+def _chance(exponents: tuple[tuple[float, ...], ...], horizon: int, pilot: int, arms: int) -> float:
     """Bound on the rounds in which the index of a best arm is below its value: the sum over N, minimised over best
     arms.
     """
