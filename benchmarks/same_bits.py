@@ -24,7 +24,7 @@ import sharpe_bandits as sb
 from sharpe_bandits.arms.bandit import as_environment
 from sharpe_bandits.engine import compiler
 from sharpe_bandits.engine.spec import Spec, run_chunk
-from sharpe_bandits.machines import machine
+from sharpe_bandits.machines import arithmetic, machine
 from sharpe_bandits.results import merge
 
 RUNS, HORIZON = 32, 2000
@@ -100,7 +100,13 @@ def measured() -> dict[str, object]:
             }
     texts = [text for kernel in compiler._compiled.values() for text in _assembly(kernel)]
     fused = sum(any(name in text for name in FUSED) for text in texts)
-    return {"machine": machine(), "cases": cases, "fused": fused, "inspected": len(texts), "values": _values()}
+    return {
+        "machine": {**machine(), "arithmetic": arithmetic()},
+        "cases": cases,
+        "fused": fused,
+        "inspected": len(texts),
+        "values": _values(),
+    }
 
 
 def _assembly(kernel: Any) -> list[str]:

@@ -16,6 +16,7 @@ import numpy as np
 from arch.data import frenchdata, nasdaq, sp500, wti
 
 import sharpe_bandits as sb
+from lower_bound import lower_bound
 from sharpe_bandits.paper.panels import panels
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 128
@@ -127,7 +128,7 @@ def least_regret(chance: float) -> float:
     """
     logs = []
     for bandit, L in bandits(1.0):
-        shares = [share for share in sb.theory.lower_bound(bandit, L, signed=True).per_arm if share.gap > 0]
+        shares = [share for share in lower_bound(bandit, L, signed=True).per_arm if share.gap > 0]
         needed = math.log(1 / (2.4 * chance))
         logs.append(math.log(sum(share.gap * min(HORIZON, needed / share.kl_inf) for share in shares)))
     return math.exp(np.mean(logs))

@@ -87,7 +87,7 @@ _VALUES = (
 _KEYS = (
     "kind", "let", "sweep", "cases", "arms", "policies", "horizon", "runs", "seed", "switches", "clock", "L",
     "K", "n", "i",
-    "u1", "name", "form", '"("', '"\\\\b"', '""', '"a b"', "a.b.c", ".".join("a" * 50), ".".join("a" * 5000),
+    "u1", "name", "form", '"("', '"\\\\b"', '""', '"a b"', "a.b.c", ".".join("a" * 50),
     "'<script>'",
     "objective", "metric", "checkpoints", "title", "random", "repeat", "values", "x", "é", '"\\u0000"', "x" * 10_000,
 )  # fmt: skip
@@ -145,11 +145,8 @@ def _check(text: str) -> None:
             experiment = read(_FILE)
     except sb.SharpeBanditsError as error:
         message = str(error)
-        if "is not TOML" in message or "nested too deeply" in message or "bytes" in message:
-            return
-        named = re.search(r", line (\d+): ", message)
-        assert named, "what is wrong in valid TOML has a line"
-        assert 1 <= int(named.group(1)) <= text.count("\n") + 1
+        named = re.match(rf"{re.escape(str(_FILE))}(, .+: | is not TOML: )", message)
+        assert named, "what is wrong in valid TOML has an entry"
         return
     finally:
         _FILE.unlink()

@@ -14,7 +14,6 @@ BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
 OBJECTIVE = sb.RSSR(L=0.5)
 OPTIONAL = (
     "matplotlib",
-    "plotly",
     "jinja2",
     "arch",
     "pandas",
@@ -64,7 +63,6 @@ def main():
         missing(lambda: study.report(Path(folder) / "report", OBJECTIVE), "matplotlib")
         missing(lambda: sb.rank(returns), "arch")
     missing(lambda: study.plot(OBJECTIVE), "matplotlib")
-    missing(lambda: study.plot(OBJECTIVE, interactive=True), "plotly")
     missing(lambda: study.to_pandas(OBJECTIVE), "pandas")
     missing(lambda: study.to_polars(OBJECTIVE), "polars")
     script = Path(sys.executable).with_name("sharpe-bandits")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.display import Findings, Shown, Table, html_table, in_words, picture
+from sharpe_bandits.display import Findings, Shown, Table, html_table, in_words
 
 TABLE = Table(["policy", "regret", "note"], [["A", 1.23456789, None], ["<b>&", 12, "x"]], "A title")
 
@@ -65,18 +65,6 @@ def test_plain_data_in_words():
     assert in_words(sb.ScaleFreeUCB(L=0.1).to_dict()).startswith("ScaleFreeUCB(")
     assert in_words({"arm": "Uniform", "low": 0.0, "high": 1.5}, named=False) == "Uniform(0, 1.5)"
     assert in_words({"arm": "Empirical", "values": [0.5] * 100}) == "Empirical(values = 100 values)"
-
-
-def test_a_picture_holds_every_point():
-    t = np.array([1, 2, 4, 8])
-    root = ET.fromstring(picture(t, t * 1.0, t * 0.5, t * 1.5))
-    line = root.find("polyline").get("points").split()
-    assert [float(p.split(",")[0]) for p in line] == pytest.approx([0, 240 / 7, 3 * 240 / 7, 240], abs=0.05)
-    heights = [float(p.split(",")[1]) for p in line]
-    assert heights == pytest.approx([80 - 80 * v / 12 for v in t], abs=0.05)  # from 0 to the top of the band, 12
-    nothing = np.full(4, np.nan)
-    assert "polyline" in picture(t, t * 1.0, nothing, nothing)  # a single run has no band
-    assert picture(t[:1], t[:1], t[:1], t[:1]) == ""
 
 
 class Found(Shown):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.charts import Axis, Chart, Figure, Series, pictures, render_plotly
+from sharpe_bandits.charts import Axis, Chart, Figure, Series, pictures
 from sharpe_bandits.report.document import document
 
 ONE = Chart(series=[Series(name="A", colour="#000000", at=[1, 2], mean=[1, 2])], x=Axis(), y=Axis())
@@ -23,8 +23,6 @@ def ranked():
     ("library", "extra", "use"),
     [
         ("matplotlib", "report", lambda: pictures(FIGURE)),
-        ("plotly", "report", lambda: render_plotly(FIGURE)),
-        ("plotly", "report", lambda: document("plan.html", {"plan": FIGURE})),
         ("jinja2", "report", lambda: document("plan.html")),
         ("arch", "data", ranked),
     ],

@@ -4,14 +4,16 @@ import dataclasses
 import hashlib
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections import OrderedDict
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ import sharpe_bandits as sb
 from sharpe_bandits import executors, machines
 from sharpe_bandits.arms.bandit import as_environment
 from sharpe_bandits.engine.spec import Chunk, Spec
-from sharpe_bandits.executors import Elsewhere, Reply, Task, Threads, compute, engine_of
+from sharpe_bandits.executors import Reply, Task, Threads, backend_for, compute
 from sharpe_bandits.simulation import tasks_of
 
 distributed = pytest.importorskip("distributed")
@@ -50,15 +52,10 @@ def by_threads():
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A scheduler and two worker processes on loopback; whoever was with a worker that dies is blamed at once."""
-    import dask
-
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
-        ) as started,
-    ):
+    """A scheduler and two worker processes on loopback."""
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
+    ) as started:
         yield started
 
 
@@ -181,14 +178,20 @@ def test_what_is_sent_is_small():
     assert max(len(pickled) for _, pickled, _, _ in pool.sent) < 1500
 
 
-def test_a_large_record_is_sent_only_to_workers_that_ask_for_it():
+def test_a_large_record_is_sent_to_dask_once(client):
     tape = sb.Tape(np.random.default_rng(1).uniform(size=(3, 20_000)))
-    with Recording(1) as pool:
-        found = study(tape, POLICIES[0], executor=pool)
-    assert digest(found) == digest(study(tape, POLICIES[0]))
-    carried = [pickled for _, pickled, _, _ in pool.sent if pickled is not None]
-    assert 1 <= len(carried) < 15
-    assert len(carried[0]) > 400_000
+    sizes = []
+    submit = client.submit
+
+    def recording(function, *arguments, **options):
+        sizes.append(len(pickle.dumps(arguments)) if function is bytes else 0)
+        assert max([len(a) for a in arguments if isinstance(a, bytes)], default=0) < 2**15 or function is bytes
+        return submit(function, *arguments, **options)
+
+    client.submit = recording
+    assert digest(study(tape, POLICIES[0], executor=client)) == digest(study(tape, POLICIES[0]))
+    assert len(sizes) == 16
+    assert sum(size > 400_000 for size in sizes) == 1
 
 
 def test_a_worker_keeps_its_kernels(monkeypatch):
@@ -230,12 +233,19 @@ def test_a_worker_of_a_cluster_that_is_killed_costs_its_chunks_only(client, long
 
 
 def test_a_process_that_is_killed_costs_its_chunks_only(long_by_threads):
-    with ProcessPoolExecutor(2, SPAWN) as pool:
-        list(pool.map(abs, range(4)))
-        kill_soon(min(pool._processes), 1.5)
-        assert digest(long_study(executor=pool)) == long_by_threads
-        with pytest.raises(BrokenProcessPool):  # it was killed in time
-            pool.submit(abs, 1)
+    pools = []
+
+    def make():
+        pools.append(ProcessPoolExecutor(2, SPAWN))
+        list(pools[-1].map(abs, range(4)))
+        if len(pools) == 1:
+            kill_soon(min(pools[-1]._processes), 1.5)
+        return pools[-1]
+
+    assert digest(long_study(executor=make)) == long_by_threads
+    assert len(pools) == 2  # it was killed in time
+    for pool in pools:
+        pool.shutdown()
 
 
 def test_loky_survives_a_worker_that_is_killed(long_by_threads):
@@ -255,7 +265,7 @@ def test_loky_survives_a_worker_that_is_killed(long_by_threads):
 
 
 def deadly_outside(parent):
-    """Arms that are drawn without harm in one process; elsewhere, drawing those of one run ends the process."""
+    """Arms that are drawn without harm in one process; elsewhere, drawing those of some runs ends the process."""
 
     def draw(generator):
         import os
@@ -263,39 +273,22 @@ def deadly_outside(parent):
         import sharpe_bandits as sb
 
         high = generator.uniform(1, 2)
-        if 1.5 < high < 1.5 + 1 / 40 and os.getpid() != parent:
+        if high > 1.9 and os.getpid() != parent:
             os._exit(1)
         return [sb.Uniform(0, high), sb.Uniform(0, 1)]
 
     return sb.RandomBandit(2, draw)
 
 
-def guilty_run(bandit, runs):
-    """The only run whose arms are deadly."""
-    means, _ = bandit.truth(5, runs)
-    (run,) = np.flatnonzero((means[:, 0] > 0.75) & (means[:, 0] < 0.75 + 1 / 80))
-    return int(run)
-
-
-def check_guilty(executor):
+def test_chunks_that_end_workers_end_the_study(monkeypatch):
+    monkeypatch.setattr(executors, "TRIES", 2)
     bandit = deadly_outside(os.getpid())
-    run = guilty_run(bandit, 60)
-    first = run // 4 * 4
-    with pytest.raises(sb.ExecutorError, match=rf"workers crash on runs {first} to {first + 3} of UCB-RSSR: each was"):
-        study(bandit, POLICIES[0], executor=executor)
+    with pytest.raises(sb.ExecutorError, match=r"workers crashed several times on runs \d+ to \d+ of UCB-RSSR"):
+        study(bandit, POLICIES[0], executor=lambda: ProcessPoolExecutor(1, SPAWN))
+    assert study(bandit, POLICIES[0])
 
 
-def test_a_chunk_that_ends_workers_is_told_from_those_beside_it(client):
-    check_guilty(client)
-    client.wait_for_workers(2, timeout=60)
-
-
-def test_a_chunk_that_ends_processes_is_told_from_those_beside_it(monkeypatch):
-    monkeypatch.setattr(executors, "TRIES", 1)
-    check_guilty(lambda: ProcessPoolExecutor(1, SPAWN))
-
-
-class Kept:
+class Finished:
     """A store that remembers what it was given."""
 
     def __init__(self):
@@ -311,39 +304,28 @@ class Kept:
         self.chunks[task.first] = chunk
 
 
-class Failing:
-    """A pool in this process that fails as it is told: a list of errors per first run, taken one by one."""
+class Failing(Executor):
+    """An executor in this process that fails as it is told: a list of errors per first run, taken one by one."""
 
-    workers, ahead = 2, 8
-
-    def __init__(self, failures=(), lost_after=None):
+    def __init__(self, failures=()):
         self.failures = {first: list(errors) for first, errors in dict(failures).items()}
-        self.asked, self.lost_after = [], lost_after
+        self.asked = []
 
-    def submit(self, digest, pickled, first, runs):
+    def submit(self, function, digest, pickled, first, runs):
         self.asked.append(first)
         future = Future()
         if self.failures.get(first):
             future.set_exception(self.failures[first].pop(0))
         else:
-            future.set_result(executors.play(digest, pickled, first, runs))
+            future.set_result(function(digest, pickled, first, runs))
         return future
-
-    def lost(self):
-        return "the scheduler is gone" if self.lost_after is not None and len(self.asked) > self.lost_after else ""
-
-    def deaths(self, error):
-        return int(isinstance(error, BrokenExecutor))
-
-    def abandon(self, futures):
-        self.abandoned = len(futures)
 
 
 SPEC = Spec(sb.UCB1(), as_environment(BANDIT), 60, 40, 3, (60,))
 
 
-def ran(pool, store=None, told=lambda task, seconds: None):
-    return Elsewhere(pool).run(tasks_of(SPEC, 4), store, told)
+def ran(executor, store=None, advance=None):
+    return backend_for(None, lambda: executor).run(tasks_of(SPEC, 4), store, advance)
 
 
 def same(a, b):
@@ -351,53 +333,66 @@ def same(a, b):
         np.testing.assert_array_equal(getattr(a, field.name), getattr(b, field.name), strict=False)
 
 
+def broken(times):
+    return [BrokenExecutor("a worker died") for _ in range(times)]
+
+
 def test_chunks_are_sent_again_a_bounded_number_of_times():
-    died = [BrokenExecutor("died") for _ in range(9)]
-    pool = Failing({8: died[:2], 16: died[:5]})
-    done = {task.first: chunk for task, chunk in ran(pool)}
-    assert sorted(done) == list(range(0, 40, 4))
-    assert (pool.asked.count(8), pool.asked.count(16), pool.asked.count(20)) == (3, 6, 1)
-    assert pool.asked[-3:] == [16, 16, 16]  # alone, after all others
-    for first, chunk in done.items():
+    executor = Failing({8: broken(2), 16: broken(1)})
+    chunks = {task.first: chunk for task, chunk in ran(executor)}
+    assert sorted(chunks) == list(range(0, 40, 4))
+    for first, chunk in chunks.items():
         same(chunk, compute(Task(SPEC, first, 4)))
-    pool, kept = Failing({16: died}), Kept()
+    executor, store = Failing({16: broken(9)}), Finished()
     with pytest.raises(
-        sb.ExecutorError, match=r"runs 16 to 19 of UCB1: each was tried alone.*others are finished and kept"
+        sb.ExecutorError, match=r"several times on runs 16 to 19 of UCB1.*\. The 4 chunks of 10 .* are kept: the same"
     ):
-        ran(pool, kept)
-    assert pool.asked.count(16) == 2 * executors.TRIES
-    assert sorted(kept.chunks) == [first for first in range(0, 40, 4) if first != 16]
+        ran(executor, store)
+    assert executor.asked.count(16) == executors.TRIES
+    assert sorted(store.chunks) == list(range(0, 16, 4))
+    with pytest.raises(sb.ExecutorError, match="The 4 chunks of 10 that are finished are lost"):
+        ran(Failing({16: broken(9)}))
 
 
 def test_an_error_of_a_chunk_itself_is_raised_at_once():
-    pool = Failing({8: [sb.InvalidInputError("the tape is too short")]})
+    executor = Failing({8: [sb.InvalidInputError("the tape is too short")]})
     with pytest.raises(sb.InvalidInputError, match="the tape is too short"):
-        ran(pool)
-    assert pool.asked.count(8) == 1
+        ran(executor)
+    assert executor.asked.count(8) == 1
     with pytest.raises(sb.ExecutorError, match=r"a worker cannot import what it needs .No module named 'mine'"):
         ran(Failing({8: [ModuleNotFoundError("No module named 'mine'")]}))
+    killed = distributed.KilledWorker(
+        "run_task-1", last_worker=SimpleNamespace(address="tcp://a"), allowed_failures=3
+    )  # Dask has tried by then
+    with pytest.raises(sb.ExecutorError, match="workers crashed several times on runs 8 to 11 of UCB1"):
+        ran(Failing({8: [killed]}))
 
 
-def test_a_scheduler_that_is_gone_is_said_and_what_is_finished_goes_on():
-    kept = Kept()
-    broken = {first: [BrokenExecutor("gone")] for first in range(20, 40, 4)}
-    with pytest.raises(
-        sb.ExecutorError, match="the scheduler is gone; the 5 chunks of 10 that are finished are kept: "
-    ):
-        ran(Failing(broken, lost_after=5), kept)
-    with pytest.raises(sb.ExecutorError, match="the 5 chunks of 10 that are finished are lost"):
-        ran(Failing(broken, lost_after=5))
-    pool, told = Failing(), []
-    done = ran(pool, kept, lambda task, seconds: told.append(task))
-    assert pool.asked == list(range(20, 40, 4))
-    assert len(done) == len(told) == 10
+def test_finished_chunks_are_not_computed_again():
+    store = Finished()
+    with pytest.raises(sb.InvalidInputError):
+        ran(Failing({20: [sb.InvalidInputError("here")]}), store)
+    assert sorted(store.chunks) == list(range(0, 20, 4))
+    executor, told = Failing(), []
+    chunks = ran(executor, store, lambda task, seconds: told.append(task))
+    assert executor.asked == list(range(20, 40, 4))
+    assert len(chunks) == len(told) == 10
 
 
-def test_workers_that_die_of_everything_are_not_fed_for_ever():
-    pool = Failing({first: [BrokenExecutor("died")] * 1000 for first in range(0, 40, 4)})
-    with pytest.raises(sb.ExecutorError, match="workers crash"):
-        ran(pool)
-    assert len(pool.asked) <= 2 * executors.TRIES * 10
+def test_a_scheduler_that_is_gone_is_said():
+    started = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
+    )
+    client = distributed.Client(started)
+
+    def end(task, seconds):
+        started.close()
+
+    with pytest.raises(sb.ExecutorError, match=r"the Dask scheduler at .* is gone; .* finished are lost"):
+        backend_for(None, client).run(
+            tasks_of(dataclasses.replace(SPEC, horizon=50_000, checkpoints=(50_000,)), 4), None, end
+        )
+    client.close(0)
 
 
 # --- interrupts -------------------------------------------------------------------------------------------------------
@@ -423,27 +418,27 @@ def test_an_interrupt_is_answered_and_frees_the_workers(client, by_threads):
 # --- unlike machines --------------------------------------------------------------------------------------------------
 
 
-def reply(**changes):
-    return Reply(None, 0.0, {**machines.machine(), **changes}, machines.software())
+def reply(arithmetic="4567", **changes):
+    return Reply(None, 0.0, {**machines.machine(), **changes}, arithmetic, machines.software())
 
 
 def test_workers_with_other_versions_are_refused():
-    engine = engine_of(None, ThreadPoolExecutor(1))
+    backend = backend_for(None, ThreadPoolExecutor(1))
     other = dataclasses.replace(reply(), software={**machines.software(), "numpy": "1.0"})
     with pytest.raises(sb.ExecutorError, match=r"numpy 1\.0 instead of .*install the same versions everywhere"):
-        engine._check(other)
+        backend._check_reply(other)
 
 
 def test_unlike_machines_are_noticed():
-    engine = engine_of(None, ThreadPoolExecutor(1))
-    engine._check(reply())
-    engine._check(reply(processor="another", **{"compiled for": "generic"}))  # recorded; they calculate alike
-    engine._check(reply())
-    assert [m["processor"] for m in engine.machines] == [machines.processor(), "another"]
-    with pytest.warns(UserWarning, match="do not compute identically.*arithmetic 0123 instead of"):
-        engine._check(reply(arithmetic="0123"))
-    engine._check(reply(arithmetic="0123"))  # said once
-    assert len(engine.machines) == 3
+    backend = backend_for(None, ThreadPoolExecutor(1))
+    backend._check_reply(reply())
+    backend._check_reply(reply(processor="another", **{"compiled for": "generic"}))  # recorded; they calculate alike
+    backend._check_reply(reply())
+    assert [m["processor"] for m in backend.machines] == [machines.processor(), "another"]
+    with pytest.warns(UserWarning, match="do not compute identically.*: processor third instead of"):
+        backend._check_reply(reply(arithmetic="0123", processor="third"))
+    backend._check_reply(reply(arithmetic="0123", processor="third"))  # said once
+    assert len(backend.machines) == 3
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------
@@ -462,12 +457,11 @@ def test_what_is_no_executor_is_refused():
 
 
 def test_a_broken_executor_that_cannot_be_made_again_says_what_to_do():
-    class Broken(ThreadPoolExecutor):
-        def submit(self, *arguments):
-            raise BrokenExecutor("its worker died")
-
-    with Broken(1) as pool, pytest.raises(sb.ExecutorError, match=r"its worker died.*pass a function that makes"):
-        study(executor=pool)
+    with ProcessPoolExecutor(1, SPAWN) as pool:
+        with pytest.raises(BrokenProcessPool):
+            pool.submit(os._exit, 1).result()
+        with pytest.raises(sb.ExecutorError, match=r"a worker died.*pass a function that makes"):
+            study(executor=pool)
 
 
 def test_what_cannot_be_pickled_is_refused_by_name():
@@ -478,5 +472,5 @@ def test_what_cannot_be_pickled_is_refused_by_name():
 
 
 def test_threads_are_the_default():
-    assert isinstance(engine_of(None, None), Threads)
-    assert engine_of(3, None).workers == 3
+    assert isinstance(backend_for(None, None), Threads)
+    assert backend_for(3, None).workers == 3

@@ -23,8 +23,8 @@ ROOT = Path(sb.__file__).parent
 
 #: From the bottom to the top: a module imports from levels below its own, and within its own folder.
 LEVELS = [
-    {"errors", "interrupts", "console", "kernels", "checksums", "versions"},
-    {"call_tree", "names", "subprocesses"},
+    {"errors", "console", "kernels", "checksums", "versions"},
+    {"call_tree", "names"},
     {"fingerprints"},
     {"validation", "plain_data", "files", "display"},
     {"charts"},
@@ -54,7 +54,7 @@ LEVELS = [
 UPWARD = {
     ("policies/base.py", "agents"): "policy.agent() hands over to whoever plays live",
     ("agents/elimination.py", "theory"): "agent.error_bound() asks theory, which nobody else who runs an agent needs",
-    ("study.py", "report"): "study.plot() and study.report() hand over to whoever draws, and to optional libraries",
+    ("study.py", "report"): "study.report() hands over to whoever writes pages, and to optional libraries",
     ("returns/ranking.py", "report"): "ranking.report() hands over to whoever draws, and to optional libraries",
     ("returns/comparison.py", "report"): "comparison.report() hands over to whoever draws, and to optional libraries",
     ("returns/replay.py", "report"): "replay.report() hands over to whoever draws, and to optional libraries",
@@ -67,7 +67,7 @@ CIRCLES = {
 RANK = {name: rank for rank, names in enumerate(LEVELS) for name in names}
 #: Libraries for drawing, serving, keeping and commanding: for the outermost modules only.
 OUTER_LIBRARIES = {
-    "matplotlib", "plotly", "jinja2", "argparse", "click", "typer", "fastapi", "flask", "starlette", "uvicorn",
+    "matplotlib", "jinja2", "argparse", "click", "typer", "fastapi", "flask", "starlette", "uvicorn",
     "sqlite3", "duckdb", "sqlalchemy", "ray",
 }  # fmt: skip
 
@@ -92,6 +92,7 @@ TOPICS = {
     "test_examples.py": "examples",
     "test_fuzz.py": "hostile input to everything that reads some",
     "test_layout.py": "all modules",
+    "test_lower_bound.py": "an example that is research",
     "test_site.py": "what makes the documentation",
 }
 #: Lines of code from which on a module has a test file of its name.
@@ -101,7 +102,6 @@ THROUGH = {
     "call_tree.py": "test_fingerprints.py",
     "campaigns/interface.py": "campaigns/test_campaign.py",
     "campaigns/ledger.py": "campaigns/test_journal.py",
-    "charts/description.py": "charts/test_render_plotly.py",
     "kernels/side_by_side.py": "kernels/test_lazy.py",
     "planning/needs.py": "planning/test_search.py",
 }
@@ -279,7 +279,7 @@ def test_importing_the_package_is_light():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(json.loads(done.stdout))
-    heavy = {"numpy", "numba", "llvmlite", "scipy", "pyarrow", "matplotlib", "rich", "pandas", "plotly", "jinja2"}
+    heavy = {"numpy", "numba", "llvmlite", "scipy", "pyarrow", "matplotlib", "rich", "pandas", "jinja2"}
     assert "sharpe_bandits" in loaded
     assert not loaded & heavy
 

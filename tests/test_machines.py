@@ -12,7 +12,7 @@ from sharpe_bandits import machines
 
 
 def facts(**environment):
-    code = "import json; from sharpe_bandits.machines import machine; print(json.dumps(machine()))"
+    code = "import json; from sharpe_bandits.machines import *; print(json.dumps([machine(), arithmetic()]))"
     path = os.pathsep.join(sys.path)
     env = {**os.environ, "PYTHONPATH": path, **environment}
     import json
@@ -27,8 +27,8 @@ def has_fma():
 
 @pytest.mark.skipif(not has_fma(), reason="needs glibc on a processor with fused multiply-add")
 def test_other_forms_of_the_c_library_show_in_the_arithmetic():
-    assert facts() == machines.machine()
-    other = facts(GLIBC_TUNABLES="glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2", NUMBA_CPU_NAME="generic")
-    assert other["arithmetic"] != machines.machine()["arithmetic"]
+    assert facts() == [machines.machine(), machines.arithmetic()]
+    other, arithmetic = facts(GLIBC_TUNABLES="glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2", NUMBA_CPU_NAME="generic")
+    assert arithmetic != machines.arithmetic()
     assert other["compiled for"].endswith(" generic")
     assert other["vector extensions"] == ""

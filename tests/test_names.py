@@ -1,7 +1,6 @@
 """Names are checked where they come in, and escaped for each medium that shows them."""
 
 import csv
-import html
 import io
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.display import Table
 from sharpe_bandits.errors import InvalidInputError
-from sharpe_bandits.names import LONGEST, check_name, csv_cell, plain_text, plotly_text, printable, shorten
+from sharpe_bandits.names import LONGEST, check_name, csv_cell, plain_text, printable, shorten
 from tests.hostile import NAMES, REFUSED
 
 
@@ -77,13 +76,6 @@ def test_tables_as_csv_keep_numbers_and_disarm_names():
     for row, name in zip(rows, NAMES, strict=True):
         assert row["'=head"].removeprefix("'") == name
         assert row["'=head"][0] not in "=+-@\t\r"
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_text_for_plotly_is_the_name_once_it_is_read_as_markup(name):
-    shown = plotly_text(name)
-    assert "<" not in shown
-    assert html.unescape(shown) == name
 
 
 def test_text_for_matplotlib_has_no_formula():

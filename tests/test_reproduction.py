@@ -435,7 +435,7 @@ def test_settings_that_cannot_be_read_are_refused(tmp_path, capsys, content):
 # --- what is missing is said first ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("library", ["matplotlib", "plotly", "jinja2"])
+@pytest.mark.parametrize("library", ["matplotlib", "jinja2"])
 def test_a_missing_library_is_said_before_the_work(tmp_path, monkeypatch, capsys, library):
     monkeypatch.setitem(sys.modules, library, None)
     assert reproduce(tmp_path / "out") == 2

@@ -1,7 +1,6 @@
 """Studies on disk: what is saved is what is read, and what was damaged is reported, never guessed."""
 
 import errno
-import hashlib
 import json
 import os
 import shutil
@@ -10,14 +9,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits import files
-from sharpe_bandits import saved as module
-from sharpe_bandits.checksums import checksum
 from sharpe_bandits.saved import FORMAT
 from tests.catalogue import greedy_sharpe
 from tests.data.studies import numbers
@@ -25,7 +21,6 @@ from tests.synthetic import case, finished, panel, wrong_plays
 from tests.top_m import FINDERS, FIVE
 
 A = sb.UCB1(name="A")
-READ = pq.ParquetFile.read
 
 BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.Gamma(2, 1)])
 POLICIES = [sb.UCBRSSR(L=2.0), sb.MVTS(), sb.SHSR(L=2.0), greedy_sharpe(L=1.0)]
@@ -269,67 +264,14 @@ def test_an_earlier_format_is_checked_too(tmp_path):
         sb.load(tmp_path / "copy")
 
 
-# --- hostile studies --------------------------------------------------------------------------------------------------
+# --- other formats and texts ----------------------------------------------------------------------------------------
 
 
-def rewritten(folder, change):
-    """The study with a manifest that was changed, and given a checksum that fits."""
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_text())
-    del manifest["checksum"]
-    change(manifest)
-    path.write_text(json.dumps({**manifest, "checksum": checksum(manifest)}))
-
-
-def swap(manifest, what):
-    one, other = manifest["policies"][:2]
-    one[what], other[what] = other[what], one[what]
-
-
-HOSTILE = {
-    "a huge batch": lambda m: m["policies"][0].update(batch=10**18),
-    "an immense batch": lambda m: m["policies"][0].update(batch=10**300),
-    "a negative batch": lambda m: m["policies"][0].update(batch=-1),
-    "a batch of text": lambda m: m["policies"][0].update(batch="1"),
-    "no batch": lambda m: m["policies"][0].pop("batch"),
-    "another batch": lambda m: m["policies"][0].update(batch=2),
-    "checkpoints that fall": lambda m: m.update(checkpoints=m["checkpoints"][::-1]),
-    "negative checkpoints": lambda m: m.update(checkpoints=[-1, 30, 60]),
-    "other checkpoints": lambda m: m.update(checkpoints=[10, 60]),
-    "too many checkpoints": lambda m: m.update(checkpoints=list(range(1, 100_000))),
-    "checkpoints of text": lambda m: m.update(checkpoints="123"),
-    "no checkpoints": lambda m: m.update(checkpoints=[]),
-    "odd switches": lambda m: m.update(switches=[7]),
-    "pulls of another policy": lambda m: swap(m, "pulls"),
-    "runs of another policy": lambda m: swap(m, "runs"),
-    "runs for pulls": lambda m: m["policies"][0].update(pulls=m["policies"][0]["runs"]),
-    "pulls for the truth": lambda m: m.update(truth=m["policies"][0]["pulls"]),
-    "a file outside": lambda m: m.update(truth="../truth.parquet"),
-    "an absolute file": lambda m: m.update(truth="/etc/passwd"),
-    "a file that is a number": lambda m: m.update(truth=7),
-    "no policies": lambda m: m.update(policies=[]),
-    "policies of text": lambda m: m.update(policies="abc"),
-    "the same policy twice": lambda m: m.update(policies=[m["policies"][0]] * 2),
-    "a nameless policy": lambda m: m["policies"][0].update(name=None),
-    "an undescribed policy": lambda m: m["policies"][0].update(policy=[]),
-    "an unknown objective": lambda m: m["policies"][0].update(goal={"objective": "os.system"}),
-    "an objective of text": lambda m: m["policies"][0].update(goal="RSSR"),
-    "one that stops by itself": lambda m: m["policies"][0].update(stops=True),
-    "digests that are a list": lambda m: m.update(sha256=[]),
-    "settings of text": lambda m: m.update(settings="x"),
-    "no case": lambda m: m.pop("case"),
-    "an unknown metric": lambda m: m["case"].update(metric="beauty"),
-    "an L of text": lambda m: m["case"].update(L="x"),
-    "a format of text": lambda m: m.update(format="4"),
-    "a true format": lambda m: m.update(format=True),
-    "a format that is a list": lambda m: m.update(format=[4]),
-}
-
-
-@pytest.mark.parametrize("what", HOSTILE)
-def test_a_hostile_manifest_is_refused(saved, what):
-    rewritten(saved, HOSTILE[what])
-    with pytest.raises(sb.UnreadableDataError):
+@pytest.mark.parametrize("number", ["4", True, [4], None, 2, 5])
+def test_other_formats_are_refused(saved, number):
+    path = saved / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": number}))
+    with pytest.raises(sb.UnreadableDataError, match="this version reads formats 3 to 4"):
         sb.load(saved)
 
 
@@ -338,45 +280,6 @@ def test_a_hostile_text_is_refused(saved, text):
     (saved / "manifest.json").write_text(text)
     with pytest.raises(sb.UnreadableDataError, match="is not a manifest of this library"):
         sb.load(saved)
-
-
-def test_a_data_file_that_claims_too_many_rows_is_not_read(saved, monkeypatch):
-    """A few bytes of Parquet can stand for any number of equal rows."""
-    monkeypatch.setattr(module, "_MAX_ROWS", 10**6)
-    count = 2 * 10**6
-    columns = {"batch": 0, "t": 1, "arm": 0, "pulls": 1}
-    table = pa.table({name: pa.array(np.full(count, value)) for name, value in columns.items()})
-    name = f"pulls-0-{'a' * 12}.parquet"
-    pq.write_table(table, saved / name, compression="zstd")
-    assert (saved / name).stat().st_size < 100_000
-    digest = hashlib.sha256((saved / name).read_bytes()).hexdigest()
-
-    def change(manifest):
-        manifest["sha256"][name] = digest
-        manifest["policies"][0]["pulls"] = name
-
-    rewritten(saved, change)
-
-    def read(file):
-        assert file.metadata.num_rows != count
-        return READ(file)
-
-    monkeypatch.setattr(pq.ParquetFile, "read", read)
-    with pytest.raises(sb.UnreadableDataError, match=f"{count} rows"):
-        sb.load(saved)
-
-
-@pytest.mark.parametrize("column", ["run", "recommended", "pulls_0"])
-def test_runs_that_cannot_be_are_refused(saved, column):
-    name = next(saved.glob("runs-0-*.parquet")).name
-    table = pq.read_table(saved / name)
-    place = table.column_names.index(column)
-    for bad in (np.full(20, 99), np.full(20, -1), np.full(20, 0.5), np.array(["x"] * 20)):
-        pq.write_table(table.set_column(place, column, pa.array(bad)), saved / name)
-        digest = hashlib.sha256((saved / name).read_bytes()).hexdigest()
-        rewritten(saved, lambda m, digest=digest: m["sha256"].update({name: digest}))
-        with pytest.raises(sb.UnreadableDataError, match="damaged"):
-            sb.load(saved)
 
 
 # --- several at once --------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ TABLES = tomllib.loads((ROOT / "docs" / "site" / "numbers.toml").read_text("utf-
 def test_the_api_has_every_public_name():
     page = reference.api().split()
     assert {f"sharpe_bandits.{name}" for name in dir(sb) if name != "theory"} <= set(page)
-    assert "sharpe_bandits.theory.lower_bound" in page
+    assert "sharpe_bandits.theory.bounds_for" in page
 
 
 def test_the_page_of_the_command_line_has_every_command():

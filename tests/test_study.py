@@ -221,18 +221,7 @@ def test_a_figure_shows_every_policy(study, budget):
     plt.close("all")
 
 
-def test_an_interactive_figure_has_the_same_curves(study, budget):
-    pytest.importorskip("plotly")
-    figure = study.plot(RSSR, interactive=True)
-    assert [trace.name for trace in figure.data if trace.showlegend] == study.names
-    regret, plays = (t.y for t in figure.data if t.name == "U-UCB" and t.fill is None)
-    assert list(regret) == pytest.approx(study["U-UCB"].regret(RSSR).mean, rel=1e-5)
-    assert list(plays) == pytest.approx(study["U-UCB"].suboptimal_plays(RSSR).mean, rel=1e-5)
-    assert len(budget.plot(interactive=True).data) == 3
-
-
 def test_a_report_of_a_saved_study(study, identified, tmp_path):
-    pytest.importorskip("plotly")
     study.save(tmp_path / "study")
     page = sb.load(tmp_path / "study").report(tmp_path / "report", RSSR)
     text = page.read_text("utf-8")

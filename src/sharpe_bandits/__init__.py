@@ -1,11 +1,5 @@
 """Bandit policies that maximise the Sharpe ratio: arms, policies, a compiled engine, and live agents."""
 
-from . import interrupts as _interrupts
-
-if _interrupts.is_program():
-    _interrupts.leave_quietly()
-
-# isort: split
 from typing import Any as _Any
 
 import lazy_loader as _lazy_loader

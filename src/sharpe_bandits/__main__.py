@@ -1,7 +1,5 @@
 """``python -m sharpe_bandits``."""
 
-import sys
+from .cli import program
 
-from .cli import main
-
-sys.exit(main())
+program()

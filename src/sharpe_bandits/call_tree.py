@@ -5,11 +5,12 @@ from __future__ import annotations
 import builtins
 import dis
 import types
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import lru_cache, wraps
+from contextlib import suppress
+from functools import lru_cache
 from itertools import pairwise
-from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any
 
 from .errors import CompilationError
 
@@ -18,7 +19,6 @@ Code = types.CodeType
 Bindings = Mapping[Callable[..., Any], Callable[..., Any]]
 #: Packages whose functions are identified by name.
 _LIBRARIES = {"builtins", "math", "cmath", "operator", "numba", "numpy"}
-_T = TypeVar("_T")
 
 
 def codes(code: Code) -> list[Code]:
@@ -27,9 +27,9 @@ def codes(code: Code) -> list[Code]:
     return [code, *(deep for c in inner for deep in codes(c))]
 
 
-def plain(thing: Any) -> Any:
+def python_function(value: Any) -> Any:
     """The plain function behind one that numba has compiled; anything else unchanged."""
-    return getattr(thing, "py_func", thing)
+    return getattr(value, "py_func", value)
 
 
 def from_library(thing: Any) -> bool:
@@ -57,37 +57,27 @@ def is_own(function: Any) -> bool:
     return _package(function) == __name__.partition(".")[0]
 
 
-def once_if_own(work: Callable[..., _T]) -> Callable[..., _T]:
-    """Cache results about a function if it belongs to this package and is not a closure.
+def is_fixed(function: Any) -> bool:
+    """Whether a function always computes the same: it belongs to this package, and it encloses nothing but numbers,
+    text, and functions of this kind.
 
-    The values that such a function reads do not change. Everything else is computed each time: a user's variables may
-    change, and so may values in a closure of this package that come from a user.
+    Other closures of this package may enclose values of a user, which may change.
     """
-    known: WeakKeyDictionary[Function, dict[Any, _T]] = WeakKeyDictionary()
-
-    @wraps(work)
-    def remembering(function: Any, *rest: Any) -> _T:
-        found = known.get(function)
-        if found is None:
-            if function.__closure__ or not is_own(function):
-                return work(function, *rest)
-            found = known.setdefault(function, {})
-        if rest not in found:
-            found[rest] = work(function, *rest)
-        return found[rest]
-
-    return remembering
+    if not is_own(function):
+        return False
+    return all(_is_constant(cell.cell_contents) for cell in function.__closure__ or ())
 
 
-def vectorised(thing: Any) -> Any:
-    """The plain function behind a ufunc made by ``numba.vectorize``; None for anything else."""
-    return getattr(thing, "__wrapped__", None) if type(thing).__name__ == "DUFunc" else None
+def _is_constant(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_constant, value))
+    return is_fixed(value) if isinstance(value, Function) else isinstance(value, (int, float, str, type(None)))
 
 
 @lru_cache(maxsize=4096)
 def _chains(code: Code) -> tuple[tuple[str, ...], ...]:
     """Global and closure variables that code reads, each with the attributes accessed on it: ``("np", "pi")``."""
-    found: dict[tuple[str, ...], None] = {}
+    chains: dict[tuple[str, ...], None] = {}
     for part in codes(code):
         chain: tuple[str, ...] = ()
         for instruction in dis.get_instructions(part):
@@ -95,91 +85,82 @@ def _chains(code: Code) -> tuple[tuple[str, ...], ...]:
                 chain = (*chain, instruction.argval)
                 continue
             if chain:
-                found[chain] = None
+                chains[chain] = None
             enclosed = instruction.opname == "LOAD_DEREF" and instruction.argval in code.co_freevars
             chain = (instruction.argval,) if enclosed or instruction.opname == "LOAD_GLOBAL" else ()
-    return tuple(sorted(found))
+    return tuple(sorted(chains))
 
 
-def _outside(function: Callable[..., Any]) -> dict[str, Any]:
+def _outside(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Globals and closure variables of a function that exist now, by name."""
-    scope = dict(function.__globals__)
+    enclosed = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            scope[name] = cell.cell_contents
-        except ValueError:  # not assigned yet
-            scope.pop(name, None)
-    return scope
+        with suppress(ValueError):  # not assigned yet
+            enclosed[name] = cell.cell_contents
+    return ChainMap(enclosed, function.__globals__)
 
 
 def global_names(function: Callable[..., Any]) -> dict[str, Any]:
     """The global and closure variables that a function reads, by name, including modules."""
     scope = _outside(function)
-    return {chain[0]: plain(scope[chain[0]]) for chain in _chains(function.__code__) if chain[0] in scope}
+    return {name: python_function(scope[name]) for name, *_ in _chains(function.__code__) if name in scope}
 
 
-@once_if_own
-def reads(function: Callable[..., Any]) -> Mapping[str, Any]:
+def values_read(function: Callable[..., Any]) -> dict[str, Any]:
     """The current global and closure values that a function reads, by dotted name (``constants.C``).
 
-    Raises :class:`CompilationError` for a module that is used other than as ``module.name``: values read through an
-    alias of it could not be followed.
+    Raises :class:`CompilationError` for a user's module that is used other than as ``module.name``: values read through
+    an alias of it would go unnoticed.
     """
     scope = _outside(function)
-    found = {}
+    values = {}
     for chain in _chains(function.__code__):
         if chain[0] not in scope:
             continue  # a builtin, or not defined yet
-        thing, used = scope[chain[0]], 1
-        while isinstance(thing, types.ModuleType) and used < len(chain) and hasattr(thing, chain[used]):
-            thing = getattr(thing, chain[used])
+        value, used = scope[chain[0]], 1
+        while isinstance(value, types.ModuleType) and used < len(chain) and hasattr(value, chain[used]):
+            value = getattr(value, chain[used])
             used += 1
-        if isinstance(thing, types.ModuleType) and used == len(chain):
+        if isinstance(value, types.ModuleType) and used == len(chain) and not from_library(value):
             raise CompilationError(
-                f"{function.__name__} uses the module {thing.__name__} other than as {'.'.join(chain)}.name, so the "
+                f"{function.__name__} uses the module {value.__name__} other than as {'.'.join(chain)}.name, so the "
                 f"values it reads cannot be followed; write {'.'.join(chain)}.name wherever it is needed"
             )
-        found[".".join(chain[:used])] = plain(thing)
-    return found
+        values[".".join(chain[:used])] = python_function(value)
+    return values
 
 
-def functions_in(thing: Any) -> Iterator[Any]:
+def _functions_in(value: Any) -> Iterator[Any]:
     """The plain functions that a value is or contains, and that are followed."""
-    inner = vectorised(thing) or plain(thing)
-    if isinstance(inner, tuple):
-        for item in inner:
-            yield from functions_in(item)
-    elif is_followed(inner):
-        yield inner
-
-
-@once_if_own
-def _calls(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """The plain functions that a function reads and that are followed."""
-    return tuple(f for thing in reads(function).values() for f in functions_in(thing))
+    value = python_function(value)
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _functions_in(item)
+    elif is_followed(value):
+        yield value
 
 
 def call_tree(root: Callable[..., Any], bindings: Bindings | None = None) -> list[Any]:
     """All plain functions reachable from ``root``, with ``bindings`` applied."""
     bound = bindings or {}
-    found: dict[Any, None] = {}
+    tree: dict[Any, None] = {}
     waiting = [bound.get(root, root)]
     while waiting:
         function = waiting.pop()
-        if function not in found:
-            found[function] = None
-            waiting += [bound.get(f, f) for f in _calls(function)]
-    return list(found)
+        if function not in tree:
+            tree[function] = None
+            waiting += [bound.get(f, f) for value in values_read(function).values() for f in _functions_in(value)]
+    return list(tree)
 
 
 def mentions(root: Callable[..., Any]) -> frozenset[str]:
     """All attribute and global names that a function and the functions it calls mention."""
-    return frozenset[str]().union(*(_names(f) for f in call_tree(root)))
+    return _mentions(root) if is_fixed(root) else _mentions.__wrapped__(root)
 
 
-@once_if_own
-def _names(function: Callable[..., Any]) -> frozenset[str]:
-    return frozenset(name for code in codes(function.__code__) for name in code.co_names)
+@lru_cache(maxsize=1024)
+def _mentions(root: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(name for f in call_tree(root) for code in codes(f.__code__) for name in code.co_names)
 
 
 def rebuilt(function: Callable[..., Any], convert: Callable[[Any], Any], qualname: str) -> Function:
@@ -201,7 +182,7 @@ def rebuilt(function: Callable[..., Any], convert: Callable[[Any], Any], qualnam
 def _converted(thing: Any, chains: list[tuple[str, ...]], convert: Callable[[Any], Any]) -> Any:
     """A converted value; for a user's module, a copy in which the values that are read are converted."""
     if not isinstance(thing, types.ModuleType) or from_library(thing):
-        return convert(plain(thing))
+        return convert(python_function(thing))
     copy = types.ModuleType(thing.__name__)
     for name in dict.fromkeys(chain[0] for chain in chains if chain and hasattr(thing, chain[0])):
         rests = [chain[1:] for chain in chains if chain and chain[0] == name]

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Container, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import console, interrupts
+from . import console
 from .commands import cluster
 from .errors import SharpeBanditsError
 
@@ -29,6 +29,8 @@ COMMANDS = {
     "serve": "campaigns over HTTP, with a live dashboard",
     "cache": "show or clear the cache of compiled kernels",
 }
+#: Exit status after Ctrl-C, as shells have it.
+INTERRUPTED = 130
 QUICK_RUNS = 200
 FULL_RUNS = 10_000
 #: Errors that can occur with a folder that the user names.
@@ -38,26 +40,31 @@ _FORESEEN = (
 )  # fmt: skip
 
 
+def program() -> NoReturn:
+    """Run the command line and end the process with its exit status."""
+    status = main()
+    if status == INTERRUPTED:  # leave at once: Python would wait for a kernel that another thread is compiling
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     options = argparse.Namespace(resumes=False)
     try:
-        interrupts.take_back()
-        given = sys.argv[1:] if arguments is None else arguments
-        command = next((word for word in given if not word.startswith("-")), "")
-        parser_of((command,)).parse_args(given, options)
-        status = int(options.do(options) or 0)
-        interrupts.ignore()
-        return status
+        words = sys.argv[1:] if arguments is None else arguments
+        command = next((word for word in words if not word.startswith("-")), "")
+        parser_of((command,)).parse_args(words, options)
+        return int(options.do(options) or 0)
     except SharpeBanditsError as error:
         print(f"sharpe-bandits: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        interrupts.ignore()
         after = "run the same command to resume" if options.resumes else "nothing was written"
         print(f"\nsharpe-bandits: interrupted; {after}", file=sys.stderr)
-        interrupts.leave()
-        return interrupts.STATUS
+        return INTERRUPTED
     except BrokenPipeError:  # the reader has closed the pipe, as in "sharpe-bandits policies | head"
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -187,7 +194,7 @@ def _do(job: Job, options: argparse.Namespace) -> None:
 
 
 def _print_verdicts(verdicts: list[Any]) -> None:
-    from .paper import scorecard
+    from .experiments import scorecard
 
     profiles = list(dict.fromkeys(v.profile for v in verdicts))
     table = console.table("claim", "statement", *profiles, title="Claims and verdicts")
@@ -247,7 +254,7 @@ def _listing(options: argparse.Namespace) -> None:
     console.show(table)
     if options.what == "policies":
         print("Every policy takes name; index policies take pilot_fraction or pilot_pulls.")
-        stopping = [e.kind for e in catalogue.policies().values() if e.make.setting == "fixed confidence"]
+        stopping = [e.kind for e in catalogue.policies().values() if e.make.stops_itself]
         print(
             f"{' and '.join(stopping)} have a fixed confidence: for sb.identify and live agents, not experiment files."
         )
@@ -266,4 +273,4 @@ def _whole(name: str, value: int, least: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    program()

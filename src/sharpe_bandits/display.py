@@ -202,8 +202,8 @@ def text_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def html_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "", after: str = "") -> str:
-    """A table as HTML, escaped; ``after`` is HTML that follows it."""
+def html_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
+    """A table as HTML, escaped."""
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     body = "".join(
         "<tr>"
@@ -212,25 +212,4 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], caption: s
         for row in rows
     )
     above = f"<caption>{escape(caption)}</caption>" if caption else ""
-    return f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{after}"
-
-
-def picture(t: np.ndarray, mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> str:
-    """A small SVG picture of a curve with its band; empty if there are fewer than two points."""
-    ends = np.where(np.isfinite(low), low, mean), np.where(np.isfinite(high), high, mean)
-    bottom, top = min(0.0, float(np.min(ends[0]))), float(np.max(ends[1]))
-    if len(t) < 2 or not np.isfinite([bottom, top]).all():
-        return ""
-    width, height = 240, 80
-    x = width * (t - t[0]) / max(t[-1] - t[0], 1)
-
-    def line(values: np.ndarray, places: np.ndarray) -> str:
-        y = height - height * (values - bottom) / ((top - bottom) or 1.0)
-        return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(places, y, strict=True))
-
-    band = f"{line(ends[1], x)} {line(ends[0][::-1], x[::-1])}"
-    return (
-        f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" aria-label="the curve">'
-        f'<polygon points="{band}" fill="#0072B2" opacity="0.2"/>'
-        f'<polyline points="{line(mean, x)}" fill="none" stroke="#0072B2" stroke-width="1.5"/></svg>'
-    )
+    return f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

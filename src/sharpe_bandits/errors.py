@@ -224,17 +224,17 @@ def listed(names: Iterable[object], none: str = "none") -> str:
 def unknown(what: str, name: object, known: Iterable[object], see: str = "") -> UnknownNameError:
     """An :class:`UnknownNameError`: suggests the nearest known name and lists all, or says where to ``see`` them."""
     names = [str(k) for k in known]
-    wanted = str(name).lower() if isinstance(name, (str, int)) else shown(name)
-    plain = {k.lower()[:100]: k for k in reversed(names[:_COMPARED])}
-    near = difflib.get_close_matches(wanted[:100], plain, n=1, cutoff=0.5)
-    hint = f"did you mean {plain[near[0]]!r}? " if near else ""
+    word = str(name).lower() if isinstance(name, (str, int)) else shown(name)
+    by_lower_case = {k.lower()[:100]: k for k in reversed(names[:_COMPARED])}
+    near = difflib.get_close_matches(word[:100], by_lower_case, n=1, cutoff=0.5)
+    hint = f"did you mean {by_lower_case[near[0]]!r}? " if near else ""
     return UnknownNameError(f"no {what} is called {shown(name)}: {hint}{see or f'there are {listed(names)}'}")
 
 
 def require(library: str, what: str, extra: str = "") -> None:
     """Raise :class:`MissingLibraryError` if ``library``, which ``what`` needs and ``extra`` installs, is missing."""
     if find_spec(library) is None:
-        wanted = f"'sharpe-bandits[{extra}]'" if extra else library
+        package = f"'sharpe-bandits[{extra}]'" if extra else library
         raise MissingLibraryError(
-            f"for {what} you need {library}, which is not installed; install it with: pip install {wanted}"
+            f"for {what} you need {library}, which is not installed; install it with: pip install {package}"
         )

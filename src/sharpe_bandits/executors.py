@@ -1,11 +1,8 @@
 """Chunks are computed by threads of this process, by any executor, or by a Dask cluster, with identical results.
 
 A worker receives a pickled spec and a range of runs, and returns a chunk. It keeps the specs that it has seen, with
-their compiled kernels. Specs are identified by a digest of the pickle, not by name.
-
-If a worker dies, its chunks are sent again. Any of them may have caused the crash. Chunks that were involved too often
-are retried at the end, one at a time, so that a chunk that crashes workers is distinguished from those that merely ran
-beside it.
+their compiled kernels. Specs are identified by a digest of the pickle, not by name. If an executor breaks because a
+worker died, its chunks are sent to a new one, at most three times.
 """
 
 from __future__ import annotations
@@ -19,28 +16,28 @@ import time
 import warnings
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 from .engine.interruption import new_cell, obey
 from .engine.spec import Chunk, Spec, run_chunk
 from .errors import ExecutorError, InvalidInputError, shown
-from .machines import difference, machine, software
+from .machines import arithmetic, difference, machine, software
 from .validation import whole
 
-#: How many crashes a chunk may be involved in before it is tried alone, and how many it may then cause.
+#: How often a chunk is sent to an executor that breaks.
 TRIES = 3
-#: A pickled spec with more bytes is sent only to workers that ask for it.
-LARGE = 2**15
-#: Chunks sent ahead per worker, and in total if the number of workers is unknown.
-AHEAD, AHEAD_IN_ALL = 4, 256
+#: A pickled spec with more bytes is sent to each Dask worker once, not with every chunk.
+_LARGE = 2**15
+#: Maximum number of chunks in flight.
+MAX_QUEUED = 4096
 #: Number of specs, with their compiled kernels, that a worker keeps.
-KEPT = 64
-#: Seconds between checks of a cluster, and between progress calls without a finished task.
-_LOOK, _TICK = 2.0, 1.0
+MAX_SPECS = 64
+#: Seconds between checks of the number of workers.
+_POLL_SECONDS = 2.0
 _T = TypeVar("_T")
 _C = TypeVar("_C")
 
@@ -68,7 +65,7 @@ def compute(task: Task) -> Chunk:
 
 
 class Store(Protocol):
-    """Where finished chunks are kept."""
+    """Finished chunks, kept between processes."""
 
     def compute(self, task: Task) -> Chunk:
         """The chunk of a task: loaded, or computed here and stored."""
@@ -84,21 +81,24 @@ class Store(Protocol):
 Advance = Callable[[Task | None, float], None]
 
 
-class Engine:
+class Backend:
     """Computes the chunks of tasks.
 
     Attributes
     ----------
     workers : int
-        current number of workers
+        current number of workers; 0 if there are none yet or their number is unknown
     unit : str
         what a worker is called
+    awaits_workers : bool
+        whether no workers means that they have yet to come
     machines : list[dict[str, str]]
         the kinds of machines that have computed chunks, if they may differ from this one
     """
 
     workers: int
     unit = "workers"
+    awaits_workers = False
     machines: list[dict[str, str]]
 
     def run(self, tasks: Sequence[Task], store: Store | None, advance: Advance | None) -> list[tuple[Task, Chunk]]:
@@ -106,8 +106,8 @@ class Engine:
         raise AssertionError(f"{type(self).__name__} does not define run")
 
 
-def engine_of(workers: int | None, executor: Any) -> Engine:
-    """The engine for a number of threads, an executor, or neither."""
+def backend_for(workers: int | None, executor: Any) -> Backend:
+    """The backend for a number of threads, an executor, or neither."""
     if executor is None:
         return Threads(cores() if workers is None else whole("workers", workers, 1))
     if workers is not None:
@@ -115,16 +115,14 @@ def engine_of(workers: int | None, executor: Any) -> Engine:
             f"workers={shown(workers)} is a number of threads of this process, and an executor has workers of its own; "
             "give one of the two"
         )
-    if isinstance(executor, Engine):
+    if isinstance(executor, Backend):
         return executor
     if hasattr(executor, "get_executor"):
-        return Elsewhere(_Dask(executor))
-    if (client := getattr(executor, "_client", None)) is not None:  # from client.get_executor()
-        return Elsewhere(_Dask(client, executor._kwargs))
+        return DaskWorkers(executor)
     if isinstance(executor, Executor):
-        return Elsewhere(_Pool(executor))
+        return RemoteWorkers(executor)
     if callable(executor):
-        return Elsewhere(_Pool(_made(executor), executor))
+        return RemoteWorkers(_new_executor(executor), executor)
     raise InvalidInputError(
         "executor must be a concurrent.futures.Executor, a function that makes one, or a Dask client, got "
         f"{shown(executor)}"
@@ -139,7 +137,7 @@ def cores() -> int:
 # --- threads ----------------------------------------------------------------------------------------------------------
 
 
-class Threads(Engine):
+class Threads(Backend):
     """Threads of this process: kernels release the interpreter lock."""
 
     unit = "threads"
@@ -148,63 +146,64 @@ class Threads(Engine):
         self.workers, self.machines = workers, []
 
     def run(self, tasks: Sequence[Task], store: Store | None, advance: Advance | None) -> list[tuple[Task, Chunk]]:
-        make = compute if store is None else store.compute
+        chunk_of = compute if store is None else store.compute
 
         def timed(task: Task) -> tuple[Chunk, float]:
             started = time.perf_counter()
-            chunk = make(task)
+            chunk = chunk_of(task)
             return chunk, time.perf_counter() - started
 
-        def tell(task: Task, made: tuple[Chunk, float]) -> None:
+        def report(task: Task, result: tuple[Chunk, float]) -> None:
             if advance is not None:
-                advance(task, made[1])
+                advance(task, result[1])
 
-        return [(task, made[0]) for task, made in on_threads(tasks, self.workers, timed, tell)]
+        return [(task, chunk) for task, (chunk, _) in on_threads(tasks, self.workers, timed, report)]
 
 
 def on_threads(
     tasks: Sequence[_T],
     workers: int,
     compute: Callable[[_T], _C],
-    tell: Callable[[_T, _C], None] = lambda task, done: None,
-    look: Callable[[], None] = lambda: None,
+    report: Callable[[_T, _C], None] = lambda task, result: None,
+    while_waiting: Callable[[], None] = lambda: None,
 ) -> list[tuple[_T, _C]]:
     """Run tasks on threads (kernels release the interpreter lock); the first error stops the rest and is raised
     immediately.
 
     Parameters
     ----------
-    tasks, workers : Sequence[_T] and int
-        the tasks, and the number of threads
+    tasks : Sequence[_T]
+        the tasks
+    workers : int
+        number of threads
     compute : Callable[[_T], _C]
         computes a task
-    tell : Callable[[_T, _C], None], optional
+    report : Callable[[_T, _C], None], optional
         called with each finished task and its result
-    look : Callable[[], None], optional
+    while_waiting : Callable[[], None], optional
         called now and then while none finishes; an exception that it raises stops the rest
     """
-    done: list[tuple[_T, _C]] = []
+    results: list[tuple[_T, _C]] = []
     stop = new_cell()
     pool = ThreadPoolExecutor(workers, initializer=obey, initargs=(stop,))
     try:
-        waiting: dict[Future[_C], _T] = {pool.submit(compute, task): task for task in tasks}
+        in_flight = {pool.submit(compute, task): task for task in tasks}
         finished: SimpleQueue[Future[_C]] = SimpleQueue()
-        for future in waiting:
+        for future in in_flight:
             future.add_done_callback(finished.put)
         for _ in tasks:
-            future = _next(finished, look)
-            task = waiting[future]
-            done.append((task, future.result()))
-            tell(*done[-1])
+            future = _next(finished, while_waiting)
+            results.append((in_flight[future], future.result()))
+            report(*results[-1])
     except BaseException:
         stop[0] = 1
         pool.shutdown(wait=False, cancel_futures=True)  # a kernel that is being compiled is not waited for
         raise
     pool.shutdown()
-    return done
+    return results
 
 
-def _next(finished: SimpleQueue[_T], look: Callable[[], None]) -> _T:
+def _next(finished: SimpleQueue[_T], while_waiting: Callable[[], None]) -> _T:
     """Wait for the next entry, waking up regularly.
 
     The system may deliver an interrupt to any thread, and only the main thread can handle it, once it is awake.
@@ -212,7 +211,7 @@ def _next(finished: SimpleQueue[_T], look: Callable[[], None]) -> _T:
     while True:
         with suppress(Empty):
             return finished.get(timeout=0.1)
-        look()
+        while_waiting()
 
 
 # --- on a worker ------------------------------------------------------------------------------------------------------
@@ -224,17 +223,22 @@ class Reply:
 
     Attributes
     ----------
-    chunk : Chunk | None
-        None from a worker that does not have the spec
+    chunk : Chunk
+        its result
     seconds : float
         time that the worker took
-    machine, software : dict[str, str]
-        machine and software that computed it
+    machine : dict[str, str]
+        kind of machine that computed it
+    arithmetic : str
+        digest of the machine's arithmetic
+    software : dict[str, str]
+        software that computed it
     """
 
-    chunk: Chunk | None
+    chunk: Chunk
     seconds: float
     machine: dict[str, str]
+    arithmetic: str
     software: dict[str, str]
 
 
@@ -242,191 +246,117 @@ _specs: OrderedDict[str, Spec] = OrderedDict()
 _specs_lock = threading.Lock()
 
 
-def play(digest: str, pickled: bytes | None, first: int, runs: int) -> Reply:
+def run_task(digest: str, pickled: bytes, first: int, runs: int) -> Reply:
     """Compute a chunk: the function that workers run.
 
     Parameters
     ----------
-    digest, pickled : str and bytes | None
-        the spec; None if the worker may have it already
-    first, runs : int
-        the range of runs
+    digest : str
+        identifies the spec
+    pickled : bytes
+        the spec
+    first : int
+        the first run of the chunk
+    runs : int
+        number of runs of the chunk
     """
     started = time.perf_counter()
-    here = machine(), software()
     with _specs_lock:
-        if digest not in _specs and pickled is not None:
+        if digest not in _specs:
             _specs[digest] = pickle.loads(pickled)
-            while len(_specs) > KEPT:
+            while len(_specs) > MAX_SPECS:
                 _specs.popitem(last=False)
-        spec = _specs.get(digest)
-        if spec is None:
-            return Reply(None, 0.0, *here)
+        spec = _specs[digest]
         _specs.move_to_end(digest)
-    ((_, chunk),) = on_threads([Task(spec, first, runs)], 1, compute, look=_check_wanted)
-    return Reply(chunk, time.perf_counter() - started, *here)
+    ((_, chunk),) = on_threads([Task(spec, first, runs)], 1, compute, while_waiting=_check_cancelled)
+    return Reply(chunk, time.perf_counter() - started, machine(), arithmetic(), software())
 
 
-def _check_wanted() -> None:
+def _check_cancelled() -> None:
     """Raise on a Dask worker whose current task was cancelled."""
-    at_work = sys.modules.get("distributed.worker")
-    if at_work is None:
+    if "distributed.worker" not in sys.modules:
         return
+    from distributed import get_worker
+
     try:
-        worker, key = at_work.get_worker(), at_work.thread_state.key
-    except (ValueError, AttributeError):  # not a task of Dask
+        worker = get_worker()
+        task = worker.state.tasks.get(worker.get_current_task())
+    except (ValueError, KeyError):  # not a task of Dask
         return
-    state = worker.state.tasks.get(key)
-    if state is None or state.state == "cancelled":
+    if task is None or task.state == "cancelled":
         raise CancelledError("this chunk was cancelled")
 
 
-# --- pools of workers -------------------------------------------------------------------------------------------------
+# --- executors and clusters -------------------------------------------------------------------------------------------
 
 
-class _Pool:
-    """An executor, replaced by another if it breaks."""
+class RemoteWorkers(Backend):
+    """The workers of an executor.
 
-    def __init__(self, executor: Executor, make: Callable[[], Executor] | None = None) -> None:
-        self.executor = executor
-        self._make = make
+    Parameters
+    ----------
+    executor : Executor
+        computes chunks
+    make : Callable[[], Any] | None, optional
+        makes another executor if this one breaks
+    """
 
-    @property
-    def workers(self) -> int:
-        """Number of workers; 0 if unknown."""
-        count = getattr(self.executor, "_max_workers", 0)
-        return count if isinstance(count, int) else 0
+    workers = 0
 
-    @property
-    def ahead(self) -> int:
-        """Maximum number of chunks in flight."""
-        return AHEAD * self.workers or AHEAD_IN_ALL
+    def __init__(self, executor: Executor, make: Callable[[], Any] | None = None) -> None:
+        self.executor, self._make, self.machines = executor, make, []
+        self._arithmetics: dict[str, dict[str, str]] = {}
 
-    def submit(self, *arguments: Any) -> Future[Reply]:
-        try:
-            return self.executor.submit(play, *arguments)
-        except BrokenExecutor as error:
-            self.executor = self._another(error)
-            return self.executor.submit(play, *arguments)
-        except RuntimeError as error:  # it was shut down
-            raise InvalidInputError(f"the executor takes no work: {error}; pass one that is open") from error
+    def check_connected(self) -> None:
+        """Raise if no more chunks can come back."""
 
-    def _another(self, error: BrokenExecutor) -> Executor:
-        """A replacement for the broken executor."""
-        if self._make is not None:
-            return _made(self._make)
-        broken: Any = self.executor
-        if type(self.executor) is ProcessPoolExecutor:
-            return ProcessPoolExecutor(broken._max_workers, broken._mp_context, broken._initializer, broken._initargs)
-        raise ExecutorError(
-            f"a worker died, and the executor with it ({error}); pass a function that makes executors instead, such as "
-            "executor=lambda: ..., and the work goes on in a new one"
-        ) from error
+    def replace_executor(self, error: Exception) -> None:
+        """Go on with another executor after one broke."""
+        if self._make is None:
+            raise ExecutorError(
+                f"a worker died, and the executor with it ({error}); pass a function that makes executors instead, "
+                "such as executor=lambda: ..., and the work goes on in a new one"
+            ) from error
+        self.executor = _new_executor(self._make)
 
-    def lost(self) -> str:
-        """Why no more chunks can come back; empty as long as they may."""
-        return ""
+    def carrier(self, pickled: bytes) -> Any:
+        """What is sent to carry these bytes to workers."""
+        return pickled
 
-    def deaths(self, error: BaseException) -> int:
-        """Number of worker crashes that a failed chunk was involved in; 0 if it raised an error of its own."""
-        return int(isinstance(error, (BrokenExecutor, CancelledError)))
-
-    def abandon(self, futures: Sequence[Future[Reply]]) -> None:
-        """Cancel futures whose results are no longer needed."""
+    def cancel(self, futures: Sequence[Future[Reply]]) -> None:
+        """Cancel chunks whose results are no longer needed."""
         for future in futures:
             future.cancel()
 
-
-def _made(make: Callable[[], Any]) -> Executor:
-    made = make()
-    if not isinstance(made, Executor):
-        raise InvalidInputError(f"the function passed as executor gave {shown(made)}, which is not an executor")
-    return made
-
-
-class _Dask(_Pool):
-    """A Dask cluster, whose workers may come and go."""
-
-    def __init__(self, client: Any, options: dict[str, Any] | None = None) -> None:
-        if client.asynchronous:
-            raise InvalidInputError("an asynchronous Dask client cannot be waited for; pass Client(...) without it")
-        self.client = client
-        # a task that is sent again must not be confused with the one that failed
-        super().__init__(client.get_executor(**{**(options or {}), "pure": False}))
-        self._threads: dict[str, int] = {}
-        self._looked = 0.0
-
-    def _look(self) -> dict[str, int]:
-        if time.monotonic() - self._looked > _LOOK and not self.lost():
-            with suppress(OSError):  # the scheduler is gone, which the chunks in flight will show
-                self._threads = self.client.nthreads()
-            self._looked = time.monotonic()
-        return self._threads
-
-    @property
-    def workers(self) -> int:
-        return len(self._look())
-
-    @property
-    def ahead(self) -> int:
-        return max(AHEAD * sum(self._look().values()), AHEAD_IN_ALL // 8)
-
-    def submit(self, *arguments: Any) -> Future[Reply]:
-        return self.executor.submit(play, *arguments)
-
-    def lost(self) -> str:
-        if self.client.status == "running":
-            return ""
-        return f"the Dask scheduler at {self.client.scheduler.address if self.client.scheduler else '?'} is gone"
-
-    def deaths(self, error: BaseException) -> int:
-        # Dask itself retries a chunk several times before it raises this
-        return TRIES if type(error).__name__ == "KilledWorker" else super().deaths(error)
-
-    def abandon(self, futures: Sequence[Future[Reply]]) -> None:
-        if not self.lost():
-            self.executor.shutdown(wait=False)
-            self.executor = self.client.get_executor(**self.executor._kwargs)  # type: ignore[attr-defined]
-
-
-class Elsewhere(Engine):
-    """Workers of an executor or of a cluster."""
-
-    def __init__(self, pool: _Pool) -> None:
-        self._pool = pool
-        self.machines = []
-
-    @property
-    def workers(self) -> int:  # type: ignore[override]
-        return self._pool.workers
-
     def run(self, tasks: Sequence[Task], store: Store | None, advance: Advance | None) -> list[tuple[Task, Chunk]]:
-        tell = advance or (lambda task, seconds: None)
-        done: list[tuple[Task, Chunk]] = []
+        progress = advance or (lambda task, seconds: None)
+        results: list[tuple[Task, Chunk]] = []
         waiting: deque[Task] = deque()
         for task in tasks:
             if store is not None and (chunk := store.find(task)) is not None:
-                done.append((task, chunk))
-                tell(task, 0.0)
+                results.append((task, chunk))
+                progress(task, 0.0)
             else:
                 waiting.append(task)
-        job = _Job(self._pool, waiting, store is not None, len(tasks))
+        job = _Job(self, waiting, lambda: progress(None, 0.0))
         try:
-            while (came := job.next(lambda: tell(None, 0.0))) is not None:
-                task, reply = came
-                self._check(reply)
-                assert reply.chunk is not None
+            while waiting or job.in_flight:
+                task, reply = job.next_reply()
+                self._check_reply(reply)
                 if store is not None:
                     store.keep(task, reply.chunk, reply.machine)
-                done.append((task, reply.chunk))
-                tell(task, reply.seconds)
-        except BaseException:
-            self._pool.abandon(list(job.in_flight))
+                results.append((task, reply.chunk))
+                progress(task, reply.seconds)
+        except BaseException as error:
+            self.cancel(list(job.in_flight))
+            if isinstance(error, ExecutorError):
+                fate = "lost" if store is None else "kept: the same command resumes"
+                text = f"{error}. The {len(results)} chunks of {len(tasks)} that are finished are {fate}"
+                raise ExecutorError(text) from error
             raise
-        job.check_failing()
-        return done
+        return results
 
-    def _check(self, reply: Reply) -> None:
+    def _check_reply(self, reply: Reply) -> None:
         """Reject results of other software versions; record the machine, and warn if machines compute differently.
 
         Raises :class:`ExecutorError` if a worker has other versions than this process.
@@ -438,74 +368,134 @@ class Elsewhere(Engine):
             )
         if reply.machine not in self.machines:
             self.machines.append(reply.machine)
-            unlike = {known["arithmetic"] for known in self.machines}
-            if len(unlike) == 2 and reply.machine["arithmetic"] != self.machines[0]["arithmetic"]:
+        if reply.arithmetic not in self._arithmetics:
+            self._arithmetics[reply.arithmetic] = reply.machine
+            if len(self._arithmetics) == 2:
+                first, second = self._arithmetics.values()
                 warnings.warn(
                     "these machines do not compute identically, and chunks of both are mixed: "
-                    f"{difference(self.machines[0], reply.machine)}. Logarithms and similar functions differ in their "
-                    "last bits, so results may not be repeatable bit for bit; use workers of one kind for that",
+                    f"{difference(first, second) or 'the same processor with other settings'}. Logarithms and similar "
+                    "functions differ in their last bits, so results may not be repeatable bit for bit; use workers of "
+                    "one kind for that",
                     stacklevel=2,
                 )
 
 
+def _new_executor(make: Callable[[], Any]) -> Executor:
+    executor = make()
+    if not isinstance(executor, Executor):
+        raise InvalidInputError(f"the function passed as executor gave {shown(executor)}, which is not an executor")
+    return executor
+
+
+class DaskWorkers(RemoteWorkers):
+    """The workers of a Dask cluster, which may come and go: Dask itself sends the chunks of a lost worker to others."""
+
+    awaits_workers = True
+
+    def __init__(self, client: Any) -> None:
+        if client.asynchronous:
+            raise InvalidInputError("an asynchronous Dask client cannot be waited for; pass Client(...) without it")
+        self.client = client
+        self._workers, self._polled = 0, 0.0
+        super().__init__(client.get_executor(pure=False))  # Dask must not give a chunk of an earlier call
+
+    @property
+    def workers(self) -> int:  # type: ignore[override]
+        if time.monotonic() - self._polled > _POLL_SECONDS and self.client.status == "running":
+            with suppress(OSError):  # the scheduler is gone, which the chunks in flight will show
+                self._workers = len(self.client.nthreads())
+            self._polled = time.monotonic()
+        return self._workers
+
+    def check_connected(self) -> None:
+        if self.client.status != "running":
+            address = self.client.scheduler.address if self.client.scheduler else "?"
+            raise ExecutorError(f"the Dask scheduler at {address} is gone; start it again")
+
+    def carrier(self, pickled: bytes) -> Any:
+        return self.client.submit(bytes, pickled) if len(pickled) > _LARGE else pickled
+
+    def cancel(self, futures: Sequence[Future[Reply]]) -> None:
+        if self.client.status == "running":
+            self.executor.shutdown(wait=False)  # all at once, where Future.cancel asks the scheduler for each
+            self.executor = self.client.get_executor(pure=False)
+
+
 class _Job:
-    """Sends tasks to workers; sends them again if a worker dies, and one at a time if that happens often."""
+    """Sends tasks to workers, and again if the executor breaks."""
 
-    def __init__(self, pool: _Pool, waiting: deque[Task], kept: bool, total: int) -> None:
-        self.pool, self.waiting, self.kept = pool, waiting, kept
-        self._total, self._done = total, total - len(waiting)
+    def __init__(self, backend: RemoteWorkers, waiting: deque[Task], on_idle: Callable[[], None]) -> None:
+        self._backend, self._waiting, self._on_idle = backend, waiting, on_idle
         self.in_flight: dict[Future[Reply], Task] = {}
-        self._suspects: deque[Task] = deque()
-        self._failing: list[Task] = []
-        self._blamed: Counter[int] = Counter()
-        self._alone = False
-        self._fruitless = 0
-        self._pickled: dict[int, tuple[str, bytes]] = {}
         self._finished: SimpleQueue[Future[Reply]] = SimpleQueue()
-        self._ticked = 0.0
+        self._crashes: Counter[int] = Counter()
+        self._specs: dict[int, tuple[str, Any]] = {}
 
-    def next(self, tick: Callable[[], None]) -> tuple[Task, Reply] | None:
-        """The next finished task and its reply; None if none are left."""
-
-        def look() -> None:
-            self._check_lost()
-            if time.monotonic() - self._ticked > _TICK:
-                self._ticked = time.monotonic()
-                tick()
-
-        while self._send_on():
-            future = _next(self._finished, look)
-            task = self.in_flight.pop(future)
+    def next_reply(self) -> tuple[Task, Reply]:
+        """The next finished task and its reply."""
+        while True:
+            while self._waiting and len(self.in_flight) < MAX_QUEUED:
+                self._submit(self._waiting.popleft())
+            future = _next(self._finished, self._idle)
+            task = self.in_flight.pop(future, None)
+            if task is None:  # it was sent to an executor that broke, and has been sent again
+                continue
             try:
                 reply = future.result()
-            except Exception as error:
-                self._failed(task, error)
+            except BrokenExecutor as error:
+                self._resubmit(task, error)
                 continue
-            self._fruitless = 0
-            if reply.chunk is not None:
-                self._done += 1
-                return task, reply
-            self._send(task, always=True)
-        return None
+            except Exception as error:
+                self._raise_explained(task, error)
+            return task, reply
 
-    def _send_on(self) -> bool:
-        """Send as many tasks as allowed; False if nothing is left to wait for."""
-        while self.waiting and len(self.in_flight) < self.pool.ahead:
-            self._alone = False
-            self._send(self.waiting.popleft())
-        if self._suspects and not self.in_flight:
-            self._alone = True
-            self._send(self._suspects.popleft())
-        return bool(self.in_flight)
+    def _idle(self) -> None:
+        self._backend.check_connected()
+        self._on_idle()
 
-    def _send(self, task: Task, always: bool = False) -> None:
-        digest, pickled = self._spec(task.spec)
-        future = self.pool.submit(digest, pickled if always or len(pickled) <= LARGE else None, task.first, task.runs)
+    def _submit(self, task: Task) -> None:
+        spec = self._spec(task.spec)
+        try:
+            future = self._backend.executor.submit(run_task, *spec, task.first, task.runs)
+        except BrokenExecutor as error:
+            self._resubmit(task, error)
+            return
+        except RuntimeError as error:  # it was shut down
+            raise InvalidInputError(f"the executor takes no work: {error}; pass one that is open") from error
         self.in_flight[future] = task
         future.add_done_callback(self._finished.put)
 
-    def _spec(self, spec: Spec) -> tuple[str, bytes]:
-        if id(spec) not in self._pickled:
+    def _resubmit(self, task: Task, error: BrokenExecutor) -> None:
+        """Queue all tasks of a broken executor for another one."""
+        tasks = [task, *self.in_flight.values()]
+        self.in_flight.clear()
+        self._crashes.update(map(id, tasks))
+        if self._crashes[id(task)] >= TRIES:
+            self._raise_explained(task, error)
+        self._backend.replace_executor(error)
+        self._waiting.extendleft(reversed(tasks))
+
+    def _raise_explained(self, task: Task, error: Exception) -> NoReturn:
+        """Raise the error of a future: an error of the chunk itself as it is, that of a worker with its remedy."""
+        if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":  # the latter is Dask's
+            raise ExecutorError(
+                f"workers crashed several times on {task}, or on chunks beside it ({error}); memory may be short (pass "
+                "a smaller chunk), or a function of your own may crash: see the logs of the workers"
+            ) from error
+        if isinstance(error, CancelledError):
+            self._backend.check_connected()
+            raise ExecutorError(f"the executor has cancelled {task}") from error
+        if isinstance(error, ImportError):
+            raise ExecutorError(
+                f"a worker cannot import what it needs ({error}); install it there, or define it in the script or "
+                "notebook itself"
+            ) from error
+        raise error
+
+    def _spec(self, spec: Spec) -> tuple[str, Any]:
+        """Digest of a spec, and what carries its pickle."""
+        if id(spec) not in self._specs:
             import cloudpickle
 
             try:
@@ -515,42 +505,5 @@ class _Job:
                     f"{spec.policy.name} on {spec.environment!r} cannot be sent to workers: {error}; let its functions "
                     "use plain values only"
                 ) from error
-            self._pickled[id(spec)] = hashlib.sha256(pickled).hexdigest(), pickled
-        return self._pickled[id(spec)]
-
-    def _failed(self, task: Task, error: BaseException) -> None:
-        """Handle a failed task: raise an error of its own, otherwise send it again or mark it as a suspect."""
-        self._check_lost()
-        deaths = self.pool.deaths(error)
-        if not deaths:
-            if isinstance(error, ImportError):
-                raise ExecutorError(
-                    f"a worker cannot import what it needs ({error}); install it there, or define it in the script or "
-                    "notebook itself"
-                ) from error
-            raise error
-        self._fruitless += 1
-        if self._fruitless > 3 * TRIES * max(self.pool.ahead, 1) and not self._alone:
-            raise ExecutorError(f"workers crash before they finish anything ({error}); look into their logs") from error
-        self._blamed[id(task)] += deaths
-        if self._alone:
-            (self._failing if self._blamed[id(task)] >= 2 * TRIES else self._suspects).append(task)
-        elif self._blamed[id(task)] >= TRIES:
-            self._blamed[id(task)] = TRIES
-            self._suspects.append(task)
-        else:
-            self.waiting.append(task)
-
-    def _check_lost(self) -> None:
-        if why := self.pool.lost():
-            then = "are kept: start it again and give the same command, which goes on" if self.kept else "are lost"
-            raise ExecutorError(f"{why}; the {self._done} chunks of {self._total} that are finished {then}")
-
-    def check_failing(self) -> None:
-        """Raise if there are chunks that crashed every worker that tried them alone."""
-        if self._failing:
-            kept = "; all others are finished and kept" if self.kept else ""
-            raise ExecutorError(
-                f"workers crash on {'; '.join(map(str, self._failing))}: each was tried alone, several times, after "
-                f"all others{kept}. Memory may be short (pass a smaller chunk), or a function of your own may crash"
-            )
+            self._specs[id(spec)] = hashlib.sha256(pickled).hexdigest(), self._backend.carrier(pickled)
+        return self._specs[id(spec)]

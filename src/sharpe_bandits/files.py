@@ -1,4 +1,4 @@
-"""Atomic writing of files, and strict reading of JSON."""
+"""Atomic writing of files, with checksums, and strict reading of JSON."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import platform
 import re
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -46,6 +47,32 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise
 
 
+def packed(payload: bytes, magic: bytes) -> bytes:
+    """Content of a file that is checked when it is read: what it is, a checksum, and the payload."""
+    return magic + hashlib.sha256(magic + payload).digest() + payload
+
+
+def unpacked(content: bytes, magic: bytes) -> bytes | None:
+    """The payload of such a file; None if the file is damaged or something else."""
+    start = len(magic) + 32
+    payload = content[start:]
+    intact = content[:start] == magic + hashlib.sha256(magic + payload).digest()
+    return payload if intact else None
+
+
+def write_checked(path: Path, magic: bytes, payload: bytes) -> None:
+    """Write a payload atomically, :func:`packed`."""
+    write_atomically(path, packed(payload, magic))
+
+
+def read_checked(path: Path, magic: bytes) -> bytes | None:
+    """The payload that :func:`write_checked` wrote; None if the file is missing, damaged or something else."""
+    try:
+        return unpacked(path.read_bytes(), magic)
+    except FileNotFoundError:
+        return None
+
+
 def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write files to a folder by name, each atomically."""
     for name, content in files.items():
@@ -55,8 +82,9 @@ def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
 def sweep(folder: Path) -> None:
     """Remove temporary files whose process died before it could rename them."""
     for path in folder.glob(".*.new"):
-        if (named := _TEMPORARY.fullmatch(path.name)) and _is_stale(path, named["host"], named["process"]):
-            path.unlink(missing_ok=True)
+        if (name := _TEMPORARY.fullmatch(path.name)) and _is_stale(path, name["host"], name["process"]):
+            with suppress(OSError):  # another process was faster; or it is a folder
+                path.unlink()
 
 
 def _is_stale(path: Path, host: str | None, process: str | None) -> bool:
@@ -89,10 +117,10 @@ def _plain(thing: Any) -> Any:
 
 
 def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    table = dict(pairs)
+    if len(table) != len(pairs):
         raise ValueError("it has a duplicate key")
-    return found
+    return table
 
 
 def from_json(content: bytes | str, what: str, constants: bool = False) -> Any:
@@ -124,16 +152,16 @@ def from_json(content: bytes | str, what: str, constants: bool = False) -> Any:
     try:
         text = content.decode() if isinstance(content, bytes) else content
         constant = float if constants else refuse
-        found = json.loads(text, parse_float=number, parse_constant=constant, object_pairs_hook=_keys_once)
+        data = json.loads(text, parse_float=number, parse_constant=constant, object_pairs_hook=_keys_once)
     except RecursionError:
         raise UnreadableDataError(f"{what} is nested too deeply to be read") from None
     except ValueError as error:
         raise UnreadableDataError(f"{what} is not JSON: {error}") from None
-    level, depth = [found], 0
+    level, depth = [data], 0
     while level:
         depth += 1
         if depth > MAX_DEPTH:
             raise UnreadableDataError(f"{what} is nested more than {MAX_DEPTH} levels deep")
         inner = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, (dict, list)))
         level = [thing for things in inner for thing in things if isinstance(thing, (dict, list))]
-    return found
+    return data

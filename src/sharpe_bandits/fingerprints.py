@@ -1,14 +1,14 @@
-"""Digests of a formula: of its code, the code of all functions it calls, and every value that any of these read.
+"""Digests of a formula: of its code, the code of the functions it calls, and every value that any of these read.
 
-Two digests share one walk over the call tree. :func:`fingerprint` shows whether a formula has changed; it is based on
-the source text, so it is the same under another version of Python. :func:`description` with byte code is the key of
-machine code. Both cover values, not names: they change when a constant, a closure, a default or an array changes.
+:func:`fingerprint` shows whether a formula has changed; it is based on the source text, so it is the same under another
+version of Python. :func:`code_key` is the key of machine code, and is based on byte code. Both cover values, not names:
+they change when a constant, a closure, a default or an array changes. Functions of this package that always compute the
+same are read once per process; everything else is read again each time.
 """
 
 from __future__ import annotations
 
 import ast
-import enum
 import hashlib
 import inspect
 import struct
@@ -16,7 +16,6 @@ import textwrap
 import types
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -27,47 +26,58 @@ from .call_tree import (
     call_tree,
     codes,
     from_library,
-    functions_in,
+    is_fixed,
+    is_followed,
     is_own,
-    once_if_own,
-    reads,
-    vectorised,
+    python_function,
+    values_read,
 )
 from .errors import CompilationError
 
 _BUILT_IN = (types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType, np.ufunc)
-#: Modules and functions that make an index depend on more than its arguments, and what to use instead.
-_UNREPEATABLE = {
-    "random": "draw from the arm's own stream: sharpe_bandits.kernels.streams.normal(arm.key, 0)",
-    "numpy.random": "draw from the arm's own stream: sharpe_bandits.kernels.streams.normal(arm.key, 0)",
-    "time": "use t, the number of rounds already played",
-    "numpy.empty": "use numpy.zeros: an empty array holds whatever lay in memory",
-    "numpy.empty_like": "use numpy.zeros_like: an empty array holds whatever lay in memory",
-    "numpy.ndarray": "use numpy.zeros: an empty array holds whatever lay in memory",
-    "numba.objmode": "write it with numbers, numpy and math",
-    "numba.carray": "pass the array as a parameter of the policy",
-    "numba.farray": "pass the array as a parameter of the policy",
-}
-#: Names that a user's code must not mention, and why.
-_UNCHECKED = {
-    "flat": "a place past its end would not be noticed; index the array itself, or array.ravel()",
-    "as_strided": "what it reads may lie past the end of the array; index the array itself",
-    "hash": "hashes of text differ from process to process; use numbers",
-    "id": "it differs from process to process; use numbers",
-}
-#: Placeholder of a function in a text: a lone surrogate, which no encodable text contains.
-_GAP = "\ud800"
 #: Source texts of functions, read when a function was first seen: a file may be edited later.
 _source_texts: dict[Code, str] = {}
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
     """A digest of what a formula computes, independent of its layout; functions of this package count by name."""
-    parts = description(function, {}, source_text, follow=lambda called: not is_own(called))
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+    parts = _description(function, {}, source_text, follow=lambda called: not is_own(called))
+    return _digest(parts)[:32]
 
 
-def description(
+def code_key(kernel: Callable[..., Any], bindings: Bindings) -> str:
+    """A digest of everything that the machine code of a kernel depends on, except the compiler.
+
+    Parameters
+    ----------
+    kernel : Callable[..., Any]
+        a plain function
+    bindings : Bindings
+        placeholder function -> formula
+    """
+    if not is_fixed(kernel):
+        return _digest(_description(kernel, bindings, byte_code))
+    fixed = frozenset((placeholder, formula) for placeholder, formula in bindings.items() if is_fixed(formula))
+    key = _fixed_code_key(kernel, fixed)
+    if len(fixed) == len(bindings):
+        return key
+    parts = [key]
+    for placeholder, formula in bindings.items():
+        if not is_fixed(formula):
+            parts += [placeholder.__qualname__, *_description(formula, bindings, byte_code)]
+    return _digest(parts)
+
+
+@lru_cache(maxsize=1024)
+def _fixed_code_key(kernel: Callable[..., Any], bindings: frozenset[tuple[Any, Any]]) -> str:
+    return _digest(_description(kernel, dict(bindings), byte_code))
+
+
+def _digest(parts: Iterator[str] | list[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _description(
     root: Callable[..., Any],
     bindings: Bindings,
     text_of: Callable[[Code], str],
@@ -89,73 +99,57 @@ def description(
     tree = call_tree(root, bindings)
     numbers = {function: number for number, function in enumerate(tree)}
 
-    def called(function: Any) -> str:
+    def reference(function: Any) -> str:
         bound = bindings.get(function, function)
         return f"function {numbers[bound]}" if follow(bound) else f"function {bound.__module__}.{bound.__qualname__}"
 
     for function in tree:
-        if function is not tree[0] and not follow(function):
-            continue
-        text, gaps = _own_part(function, text_of)
-        filled = zip(text, [*map(called, gaps), ""], strict=True)
-        yield f"{numbers[function]}: {''.join(chain.from_iterable(filled))}"
+        if function is tree[0] or follow(function):
+            lines = [text_of(function.__code__)]
+            lines += [f"default {content(value, function, reference)}" for value in function.__defaults__ or ()]
+            values = values_read(function).items()
+            lines += [f"{name} = {content(value, function, reference)}" for name, value in values]
+            yield f"{numbers[function]}: " + "\n".join(lines)
 
 
-@once_if_own
-def _own_part(function: Any, text_of: Callable[[Code], str]) -> tuple[list[str], list[Any]]:
-    """A function's own part of a description: pieces of text with gaps between them, and the functions called there.
+def content(value: Any, reader: Any, reference: Callable[[Any], str]) -> str:
+    """A text that differs whenever values differ in a way that matters to compiled code.
 
-    There is one more piece than gaps.
+    Raises :class:`CompilationError` for a value whose content cannot be inspected.
+
+    Parameters
+    ----------
+    value : Any
+        what is described
+    reader : Any
+        the function that reads it, for the error
+    reference : Callable[[Any], str]
+        text that stands for a function that is described elsewhere
     """
-    gaps: list[Any] = []
-
-    def called(function: Any) -> str:
-        gaps.append(function)
-        return _GAP
-
-    _check_code(function)
-    lines = [text_of(function.__code__)]
-    lines += [f"default {content(default, function, called)}" for default in function.__defaults__ or ()]
-    lines += [f"{name} = {content(value, function, called)}" for name, value in reads(function).items()]
-    return "\n".join(lines).split(_GAP), gaps
-
-
-def content(thing: Any, reader: Any, called: Callable[[Any], str]) -> str:
-    """A text that differs whenever values differ in a way that matters to ``reader``.
-
-    Raises :class:`CompilationError` for a value whose content cannot be inspected, or that makes results unrepeatable.
-    """
-    if isinstance(thing, (bool, int, str, bytes, type(None))) and type(thing).__module__ == "builtins":
-        return f"{type(thing).__name__} {thing!r}"
-    if isinstance(thing, float) and type(thing) is float:
-        return f"float {struct.pack('<d', thing).hex()}"
-    if type(thing) is complex:
-        return f"complex {struct.pack('<dd', thing.real, thing.imag).hex()}"
-    if isinstance(thing, (np.generic, np.ndarray)) and not thing.dtype.hasobject:
-        order = "F" if isinstance(thing, np.ndarray) and thing.flags.f_contiguous else "C"
-        digest = hashlib.sha256(np.ascontiguousarray(thing).tobytes()).hexdigest()
-        return f"{type(thing).__name__} {_layout(thing.dtype)} {thing.shape} {order} {digest}"
-    if isinstance(thing, (tuple, frozenset)):
-        inner = [content(item, reader, called) for item in thing]
-        return f"{_qualified(type(thing))}({', '.join(sorted(inner) if isinstance(thing, frozenset) else inner)})"
-    if isinstance(thing, enum.Enum):
-        return f"{_qualified(type(thing))} {content(thing.value, reader, called)}"
-    if functions := list(functions_in(thing)):
-        return f"{'vectorised ' if vectorised(thing) else ''}{called(functions[0])}"
-    name = _qualified(thing)
-    _check_repeatable(name, reader)
-    if isinstance(thing, type) and issubclass(thing, enum.Enum):
-        return f"{name} {[(m.name, content(m.value, reader, called)) for m in thing]}"
-    if isinstance(thing, type) and (defaults := getattr(thing, "_field_defaults", None)) is not None:
-        return f"{name} {getattr(thing, '_fields', ())} {content(tuple(defaults.items()), reader, called)}"
-    if isinstance(thing, np.dtype):
-        return f"dtype {_layout(thing)}"
-    named = isinstance(thing, (type, types.FunctionType)) and from_library(thing)
-    known = named or isinstance(thing, (*_BUILT_IN, types.ModuleType)) or _is_plain_object(thing)
-    if known or (isinstance(thing, type) and issubclass(thing, BaseException)):
-        return f"{type(thing).__name__} {name}"
+    if isinstance(value, (bool, int, str, bytes, type(None))) and type(value).__module__ == "builtins":
+        return f"{type(value).__name__} {value!r}"
+    if type(value) is float:
+        return f"float {struct.pack('<d', value).hex()}"
+    if type(value) is complex:
+        return f"complex {struct.pack('<dd', value.real, value.imag).hex()}"
+    if isinstance(value, (np.generic, np.ndarray)) and not value.dtype.hasobject:
+        order = "F" if isinstance(value, np.ndarray) and value.flags.f_contiguous else "C"
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"{type(value).__name__} {_layout(value.dtype)} {value.shape} {order} {digest}"
+    if isinstance(value, (tuple, frozenset)):
+        inner = [content(item, reader, reference) for item in value]
+        return f"{_qualified(type(value))}({', '.join(sorted(inner) if isinstance(value, frozenset) else inner)})"
+    if is_followed(python_function(value)):
+        return reference(python_function(value))
+    name = _qualified(value)
+    if isinstance(value, type) and (defaults := getattr(value, "_field_defaults", None)) is not None:
+        return f"{name} {getattr(value, '_fields', ())} {content(tuple(defaults.items()), reader, reference)}"
+    if isinstance(value, np.dtype):
+        return f"dtype {_layout(value)}"
+    if _known_by_name(value):
+        return f"{type(value).__name__} {name}"
     raise CompilationError(
-        f"{reader.__name__} reads {name or repr(thing)[:60]}, a {_qualified(type(thing))}, whose content cannot be "
+        f"{reader.__name__} reads {name or repr(value)[:60]}, a {_qualified(type(value))}, whose content cannot be "
         "followed: a change of it would go unnoticed; use numbers, arrays of numbers, tuples of these and plain "
         "functions, or pass it as a parameter of the policy"
     )
@@ -168,42 +162,26 @@ def _layout(dtype: np.dtype[Any]) -> str:
         return repr(dtype)
 
 
-def _is_plain_object(thing: Any) -> bool:
-    """Whether an object of numpy or numba is identified by its name: a numba type, or a function that numpy dispatches.
+def _known_by_name(value: Any) -> bool:
+    """Whether a value is identified by its name: what comes with Python, numpy and numba, and exceptions.
 
-    Others, such as an intrinsic or a C callback, contain code of the user that cannot be followed.
+    Other objects of numba, such as an intrinsic or a C callback, contain code of the user.
     """
-    modules = [base.__module__ for base in type(thing).__mro__]
+    if isinstance(value, (*_BUILT_IN, types.ModuleType)):
+        return True
+    if isinstance(value, (type, types.FunctionType)):
+        return from_library(value) or (isinstance(value, type) and issubclass(value, BaseException))
+    modules = [base.__module__ for base in type(value).__mro__]
     return modules[0].partition(".")[0] == "numpy" or any(name.startswith("numba.core.types") for name in modules)
 
 
-def _qualified(thing: Any) -> str:
-    name = getattr(thing, "__qualname__", None) or getattr(thing, "__name__", "")
-    if isinstance(thing, types.ModuleType):
+def _qualified(value: Any) -> str:
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", "")
+    if isinstance(value, types.ModuleType):
         return str(name)
-    owner = getattr(thing, "__self__", None)  # a method of an object, such as numpy.random.rand
-    module = getattr(thing, "__module__", None) or (type(owner).__module__ if owner is not None else "")
+    owner = getattr(value, "__self__", None)  # a method of an object, such as numpy.random.rand
+    module = getattr(value, "__module__", None) or (type(owner).__module__ if owner is not None else "")
     return f"{module}.{name}" if module else str(name)
-
-
-def _check_code(function: Any) -> None:
-    """Raise if a user's code has constructs that compile but cannot be checked or repeated."""
-    if is_own(function):
-        return
-    if function.__code__.co_kwonlyargcount:
-        raise CompilationError(f"{function.__name__} has keyword-only parameters; remove the * in front of them")
-    for name in (name for code in codes(function.__code__) for name in code.co_names):
-        if name in _UNCHECKED and not (name in ("hash", "id") and name in function.__globals__):
-            raise CompilationError(f"{function.__name__} uses {name}: {_UNCHECKED[name]}")
-
-
-def _check_repeatable(name: str, reader: Any) -> None:
-    """Raise if a value makes results unrepeatable, such as a random generator outside the simulation."""
-    if is_own(reader):
-        return
-    for forbidden, remedy in _UNREPEATABLE.items():
-        if name == forbidden or name.startswith(f"{forbidden}."):
-            raise CompilationError(f"{reader.__name__} uses {name}, and its results would not be repeatable; {remedy}")
 
 
 def sources(function: Callable[..., Any]) -> dict[Code, str]:

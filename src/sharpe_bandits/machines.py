@@ -27,7 +27,7 @@ _PROBES = 4000
 
 @lru_cache(maxsize=1)
 def machine() -> dict[str, str]:
-    """The kind of this machine: processor, compilation target, C library, and a digest of its arithmetic."""
+    """The kind of this machine: processor, C library, and compilation target."""
     name, extensions = target()
     libc = " ".join(platform.libc_ver()).strip()
     return {
@@ -35,7 +35,6 @@ def machine() -> dict[str, str]:
         "system": f"{platform.system()} {platform.machine()}{', ' if libc else ''}{libc}",
         "compiled for": name,
         "vector extensions": extensions,
-        "arithmetic": arithmetic(),
     }
 
 
@@ -56,28 +55,32 @@ def processor() -> str:
     )
 
 
+@lru_cache(maxsize=1)
 def arithmetic() -> str:
-    """A digest of the values of functions of the C library, NumPy and SciPy at many arguments on this machine."""
+    """A digest of the values of functions of the C library, NumPy and SciPy at many arguments on this machine.
+
+    It takes some milliseconds; only workers that may be on other machines need it.
+    """
     from scipy import special
 
     unit = (np.arange(_PROBES) * 0.6180339887498949 + 0.5) % 1.0
     wide = unit * 700.0 + 1e-3
-    found = hashlib.sha256()
-    given = list(zip(unit.tolist(), wide.tolist(), strict=True))
+    digest = hashlib.sha256()
+    pairs = list(zip(unit.tolist(), wide.tolist(), strict=True))
     for function in (math.log, math.log1p, math.exp, math.sin, math.cos, math.tan, math.atan, math.lgamma):
-        found.update(struct.pack(f"<{_PROBES}d", *(function(y) for _, y in given)))
+        digest.update(struct.pack(f"<{_PROBES}d", *(function(y) for _, y in pairs)))
     for function in (math.expm1, math.tanh, math.erf):
-        found.update(struct.pack(f"<{_PROBES}d", *(function(x) for x, _ in given)))
-    found.update(struct.pack(f"<{_PROBES}d", *(math.pow(y, x) for x, y in given)))
+        digest.update(struct.pack(f"<{_PROBES}d", *(function(x) for x, _ in pairs)))
+    digest.update(struct.pack(f"<{_PROBES}d", *(math.pow(y, x) for x, y in pairs)))
     for of_array in (np.log, np.log1p, np.exp, np.sin, np.cos, np.tan, np.arctan, np.sqrt):
-        found.update(of_array(wide).astype("<f8").tobytes())
+        digest.update(of_array(wide).astype("<f8").tobytes())
     few, shapes = unit[:200], wide[:200]
     for values in (
         np.power(wide, unit), special.ndtri(unit), special.ndtr(unit), special.gammaincinv(shapes, few),
         special.betaincinv(shapes, 2.5, few), special.chdtri(shapes, few),
     ):  # fmt: skip
-        found.update(np.asarray(values).astype("<f8").tobytes())
-    return found.hexdigest()[:16]
+        digest.update(np.asarray(values).astype("<f8").tobytes())
+    return digest.hexdigest()[:16]
 
 
 def difference(ours: dict[str, Any], theirs: dict[str, Any]) -> str:

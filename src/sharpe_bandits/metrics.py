@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .display import html_table, picture
+from .display import html_table
 from .validation import inside
 
 
@@ -76,8 +76,7 @@ class Curve:
     def _repr_html_(self) -> str:
         chosen = np.unique(np.linspace(0, len(self.t) - 1, 6).round().astype(int))
         rows = [(int(self.t[k]), self.mean[k], self.se[k], self.low[k], self.high[k]) for k in chosen]
-        drawn = picture(self.t, self.mean, self.low, self.high)
-        return html_table(("t", "mean", "s.e.", "low", "high"), rows, after=drawn)
+        return html_table(("t", "mean", "s.e.", "low", "high"), rows)
 
     @property
     def final(self) -> Estimate:

@@ -48,7 +48,7 @@ def check_column(name: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Text in one line, with a replacement character for everything that has no look of its own."""
+    """Text in one line; unprintable characters become the replacement character."""
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", re.sub(r"\s", " ", text))
 
 
@@ -66,11 +66,6 @@ def repeats_counted(names: Iterable[str]) -> list[str]:
 def plain_text(text: str) -> str:
     """Text for matplotlib, which takes what stands between dollar signs for a formula."""
     return printable(text).replace("$", r"\$")
-
-
-def plotly_text(text: str) -> str:
-    """Text for plotly, which takes tags and entities for markup."""
-    return printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def csv_cell(value: Any) -> Any:

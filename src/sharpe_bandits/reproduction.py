@@ -11,28 +11,33 @@ import json
 import platform
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from .charts.description import Figure
+from .charts.render_matplotlib import pictures
+from .charts.tidy_rows import points
 from .errors import InvalidInputError, UnreadableDataError
-from .executors import Engine, cores, engine_of
+from .executors import Backend, backend_for, cores
 from .experiments.panel import Panel, PanelResult, PanelSpec
 from .experiments.runner import Progress, run_panels
 from .experiments.store import ChunkStore, digest
+from .experiments.verdicts import Verdict
 from .files import from_json, to_json, write_atomically
 from .machines import processor
 from .paper import claims, theory_check
-from .paper.claims import Verdict
 from .report.document import check_libraries
-from .report.drawing import Drawing
-from .report.folder import FIGURES, write
-from .report.page import Content
-from .report.panels import halving_figure, panel_figure
+from .report.folder import write
+from .report.page import Content, Section
 from .versions import sources, versions
 
 _SETTINGS = "settings.json"
 _KIND = "sharpe-bandits reproduction"
+#: The panels of the paper's Fig. 4a.
+HALVING = ("V1", "V2", "V3", "V4", "V5")
 
 
 @dataclass(frozen=True)
@@ -78,30 +83,36 @@ def run_job(
 ) -> Reproduction:
     """Simulate, measure, judge, draw and write, with a number of threads or an executor (see :func:`simulate`)."""
     started = time.perf_counter()
-    engine, store = engine_of(workers, executor), ChunkStore(out / "chunks")
+    backend, store = backend_for(workers, executor), ChunkStore(out / "chunks")
     check_libraries()
     every = [one for panel in job.panels for one in (panel, *panel.readings)]
     specs = [panel.spec(job.runs, job.seed) for panel in every]
     settings = _settings(job, specs)
     _claim_folder(settings, out)
-    results = with_readings(run_panels(specs, engine, store, progress), job.panels)
+    results = with_readings(run_panels(specs, backend, store, progress), job.panels)
     simulated = time.perf_counter() - started
     say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
-    rows, findings = {}, theory_check.Findings()
-    with Drawing(out / FIGURES) as drawing:  # while everything else is done
+    rows, drawn, findings = {}, {}, theory_check.Findings()
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # drawing holds the GIL, and so does measuring
         for result in results:
             theory_check.examine(result, findings, job.runs, job.seed)
             key = result.panel.key
             rows[key] = result.rows() + findings.rows[key]
-            drawing.add(key, panel_figure(result, rows[key]))
-        together = halving_figure(results, rows)
-        if together is not None:
-            drawing.add("Fig4a", together)
+            drawn[key] = pool.submit(pictures, result.figure(rows[key]))
         verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
         verdicts.sort(key=lambda v: _order(v, job.panels))
-        facts = {"runs": job.runs, "seed": job.seed}
-        write(Content(job.title, job.lead, results, rows, verdicts, findings.tables, facts=facts), out)
-        write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))
+        together = halving_figure(results, rows)
+        if together is not None:
+            for kind, picture in pool.submit(pictures, together).result().items():
+                write_atomically(out / "figures" / f"Fig4a.{kind}", picture)
+        sections = [
+            Section(p.id, result.studies, rows[p.key], drawn[p.key].result(), p.profile, p.title, p.compares, p.note)
+            for result in results
+            for p in [result.panel]
+        ]
+    facts = {"runs": job.runs, "seed": job.seed}
+    write(Content(job.title, job.lead, sections, verdicts, findings.tables, facts=facts), out)
+    write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))
     seconds = {
         "simulated": round(simulated, 2),
         "total": round(time.perf_counter() - started, 2),
@@ -110,9 +121,24 @@ def run_job(
         },
     }
     computed_on = store.machines()
-    manifest = {**settings, "machine": _machine(engine), "computed on": computed_on, "seconds": seconds}
+    manifest = {**settings, "machine": _machine(backend), "computed on": computed_on, "seconds": seconds}
     write_atomically(out / "manifest.json", to_json(manifest))
     return Reproduction(results, rows, verdicts)
+
+
+def halving_figure(results: list[PanelResult], rows: dict[str, list[dict[str, Any]]]) -> Figure | None:
+    """The paper's Fig. 4a: the errors of SHVV in its five experiments, if all were run."""
+    own = [result for result in results if result.panel.id in HALVING]
+    if len(own) < len(HALVING):
+        return None
+    series = [
+        {**row, "policy": f"{result.panel.id}: {result.panel.title}"}
+        for result in own
+        for row in rows[result.panel.key]
+        if row["metric"] == "error"
+    ]
+    title = "Error of SHVV, five experiments (the paper's Fig. 4a)"
+    return points(title, series, [study.case_label for study in own[0].studies], "error")
 
 
 def with_readings(results: list[PanelResult], panels: list[Panel]) -> list[PanelResult]:
@@ -191,6 +217,6 @@ def _order(verdict: Verdict, panels: list[Panel]) -> tuple[int, bool, str]:
     return [panel.id for panel in panels].index(verdict.panel), not what.isdigit(), what
 
 
-def _machine(engine: Engine) -> dict[str, Any]:
+def _machine(backend: Backend) -> dict[str, Any]:
     """The machine on which the job was started."""
-    return {"system": platform.platform(), "processor": processor(), "cores": cores(), engine.unit: engine.workers}
+    return {"system": platform.platform(), "processor": processor(), "cores": cores(), backend.unit: backend.workers}

@@ -17,9 +17,9 @@ from .arms.environment import Environment, as_arm
 from .display import html_table
 from .engine.spec import Chunk, Feedback, Kernel, Source, Spec, prepare, run_chunk
 from .errors import InvalidInputError, shown
-from .executors import Advance, Engine, Store, Task, engine_of, on_threads
-from .policies.base import Policy, Setting, check_policy
-from .results import Metric, PolicyResult, merge
+from .executors import Advance, Backend, Store, Task, backend_for, on_threads
+from .policies.base import Policy, check_policy
+from .results import PolicyResult, merge
 from .study import Study
 from .validation import check_keywords, is_whole, one_of, whole
 
@@ -28,12 +28,6 @@ LARGEST_HORIZON = 10**9
 _MEMORY = 4 * 2**30
 #: Maximum numbers of runs and checkpoints, independent of memory.
 _RUNS, _CHECKPOINTS = 10**12, 10**6
-#: The metric that policies are ranked by, per setting.
-_RANKED_BY: dict[Setting, Metric] = {
-    "regret": "regret",
-    "fixed budget": "error",
-    "fixed confidence": "stopping time",
-}
 #: Where an objective belongs.
 _OBJECTIVE = (
     "policies have their own, as in ScaleFreeUCB(objective=...), and results are judged by any objective afterwards, "
@@ -112,7 +106,7 @@ def simulate(
     horizon = whole("horizon", horizon, 2, LARGEST_HORIZON)
     runs = whole("runs", runs, 1, _RUNS)
     seed = whole("seed", seed, 0, LARGEST_SEED)
-    engine = engine_of(workers, executor)
+    backend = backend_for(workers, executor)
     environment.check_horizon(horizon)
     times = checkpoint_times(checkpoints, horizon, environment.switches)
     one_of("source", source, get_args(Source))
@@ -121,14 +115,14 @@ def simulate(
         Spec(policy, environment, horizon, runs, seed, times, source, feedback=feedback, **delays)
         for policy in _listed(policies)
     ]
-    _check_memory(specs[0], len(specs))
+    check_memory(specs[0], len(specs))
     for spec in specs:
         prepare(spec)
-    results = run_specs(specs, engine, chunk, watch=lambda tasks, engine: _bar(progress, tasks, engine))
-    ranked_by = {_RANKED_BY[spec.policy.setting] for spec in specs}
+    results = run_specs(specs, backend, chunk, watch=lambda tasks, backend: _bar(progress, tasks, backend))
+    ranked_by = {spec.policy.default_metric for spec in specs}
     return Study(
         {result.name: result for result in results},
-        settings_of(environment, horizon, runs, seed, source, feedback, engine.machines) | _delay_settings(specs[0]),
+        settings_of(environment, horizon, runs, seed, source, feedback, backend.machines) | _delay_settings(specs[0]),
         ranked_by.pop() if len(ranked_by) == 1 else "regret",
     )
 
@@ -144,7 +138,7 @@ def _delays(delay: Any, batch: Any) -> dict[str, Any]:
 def _delay_settings(spec: Spec) -> dict[str, Any]:
     """A study's settings for delayed rewards; empty if rewards are not delayed."""
     delay = spec.delay if isinstance(spec.delay, int) else spec.delay.to_dict()
-    return {"delay": delay, "batch": spec.batch_rounds} if spec.is_late else {}
+    return {"delay": delay, "batch": spec.batch_rounds} if spec.has_delayed_rewards else {}
 
 
 def settings_of(
@@ -188,16 +182,16 @@ def tasks_of(spec: Spec, chunk: int | None = None) -> list[Task]:
     return [Task(spec, first, min(size, spec.runs - first)) for first in range(0, spec.runs, size)]
 
 
-#: Makes a context manager from tasks and the engine that computes them; it yields the function to report progress to.
-Watch = Callable[[list[Task], Engine], AbstractContextManager[Advance | None]]
+#: Makes a context manager from tasks and the backend that computes them; it yields the function to report progress to.
+Watch = Callable[[list[Task], Backend], AbstractContextManager[Advance | None]]
 
 
 def run_specs(
     specs: Sequence[Spec],
-    engine: Engine,
+    backend: Backend,
     chunk: int | None = None,
     store: Store | None = None,
-    watch: Watch = lambda tasks, engine: nullcontext(None),
+    watch: Watch = lambda tasks, backend: nullcontext(None),
 ) -> list[PolicyResult]:
     """Simulate specs: split them into tasks, run these, and merge their results.
 
@@ -205,7 +199,7 @@ def run_specs(
     ----------
     specs : Sequence[Spec]
         the specs to simulate
-    engine : Engine
+    backend : Backend
         computes the tasks
     chunk : int | None, optional
         runs per task; None for a good default
@@ -216,8 +210,8 @@ def run_specs(
     """
     tasks = [task for spec in specs for task in tasks_of(spec, chunk)]
     chunks: dict[int, list[Chunk]] = {id(spec): [] for spec in specs}
-    with watch(tasks, engine) as advance:
-        for task, done in engine.run(tasks, store, advance):
+    with watch(tasks, backend) as advance:
+        for task, done in backend.run(tasks, store, advance):
             chunks[id(task.spec)].append(done)
     truths: dict[tuple[int, int, int], tuple[np.ndarray, np.ndarray]] = {}
     results = []
@@ -274,13 +268,13 @@ def identify(
     runs = whole("runs", runs, 1, _RUNS)
     seed = whole("seed", seed, 0, LARGEST_SEED)
     budget = whole("max_budget", max_budget, 2, LARGEST_HORIZON)
-    engine = engine_of(workers, executor)
+    backend = backend_for(workers, executor)
     specs = [Spec(policy, environment, budget, runs, seed, ()) for policy in listed]
-    _check_memory(specs[0], len(specs))
+    check_memory(specs[0], len(specs))
     for spec in specs:
         prepare(spec)
-    results = run_specs(specs, engine, chunk)
-    settings = settings_of(environment, budget, runs, seed, machines=engine.machines)
+    results = run_specs(specs, backend, chunk)
+    settings = settings_of(environment, budget, runs, seed, machines=backend.machines)
     return Study({result.name: result for result in results}, settings, "stopping time")
 
 
@@ -337,7 +331,7 @@ def trace(
     run : int, optional
         which run
     kernel : Kernel, optional
-        "auto", or "lazy", "side by side" or "one by one" to force one of them (all make the same choices)
+        "auto", or "lazy", "side by side" or "reference" to force one of them (all make the same choices)
 
     Examples
     --------
@@ -355,7 +349,7 @@ def trace(
     one_of("source", source, get_args(Source))
     one_of("kernel", kernel, get_args(Kernel))
     one_of("feedback", feedback, get_args(Feedback))
-    checkpoints = () if policy.setting == "fixed confidence" else (horizon,)
+    checkpoints = () if policy.stops_itself else (horizon,)
     spec = Spec(
         policy, environment, horizon, run + 1, seed, checkpoints, source, kernel, feedback, **_delays(delay, batch)
     )
@@ -363,7 +357,7 @@ def trace(
         raise InvalidInputError(
             f"choices and rewards of {horizon} rounds would take {12 * horizon / 2**30:.1f} GiB; shorten the horizon"
         )
-    _check_memory(spec)
+    check_memory(spec)
     prepare(spec)
     ((_, chunk),) = on_threads([spec], 1, lambda spec: run_chunk(spec, run, 1, trace=True))
     played = int(chunk.final.sum())
@@ -388,7 +382,8 @@ def checkpoint_times(checkpoints: int | Iterable[int], horizon: int, switches: t
     return tuple(sorted({*(whole("checkpoint", t, 1, horizon) for t in listed), *switches, horizon}))
 
 
-def _check_memory(spec: Spec, policies: int = 1) -> None:
+def check_memory(spec: Spec, policies: int = 1) -> None:
+    """Raise if the rewards or the results of so many policies like this one do not fit into memory."""
     pregenerated = 8 * spec.horizon * spec.environment.K
     if spec.environment.pregenerated and pregenerated > _MEMORY:
         raise InvalidInputError(
@@ -401,10 +396,10 @@ def _check_memory(spec: Spec, policies: int = 1) -> None:
             f"pulls at {len(spec.checkpoints)} checkpoints of {spec.runs} runs, in batches of {spec.batch}, would take "
             f"{needed / 2**30:.1f} GiB; pass fewer checkpoints, as in checkpoints=[{spec.horizon}]"
         )
-    kept, available = policies * spec.runs * bytes_per_run(spec.environment.K), machine_memory()
-    if kept > available:
+    needed, available = policies * spec.runs * bytes_per_run(spec.environment.K), machine_memory()
+    if needed > available:
         raise InvalidInputError(
-            f"the results of {spec.runs} runs would take {kept / 2**30:.3g} GiB, and this machine has "
+            f"the results of {spec.runs} runs would take {needed / 2**30:.3g} GiB, and this machine has "
             f"{available / 2**30:.0f} GiB; simulate fewer runs"
         )
 
@@ -423,7 +418,7 @@ def machine_memory() -> int:
 
 
 @contextmanager
-def _bar(progress: bool | None, tasks: list[Task], engine: Engine) -> Iterator[Advance | None]:
+def _bar(progress: bool | None, tasks: list[Task], backend: Backend) -> Iterator[Advance | None]:
     if not (sys.stderr.isatty() if progress is None else progress):
         yield None
         return
@@ -435,7 +430,7 @@ def _bar(progress: bool | None, tasks: list[Task], engine: Engine) -> Iterator[A
         TextColumn("{task.fields[chunks]}"),
     )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        count = ChunkCount(engine, len(tasks))
+        count = ChunkCount(backend, len(tasks))
         shown = bar.add_task("simulating", total=sum(task.rounds for task in tasks), chunks=str(count))
 
         def advance(task: Task | None, seconds: float) -> None:
@@ -449,11 +444,11 @@ def _bar(progress: bool | None, tasks: list[Task], engine: Engine) -> Iterator[A
 class ChunkCount:
     """The number of finished chunks and the number of workers, as text."""
 
-    engine: Engine
+    backend: Backend
     total: int
     done: int = 0
 
     def __str__(self) -> str:
-        workers = self.engine.workers
-        by = f"{workers} {self.engine.unit if workers != 1 else self.engine.unit[:-1]}" if workers else "no worker yet"
-        return f"{self.done} of {self.total} chunks, {by}"
+        workers, unit = self.backend.workers, self.backend.unit
+        by = f", {workers} {unit if workers != 1 else unit[:-1]}" if workers else ""
+        return f"{self.done} of {self.total} chunks{by or (', no worker yet' if self.backend.awaits_workers else '')}"

@@ -11,6 +11,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from . import metrics, saved
+from .charts.description import Figure
+from .charts.render_matplotlib import render_matplotlib
+from .charts.tidy_rows import CaseLabel, curves, points
 from .display import Table, in_words
 from .errors import InvalidInputError, shown, unknown
 from .metrics import Curve, Estimate
@@ -165,9 +168,23 @@ class Study(Mapping[str, PolicyResult]):
         named = self._L if self._L is not None else getattr(self.objective, "L", None)
         return None if named is None else float(named)
 
-    def with_L(self, text: str) -> str:
-        """Text followed by the regulariser, if there is one."""
-        return text if self.L is None else f"{text}, L = {self.L:g}"
+    @property
+    def case_label(self) -> CaseLabel:
+        """How figures label the study among other cases of its experiment."""
+        others = [f"{k} = {v}" for k, v in self.variables.items() if k not in ("K", "n")]
+        unnamed = self.L is None or "L" in self.variables or not self.label
+        return CaseLabel(
+            case=self.label,
+            title=self.label if unnamed else f"{self.label}, L = {self.L:g}",
+            lines=(*others, f"K = {self.K}", f"n = {self.horizon:,}"),
+            horizon=self.horizon,
+            switches=self.switches,
+            names={
+                name: f"{name}, ε₀ = {self.L:g}"
+                for name, result in self.items()
+                if self.L is not None and result.policy.get("epsilon0") == self.L
+            },
+        )
 
     def arms_in_words(self) -> list[str]:
         """Its arms, or its bandit if that is not a fixed set of arms."""
@@ -384,11 +401,26 @@ class Study(Mapping[str, PolicyResult]):
         """The tidy table as a :class:`pyarrow.Table`."""
         return self.table(objective, metric).to_arrow()
 
-    def plot(self, objective: Objective | None = None, interactive: bool = False) -> Any:
-        """The figure of the study, by matplotlib or, if ``interactive``, by plotly; needs the extra ``report``."""
-        from .report.folder import plot
+    def figure(self, objective: Objective | None = None, logx: bool = False) -> Figure:
+        """The description of its figure: regret over time, or errors or stopping times of all policies."""
+        study = self.judged_by(objective)
+        rounds = f"{'at most ' if self.metric == 'stopping time' else ''}{self.horizon:,} rounds"
+        title = f"{self.K} arms, {rounds}, {self.runs:,} runs, {study.objective!r}"
+        if self.metric == "regret":
+            return curves(title, study.rows(), [study.case_label], logx)
+        return points(title, study.rows(), [study.case_label], self.metric)
 
-        return plot(self.judged_by(objective), interactive)
+    def plot(self, objective: Objective | None = None, logx: bool = False) -> Any:
+        """The figure of the study, drawn by matplotlib (the extra ``report``).
+
+        Parameters
+        ----------
+        objective : Objective | None, optional
+            what the policies are judged by; by default the objective that they share
+        logx : bool, optional
+            whether time has a logarithmic scale
+        """
+        return render_matplotlib(self.figure(objective, logx))
 
     def report(self, folder: str | os.PathLike[str], objective: Objective | None = None) -> Path:
         """Write a folder with a page of charts, numbers and settings that works offline, figures, and data; returns the

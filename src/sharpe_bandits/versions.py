@@ -17,9 +17,9 @@ def versions() -> dict[str, str]:
 
 def sources() -> str:
     """A digest of the code that results are made by, so that two states of it are never mixed."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     root = Path(__file__).parent
     parts = [p for part in ("arms", "engine", "kernels", "policies") for p in (root / part).rglob("*.py")]
     for path in sorted([*parts, *(root / f"{name}.py" for name in ("objectives", "call_tree", "fingerprints"))]):
-        found.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    return found.hexdigest()[:16]
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,6 +1,5 @@
 """Agents of policies in phases: what is due, what is waited for, what is found, and states that could not have been."""
 
-import json
 import math
 
 import numpy as np
@@ -11,8 +10,7 @@ from hypothesis import strategies as st
 import sharpe_bandits as sb
 import sharpe_bandits.agents.index
 from sharpe_bandits import theory
-from tests.agents.played import REWARDS, a_state, step
-from tests.damage import with_checksum
+from tests.agents.played import REWARDS, step
 from tests.messages import says
 from tests.top_m import FINDERS, TAPE
 
@@ -83,50 +81,6 @@ def test_arms_may_be_told_in_any_order_within_a_phase():
     assert hasty.recommend() == orderly.recommend()
 
 
-PHASE_DAMAGES = {
-    "phase beyond the last": {"phase": 9},
-    "other phase": {"phase": 1},
-    "nobody alive": {"alive": []},
-    "unknown arm alive": {"alive": [0, 1, 7]},
-    "an arm twice": {"alive": [0, 0, 1]},
-    "nothing due": {"due": [0, 0, 0]},
-    "too much due": {"due": [9, 9, 9]},
-    "negative due": {"due": [-1, 2, 2]},
-    "due to too few": {"due": [2, 2]},
-    "no sums": {"current": {}},
-    "sums of nothing": {"current": {"count": [1, 1, 1], "sum1": [0, 0, None], "sum2": [0, 0, 0]}},
-}
-
-
-@pytest.mark.parametrize("damage", PHASE_DAMAGES)
-def test_damaged_phases_are_refused(damage):
-    state = a_state(sb.SHSR(L=0.5))
-    with pytest.raises(sb.UnreadableDataError):
-        sb.Agent.from_json(with_checksum({**state, **PHASE_DAMAGES[damage]}))
-
-
-def test_phases_that_could_not_have_been_are_refused():
-    """Four arms, two phases of 15 and 30 pulls per arm: in the second phase two arms have 15 pulls, two have more."""
-    agent = sb.SHSR(L=0.5).agent(arms=4, horizon=120)
-    for _ in range(75):
-        step(agent)
-    state = json.loads(agent.to_json())
-    assert state["phase"] == 1
-    alive, gone = state["alive"], [i for i in range(4) if i not in state["alive"]]
-    for key, value in (
-        ("alive", gone),
-        ("phase", 0),
-        ("phase", 2),
-        ("accepted", [gone[0]]),
-        ("current", {**state["current"], "count": [1.0] * 4}),
-        ("current", {**state["current"], "sum1": [x + 5 for x in state["current"]["sum1"]]}),
-        ("current", {**state["current"], "sum2": [100 * x for x in state["current"]["sum2"]]}),
-        ("due", [d + (i == alive[0]) - (i == alive[1]) for i, d in enumerate(state["due"])]),
-    ):
-        with pytest.raises(sb.UnreadableDataError):
-            sb.Agent.from_json(with_checksum({**state, key: value}))
-
-
 def drive(policy, tape, budget, restart=False):
     """Choices and recommendation of a live agent, kept as JSON between rounds if so wished."""
     agent = policy.agent(arms=len(tape), horizon=budget)
@@ -184,31 +138,6 @@ def test_nothing_is_recommended_from_too_little():
         agent.recommend()
     agent.tell(3, 1.0)
     assert agent.recommend() == [0, 3]
-
-
-DAMAGES = {
-    "accepted what is played": {"accepted": [1]},
-    "accepted too many": {"accepted": [0, 8]},
-    "accepted twice": {"accepted": [0, 0]},
-    "accepted an unknown arm": {"accepted": [17]},
-    "nobody said to be accepted": {"accepted": None},
-    "an earlier phase": {"phase": 0},
-    "over": {"alive": [], "due": [0] * 4},
-    "another format": {"format": 1},
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_damaged_states_are_refused(damage):
-    tape = [9.0, 3.0, 2.0, 0.0]
-    agent = sb.SuccessiveAcceptsRejects(sb.Mean(), m=2).agent(4, horizon=30)
-    for _ in range(21):
-        arm = agent.ask()
-        agent.tell(arm, tape[arm])
-    state = json.loads(agent.to_json())
-    assert (state["phase"], state["accepted"], state["alive"]) == (1, [0], [1, 2, 3])
-    with pytest.raises(sb.UnreadableDataError):
-        sb.Agent.from_json(with_checksum({**state, **DAMAGES[damage]}))
 
 
 def by_hand(x, chosen, phases, L, gap, keep, factor):

@@ -9,8 +9,7 @@ import pytest
 import sharpe_bandits as sb
 import sharpe_bandits.agents.index
 from sharpe_bandits.kernels import statistics
-from sharpe_bandits.kernels.statistics import higher_moments
-from tests.agents.played import REWARDS, a_state, step
+from tests.agents.played import REWARDS, step
 from tests.damage import with_checksum
 from tests.forgetting import CASES, IDS, TURNING, L
 
@@ -98,66 +97,7 @@ def test_a_window_that_would_take_too_much_room_is_refused():
         policy.agent(arms=51)
 
 
-WINDOW_DAMAGES = {
-    "another reward in the window": lambda s: s["ring"][3].__setitem__(2, s["ring"][3][2] + 0.5),
-    "another arm in the window": lambda s: s["ring"][3].__setitem__(1, (s["ring"][3][1] + 1) % 3),
-    "another slot": lambda s: s["ring"][3].__setitem__(0, s["ring"][4][0]),
-    "another weight": lambda s: s["memory"][0].__setitem__(0, s["memory"][0][0] + 1),
-    "other squares": lambda s: s["memory"][2].__setitem__(1, 1.01 * s["memory"][2][1]),
-    "a NaN in the window": lambda s: s["ring"][3].__setitem__(2, None),
-    "a reward beyond all": lambda s: s["ring"][3].__setitem__(2, 1e300),
-    "one fewer": lambda s: s["ring"].pop(),
-}
-
-
-@pytest.mark.parametrize("damage", WINDOW_DAMAGES)
-def test_windows_that_do_not_add_up_are_refused(damage):
-    agent = sb.SlidingWindowUCB(L=0.8, window=20).agent(arms=3)
-    for _ in range(50):
-        step(agent)
-    state = json.loads(agent.to_json())
-    assert len(sb.Agent.from_json(with_checksum(state)).pulls) == 3
-    WINDOW_DAMAGES[damage](state)
-    with pytest.raises(sb.UnreadableDataError):
-        sb.Agent.from_json(with_checksum(state))
-
-
-@pytest.mark.parametrize(("row", "factor"), [(0, 1.01), (0, 0.98), (2, 0.5), (4, 0.0), (1, 50.0)])
-def test_discounted_sums_that_cannot_be_are_refused(row, factor):
-    agent = sb.DiscountedUCB(L=0.8, discount=0.95).agent(arms=3)
-    for _ in range(50):
-        step(agent)
-    state = json.loads(agent.to_json())
-    state["memory"][row][1] *= factor
-    with pytest.raises(sb.UnreadableDataError):
-        sb.Agent.from_json(with_checksum(state))
-
-
-def test_first_rewards_that_do_not_add_up_are_refused():
-    agent = sb.ScaleFreeDirichlet(L=0.8).agent(arms=2)
-    for t in range(150):
-        agent.tell(t % 2, REWARDS[t % 2, t // 2])
-    late = json.loads(agent.to_json())
-    assert len(late["firsts"][0]) == 64
-    for state, row, place, value in (
-        (a_state(sb.ScaleFreeDirichlet(L=0.8)), 0, 1, 0.123),
-        (a_state(sb.ScaleFreeDirichlet(L=0.8)), 1, 0, 0.5),  # the first reward is its own anchor
-        (late, 0, 5, 100.0),
-    ):
-        state["firsts"][row][place] = value
-        with pytest.raises(sb.UnreadableDataError, match="first rewards do not fit its sums"):
-            sb.Agent.from_json(with_checksum(state))
-
-
-@pytest.mark.parametrize("firsts", [[], [[1.0]] * 3, [[1.0] * 9] * 2, [[None] * 3] * 3, None])
-def test_damaged_first_rewards_are_refused(firsts):
-    state = a_state(sb.ScaleFreeDirichlet(L=0.8))
-    assert [len(row) for row in state["firsts"]] == [3, 3, 3]
-    with pytest.raises(sb.UnreadableDataError):
-        sb.Agent.from_json(with_checksum({**state, "firsts": firsts}))
-
-
-def take_total(kept, i, at, k, pulls, x, d):
+def update_total(kept, i, at, k, pulls, x, d):
     kept[i, at, k] += x
 
 
@@ -172,7 +112,7 @@ def least_paid(arm, t):
 
 def test_a_new_statistic_is_saved_without_further_ado(monkeypatch):
     """Another statistic takes the place of the third moment: its numbers are in the state, and are restored."""
-    new = statistics.Statistic(("third", "fourth"), total, cells=1, take=take_total)
+    new = statistics.Statistic(("third", "fourth"), total, cells=1, update=update_total)
     declared = tuple(new if s.fields == new.fields else s for s in statistics.STATISTICS)
     monkeypatch.setattr(statistics, "STATISTICS", declared)
     monkeypatch.setattr(sharpe_bandits.agents.index, "STATISTICS", declared)
@@ -183,7 +123,7 @@ def test_a_new_statistic_is_saved_without_further_ado(monkeypatch):
     assert state["third"] == [[5.0], [3.0]]
     again = sb.Agent.from_json(agent.to_json())
     assert again.ask() == agent.ask() == 1
-    with pytest.raises(sb.UnreadableDataError, match="its third does not fit its arms"):
+    with pytest.raises(sb.UnreadableDataError):
         sb.Agent.from_json(with_checksum({**state, "third": [[5.0]]}))
 
 
@@ -215,8 +155,7 @@ def test_a_level_that_moves_far_does_not_break_the_moments(policy):
         mean, variance = agent.estimates()[arm]
         assert mean == pytest.approx(1e6, abs=0.5)
         assert 0.5 < variance < 1.8
-        weight, *sums = agent._memory[:, arm]
-        _, fourth = higher_moments(*sums, 1 / weight)
+        fourth = agent.moments()[arm][4]
         assert 1.0 < fourth < 8.0  # 3 for a normal distribution; about an anchor a million away it would be noise
     trace = sb.trace(policy, sb.Tape(table.T, clock="rounds"), horizon=6000)
     live = policy.agent(arms=2)

@@ -68,13 +68,10 @@ DAMAGES = {
     "more arms": lambda s: with_checksum({**s, "arms": 5}),
     "negative rounds": lambda s: with_checksum({**s, "t": -1}),
     "other rounds": lambda s: with_checksum({**s, "t": s["t"] + 1}),
-    "half a pull": lambda s: with_checksum({**s, "record": {**s["record"], "pulls": [2.5, 3.5, 3.0]}}),
-    "negative pulls": lambda s: with_checksum({**s, "record": {**s["record"], "pulls": [-1.0, 5.0, 5.0]}}),
     "NaN": lambda s: with_checksum({**s, "record": {**s["record"], "sum1": [math.nan, 0.0, 0.0]}}),
     "text": lambda s: with_checksum({**s, "record": {**s["record"], "sum1": ["x", 0.0, 0.0]}}),
     "missing column": lambda s: with_checksum({**s, "record": {k: v for k, v in s["record"].items() if k != "sum2"}}),
     "short column": lambda s: with_checksum({**s, "record": {**s["record"], "sum2": [0.0]}}),
-    "negative squares": lambda s: with_checksum({**s, "record": {**s["record"], "sum2": [-1.0, 0.0, 0.0]}}),
     "record of nothing": lambda s: with_checksum({**s, "record": None}),
     "past the horizon": lambda s: with_checksum({**s, "horizon": 6}),
 }

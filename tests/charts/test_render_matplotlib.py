@@ -1,4 +1,4 @@
-"""Figures for print: every name as text, and nothing that overlaps or leaves the figure."""
+"""Figures: every name as text, and nothing that overlaps or leaves the figure."""
 
 import itertools
 import xml.etree.ElementTree as ET
@@ -119,7 +119,7 @@ LABELS = [
 
 def growth(low, high):
     series = Series(name="a", colour="#0072B2", at=[1, 2, 3], mean=[low, (low * high) ** 0.5, high])
-    axis = Axis(scale="log", plain=True, limits={"log": (low, high)})
+    axis = Axis(scale="log", plain=True, limits=(low, high))
     return Figure(title="", charts=[[Chart(series=[series], x=Axis(), y=axis)]], size=(6.4, 4.2))
 
 

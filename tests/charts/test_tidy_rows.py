@@ -1,86 +1,257 @@
-"""A list of tidy rows is all that a figure needs."""
+"""Figures of panels: the same bytes every time, readable, and with everything that is in the panel."""
 
-import math
+import struct
+import xml.etree.ElementTree as ET
 
+import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.charts import figure_from_rows, render_matplotlib, render_plotly
-from sharpe_bandits.errors import UnknownNameError
+from sharpe_bandits.charts.description import PALETTE
+from sharpe_bandits.charts.render_matplotlib import pictures, render_matplotlib
+from sharpe_bandits.experiments.panel import PROMISED_RATE
+from tests.synthetic import case, finished, outcome, panel
+
+SVG = "{http://www.w3.org/2000/svg}"
+TIMES = np.array([1, 10, 100, 1000])
+GOOD = sb.Bandit([sb.Uniform(0, 2), sb.Uniform(0, 1)])
 
 
-def row(policy, t, mean, metric="regret", case="", n=100, L=math.nan):
-    numbers = {"mean": mean, "se": 0.1, "low": mean - 0.2, "high": mean + 0.2}
-    identity = {"panel": "", "profile": "", "case": case, "policy": policy, "K": 2, "L": L, "horizon": n, "t": t}
-    return {**identity, "metric": metric, **numbers, "runs": 10}
+def described(done, extra=()):
+    return done.figure([*done.rows(), *extra])
 
 
-CURVES = [
-    row(policy, t, factor * t, metric)
-    for policy, factor in (("A", 0.5), ("B", 0.25))
-    for metric in ("regret", "sub-optimal plays")
-    for t in (1, 10, 100)
-]
+def drawn(done, extra=()):
+    return render_matplotlib(described(done, extra))
 
 
-def test_curves_of_all_policies_in_both_metrics():
-    figure = figure_from_rows("Mine", CURVES)
-    ((regret,), (plays,)) = figure.charts
-    assert (regret.name, plays.name) == ("regret", "sub-optimal plays")
-    assert [(s.name, list(s.mean)) for s in regret.series] == [("A", [0.5, 5, 50]), ("B", [0.25, 2.5, 25])]
-    assert regret.series[0].low == [0.3, 4.8, 49.8]
-    assert regret.x.limits == {"log": (10, 100), "linear": (0, 100)}
-    assert regret.x.scale == "log"
-    assert figure_from_rows("Mine", CURVES, axis="linear").charts[0][0].x.ends == (0, 100)
-    assert len(render_matplotlib(figure).axes) == 2
-    assert len(render_plotly(figure).data) == 8  # a band and a line each
+def played(policy, share, times=TIMES, runs=4):
+    wrong = np.rint(times * share + np.arange(runs)[:, None]).astype(int)
+    wrong = np.minimum(wrong, times)
+    return outcome(policy, np.stack([times - wrong, wrong], axis=2), times)
 
 
-def test_every_case_has_a_chart():
-    rows = [{**r, "case": case} for case in ("K = 5", "K = 10") for r in CURVES]
-    assert [chart.title for chart in figure_from_rows("Mine", rows).charts[0]] == ["K = 5", "K = 10"]
+def regret_panel(policies=None, variables=({"K": 2, "L": 0.5}, {"K": 2, "L": 5}), horizon=1000):
+    policies = policies or [sb.UCBRSSR(1.0), sb.UUCB(1.0)]
+    cases = [case(policies, v, sb.RSSR(1.0), GOOD, horizon) for v in variables]
+    outcomes = [[played(p, 0.1 + 0.05 * k) for k, p in enumerate(policies)] for _ in cases]
+    return finished(panel(cases), *outcomes)
 
 
-def test_what_was_measured_once_is_a_point():
-    rows = [row(policy, 100, mean, "error", case) for case in ("x", "y") for policy, mean in (("A", 0.3), ("B", 0.4))]
-    ((chart,),) = figure_from_rows("Mine", rows, "error").charts
-    assert chart.x.places == ["x", "y"]
-    assert [(s.name, s.mean) for s in chart.series] == [("A", [0.3, 0.3]), ("B", [0.4, 0.4])]
-    assert [[round(at) for at in s.at] for s in chart.series] == [[0, 1], [0, 1]]
-    assert chart.series[0].at[0] < chart.series[1].at[0]  # side by side
+def error_panel(policies=None, variables=({"K": 16}, {"K": 32})):
+    policies = policies or [sb.SHSR(1.0), sb.SuRSR(1.0)]
+    cases = [case(policies, v, sb.RSSR(1.0), GOOD, 1000) for v in variables]
+    recommended = [0, 1, 0, 0]
+    outcomes = [[outcome(p, [[[500, 500]]] * 4, (1000,), recommended=recommended) for p in policies] for _ in cases]
+    return finished(panel(cases, "error"), *outcomes)
 
 
-def test_values_below_zero_are_shown():
-    ((chart,),) = figure_from_rows("Mine", [row("A", 100, -3.0, "achieved objective")], "achieved objective").charts
-    assert chart.y.ends == (None, None)
-    assert chart.y.label == "achieved objective"
+def coverage_figure():
+    from sharpe_bandits.paper.panels import panel as of_paper
+
+    source = of_paper("C1", "paper")
+    found = []
+    for k, name in enumerate(("variance, printed", "sr_like, printed", "rssr, repaired")):
+        for place in ("Uniform(0, 1), n = 100", "Uniform(0, 9), n = 100"):
+            row = {"panel": "C1", "case": place, "policy": name, "metric": "violation rate"}
+            found.append({**row, "mean": 0.1 * k, "low": 0.05 * k, "high": 0.2 * k})
+    return finished(source).figure(found)
 
 
-@pytest.mark.parametrize(("last", "hidden"), [(99.0, False), (101.0, True)])
-def test_a_lower_bound_far_above_the_curves_is_hidden(last, hidden):
-    """Twice the highest curve, whose interval ends at 50.2, is the limit."""
-    bound = [row("any policy", t, mean, "lower bound") for t, mean in ((1, 0.0), (100, last))]
-    ((regret,), (plays,)) = figure_from_rows("Mine", CURVES + bound).charts
-    assert [(s.name, s.hidden) for s in regret.series if s.kind == "bound"] == [("asymptotic lower bound", hidden)]
-    assert not [s for s in plays.series if s.kind == "bound"]
-    drawn = render_matplotlib(figure_from_rows("Mine", CURVES + bound))
-    assert drawn.axes[0].get_ylim()[1] < 60  # the bound does not stretch the axis
+def legends(figure):
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
 
 
-def test_a_study_of_a_simulation_can_be_drawn():
-    study = sb.simulate(
-        [sb.UCB1(), sb.UCB1(name="$B_$")], sb.Bandit([sb.Bernoulli(0.2), sb.Bernoulli(0.8)]), horizon=50, runs=4
-    )
-    rows = []
-    for name in study:
-        curve = study[name].regret(sb.Mean())
-        rows += [row(name, int(t), float(mean), n=50) for t, mean in zip(curve.t, curve.mean, strict=True)]
-    figure = figure_from_rows("Study", rows)
-    ((chart,),) = figure.charts
-    assert [s.name for s in chart.series] == ["UCB1", "$B_$"]
-    assert [text.get_text() for text in render_matplotlib(figure).legends[0].get_texts()] == ["UCB1", r"\$B_\$"]
+def test_png_and_svg_are_what_they_say():
+    files = pictures(described(regret_panel()))
+    assert set(files) == {"svg", "png"}
+    assert files["png"].startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", files["png"][16:24])
+    assert width > 700
+    assert height > 700
+    root = ET.fromstring(files["svg"])
+    assert root.tag == f"{SVG}svg"
+    texts = {"".join(node.itertext()).strip() for node in root.iter(f"{SVG}text")}
+    assert {"rounds t", "regret R(t)", "sub-optimal plays"} <= texts  # text stays text: it can be searched and edited
+    assert any("R9, paper profile: Made up" in text for text in texts)
 
 
-def test_a_metric_that_is_not_there():
-    with pytest.raises(UnknownNameError, match="no metric in these rows is called 'regrets': did you mean 'regret'"):
-        figure_from_rows("Mine", CURVES, "regrets")
+@pytest.mark.parametrize("make", [regret_panel, error_panel])
+def test_the_same_panel_gives_the_same_bytes(make):
+    assert pictures(described(make())) == pictures(described(make()))
+
+
+def test_nothing_in_the_files_tells_when_they_were_made():
+    files = pictures(described(error_panel()))
+    assert b"<dc:date>" not in files["svg"]
+    assert b"tIME" not in files["png"]
+
+
+def test_curves_have_labels_a_legend_of_all_policies_and_bands():
+    figure = drawn(regret_panel())
+    axes = figure.axes
+    assert [ax.get_ylabel() for ax in axes] == ["regret R(t)", "", "sub-optimal plays", ""]
+    assert [ax.get_xlabel() for ax in axes] == ["", "", "rounds t", "rounds t"]
+    assert {ax.get_xscale() for ax in axes} == {"linear"}
+    assert legends(figure) == ["UCB-RSSR", "U-UCB"]
+    assert all(len(ax.lines) == 2 and len(ax.collections) == 2 for ax in axes)
+    assert figure.get_suptitle() == "R9, paper profile: Made up"
+
+
+def test_curves_show_the_numbers_and_their_intervals():
+    done = regret_panel()
+    rows = [r for r in done.rows() if (r["case"], r["policy"], r["metric"]) == ("K = 2, L = 0.5", "U-UCB", "regret")]
+    ax = drawn(done).axes[0]
+    (line,) = (line for line in ax.lines if line.get_label() == "U-UCB")
+    np.testing.assert_array_equal(line.get_xdata(), TIMES)
+    np.testing.assert_array_equal(line.get_ydata(), [r["mean"] for r in rows])
+    band = ax.collections[list(ax.lines).index(line)].get_paths()[0].vertices
+    for r in rows:
+        assert [r["t"], r["low"]] in band.tolist()
+        assert [r["t"], r["high"]] in band.tolist()
+
+
+def test_every_case_has_charts_of_its_own():
+    """Regrets at different L are in different units."""
+    figure = drawn(regret_panel(variables=[{"K": K, "L": L} for K in (5, 10) for L in (1, 2)]))
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert titles[:4] == ["K = 5, L = 1", "K = 5, L = 2", "K = 10, L = 1", "K = 10, L = 2"]
+
+
+def test_time_has_a_logarithmic_scale_on_request():
+    (study, _) = regret_panel().studies
+    assert {ax.get_xscale() for ax in study.plot().axes} == {"linear"}
+    assert {(ax.get_xscale(), ax.get_xlim()) for ax in study.plot(logx=True).axes} == {("log", (10, 1000))}
+
+
+def test_a_figure_saved_as_notebooks_do_keeps_its_legend_and_caption():
+    """Notebooks crop figures to what takes part in their layout."""
+    figure = regret_panel().studies[0].plot()
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    cropped, box = figure.get_tightbbox(), legend.get_window_extent().transformed(figure.dpi_scale_trans.inverted())
+    assert cropped.y0 <= box.y0 < box.y1 < cropped.y1
+    assert cropped.x0 <= box.x0 < box.x1 <= cropped.x1
+
+
+def test_a_curve_says_its_final_value_when_pointed_at():
+    done = regret_panel()
+    (row,) = (r for r in done.studies[0].rows() if (r["policy"], r["metric"], r["t"]) == ("U-UCB", "regret", 1000))
+    svg = pictures(described(done))["svg"].decode()
+    tip = f"U-UCB: {row['mean']:.4g} ± {row['se']:.2g} (s.e.) at t = 1,000"
+    assert svg.count(f"<title>{tip}</title>") >= 2  # the line and its band
+
+
+def test_errors_have_a_place_for_every_case():
+    figure = drawn(error_panel())
+    (ax,) = figure.axes
+    assert ax.get_ylabel().startswith("probability of error")
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["K = 2\nn = 1,000"] * 2
+    assert legends(figure) == ["SHSR", "SuRSR"]
+    means = [container.lines[0].get_ydata().tolist() for container in ax.containers]
+    assert means == [[0.25, 0.25], [0.25, 0.25]]
+
+
+def with_bound(done, level, form="printed", case_="K = 2, L = 0.5"):
+    """A figure with a bound that is this multiple of the highest curve of a case, and the names of the bounds drawn."""
+    measured = [r for r in done.rows() if r["metric"] == "regret" and r["case"] == case_]
+    value = level * max(r["high"] for r in measured)
+    ends = dict.fromkeys(("mean", "low", "high"), value)
+    figure = drawn(done, [{**measured[0], "t": t, "metric": f"bound ({form})", **ends} for t in (100, 1000)])
+    return figure, [name for name in legends(figure) if "bound" in name]
+
+
+def test_bounds_are_drawn_beside_the_curves_and_named():
+    figure, bounds = with_bound(regret_panel(), 0.8)
+    assert [len(ax.lines) for ax in figure.axes] == [3, 2, 2, 2]
+    assert bounds == ["printed bound, UCB-RSSR"]
+
+
+@pytest.mark.parametrize("level", [0.01, 4.0])
+def test_a_bound_that_is_far_from_all_curves_is_left_out(level):
+    figure, bounds = with_bound(regret_panel(), level)
+    assert [len(ax.lines) for ax in figure.axes] == [2, 2, 2, 2]
+    assert bounds == []
+
+
+def test_a_bound_of_the_last_column_is_in_the_legend_too():
+    done = regret_panel(variables=[{"K": 5, "L": 1}, {"K": 10, "L": 1}])
+    _, bounds = with_bound(done, 1.0, "repaired", "K = 10, L = 1")
+    assert bounds == ["repaired bound, UCB-RSSR"]
+
+
+def test_coverage_has_the_promise_and_all_inequalities():
+    figure = render_matplotlib(coverage_figure())
+    (ax,) = figure.axes
+    assert "violated" in ax.get_xlabel()
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["Uniform(0, 1), n = 100", "Uniform(0, 9), n = 100"]
+    assert set(legends(figure)) >= {"variance, printed", "sr-like, printed", "rssr, repaired"}
+    assert any(line.get_xdata() == [PROMISED_RATE] * 2 for line in ax.lines if list(line.get_ydata()) == [0, 1])
+
+
+# --- a user's own experiment has what the paper's have not ------------------------------------------------------------
+
+
+def test_panels_without_l():
+    figure = drawn(regret_panel(variables=[{"rho": 0.5}, {"rho": 2}]))
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["rho = 0.5, L = 1", "rho = 2, L = 1", "", ""]
+    assert legends(figure) == ["UCB-RSSR", "U-UCB"]
+    assert legends(drawn(regret_panel(variables=[{}]))) == ["UCB-RSSR", "U-UCB"]
+
+
+def test_more_policies_than_colours():
+    policies = [sb.UCBRSSR(1.0, name=f"P{k}") for k in range(len(PALETTE) + 2)]
+    figure = drawn(regret_panel(policies, variables=[{}]))
+    styles = {(line.get_color(), line.get_linestyle()) for line in figure.axes[0].lines}
+    assert len(styles) == len(policies)
+    assert legends(figure) == [p.name for p in policies]
+    policies = [sb.SHSR(1.0, name=f"P{k}") for k in range(len(PALETTE) + 2)]
+    assert legends(drawn(error_panel(policies))) == [p.name for p in policies]
+
+
+@pytest.mark.parametrize("metric", ["regret", "error"])
+def test_policies_of_single_cases(metric):
+    first, second = sb.UCBRSSR(1.0), sb.UUCB(1.0)
+    cases = [case([p], {"set": s}, sb.RSSR(1.0), GOOD, 1000) for p, s in ((first, "A"), (second, "B"))]
+    done = finished(panel(cases, metric), [played(first, 0.1)], [played(second, 0.2)])
+    figure = drawn(done)
+    assert legends(figure) == ["UCB-RSSR", "U-UCB"]
+    if metric == "error":
+        places = [container.lines[0].get_xdata().round().tolist() for container in figure.axes[0].containers]
+        assert places == [[0], [1]]
+
+
+def test_cases_that_differ_in_something_else_are_told_apart():
+    figure = drawn(error_panel(variables=[{"rho": 1}, {"rho": 2}]))
+    assert [t.get_text() for t in figure.axes[0].get_xticklabels()] == [
+        "rho = 1\nK = 2\nn = 1,000",
+        "rho = 2\nK = 2\nn = 1,000",
+    ]
+
+
+@pytest.mark.parametrize("horizon", [2, 10, 99])
+def test_short_horizons(horizon):
+    policy = sb.UCB1()
+    times = np.array([1, horizon])
+    one = case([policy], {}, sb.Mean(), GOOD, horizon)
+    figure = drawn(finished(panel([one]), [played(policy, 0.5, times)]))
+    low, high = figure.axes[0].get_xlim()
+    assert low < high == horizon
+
+
+# --- the palette ------------------------------------------------------------------------------------------------------
+
+
+#: Okabe & Ito, "Color Universal Design" (2008).
+OKABE_ITO = {"#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7"}
+
+
+def test_colours_are_those_that_colour_blind_readers_tell_apart():
+    assert set(PALETTE) <= OKABE_ITO
+    assert "#F0E442" not in PALETTE  # yellow vanishes on white paper
+    assert len(set(PALETTE)) == len(PALETTE)
+
+
+def test_points_differ_in_more_than_colour():
+    (ax,) = drawn(error_panel()).axes
+    assert len({container.lines[0].get_marker() for container in ax.containers}) == 2

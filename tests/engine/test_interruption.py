@@ -39,10 +39,8 @@ if hasattr(first, "values"):
 """
 LONG = {
     "lazy": "sb.simulate(sb.UCBRSSR(L=1.0), EQUAL, horizon=n, runs=2)",
-    "leading": "sb.simulate(sb.ScaleFreeIMED(L=1.0), EQUAL, horizon=n, runs=2)",
-    "a lead without end": "sb.simulate(sb.ScaleFreeIMED(L=1.0), [*EQUAL, sb.Uniform(5, 6)], horizon=n, runs=2)",
     "side by side": "sb.simulate(sb.ScaleFreeTS(L=1.0), EQUAL, horizon=n, runs=8)",
-    "one by one": "sb.simulate(sb.ScaleFreeTS(L=1.0), EQUAL, horizon=n, runs=2)",
+    "reference": "sb.simulate(sb.ScaleFreeTS(L=1.0), EQUAL, horizon=n, runs=2)",
     "a long pilot": "sb.simulate(sb.UCB1(pilot_fraction=0.99), EQUAL, horizon=n, runs=2)",
     "forgets": "sb.simulate(sb.DiscountedUCB(L=1.0), EQUAL, horizon=n, runs=2)",
     "phases": "sb.simulate(sb.SHSR(L=1.0), EQUAL, horizon=n, runs=2)",

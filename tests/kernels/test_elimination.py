@@ -233,7 +233,7 @@ def test_the_influence_variance_is_that_of_the_estimate():
     assert scaled == pytest.approx(found, rel=1e-9)  # RSSR has no unit if L is scaled too
 
 
-def test_missing_and_place_agree_with_playing_it_out():
+def test_remaining_pulls_and_place_agree_with_playing_it_out():
     generator = np.random.default_rng(8)
     for _ in range(60):
         quota = generator.integers(0, 7, size=generator.integers(1, 6))
@@ -241,7 +241,7 @@ def test_missing_and_place_agree_with_playing_it_out():
         due = dict(enumerate(quota.tolist()))
         short = np.zeros(len(quota), np.int64)
         for now, arm in enumerate(turns):
-            elimination.missing(quota, len(quota), now, short)
+            elimination.remaining_pulls(quota, len(quota), now, short)
             assert short.tolist() == list(due.values())
             assert elimination.place(quota, len(quota), arm, due[arm]) == now
             due[arm] -= 1

@@ -10,12 +10,11 @@ from sharpe_bandits.engine.spec import Spec, run_chunk
 BANDIT = sb.Bandit([sb.Uniform(0, 10), sb.Uniform(0, 9), sb.Uniform(0.4, 9.6)])
 KERNELS = {
     "lazy": (sb.UCBRSSR(L=2.0), "lazy"),
-    "leading": (sb.ScaleFreeIMED(L=2.0), "lazy"),
     "side by side": (sb.UCBRSSR(L=2.0), "side by side"),
     "a pilot past half of the horizon": (sb.UCB1(pilot_fraction=0.9), "lazy"),
-    "a pilot past half of the horizon, leading": (sb.ScaleFreeIMED(L=2.0, pilot_fraction=0.9), "lazy"),
+    "reference": (sb.UCBRSSR(L=2.0), "reference"),
     "a pilot past half of the horizon, side by side": (sb.UCB1(pilot_fraction=0.9), "side by side"),
-    "round by round": (sb.DiscountedUCB(L=2.0), "auto"),
+    "discounted": (sb.DiscountedUCB(L=2.0), "auto"),
     "phases": (sb.SHSR(L=2.0), "auto"),
 }
 

@@ -5,7 +5,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.engine.families import family_of
-from sharpe_bandits.kernels.holdings import Terms
+from sharpe_bandits.kernels.choose import Holding
 from tests.returns.market import market
 
 POLICIES = [
@@ -23,14 +23,13 @@ def test_without_terms_it_makes_the_choices_of_the_engine(policy, feedback):
     values = market(200)
     tape = sb.Tape(values.T, clock="rounds")
     expected = sb.trace(policy, tape, horizon=200, seed=5, run=3, feedback=feedback).choices
-    terms = Terms(1, 0, feedback == "full", False)
-    found = family_of(policy).hold(policy, values, np.zeros(4), terms, 1, 5, 3)
-    assert found[:, 0].tolist() == list(expected)
+    held = family_of(policy).hold(policy, values, Holding(1, 1, 0, False, np.zeros(4)), feedback == "full", 5, 3)
+    assert held[:, 0].tolist() == list(expected)
 
 
-def play(policy, values, places=1, costs=0.0, **terms):
-    given = Terms(**{"least": 1, "warm": 0, "full": False, "aware": False, **terms})
-    return family_of(policy).hold(policy, values, np.full(values.shape[1], float(costs)), given, places, 0, 0)
+def play(policy, values, places=1, costs=0.0, least=1, warm=0, full=False, aware=False):
+    holding = Holding(places, least, warm, aware, np.full(values.shape[1], float(costs)))
+    return family_of(policy).hold(policy, values, holding, full, 0, 0)
 
 
 def test_a_minimum_holding():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sharpe_bandits.engine.compiler import specialise
-from sharpe_bandits.kernels import game, statistics, stretches
+from sharpe_bandits.kernels import game, statistics
 from sharpe_bandits.kernels.memory import SCRATCH, number_of, word_of, words, zeros
 
 
@@ -52,4 +52,4 @@ def test_bits_are_those_of_numpy():
 
 def test_a_scratch_array_holds_what_kernels_put_into_it():
     """Compiled code has it on the stack and does not check bounds."""
-    assert max(game.LOOKAHEAD, stretches.SEGMENTS, statistics.FIRSTS) <= SCRATCH
+    assert max(game.LOOKAHEAD, statistics.FIRSTS) <= SCRATCH

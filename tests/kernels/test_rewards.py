@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sharpe_bandits as sb
-from sharpe_bandits.arms.bandit import as_environment
 from sharpe_bandits.call_tree import substituted
 from sharpe_bandits.engine.compiler import specialise
 from sharpe_bandits.engine.families.base import SOURCES
@@ -150,19 +149,3 @@ def test_the_engine_draws_from_the_documented_stream():
                 arm, pull = t % 2, t // 2
                 bits = bits_of(streams.fold(run_key, arm), pull)
                 assert trace.rewards[t] == 2.0 * arm + streams.unit(bits)
-
-
-@pytest.mark.parametrize("source", SOURCES)
-def test_segments_are_the_same_rewards_in_another_order(source):
-    """First the first pull of every segment: for every kind of arm, also past the end of a record."""
-    tape = sb.Tape(np.random.default_rng(0).normal(size=(2, 600)))
-    in_order = specialise(rewards.fill, SOURCES[source])
-    in_segments = specialise(rewards.fill_segments, SOURCES[source])
-    for bandit in (MIXED, tape):
-        table = as_environment(bandit).table(0, 0, 1)
-        for arm in range(table.kind.shape[1]):
-            for first in (0, 5, 300, 10**6, 2**33):
-                expected, found = np.zeros(512), np.zeros(512)
-                in_order(table, 0, arm, np.uint64(77), first, expected)
-                in_segments(table, 0, arm, np.uint64(77), first, 32, found)
-                np.testing.assert_array_equal(found.reshape(32, 16).T.ravel(), expected)

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sharpe_bandits as sb
-from sharpe_bandits.kernels import formulas, statistics, streams
+from sharpe_bandits.kernels import formulas, state, statistics, streams
 
 
 def summarised(rewards):
     """Mean, variance and second moment by way of the library's running sums."""
-    anchor = statistics.anchor_of(rewards[0])
+    anchor = state.anchor_of(rewards[0])
     sum1 = sum2 = 0.0
     for x in rewards:
         d = x - anchor
@@ -83,55 +83,55 @@ def test_pooled_statistics_are_those_of_all_rewards_together():
     assert variance == pytest.approx(together.var(ddof=1), rel=1e-13)
 
 
-LAG_ONE = statistics.Statistic(("autocovariance",), statistics.autocovariance, cells=3, take=statistics.take_pair)
+LAG_ONE = statistics.Statistic(("autocovariance",), statistics.autocovariance, cells=3, update=statistics.update_pairs)
 
 
 def kept_after(rewards, read, declared=statistics.STATISTICS):
     """The statistics that kernels would put into a record after these rewards of arm 1 of two, in lane 2 of four."""
-    keeping = statistics._keeping(frozenset(read), declared)
-    kept = np.zeros((2, 3 + keeping.cells, 4))  # three rows of the kernel's own come first
-    anchor = statistics.anchor_of(rewards[0])
+    layout = statistics._layout(frozenset(read), declared)
+    kept = np.zeros((2, 3 + layout.cells, 4))  # three rows of the kernel's own come first
+    anchor = state.anchor_of(rewards[0])
     for j, x in enumerate(rewards):
-        keeping.bindings[formulas.take](kept, 1, 3, 2, float(j + 1), x, x - anchor)
+        layout.bindings[formulas.update_statistics](kept, 1, 3, 2, float(j + 1), x, x - anchor)
     mean, variance, _ = summarised(rewards)
     moments = statistics.higher_moments(
         *(sum((x - anchor) ** p for x in rewards) for p in (1, 2, 3, 4)), 1 / len(rewards)
     )
     arguments = (kept, 1, 3, 2, float(len(rewards)), anchor, mean, variance, *moments, np.uint64(7))
     with np.errstate(over="ignore"):
-        got = keeping.bindings[formulas.extras](*arguments)
+        got = layout.bindings[formulas.statistics_of](*arguments)
     fields = [field for statistic in declared for field in statistic.fields]
     assert np.delete(kept, 2, axis=2).any() == 0
     assert not kept[0].any()
     assert not kept[:, :3].any()
-    return keeping, dict(zip(fields, got, strict=True))
+    return layout, dict(zip(fields, got, strict=True))
 
 
 REWARDS = [2.5, -1.0, 4.0, 0.5, 0.5, 3.25]
 
 
 def test_only_what_a_formula_reads_is_kept():
-    keeping, values = kept_after(REWARDS, {"mean", "variance"})
-    assert keeping.cells == 0
+    layout, values = kept_after(REWARDS, {"mean", "variance"})
+    assert layout.cells == 0
     assert all(math.isnan(v) for v in values.values())
-    assert keeping.bindings[formulas.take] is formulas.take_nothing
-    assert keeping.bindings[formulas.keeps_powers] is formulas.no
-    keeping, values = kept_after(REWARDS, {"maximum"})
-    assert keeping.cells == 1
+    assert layout.bindings[formulas.update_statistics] is formulas.no_update
+    assert layout.bindings[formulas.keeps_powers] is formulas.never
+    layout, values = kept_after(REWARDS, {"maximum"})
+    assert layout.cells == 1
     assert values.pop("maximum") == 4.0
     assert all(math.isnan(v) for v in values.values())
-    keeping, values = kept_after(REWARDS, {"fourth"})
+    layout, values = kept_after(REWARDS, {"fourth"})
     centred = np.array(REWARDS) - np.mean(REWARDS)
-    assert keeping.cells == 0
-    assert keeping.bindings[formulas.keeps_powers] is formulas.yes
+    assert layout.cells == 0
+    assert layout.bindings[formulas.keeps_powers] is formulas.always
     assert values["third"] == pytest.approx(np.mean(centred**3), rel=1e-12)
     assert values["fourth"] == pytest.approx(np.mean(centred**4), rel=1e-12)
 
 
 def test_statistics_are_kept_side_by_side():
-    keeping, values = kept_after(REWARDS, {"maximum", "third", "drawn_mean"})
-    assert keeping.cells == 1 + statistics.FIRSTS
-    assert keeping.places == {"maximum": 0, "third": 1, "fourth": 1, "drawn_mean": 1, "drawn_variance": 1}
+    layout, values = kept_after(REWARDS, {"maximum", "third", "drawn_mean"})
+    assert layout.cells == 1 + statistics.FIRSTS
+    assert layout.places == {"maximum": 0, "third": 1, "fourth": 1, "drawn_mean": 1, "drawn_variance": 1}
     with np.errstate(over="ignore"):
         weights = np.array([-math.log(streams.uniform(np.uint64(7), j)) for j in range(len(REWARDS))])
     assert values["maximum"] == 4.0
@@ -174,6 +174,6 @@ def test_a_statistic_without_its_loop_is_the_same_beyond_it():
             inputs = kept, 0, 0, 0, pulls, 1.0, 1.1, 0.9, 0.2, 2.5, np.uint64(77)
             same[pulls] = drawn.values(*inputs) == drawn.quick(*inputs)
     assert list(same.values()) == [False, False, True, True]
-    bindings = statistics.keeping({"drawn_mean"}).bindings
+    bindings = statistics.layout_for({"drawn_mean"}).bindings
     assert [bindings[formulas.needs_loop](pulls) for pulls in same] == [True, True, False, False]
-    assert statistics.keeping({"maximum"}).bindings[formulas.needs_loop] is formulas.no_loop
+    assert statistics.layout_for({"maximum"}).bindings[formulas.needs_loop] is formulas.no_loop

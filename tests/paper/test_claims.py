@@ -8,21 +8,10 @@ import pytest
 import scipy.stats
 
 import sharpe_bandits as sb
+from sharpe_bandits.experiments import scorecard
+from sharpe_bandits.experiments.verdicts import EXPERIMENTS, OTHERS, THEORY, Evidence, UnderReading, Verdict, together
 from sharpe_bandits.metrics import Estimate
-from sharpe_bandits.paper import scorecard
-from sharpe_bandits.paper.claims import (
-    EXPERIMENTS,
-    OTHERS,
-    THEORY,
-    Evidence,
-    UnderReading,
-    Verdict,
-    below_zero,
-    compare,
-    find,
-    judge,
-    together,
-)  # fmt: skip
+from sharpe_bandits.paper.claims import below_zero, compare, find, judge
 from tests import synthetic
 from tests.synthetic import case, finished, panel, wrong_plays
 

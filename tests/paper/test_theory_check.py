@@ -9,8 +9,8 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits import theory
 from sharpe_bandits.experiments.panel import PanelResult
+from sharpe_bandits.experiments.verdicts import THEORY
 from sharpe_bandits.paper import theory_check
-from sharpe_bandits.paper.claims import THEORY
 from sharpe_bandits.paper.panels import panel as of_paper
 from sharpe_bandits.simulation import checkpoint_times
 from sharpe_bandits.study import COLUMNS
@@ -65,7 +65,6 @@ def test_growth_of_regret(curve, verdict):
     (row,) = (dict(zip(table.columns, values, strict=True)) for values in table.rows)
     assert (row["panel"], row["profile"], row["case"]) == ("R9", "paper", "L = 1")
     assert row["verdict"] == verdict
-    assert row["lower bound"] == pytest.approx(theory.lower_bound(BANDIT, 1.0).constant)
 
 
 def test_runs_that_lock_in_may_have_been_missed():
@@ -242,56 +241,6 @@ def test_a_bound_on_regret_is_drawn_only_while_it_says_something():
     silent = set(TIMES) - {row["t"] for row in rows}
     assert silent
     assert all(t < 2 * BANDIT.K or theory.bounds_for(UCB, BANDIT, int(t), horizon=HORIZON)[0].vacuous for t in silent)
-
-
-def test_the_lower_bound_of_any_policy_is_beside_the_regret():
-    rows = examine([growing(lambda t: 10 * np.log(t))], 30, 0).rows["R9-paper"]
-    floor = {row["t"]: row["mean"] for row in rows if row["metric"] == "lower bound"}
-    constant = theory.lower_bound(BANDIT, 1.0).constant
-    assert constant > 0
-    assert floor == pytest.approx({int(t): constant * math.log(t) for t in TIMES})
-
-
-def test_a_lower_bound_is_computed_once_for_all_cases_with_its_arms_and_objective(monkeypatch):
-    computed, real = [], theory.lower_bound
-
-    def counted(bandit, *arguments, **named):
-        computed.append((bandit, *arguments))
-        return real(bandit, *arguments, **named)
-
-    monkeypatch.setattr(theory, "lower_bound", counted)
-    findings = theory_check.Findings()
-    other = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 3)])
-    cases = [
-        case([UCB], {}, sb.RSSR(L), sb.Bandit(list(bandit.arms)), horizon)
-        for bandit in (BANDIT, other) for L in (0.5, 1.0) for horizon in (100, 200)
-    ]  # fmt: skip
-    for one in cases * 2:
-        assert findings.lower_bound(one) == real(one.environment, one.objective.L).constant
-    assert len(computed) == 4
-
-
-@pytest.mark.parametrize(
-    ("bandit", "objective"),
-    [
-        (sb.Bandit([sb.Normal(1, 1), sb.Normal(2, 1)]), sb.RSSR(1.0)),  # no bounded support
-        (BANDIT, sb.Mean()),  # no RSSR
-        (sb.RandomBandit(2, lambda g: [sb.Uniform(0, 1), sb.Uniform(0, 2)]), sb.RSSR(1.0)),
-    ],
-)
-def test_where_no_lower_bound_is_known_there_is_none(bandit, objective):
-    one = case([UCB], {"L": 1.0}, objective, bandit, HORIZON)
-    pulls = np.stack([np.full((30, TIMES.size), 1), np.tile(TIMES - 1, (30, 1))], axis=2)
-    rows = examine([finished(panel([one]), [outcome(UCB, pulls, TIMES)])], 30, 0).rows["R9-paper"]
-    assert not [row for row in rows if row["metric"] == "lower bound"]
-
-
-def test_a_lower_bound_that_cannot_be_computed_loses_nothing(monkeypatch):
-    def rough(*a, **k):
-        raise sb.InvalidInputError("too rough to integrate")
-
-    monkeypatch.setattr(theory, "lower_bound", rough)
-    assert found(growing(lambda t: 50 * np.log(t)), "log").verdict == "holds"
 
 
 # --- "the best RSSR arm is the best SR arm" ---------------------------------------------------------------------------

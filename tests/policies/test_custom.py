@@ -21,7 +21,7 @@ from sharpe_bandits.engine.compiler import specialise
 from sharpe_bandits.engine.families import family_of
 from sharpe_bandits.engine.spec import Spec, is_lazy
 from sharpe_bandits.kernels import formulas
-from sharpe_bandits.kernels.holdings import Terms
+from sharpe_bandits.kernels.choose import Holding
 from sharpe_bandits.kernels.streams import normal
 from tests import twin
 from tests.catalogue import greedy_sharpe
@@ -360,7 +360,7 @@ def test_an_index_that_fails_is_named(policy, told):
 def test_an_index_that_fails_in_a_replay_is_named():
     policy = fails(table=[0.0] * 9, limit=3.0)
     with pytest.raises(sb.InvalidInputError, match="fails raised ValueError: too many pulls"):
-        family_of(policy).hold(policy, TAPE.T, np.zeros(3), Terms(1, 0, False, False), 1, 0, 0)
+        family_of(policy).hold(policy, TAPE.T, Holding(1, 1, 0, False, np.zeros(3)), False, 0, 0)
 
 
 def test_a_statement_that_cannot_be_compiled_is_shown():

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sharpe_bandits as sb
-from sharpe_bandits.call_tree import mentions, substituted
 from sharpe_bandits.kernels import statistics, streams
 from sharpe_bandits.policies.scale_free import effective_pulls, influence_variance_of
 from tests.conftest import examples
@@ -291,7 +290,7 @@ def test_effective_pulls_of_an_autocorrelated_arm():
         x[t] = 0.5 * x[t - 1] + noise
     kept, sums = np.zeros((1, 3, 1)), 0.0
     for n, value in enumerate(x + 7.0, 1):
-        statistics.take_pair(kept, 0, 0, 0, float(n), value, value - 7.5)
+        statistics.update_pairs(kept, 0, 0, 0, float(n), value, value - 7.5)
         sums += value
     mean = sums / 2000
     (found,) = statistics.autocovariance(kept, 0, 0, 0, 2000.0, 7.5, mean, 0.0, 0.0, 0.0, 0)
@@ -328,28 +327,6 @@ def test_an_agent_that_counts_effective_pulls_continues_exactly():
         again.tell(arm, x)
     with pytest.raises(sb.InvalidInputError, match="forgets"):
         sb.SlidingWindowUCB(L=1.0, dependent=True)
-
-
-@pytest.mark.parametrize("objective", [sb.RSSR(0.5, 0.1, signed=True), sb.Sharpe(0.2), sb.MeanVariance(1.0)], ids=repr)
-@pytest.mark.parametrize("policy", [sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.SlidingWindowUCB])
-def test_an_index_of_kept_parts_is_the_index(policy, objective):
-    """What kernels keep of an arm leads to the index that the formula gives, to the last bit."""
-    played = policy(objective=objective)
-    if played.parts is None:
-        assert played.score is not None  # the variances of all arms matter
-        return
-    arguments = played.arguments(1000)
-    kept = substituted(played.formula, played.parts.kept)
-    assert not {"third", "fourth"} & mentions(kept)
-    for mean, variance, pulls, z in ((0.3, 0.2, 7.0, 3.5), (-1.0, 4.0, 300.0, -1.2), (0.4, 1e-17, 5.0, 0.3)):
-        with np.errstate(over="ignore"):
-            arm = statistics.ArmRecord(
-                pulls, mean, variance, mean**2 + variance, 0.4, 10.0, np.uint64(3), np.uint64(4), 0.8,
-                standard_normal=z, third=0.1 * variance**1.5, fourth=3.1 * variance**2,
-            )  # fmt: skip
-            estimate, width, offset = played.parts.formula(arm, *arguments)
-            known = arm._replace(estimate=estimate, width=width, offset=offset)
-            assert kept(known, 1000, *arguments) == played.formula(arm, 1000, *arguments)
 
 
 @pytest.mark.parametrize("policy", [sb.SlidingWindowUCB, sb.DiscountedUCB])

@@ -19,38 +19,19 @@ class Opened:
         self.page.on("console", lambda told: self.problems.append(told.text) if told.type == "error" else None)
         self.page.goto(self.url)
 
-    def chart(self, panel, number=0):
-        """A chart, scrolled to and drawn."""
-        found = self.page.locator(f'.chart[data-panel="{panel}"][data-chart="{number}"]')
-        found.scroll_into_view_if_needed()
-        self.page.wait_for_function(
-            "chart => chart.dataset.drawn === 'yes' && chart.data && chart._fullLayout", arg=found.element_handle()
-        )
-        return found
+    def figure(self, key):
+        """A figure of the page."""
+        return self.page.locator(f'figure[data-figure="{key}"]')
+
+    def texts(self, key):
+        """All text in a figure: titles, labels and names in its legend."""
+        return self.figure(key).locator("svg text").all_text_contents()
 
     def close(self):
         self.context.close()
         assert self.problems == []
         loaded = [url for url in self.requests if not url.startswith(("data:", "blob:"))]
         assert {url.split("#")[0] for url in loaded} == {self.url}
-
-
-def legend(chart):
-    """The entries of a chart's legend, in order."""
-    return chart.locator("xpath=ancestor::figure").locator(".legend button:not(.absent)")
-
-
-def names(chart):
-    return [name.strip() for name in legend(chart).all_text_contents()]
-
-
-def entry(chart, name):
-    return legend(chart).filter(has_text=name).first
-
-
-def labels(chart, which):
-    """The numbers along an axis, as they are shown from its beginning on."""
-    return chart.locator(f".{which}tick text").all_text_contents()
 
 
 def tops(page, id):
@@ -64,28 +45,7 @@ def tops(page, id):
 
 
 def settle(page):
-    """Wait until nothing moves any more: every chart in sight is drawn, and the page stays where it is."""
-    page.wait_for_function(
-        """() => [...document.querySelectorAll(".chart")].every(c => {
-            const box = c.getBoundingClientRect();
-            return box.bottom < 0 || box.top > innerHeight || c.dataset.drawn === "yes"; })"""
-    )
+    """Wait until the page stays where it is."""
     page.wait_for_function(
         """() => new Promise(done => { const before = scrollY; setTimeout(() => done(scrollY === before), 120); })"""
     )
-
-
-def apart(chart):
-    """The entries of the legend cover neither the curves nor each other, and none is cut off."""
-    frame = chart.locator("xpath=ancestor::figure").bounding_box()
-    plot = chart.bounding_box()
-    boxes = [button.bounding_box() for button in legend(chart).all()]
-    for number, box in enumerate(boxes):
-        assert box["y"] >= plot["y"] + plot["height"]
-        assert box["x"] >= frame["x"]
-        assert box["x"] + box["width"] <= frame["x"] + frame["width"]
-        assert box["y"] + box["height"] <= frame["y"] + frame["height"]
-        for other in boxes[:number]:
-            beside = box["x"] >= other["x"] + other["width"] or other["x"] >= box["x"] + box["width"]
-            assert beside or box["y"] >= other["y"] + other["height"] or other["y"] >= box["y"] + box["height"]
-    assert all(button.evaluate("b => b.scrollWidth <= b.clientWidth") for button in legend(chart).all())

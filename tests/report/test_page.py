@@ -1,22 +1,20 @@
 """The page as a document: every verdict, links that lead somewhere, nothing from elsewhere, the numbers of the data."""
 
 import csv
-import html
 import json
 import re
 from html.parser import HTMLParser
 
-import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.charts.tidy_rows import LOWER_BOUND_NAME
+from sharpe_bandits.charts import pictures
 from sharpe_bandits.display import Table
+from sharpe_bandits.experiments.verdicts import Evidence, Verdict
 from sharpe_bandits.metrics import Estimate
-from sharpe_bandits.paper.claims import Evidence, Verdict, judge
+from sharpe_bandits.paper.claims import judge
 from sharpe_bandits.paper.panels import panels
-from sharpe_bandits.report.page import Content, page
-from sharpe_bandits.report.panels import panel_figure
+from sharpe_bandits.report.page import Content, Section, page
 from tests.synthetic import ARMS, case, finished, outcome, panel, wrong_plays
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -105,11 +103,9 @@ def test_the_scorecard_comes_first_and_has_every_verdict(root, claims):
                     shown[key] = (says.text.strip(), chip.words(), chip.attributes["href"])
                     assert chip.words() in chip.attributes["class"].split()
     expected = {
-        (c["id"], c["profile"]): (
-            c["claim"].split(", up to n =")[0], c["verdict"], f"#{c['panel']}-{c['profile']}"
-        )
+        (c["id"], c["profile"]): (c["claim"].split(", up to n =")[0], c["verdict"], f"#{c['panel']}-{c['profile']}")
         for c in claims
-    }  # fmt: skip
+    }
     assert shown == expected
     assert len(shown) > 10
     assert len(set(stated)) == len(stated)  # a statement that several panels test is one
@@ -169,7 +165,7 @@ def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere(root, folder)
     assert len(links) > 20
     for link in links:
         if link.startswith("#"):
-            assert link[1:] in ids
+            assert link[1:] in ids, link
         elif link != "data:,":
             assert not re.match(r"\w+:|//", link), link
             assert (folder / link).is_file()
@@ -180,9 +176,9 @@ def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere(root, folder)
     (style,) = root.all("style")
     assert "@import" not in style.text
     assert "url(" not in style.text
-    own = [s.text for s in root.all("script") if "Plotly.react" in s.text and len(s.text) < 100_000]
-    assert len(own) == 1
-    assert "http" not in own[0]
+    scripts = [s.text for s in root.all("script")]
+    assert len(scripts) == 2
+    assert not [s for s in scripts if "http" in s]
 
 
 def test_every_panel_has_its_figure_data_numbers_and_settings(root):
@@ -210,13 +206,10 @@ def test_theory_has_its_tables(root):
     assert by_id(root, "growth").words()
 
 
-def embedded(root):
-    (script,) = root.all("script", id="data")
-
-    def refuse(word):
-        raise AssertionError(f"{word} is not JSON")
-
-    return json.loads(script.text, parse_constant=refuse)
+def shown(root, key):
+    """The figure on the page, and what its series say when pointed at."""
+    (figure,) = root.all("figure", **{"data-figure": key})
+    return figure, {title.text for title in figure.all("title")}
 
 
 def table(folder, id, **wanted):
@@ -224,53 +217,32 @@ def table(folder, id, **wanted):
         return [r for r in csv.DictReader(file) if all(r[key] == value for key, value in wanted.items())]
 
 
-def shown(view):
-    """What a chart on the page shows, by name: bands and invisible names are left out."""
-    return {html.unescape(t["name"]): t for t in view["data"] if t.get("fill") is None}
+def said(row):
+    return f"{float(row['mean']):.4g} ± {float(row['se']):.2g} (s.e.)"
 
 
-def test_the_curves_are_those_of_the_data(root, folder):
-    data = embedded(root)
-    assert set(data) == {p.key for p in panels(["R2", "V3", "B1", "C1"])}
-    (chart,) = data["R2-paper"]
+def test_every_panel_shows_its_figure(root, folder):
+    figures = [figure.attributes["data-figure"] for figure in root.all("figure", "picture")]
+    assert figures == [p.key for p in panels(["R2", "V3", "B1", "C1"])]
+    figure, _ = shown(root, "R2-paper")
+    texts = {text.words() for text in figure.all("text")}
+    assert {"L = 0.5", "L = 5", "regret R(t)", "sub-optimal plays", "UCB-RSSR", "U-UCB"} <= texts
+
+
+def test_the_curves_say_the_numbers_of_the_data(root, folder):
+    _, tips = shown(root, "R2-paper")
     for metric in ("regret", "sub-optimal plays"):
-        series = shown(chart["views"][metric])
-        assert {n for n in series if "bound" not in n} == {
-            f"{p} = {L}" for p in ("UCB-RSSR, L", "U-UCB, ε₀") for L in ("0.5", "5")
-        }
-        rows = table(folder, "R2", profile="paper", policy="U-UCB", case="L = 5", metric=metric)
-        curve = series["U-UCB, ε₀ = 5"]
-        assert curve["x"] == [int(r["t"]) for r in rows]
-        np.testing.assert_allclose(curve["y"], [float(r["mean"]) for r in rows], rtol=1e-5)
-        np.testing.assert_allclose(curve["customdata"], [[float(r["low"]), float(r["high"])] for r in rows], rtol=1e-5)
-        (band,) = (t for t in chart["views"][metric]["data"] if t.get("fill") and t["name"] == "U-UCB, ε₀ = 5")
-        ends = [float(r["high"]) for r in rows] + [float(r["low"]) for r in reversed(rows)]
-        np.testing.assert_allclose(band["y"], ends, rtol=1e-5)
-
-
-def test_bounds_that_say_something_are_beside_the_curves(root, folder):
-    (chart,) = embedded(root)["R2-paper"]
-    there = {name for name in shown(chart["views"]["regret"]) if "bound" in name}
-    kept = {
-        re.sub(r"bound \((\w+)\)", rf"\1 bound, {r['policy']}", r["metric"]).replace("lower bound", LOWER_BOUND_NAME)
-        + f", L = {float(r['L']):g}"
-        for r in table(folder, "R2", profile="paper")
-        if "bound" in r["metric"]
-    }
-    assert there == kept
-    assert {"printed bound, UCB-RSSR, L = 5", f"{LOWER_BOUND_NAME}, L = 5"} <= there
+        for case_ in ("L = 0.5", "L = 5"):
+            (row,) = table(folder, "R2", profile="paper", policy="U-UCB", case=case_, metric=metric, t="10000")
+            assert f"U-UCB: {said(row)} at t = 10,000" in tips
 
 
 def test_the_errors_are_those_of_the_data(root, folder):
-    (chart,) = embedded(root)["B1-authors"]
-    view = chart["views"]["error"]
-    series = shown(view)
-    assert {n for n in series if "bound" not in n} == {"SHSR", "SHSR, samples kept", "SuRSR", "Uniform sampling"}
-    places = view["layout"]["xaxis"]
-    assert places["ticktext"] == [f"K = {K}<br>n = 30,000" for K in (16, 32, 64)]
-    assert np.rint(series["SHSR"]["x"]).tolist() == places["tickvals"]
+    figure, tips = shown(root, "B1-authors")
+    (tip,) = (tip for tip in tips if tip.startswith("SuRSR\n"))
     rows = table(folder, "B1", profile="authors", policy="SuRSR", metric="error")
-    assert series["SuRSR"]["y"] == pytest.approx([float(r["mean"]) for r in rows], rel=1e-5)
+    assert [line.split(" at ")[0] for line in tip.split("\n")[1:]] == [said(row) for row in rows]
+    assert {"SHSR", "SHSR, samples kept", "SuRSR", "Uniform sampling"} <= {text.words() for text in figure.all("text")}
 
 
 def test_the_settings_are_at_the_end(root):
@@ -287,11 +259,15 @@ def test_the_settings_are_at_the_end(root):
 NASTY = """</script><script>alert("x")</script> & <b>'"""
 
 
+def section(done):
+    p, rows = done.panel, done.rows()
+    return Section(p.id, done.studies, rows, pictures(done.figure(rows)), p.profile, p.title, p.compares, p.note)
+
+
 def made_up(**changes):
     policy = sb.UCB1(name=NASTY)
     done = finished(panel([case([policy], {"set": NASTY})]), [wrong_plays(policy, [1, 2, 3])])
-    rows = {done.panel.key: done.rows()}
-    return Content(**{"title": NASTY, "lead": NASTY, "results": [done], "rows": rows, **changes})
+    return Content(**{"title": NASTY, "lead": NASTY, "sections": [section(done)], **changes})
 
 
 def test_names_are_text_not_markup():
@@ -300,12 +276,11 @@ def test_names_are_text_not_markup():
     )
     tables = [Table([NASTY], [[NASTY]], NASTY, NASTY)]
     document = Document(page(made_up(verdicts=[judged], tables=tables, facts={NASTY: NASTY}))).root
-    assert len(list(document.all("script"))) == 4  # plotly, what charts show, tables that sort, the page
+    assert len(list(document.all("script"))) == 2  # tables that sort, figures that are enlarged
     assert next(document.all("h1")).words() == NASTY
-    (chart,) = embedded(document)["R9-paper"]
-    assert list(shown(chart["views"]["regret"])) == [NASTY]
-    (entry,) = document.all("button", **{"data-group": NASTY})
-    assert entry.words() == NASTY
+    figure, tips = shown(document, "R9-paper")
+    assert any(tip.startswith(f"{NASTY}: ") for tip in tips)
+    assert NASTY in [text.words() for text in figure.all("text")]  # the legend
 
 
 def test_a_page_without_verdicts_has_no_scorecard():
@@ -318,11 +293,10 @@ def test_a_page_without_verdicts_has_no_scorecard():
 def test_an_experiment_may_be_called_like_a_part_of_the_page(id):
     policy = sb.UCB1()
     done = finished(panel([case([policy], {})], id=id, profile=""), [wrong_plays(policy, [1, 2, 3])])
-    text = page(Content("Mine", "", [done], {id: done.rows()}))
-    document = Document(text).root
+    document = Document(page(Content("Mine", "", [section(done)]))).root
     ids = [element.attributes["id"] for element in document.all() if "id" in element.attributes]
     assert len(set(ids)) == len(ids)
-    assert list(embedded(document)) == [id]
+    assert [figure.attributes["data-figure"] for figure in document.all("figure")] == [id]
 
 
 def test_a_claim_that_fails_for_no_known_reason_says_so():
@@ -334,7 +308,7 @@ def test_verdicts_of_the_page_are_those_of_the_panel():
     a, b = sb.UCB1(name="A"), sb.UCB1(name="B")
     said = [("A is ahead", ["A @ K=5 < B @ K=5"], "")]
     done = finished(panel([case([a, b], {"K": 5})], claims=said), [wrong_plays(a, [1, 1]), wrong_plays(b, [2, 2])])
-    content = Content("", "", [done], {done.panel.key: done.rows()}, judge(done))
+    content = Content("", "", [section(done)], judge(done))
     (chip,) = Document(page(content)).root.all("a", "chip")
     assert (chip.words(), chip.attributes["href"]) == ("holds", "#R9-paper")
 
@@ -344,7 +318,7 @@ def test_policies_of_single_cases_are_in_their_own_charts():
     done = finished(
         panel([case([a], {"set": "X"}), case([b], {"set": "Y"})]), [wrong_plays(a, [1, 2])], [wrong_plays(b, [3, 4])]
     )
-    for row in panel_figure(done, done.rows()).charts:
+    for row in done.figure(done.rows()).charts:
         assert [[s.name for s in chart.series] for chart in row] == [["A"], ["B"]]
         assert [chart.title for chart in row] == ["set = X", "set = Y"]
 
@@ -353,5 +327,5 @@ def test_cases_that_differ_in_something_else_have_places_of_their_own():
     a = sb.SHVV()
     cases = [case([a], {"rho": rho}, sb.Mean(), ARMS, 100) for rho in (1, 2)]
     done = finished(panel(cases, "error"), *([outcome(a, [[[50, 50]]] * 3, (100,))] for _ in cases))
-    ((chart,),) = panel_figure(done, done.rows()).charts
+    ((chart,),) = done.figure(done.rows()).charts
     assert chart.x.places == ["rho = 1\nK = 2\nn = 100", "rho = 2\nK = 2\nn = 100"]

@@ -39,7 +39,6 @@ def test_nothing_is_claimed_of_rewards_that_depend_on_each_other():
     assert theory.bounds_for(sb.UCBRSSR(L=1.0), [sb.Empirical(arm.values) for arm in arms], 1000) != []
     for call in (
         lambda: theory.ucb_rssr_regret(arms, 1.0, 1000),
-        lambda: theory.lower_bound(arms, 1.0),
         lambda: theory.coverage(arms, 100, 1.0),
     ):
         with pytest.raises(sb.InvalidInputError, match="about independent rewards, but those of BlockBootstrap"):

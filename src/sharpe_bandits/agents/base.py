@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..call_tree import substituted
 from ..checksums import checksum
 from ..confidence_sequences import Interval, Leader, Moments, intervals, leader
 from ..display import html_table
@@ -23,20 +24,20 @@ from ..errors import (
     shown,
     unknown,
 )
-from ..kernels.statistics import Sums, anchor_of, higher_moments
+from ..kernels import state as arm_state
+from ..kernels.state import Sums, anchor_of
+from ..kernels.statistics import StatisticsLayout, higher_moments, layout_for
 from ..names import check_name
 from ..objectives import Objective
 from ..plain_data import plain
-from ..policies.base import ENOUGH, Policy, policy_from_dict
+from ..policies.base import MIN_PULLS_FOR_WARNING, Policy, policy_from_dict
 from ..validation import is_number, real, whole
 from . import state as states
-from .record import check_record, mean_and_variance, moments_of
+from .record import mean_and_variance, moments_of
 from .state import damaged
 
 #: Maximum numbers of arms and rounds of an agent.
 MAX_ARMS, MAX_ROUNDS = 10**5, 10**15
-#: What is kept of each arm, besides its name.
-_COLUMNS = ("pulls", "sum1", "sum2", "sum3", "sum4", "anchor", "last", "maximum")
 #: The agent checks whether the leader is probably best every _LOOK rounds, or every K if that is more, so that the
 #: cost per reward is negligible.
 _LOOK = 32
@@ -85,12 +86,31 @@ class Agent:
         self._lock = threading.RLock()
         self._warned = False
         self._place = {arm: i for i, arm in enumerate(self.arms)}
-        self._pulls, self._sum1, self._sum2 = np.zeros(k), np.zeros(k), np.zeros(k)
-        self._sum3, self._sum4 = np.zeros(k), np.zeros(k)
-        self._anchor, self._last, self._maximum = np.zeros(k), np.zeros(k), np.full(k, -math.inf)
-        self._pending, self._active = np.zeros(k), np.ones(k, bool)
+        layout = self._layout()
+        #: What decisions are based on.
+        self._state = arm_state.new_state(k, layout.cells, 0)
+        #: All rewards ever told: another state, if the policy forgets.
+        self._all = self._state
+        self._observe = substituted(arm_state.observe, layout.bindings)
+        self._maximum = np.full(k, -math.inf)
         self._n_pending = 0  # sum of pending
         self._leading: tuple[int, int] | None = None
+
+    def _layout(self) -> StatisticsLayout:
+        """The statistics that the policy's formulas read."""
+        return layout_for(())
+
+    @property
+    def _pulls(self) -> np.ndarray:
+        return self._all.sums.pulls
+
+    @property
+    def _pending(self) -> np.ndarray:
+        return self._state.pending
+
+    @property
+    def _active(self) -> np.ndarray:
+        return self._state.active
 
     def __repr__(self) -> str:
         return f"<agent of {self.policy.name}: {len(self.arms)} arms, {self.t} rounds played>"
@@ -181,7 +201,8 @@ class Agent:
     def _moments(self) -> Moments:
         mean, variance = np.array([self._estimate_of_all(i) for i in range(len(self.arms))]).T
         inverse = 1.0 / np.maximum(self._pulls, 1.0)
-        sums = zip(self._sum1, self._sum2, self._sum3, self._sum4, inverse, strict=True)
+        _, sum1, sum2, sum3, sum4, _ = self._all.sums
+        sums = zip(sum1, sum2, sum3, sum4, inverse, strict=True)
         third, fourth = np.array([higher_moments(*row) for row in sums]).T
         return Moments(self._pulls.copy(), mean, variance, third, fourth)
 
@@ -195,7 +216,7 @@ class Agent:
 
     def _sums(self) -> Sums:
         """The sums that estimates are computed from."""
-        return Sums(self._pulls, self._sum1, self._sum2, self._sum3, self._sum4, self._anchor)
+        return self._state.sums
 
     @property
     def pending(self) -> dict[Any, int]:
@@ -271,7 +292,8 @@ class Agent:
                 self._end(i)
             else:  # a round that the caller chose to play
                 self.asked += 1
-            warning = self.reward_warning() if not self._warned and self.t % (ENOUGH * len(self.arms)) == 0 else None
+            due = not self._warned and self.t % (MIN_PULLS_FOR_WARNING * len(self.arms)) == 0
+            warning = self.reward_warning() if due else None
             self._warned |= warning is not None
         if warning is not None:
             warnings.warn(warning, RewardWarning, stacklevel=2)
@@ -330,7 +352,7 @@ class Agent:
         For callers that must not wait for the compiler later, such as a campaign that holds a lock.
         """
 
-    def _like_sums(self) -> Sums:
+    def _example_sums(self) -> Sums:
         """Sums that any kernel can evaluate: four rewards per arm, with mean 0 and mean square 1."""
         four, zero = np.full(len(self.arms), 4.0), np.zeros(len(self.arms))
         return Sums(four, zero, four.copy(), zero.copy(), four.copy(), zero.copy())
@@ -402,35 +424,33 @@ class Agent:
 
     def _grow(self) -> None:
         """Make room for an arm that was added."""
-        for column in (*_COLUMNS, "pending"):
-            setattr(self, f"_{column}", np.append(getattr(self, f"_{column}"), 0.0))
-        self._maximum[-1] = -math.inf
-        self._active = np.append(self._active, True)
+        alone = self._all is self._state
+        self._state = arm_state.with_one_more_arm(self._state)
+        self._all = self._state if alone else arm_state.with_one_more_arm(self._all)
+        self._maximum = np.append(self._maximum, -math.inf)
 
     def _tell(self, i: int, x: float) -> None:
         if self._over:
             raise CampaignOverError(f"{self._why_over()}; nothing was recorded")
         self._check_due(i)
-        anchor = float(anchor_of(x) if self._pulls[i] == 0 else self._anchor[i])
-        d = x - anchor
+        sums = self._all.sums
+        d = x - float(anchor_of(x) if sums.pulls[i] == 0 else sums.anchor[i])
         square = max(x * x, d * d)
-        if not math.isfinite(float(self._sum4[i]) + square * square):
+        if not math.isfinite(float(sums.sum4[i]) + square * square):
             raise InvalidInputError(
                 f"with the reward {x!r} the moments of arm {self.arms[i]!r} are beyond the largest number; scale all "
                 "rewards down; nothing was recorded"
             )
-        self._anchor[i] = anchor
+        self._record(i, x)
         self.t += 1
-        self._pulls[i] += 1
-        self._sum1[i] += d
-        self._sum2[i] += d * d
-        self._sum3[i] += d * d * d
-        self._sum4[i] += d * d * d * d
-        self._last[i] = self.t
         self._maximum[i] = max(self._maximum[i], x)
         self._after(i, x, d)
         if self.t % max(_LOOK, len(self.arms)) == 0:
             self._look()
+
+    def _record(self, i: int, x: float) -> None:
+        """Record a reward of arm i in round t."""
+        self._observe(self._state, i, x, self.t, 0)
 
     @property
     def _over(self) -> bool:
@@ -465,7 +485,8 @@ class Agent:
 
     def _estimate_of_all(self, i: int) -> tuple[float, float]:
         """Mean and variance of all rewards of an arm, including forgotten ones."""
-        return mean_and_variance(self._pulls[i], self._anchor[i], self._sum1[i], self._sum2[i])
+        sums = self._all.sums
+        return mean_and_variance(sums.pulls[i], sums.anchor[i], sums.sum1[i], sums.sum2[i])
 
     def _best(self, among: list[int]) -> int:
         goal = self.policy.goal
@@ -484,8 +505,9 @@ class Agent:
             raise InvalidInputError(f"{self!r} cannot be saved: a parameter of its policy is not finite") from error
 
     def _content(self) -> dict[str, Any]:
-        record = {column: getattr(self, f"_{column}").tolist() for column in _COLUMNS}
-        record["maximum"] = [value if math.isfinite(value) else None for value in record["maximum"]]
+        record = {name: column.tolist() for name, column in self._all.sums._asdict().items()}
+        record["last"] = self._all.last.tolist()
+        record["maximum"] = [value if math.isfinite(value) else None for value in self._maximum.tolist()]
         return {
             "policy": self._described,
             "arms": self.arms if self._named else len(self.arms),
@@ -514,22 +536,20 @@ class Agent:
         return {}
 
     def _restore(self, state: dict[str, Any]) -> None:
-        """Restore a saved state; raise if no sequence of rewards leads to it."""
+        """Restore a saved state, whose checksum was right."""
         k = len(self.arms)
         self.t = whole("t", state["t"], 0, MAX_ROUNDS)
         self.asked = whole("asked", state["asked"], self.t, 2 * MAX_ROUNDS)
-        for column in _COLUMNS:
-            values = np.array([-math.inf if v is None and column == "maximum" else v for v in state["record"][column]])
-            if values.shape != (k,) or values.dtype.kind not in "iuf":
-                raise damaged(f"{column} must be {k} numbers")
-            setattr(self, f"_{column}", values.astype(float))
-        pulls = self._pulls
-        if (pulls < 0).any() or (pulls != np.floor(pulls)).any() or pulls.sum() != self.t:
-            raise damaged(f"its arms have {pulls.sum():g} pulls in {self.t} rounds")
-        if self.horizon is not None and self.t > self.horizon:
-            raise damaged(f"{self.t} rounds played of {self.horizon}")
+        record = state["record"]
+        self._maximum = np.array([-math.inf if value is None else value for value in record["maximum"]], float)
+        for name, column in [*self._all.sums._asdict().items(), ("last", self._all.last)]:
+            if len(record[name]) != k:
+                raise damaged(f"{name} must be {k} numbers")
+            column[:] = record[name]
+        self._all.seen[:] = self._all.sums.pulls
+        if self._pulls.sum() != self.t or (self.horizon is not None and self.t > self.horizon):
+            raise damaged(f"its arms have {self._pulls.sum():g} pulls in {self.t} rounds of {self.horizon}")
         self._restore_pending(state)
-        check_record(Agent._sums(self), self._last, self._maximum, self.t)  # including forgotten rewards
 
     def _restore_pending(self, state: dict[str, Any]) -> None:
         k = len(self.arms)

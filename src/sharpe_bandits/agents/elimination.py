@@ -11,13 +11,11 @@ from ..engine.compiler import specialise
 from ..engine.families.phases import phase_bindings
 from ..errors import CampaignOverError, InvalidInputError, WaitForRewardsError, listed
 from ..kernels import elimination, formulas
-from ..kernels.statistics import Sums, summary
+from ..kernels.statistics import summary
 from ..objectives import RSSR, Mean
 from ..policies.base import EliminationPolicy
 from ..validation import whole
 from .base import Agent
-from .record import TINY
-from .state import damaged
 
 #: Maximum number of arms for which an agent keeps the data of its error bound.
 MAX_BOUNDED = 64
@@ -94,8 +92,8 @@ class EliminationAgent(Agent):
         rate = self.policy.goal.risk_free
         rows = []
         for i in alive:
-            n = self._count[i]
-            mean, variance, second = summary(self._anchor[i], self._now1[i], self._now2[i], 1 / n, 1 / (n - 1))
+            n, anchor = self._count[i], self._state.sums.anchor[i]
+            mean, variance, second = summary(anchor, self._now1[i], self._now2[i], 1 / n, 1 / (n - 1))
             rows.append((float(variance), float(second - rate * (2 * mean - rate))))
         variances, seconds = zip(*rows, strict=True)
         self._played.append([int(self._count[alive[0]]), list(variances), list(seconds)])
@@ -168,7 +166,7 @@ class EliminationAgent(Agent):
             alive, (pulls, keep) = np.arange(len(self.arms)), self._phases[0][:2]
             goal, quota = self._goal_arguments, np.zeros(keep, np.int64)
             self._decide(
-                self._like_sums(),
+                self._example_sums(),
                 alive,
                 len(alive),
                 keep,
@@ -177,14 +175,15 @@ class EliminationAgent(Agent):
                 goal,
                 *self._room,
             )
-            self._share(self._like_sums(), alive, keep, pulls, keep == len(alive), goal, quota)
+            self._share(self._example_sums(), alive, keep, pulls, keep == len(alive), goal, quota)
 
     def _end_phase(self) -> None:
         alive = np.array(self._alive, np.int64)
         keep = self._phases[self._phase][1]
         self._note_phase(alive)
-        looked = keep == len(alive)
-        now = Sums(self._count, self._now1, self._now2, self._sum3, self._sum4, self._anchor)
+        kept_all = keep == len(alive)
+        sums = self._state.sums
+        now = sums._replace(pulls=self._count, sum1=self._now1, sum2=self._now2)
         self._decide(now, alive, len(alive), keep, self._wanted, self._taken, self._goal_arguments, *self._room)
         self._phase += 1
         self._due[:] = 0
@@ -192,7 +191,7 @@ class EliminationAgent(Agent):
         if self._over:
             return
         quota = np.zeros(keep, np.int64)
-        self._share(self._sums(), alive, keep, self._phases[self._phase][0], looked, self._goal_arguments, quota)
+        self._share(self._sums(), alive, keep, self._phases[self._phase][0], kept_all, self._goal_arguments, quota)
         self._due[self._alive] = quota
         if not self._rule.keeps_samples:
             self._count[:], self._now1[:], self._now2[:] = 0.0, 0.0, 0.0
@@ -230,87 +229,5 @@ class EliminationAgent(Agent):
         self._due = np.array([whole("due", v, 0, self.horizon) for v in state["due"]])
         current = state["current"]
         self._count, self._now1, self._now2 = (np.array(current[c], float) for c in ("count", "sum1", "sum2"))
-        shapes = {a.shape for a in (self._due, self._count, self._now1, self._now2)}
-        if (
-            shapes != {(k,)}
-            or self._alive != sorted(set(self._alive))
-            or accepted != sorted(set(accepted))
-            or set(accepted) & set(self._alive)
-            or (accepted and not self._over and self._rule.decide_on is elimination.drop_worst)
-            or self._over != (self._due.sum() == 0)
-        ):
-            raise damaged("its phase does not fit its arms")
-        self._check_pulls()
-        self._check_current()
-        self._restore_played(state.get("played"))
-
-    def _restore_played(self, played: Any) -> None:
-        """Restore the data of the phases played; states of earlier versions have none."""
-        if self._played is None or played is None:
-            self._played = None
-            return
-        sizes = [len(self.arms), *(stay for _, stay in self._phases)]
-        upto = 0
-        for k, (pulls, variances, seconds) in enumerate(played):
-            upto = upto + self._phases[k][0] if self._rule.keeps_samples else self._phases[k][0]
-            numbers = np.array([variances, seconds], float)
-            if pulls != upto or numbers.shape != (2, sizes[k]) or not (np.isfinite(numbers) & (numbers >= 0)).all():
-                raise damaged("what it keeps of its phases does not fit them")
-        if len(played) != self._phase:
-            raise damaged("what it keeps of its phases does not fit them")
-        self._played = [list(row) for row in played]
-
-    def _check_pulls(self) -> None:
-        """Raise if the phases so far do not lead to these pulls.
-
-        All pulls played or due belong to the phases up to this one. The undecided arms have equal shares of them,
-        unless pulls are shared by influence variance. Arms decided after a phase have the pulls of an arm up to its
-        end.
-        """
-        sizes = [len(self.arms), *(stay for _, stay in self._phases)]  # arms that are played in a phase
-        expected = 0 if self._over else sizes[self._phase]
-        begun = self._phases[: self._phase + 1]
-        owed = sum(pulls * size for (pulls, _), size in zip(begun, sizes, strict=False))
-        shares = np.cumsum([pulls for pulls, _ in begun])
-        leave = -np.diff([*sizes[: self._phase + 1], *([0] if self._over else [])])  # after each phase that is over
-        if self._over:  # the arms that remain at the end count as decided in the last phase
-            leave = np.append(leave[:-2], leave[-2:].sum())
-        gone = np.ones(len(self.arms), bool)
-        gone[self._alive] = False
-        if (
-            len(self._alive) != expected
-            or not (self._wanted == 0 if self._over else 0 < self._wanted < expected)
-            or self.t + self._due.sum() != owed
-            or self._due[gone].any()
-            or not (
-                self._rule.share is not elimination.share_equally
-                or (
-                    ((self._pulls + self._due)[self._alive] == shares[-1]).all()
-                    and np.array_equal(np.sort(self._pulls[gone]), np.repeat(shares[: leave.size], leave))
-                )
-            )
-        ):
-            raise damaged("its phase does not fit its arms")
-
-    def _check_current(self) -> None:
-        """Raise if the sums of the current estimates are inconsistent with all rewards."""
-        all_of_it = self._rule.keeps_samples or self._phase == 0
-        now, seen = [self._count, self._now1, self._now2], [self._pulls, self._sum1, self._sum2]
-        count = np.zeros(len(self.arms))
-        if self._over:
-            count[self._pulls == self._pulls.max()] = self._phases[-1][0]
-        else:
-            count[self._alive] = (self._phases[self._phase][0] - self._due)[self._alive]
-        none = self._count == 0
-        if (
-            not np.array_equal(now, seen)
-            if all_of_it
-            else (self._count != count).any() or self._now1[none].any() or self._now2[none].any()
-        ):
-            raise damaged("the rewards of its phase do not fit its pulls")
-        if not all_of_it:
-            before = [total - part for total, part in zip(seen, now, strict=True)]
-            rounding = 1e-6 * self._pulls * np.sqrt(self._sum2) + TINY
-            for weight, sum1, sum2 in (now, before):
-                if not (np.abs(sum1) <= np.sqrt(weight * np.maximum(sum2, 0)) + rounding).all():
-                    raise damaged("no rewards of its phase have these sums")
+        played = state.get("played")  # states of earlier versions have none
+        self._played = None if self._played is None or played is None else [list(row) for row in played]

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ..call_tree import mentions
 from ..engine.compiler import specialise
 from ..engine.families.fixed_confidence import fixed_confidence_bindings
-from ..kernels import fixed_confidence, formulas
-from ..kernels.statistics import Sums
+from ..kernels import fixed_confidence
+from ..kernels.state import Sums
+from ..kernels.statistics import StatisticsLayout, layout_for
 from ..policies.base import FixedConfidencePolicy
 from ..validation import whole
 from .base import Agent
-from .state import damaged
 
 
 class FixedConfidenceAgent(Agent):
@@ -25,13 +26,14 @@ class FixedConfidenceAgent(Agent):
     def __init__(
         self, policy: FixedConfidencePolicy, arms: int | Iterable[str], horizon: int | None, seed: int
     ) -> None:
-        super().__init__(policy, arms, horizon, seed)
         self._rule = policy
+        super().__init__(policy, arms, horizon, seed)
         #: Arms still to be played before arms are judged again; empty in the pilot, and once the best arm is certain.
         self._pair: list[int] = []
-        bindings = fixed_confidence_bindings(policy)
-        self._decide = specialise(fixed_confidence.decide, bindings)
-        self._kept = np.zeros((len(self.arms), bindings[formulas.kept_cells](), 1))
+        self._decide = specialise(fixed_confidence.decide, fixed_confidence_bindings(policy))
+
+    def _layout(self) -> StatisticsLayout:
+        return layout_for(mentions(self._rule.estimate) | mentions(self._rule.noise))
 
     @property
     def _in_pilot(self) -> bool:
@@ -62,13 +64,13 @@ class FixedConfidenceAgent(Agent):
 
     def prepare(self) -> None:
         with self._lock:
-            self._judgement(self._like_sums(), np.zeros(2, np.int64))
+            self._judgement(self._example_sums(), np.zeros(2, np.int64))
 
     def _judgement(self, sums: Sums, turn: np.ndarray) -> tuple[int, float, int]:
-        found: tuple[int, float, int] = self._decide(
-            sums, self._kept, self._rule.arguments(), self._rule.log_odds(len(self.arms)), turn
+        judgement: tuple[int, float, int] = self._decide(
+            sums, self._state.kept, self._rule.arguments(), self._rule.log_odds(len(self.arms)), turn
         )
-        return found
+        return judgement
 
     def _judge(self) -> tuple[int, list[int], float]:
         """The best arm, the arms to play before judging again, and an upper bound on another arm's lead."""
@@ -94,6 +96,3 @@ class FixedConfidenceAgent(Agent):
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore(state)
         self._pair = [whole("arm", i, 0, len(self.arms) - 1) for i in state["pair"]]
-        fits = len(set(self._pair)) == len(self._pair) <= (0 if self._in_pilot else 2)
-        if not fits or (self._sure and not self._judge()[2] < 0):
-            raise damaged("the arms to be played do not fit its record")

@@ -22,7 +22,7 @@ from ..errors import (
 )
 from ..kernels.streams import fold, stream_key, uniform
 from ..names import check_name
-from ..policies.base import ENOUGH, Policy, check_policy
+from ..policies.base import MIN_PULLS_FOR_WARNING, Policy, check_policy
 from ..validation import whole
 from . import ledger as log
 from .activity import Activity, activity
@@ -97,7 +97,7 @@ class Campaign(CampaignInterface):
             agent = self._journal.agent
             if self._warned or agent is None or agent.t < self._look_at:
                 return
-            self._look_at = agent.t + ENOUGH * len(agent.arms)
+            self._look_at = agent.t + MIN_PULLS_FOR_WARNING * len(agent.arms)
             warning = agent.reward_warning()
             self._warned = warning is not None
         if warning is not None:

@@ -36,7 +36,7 @@ def evaluate(database: Database, campaign: int, settings: Settings, policy: Poli
             "this log cannot be used to evaluate another policy: the campaign has explore=0, so arms that its policy "
             "did not choose had no chance of being played; create a campaign with explore=0.05, for example"
         )
-    if policy.setting != "regret":
+    if not policy.minimises_regret:
         raise InvalidInputError(f"{policy.name} is a best-arm policy; only policies for regret can be evaluated")
     ledger = Ledger.fresh(settings, policy)
     weight: dict[

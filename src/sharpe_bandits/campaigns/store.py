@@ -175,7 +175,7 @@ class Store:
         policy = given["policy"]
         if settings.default_reward is not None and settings.lease is None:
             raise InvalidInputError("default_reward is the reward of an expired decision; give a lease, too")
-        if settings.explore and policy.setting != "regret":
+        if settings.explore and not policy.minimises_regret:
             raise InvalidInputError(
                 f"{policy.name} decides how often each arm is played, and explore={settings.explore:g} would spend its "
                 "budget differently; leave explore out"

@@ -1,10 +1,10 @@
-"""Descriptions of charts as plain data, independent of the library that draws them."""
+"""Descriptions of charts as plain data: what is drawn, not how."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -47,16 +47,10 @@ class Series:
         style of the markers, size in points; no markers if ``marker`` is None
     bars : bool, optional
         whether intervals are bars instead of a band
-    hidden : bool, optional
-        whether it is hidden at first
     legend : bool, optional
         whether it has its own entry in the legend
-    group : str, optional
-        series of one group are hidden and shown together; by default the name
-    scaled : bool, optional
-        whether the range of the axis includes this series
-    notes : Sequence[str], optional
-        text for each value instead of its numbers
+    tip : str, optional
+        text that a page shows when the mouse is over it; by default the name and the last value
     """
 
     name: str
@@ -72,11 +66,8 @@ class Series:
     size: float = 4.5
     filled: bool = True
     bars: bool = False
-    hidden: bool = False
     legend: bool = True
-    group: str = ""
-    scaled: bool = True
-    notes: Sequence[str] = ()
+    tip: str = ""
 
 
 #: Number of decades that a logarithmic axis must span to have ticks only at powers of ten, or at 1, 2 and 5 times each.
@@ -105,8 +96,8 @@ class Axis:
         what is measured along it
     scale : Scale, optional
         "linear", "log", "date", or "places" (named ones, numbered from 0; vertical axes run downwards)
-    limits : Mapping[Scale, tuple[float | None, float | None]], optional
-        ends of the axis on each scale that it can be drawn on; None if the data determine them
+    limits : tuple[float | None, float | None], optional
+        ends of the axis; None if the data determine them
     places : Sequence[str], optional
         names of places, lines separated by line breaks
     beside : Sequence[str], optional
@@ -119,16 +110,11 @@ class Axis:
 
     label: str = ""
     scale: Scale = "linear"
-    limits: Mapping[Scale, tuple[float | None, float | None]] = field(default_factory=dict)
+    limits: tuple[float | None, float | None] = (None, None)
     places: Sequence[str] = ()
     beside: Sequence[str] = ()
     plain: bool = False
     second: tuple[str, float] | None = None
-
-    @property
-    def ends(self) -> tuple[float | None, float | None]:
-        """Limits on its scale."""
-        return self.limits.get(self.scale, (None, None))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,24 +127,18 @@ class Chart:
         what is drawn
     x, y : Axis
         the axes
-    name : str, optional
-        name of the measured quantity, to choose between charts of a column
     title : str, optional
         what distinguishes it from the chart next to it
     across : bool, optional
         whether values run along the horizontal axis and places down the vertical one
-    height : int, optional
-        height on a page, in pixels
     """
 
     series: Sequence[Series]
     x: Axis
     y: Axis
     rules: Sequence[Rule] = ()
-    name: str = ""
     title: str = ""
     across: bool = False
-    height: int = 320
 
     @property
     def legend(self) -> list[Series]:
@@ -167,16 +147,14 @@ class Chart:
 
     def span(self, axis: Literal["x", "y"]) -> tuple[float, float] | None:
         """The range of the positive values along an axis; None if there are none."""
-        shown = [s for s in self.series if not s.hidden]
         if (axis == "x") == self.across:
-            found = [v for s in shown for values in (s.mean, s.low, s.high) for v in values]
+            values = [float(v) for s in self.series for own in (s.mean, s.low, s.high) for v in own if v > 0]
         else:
-            found = [v for s in shown for v in s.at]
-        found = [float(v) for v in found if v > 0]
-        low, high = (self.x if axis == "x" else self.y).ends
-        if not found and (low is None or high is None):
+            values = [float(v) for s in self.series for v in s.at if v > 0]
+        low, high = (self.x if axis == "x" else self.y).limits
+        if not values and (low is None or high is None):
             return None
-        return min(found) if low is None else low, max(found) if high is None else high
+        return min(values) if low is None else low, max(values) if high is None else high
 
     def ticks(self, axis: Literal["x", "y"]) -> Literal["powers", "parts", "even"]:
         """Ticks of a logarithmic axis of plain numbers: at powers of ten, at 1, 2 and 5 times each, or evenly."""

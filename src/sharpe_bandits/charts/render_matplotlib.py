@@ -1,4 +1,4 @@
-"""Figures for print, drawn by matplotlib (the extra ``report``) in one style, with nothing cut off or overlapping."""
+"""Figures drawn by matplotlib (the extra ``report``) in one style, with nothing cut off or overlapping."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import textwrap
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -61,6 +62,8 @@ STYLE: dict[Any, Any] = {
 _ROOM = 0.97
 #: Maximum number of characters of a name on an axis; longer ones are truncated.
 _ON_AXIS = {"x": 28, "y": 56}
+#: From this number of places on, lines lead from their names to their values.
+_MANY_PLACES = 12
 #: Numbers of columns and font sizes of a legend: the first that fits is used.
 _LEGENDS = ((3, 9.0), (2, 9.0), (2, 7.5), (1, 9.0))
 
@@ -91,7 +94,27 @@ def pictures(figure: Figure | Heatmap) -> dict[str, bytes]:
         FigureCanvasAgg(drawn).print_png(  # type: ignore[no-untyped-call]
             png, metadata={"Software": None}, pil_kwargs={"compress_level": _COMPRESSION}
         )
-    return {"svg": svg.getvalue(), "png": png.getvalue()}
+    return {"svg": _with_tips(svg.getvalue().decode(), figure).encode(), "png": png.getvalue()}
+
+
+def _with_tips(svg: str, figure: Figure | Heatmap) -> str:
+    """The SVG with a title for every series, which browsers show when the mouse is over it."""
+    rows = figure.charts if isinstance(figure, Figure) else ()
+    for r, row in enumerate(rows):
+        for c, chart in enumerate(row):
+            for k, series in enumerate(chart.series):
+                tip = "\n".join(map(printable, (series.tip or _tip(series)).split("\n")))
+                for id in (f"series-{r}-{c}-{k}", f"series-{r}-{c}-{k}-band"):
+                    svg = svg.replace(f'<g id="{id}">', f'<g id="{id}"><title>{escape(tip)}</title>', 1)
+    return svg
+
+
+def _tip(series: Series) -> str:
+    """The name of a series and, if it is a curve, its last value and the interval of it."""
+    if series.dash is None or not len(series.mean):
+        return series.name
+    interval = f" [{series.low[-1]:.4g}, {series.high[-1]:.4g}]" if len(series.low) else ""
+    return f"{series.name}: {series.mean[-1]:.4g}{interval} at the end"
 
 
 @contextmanager
@@ -123,7 +146,7 @@ def _grid(figure: Figure) -> DrawnFigure:
     for r, row in enumerate(figure.charts):
         for c, chart in enumerate(row):
             heading = "" if r else _fitted(drawn, chart.title, 0.8 * _ROOM / columns, fontsize=9)
-            handles = _chart(axes[r][c], chart, heading) | handles
+            handles = _chart(axes[r][c], chart, heading, f"series-{r}-{c}") | handles
             if c and chart.y.label == row[c - 1].y.label:
                 axes[r][c].set_ylabel("")
     names = [series.name for series in figure.legend if series.name in handles]
@@ -133,22 +156,15 @@ def _grid(figure: Figure) -> DrawnFigure:
     return drawn
 
 
-def _chart(ax: Axes, chart: Chart, heading: str) -> dict[str, Any]:
-    """Draw a chart; return the entries of the legend, by name."""
+def _chart(ax: Axes, chart: Chart, heading: str, id: str) -> dict[str, Any]:
+    """Draw a chart; return the entries of the legend, by name. In SVG its series have the ids ``{id}-0`` and so on."""
     handles: dict[str, Any] = {}
     if chart.x.scale == "log":
         ax.set_xscale("log", nonpositive="mask")
     if chart.y.scale == "log":
         ax.set_yscale("log", nonpositive="mask")
-    shown = [series for series in chart.series if not series.hidden]
-    for series in shown:
-        if series.scaled:
-            handles |= _series(ax, chart, series)
-    top = ax.get_ylim()[1]
-    for series in shown:
-        if not series.scaled:
-            handles |= _series(ax, chart, series)
-            ax.set_ylim(top=top)
+    for number, series in enumerate(chart.series):
+        handles |= _series(ax, chart, series, f"{id}-{number}")
     for rule in chart.rules:
         handles |= _rule(ax, rule)
     _axis(ax, chart, "x")
@@ -158,7 +174,7 @@ def _chart(ax: Axes, chart: Chart, heading: str) -> dict[str, Any]:
     return handles
 
 
-def _series(ax: Axes, chart: Chart, series: Series) -> dict[str, Any]:
+def _series(ax: Axes, chart: Chart, series: Series, id: str) -> dict[str, Any]:
     at = np.asarray(series.at)
     mean, low, high = (np.asarray(values, float) for values in (series.mean, series.low, series.high))
     x, y = (mean, at) if chart.across else (at, mean)
@@ -172,10 +188,12 @@ def _series(ax: Axes, chart: Chart, series: Series) -> dict[str, Any]:
         ends = [np.maximum(mean - low, 0), np.maximum(high - mean, 0)]
         bars = {"xerr": ends} if chart.across else {"yerr": ends, "capsize": 2.5}
         handle = ax.errorbar(x, y, **bars, elinewidth=series.width, **look)
+        for artist, own in ((handle.lines[0], id), (handle.lines[2][0], f"{id}-band")):
+            artist.set_gid(own)
     else:
-        (handle,) = ax.plot(x, y, **look)
+        (handle,) = ax.plot(x, y, **look, gid=id)
         if len(low):
-            ax.fill_between(at, low, high, color=series.colour, alpha=0.18, linewidth=0)
+            ax.fill_between(at, low, high, color=series.colour, alpha=0.18, linewidth=0, gid=f"{id}-band")
     return {series.name: handle} if series.legend else {}
 
 
@@ -195,7 +213,7 @@ def _axis(ax: Axes, chart: Chart, which: Literal["x", "y"]) -> None:
 
     described, axis = (chart.x, ax.xaxis) if which == "x" else (chart.y, ax.yaxis)
     axis.set_label_text(plain_text(described.label))
-    low, high = described.ends
+    low, high = described.limits
     if described.scale == "date":
         ax.margins(x=0)
     elif which == "x":
@@ -213,7 +231,7 @@ def _axis(ax: Axes, chart: Chart, which: Literal["x", "y"]) -> None:
         else:
             ax.set_ylim(len(described.places) - 0.4, -0.6)
             axis.set_tick_params(length=0)
-            ax.grid(axis="y", visible=chart.height > 400)
+            ax.grid(axis="y", visible=len(described.places) > _MANY_PLACES)
     elif chart.across:
         ax.locator_params(axis="x", nbins=6)
     if described.second is not None:
@@ -270,10 +288,8 @@ def _frame(drawn: DrawnFigure, title: str, caption: str, legend: Legend | None =
     height = drawn.get_figheight() + 0.19 * above.count("\n") + for_caption + for_legend
     drawn.set_figheight(height)
     below.set_y(0.04 / height)
-    below.set_in_layout(False)
     if legend:
         legend.set_bbox_to_anchor((0.5, for_caption / height), drawn.transFigure)
-        legend.set_in_layout(False)
     taken = (for_caption + for_legend) / height  # the rest is for the charts
     drawn.set_layout_engine("constrained", rect=(0, taken, 1, 1 - taken))
 

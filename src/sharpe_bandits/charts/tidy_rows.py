@@ -1,6 +1,7 @@
-"""Figures from tidy rows: curves over time if a metric has several times, one point per case otherwise.
+"""Figures from tidy rows: curves over time for regret, one point per case for errors, rates for inequalities.
 
-Tidy rows are dictionaries with the columns case, policy, K, L, horizon, t, metric, mean, low and high, among others.
+Tidy rows are dictionaries with the columns case, policy, K, L, horizon, t, metric, mean, se, low and high, among
+others.
 """
 
 from __future__ import annotations
@@ -8,112 +9,91 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from ..errors import unknown
 from ..names import printable
-from .description import DASHES, PALETTE, Axis, Chart, Dash, Figure, Marker, Rule, Scale, Series, look
+from .description import DASHES, GREY, PALETTE, Axis, Chart, Figure, Marker, Rule, Series, look
 
 Rows = list[dict[str, Any]]
 
-#: Metric and policy of rows that hold the asymptotic lower bound, and its name in legends. No uniformly good policy can
-#: stay below this slope for ever, but a policy may be below it at a given time.
-LOWER_BOUND, ANY_POLICY = "lower bound", "any policy"
-LOWER_BOUND_NAME = "asymptotic lower bound"
-#: A lower bound that ends above this multiple of the highest curve is hidden: it is not informative after few rounds.
-LOWER_BOUND_SHOWN = 2.0
-_LOWER_BOUND_DASHES: tuple[Dash, ...] = ("dot", "dashdot", "sparse dot")
 #: Forms of an upper bound, each with its shade of grey.
 BOUNDS = {"printed": "#8c8c8c", "appendix": "#b5b5b5", "repaired": "#4d4d4d", "proved": "#000000"}
+#: Where a bound on regret must end to be drawn, in multiples of the highest curve: one above would flatten all curves,
+#: one below would lie on the axis.
+_BOUND_DRAWN = (0.02, 3.0)
+#: The metric that the paper's released code plots as regret.
+AS_PLOTTED = "regret as plotted"
 _SWITCH = "#b8bec8"
 _LABELS = {"regret": "regret R(t)", "error": "probability of error", "stopping time": "stopping time (rounds)"}
 
 
 @dataclass(frozen=True)
-class Setting:
+class CaseLabel:
     """How a figure labels one case.
 
     Attributes
     ----------
-    label : str
+    case : str
         the case's name in the rows
-    column : str
-        the chart in which it is drawn; cases of one column share axes
-    suffix : str
-        added to names if several cases share a chart, otherwise to its title, as in ", L = 0.5"
+    title : str
+        title of its charts
     lines : tuple[str, ...]
         labels below its points
     horizon : int
         its number of rounds
     switches : tuple[int, ...], optional
         rounds in which the arms change
-    suffixes : Mapping[str, str], optional
-        suffixes of policies that call the regulariser by another name, as in ", ε₀ = 0.5"
+    names : Mapping[str, str], optional
+        names of policies that call the regulariser otherwise, as in "U-UCB, ε₀ = 0.5"
     """
 
-    label: str
-    column: str
-    suffix: str
+    case: str
+    title: str
     lines: tuple[str, ...]
     horizon: int
     switches: tuple[int, ...] = ()
-    suffixes: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
-def figure_from_rows(title: str, rows: Rows, metric: str = "regret", axis: Literal["log", "linear"] = "log") -> Figure:
-    """The figure of a metric, made from tidy rows alone; ``axis`` is the scale of time."""
-    own = [row for row in rows if row["metric"] == metric]
-    measured = list(dict.fromkeys(row["metric"] for row in rows))
-    if not own:
-        raise unknown("metric in these rows", metric, measured)
-    settings = []
-    for row in {row["case"]: row for row in own}.values():
-        lines = (row["case"],) if row["case"] else (f"{row['K']} arms", f"{row['horizon']:,} rounds")
-        settings.append(Setting(row["case"], row["case"], "", lines, row["horizon"]))
-    if any(row["t"] != row["horizon"] for row in own):
-        beside = [m for m in ("sub-optimal plays",) if metric == "regret" and m in measured]
-        return curves(title, rows, settings, [metric, *beside], axis)
-    return points(title, rows, settings, metric)
-
-
-def curves(title: str, rows: Rows, settings: Sequence[Setting], metrics: Sequence[str], axis: str) -> Figure:
-    """Curves over time: a row of charts per metric, a column per group of cases."""
-    found = _by_key(rows)
-    columns: dict[str, list[Setting]] = {}
-    for setting in settings:
-        columns.setdefault(setting.column, []).append(setting)
-    several = any(len(cases) > 1 for cases in columns.values())
+def curves(title: str, rows: Rows, cases: Sequence[CaseLabel], logx: bool = False) -> Figure:
+    """Regret and sub-optimal plays over time; every case has charts of its own, since regrets at different L are in
+    different units.
+    """
+    metrics = ["regret", "sub-optimal plays"]
+    metrics += [metric for metric in (AS_PLOTTED,) if any(row["metric"] == metric for row in rows)]
+    by_key = defaultdict(list)
+    for row in rows:
+        by_key[row["case"], row["policy"], row["metric"]].append(row)
     policies = _policies(rows, metrics)
-    scale: Scale = "log" if axis == "log" else "linear"
     charts = []
-    for row, metric in enumerate(metrics):
+    for metric in metrics:
         line = []
-        for column, cases in columns.items():
-            series = list(_measured(found, cases, policies, metric, several))
-            if row == 0:
-                series += _lower_bounds(found, cases, series, several)
-            horizon = max(case.horizon for case in cases)
-            lowest = 10 if horizon >= 100 else 1
-            label = "rounds t" if row == len(metrics) - 1 else ""
-            heading = printable(column if several or not column else column + cases[0].suffix)
+        for case in cases:
+            series = list(_measured(by_key, case, policies, metric))
+            if metric == "regret":
+                series += _bounds(by_key, case.case, policies, max((max(s.high) for s in series), default=0.0))
+            first = (10 if case.horizon >= 100 else 1) if logx else 0
             line.append(
                 Chart(
                     series=series,
-                    x=Axis(label=label, scale=scale, limits={"log": (lowest, horizon), "linear": (0, horizon)}),
+                    x=Axis(
+                        label="rounds t" if metric == metrics[-1] else "",
+                        scale="log" if logx else "linear",
+                        limits=(first, case.horizon),
+                    ),
                     y=_from_zero(_LABELS.get(metric, metric), series),
-                    rules=[Rule(axis="x", at=at, colour=_SWITCH, width=0.8) for at in cases[0].switches],
-                    name=metric,
-                    title=heading,
+                    rules=[Rule(axis="x", at=at, colour=_SWITCH, width=0.8) for at in case.switches],
+                    title=printable(case.title),
                 )
             )
         charts.append(line)
-    size = (max(5.2, 3.9 * len(columns)), 0.4 + 2.4 * len(metrics))
+    size = (max(5.2, 3.4 * len(cases)), 0.4 + 2.4 * len(metrics))
     return Figure(title=title, charts=charts, size=size, shared="x")
 
 
-def points(title: str, rows: Rows, settings: Sequence[Setting], metric: str) -> Figure:
+def points(title: str, rows: Rows, cases: Sequence[CaseLabel], metric: str) -> Figure:
     """One point per policy and case, with its bounds."""
-    place = {setting.label: number for number, setting in enumerate(settings)}
+    place = {case.case: number for number, case in enumerate(cases)}
     policies = _policies(rows, [metric])
     series, bounds = [], []
     for number, policy in enumerate(policies):
@@ -136,24 +116,48 @@ def points(title: str, rows: Rows, settings: Sequence[Setting], metric: str) -> 
                 name = policy
                 if metric == "stopping time" and any(row["mean"] > 0 for row in _of(rows, policy, "unfinished runs")):
                     name = f"{policy} (unfinished runs: lower bound)"
+                tip = "\n".join([name, *(_said(row, f"n = {row['horizon']:,}, {row['case']}") for row in own)])
                 series.append(
-                    Series(name=name, colour=colour, at=at, **_numbers(own), bars=True, marker=marker, dash=dash)
+                    Series(
+                        name=name, colour=colour, at=at, **_numbers(own), bars=True, marker=marker, dash=dash, tip=tip
+                    )
                 )
-    places = ["\n".join(map(printable, setting.lines)) for setting in settings]
+    places = ["\n".join(map(printable, case.lines)) for case in cases]
     chart = Chart(
         series=[*series, *bounds],
         x=Axis(scale="places", places=places),
         y=_from_zero(_LABELS.get(metric, metric), series),
-        name=metric,
     )
     return Figure(title=title, charts=[[chart]], size=(max(5.2, 0.9 * len(places)), 3.3))
 
 
-def _by_key(rows: Rows) -> dict[tuple[str, str, str], Rows]:
-    found = defaultdict(list)
-    for row in rows:
-        found[row["case"], row["policy"], row["metric"]].append(row)
-    return found
+def rates(title: str, rows: Rows, promised: str) -> Figure:
+    """Violation rates of inequalities, each beside the rate that it promises: rows of the metric ``promised``."""
+    places = {case: number for number, case in enumerate(dict.fromkeys(row["case"] for row in rows))}
+    series = []
+    for number, name in enumerate(dict.fromkeys(row["policy"] for row in rows)):
+        colour, marker = look(number)
+        for promise in (False, True):
+            own = [row for row in rows if row["policy"] == name and (row["metric"] == promised) == promise]
+            if not own:
+                continue
+            said = (f"{row['case']}: {row['mean']:.4g} [{row['low']:.4g}, {row['high']:.4g}]" for row in own)
+            series.append(
+                Series(
+                    name="promised" if promise else name.replace("_", "-"), colour=GREY if promise else colour,
+                    at=[places[row["case"]] + 0.1 * (number % 6 - 2.5) for row in own], **_numbers(own), bars=True,
+                    marker="thin cross" if promise else marker, size=6 if promise else 4, dash=None,
+                    filled=name.endswith("repaired"), kind="bound" if promise else "measured",
+                    tip="\n".join([name, *said]),
+                )
+            )  # fmt: skip
+    chart = Chart(
+        series=series,
+        x=Axis(label="share of samples in which the inequality is violated", limits=(-0.02, None)),
+        y=Axis(scale="places", places=[printable(place) for place in places]),
+        across=True,
+    )
+    return Figure(title=title, charts=[[chart]], size=(7.2, 1.2 + 0.22 * len(places)))
 
 
 def _of(rows: Rows, policy: str, metric: str) -> Rows:
@@ -168,48 +172,41 @@ def _numbers(rows: Rows) -> dict[str, Any]:
     return {key: [row[key] for row in rows] for key in ("mean", "low", "high")}
 
 
+def _said(row: dict[str, Any], where: str) -> str:
+    return f"{row['mean']:.4g} ± {row['se']:.2g} (s.e.) at {where}"
+
+
 def _measured(
-    found: dict[tuple[str, str, str], Rows], cases: list[Setting], policies: list[str], metric: str, several: bool
+    by_key: dict[tuple[str, str, str], Rows], case: CaseLabel, policies: list[str], metric: str
 ) -> Iterable[Series]:
-    """The curves of all cases of a chart, each followed by its bounds."""
-    for d, case in enumerate(cases):
-        for p, policy in enumerate(policies):
-            forms = BOUNDS if metric == "regret" else {}
-            for form, measure in ("", metric), *((form, f"bound ({form})") for form in forms):
-                own = found.get((case.label, policy, measure))
-                if not own:
-                    continue  # the policy is not in this case, or has no such bound
-                name = f"{form} bound, {policy}" if form else policy
-                yield Series(
-                    name=name + case.suffixes.get(policy, case.suffix) if several else name,
-                    colour=BOUNDS[form] if form else look(p)[0],
-                    at=[row["t"] for row in own],
-                    **_numbers(own),
-                    kind="bound" if form else "measured",
-                    dash=DASHES[(d if form else d + p // len(PALETTE)) % len(DASHES)],
-                )
-
-
-def _lower_bounds(
-    found: dict[tuple[str, str, str], Rows], cases: list[Setting], series: list[Series], several: bool
-) -> Iterable[Series]:
-    highest = max((max(s.high) for s in series), default=0.0)
-    for d, case in enumerate(cases):
-        own = found.get((case.label, ANY_POLICY, LOWER_BOUND))
-        if own:
+    for number, policy in enumerate(policies):
+        if own := by_key.get((case.case, policy, metric)):
+            when = f"t = {own[-1]['t']:,}"
             yield Series(
-                name=LOWER_BOUND_NAME + case.suffix if several else LOWER_BOUND_NAME,
-                colour="#000000",
+                name=case.names.get(policy, policy),
+                colour=look(number)[0],
                 at=[row["t"] for row in own],
                 **_numbers(own),
-                kind="bound",
-                dash=_LOWER_BOUND_DASHES[d % len(_LOWER_BOUND_DASHES)],
-                hidden=own[-1]["mean"] > LOWER_BOUND_SHOWN * highest,
-                scaled=False,
+                dash=DASHES[number // len(PALETTE) % len(DASHES)],
+                tip=f"{policy}: {_said(own[-1], when)}",
             )
+
+
+def _bounds(
+    by_key: dict[tuple[str, str, str], Rows], case: str, policies: list[str], highest: float
+) -> Iterable[Series]:
+    """The bounds that are visible beside the curves."""
+    low, high = (share * highest for share in _BOUND_DRAWN)
+    for policy in policies:
+        for number, (form, colour) in enumerate(BOUNDS.items()):
+            own = by_key.get((case, policy, f"bound ({form})"))
+            if own and low <= own[-1]["mean"] <= high:
+                at, mean = [row["t"] for row in own], [row["mean"] for row in own]
+                dash = DASHES[(number + 1) % len(DASHES)]
+                yield Series(name=f"{form} bound, {policy}", colour=colour, at=at, mean=mean, kind="bound", dash=dash)
 
 
 def _from_zero(label: str, series: Sequence[Series]) -> Axis:
     """A linear axis that starts at 0, unless values are below it."""
     negative = any(min([*s.mean, *s.low]) < 0 for s in series)
-    return Axis(label=label, limits={"linear": (None if negative else 0, None)})
+    return Axis(label=label, limits=(None if negative else 0, None))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from ..engine.cache import MAX_BYTES, MAX_DAYS, cache_folder, clear, kept
+from ..engine.cache import MAX_BYTES, MAX_DAYS, cache_folder, cache_size, clear
 from ..errors import SharpeBanditsError
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
+    """Add ``--clear``."""
     parser.add_argument(
         "--clear", action="store_true", help="remove all compiled kernels; they are recompiled when needed"
     )
@@ -24,9 +24,9 @@ def show(options: argparse.Namespace) -> None:
         raise SharpeBanditsError(
             "there is no home folder, and so no cache; set SHARPE_BANDITS_CACHE to a writable folder"
         ) from None
-    found = clear() if options.clear else kept(folder)
-    size = f"{found.files} compiled kernels, {found.bytes / 2**20:.1f} MiB"
+    size = clear() if options.clear else cache_size(folder)
+    text = f"{size.files} compiled kernels, {size.bytes / 2**20:.1f} MiB"
     if options.clear:
-        print(f"removed {size} from {folder}")
+        print(f"removed {text} from {folder}")
     else:
-        print(f"{folder}: {size}; trimmed to {MAX_BYTES // 2**20} MiB and to kernels used within {MAX_DAYS} days")
+        print(f"{folder}: {text}; trimmed to {MAX_BYTES // 2**20} MiB and to kernels used within {MAX_DAYS} days")

@@ -1,9 +1,9 @@
 """The on-disk cache of compiled kernels. It saves later processes from compiling, and is never required.
 
-A file holds a checksum and one compiled kernel. A file that does not load or does not match its checksum is a cache
-miss, and is replaced. Only the user may write to the folder, since code read from it is executed. The cache is
-``$SHARPE_BANDITS_CACHE`` or a folder in the user's cache folder. Without a usable folder everything works, but is
-compiled again in each process.
+A file holds its own name, a checksum, and one compiled kernel. A file that does not load, or does not match its
+checksum and its name, is a cache miss, and is replaced. Only the user may write to the folder, since code read from it
+is executed. The cache is ``$SHARPE_BANDITS_CACHE`` or a folder in the user's cache folder. Without a usable folder
+everything works, but is compiled again in each process.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-import platform
 import stat
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-_MAGIC = b"sharpe-bandits kernel 1\n"
+import platformdirs
+
+from ..files import packed, unpacked, write_atomically
+
 _SUFFIX = ".kernel"
 #: The cache is trimmed to this size, and kernels unused for this long are removed.
 MAX_BYTES, MAX_DAYS = 512 * 2**20, 90
@@ -44,15 +45,12 @@ def call_at_miss(function: Callable[[], None]) -> Iterator[None]:
 
 def cache_folder() -> Path:
     """Where compiled kernels are kept. Raises RuntimeError if a home folder is needed and there is none."""
-    if os.environ.get("SHARPE_BANDITS_CACHE"):
-        return Path(os.environ["SHARPE_BANDITS_CACHE"]).expanduser()
-    if platform.system() == "Windows":
-        base = os.environ.get("LOCALAPPDATA", "~/AppData/Local")
-    elif platform.system() == "Darwin":
-        base = "~/Library/Caches"
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "sharpe-bandits"
+    if folder := os.environ.get("SHARPE_BANDITS_CACHE"):
+        return Path(folder).expanduser()
+    path = platformdirs.user_cache_path("sharpe-bandits", appauthor=False, opinion=False)
+    if not path.is_absolute():  # the home folder is unknown
+        raise RuntimeError("there is no home folder")
+    return path
 
 
 def usable_folder() -> Path | None:
@@ -133,20 +131,20 @@ class KernelCache:
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled kernel for these types; None if it is missing or damaged."""
-        found = self._loaded(signature, target_context)
-        if found is None and _at_miss is not None:
+        result = self._load(signature, target_context)
+        if result is None and _at_miss is not None:
             _at_miss()
-        return found
+        return result
 
-    def _loaded(self, signature: Any, target_context: Any) -> Any:
+    def _load(self, signature: Any, target_context: Any) -> Any:
         from numba.core.compiler import CompileResult
         from numba.core.runtime.nrt import rtsys
 
         path = self._path(signature, target_context.codegen())
-        if path is None:
+        if path is None or not path.is_file():
             return None
         try:
-            payload = unpacked(path.read_bytes())
+            payload = unpacked(path.read_bytes(), _magic(path))
             if payload is None:
                 return None
             if self.own:
@@ -154,75 +152,69 @@ class KernelCache:
             else:
                 target_context.refresh()
             result = CompileResult._rebuild(target_context, *pickle.loads(payload))
-            if time.time() - path.stat().st_mtime > _DAY:
-                os.utime(path)  # so that kernels in use are not trimmed
-        except FileNotFoundError:
-            return None
         except Exception:  # any failure to load is a miss: the kernel is compiled again and the file replaced
             return None
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > _DAY:
+                os.utime(path)  # so that kernels in use are not trimmed
         return result
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Save a compiled kernel, unless it holds addresses of this process."""
-        from numba.core.serialize import dumps
-
-        path = self._path(signature, result.codegen)
-        if path is None or result.library.has_dynamic_globals or any(not part.can_cache for part in result.lifted):
-            return
         try:
-            _write(path, packed(dumps(result._reduce())))
+            from numba.core.serialize import dumps
+
+            path = self._path(signature, result.codegen)
+            if path is None or result.library.has_dynamic_globals or any(not part.can_cache for part in result.lifted):
+                return
+            write_atomically(path, packed(dumps(result._reduce()), _magic(path)))
             trim(path.parent)
         except OSError as error:
-            _warn(f"{path.parent} cannot be written ({error.strerror})")
+            _warn(f"{self.folder} cannot be written ({error.strerror})")
+        except Exception as error:  # internals of Numba have changed: everything works, but is compiled in each process
+            _warn(f"this version of Numba stores compiled code differently ({type(error).__name__}: {error})")
 
 
-def packed(payload: bytes) -> bytes:
-    """Content of a file: a checksum and the payload."""
-    return _MAGIC + hashlib.sha256(payload).digest() + payload
+def remembers(name: str) -> bool:
+    """Whether :func:`remember` was called with this name, by this process or an earlier one."""
+    folder = usable_folder()
+    return folder is not None and (folder / f"{name}{_SUFFIX}").is_file()
 
 
-def unpacked(content: bytes) -> bytes | None:
-    """The payload of a file; None if the file is damaged."""
-    start = len(_MAGIC) + 32
-    payload = content[start:]
-    whole = content[: len(_MAGIC)] == _MAGIC and content[len(_MAGIC) : start] == hashlib.sha256(payload).digest()
-    return payload if whole else None
+def remember(name: str) -> None:
+    """Keep a name for later processes, if there is a folder to keep it in."""
+    folder = usable_folder()
+    if folder is not None:
+        with suppress(OSError):
+            (folder / f"{name}{_SUFFIX}").touch()
 
 
-def _write(path: Path, content: bytes) -> None:
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", suffix=".new", delete=False) as file:
-        try:
-            file.write(content)
-            file.close()
-            os.replace(file.name, path)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
+def _magic(path: Path) -> bytes:
+    """The first bytes of a kernel's file. They hold its name: code that was moved to another name is not loaded."""
+    return f"sharpe-bandits kernel 2 {path.name}\n".encode()
 
 
-class Kept(NamedTuple):
+class CacheSize(NamedTuple):
     """Number and total size of the files in the cache."""
 
     files: int
     bytes: int
 
 
-def kept(folder: Path) -> Kept:
+def cache_size(folder: Path) -> CacheSize:
     """Number and total size of the files in a folder of kernels."""
     sizes = [status.st_size for _, status in _files(folder)]
-    return Kept(len(sizes), sum(sizes))
+    return CacheSize(len(sizes), sum(sizes))
 
 
 def _files(folder: Path) -> list[tuple[Path, os.stat_result]]:
     """Kernels and temporary files of a folder, least recently used first."""
-    found = []
+    files = []
     for path in folder.glob("*") if folder.is_dir() else ():
-        if path.suffix in (_SUFFIX, ".new"):
-            try:
-                found.append((path, path.stat()))
-            except FileNotFoundError:  # another process was faster
-                continue
-    return sorted(found, key=lambda item: item[1].st_mtime)
+        with suppress(FileNotFoundError):  # another process was faster
+            if path.suffix in (_SUFFIX, ".new") and path.is_file():
+                files.append((path, path.stat()))
+    return sorted(files, key=lambda item: item[1].st_mtime)
 
 
 def trim(folder: Path, max_bytes: int = MAX_BYTES, max_days: float = MAX_DAYS, *, again: bool = False) -> None:
@@ -245,10 +237,10 @@ def trim(folder: Path, max_bytes: int = MAX_BYTES, max_days: float = MAX_DAYS, *
             total -= status.st_size
 
 
-def clear() -> Kept:
+def clear() -> CacheSize:
     """Remove all compiled kernels; returns what there was."""
     folder = cache_folder() / "kernels"
-    was = kept(folder)
+    size = cache_size(folder)
     for path, _ in _files(folder):
         path.unlink(missing_ok=True)
-    return was
+    return size

@@ -15,30 +15,74 @@ import os
 import re
 import sys
 import threading
+import traceback
 from collections.abc import Callable
+from functools import cache
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from ..call_tree import Bindings, Function, call_tree, is_followed, is_own, rebuilt, vectorised
+from ..call_tree import Bindings, Function, call_tree, is_followed, is_own, rebuilt
 from ..errors import CompilationError
-from ..fingerprints import byte_code, description
-from ..kernels import memory
-from .cache import KernelCache
+from ..fingerprints import code_key
+from ..kernels import formulas
+from .cache import KernelCache, remember, remembers
 
 #: Part of every digest. Changing it invalidates everything compiled before.
-_SALT = "sharpe-bandits kernels 5"
+_SALT = "sharpe-bandits kernels 6"
+#: Options of everything that is compiled.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 #: Processor extensions that compiled code may use, the widest vectors first.
 _EXTENSIONS = ("avx512f", "avx2", "avx", "fma", "sse4.2", "sve", "neon")
 #: Functions with less byte code than this are always inlined, unless marked by :func:`memory.called`.
 _SHORT = 1500
-#: Functions with an intrinsic.
-_MEMORY = (memory.zeros, memory.words, memory.word_of, memory.number_of, memory.scratch, memory.fetch)
 _compiled: dict[tuple[str, str], Any] = {}
 _callees: dict[str, Any] = {}
 #: Formulas that are known to compile, with the types they were compiled for.
 _sound: set[tuple[str, Any]] = set()
 _lock = threading.RLock()
+#: Functions that placeholders for yes or no are bound to.
+_CONSTANTS = (formulas.always, formulas.never)
+
+
+def is_disabled() -> bool:
+    """Whether Numba's compiler is switched off (``NUMBA_DISABLE_JIT``), so that kernels run as plain Python."""
+    import numba
+
+    return bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
+
+
+@cache
+def accelerator() -> ModuleType | None:
+    """The module that compiles faster by Numba's internals; None if it is switched off, or if they have changed."""
+    if os.environ.get("SHARPE_BANDITS_ACCELERATOR") == "0" or is_disabled():
+        return None
+    try:
+        from . import accelerator
+    except Exception as error:  # an internal of Numba may have changed in any way
+        _say_slower(error)
+        return None
+    name = hashlib.sha256("\n".join(_versions()).encode()).hexdigest()[:40]
+    if remembers(f"accelerator-{name}"):
+        return accelerator
+    try:
+        accelerator.check()
+    except Exception as error:
+        _say_slower(error)
+        return None
+    remember(f"accelerator-{name}")
+    return accelerator
+
+
+def _say_slower(error: Exception) -> None:
+    import numba
+
+    print(
+        f"sharpe-bandits: kernels compile more slowly with Numba {numba.__version__}, whose internals have changed "
+        f"({type(error).__name__}: {error})",
+        file=sys.stderr,
+    )
 
 
 def specialise(kernel: Callable[..., Any], bindings: Bindings) -> Any:
@@ -68,7 +112,7 @@ def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what:
 
     from ..kernels.statistics import ArmRecord, record_kinds
 
-    if getattr(numba.core.config, "DISABLE_JIT", 0):
+    if is_disabled():
         return
     fields = [numba.uint64 if kind is int else numba.float64 for kind in record_kinds().values()]
     signature = (numba.types.NamedTuple(fields, ArmRecord), numba.int64, *(numba.typeof(a) for a in arguments))
@@ -79,7 +123,7 @@ def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what:
         dispatcher = _shared(formula, [])
         dispatcher.compile(signature)
         result = dispatcher.overloads[signature].signature.return_type
-    except (numba.core.errors.NumbaError, numba.core.errors.UnsupportedBytecodeError) as error:
+    except (numba.errors.NumbaError, numba.errors.UnsupportedBytecodeError) as error:
         raise CompilationError(_explain(formula, error, what)) from error
     if not isinstance(result, (numba.types.Float, numba.types.Integer, numba.types.Boolean)):
         line = formula.__code__.co_firstlineno
@@ -124,22 +168,22 @@ class _Translation:
         self.done: dict[Callable[..., Any], Any] = {}
 
     def entry(self, kernel: Callable[..., Any]) -> Any:
-        from .callees import kernel as compiled
+        import numba
 
-        dispatcher = compiled(self._rebound(kernel), _nrt=makes_arrays(kernel))
-        if not isinstance(dispatcher, Function):  # it is a plain function if the JIT is disabled
-            own = all(map(is_own, call_tree(kernel, self.bindings)))
-            dispatcher._cache = KernelCache(kernel.__name__, self.label, own)
+        if is_disabled():
+            return self._rebound(kernel)
+        fast = accelerator()
+        compiled: Any = fast.kernel if fast else numba.njit
+        dispatcher = compiled(self._rebound(kernel), **_OPTIONS)
+        own = fast is not None and all(map(is_own, call_tree(kernel, self.bindings)))
+        dispatcher._cache = KernelCache(kernel.__name__, self.label, own)
         return dispatcher
 
     def callee(self, function: Callable[..., Any]) -> Any:
-        import numba
-
         function = self.bindings.get(function, function)
-        if function in _MEMORY and not getattr(numba.core.config, "DISABLE_JIT", 0):
-            from .intrinsics import INTRINSICS
-
-            return INTRINSICS[function]
+        fast = accelerator()
+        if fast and function in fast.INTRINSICS:
+            return fast.INTRINSICS[function]
         if function in self.callers:
             raise CompilationError(f"{function.__name__} calls itself, which cannot be compiled here; write a loop")
         if function not in self.done:
@@ -148,26 +192,31 @@ class _Translation:
         return self.done[function]
 
     def compiled(self, function: Callable[..., Any]) -> Any:
-        from .callees import callee
+        import numba
 
         # A loop over runs or pulls is vectorised only if all its callees are inlined. In a user's function, reading
         # past the end of an array is an error instead of undefined behaviour.
         short, own = len(function.__code__.co_code) < _SHORT and not hasattr(function, "called"), is_own(function)
         self.callers.append(function)
         try:
-            counts = not own or makes_arrays(function)
-            return callee(self._rebound(function), forceinline=short, boundscheck=not own, _nrt=counts)
+            rebound = self._rebound(function)
         finally:
             self.callers.pop()
+        if is_disabled():
+            return rebound
+        if function in _CONSTANTS:  # Numba then leaves out the branches that they rule out
+            return numba.njit(**_OPTIONS, inline="always")(rebound)
+        fast = accelerator()
+        compiled: Any = fast.callee if fast else numba.njit
+        return compiled(rebound, forceinline=short, boundscheck=not own, **_OPTIONS)
 
     def _rebound(self, function: Callable[..., Any]) -> Function:
-        import numba
-
         copy = rebuilt(function, self._converted, f"{function.__name__}_{self.label}")
-        if is_own(function) and not getattr(numba.core.config, "DISABLE_JIT", 0):
-            from .intrinsics import BUILTINS
-
-            copy.__globals__.update(BUILTINS)
+        if is_own(function) and not is_disabled() and function not in _BUILTINS.values():
+            # Numba's own versions take any number of arguments, are compiled anew for each combination of types, and
+            # treat NaN otherwise than Python does.
+            used = _BUILTINS.keys() & set(copy.__code__.co_names)
+            copy.__globals__.update({name: self.callee(_BUILTINS[name]) for name in used})
         return copy
 
     def _converted(self, thing: Any) -> Any:
@@ -181,16 +230,21 @@ class _Translation:
         if isinstance(thing, tuple):
             items = [self._converted(getattr(item, "py_func", item)) for item in thing]
             return type(thing)(*items) if hasattr(thing, "_fields") else tuple(items)
-        if (scalar := vectorised(thing)) is not None:
-            import numba
-
-            return numba.vectorize(self._rebound(scalar))
         return thing
 
 
-def makes_arrays(function: Callable[..., Any]) -> bool:
-    """Whether a function of this package is compiled with reference counting."""
-    return hasattr(function, "makes_arrays")
+def smaller(first, second):  # type: ignore[no-untyped-def]
+    """Python's ``min`` of two numbers."""
+    return second if second < first else first
+
+
+def larger(first, second):  # type: ignore[no-untyped-def]
+    """Python's ``max`` of two numbers."""
+    return second if second > first else first
+
+
+#: Replacements of builtin functions in functions of this package.
+_BUILTINS = {"min": smaller, "max": larger}
 
 
 def _shared(function: Callable[..., Any], callers: list[Callable[..., Any]]) -> Any:
@@ -204,20 +258,39 @@ def _shared(function: Callable[..., Any], callers: list[Callable[..., Any]]) -> 
 
 def _digest(kernel: Callable[..., Any], bindings: Bindings) -> str:
     """A digest of everything that the machine code depends on: byte code, values, and versions of the compiler."""
+    parts = [*_versions(), str(accelerator() is None), kernel.__name__, code_key(kernel, bindings)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+
+
+@cache
+def _versions() -> tuple[str, ...]:
     import llvmlite
     import numba
 
-    versions = (_SALT, sys.version, numba.__version__, llvmlite.__version__, np.__version__)
-    parts = [*versions, kernel.__name__, *description(kernel, bindings, byte_code)]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+    return _SALT, sys.version, numba.__version__, llvmlite.__version__, np.__version__
+
+
+#: Packages whose errors are not a formula's.
+_COMPILERS = {"numba", "llvmlite"}
+
+
+def is_raised_by_formula(error: BaseException) -> bool:
+    """Whether an error of a kernel comes from a user's formula: not from the compiler, and not from this package.
+
+    To be called where the kernel was called: compiled code leaves no further frame, or one of the formula's own file.
+    """
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    packages = [frame.f_globals.get("__name__", "").partition(".")[0] for frame in frames]
+    own = len(packages) > 1 and packages[-1] == __name__.partition(".")[0]
+    return not own and _COMPILERS.isdisjoint(packages)
 
 
 def target() -> tuple[str, str]:
     """The processor that kernels are compiled for, and those of its extensions that affect how loops are compiled."""
     import numba
-    from numba.core.registry import cpu_target
+    from llvmlite import binding
 
-    triple, name, features = cpu_target.target_context.codegen().magic_tuple()
-    enabled = [name for name in _EXTENSIONS if f"+{name}" in features.split(",")]
-    svml = ["svml"] if getattr(numba.core.config, "USING_SVML", False) else []
-    return f"{triple} {name or 'generic'}", " ".join([*enabled, *svml])
+    features = binding.get_host_cpu_features()
+    enabled = [name for name in _EXTENSIONS if features.get(name)]
+    svml = ["svml"] if getattr(numba.config, "USING_SVML", False) else []
+    return f"{binding.get_process_triple()} {binding.get_host_cpu_name()}", " ".join([*enabled, *svml])

@@ -27,7 +27,7 @@ from .interruption import check_stop
 FORMAT = 4
 #: Standard errors come from at most this many batches of runs (one run each, up to here).
 BATCHES = 256
-Kernel = Literal["auto", "lazy", "side by side", "one by one"]
+Kernel = Literal["auto", "lazy", "side by side", "reference"]
 Feedback = Literal["bandit", "full"]
 
 
@@ -50,7 +50,7 @@ class Spec:
     source : Source, optional
         generator of the random bits of rewards, "splitmix" or "philox"
     kernel : Kernel, optional
-        "auto", or "lazy", "side by side" or "one by one" to force one
+        "auto", or "lazy", "side by side" or "reference" to force one
     feedback : Feedback, optional
         "bandit": the reward of the arm played is seen; "full": the rewards of all arms are
     delay : int | Arm, optional
@@ -72,7 +72,7 @@ class Spec:
     batch_rounds: int = 1
 
     @property
-    def is_late(self) -> bool:
+    def has_delayed_rewards(self) -> bool:
         """Whether rewards may arrive later than before the next round."""
         return self.delay != 0 or self.batch_rounds != 1
 

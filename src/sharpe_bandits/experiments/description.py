@@ -24,8 +24,9 @@ from ..simulation import LARGEST_HORIZON
 from ..validation import is_number, whole
 from . import catalogue
 from .expressions import evaluate
-from .toml_lines import Place
 
+#: Keys and list indices from the top to an entry: ``("policies", 1, "kind")``.
+Place = tuple[str | int, ...]
 #: Top-level keys of a description.
 KEYS = (
     "title", "metric", "horizon", "arms", "clock", "switches", "objective", "policies", "sweep", "cases", "let",
@@ -38,8 +39,8 @@ _BY_KIND = ("arms", "clock", "switches", "objective", "policies")
 _WORDS = ("name", "form", "confidence", "sign", "undefined", "undefined_width", "first_term")
 #: Keys that all cases of an experiment share.
 _SHARED = ("title", "metric", "checkpoints", "sweep", "cases", "runs", "seed")
-#: Maximum numbers of cases of an experiment, arms of a case, arms of all cases, and policies of all cases.
-MOST_CASES, MOST_ARMS, MOST_ARMS_IN_ALL, MOST_POLICIES_IN_ALL = 1000, 10_000, 50_000, 5000
+#: Maximum numbers of cases of an experiment, and of arms of a case: more are mistakes in a sweep or in repeat.
+MOST_CASES, MOST_ARMS = 1000, 10_000
 #: Maximum number of checkpoints of a curve.
 MOST_CHECKPOINTS = 10_000
 _PARTS = {"arms": catalogue.arms, "policies": catalogue.policies, "objective": catalogue.objectives}
@@ -94,7 +95,7 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
     """
     for key in description:
         if key not in KEYS:
-            raise misnamed("key", key, KEYS, key)
+            raise unknown_key("key", key, KEYS, key)
     if description.get("metric", "regret") not in _METRICS:
         raise DescriptionError(f"metric must be one of {_METRICS}, got {shown(description['metric'])}", "metric")
     table = description.get("cases", [{}])
@@ -121,14 +122,13 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
             raise DescriptionError(f"the description has no {key}; add it", key)
     with at("checkpoints"):
         whole("checkpoints", description.get("checkpoints", 1), 1, MOST_CHECKPOINTS)
-    found: dict[str, Case] = {}
-    arms = policies = 0
+    by_label: dict[str, Case] = {}
     for number, case in enumerate(table):
         for values in itertools.product(*sweep.values()):
             swept = dict(zip(sweep, values, strict=True))
-            told = {key: _told(value, sweep[key]) for key, value in swept.items() if key in _BY_KIND}
+            labels = {key: _label(value, sweep[key]) for key, value in swept.items() if key in _BY_KIND}
             try:
-                made = _case(dict(description), {**case, **swept}, told)
+                built = _case(dict(description), {**case, **swept}, labels)
             except DescriptionError as error:
                 part = error.place[0]
                 if part in swept:
@@ -136,27 +136,17 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
                 elif part in case:
                     error.place = ("cases", number, *error.place)
                 raise
-            if made.label in found:
+            if built.label in by_label:
                 raise DescriptionError(
-                    f"two cases cannot be distinguished (both are {made.label!r}); give each its own variable, as in "
+                    f"two cases cannot be distinguished (both are {built.label!r}); give each its own variable, as in "
                     'cases = [{ set = "A", ... }, { set = "B", ... }]',
                     *(("cases", number) if number else ("sweep",)),
                 )
-            found[made.label] = made
-            arms, policies = arms + made.environment.K, policies + len(made.policies)
-            for count, most, what in (
-                (arms, MOST_ARMS_IN_ALL, "arms"), (policies, MOST_POLICIES_IN_ALL, "policies"),
-            ):  # fmt: skip
-                if count > most:
-                    raise DescriptionError(
-                        f"all cases together have more than {most:,} {what}; shorten the lists of sweep or cases, or "
-                        "make several files",
-                        "sweep" if sweep else "cases",
-                    )
-    return list(found.values())
+            by_label[built.label] = built
+    return list(by_label.values())
 
 
-def _told(value: Any, values: list[Any]) -> str:
+def _label(value: Any, values: list[Any]) -> str:
     """A short label of a swept part: its kinds, or its number in the list if kinds are not unique."""
     labels = [_kinds(v) for v in values]
     label = labels[values.index(value)]
@@ -170,7 +160,7 @@ def _kinds(part: Any) -> str:
     )
 
 
-def _case(description: dict[str, Any], variation: dict[str, Any], told: dict[str, str]) -> Case:
+def _case(description: dict[str, Any], variation: dict[str, Any], labels: dict[str, str]) -> Case:
     variables: dict[str, Any] = {}
     for key, value in variation.items():
         if key in KEYS:
@@ -191,7 +181,7 @@ def _case(description: dict[str, Any], variation: dict[str, Any], told: dict[str
         raise DescriptionError(
             f"L is the name of the regulariser, a number above 0, but it is {shown(names['L'])}", *where
         )
-    environment = _playground(description, names, horizon)
+    environment = _build_environment(description, names, horizon)
     names["K"] = environment.K
     policies: dict[str, Policy] = {}
     for place, entry in _listed(description["policies"], "policies") if "policies" in description else []:
@@ -213,7 +203,7 @@ def _case(description: dict[str, Any], variation: dict[str, Any], told: dict[str
             )
     if "horizon" in variation:
         variables["n"] = horizon
-    variables = {**told, **variables}
+    variables = {**labels, **variables}
     return Case(variables, names, environment, tuple(policies.values()), objective, horizon)
 
 
@@ -226,23 +216,25 @@ def _listed(entries: Any, part: str) -> list[tuple[Place, dict[str, Any]]]:
     return [((part, number), entry) for number, entry in enumerate(entries)]
 
 
-def _playground(description: dict[str, Any], names: dict[str, Any], horizon: int) -> Environment:
+def _build_environment(description: dict[str, Any], names: dict[str, Any], horizon: int) -> Environment:
     """The arms or, with switches, the initial arms and those that follow."""
     clock = description.get("clock")
     environment = _environment(description["arms"], names, clock)
     if "switches" not in description:
         return environment
-    given = description["switches"]
-    if not isinstance(given, list) or not given or not all(isinstance(entry, dict) for entry in given):
-        raise DescriptionError(f"switches must be a list of tables with after and arms, got {shown(given)}", "switches")
-    entries = _listed(given, "switches")
+    switches = description["switches"]
+    if not isinstance(switches, list) or not switches or not all(isinstance(entry, dict) for entry in switches):
+        raise DescriptionError(
+            f"switches must be a list of tables with after and arms, got {shown(switches)}", "switches"
+        )
+    entries = _listed(switches, "switches")
     if not isinstance(environment, Bandit):
         raise DescriptionError("random arms cannot switch; leave random or switches out", "switches")
     parts, after = [environment], []
     for place, entry in entries:
         for key in entry:
             if key not in ("after", "arms"):
-                raise misnamed("key of a switch", key, ("after", "arms"), *place, key)
+                raise unknown_key("key of a switch", key, ("after", "arms"), *place, key)
         _complete("a switch", ("after", "arms"), entry, place)
         after.append(_whole("after", entry["after"], names, (1, LARGEST_HORIZON), *place, "after"))
         try:
@@ -269,10 +261,11 @@ def _environment(entries: Any, names: dict[str, Any], clock: Any) -> Environment
         columns = {key: value for key, value in rest.items() if isinstance(value, list) and key != "values"}
         lengths = {len(column) for column in columns.values()} or {1}
         if len(lengths) > 1:
-            told = ", ".join(f"{key} {len(column)}" for key, column in columns.items())
-            raise DescriptionError(f"the lists of these arms differ in length ({told}); give one value per arm", *place)
-        given = rest.pop("repeat", *lengths)
-        repeat = _whole("repeat", given, names, (1, MOST_ARMS), *place, "repeat")
+            counts = ", ".join(f"{key} {len(column)}" for key, column in columns.items())
+            raise DescriptionError(
+                f"the lists of these arms differ in length ({counts}); give one value per arm", *place
+            )
+        repeat = _whole("repeat", rest.pop("repeat", *lengths), names, (1, MOST_ARMS), *place, "repeat")
         if columns and repeat > max(lengths):
             raise DescriptionError(f"repeat asks for {repeat} arms, but a list has only {max(lengths)} values", *place)
         if len(arms) + repeat > MOST_ARMS:
@@ -293,7 +286,7 @@ def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -
         raise DescriptionError("random arms are given by one entry of kind Uniform with low and high", *place)
     for key in entry:
         if key not in ("kind", "random", "repeat", "low", "high"):
-            raise misnamed("parameter of random Uniform arms", key, ("low", "high", "repeat"), *place, key)
+            raise unknown_key("parameter of random Uniform arms", key, ("low", "high", "repeat"), *place, key)
     _complete("Uniform", ("low", "high"), entry, place)
     count = _whole("repeat", entry.get("repeat", 1), names, (2, MOST_ARMS), *place, "repeat")
 
@@ -327,7 +320,7 @@ def _build(part: str, entry: Any, place: Place, names: Mapping[str, Any]) -> Any
         raise DescriptionError(f"this {singular} has no kind; there are {', '.join(known)}", *place)
     kind = values.pop("kind")
     if not isinstance(kind, str) or kind not in known:
-        raise misnamed(singular, kind, known, *place, "kind")
+        raise unknown_key(singular, kind, known, *place, "kind")
     make: Any = known[kind].make
     allowed = {p.name: p.default is p.empty for p in known[kind].parameters}
     if kind == "Uniform" and "mean" in values:
@@ -335,7 +328,7 @@ def _build(part: str, entry: Any, place: Place, names: Mapping[str, Any]) -> Any
     arguments = {}
     for key, value in values.items():
         if key not in allowed:
-            raise misnamed(f"parameter of {kind}", key, allowed, *place, key)
+            raise unknown_key(f"parameter of {kind}", key, allowed, *place, key)
         if key == "objective":
             arguments[key] = _build("objective", value, (*place, key), names)
         elif isinstance(value, str) and key not in _WORDS:
@@ -367,7 +360,7 @@ def _whole(name: str, value: Any, names: Mapping[str, Any], bounds: tuple[int, i
         return whole(name, evaluate(value, names), *bounds)
 
 
-def misnamed(what: str, name: Any, known: Iterable[str], *place: str | int) -> DescriptionError:
+def unknown_key(what: str, name: Any, known: Iterable[str], *place: str | int) -> DescriptionError:
     """The error for an unknown name, with the nearest known one."""
     return DescriptionError(str(unknown(what, name, known)), *place)
 

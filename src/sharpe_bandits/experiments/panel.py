@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ..charts.description import Figure
+from ..charts.tidy_rows import curves, points, rates
 from ..engine.spec import Spec
 from ..results import Compared, Metric
-from ..simulation import checkpoint_times
+from ..simulation import check_memory, checkpoint_times
 from ..study import Study
 from .description import Case
 
@@ -15,6 +17,10 @@ from .description import Case
 CHECKPOINTS = 60
 #: The metric that the released code plots as regret: the gap of the first two arms times sub-optimal plays.
 AsPlotted = Literal["regret as plotted"]
+#: The metric of rows with the rate that an inequality promises.
+PROMISED = "promised rate"
+#: Violation rate that each inequality of a coverage panel promises.
+PROMISED_RATE = 0.1
 
 
 @dataclass(frozen=True)
@@ -91,13 +97,15 @@ class Panel:
         return "-".join(part for part in (self.id, self.profile, self.reading) if part)
 
     def spec(self, runs: int, seed: int) -> PanelSpec:
-        """What has to be simulated."""
+        """What has to be simulated; raises if its results do not fit into memory."""
         runs = min(runs, self.max_runs or runs)
         specs = []
         often = [runs] * len(self.cases) + [long_runs(runs)] * len(self.long_cases)
         for case, count in zip((*self.cases, *self.long_cases), often, strict=True):
             times = checkpoint_times(self.checkpoints, case.horizon, case.environment.switches)
             specs.append([Spec(p, case.environment, case.horizon, count, seed, times) for p in case.policies])
+            if case.policies:
+                check_memory(specs[-1][0], sum(len(c.policies) for c in self.cases))
         return PanelSpec(self, runs, seed, specs)
 
 
@@ -128,12 +136,16 @@ class PanelResult:
     long_studies: list[Study] = field(default_factory=list)
     readings: list[PanelResult] = field(default_factory=list)
 
-    @property
-    def axis(self) -> str:
-        """The time axis: "log", or "linear" if arms change."""
-        return "linear" if any(study.switches for study in self.studies) else "log"
-
     def rows(self) -> list[dict[str, Any]]:
         """The tidy table of the panel."""
         panel = self.panel
         return [row for s in self.studies for row in s.rows(panel=panel.id, profile=panel.profile)]
+
+    def figure(self, rows: list[dict[str, Any]]) -> Figure:
+        """The figure of the panel, from its rows and those of its bounds."""
+        panel = self.panel
+        title = f"{panel.id}, {panel.profile} profile: {panel.title}" if panel.profile else panel.title
+        if panel.metric == "coverage":
+            return rates(title, rows, PROMISED)
+        labels = [study.case_label for study in self.studies]
+        return curves(title, rows, labels) if panel.metric == "regret" else points(title, rows, labels, panel.metric)

@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TextIO, cast
 
-from ..engine.ahead import compiled_ahead
 from ..engine.spec import Spec, prepare
-from ..executors import Advance, Engine, Task
+from ..executors import Advance, Backend, Task
 from ..results import Metric, PolicyResult
 from ..simulation import ChunkCount, Watch, run_specs, settings_of
 from ..study import Study
@@ -23,7 +22,7 @@ SILENCE = 60.0
 
 
 def run_panels(
-    panels: Sequence[PanelSpec], engine: Engine, store: ChunkStore | None, progress: Progress | None = None
+    panels: Sequence[PanelSpec], backend: Backend, store: ChunkStore | None, progress: Progress | None = None
 ) -> list[PanelResult]:
     """Simulate panels. Equivalent specs are simulated once."""
     specs: dict[str, Spec] = {}
@@ -40,8 +39,8 @@ def run_panels(
     shown = (progress or Progress()).watch(played)
 
     @contextmanager
-    def timed(tasks: list[Task], engine: Engine) -> Iterator[Advance]:
-        with shown(tasks, engine) as show:
+    def timed(tasks: list[Task], backend: Backend) -> Iterator[Advance]:
+        with shown(tasks, backend) as show:
 
             def advance(task: Task | None, spent: float) -> None:
                 if task is not None:
@@ -51,9 +50,7 @@ def run_panels(
 
             yield advance
 
-    listed = list(specs.values())
-    with compiled_ahead(listed, engine.workers):
-        results = dict(zip(specs, run_specs(listed, engine, None, store, timed), strict=True))
+    results = dict(zip(specs, run_specs(list(specs.values()), backend, None, store, timed), strict=True))
     finished = []
     for panel in panels:
         all_cases = (*panel.panel.cases, *panel.panel.long_cases)
@@ -95,12 +92,12 @@ class Progress:
         """A context that shows the progress of tasks; ``panels``: the specs of each panel, by identity."""
 
         @contextmanager
-        def watched(tasks: list[Task], engine: Engine) -> Iterator[Advance | None]:
+        def watched(tasks: list[Task], backend: Backend) -> Iterator[Advance | None]:
             if self.stream is None:
                 yield None
                 return
             show = self._bar if self.stream.isatty() else self._lines
-            with show(tasks, _Pace(tasks, engine), panels) as advance:
+            with show(tasks, _Pace(tasks, backend), panels) as advance:
                 yield advance
 
         return watched
@@ -152,9 +149,9 @@ class Progress:
 class _Pace:
     """How much is done, by cost, and an estimate of the time left."""
 
-    def __init__(self, tasks: list[Task], engine: Engine) -> None:
+    def __init__(self, tasks: list[Task], backend: Backend) -> None:
         self.total, self.done = sum(map(cost, tasks)), 0.0
-        self.count = ChunkCount(engine, len(tasks))
+        self.count = ChunkCount(backend, len(tasks))
         self._started = time.monotonic()
 
     def advance(self, task: Task | None) -> None:

@@ -19,13 +19,11 @@ import numpy as np
 from ..engine.spec import FORMAT, Chunk, Spec
 from ..errors import UnreadableDataError
 from ..executors import Task, compute
-from ..files import from_json, to_json, write_atomically
+from ..files import from_json, read_checked, to_json, write_atomically, write_checked
 from ..machines import machine
 
-_MAGIC = b"sharpe-bandits chunk 3\n"
+_KIND = b"sharpe-bandits chunk 3\n"
 _MACHINES = "machines.json"
-#: Maximum number of bytes of a chunk.
-_MAX_BYTES = 2**33
 
 
 class ChunkStore:
@@ -94,28 +92,18 @@ def _write(path: Path, identity: bytes, chunk: Chunk) -> None:
     layout = json.dumps([(name, array.dtype.str, array.shape) for name, array in arrays.items()])
     plain = b"".join([layout.encode(), b"\n", *(array.data for array in arrays.values())])
     packed = pa.compress(plain, codec="zstd", asbytes=True)
-    body = identity + len(plain).to_bytes(8, "little") + packed
-    write_atomically(path, _MAGIC + hashlib.sha256(body).digest() + body)
+    write_checked(path, _KIND, identity + len(plain).to_bytes(8, "little") + packed)
 
 
 def _read(path: Path, identity: bytes) -> Chunk | None:
     """The chunk in a file; None unless it is intact and the right one."""
     import pyarrow as pa
 
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return None
-    start = len(_MAGIC) + 32
-    body = content[start:]
-    if content[: len(_MAGIC)] != _MAGIC or hashlib.sha256(body).digest() != content[len(_MAGIC) : start]:
-        return None
-    if not body.startswith(identity):
+    body = read_checked(path, _KIND)
+    if body is None or not body.startswith(identity):
         return None
     packed = body[len(identity) :]
     size = int.from_bytes(packed[:8], "little")
-    if size > _MAX_BYTES:
-        return None
     plain = pa.decompress(packed[8:], decompressed_size=size, codec="zstd", asbytes=True)
     start = plain.index(b"\n") + 1
     values: dict[str, Any] = {}

@@ -2,7 +2,8 @@
 
 from .memory import zeros
 from .rewards import fill
-from .statistics import anchor_of, summary
+from .state import anchor_of
+from .statistics import summary
 from .streams import REWARDS, fold, stream_key
 
 DRAWN = 256  # rewards drawn at a time

@@ -15,7 +15,8 @@ from .formulas import by_round, decide_on, keeps_powers, share, value
 from .game import LANES, keep_pulls
 from .memory import words, zeros
 from .rewards import UNIFORM, fill, recorded, uniform_reward
-from .statistics import Sums, anchor_of, higher_moments, pooled, summary
+from .state import Sums, anchor_of
+from .statistics import higher_moments, pooled, summary
 from .streams import REWARDS, fold, reward_bits, stream_key
 
 DRAWN = 64  # rewards drawn at a time where lanes are not drawn in parallel
@@ -60,18 +61,18 @@ def influence_variance(count, sum1, sum2, sum3, sum4, anchor, goal):
     return max(0.0, first + by_variance * by_variance * (fourth - biased * biased))
 
 
-def share_equally(sums, alive, size, pulls, looked, goal, quota):
+def share_equally(sums, alive, size, pulls, previous_kept_all, goal, quota):
     """Every arm gets the same number of pulls (see :func:`~sharpe_bandits.kernels.formulas.share`)."""
     quota[:size] = pulls
 
 
-def share_by_influence_variance(sums, alive, size, pulls, looked, goal, quota):
+def share_by_influence_variance(sums, alive, size, pulls, previous_kept_all, goal, quota):
     """After a phase that kept all arms, share pulls so that the arms' total pulls are as nearly as possible in
     proportion to their influence variances: estimates then have equal standard errors. Arms that already have more
     than their share get none.
     """
     quota[:size] = pulls
-    if not looked:
+    if not previous_kept_all:
         return
     total, count = pulls * size, sums.pulls
     weights = zeros(size)
@@ -113,7 +114,7 @@ def place(quota, size, p, due):
     return rounds
 
 
-def missing(quota, size, within, out):
+def remaining_pulls(quota, size, within, out):
     """Pulls of each undecided arm that remain after the first ``within`` rounds of a phase, which must not be all."""
     low, high, least = 0, quota[0], quota[0]
     for p in range(1, size):
@@ -263,7 +264,7 @@ def play_phases(game, phases, rewards, goal, out):
             cells[k] = run // batch - first_batch
         size = count_arms
         start = 0  # pulls so far of every undecided arm, if all have the same
-        looked = False  # whether the last phase left all arms undecided
+        previous_kept_all = False  # whether the last phase left all arms undecided
         alike = True  # whether all undecided arms have the same pulls
         t = 0
         check = 0
@@ -273,7 +274,7 @@ def play_phases(game, phases, rewards, goal, out):
                 for i in range(count_arms):
                     count[i] = done[k, i]
                 sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
-                share(sums, alive[k], size, quota, looked, goal, quotas[k])
+                share(sums, alive[k], size, quota, previous_kept_all, goal, quotas[k])
                 for p in range(size):
                     alike &= quotas[k, p] == quota
             for p in range(size):
@@ -339,7 +340,7 @@ def play_phases(game, phases, rewards, goal, out):
                 runs_alike = 1  # runs of one batch with the same pulls: all of them, until an arm is decided
                 for k in range(lanes):
                     if k == 0 or not alike:
-                        missing(quotas[k], size, checkpoints[check] - t, short)
+                        remaining_pulls(quotas[k], size, checkpoints[check] - t, short)
                     if k == 0 or not alike or size < count_arms:
                         for i in range(count_arms):
                             so_far[i] = done[k, i]
@@ -361,7 +362,7 @@ def play_phases(game, phases, rewards, goal, out):
                 wanted[k] = end_phase(
                     sums, alive[k], size, phases.keep[phase], wanted[k], taken[k], goal, ranked, places
                 )
-            looked = phases.keep[phase] == size
+            previous_kept_all = phases.keep[phase] == size
             size = phases.keep[phase]
         for k in range(lanes):
             for c in range(check, checkpoints.size):  # left-over rounds that do not divide evenly are not played

@@ -19,10 +19,11 @@ import math
 
 import numpy as np
 
-from .formulas import estimate, kept_cells, noise, take, turns
+from .formulas import estimate, kept_cells, noise, turns
 from .memory import zeros
 from .rewards import fill
-from .statistics import Sums, anchor_of, pooled, record_of, summary
+from .state import new_state, observe, reset
+from .statistics import pooled, record_of, summary
 from .streams import REWARDS, fold, stream_key
 
 #: m: the mixture bound is tightest near this many pulls, and loses little for long after.
@@ -123,10 +124,9 @@ def identify(game, rewards, log_odds, arguments, out):
     first, runs, horizon, pilot = game
     arms, row_step, seed = rewards
     count = out.final.shape[1]
-    pulls, anchor = zeros(count), zeros(count)
-    sum1, sum2, sum3, sum4 = zeros(count), zeros(count), zeros(count), zeros(count)
-    sums = Sums(pulls, sum1, sum2, sum3, sum4, anchor)
-    kept = zeros((count, kept_cells(), 1))
+    state = new_state(count, kept_cells(), 0)
+    sums, kept = state.sums, state.kept
+    pulls = sums.pulls
     estimates, errors, prices = zeros(count), zeros(count), zeros(count)
     mean, variance = zeros(count), zeros(count)
     streams = zeros(count, np.uint64)
@@ -138,8 +138,7 @@ def identify(game, rewards, log_odds, arguments, out):
         run_key = stream_key(seed, REWARDS, first + r)
         for i in range(count):
             streams[i] = fold(run_key, i)
-            pulls[i], sum1[i], sum2[i], sum3[i], sum4[i] = 0.0, 0.0, 0.0, 0.0, 0.0
-        kept[:] = 0.0
+        reset(state)
         t = 0
         end_of_pilot = pilot * count
         best = 0
@@ -167,15 +166,7 @@ def identify(game, rewards, log_odds, arguments, out):
                 if x != x:
                     out.status[0], out.status[1], out.status[2], out.status[3] = RAN_OUT, first + r, a, s + 1
                     return
-                if s == 0:
-                    anchor[a] = anchor_of(x)
-                d = x - anchor[a]
-                pulls[a] += 1.0
-                sum1[a] += d
-                sum2[a] += d * d
-                sum3[a] += d * d * d
-                sum4[a] += d * d * d * d
-                take(kept, a, 0, 0, pulls[a], x, d)
+                observe(state, a, x, t, 0)
                 if t >= end_of_pilot:
                     estimates[a], errors[a], prices[a] = look(sums, kept, a, arguments)
                 if traced:
@@ -185,5 +176,6 @@ def identify(game, rewards, log_odds, arguments, out):
         out.recommended[r, 0] = best
         for i in range(count):
             out.final[r, i] = np.int64(pulls[i])
-            mean[i], variance[i], _ = summary(anchor[i], sum1[i], sum2[i], 1.0 / pulls[i], 1.0 / (pulls[i] - 1.0))
+            inverses = 1.0 / pulls[i], 1.0 / (pulls[i] - 1.0)
+            mean[i], variance[i], _ = summary(sums.anchor[i], sums.sum1[i], sums.sum2[i], *inverses)
         out.reward_mean[r], out.reward_variance[r] = pooled(pulls, mean, variance, count)

@@ -17,9 +17,9 @@ def index_branch_free(arm, t, *parameters):
     raise AssertionError("a kernel ran without its policy's index bound")
 
 
-def tries_again():
-    """Whether :func:`index` may have a value where :func:`index_branch_free` is NaN; bound to :func:`yes` or
-    :func:`no`.
+def has_exact_fallback():
+    """Whether :func:`index` may have a value where :func:`index_branch_free` is NaN; bound to :func:`always` or
+    :func:`never`.
     """
     raise AssertionError("a kernel ran without its policy's index bound")
 
@@ -34,31 +34,19 @@ def score(arm, t, *parameters):
     raise AssertionError("a kernel ran without its policy's score bound")
 
 
-def index_parts(arm, *parameters):
-    """Parts of the index that depend only on the arm's pulls and moments, recomputed when these change:
-    ``arm.estimate``, ``arm.width`` and ``arm.offset``.
-    """
-    raise AssertionError("a kernel ran without its policy's parts bound")
-
-
-def keeps_parts():
-    """Whether there are such parts; bound to :func:`yes` or :func:`no`."""
-    raise AssertionError("a kernel ran without its policy bound")
-
-
-def take(kept, i, at, k, pulls, x, d):
+def update_statistics(kept, i, at, k, pulls, x, d):
     """Update the cells of statistics with a reward x = anchor + d; see :mod:`sharpe_bandits.kernels.statistics`."""
     raise AssertionError("a kernel ran without its policy's statistics bound")
 
 
-def extras(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+def statistics_of(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
     """The statistics of an arm beyond mean and variance; NaN where no formula reads them."""
     raise AssertionError("a kernel ran without its policy's statistics bound")
 
 
-def quick_extras(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
-    """:func:`extras` without loops, so that the compiler can vectorise over runs; meaningless where :func:`needs_loop`
-    is true.
+def statistics_without_loop(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """:func:`statistics_of` without loops, so that the compiler can vectorise over runs; meaningless where
+    :func:`needs_loop` is true.
     """
     raise AssertionError("a kernel ran without its policy's statistics bound")
 
@@ -74,74 +62,45 @@ def kept_cells():
 
 
 def keeps_powers():
-    """Whether sums of third and fourth powers are kept; bound to :func:`yes` or :func:`no`, so that unused code is
-    removed.
+    """Whether sums of third and fourth powers are kept; bound to :func:`always` or :func:`never`, so that unused code
+    is removed.
     """
     raise AssertionError("a kernel ran without its policy bound")
 
 
 def keeps_lead():
-    """Whether ``arm.lead`` is computed; bound to :func:`yes` or :func:`no`."""
+    """Whether ``arm.lead`` is computed; bound to :func:`always` or :func:`never`."""
     raise AssertionError("a kernel ran without its policy bound")
 
 
 def draws_normals():
-    """Whether ``arm.standard_normal`` is drawn; bound to :func:`yes` or :func:`no`."""
-    raise AssertionError("a kernel ran without its policy bound")
-
-
-def has_window():
-    """Whether rewards older than a window are forgotten; bound to :func:`yes` or :func:`no`."""
-    raise AssertionError("a kernel ran without its policy bound")
-
-
-def discounts():
-    """Whether rewards are discounted by age; bound to :func:`yes` or :func:`no`."""
-    raise AssertionError("a kernel ran without its policy bound")
-
-
-def sees_all():
-    """Whether the rewards of all arms are seen in every round; bound to :func:`yes` or :func:`no`."""
-    raise AssertionError("a kernel ran without its kind of feedback bound")
-
-
-def stands_still():
-    """Whether an index depends only on the arm's rewards and the confidence radius; bound to :func:`yes` or
-    :func:`no`.
-    """
-    raise AssertionError("a kernel ran without its policy bound")
-
-
-def plays_stretches():
-    """Whether long leads are played in stretches (see :mod:`sharpe_bandits.kernels.stretches`); bound to :func:`yes` or
-    :func:`no`.
-    """
+    """Whether ``arm.standard_normal`` is drawn; bound to :func:`always` or :func:`never`."""
     raise AssertionError("a kernel ran without its policy bound")
 
 
 def by_round():
-    """Whether rewards are indexed by round, not by an arm's own pulls; bound to :func:`yes` or :func:`no`."""
+    """Whether rewards are indexed by round, not by an arm's own pulls; bound to :func:`always` or :func:`never`."""
     raise AssertionError("a kernel ran without its environment bound")
 
 
 def long_game():
-    """Whether the game is longer than tables by rounds and pulls; bound to :func:`yes` or :func:`no`."""
+    """Whether the game is longer than tables by rounds and pulls; bound to :func:`always` or :func:`never`."""
     raise AssertionError("a kernel ran without its horizon bound")
 
 
-def yes():
+def always():
     """True."""
     return True
 
 
-def no():
+def never():
     """False."""
     return False
 
 
-def answer(question):
-    """:func:`yes` or :func:`no`, to bind a placeholder to."""
-    return yes if question else no
+def constant(flag):
+    """:func:`always` or :func:`never`, to bind a placeholder to."""
+    return always if flag else never
 
 
 def no_loop(pulls):
@@ -149,13 +108,8 @@ def no_loop(pulls):
     return False
 
 
-def take_nothing(kept, i, at, k, pulls, x, d):
-    """:func:`take` if no statistic keeps anything."""
-
-
-def no_parts(arm, *parameters):
-    """The parts of an index that has none."""
-    return 0.0, 0.0, 0.0
+def no_update(kept, i, at, k, pulls, x, d):
+    """:func:`update_statistics` if no statistic keeps anything."""
 
 
 def no_score(arm, t, *parameters):
@@ -178,10 +132,10 @@ def turns(pulls, estimates, errors, best, challenger, turn):
     raise AssertionError("a kernel ran without its policy's way of taking turns bound")
 
 
-def share(sums, alive, size, pulls, looked, goal, quota):
+def share(sums, alive, size, pulls, previous_kept_all, goal, quota):
     """Write the pulls of each of the ``size`` undecided arms in a phase to ``quota``, ``pulls`` on average.
 
-    ``looked``: whether the previous phase left all arms undecided.
+    ``previous_kept_all``: whether the previous phase left all arms undecided.
     """
     raise AssertionError("a kernel ran without its policy's way of sharing bound")
 

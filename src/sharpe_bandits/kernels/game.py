@@ -13,7 +13,7 @@ LOOKAHEAD = 64
 #: Status code: an index was NaN; the run, arm, round and the arm's pulls follow.
 NOT_A_NUMBER = 1
 #: Position in a status of the number of times that the lazy kernel compared arms.
-TURNS = 5
+N_COMPARISONS = 5
 
 
 class Game(NamedTuple):

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import index, keeps_powers, long_game, plays_stretches
-from .game import LOOKAHEAD, NOT_A_NUMBER, TURNS, keep_pulls, pilot_counts
+from .formulas import index, keeps_powers, long_game
+from .game import LOOKAHEAD, N_COMPARISONS, NOT_A_NUMBER, keep_pulls, pilot_counts
 from .memory import scratch, zeros
-from .rewards import fill, fill_segments
+from .rewards import fill
+from .state import anchor_of
 from .statistics import (
-    anchor_of,
     best_estimate,
     higher_moments,
     inverse_at,
@@ -26,14 +26,11 @@ from .statistics import (
     summary,
 )
 from .streams import REWARDS, fold, stream_key, uniform
-from .stretches import ADDED1, ADDED2, BEFORE1, BEFORE2, SEGMENT, SEGMENTS, SETTLED, STRETCH, certain_segments
-from .stretches import ROWS as STRETCH_ROWS
 
 WIDE = 8  # numbers in a vector
 #: Pulls of the leader evaluated together: after a short lead, otherwise, and once a lead is long.
 SHORT, MEDIUM, LONG = 4, 32, LOOKAHEAD
 LASTING = 64  # pulls after which a lead is long
-LONGEST_WAIT = 2**11  # maximum number of rounds from a stretch that was not certain to the next attempt
 DRAWN = 64  # rewards drawn together, per arm; twice as many for an arm whose lead is long
 SEEN = 32  # maximum number of arms evaluated one by one before all bounds are recomputed
 INFLATION = 1e-12  # relative increase of a bound, so that rounding cannot matter
@@ -44,7 +41,7 @@ PULLS, MEAN, VARIANCE, SECOND, ROOT, LAST, SUM1, SUM2, ANCHOR, SUM3, SUM4, THIRD
 INDEX = ROWS
 
 
-class Outlook(NamedTuple):
+class NextPulls(NamedTuple):
     """Inputs of an arm's next pulls: their rewards, and tables from the next round or the arm's next pull on.
 
     ``less`` is 1/(s-1) where ``inverse`` is 1/s.
@@ -57,7 +54,7 @@ class Outlook(NamedTuple):
     inverse_root: np.ndarray
 
 
-def still(state, i, radius_t):
+def record_of_unplayed(state, i, radius_t):
     """The current record of arm ``i`` in a round with confidence radius ``radius_t``."""
     third, fourth = (state[THIRD, i], state[FOURTH, i]) if keeps_powers() else (np.nan, np.nan)
     return plain_arm(
@@ -111,7 +108,7 @@ def upper_bound(v):
 def evaluate(t, radius_t, state, arguments, out):
     """Indices of all arms of one run after ``t`` rounds, if their records do not change until then."""
     for i in range(out.size):
-        out[i] = index(still(state, i, radius_t), t, *arguments)
+        out[i] = index(record_of_unplayed(state, i, radius_t), t, *arguments)
 
 
 def comes_before(v, pulls, i, best, best_pulls, a):
@@ -157,13 +154,13 @@ def add_up(width, rewards, state, a, ahead):
             ahead[SUM4, j] = sum4
 
 
-def lead(width, outlook, state, a, t, s, horizon, arguments, rival, ahead):
+def pulls_keeping_lead(width, next_pulls, state, a, t, s, horizon, arguments, rival, ahead):
     """How many of the next ``width`` pulls of the leader ``a`` leave its exact index above ``rival``, after ``t``
     rounds and ``s`` pulls of it.
 
     Writes sums and index after each pull to ``ahead``; entries beyond the horizon are meaningless.
     """
-    rewards, radii, inverse, less, inverse_root = outlook
+    rewards, radii, inverse, less, inverse_root = next_pulls
     add_up(width, rewards, state, a, ahead)
     base = state[ANCHOR, a]
     first = width
@@ -182,19 +179,6 @@ def lead(width, outlook, state, a, t, s, horizon, arguments, rival, ahead):
     for j in range(width):
         ahead[INDEX, j] = indices[j]
     return first
-
-
-def play_stretch(rewards, state, a, t, s, epsilon, arguments, rival, sums):
-    """Play the segments of a stretch of the leader ``a`` that are certain; returns how many (see
-    :func:`~sharpe_bandits.kernels.stretches.certain_segments`).
-    """
-    base, sum1, sum2 = state[ANCHOR, a], state[SUM1, a], state[SUM2, a]
-    certain = certain_segments(rewards, base, sum1, sum2, s, epsilon, t, arguments, rival, sums)
-    if certain > 0:
-        last = certain - 1
-        state[SUM1, a] = sums[BEFORE1, last] + sums[ADDED1, last]
-        state[SUM2, a] = sums[BEFORE2, last] + sums[ADDED2, last]
-    return certain
 
 
 def play_pilot(run, row, pilot, rewards, tables, state, streams, buffer, drawn, until, out, r):
@@ -259,10 +243,9 @@ def lazy(game, rewards, tables, arguments, goal, out):
     """Play runs one after the other, with the same results as side by side.
 
     An index lies between its value when last evaluated (``low``) and its value when the bounds expire (``high``). The
-    leader is played for as long as its exact index exceeds the upper bounds of all others; a long lead is played in
-    stretches where it certainly does (:mod:`~sharpe_bandits.kernels.stretches`). Then the arms that can lead are
-    evaluated: those evaluated since the bounds were made (``seen``), and then further ones by decreasing upper bound
-    until a bound is below the best index found.
+    leader is played for as long as its exact index exceeds the upper bounds of all others. Then the arms that can lead
+    are evaluated: those evaluated since the bounds were made (``seen``), and then further ones by decreasing upper
+    bound until a bound is below the best index so far.
     """
     first, runs, horizon, pilot = game
     arms, row_step, _ = rewards
@@ -283,7 +266,6 @@ def lazy(game, rewards, tables, arguments, goal, out):
     drawn, until = zeros(count_arms, np.int64), zeros(count_arms, np.int64)  # range of pulls whose rewards are in it
     order, seen = zeros(count_arms, np.uint32), zeros(count_arms, np.uint32)
     ahead = zeros((INDEX + 1, LONG))
-    stretch, sums = zeros(STRETCH), zeros((STRETCH_ROWS, SEGMENTS))
     traced = out.choices.shape[0] > 0
     first_batch = first // batch
     end_of_pilot = pilot * count_arms
@@ -301,14 +283,12 @@ def lazy(game, rewards, tables, arguments, goal, out):
         if long_game():
             first_round = -radii.size  # none yet
         stop = t  # where the upper bounds expire
-        gap = 4  # rounds from one set of upper bounds to the next
+        refresh_after = 4  # rounds from one set of upper bounds to the next
         looks = 0  # evaluations of arms that did not lead
         misled = False  # whether loose bounds have interrupted a lead
         size = 0  # of seen
         latest = -1  # the arm played last, whose lower bound is its index
         short = False  # whether the last lead was short
-        attempt = t  # when to try the next stretch
-        wait = LONG  # rounds from one that was not certain to the next attempt
         while t < horizon:
             if out.stop[0] != 0:
                 return
@@ -316,10 +296,13 @@ def lazy(game, rewards, tables, arguments, goal, out):
             in_turn = False
             a = np.int64(-1)  # a literal -1 has a type of its own, for which every callee would be compiled again
             top, fewest = -math.inf, math.inf
-            status[TURNS] += 1
+            status[N_COMPARISONS] += 1
             if fresh:
-                gap = max(gap // 2, 4) if misled or looks > count_arms // 4 + 4 else min(2 * gap, t // 8 + 8)
-                stop = min(t + gap, checkpoints[check])
+                if misled or looks > count_arms // 4 + 4:
+                    refresh_after = max(refresh_after // 2, 4)
+                else:
+                    refresh_after = min(2 * refresh_after, t // 8 + 8)
+                stop = min(t + refresh_after, checkpoints[check])
                 looks, misled, size = 0, False, 0
                 evaluate(stop, radius_at(tables, stop), state, arguments, high)
                 infinite = False
@@ -361,7 +344,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
                         seen[p] = i
                         size = p + 1
                     if low[i] < math.inf and i != latest:
-                        low[i] = index(still(state, i, radius_t), t, *arguments)
+                        low[i] = index(record_of_unplayed(state, i, radius_t), t, *arguments)
                         looks += 1
                     if low[i] != low[i]:
                         status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, i, t, count[i]
@@ -374,7 +357,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
                     radius_stop = radius_at(tables, stop)
                     for p in range(size):
                         i = np.int64(seen[p])
-                        high[i] = upper_bound(index(still(state, i, radius_stop), stop, *arguments))
+                        high[i] = upper_bound(index(record_of_unplayed(state, i, radius_stop), stop, *arguments))
                 rival = high[order[size]] if size < count_arms else -math.inf
                 for p in range(size):
                     if seen[p] != a:
@@ -384,22 +367,6 @@ def lazy(game, rewards, tables, arguments, goal, out):
                 started = t
                 leads = True
                 while leads and t < stop:
-                    if (
-                        plays_stretches()
-                        and not traced
-                        and t - started >= LASTING
-                        and s >= SETTLED
-                        and t >= attempt
-                        and stop - t > STRETCH  # the index at the end of a lead is that of a single pull
-                    ):
-                        epsilon = radius_at(tables, t + 1) * inverse_root_at(tables, s)
-                        fill_segments(arms, row, a, streams[a], s, SEGMENT, stretch)
-                        certain = play_stretch(stretch, state, a, t, s, epsilon, arguments, rival, sums)
-                        s += certain * SEGMENT
-                        t += certain * SEGMENT
-                        wait = min(2 * wait, LONGEST_WAIT) if certain == 0 else LONG
-                        attempt = t + wait if certain < SEGMENTS else t
-                        continue
                     width = MEDIUM if t - started < LASTING else LONG
                     if rival == math.inf:
                         width = 1
@@ -420,7 +387,7 @@ def lazy(game, rewards, tables, arguments, goal, out):
                             inverse[j] = 1.0 / (s + j)
                             inverse_root[j] = 1.0 / math.sqrt(s + j)
                     u, v = t + 1 - first_round, s - first_pull
-                    outlook = Outlook(
+                    next_pulls = NextPulls(
                         rewards=buffer[a, offset:],
                         radii=radii[u:],
                         inverse=inverse[v + 1 :],
@@ -430,11 +397,11 @@ def lazy(game, rewards, tables, arguments, goal, out):
                     longest = min(width, stop - t)
                     # Short widths as constants, so that the compiler unrolls the loops.
                     if width == 1:
-                        played = lead(1, outlook, state, a, t, s, horizon, arguments, rival, ahead)
+                        played = pulls_keeping_lead(1, next_pulls, state, a, t, s, horizon, arguments, rival, ahead)
                     elif width == SHORT:
-                        played = lead(SHORT, outlook, state, a, t, s, horizon, arguments, rival, ahead)
+                        played = pulls_keeping_lead(SHORT, next_pulls, state, a, t, s, horizon, arguments, rival, ahead)
                     else:
-                        played = lead(width, outlook, state, a, t, s, horizon, arguments, rival, ahead)
+                        played = pulls_keeping_lead(width, next_pulls, state, a, t, s, horizon, arguments, rival, ahead)
                     leads = played >= longest
                     played = min(played + 1, longest)  # the pull that loses the lead is played, too
                     if traced:
@@ -467,7 +434,8 @@ def lazy(game, rewards, tables, arguments, goal, out):
             if in_turn or size > SEEN:  # enough evaluated that it pays to sort again
                 stop = t
             elif t < stop:
-                high[latest] = upper_bound(index(still(state, latest, radius_at(tables, stop)), stop, *arguments))
+                arm = record_of_unplayed(state, latest, radius_at(tables, stop))
+                high[latest] = upper_bound(index(arm, stop, *arguments))
         for i in range(count_arms):
             out.final[r, i] = count[i]
         mean, variance = state[MEAN], state[VARIANCE]

@@ -2,7 +2,7 @@
 
 NumPy's own functions would do, but numba compiles several functions for each of them and for each type of array, which
 takes a sixth of the time of a first call. These become a few instructions (see
-:mod:`sharpe_bandits.engine.intrinsics`).
+:mod:`sharpe_bandits.engine.accelerator`).
 """
 
 import numpy as np
@@ -11,15 +11,6 @@ import numpy as np
 def zeros(shape, kind=np.float64):
     """An array of zeros."""
     return np.zeros(shape, kind)
-
-
-def makes_arrays(function):
-    """Mark a function that creates arrays other than by :func:`zeros`: it is compiled with reference counting.
-
-    Other functions are compiled without, which is faster: an array from :func:`zeros` lives until the function returns.
-    """
-    function.makes_arrays = True
-    return function
 
 
 def called(function):

@@ -9,7 +9,6 @@ from .memory import FETCHED, SCRATCH, called, fetch, scratch, word_of, words, ze
 from .streams import (
     FAR,
     REWARDS,
-    U64,
     bits_at,
     fold,
     near_quantile,
@@ -115,11 +114,6 @@ def fill(arms, row, arm, key, first, out):
     draw(arms.pool, source_of(arms, row, arm), key, first, out)
 
 
-def fill_segments(arms, row, arm, key, first, segment, out):
-    """Like :func:`fill`, but in segments of ``segment`` pulls: first the first pull of every segment, and so on."""
-    draw_segments(arms.pool, source_of(arms, row, arm), key, first, segment, out)
-
-
 class Source(NamedTuple):
     """One arm of an :class:`ArmTable`, except the pool. To pass a whole table to a function takes as long as drawing
     tens of rewards.
@@ -147,25 +141,6 @@ def draw(pool, source, key, first, out):
             out[j] = on_tape(pool, source, first + j)
     else:
         fill_units(key, first, out)
-        as_rewards(pool, source, out)
-
-
-@called
-def draw_segments(pool, source, key, first, segment, out):
-    """:func:`fill_segments` for one arm."""
-    segments = out.size // segment
-    if source.kind == TAPE:
-        for i in range(segment):
-            for k in range(segments):
-                out[i * segments + k] = on_tape(pool, source, first + k * segment + i)
-    else:
-        places = words(scratch())[0]
-        for k in range(segments):
-            places[k] = place_of(key, first + k * segment)
-        for i in range(segment):
-            ahead = U64(i) * stride()
-            for k in range(segments):
-                out[i * segments + k] = unit(bits_at(key, places[k] + ahead))
         as_rewards(pool, source, out)
 
 

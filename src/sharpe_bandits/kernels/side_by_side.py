@@ -1,7 +1,4 @@
-"""The kernel that evaluates every index in every round, sixteen runs in parallel.
-
-It works for any index and is the reference for other kernels.
-"""
+"""The plain game, sixteen runs in parallel: every index is evaluated in every round, by vector instructions."""
 
 import math
 
@@ -10,25 +7,23 @@ import numpy as np
 from .formulas import (
     by_round,
     draws_normals,
-    extras,
+    has_exact_fallback,
     index,
     index_branch_free,
-    index_parts,
     keeps_lead,
-    keeps_parts,
     keeps_powers,
     kept_cells,
     needs_loop,
-    quick_extras,
     score,
-    take,
-    tries_again,
+    statistics_of,
+    statistics_without_loop,
+    update_statistics,
 )
 from .game import AHEAD, LANES, NOT_A_NUMBER, keep_pulls, pilot_counts
 from .memory import words, zeros
 from .rewards import fill, recorded
+from .state import anchor_of
 from .statistics import (
-    anchor_of,
     best_estimate,
     higher_moments,
     inverse_at,
@@ -41,23 +36,20 @@ from .statistics import (
 from .streams import POLICY, REWARDS, fold, normal_pair, stream_key
 
 #: State of an arm, for all lanes: rows of ``state[arm, row, lane]``. It is one array so that the compiler sees that
-#: nothing overlaps, and one address serves all rows. The cells of statistics follow. The first five rows are in the
-#: order of :mod:`~sharpe_bandits.kernels.round_by_round`, which uses ``state[i]`` as its memory.
-PULLS, SUM1, SUM2, SUM3, SUM4, ANCHOR, MEAN, VARIANCE, SECOND, THIRD, FOURTH, ROOT, LAST, KEY, STREAM = range(15)
-PARTS, ROWS = 15, 18
+#: nothing overlaps, and one address serves all rows. The cells of statistics follow.
+PULLS, SUM1, SUM2, SUM3, SUM4, ANCHOR, MEAN, VARIANCE, SECOND, THIRD, FOURTH, ROOT, LAST, KEY, STREAM, ROWS = range(16)
 #: Rows of ``best[row, lane]``.
 ROUND_KEY, POLICY_KEY, LEAD, BEST_ROWS = range(4)
 #: Rows of ``running[i + 1, row, lane]``: the index of arm i and, among the arms up to it, the largest index, the fewest
 #: pulls of an arm with infinite index, and the arm chosen. Every arm has rows of its own, since reading a value just
 #: after a conditional write is slow.
 INDEX, TOP, FEWEST, CHOICE, RUNNING_ROWS = range(5)
-NOTHING = np.uint64(0)
 
 
 def arm_of(state, keys, i, k, t, radius_t, round_key, lead, quick):
     """The record of arm ``i`` in lane ``k`` after ``t`` rounds; ``round_key`` and ``lead`` are those of its run.
 
-    ``quick``: without loops (see :func:`~sharpe_bandits.kernels.formulas.quick_extras`).
+    ``quick``: without loops (see :func:`~sharpe_bandits.kernels.formulas.statistics_without_loop`).
     """
     third, fourth = (state[i, THIRD, k], state[i, FOURTH, k]) if keeps_powers() else (np.nan, np.nan)
     pulls, mean, variance = state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k]
@@ -67,26 +59,8 @@ def arm_of(state, keys, i, k, t, radius_t, round_key, lead, quick):
     return record(
         pulls=pulls, mean=mean, variance=variance, second_moment=state[i, SECOND, k],
         epsilon=radius_t * state[i, ROOT, k], last=state[i, LAST, k], key=key, round_key=round_key, lead=lead,
-        standard_normal=drawn, statistics=quick_extras(*inputs) if quick else extras(*inputs),
-        parts=(state[i, PARTS, k], state[i, PARTS + 1, k], state[i, PARTS + 2, k]),
+        standard_normal=drawn, statistics=statistics_without_loop(*inputs) if quick else statistics_of(*inputs),
     )  # fmt: skip
-
-
-def parts_of(state, i, k, arguments):
-    """The three parts of the index of arm ``i`` in lane ``k`` that depend only on its rewards."""
-    third, fourth = (state[i, THIRD, k], state[i, FOURTH, k]) if keeps_powers() else (np.nan, np.nan)
-    pulls, mean, variance = state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k]
-    arm = record(
-        pulls=pulls, mean=mean, variance=variance, second_moment=state[i, SECOND, k], epsilon=np.nan,
-        last=state[i, LAST, k], key=NOTHING, round_key=NOTHING, lead=np.nan, standard_normal=np.nan,
-        statistics=extras(state, i, ROWS, k, pulls, state[i, ANCHOR, k], mean, variance, third, fourth, NOTHING),
-    )  # fmt: skip
-    return index_parts(arm, *arguments)
-
-
-def keep_parts(state, i, k, parts):
-    """Store the parts of an index."""
-    state[i, PARTS, k], state[i, PARTS + 1, k], state[i, PARTS + 2, k] = parts
 
 
 def compare(running, i, k, v, pulls):
@@ -130,7 +104,6 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
     best = zeros((BEST_ROWS, LANES))
     round_keys = words(best)
     count = zeros((count_arms, LANES), np.uint32)
-    played = zeros((1, all_rows(), LANES))
     running, chosen = zeros((count_arms + 1, RUNNING_ROWS, LANES)), zeros(LANES, np.uint32)
     running[0, TOP], running[0, FEWEST] = -math.inf, math.inf
     buffer = zeros((count_arms, LANES, AHEAD))
@@ -168,7 +141,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                     sum2 += d * d
                     sum3 += d * d * d
                     sum4 += d * d * d * d
-                    take(state, i, ROWS, k, np.float64(j + 1), x, d)
+                    update_statistics(state, i, ROWS, k, np.float64(j + 1), x, d)
                     if traced and k < lanes:
                         out.choices[block + k, j * count_arms + i] = i
                         out.rewards[block + k, j * count_arms + i] = x
@@ -182,10 +155,6 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                 if keeps_powers():
                     state[i, SUM3, k], state[i, SUM4, k] = sum3, sum4
                     state[i, THIRD, k], state[i, FOURTH, k] = higher_moments(sum1, sum2, sum3, sum4, inverses[0])
-        if keeps_parts():
-            for i in range(count_arms):
-                for k in range(LANES):
-                    keep_parts(state, i, k, parts_of(state, i, k, arguments))
         check = 0
         while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
             for k in range(lanes):
@@ -223,7 +192,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                     for k in range(LANES):
                         v = running[i + 1, INDEX, k]
                         if v != v:
-                            if tries_again():
+                            if has_exact_fallback():
                                 round_key, lead = round_keys[ROUND_KEY, k], best[LEAD, k]
                                 arm = arm_of(state, keys, i, k, t, radius_t, round_key, lead, False)
                                 v = index(arm, t, *arguments)
@@ -256,7 +225,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                 state[a, MEAN, k], state[a, VARIANCE, k], state[a, SECOND, k] = summary(
                     anchor, sum1, sum2, inverse, inverse_at(tables, s - 1)
                 )
-                take(state, a, ROWS, k, np.float64(s), x, d)
+                update_statistics(state, a, ROWS, k, np.float64(s), x, d)
                 if keeps_powers():
                     sum3 = state[a, SUM3, k] + d * d * d
                     sum4 = state[a, SUM4, k] + d * d * d * d
@@ -268,15 +237,6 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                 if s & (AHEAD - 1) == 0 and not by_round():
                     row = (block + min(k, lanes - 1)) * row_step
                     fill(arms, row, a, keys[a, STREAM, k], s, buffer[a, k])
-            if keeps_parts():  # gathered into contiguous lanes, they are computed by vector instructions
-                for k in range(LANES):
-                    for row in (PULLS, MEAN, VARIANCE, SECOND, LAST, THIRD, FOURTH):
-                        played[0, row, k] = state[chosen[k], row, k]
-                for k in range(played.shape[2]):
-                    keep_parts(played, 0, k, parts_of(played, 0, k, arguments))
-                for k in range(LANES):
-                    for row in range(PARTS, PARTS + 3):
-                        state[chosen[k], row, k] = played[0, row, k]
             if t + 1 == checkpoints[check]:
                 for k in range(lanes):
                     cell = (first + block + k) // batch - first_batch

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import formulas
-from .formulas import extras, keeps_powers, long_game, value
+from .formulas import keeps_powers, long_game, statistics_of, value
 from .memory import scratch
 from .streams import GOLDEN, log, mix64, normal_pair, unit
 
@@ -23,11 +23,6 @@ FIRSTS = 64
 #: Number of cells that an autocovariance needs.
 PAIRS = 3
 
-#: If an arm's first reward is an integer up to this size, its rewards are summed as they are (integers exactly, so that
-#: equal records tie); otherwise as differences from the first reward, which keeps the variance accurate when the mean
-#: is much larger.
-_EXACT = 1024.0
-
 #: A variance below this fraction of the squared mean is rounding error: the arm has always paid the same.
 ROUNDING = 1e-15
 
@@ -36,7 +31,7 @@ MAX_TABLE = 2**20
 
 
 class ArmRecord(NamedTuple):
-    """The inputs of a policy's index. After ``offset`` come the fields of :data:`STATISTICS`, in their order.
+    """The inputs of a policy's index. After ``standard_normal`` come the fields of :data:`STATISTICS`, in their order.
 
     Attributes
     ----------
@@ -60,8 +55,6 @@ class ArmRecord(NamedTuple):
         the largest score of any arm, if the policy has a score besides its index
     standard_normal : float, optional
         a standard normal draw of this run, arm and round; in simulations it costs half as much as one from ``key``
-    estimate, width, offset : float, optional
-        precomputed parts of a built-in index, where a kernel keeps them; not for use in custom formulas
     maximum : float, optional
         its largest reward
     third, fourth : float, optional
@@ -82,9 +75,6 @@ class ArmRecord(NamedTuple):
     round_key: int
     lead: float = math.nan
     standard_normal: float = math.nan
-    estimate: float = math.nan
-    width: float = math.nan
-    offset: float = math.nan
     maximum: float = math.nan
     third: float = math.nan
     fourth: float = math.nan
@@ -112,8 +102,8 @@ class Statistic(NamedTuple):
         ``values(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key)`` returns a tuple: the fields
     cells : int, optional
         how many numbers it keeps
-    take : Callable[..., Any] | None, optional
-        ``take(kept, i, at, k, pulls, x, d)`` is called after pull number ``pulls`` has paid x = anchor + d
+    update : Callable[..., Any] | None, optional
+        ``update(kept, i, at, k, pulls, x, d)`` is called after pull number ``pulls`` has paid x = anchor + d
     powers : bool, optional
         whether ``values`` uses third and fourth moments, which take two more sums
     random : bool, optional
@@ -127,14 +117,14 @@ class Statistic(NamedTuple):
     fields: tuple[str, ...]
     values: Callable[..., Any]
     cells: int = 0
-    take: Callable[..., Any] | None = None
+    update: Callable[..., Any] | None = None
     powers: bool = False
     random: bool = False
     quick: Callable[..., Any] | None = None
     loops_until: int = 0
 
 
-def take_maximum(kept, i, at, k, pulls, x, d):
+def update_maximum(kept, i, at, k, pulls, x, d):
     """Keep the largest reward."""
     kept[i, at, k] = max(kept[i, at, k], x) if pulls > 1.0 else x
 
@@ -149,7 +139,7 @@ def moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
     return third, fourth
 
 
-def take_first(kept, i, at, k, pulls, x, d):
+def update_firsts(kept, i, at, k, pulls, x, d):
     """Keep the first rewards minus the anchor."""
     if pulls <= FIRSTS:
         kept[i, at + int(pulls) - 1, k] = d
@@ -165,7 +155,7 @@ def drawn_in_the_limit(kept, i, at, k, pulls, anchor, mean, variance, third, fou
     return limit_of_reweighted(pulls, mean, variance, third, fourth, key)
 
 
-def take_pair(kept, i, at, k, pulls, x, d):
+def update_pairs(kept, i, at, k, pulls, x, d):
     """Keep the sum of products of consecutive rewards, and the first and last reward, all minus the anchor."""
     if pulls > 1.0:
         kept[i, at, k] += kept[i, at + 2, k] * d
@@ -182,23 +172,23 @@ def autocovariance(kept, i, at, k, pulls, anchor, mean, variance, third, fourth,
 
 #: All statistics, in the order of their fields in :class:`ArmRecord`. A new one is an entry here and a field there.
 STATISTICS: tuple[Statistic, ...] = (
-    Statistic(("maximum",), maximum, cells=1, take=take_maximum),
+    Statistic(("maximum",), maximum, cells=1, update=update_maximum),
     Statistic(("third", "fourth"), moments, powers=True),
     Statistic(
         ("drawn_mean", "drawn_variance"),
         drawn,
         cells=FIRSTS,
-        take=take_first,
+        update=update_firsts,
         powers=True,
         random=True,
         quick=drawn_in_the_limit,
         loops_until=FIRSTS,
     ),
-    Statistic(("autocovariance",), autocovariance, cells=PAIRS, take=take_pair),
+    Statistic(("autocovariance",), autocovariance, cells=PAIRS, update=update_pairs),
 )
 
 
-class Keeping(NamedTuple):
+class StatisticsLayout(NamedTuple):
     """What is kept for formulas that read some fields: ``cells`` per arm, those of a field starting at its place.
 
     ``bindings`` maps a kernel's placeholders to the functions they stand for.
@@ -209,18 +199,18 @@ class Keeping(NamedTuple):
     bindings: dict[Callable[..., Any], Callable[..., Any]]
 
 
-def keeping(read: Collection[str]) -> Keeping:
+def layout_for(read: Collection[str]) -> StatisticsLayout:
     """What a kernel keeps if formulas mention these names."""
-    return _keeping(frozenset(read).intersection(ArmRecord._fields), STATISTICS)
+    return _layout(frozenset(read).intersection(ArmRecord._fields), STATISTICS)
 
 
 @lru_cache
-def _keeping(read: frozenset[str], statistics: tuple[Statistic, ...]) -> Keeping:
+def _layout(read: frozenset[str], statistics: tuple[Statistic, ...]) -> StatisticsLayout:
     cells, unread, powers, loops_until = 0, 0, False, 0
     places: dict[str, int] = {}
     values: list[Callable[..., Any]] = []
     quick: list[Callable[..., Any]] = []
-    takes: list[Callable[..., Any]] = []
+    updates: list[Callable[..., Any]] = []
     for statistic in statistics:
         if read.isdisjoint(statistic.fields):
             unread += len(statistic.fields)
@@ -232,8 +222,8 @@ def _keeping(read: frozenset[str], statistics: tuple[Statistic, ...]) -> Keeping
         places.update(dict.fromkeys(statistic.fields, cells))
         values.append(_placed(statistic.values, cells))
         quick.append(_placed(statistic.quick or statistic.values, cells))
-        if statistic.take is not None:
-            takes.append(_placed(statistic.take, cells))
+        if statistic.update is not None:
+            updates.append(_placed(statistic.update, cells))
         cells += statistic.cells
         powers = powers or statistic.powers
         loops_until = max(loops_until, statistic.loops_until)
@@ -241,14 +231,14 @@ def _keeping(read: frozenset[str], statistics: tuple[Statistic, ...]) -> Keeping
         values.append(_unknown(unread))
         quick.append(values[-1])
     bindings: dict[Callable[..., Any], Callable[..., Any]] = {
-        formulas.extras: reduce(_joined, values),
-        formulas.quick_extras: reduce(_joined, quick),
+        formulas.statistics_of: reduce(_joined, values),
+        formulas.statistics_without_loop: reduce(_joined, quick),
         formulas.needs_loop: _up_to(loops_until) if loops_until else formulas.no_loop,
-        formulas.take: reduce(_in_turn, takes) if takes else formulas.take_nothing,
+        formulas.update_statistics: reduce(_in_turn, updates) if updates else formulas.no_update,
         formulas.kept_cells: _number(cells),
-        formulas.keeps_powers: formulas.answer(powers),
+        formulas.keeps_powers: formulas.constant(powers),
     }
-    return Keeping(cells, places, bindings)
+    return StatisticsLayout(cells, places, bindings)
 
 
 def _unknown(count: int) -> Callable[..., Any]:
@@ -302,21 +292,14 @@ def _named(function: Any, name: str) -> Callable[..., Any]:
     return function
 
 
-#: The parts of an index where none are kept.
-NO_PARTS = (math.nan,) * 3
-
-
-def record(
-    pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, standard_normal, statistics,
-    parts=NO_PARTS,
-):  # fmt: skip
-    """A record from its fields, with the statistics and the parts of its index as tuples."""
+def record(pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, standard_normal, statistics):
+    """A record from its fields, with the statistics as a tuple."""
     known = pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, standard_normal
-    return ArmRecord(*known, *parts, *statistics)
+    return ArmRecord(*known, *statistics)
 
 
 #: Cells of statistics that keep nothing.
-NOWHERE = np.zeros((0, 0, 0))
+NO_CELLS = np.zeros((0, 0, 0))
 
 
 def plain_arm(pulls, mean, variance, second, epsilon, last, third, fourth):
@@ -325,22 +308,8 @@ def plain_arm(pulls, mean, variance, second, epsilon, last, third, fourth):
     return record(
         pulls=pulls, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=nothing,
         round_key=nothing, lead=np.nan, standard_normal=np.nan,
-        statistics=extras(NOWHERE, 0, 0, 0, pulls, 0.0, mean, variance, third, fourth, nothing),
+        statistics=statistics_of(NO_CELLS, 0, 0, 0, pulls, 0.0, mean, variance, third, fourth, nothing),
     )  # fmt: skip
-
-
-class Sums(NamedTuple):
-    """Sums of all arms, as arrays by arm: pulls, sums of powers of (x - anchor), and anchors.
-
-    Where rewards are forgotten, ``pulls`` is the total weight of those remembered.
-    """
-
-    pulls: np.ndarray
-    sum1: np.ndarray
-    sum2: np.ndarray
-    sum3: np.ndarray
-    sum4: np.ndarray
-    anchor: np.ndarray
 
 
 def record_of(sums, kept, i, more, epsilon, last, key, round_key, lead, standard_normal):
@@ -358,15 +327,8 @@ def record_of(sums, kept, i, more, epsilon, last, key, round_key, lead, standard
     return record(
         pulls=pulls + more, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=key,
         round_key=round_key, lead=lead, standard_normal=standard_normal,
-        statistics=extras(kept, i, 0, 0, pulls, anchor, mean, variance, third, fourth, key),
+        statistics=statistics_of(kept, i, 0, 0, pulls, anchor, mean, variance, third, fourth, key),
     )  # fmt: skip
-
-
-def anchor_of(first):
-    """The constant that an arm's rewards are shifted by before they are summed, from its first reward."""
-    if abs(first) <= _EXACT and first == math.floor(first):
-        return 0.0
-    return first
 
 
 def summary(anchor, sum1, sum2, inverse, inverse_less):

@@ -12,23 +12,11 @@ import numpy as np
 from .. import theory
 from ..arms.bandit import Bandit
 from ..arms.base import Arm
-from ..arms.environment import Environment
 from ..arms.uniform import Uniform
-from ..charts.tidy_rows import ANY_POLICY, LOWER_BOUND
 from ..display import Table
-from ..errors import InvalidInputError
 from ..experiments.description import Case
-from ..experiments.panel import PanelResult
-from ..metrics import Estimate, mean_of, wilson
-from ..objectives import RSSR, Objective, Sharpe, Variance
-from ..policies.elimination import SHVV
-from ..policies.ucb_vv import UCBVV
-from ..results import PolicyResult
-from ..simulation import simulate
-from ..study import Study
-from ..theory.bound import Form, Judgement, within
-from .claims import (
-    AS_PLOTTED,
+from ..experiments.panel import PROMISED, PROMISED_RATE, PanelResult
+from ..experiments.verdicts import (
     CONFIDENCE,
     EXPERIMENTS,
     FAILS,
@@ -38,16 +26,18 @@ from .claims import (
     VACUOUS,
     Evidence,
     Verdict,
-    plotted_gap,
-    source_of,
     together,
-    under,
-)  # fmt: skip
+)
+from ..metrics import Estimate, mean_of, wilson
+from ..objectives import Sharpe, Variance
+from ..policies.elimination import SHVV
+from ..policies.ucb_vv import UCBVV
+from ..results import PolicyResult
+from ..simulation import simulate
+from ..study import Study
+from ..theory.bound import Form, Judgement, within
+from .claims import AS_PLOTTED, plotted_gap, source_of, under
 
-#: Violation rate that each inequality of the coverage panel allows, and number of samples.
-LEVEL = 0.1
-#: The metric of rows with the rate that an inequality allows.
-PROMISED = "promised rate"
 SAMPLES = 20_000
 #: What happens to an arm with bad luck at first, by policy.
 _MISLED = {
@@ -81,7 +71,7 @@ def _bounds_table() -> Table:
 def _growth_table() -> Table:
     return Table(
         [
-            "panel", "profile", "policy", "case", "horizon", "slope of ln t", "s.e.", "lower bound", "p", "s.e. of p",
+            "panel", "profile", "policy", "case", "horizon", "slope of ln t", "s.e.", "p", "s.e. of p",
             "linear part", "s.e. of it", "locked in at 10%", "verdict",
         ],
         [],
@@ -93,9 +83,7 @@ def _growth_table() -> Table:
         "99% confidence, the linear part is below a tenth, and p below 0.1 or the whole growth below a tenth of the "
         "final regret. The upper end of the linear part allows for lock-ins too rare to be seen in so many runs, "
         "unless a proved bound excludes them. It fails if, with 99% confidence, the linear part is above a tenth. A "
-        "run is locked in at 10% if the best arms got less than that share of the pulls in its second half. The lower "
-        "bound is the slope below which the regret of no policy can stay for ever (Burnetas and Katehakis, rewards "
-        "within the common support of the arms).",
+        "run is locked in at 10% if the best arms got less than that share of the pulls in its second half.",
         "growth",
     )  # fmt: skip
 
@@ -108,20 +96,11 @@ class Findings:
     verdicts: list[Verdict] = field(default_factory=list)
     bounds: Table = field(default_factory=_bounds_table)
     growth: Table = field(default_factory=_growth_table)
-    #: Constants of lower bounds so far: a case, a longer one and their like in the other profile have the same.
-    _constants: dict[tuple[Environment, Objective], float | None] = field(default_factory=dict)
 
     @property
     def tables(self) -> list[Table]:
         """The tables that have rows."""
         return [table for table in (self.bounds, self.growth) if table.rows]
-
-    def lower_bound(self, case: Case) -> float | None:
-        """The constant of the asymptotic lower bound on regret; None if none is known."""
-        key = case.environment, case.objective
-        if key not in self._constants:
-            self._constants[key] = _lower_bound(*key)
-        return self._constants[key]
 
 
 def examine(f: PanelResult, findings: Findings, runs: int, seed: int) -> None:
@@ -132,7 +111,6 @@ def examine(f: PanelResult, findings: Findings, runs: int, seed: int) -> None:
         return
     _add(_bounds(f, findings), f, _bounds, findings)
     if f.panel.metric == "regret":
-        rows += _lower_bound_rows(f, findings)
         rows += _plotted_rows(f)
         _add(_growth(f, findings), f, _growth, findings)
     if f.panel.profile and f.panel.claims and source_of(f.panel) == EXPERIMENTS:
@@ -295,32 +273,6 @@ def _plotted_rows(f: PanelResult) -> list[dict[str, Any]]:
     return rows
 
 
-def _lower_bound_rows(f: PanelResult, findings: Findings) -> list[dict[str, Any]]:
-    """The asymptotic lower bound C ln t for any policy, if the arms have a common bounded support."""
-    rows = []
-    for case, study in zip(f.panel.cases, f.studies, strict=True):
-        constant = findings.lower_bound(case)
-        if constant is None:
-            continue
-        for t in study.checkpoints:
-            value = constant * float(np.log(t))
-            numbers = {"t": int(t), "metric": LOWER_BOUND, "mean": value, "se": 0.0, "low": value, "high": value}
-            rows.append(_row(f, study, ANY_POLICY, study.runs, numbers))
-    return rows
-
-
-def _lower_bound(environment: Environment, objective: Objective) -> float | None:
-    if not isinstance(environment, Bandit) or not isinstance(objective, RSSR):
-        return None
-    if not all(np.isfinite(arm.support).all() for arm in environment.arms):
-        return None
-    try:
-        found = theory.lower_bound(environment, objective.L, risk_free=objective.risk_free, signed=objective.signed)
-    except InvalidInputError:
-        return None  # a density that cannot be integrated must not fail a user's experiment
-    return float(found.constant) if np.isfinite(found.constant) else None
-
-
 def _bound_rows(f: PanelResult, case: Case, study: Study, policy: Any, forms: list[Form]) -> list[dict[str, Any]]:
     """Bounds as tidy rows, form by form, at the times where they are not vacuous."""
     times = study.checkpoints if f.panel.metric == "regret" else study.checkpoints[-1:]
@@ -378,7 +330,7 @@ def _growth(f: PanelResult, findings: Findings) -> Verdict | None:
         table.rows.append(
             [
                 panel.id, ", ".join(filter(None, (panel.profile, panel.reading))), name, case.label, case.horizon,
-                slope.mean, slope.se, findings.lower_bound(case), power.mean, power.se, part.mean, part.se,
+                slope.mean, slope.se, power.mean, power.se, part.mean, part.se,
                 locked.mean, verdict,
             ]
         )  # fmt: skip
@@ -480,7 +432,7 @@ def _short(arm: Arm) -> str:
 def _inequalities(bandit: Bandit, case: Case, seed: int) -> Iterator[Measured]:
     """The concentration inequalities on every arm: how often an estimate is outside its width."""
     for found in theory.coverage(
-        bandit, case.horizon, case.names["L"], samples=SAMPLES, level=LEVEL, seed=seed, confidence=CONFIDENCE
+        bandit, case.horizon, case.names["L"], samples=SAMPLES, level=PROMISED_RATE, seed=seed, confidence=CONFIDENCE
     ):
         arm = bandit.arms[found.arm]
         kind = f"{found.statistic}, {found.form}"

@@ -201,12 +201,12 @@ class Plan(Shown):
         """All points that were simulated."""
         return Table.of(self.rows())
 
-    def plot(self, interactive: bool = False) -> Any:
-        """Errors by budget: by matplotlib, or, if ``interactive``, by plotly; needs the extra ``report``."""
-        from ..charts import draw
+    def plot(self) -> Any:
+        """Errors by budget, drawn by matplotlib (the extra ``report``)."""
+        from ..charts import render_matplotlib
         from ..report.plan import figure
 
-        return draw(figure(self), interactive)
+        return render_matplotlib(figure(self))
 
     def report(self, folder: str | Path) -> Path:
         """Write ``plan.html``, whose path it returns, ``.csv``, ``.json``, ``.svg`` and ``.png``; needs the extra

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInputError, shown
-from ..executors import Engine, engine_of
+from ..executors import Backend, backend_for
 from ..metrics import Estimate
 from ..policies.base import EliminationPolicy, check_policy, listed
 from ..simulation import LARGEST_HORIZON, LARGEST_SEED, simulate
@@ -108,7 +108,7 @@ def plan(
     max_budget = whole("max_budget", max_budget, 2, LARGEST_HORIZON)
     seed = whole("seed", seed, 0, LARGEST_SEED)
     points: list[Point] = []
-    shared = (problem, seed, engine_of(workers, executor), progress, say or (lambda text: None), points)
+    shared = (problem, seed, backend_for(workers, executor), progress, say or (lambda text: None), points)
     least = max(player.least_budget(problem.K) for player in players)
     plays: list[tuple[_Play, list[Any], int]] = [
         (_OneAtATime(*shared), list(players), least),
@@ -173,7 +173,7 @@ def _players(
         return problem.policies()
     players: list[EliminationPolicy] = listed(policies)
     for player in players:
-        if check_policy(player).setting != "fixed budget" or player.n_recommended != 1:
+        if not check_policy(player).has_fixed_budget or player.n_recommended != 1:
             raise InvalidInputError(f"{player.name} is not a fixed-budget policy for one best arm, such as SHSR(L=...)")
     if not players:
         raise InvalidInputError("there is no policy to plan for; pass at least one")
@@ -192,7 +192,7 @@ class _Play:
 
     problem: BestArmProblem
     seed: int
-    engine: Engine
+    backend: Backend
     progress: bool | None
     say: Callable[[str], None]
     points: list[Point]
@@ -232,7 +232,7 @@ class _OneAtATime(_Play):
             return [int((~np.isin(arms, self.problem.best)).sum()) for arms in found]
         seed = int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
         study = simulate(
-            methods, self.problem.bandit, horizon=budget, runs=runs, seed=seed, executor=self.engine,
+            methods, self.problem.bandit, horizon=budget, runs=runs, seed=seed, executor=self.backend,
             checkpoints=[budget], progress=self.progress,
         )  # fmt: skip
         return [int(study[policy.name].wrong(self.problem.objective).sum()) for policy in methods]

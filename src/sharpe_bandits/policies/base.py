@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ..display import html_table, in_words
 from ..errors import BudgetTooSmallError, InvalidInputError, shown
@@ -23,29 +23,10 @@ if TYPE_CHECKING:
 #: The paper that this library implements.
 PAPER = "Khurshid, Abdulla & Ghatak, Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits"
 
-#: What a policy is for: low regret over a horizon, best-arm identification with a fixed budget or fixed confidence.
-Setting = Literal["regret", "fixed budget", "fixed confidence"]
 #: Pulls of an arm after which a policy checks whether it can handle its rewards.
-ENOUGH = 10
-#: The memory of a policy that forgets nothing: see :attr:`IndexPolicy.memory`.
-EVERYTHING = (0, 1.0)
-
-
-class Parts(NamedTuple):
-    """Parts of an index that depend only on an arm's rewards: kernels compute them when a reward arrives, not in every
-    round.
-
-    Attributes
-    ----------
-    formula : Callable[..., Any]
-        ``formula(arm, *arguments)`` returns three numbers: the values of ``arm.estimate``, ``arm.width`` and
-        ``arm.offset``
-    kept : dict[Callable[..., Any], Callable[..., Any]]
-        replacements of functions that the index calls: they read the parts from the arm's record
-    """
-
-    formula: Callable[..., Any]
-    kept: dict[Callable[..., Any], Callable[..., Any]]
+MIN_PULLS_FOR_WARNING = 10
+#: How a policy forgets that forgets nothing: see :attr:`IndexPolicy.forgetting`.
+NO_FORGETTING = (0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -66,8 +47,14 @@ class Policy:
     citation: ClassVar[str]
     #: The name of its adapter in :mod:`sharpe_bandits.engine.families`.
     family: ClassVar[str]
-    #: What it is for.
-    setting: ClassVar[Setting]
+    #: The metric that it is ranked by unless another is asked for.
+    default_metric: ClassVar[Literal["regret", "error", "stopping time"]]
+    #: Whether it plays for low regret, until the horizon.
+    minimises_regret: ClassVar[bool] = False
+    #: Whether it identifies best arms with a fixed budget: all of its rounds explore.
+    has_fixed_budget: ClassVar[bool] = False
+    #: Whether it identifies best arms with a fixed confidence: a run ends when the policy is sure.
+    stops_itself: ClassVar[bool] = False
     #: Every concrete policy class by its class name.
     kinds: ClassVar[dict[str, type[Policy]]] = {}
 
@@ -151,7 +138,7 @@ class Policy:
             return None
         rate = float(getattr(goal, "risk_free", 0.0))
         for arm, pulls, mean, _ in arms:
-            if pulls >= ENOUGH and mean < rate:
+            if pulls >= MIN_PULLS_FOR_WARNING and mean < rate:
                 return (
                     f"{self.name} maximises {type(goal).__name__}, which squares the mean, and arm {arm!r} has a "
                     f"mean of {mean:.4g} after {pulls:g} pulls: the more it loses, the better it looks. Use a signed "
@@ -206,15 +193,18 @@ class IndexPolicy(Policy):
     """
 
     family: ClassVar[str] = "index"
-    setting: ClassVar[Setting] = "regret"
+    default_metric = "regret"
+    minimises_regret: ClassVar[bool] = True
     #: Whether the formula is a user's own, which must be checked before use.
     users_own: ClassVar[bool] = False
     #: Pulls per arm before the index is defined (two if it uses the variance).
     least_pilot: ClassVar[int] = 2
     #: Whether the formula needs to know the horizon.
     needs_horizon: ClassVar[bool] = False
-    #: Whether one arm tends to be played many times in a row, without which the lazy kernel is not fast.
-    long_leads: ClassVar[bool] = True
+    #: Functions that the formula calls, and replacements without branches, which are NaN where a branch is needed: the
+    #: formula is then evaluated again. With them many runs are evaluated by vector instructions. NaN must reach the
+    #: result of the formula.
+    branch_free: ClassVar[dict[Callable[..., Any], Callable[..., Any]]] = {}
 
     pilot_fraction: float | None = field(default=None, kw_only=True)
     pilot_pulls: int | None = field(default=None, kw_only=True)
@@ -242,14 +232,9 @@ class IndexPolicy(Policy):
         return None
 
     @property
-    def parts(self) -> Parts | None:
-        """Parts of the formula and the score that depend only on an arm's rewards; None if none are to be kept."""
-        return None
-
-    @property
-    def memory(self) -> tuple[int, float]:
+    def forgetting(self) -> tuple[int, float]:
         """The window in rounds (0: unlimited), and the factor by which each round discounts a reward's weight."""
-        return EVERYTHING
+        return NO_FORGETTING
 
     def argument(self, name: str, horizon: int) -> Any:
         """The value of the formula's parameter ``name``: by default the policy's field of that name.
@@ -265,20 +250,6 @@ class IndexPolicy(Policy):
 
     def nondecreasing(self, lowest: float) -> bool:
         """Whether an arm's index is nondecreasing in t while the arm is not played, given the lowest reward."""
-        return False
-
-    @property
-    def monotone_in_moments(self) -> bool:
-        """Whether, for means of at least 0, an arm's index depends only on its mean, variance, second moment and
-        epsilon, is nonincreasing in the variance and nondecreasing in the other three.
-        """
-        return False
-
-    @property
-    def nonincreasing_in_lead(self) -> bool:
-        """Whether the index depends only on the arm's rewards and on ``arm.lead``, and is nonincreasing in the latter
-        from the arm's score on. The score must depend only on the arm's rewards.
-        """
         return False
 
     @property
@@ -316,7 +287,8 @@ class EliminationPolicy(Policy):
     """Plays in phases, drops the arms with the lowest estimated objective after each, and recommends the remaining."""
 
     family: ClassVar[str] = "phases"
-    setting: ClassVar[Setting] = "fixed budget"
+    default_metric = "error"
+    has_fixed_budget: ClassVar[bool] = True
     #: How a phase's pulls are shared among the undecided arms: a plain function, bound to
     #: :func:`sharpe_bandits.kernels.formulas.share`. A policy that shares unequally keeps its samples.
     share = staticmethod(share_equally)
@@ -379,7 +351,8 @@ class FixedConfidencePolicy(Policy):
     #: Which arms are played before arms are judged again: a plain function, bound to
     #: :func:`sharpe_bandits.kernels.formulas.turns`.
     turns = staticmethod(in_turn)
-    setting: ClassVar[Setting] = "fixed confidence"
+    default_metric = "stopping time"
+    stops_itself: ClassVar[bool] = True
 
     delta: float = field(default=0.05, kw_only=True)
     pilot_pulls: int = field(default=32, kw_only=True)

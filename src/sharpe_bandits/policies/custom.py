@@ -34,9 +34,9 @@ class CustomPolicy(IndexPolicy):
 
     def __repr__(self) -> str:
         options = {"objective": self.objective, "pilot_fraction": self.pilot_fraction, "pilot_pulls": self.pilot_pulls}
-        given = {**dict(self.parameters), **{key: value for key, value in options.items() if value is not None}}
+        values = {**dict(self.parameters), **{key: value for key, value in options.items() if value is not None}}
         function = self.factory.function.__name__
-        return f"{function}({', '.join(f'{key}={shown(value)}' for key, value in given.items())})"
+        return f"{function}({', '.join(f'{key}={shown(value)}' for key, value in values.items())})"
 
     def _identity(self) -> tuple[Any, ...]:
         values = tuple((name, np.shape(value), np.asarray(value).tobytes()) for name, value in self.parameters)

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from ..kernels.statistics import FIRSTS, ArmRecord
 from ..kernels.streams import log, normal, uniform
 from ..validation import finite
-from .base import Parts
 from .scale_free import AnyObjective, ScaleFree, has_zero_variance, named
 
 
@@ -116,8 +115,4 @@ class NPTS(AnyObjective):
 
     @property
     def score(self) -> Callable[..., Any] | None:
-        return None
-
-    @property
-    def parts(self) -> Parts | None:
         return None

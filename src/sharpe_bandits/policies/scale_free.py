@@ -23,10 +23,10 @@ from typing import Any, ClassVar
 
 from ..errors import InvalidInputError, shown
 from ..kernels.statistics import ROUNDING, ArmRecord
-from ..kernels.streams import expm1, log, log1p, root_growth
+from ..kernels.streams import expm1, log, log1p, root_growth, root_growth_branch_free
 from ..objectives import RSSR, Objective, check_objective, influence_variance
 from ..validation import finite, inside, positive, true_or_false, whole
-from .base import IndexPolicy, Parts, Policy
+from .base import IndexPolicy, Policy
 
 #: Weight, in pulls, of the normal distribution in the shrinkage of moments.
 PRIOR = 10.0
@@ -85,43 +85,6 @@ def named(function: Any, *parts: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def log_pulls(arm: ArmRecord) -> float:
-    """ln s."""
-    return log(arm.pulls)
-
-
-def kept_estimate(arm: ArmRecord, *arguments: Any) -> float:
-    """h as kept in the arm's record."""
-    return arm.estimate
-
-
-def kept_width(arm: ArmRecord, *arguments: Any) -> float:
-    """W, or the width computed from it, as kept in the arm's record."""
-    return arm.width
-
-
-def kept_offset(arm: ArmRecord) -> float:
-    """A further part that depends only on pulls, as kept in the arm's record."""
-    return arm.offset
-
-
-def no_offset(arm: ArmRecord) -> float:
-    """The offset of an index that keeps only h and W."""
-    return 0.0
-
-
-@lru_cache
-def parts_of(root: Callable[..., Any], width: Callable[..., Any], offset: Callable[..., Any]) -> Parts:
-    """The parts of an index for the objective with this root: h, W or a width computed from it, and an offset."""
-    estimate = estimate_of(root)
-
-    def parts(arm: ArmRecord, goal: tuple[float, ...], unseen: float, *rest: Any) -> tuple[float, float, float]:
-        return estimate(arm, goal), width(arm, goal, unseen, arm.variance), offset(arm)
-
-    kept = {estimate: kept_estimate, width: kept_width, offset: kept_offset}
-    return Parts(named(parts, root, width, offset), kept)
-
-
 def largest_variance(arm: ArmRecord, t: int, *arguments: Any) -> float:
     """The score of policies whose objective has no scale of its own."""
     return arm.variance
@@ -146,12 +109,12 @@ def effective_pulls(arm: ArmRecord) -> float:
     return max(3.0, s * (1.0 - r) / (1.0 + r))
 
 
-def of_all_arms(arm: ArmRecord) -> float:
+def largest_variance_of_any(arm: ArmRecord) -> float:
     """The largest variance of any arm."""
     return arm.lead
 
 
-def of_itself(arm: ArmRecord) -> float:
+def own_variance(arm: ArmRecord) -> float:
     """The arm's own variance, for objectives that have a bound on W for arms with zero sample variance."""
     return arm.variance
 
@@ -186,7 +149,7 @@ def imed_of(root: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[...,
         ratio = square / w_of(arm, goal, unseen, arm.variance) if square > 0.0 else 0.0
         if unseen == 0.0 and square > 0.0 and has_zero_variance(arm):
             ratio = 1.0
-        return -(0.5 * (arm.pulls - 2.0) * log1p(min(ratio, _LARGEST_RATIO)) + log_pulls(arm))
+        return -(0.5 * (arm.pulls - 2.0) * log1p(min(ratio, _LARGEST_RATIO)) + log(arm.pulls))
 
     def score(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float) -> float:
         return estimate(arm, goal)
@@ -279,12 +242,6 @@ class AnyObjective(ScaleFree):
     def score(self) -> Callable[..., Any] | None:
         return largest_variance if self.goal.unseen_influence_variance is None else None
 
-    @property
-    def parts(self) -> Parts | None:
-        if self.score is largest_variance:  # W may depend on the variances of all arms
-            return None
-        return parts_of(self.goal.root, influence_variance_of(self.goal.root), no_offset)
-
     def argument(self, name: str, horizon: int) -> Any:
         if name == "goal":
             return self.goal.arguments()
@@ -347,7 +304,7 @@ class ScaleFreeUCB(AnyObjective):
     @property
     def formula(self) -> Callable[..., Any]:
         counted = effective_pulls if self.dependent else all_pulls
-        return upper_bound_of(self.goal.root, counted, of_itself if self.score is None else of_all_arms)
+        return upper_bound_of(self.goal.root, counted, own_variance if self.score is None else largest_variance_of_any)
 
     def nondecreasing(self, lowest: float) -> bool:
         return self.score is None and not self.dependent  # h and W are constant, and the width grows with N
@@ -364,7 +321,7 @@ class _Forgetting(ScaleFreeUCB):
                 f"{self.title} forgets rewards, but not their autocorrelation; leave dependent=False"
             )
 
-    def _check_memory(self, rounds: float, arms: int, remedy: str) -> None:
+    def _check_remembered(self, rounds: float, arms: int, remedy: str) -> None:
         needed = 2 * self.least_pilot * arms
         if rounds < needed:
             raise InvalidInputError(
@@ -402,11 +359,11 @@ class SlidingWindowUCB(_Forgetting):
         self._set(window=whole("window", self.window, 2 * self.least_pilot, LONGEST_WINDOW))
 
     @property
-    def memory(self) -> tuple[int, float]:
+    def forgetting(self) -> tuple[int, float]:
         return self.window, 1.0
 
     def check_horizon(self, horizon: int, arms: int) -> None:
-        self._check_memory(self.window, arms, "lengthen the window")
+        self._check_remembered(self.window, arms, "lengthen the window")
         super().check_horizon(horizon, arms)
 
 
@@ -441,15 +398,11 @@ class DiscountedUCB(_Forgetting):
         self._set(discount=inside("discount", self.discount))
 
     @property
-    def parts(self) -> None:
-        return None  # every round changes the statistics of every arm
-
-    @property
-    def memory(self) -> tuple[int, float]:
+    def forgetting(self) -> tuple[int, float]:
         return 0, self.discount
 
     def check_horizon(self, horizon: int, arms: int) -> None:
-        self._check_memory(1 / (1 - self.discount), arms, "raise the discount")
+        self._check_remembered(1 / (1 - self.discount), arms, "raise the discount")
         super().check_horizon(horizon, arms)
 
 
@@ -481,14 +434,6 @@ class ScaleFreeIMED(AnyObjective):
     def score(self) -> Callable[..., Any]:
         return imed_of(self.goal.root)[1]
 
-    @property
-    def parts(self) -> Parts:
-        return parts_of(self.goal.root, influence_variance_of(self.goal.root), log_pulls)
-
-    @property
-    def nonincreasing_in_lead(self) -> bool:
-        return True  # h and W are constant, and an arm falls further behind
-
 
 @dataclass(frozen=True)
 class ScaleFreeTS(AnyObjective):
@@ -516,6 +461,7 @@ class ScaleFreeTS(AnyObjective):
         "delta-method posterior of the root of the objective, this library; optimistic form: May, Korda, Lee & Leslie, "
         "Optimistic Bayesian sampling in contextual-bandit problems, 2012"
     )
+    branch_free: ClassVar[dict[Callable[..., Any], Callable[..., Any]]] = {root_growth: root_growth_branch_free}
 
     optimistic: bool = False
 
@@ -525,10 +471,4 @@ class ScaleFreeTS(AnyObjective):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return sampled_of(self.goal.root, of_itself if self.score is None else of_all_arms)
-
-    @property
-    def parts(self) -> Parts | None:
-        if self.score is largest_variance:
-            return None
-        return parts_of(self.goal.root, standard_error_of(self.goal.root), per_degree)
+        return sampled_of(self.goal.root, own_variance if self.score is None else largest_variance_of_any)

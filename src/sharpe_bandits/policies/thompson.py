@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from ..kernels.statistics import ArmRecord
-from ..kernels.streams import BESIDE_GAMMA, gamma, log, normal, uniform
+from ..kernels.streams import BESIDE_GAMMA, gamma, gamma_branch_free, log, normal, uniform
 from ..objectives import RSSR, Mean, MeanVariance, Objective, SharpeLike
 from ..validation import not_negative, one_of, positive
 from .base import PAPER, IndexPolicy
@@ -135,6 +135,7 @@ class VTS(IndexPolicy):
 
     title: ClassVar[str] = "VTS"
     citation: ClassVar[str] = "Zhu & Tan, Thompson Sampling Algorithms for Mean-Variance Bandits, 2020, VTS"
+    branch_free: ClassVar[dict[Callable[..., Any], Callable[..., Any]]] = {gamma: gamma_branch_free}
 
     @property
     def goal(self) -> Objective:
@@ -156,6 +157,7 @@ class MVTS(IndexPolicy):
 
     title: ClassVar[str] = "MVTS"
     citation: ClassVar[str] = f"Zhu & Tan, Thompson Sampling Algorithms for Mean-Variance Bandits, 2020; {PAPER}, eq. 4"
+    branch_free: ClassVar[dict[Callable[..., Any], Callable[..., Any]]] = {gamma: gamma_branch_free}
 
     rho: float = 1.0
 
@@ -188,6 +190,7 @@ class ModifiedMVTS(IndexPolicy):
 
     title: ClassVar[str] = "Modified-MVTS"
     citation: ClassVar[str] = f"{PAPER}, eq. 5"
+    branch_free: ClassVar[dict[Callable[..., Any], Callable[..., Any]]] = {gamma: gamma_branch_free}
 
     L: float
     form: ModifiedForm = "printed"
@@ -221,6 +224,7 @@ class NormalGammaTS(IndexPolicy):
 
     title: ClassVar[str] = "NG-TS"
     citation: ClassVar[str] = "normal-gamma posterior as in Zhu & Tan, 2020, mean drawn given the precision; on RSSR"
+    branch_free: ClassVar[dict[Callable[..., Any], Callable[..., Any]]] = {gamma: gamma_branch_free}
 
     L: float
 
@@ -254,6 +258,7 @@ class SRTS(IndexPolicy):
         "Shah, Khurshid & Ghatak, Order Optimal Regret Bounds for Sharpe Ratio Optimization under Thompson Sampling, "
         "arXiv:2508.13749"
     )
+    branch_free: ClassVar[dict[Callable[..., Any], Callable[..., Any]]] = {gamma: gamma_branch_free}
 
     L: float
     rho: float = 1.0

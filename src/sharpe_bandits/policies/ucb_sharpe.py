@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, get_args
 from ..kernels.statistics import ArmRecord
 from ..objectives import RSSR, Objective, SharpeLike
 from ..validation import finite, one_of, positive, whole
-from .base import ENOUGH, PAPER, IndexPolicy
+from .base import MIN_PULLS_FOR_WARNING, PAPER, IndexPolicy
 
 #: Horizon assumed for a game without one, to check whether it will ever be long enough.
 LONG_LIFE = 10**6
@@ -96,13 +96,8 @@ class _UCBSharpe(IndexPolicy):
         self._set(L=positive("L", self.L), risk_free=finite("risk_free", self.risk_free))
         one_of("undefined_width", self.undefined_width, get_args(UndefinedWidth))
 
-    @property
-    def monotone_in_moments(self) -> bool:
-        # Not for the formula of a subclass. With a rate above 0, the second term falls as the mean grows.
-        return self.formula in (rssr_infinite, sr_like_infinite) and self.risk_free <= 0.0
-
     def reward_warning(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:
-        if any(pulls < ENOUGH for _, pulls, _, _ in arms):
+        if any(pulls < MIN_PULLS_FOR_WARNING for _, pulls, _, _ in arms):
             return super().reward_warning(arms, horizon)
         d = self.L + max(variance for _, _, _, variance in arms)
         end = LONG_LIFE if horizon is None else horizon

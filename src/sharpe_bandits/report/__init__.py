@@ -1,1 +1,1 @@
-"""The report: one self-contained page that works offline. Needs matplotlib and plotly (the extra ``report``)."""
+"""The report: one self-contained page that works offline. Needs matplotlib and jinja2 (the extra ``report``)."""

@@ -7,12 +7,62 @@ from typing import Any
 
 from ..charts.tidy_rows import Rows
 from ..display import Table
-from ..experiments.panel import PanelResult
+from ..experiments import scorecard
+from ..experiments.verdicts import EXPERIMENTS, FAILS, HOLDS, UNDECIDED, VACUOUS, Verdict
 from ..names import repeats_counted
-from ..paper import scorecard
-from ..paper.claims import EXPERIMENTS, FAILS, HOLDS, UNDECIDED, VACUOUS, Verdict
+from ..study import Study
 from .document import document
-from .panels import halving_figure, panel_figure
+
+
+@dataclass
+class Section:
+    """A panel or a study in a report.
+
+    Attributes
+    ----------
+    id : str
+        name of its data files; sections of one panel under several profiles share it
+    studies : list[Study]
+        its cases
+    rows : Rows
+        its tidy table
+    pictures : dict[str, bytes]
+        its figure, as SVG and PNG
+    profile, title, compares, note : str, optional
+        descriptive text
+    """
+
+    id: str
+    studies: list[Study]
+    rows: Rows
+    pictures: dict[str, bytes]
+    profile: str = ""
+    title: str = ""
+    compares: str = ""
+    note: str = ""
+
+    @property
+    def key(self) -> str:
+        """Name of its figures."""
+        return f"{self.id}-{self.profile}" if self.profile else self.id
+
+    @property
+    def anchor(self) -> str:
+        """Its link target; a user's file may be called "data" or "scorecard"."""
+        return self.key if self.profile else f"own-{self.key}"
+
+    @property
+    def last(self) -> Rows:
+        """Its rows at the horizon."""
+        return [row for row in self.rows if row["t"] == row["horizon"]]
+
+    @property
+    def settings(self) -> list[tuple[str, str, str]]:
+        """Label, arms and policies of every case."""
+        return [
+            (study.label, ", ".join(repeats_counted(study.arms_in_words())), "; ".join(study.policies_in_words()))
+            for study in self.studies
+        ]
 
 
 @dataclass
@@ -23,8 +73,8 @@ class Content:
     ----------
     title, lead : str
         heading and introduction
-    results, rows : list[PanelResult] and dict[str, Rows]
-        panels and their tidy tables, by key
+    sections : list[Section]
+        panels, or a study
     verdicts : list[Verdict], optional
         on all claims
     tables : list[Table], optional
@@ -37,46 +87,45 @@ class Content:
 
     title: str
     lead: str
-    results: list[PanelResult]
-    rows: dict[str, Rows]
+    sections: list[Section]
     verdicts: list[Verdict] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     summary: Table | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def groups(self) -> dict[str, list[Section]]:
+        """Sections by id."""
+        groups: dict[str, list[Section]] = {}
+        for section in self.sections:
+            groups.setdefault(section.id, []).append(section)
+        return groups
 
 
 def page(content: Content) -> str:
     """The whole page."""
     verdicts = content.verdicts
     profiles = list(dict.fromkeys(v.profile for v in verdicts))
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for result in content.results:
-        groups.setdefault(result.panel.id, []).append(_panel(result, content))
     failed = [v for v in verdicts if v.verdict == FAILS]
     experiments = [v for v in verdicts if v.source == EXPERIMENTS]
-    of_paper = experiments or verdicts
-    figures = {result.panel.key: panel_figure(result, content.rows[result.panel.key]) for result in content.results}
-    together = halving_figure(content.results, content.rows)
-    if together is not None:
-        figures["Fig4a"] = together
     return document(
         "report.html",
-        figures,
         title=content.title,
         lead=content.lead,
-        links=_links(content, list(groups)),
+        links=_links(content),
         verdicts=verdicts,
         profiles=profiles,
         words=(HOLDS, FAILS, UNDECIDED, VACUOUS),
         tally=[
-            (name, word, sum(v.verdict == name for v in of_paper))
+            (name, word, sum(v.verdict == name for v in experiments or verdicts))
             for name, word in ((HOLDS, "hold"), (FAILS, "fail"), (UNDECIDED, UNDECIDED))
         ],
         tallied="claims about the paper's experiments" if experiments else "claims",
         counts=scorecard.summary(verdicts),
         scorecard=scorecard.statements(verdicts),
         failures=[_failure(why, failed) for why in dict.fromkeys(v.why for v in failed)],
-        groups=list(groups.items()),
+        groups=list(content.groups.items()),
+        judged=lambda section: [v for v in verdicts if (v.panel, v.profile) == (section.id, section.profile)],
         tables=content.tables,
         summary=content.summary,
         settings=content.facts,
@@ -84,9 +133,9 @@ def page(content: Content) -> str:
     )
 
 
-def _links(content: Content, ids: list[str]) -> list[tuple[str, str]]:
+def _links(content: Content) -> list[tuple[str, str]]:
     links = [("Scorecard", "scorecard")] if content.verdicts else []
-    links += [("Summary", "summary")] if content.summary else [(id, f"panel-{id}") for id in ids]
+    links += [("Summary", "summary")] if content.summary else [(id, f"panel-{id}") for id in content.groups]
     links += [("Theory", "theory")] if content.tables else []
     return [*links, ("Methods", "made")]
 
@@ -94,20 +143,3 @@ def _links(content: Content, ids: list[str]) -> list[tuple[str, str]]:
 def _failure(why: str, failed: list[Verdict]) -> tuple[str, list[Verdict], list[str]]:
     same = [v for v in failed if v.why == why]
     return why, same, list(dict.fromkeys(v.says for v in same))
-
-
-def _panel(result: PanelResult, content: Content) -> dict[str, Any]:
-    """What the page shows of a panel besides its charts."""
-    panel = result.panel
-    return {
-        "id": panel.id, "key": panel.key, "profile": panel.profile, "title": panel.title, "compares": panel.compares,
-        "note": panel.note, "metric": panel.metric, "axis": result.axis,
-        # a user's file may be called "data" or "scorecard"
-        "anchor": panel.key if panel.profile else f"own-{panel.key}",
-        "verdicts": [v for v in content.verdicts if (v.panel, v.profile) == (panel.id, panel.profile)],
-        "last": [row for row in content.rows[panel.key] if row["t"] == row["horizon"]],
-        "settings": [
-            (study.label, ", ".join(repeats_counted(study.arms_in_words())), "; ".join(study.policies_in_words()))
-            for study in result.studies
-        ],
-    }  # fmt: skip

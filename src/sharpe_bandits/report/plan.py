@@ -26,10 +26,8 @@ def figure(plan: Plan) -> Figure:
     chart = Chart(
         series=list(_series(plan)),
         x=Axis(label="budget n, rounds", scale="log", plain=True, second=("years, one round per period", periods)),
-        y=Axis(label="probability of error", scale="log", plain=True, limits={"log": (_lowest(plan), 1.1)}),
+        y=Axis(label="probability of error", scale="log", plain=True, limits=(_lowest(plan), 1.1)),
         rules=[] if target is None else [Rule(axis="y", at=target, label=f"target {target:g}", dash="dash")],
-        name="error",
-        height=420,
     )
     caption = " ".join([assumed(plan), *plan.problem.conventions()[:2]])
     return Figure(title=title(plan), charts=[[chart]], size=(6.4, 4.2), caption=caption)
@@ -50,10 +48,10 @@ def _series(plan: Plan) -> Iterator[Series]:
             )
         if need is not None and need.rounds is not None and plan.target is not None:
             rounds = [need.rounds.mean, need.rounds.low, need.rounds.high]
-            told = "needs {:,} rounds [{:,}, {:,}]".format(*map(math.ceil, rounds))
+            tip = "{}: needs {:,} rounds [{:,}, {:,}]".format(name, *map(math.ceil, rounds))
             yield Series(
                 name=name, colour=colour, at=rounds[1:], mean=[plan.target] * 2, width=4, legend=False,
-                notes=[told, told],
+                tip=tip,
             )  # fmt: skip
         wrong = [p for p in near if p.wrong and p.stage != VERIFY]
         fresh = [p for p in near if p.wrong and p.stage == VERIFY]
@@ -64,16 +62,16 @@ def _series(plan: Plan) -> Iterator[Series]:
             yield Series(
                 name=name, colour=colour, at=[p.budget for p in points], **_errors(points), bars=True,
                 dash=line if points is wrong else None, marker=marker, size=size, filled=filled, width=0.9,
-                legend=k == 0, notes=[_told(plan, p) for p in points],
+                legend=k == 0, tip="\n".join([name, *(_in_words(plan, p) for p in points)]),
             )  # fmt: skip
         never = [p for p in near if not p.wrong]
         if never:  # a logarithmic axis has no 0: the upper end of the interval is shown
             ends = [p.error.high for p in never]
-            told = "{:,} rounds: no run was wrong, error below {:.3g}"
+            words = (f"{p.budget:,} rounds: no run was wrong, error below {p.error.high:.3g}" for p in never)
             yield Series(
                 name=name, colour=colour, at=[p.budget for p in never], mean=ends, dash=None,
                 marker="arrow down", size=4.5, filled=False, legend=not shown,
-                notes=[told.format(p.budget, p.error.high) for p in never],
+                tip="\n".join([name, *words]),
             )  # fmt: skip
 
 
@@ -81,7 +79,7 @@ def _errors(points: list[Point]) -> dict[str, Any]:
     return {key: [getattr(p.error, key) for p in points] for key in ("mean", "low", "high")}
 
 
-def _told(plan: Plan, point: Point) -> str:
+def _in_words(plan: Plan, point: Point) -> str:
     rounds, error = point.budget, point.error
     return (
         f"{rounds:,} rounds ({plan.years(rounds):,.3g} years): {error.mean:.3g} [{error.low:.3g}, {error.high:.3g}], "
@@ -97,23 +95,24 @@ def _lowest(plan: Plan) -> float:
     return max(min(seen, default=0.1) / 2, 1e-5)
 
 
-def page(plan: Plan) -> str:
-    """The whole page."""
+def page(plan: Plan, picture: bytes) -> str:
+    """The whole page, including its figure as SVG."""
     points = [
         [p.policy, p.stage, f"{p.budget:,}", f"{p.runs:,}", f"{p.wrong:,}", f"{p.error.mean:.4g}",
          f"{p.error.low:.4g} to {p.error.high:.4g}"] for p in plan.points
     ]  # fmt: skip
     return document(
-        "plan.html", {"plan": figure(plan)}, title=title(plan), assumed=assumed(plan), answer=answer(plan),
+        "plan.html", picture=picture, title=title(plan), assumed=assumed(plan), answer=answer(plan),
         heads=heads(plan), lines=lines(plan), remarks=remarks(plan), points=points, plan=plan,
     )  # fmt: skip
 
 
 def write(plan: Plan, folder: Path) -> Path:
     """Write the plan as a table, plain data, a figure and a page."""
-    files = {f"plan.{kind}": picture for kind, picture in pictures(figure(plan)).items()}
+    drawn = pictures(figure(plan))
+    files = {f"plan.{kind}": picture for kind, picture in drawn.items()}
     files["plan.csv"] = plan.table.to_csv()
     files["plan.json"] = to_json(plan.to_dict())
-    files["plan.html"] = page(plan).encode()
+    files["plan.html"] = page(plan, drawn["svg"]).encode()
     write_all(folder, files)
     return folder / "plan.html"

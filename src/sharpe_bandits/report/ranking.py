@@ -49,7 +49,7 @@ def write(ranking: Ranking, folder: Path) -> Path:
         **{f"curves.{kind}": picture for kind, picture in paths.items()},
         "ranking.json": to_json(ranking.to_dict(), allow_nan=False),
         **{f"ranking.{kind}": picture for kind, picture in drawn.items()},
-        "ranking.html": page(ranking, drawn["svg"].decode(), paths["svg"].decode()).encode(),
+        "ranking.html": page(ranking, drawn["svg"], paths["svg"]).encode(),
     }
     write_all(folder, files)
     return folder / "ranking.html"
@@ -79,17 +79,19 @@ def figure(ranking: Ranking) -> Figure:
 
 def _intervals(ranking: Ranking, what: str, label: str, rules: list[Rule], shares: bool = False) -> Chart:
     columns = ranking.columns[:DRAWN]
+    values = [(c.name, *(getattr(c, f"{what}{end}") for end in ("", "_low", "_high"))) for c in columns]
     series = Series(
         name=label, colour=PALETTE[0], at=range(len(columns)), dash=None, marker="circle", size=5.5, width=2.2,
-        bars=True, legend=False, mean=[getattr(c, what) for c in columns],
-        low=[getattr(c, f"{what}_low") for c in columns], high=[getattr(c, f"{what}_high") for c in columns],
+        bars=True, legend=False, mean=[mean for _, mean, _, _ in values], low=[low for _, _, low, _ in values],
+        high=[high for _, _, _, high in values],
+        tip="\n".join(f"{name}: {mean:.4g} [{low:.4g}, {high:.4g}]" for name, mean, low, high in values),
     )  # fmt: skip
     places = Axis(
         scale="places",
         places=[shorten(printable(c.name), 28) for c in columns],
         beside=[f"first in {c.best:.0%}" for c in columns] if shares else (),
     )
-    return Chart(series=[series], x=Axis(label=label), y=places, rules=rules, across=True, name=what)
+    return Chart(series=[series], x=Axis(label=label), y=places, rules=rules, across=True)
 
 
 def _first(ranking: Ranking, most: int) -> str:
@@ -121,9 +123,9 @@ def curves(ranking: Ranking) -> Figure:
     axis = Axis(scale="date") if returns.dates is not None else Axis(label="rows")
     words = f"Sharpe ratio, {window:,} rows"
     charts = [
-        Chart(series=panels["growth"], x=axis, y=Axis(label="growth of 1", scale="log", plain=True), name="growth"),
-        Chart(series=panels["drawdown"], x=axis, y=Axis(label="loss from the last peak"), name="drawdown"),
-        Chart(series=panels["rolling"], x=axis, y=Axis(label=words), rules=[Rule(axis="y", at=0)], name="rolling"),
+        Chart(series=panels["growth"], x=axis, y=Axis(label="growth of 1", scale="log", plain=True)),
+        Chart(series=panels["drawdown"], x=axis, y=Axis(label="loss from the last peak")),
+        Chart(series=panels["rolling"], x=axis, y=Axis(label=words), rules=[Rule(axis="y", at=0)]),
     ]
     colour = f"; the first {len(COLOURS)} in colour" if len(drawn) > len(COLOURS) else ""
     return Figure(
@@ -142,14 +144,14 @@ def correlations(ranking: Ranking, most: int | None = DRAWN) -> tuple[list[str],
     return [ranking.returns.names[k] for k in places], found.reshape(len(places), -1).tolist()
 
 
-def page(ranking: Ranking, picture: str, paths: str) -> str:
-    """The ranking as one small page, including its figures."""
+def page(ranking: Ranking, picture: bytes, paths: bytes) -> str:
+    """The ranking as one small page, including its figures as SVG."""
     return document(
         "ranking.html",
         title=f"Ranking of {len(ranking.columns)} column{'s' * (len(ranking.columns) > 1)}",
         ranking=ranking,
-        picture=picture[picture.index("<svg") :],
-        curves=paths[paths.index("<svg") :],
+        picture=picture,
+        curves=paths,
         correlations=correlations(ranking),
         drawn=min(len(ranking.columns), DRAWN),
         references=_REFERENCES,

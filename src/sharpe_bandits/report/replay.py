@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import logging
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..charts.description import DASHES, PALETTE, Axis, Chart, Dash, Figure, Heatmap, Scale, Series
+from ..charts.description import DASHES, PALETTE, Axis, Chart, Dash, Figure, Heatmap, Series
 from ..charts.render_matplotlib import pictures
 from ..display import Table
 from ..errors import InvalidInputError, require
@@ -53,7 +54,7 @@ def write(replay: Replay, folder: Path) -> Path:
         "wealth.csv": Table.of(_paths(replay)).to_csv(),
         "replay.json": to_json(replay.to_dict(), allow_nan=False),
         **{f"{name}.{kind}": data for name, kinds in drawn.items() for kind, data in kinds.items()},
-        "replay.html": page(replay, drawn["timeline"]["svg"].decode()).encode(),
+        "replay.html": page(replay, drawn).encode(),
     }
     write_all(folder, files)
     return folder / "replay.html"
@@ -91,13 +92,10 @@ def _caption(replay: Replay) -> str:
 def wealth(replay: Replay) -> Figure:
     """Growth of 1, on a logarithmic scale: equal slopes are equal rates of return."""
     at, x, rows = _along(replay)
-    scales: tuple[Scale, ...] = ("log", "linear")
     chart = Chart(
         series=[_curve(replay, number, at, rows) for number in range(len(replay.players))],
         x=x,
-        y=Axis(label="growth of 1", scale="log", limits=dict.fromkeys(scales, (None, None)), plain=True),
-        name="wealth",
-        height=400,
+        y=Axis(label="growth of 1", scale="log", plain=True),
     )
     band = "; bands: 5% to 95% of runs" if _bands(replay) else ""
     return Figure(title=f"Growth of 1{band}", charts=[[chart]], size=(8.4, 4.4), caption=_caption(replay))
@@ -108,7 +106,7 @@ def _along(replay: Replay) -> tuple[Any, Axis, np.ndarray]:
     length = len(replay.players[0].wealth)
     rows = np.unique(np.linspace(0, length - 1, min(length, _DRAWN)).round().astype(int))
     if replay.dates is None:
-        return (rows + 1).tolist(), Axis(label="rows", limits={"linear": (1, length)}), rows
+        return (rows + 1).tolist(), Axis(label="rows", limits=(1, length)), rows
     return replay.dates[rows], Axis(scale="date"), rows
 
 
@@ -121,7 +119,7 @@ def drawdown(replay: Replay) -> Figure:
         series.append(
             Series(name=player.name, colour=colour, at=at, mean=-player.drawdowns[rows], dash=dash, width=1.2)
         )
-    chart = Chart(series=series, x=x, y=Axis(label="loss from the last peak"), name="drawdown", height=300)
+    chart = Chart(series=series, x=x, y=Axis(label="loss from the last peak"))
     return Figure(
         title="Drawdown, in the run with the median total return",
         charts=[[chart]],
@@ -149,9 +147,8 @@ def timeline(replay: Replay) -> Figure:
             name=player.name, colour=_look(player, number)[0], at=[when for when, _ in seen],
             mean=[y for _, y in seen], dash=None, marker="square", size=2.2, legend=False,
         )  # fmt: skip
-        height = 90 + 17 * len(names)
         axis = Axis(label=player.name, scale="places", places=names)
-        charts.append([Chart(series=[series], x=x, y=axis, name="timeline", height=height)])
+        charts.append([Chart(series=[series], x=x, y=axis)])
     return Figure(
         title=f"Columns held, in the run with the median total return{_sampled(replay)}",
         charts=charts,
@@ -225,16 +222,15 @@ def shares(replay: Replay) -> Heatmap:
     )
 
 
-def page(replay: Replay, picture: str) -> str:
-    """The replay as one page, including the picture of its timeline."""
+def page(replay: Replay, drawn: Mapping[str, Mapping[str, bytes]]) -> str:
+    """The replay as one page, including its figures, drawn by name."""
     count = len(replay.policies)
     return document(
         "replay.html",
-        {"replay": wealth(replay), "drawdown": drawdown(replay)},
         title=f"Replay of {count} polic{'y' if count == 1 else 'ies'} on {len(replay.names)} columns",
         replay=replay,
         heatmap=shares(replay),
-        timeline=picture[picture.index("<svg") :],
+        pictures=drawn,
         switches=[(p.name, len(replay.switches(p.name))) for p in replay.policies],
         bands=_bands(replay),
         caption=_caption(replay),

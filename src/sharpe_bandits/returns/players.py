@@ -42,7 +42,7 @@ def chosen_policies(
         if policy.name in taken:
             raise InvalidInputError(f"two players are called {policy.name!r}; give the policy another name=")
         taken.add(policy.name)
-        if policy.setting == "fixed confidence":
+        if policy.stops_itself:
             raise InvalidInputError(
                 f"{policy.name} has fixed confidence: it stops only when it is sure, which recorded returns do "
                 "not allow; play a policy that does not stop, or SHSR, which explores for a given number of rows"
@@ -78,7 +78,7 @@ def past_their_pilot(policies: list[Policy], rows: int, columns: int) -> tuple[l
             return True
         return False
 
-    of_regret = [policy for policy in policies if policy.setting == "regret"]
+    of_regret = [policy for policy in policies if policy.minimises_regret]
     never = [p for p in of_regret if not too_short(p, rows) and too_short(p, rows - columns)]
     late = [p for p in of_regret if p not in never and not too_short(p, rows) and too_short(p, rows // 2)]
     remedy = "give fewer columns with columns= (--columns), or more rows"

@@ -14,7 +14,7 @@ from ..arms.environment import Environment, stack
 from ..engine.families import family_of
 from ..engine.spec import Feedback, Spec, prepare, run_chunk
 from ..errors import InvalidInputError
-from ..kernels.holdings import Terms
+from ..kernels.choose import Holding
 from ..kernels.rewards import TAPE, ArmTable
 from ..objectives import usual_regulariser
 from ..policies.base import Policy
@@ -317,15 +317,16 @@ class Judge:
         )  # fmt: skip
 
 
-def held_by(policy: Policy, table: Judge, terms: Terms, top: int, runs: int) -> Player:
+def held_by(policy: Policy, table: Judge, holding: Holding, full: bool, runs: int) -> Player:
     """Play a policy with several columns, a minimum holding period, unequal histories, a warm-up or known costs."""
     paths = table.paths
     begins, rounds = table.begins, np.arange(paths.rounds - paths.warm_rounds)
-    held = []
+    held, top = [], holding.places
     for run in range(runs):
         rows, order = paths.drawn(run)
         rewards = compounded(paths.judged[rows], paths.begins)[:, order]
-        found = family_of(policy).hold(policy, rewards, table.costs[order], terms, top, paths.seed, run)
+        terms = holding._replace(costs=table.costs[order])
+        found = family_of(policy).hold(policy, rewards, terms, full, paths.seed, run)
         found = np.where(found < 0, -1, order[found])[paths.warm_rounds :]
         x = np.nan_to_num(paths.played(run))
         of_rows = found[np.repeat(rounds, np.diff([*begins, len(x)]))]
@@ -343,7 +344,7 @@ def held_by(policy: Policy, table: Judge, terms: Terms, top: int, runs: int) -> 
 
 def play(policy: Policy, table: Judge, feedback: Feedback, runs: int, budget: int) -> Player:
     paths, names = table.paths, table.returns.names
-    explores = policy.setting == "fixed budget"
+    explores = policy.has_fixed_budget
     horizon = budget if explores else paths.rounds
     spec = Spec(policy, paths, horizon, runs, paths.seed, (horizon,), feedback=feedback)
     prepare(spec)

@@ -322,12 +322,12 @@ class Ranking(Shown):
         """Every number, a row per column; displayed in a notebook, and converted to a frame by ``to_pandas()``."""
         return Table.of([asdict(column) for column in self.columns])
 
-    def plot(self, interactive: bool = False) -> Any:
-        """Ratios with their intervals, in matplotlib, or in plotly if ``interactive``; needs the extra ``report``."""
-        from ..charts import draw
+    def plot(self) -> Any:
+        """Ratios with their intervals, drawn by matplotlib (the extra ``report``)."""
+        from ..charts import render_matplotlib
         from ..report.ranking import figure
 
-        return draw(figure(self), interactive)
+        return render_matplotlib(figure(self))
 
     def report(self, folder: str | Path) -> Path:
         """Write ``ranking.html``, ``.csv``, ``.json``, ``.svg`` and ``.png``; needs the extra ``report``.

@@ -23,7 +23,7 @@ from .. import console
 from ..display import Findings, Shown, Table
 from ..engine.spec import Feedback
 from ..errors import InvalidInputError, unknown
-from ..kernels.holdings import Terms
+from ..kernels.choose import Holding
 from ..policies.base import Policy
 from ..validation import check_keywords, one_of, positive, true_or_false, whole
 from . import statistics
@@ -349,12 +349,12 @@ class Replay(Shown):
             "players": [player.to_dict() for player in self.players],
         }
 
-    def plot(self, interactive: bool = False) -> Any:
-        """Wealth over time, in matplotlib, or in plotly if ``interactive``; needs the extra ``report``."""
-        from ..charts import draw
+    def plot(self) -> Any:
+        """Wealth over time, drawn by matplotlib (the extra ``report``)."""
+        from ..charts import render_matplotlib
         from ..report.replay import wealth
 
-        return draw(wealth(self), interactive)
+        return render_matplotlib(wealth(self))
 
     def report(self, folder: str | Path) -> Path:
         """Write ``replay.html``, ``.csv`` and ``.json``, ``wealth.csv``, and figures; needs the extra ``report``.
@@ -477,16 +477,18 @@ def replay(
     given, budget = budget, rounds // 2 if budget is None else whole("budget", budget, 1, rounds)
     rate_of_round = (1 + rate) ** (drawn.length / drawn.rounds) - 1 if drawn.rounds < drawn.length else rate
     chosen = chosen_policies(policies, drawn.rounds, returns.names, L, rate_of_round, feedback)
-    if given is not None and not any(policy.setting == "fixed budget" for policy in chosen):
+    if given is not None and not any(policy.has_fixed_budget for policy in chosen):
         raise InvalidInputError(
             f"budget={given!r} is for policies that explore and then hold, such as SHSR; none is given: leave it out"
         )
     kept, remarks = (chosen, []) if warm_up else past_their_pilot(chosen, rounds * top, columns)
-    terms = Terms(hold, drawn.warm_rounds, feedback == "full", true_or_false("cost_aware", cost_aware))
+    holding = Holding(top, hold, drawn.warm_rounds, true_or_false("cost_aware", cost_aware), costs)
     plain = top == 1 and hold == 1 and not warm_up and not cost_aware and returns.complete
     table = Judge(returns, rate, costs, drawn)
     found = [
-        play(policy, table, feedback, runs, budget) if plain else held_by(policy, table, terms, top, runs)
+        play(policy, table, feedback, runs, budget)
+        if plain
+        else held_by(policy, table, holding, feedback == "full", runs)
         for policy in kept
     ]
     beside, doubts = benchmarks(table, runs if drawn.varied else 1, top)

@@ -51,7 +51,7 @@ def outlook(campaign: Campaign, recent: Estimate | None, error: float) -> dict[s
     bandit = Bandit([Normal(mean, variance) for _, mean, variance, _, _ in active.values()], list(map(str, active)))
     words = "normal, independent, with the current estimates treated as true"
     problem = BestArmProblem(bandit, pace * YEAR / DAY, goal, words)
-    own = agent.policy.setting == "fixed budget" and agent.policy.n_recommended == 1
+    own = agent.policy.has_fixed_budget and agent.policy.n_recommended == 1
     policy: Any = agent.policy if own else SequentialHalving(goal)
     found = plan(problem, error=error, policies=policy, runs=_RUNS, max_budget=_LARGEST, workers=1, progress=False)
     need = found[policy.name]

@@ -1,4 +1,4 @@
-"""The paper's bounds as functions of a bandit, their measured coverage, the growth of regret, and its lower bound.
+"""The paper's bounds as functions of a bandit, their measured coverage, and the growth of regret.
 
 Every bound of the paper has a ``form``: "printed", "repaired" or "proved" (see :data:`FORMS`).
 """
@@ -27,10 +27,6 @@ from .error_bounds import variance_order as variance_order
 from .growth import Fit as Fit
 from .growth import Growth as Growth
 from .growth import growth as growth
-from .lower_bound import ArmShare as ArmShare
-from .lower_bound import LowerBound as LowerBound
-from .lower_bound import kl_inf as kl_inf
-from .lower_bound import lower_bound as lower_bound
 from .registry import bounds_for as bounds_for
 from .registry import informative_budget as informative_budget
 from .regret_bounds import ucb_rssr_regret as ucb_rssr_regret

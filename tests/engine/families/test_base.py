@@ -41,7 +41,7 @@ def test_a_chunk_of_a_policy_that_stops_says_which_runs_stopped():
 
 @pytest.mark.parametrize("policy", [sb.LUCB(L=0.5), sb.SHSR(L=0.5), sb.UCBRSSR(L=0.5)], ids=lambda p: p.family)
 def test_means_of_rewards_are_those_of_the_trace(policy):
-    chunk = run_chunk(spec(policy, checkpoints=() if policy.setting == "fixed confidence" else None), 0, 5, trace=True)
+    chunk = run_chunk(spec(policy, checkpoints=() if policy.stops_itself else None), 0, 5, trace=True)
     for run in range(5):
         paid = chunk.rewards[run, : chunk.final[run].sum()]
         assert chunk.reward_mean[run] == pytest.approx(paid.mean(), rel=1e-12)

@@ -13,26 +13,14 @@ from sharpe_bandits.kernels.statistics import MAX_TABLE
 from tests.kernels.games import BANDITS, spec
 
 
-def test_few_long_runs_are_played_arms_abreast(monkeypatch):
+def test_few_long_runs_are_played_one_after_the_other(monkeypatch):
     played = []
     original = index._play
     monkeypatch.setattr(index, "_play", lambda spec, *rest: played.append(rest[2]) or original(spec, *rest))
     long, short = (spec(sb.ScaleFreeTS(L=0.5), BANDITS["equal"], "auto", runs=1, horizon=n) for n in (300_000, 300))
     run_chunk(long, 0, 1)
     run_chunk(short, 0, 1)
-    assert played == [long.kernels.one_by_one, short.kernels.side_by_side]
-
-
-def test_few_long_runs_that_follow_the_lead_are_played_lazily(monkeypatch):
-    """Many short runs of equal arms, whose lead changes all the time, are not."""
-    played = []
-    original = index._play
-    monkeypatch.setattr(index, "_play", lambda spec, *rest: played.append(rest[2]) or original(spec, *rest))
-    policy = sb.ScaleFreeIMED(L=0.5)
-    long, many = (spec(policy, BANDITS["equal"], "auto", runs=r, horizon=n) for r, n in ((1, 300_000), (3000, 200)))
-    run_chunk(long, 0, 1)
-    run_chunk(many, 0, 40)
-    assert played == [long.kernels.lazy, many.kernels.lazy, many.kernels.side_by_side]
+    assert played == [long.kernels.reference, short.kernels.side_by_side]
 
 
 def test_a_small_study_stays_with_the_lazy_kernel_where_that_does_not_pay(monkeypatch):

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...call_tree import Bindings
 from ...errors import InvalidInputError
+from ...kernels.choose import Holding
 from ...kernels.game import LANES, Outputs
 from ...kernels.rewards import TAPE, ArmTable, Rewards, write_paths
 from ...kernels.streams import bits_at, place_of, stride, strong_bits, strong_place_of, strong_stride
@@ -55,21 +56,17 @@ class Family:
         """Play the runs of a chunk and fill in its arrays."""
         raise AssertionError(f"{type(self).__name__} does not play")
 
-    def hold(
-        self, policy: Policy, values: np.ndarray, costs: np.ndarray, terms: Any, places: int, seed: int, run: int
-    ) -> np.ndarray:
+    def hold(self, policy: Policy, values: np.ndarray, holding: Holding, full: bool, seed: int, run: int) -> np.ndarray:
         """The arms that a policy holds in each round (rounds, places) on recorded rewards; -1 where there is none.
 
         Parameters
         ----------
         values : numpy.ndarray
             rewards (rounds, arms), NaN where an arm is not available
-        costs : numpy.ndarray
-            cost of a switch, by arm
-        terms : Any
-            :class:`~sharpe_bandits.kernels.holdings.Terms`
-        places : int
-            number of arms held at a time
+        holding : Holding
+            constraints on what is held
+        full : bool
+            whether the rewards of all arms are seen in every round
         seed, run : int
             seed and run of the policy's random numbers
         """
@@ -138,6 +135,17 @@ def outputs_of(spec: Spec, chunk: Chunk, begin: int = 0, end: int | None = None)
         status=np.zeros(6, np.int64),
         stop=stop_cell(),
     )
+
+
+def one_run_outputs(rounds: int, arms: int) -> Outputs:
+    """The arrays that a kernel writes the results of a single run to, if only its choices matter."""
+    counts = np.zeros((1, arms), np.int32)
+    return Outputs(
+        checkpoints=np.array([rounds], np.int64), halfway_check=-1, batch=1, pulls=np.zeros((1, 1, arms), np.int64),
+        halfway=counts.copy(), final=counts, recommended=np.zeros((1, 1), np.int32), stopped=np.ones(1, np.bool_),
+        reward_mean=np.zeros(1), reward_variance=np.zeros(1), choices=np.zeros((0, 0), np.int32),
+        rewards=np.zeros((0, 0)), status=np.zeros(6, np.int64), stop=stop_cell(),
+    )  # fmt: skip
 
 
 def source_of(spec: Spec, table: ArmTable, begin: int = 0, end: int | None = None) -> Rewards:

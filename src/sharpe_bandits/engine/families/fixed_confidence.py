@@ -8,7 +8,7 @@ from ...call_tree import mentions
 from ...errors import InvalidInputError
 from ...kernels import fixed_confidence, formulas
 from ...kernels.game import Game
-from ...kernels.statistics import keeping
+from ...kernels.statistics import layout_for
 from ...policies.base import FixedConfidencePolicy
 from ..compiler import specialise
 from .base import SOURCES, Family, check_record, outputs_of, rewards_of, source_of
@@ -71,4 +71,4 @@ def fixed_confidence_bindings(policy: FixedConfidencePolicy) -> dict[Any, Any]:
     """Bindings of a kernel's placeholders for a fixed-confidence policy."""
     read = mentions(policy.estimate) | mentions(policy.noise)
     functions = {formulas.estimate: policy.estimate, formulas.noise: policy.noise, formulas.turns: policy.turns}
-    return {**functions, **keeping(read).bindings}
+    return {**functions, **layout_for(read).bindings}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,34 +9,30 @@ import numpy as np
 
 from ...arms.environment import stack
 from ...arms.uniform import Constant
-from ...call_tree import mentions, reads_local, spreads_nan, substituted
-from ...errors import InvalidInputError, SharpeBanditsError
-from ...kernels import delayed, formulas, holdings, lazy, leading, round_by_round, side_by_side, statistics
-from ...kernels.game import LANES, LOOKAHEAD, NOT_A_NUMBER, TURNS, Game
-from ...kernels.rewards import ArmTable
-from ...kernels.statistics import MAX_TABLE, STATISTICS, Keeping, keeping
-from ...kernels.streams import gamma, gamma_branch_free, normal, root_growth, root_growth_branch_free, uniform
+from ...call_tree import mentions, substituted
+from ...errors import InvalidInputError
+from ...kernels import formulas, lazy, reference, side_by_side, statistics
+from ...kernels.choose import Holding
+from ...kernels.game import LANES, LOOKAHEAD, N_COMPARISONS, NOT_A_NUMBER, Game
+from ...kernels.rewards import TAPE, ArmTable, Rewards
+from ...kernels.state import Forgetting
+from ...kernels.statistics import MAX_TABLE, STATISTICS, StatisticsLayout, layout_for
 from ...objectives import Mean
-from ...policies.base import EVERYTHING, IndexPolicy, Parts, Policy
-from ..compiler import check_formula, specialise
-from .base import SOURCES, Family, check_record, outputs_of, rewards_of, source_of
+from ...policies.base import NO_FORGETTING, IndexPolicy, Policy
+from ..compiler import check_formula, is_raised_by_formula, specialise
+from .base import SOURCES, Family, check_record, one_run_outputs, outputs_of, rewards_of, source_of
 
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
 
-#: The first PROBE runs of a chunk show whether a lazy kernel pays. In units of the cost of one arm in the side-by-side
-#: kernel: a round costs that kernel ROUND_COST + K; a change of lead costs the lazy kernel TURN_COST + K, the one that
-#: follows the lead, which evaluates all arms twice, LEAD_COST + 2 K.
-PROBE, ROUND_COST, TURN_COST, LEAD_COST = 8, 3, 90, 60
+#: Costs in units of the side-by-side kernel's cost of one arm. The first PROBE runs of a chunk show whether the lazy
+#: kernel pays: a round costs the side-by-side kernel ROUND + K, a comparison of arms costs the lazy one COMPARISON + K.
+PROBE, ROUND, COMPARISON = 8, 3, 90
 #: In the same units: a spec with less work than this stays with the lazy kernel even if that does not pay, since
 #: compiling another one would take far longer.
-SMALL = 2**22
-#: A few runs are vectorised over arms instead of runs if rounds times arms is at least this much: it is then worth
-#: compiling another kernel.
-LONG = 2**20
-
-#: Games of at least this many rounds are played in stretches where that is possible: it takes a kernel of its own.
-STRETCHED = 2**16
+MIN_WORK_TO_COMPILE_ANOTHER = 2**22
+#: A few runs are played one after the other instead of side by side if rounds times arms is at least this much.
+MIN_ROUNDS_TIMES_ARMS = 2**20
 
 #: Fields of an arm's record that the lazy kernel does not keep.
 _NOT_LAZY = {
@@ -49,12 +44,14 @@ _RANDOM = {
     "key", "round_key", "standard_normal",
     *(field for statistic in STATISTICS if statistic.random for field in statistic.fields),
 }  # fmt: skip
+#: No constraints on what is held.
+_NO_HOLDING = Holding(0, 1, 0, False, np.zeros(0))
 
 
 class Kernels(NamedTuple):
     """Compiled kernels (see :func:`sharpe_bandits.engine.compiler.specialise`) that can play a spec."""
 
-    one_by_one: Any = None
+    reference: Any = None
     lazy: Any = None
     side_by_side: Any = None
 
@@ -64,7 +61,7 @@ class IndexFamily(Family):
 
     def check(self, spec: Spec) -> None:
         super().check(spec)
-        if spec.is_late and spec.feedback == "full":
+        if spec.has_delayed_rewards and spec.feedback == "full":
             raise InvalidInputError(
                 'delay and batch say when the reward of the arm played is seen; leave them out with feedback="full"'
             )
@@ -74,69 +71,71 @@ class IndexFamily(Family):
         policy = _policy(spec)
         bindings: dict[Any, Any] = {
             formulas.value: (policy.goal or Mean()).formula,
-            formulas.by_round: formulas.answer(spec.environment.clock == "rounds"),
+            formulas.by_round: formulas.constant(spec.environment.clock == "rounds"),
             **policy_bindings(policy, spec.horizon),
             **SOURCES[spec.source],
         }
-        if spec.is_late:
-            _check_auto(spec)
-            return Kernels(one_by_one=specialise(delayed.delayed, bindings))
-        found = Kernels(lazy=_lazy(policy, spec.horizon, bindings) if is_lazy(spec) else None)
-        bindings |= _kept_parts(policy)
-        one_by_one = specialise(round_by_round.round_by_round, {**bindings, **_round_by_round(spec)})
-        if policy.memory != EVERYTHING or spec.feedback == "full":
-            _check_auto(spec)
+        one_by_one = specialise(reference.reference, bindings)
+        if not is_plain(spec):
+            if spec.kernel not in ("auto", "reference"):
+                raise InvalidInputError(
+                    f"the {spec.kernel} kernel does not play policies that forget, full feedback, or late rewards"
+                )
             return Kernels(one_by_one)
-        return found._replace(one_by_one=one_by_one, side_by_side=specialise(side_by_side.side_by_side, bindings))
+        return Kernels(
+            one_by_one,
+            specialise(lazy.lazy, bindings) if is_lazy(spec) else None,
+            specialise(side_by_side.side_by_side, {**bindings, **_vectorised(policy)}),
+        )
 
     def play(self, spec: Spec, chunk: Chunk) -> None:
         table = rewards_of(spec, chunk.first, chunk.runs)
         kernels: Kernels = spec.kernels
         runs, arms = chunk.runs, spec.environment.K
-        if kernels.side_by_side is None or spec.kernel == "one by one":
-            _play(spec, chunk, table, kernels.one_by_one, 0, runs)
+        if kernels.side_by_side is None or spec.kernel == "reference":
+            _play(spec, chunk, table, kernels.reference, 0, runs)
         else:
             probe = runs if spec.kernel == "lazy" else min(runs, PROBE)
-            played, turns = 0, 0
+            played, comparisons = 0, 0
             if kernels.lazy is not None:
-                turns = _play(spec, chunk, table, kernels.lazy, 0, probe)
+                comparisons = _play(spec, chunk, table, kernels.lazy, 0, probe)
                 played = probe
             # All kernels make the same choices, so the selection is only a matter of speed.
             if played < runs:
                 left = runs - played
-                round_cost = ROUND_COST + arms
-                turn_cost = TURN_COST + arms if _policy(spec).score is None else LEAD_COST + 2 * arms
-                pays = turns * turn_cost < played * spec.horizon * round_cost
-                pays = pays or spec.runs * spec.horizon * round_cost < SMALL
-                few = spec.horizon * arms >= LONG and 2 * left < LANES  # they would cost as much as LANES runs
-                other = kernels.one_by_one if few and spec.kernel == "auto" else kernels.side_by_side
+                pays = comparisons * (COMPARISON + arms) < played * spec.horizon * (ROUND + arms)
+                pays = pays or spec.runs * spec.horizon * (ROUND + arms) < MIN_WORK_TO_COMPILE_ANOTHER
+                few = spec.horizon * arms >= MIN_ROUNDS_TIMES_ARMS and 2 * left < LANES
+                other = kernels.reference if few and spec.kernel == "auto" else kernels.side_by_side
                 _play(spec, chunk, table, kernels.lazy if pays and kernels.lazy is not None else other, played, runs)
         if spec.policy.goal is None:
             chunk.recommended[:, 0] = chunk.final.argmax(axis=1)
 
-    def hold(
-        self, policy: Policy, values: np.ndarray, costs: np.ndarray, terms: Any, places: int, seed: int, run: int
-    ) -> np.ndarray:
+    def hold(self, policy: Policy, values: np.ndarray, holding: Holding, full: bool, seed: int, run: int) -> np.ndarray:
         assert isinstance(policy, IndexPolicy)
         rounds, arms = values.shape
-        window, discount = policy.memory
-        memory = round_by_round.Memory(min(window, rounds), discount, policy.least_pilot)
-        held = np.full((rounds, places), -1, np.int64)
-        kernel = specialise(holdings.hold, policy_bindings(policy, rounds))
-        try:
-            odd = kernel(
-                np.ascontiguousarray(values), costs, terms, memory, policy.pilot(rounds, arms), np.uint64(seed), run,
-                policy.arguments(rounds), held,
-            )  # fmt: skip
-        except Exception as error:
-            raise index_failed(policy, error) from None
-        if odd >= 0:
-            raise InvalidInputError(f"the index of {policy.name} is not a number for arm {odd} in run {run}")
-        return held
+        bindings = {
+            formulas.value: (policy.goal or Mean()).formula,
+            formulas.by_round: formulas.always,
+            **policy_bindings(policy, rounds),
+        }
+        portfolio = np.full((rounds, holding.places), -1, np.int64)
+        outputs = one_run_outputs(rounds, arms)
+        call_kernel(
+            policy, specialise(reference.reference, bindings),
+            Game(run, 1, rounds, policy.pilot(rounds, arms)), forgetting(policy, rounds),
+            reference.Feedback(full, 0, _NO_DELAYS, 1, 0.0), holding,
+            Rewards(tape(values), 0, np.uint64(seed)), policy.arguments(rounds), (policy.goal or Mean()).arguments(),
+            outputs, portfolio,
+        )  # fmt: skip
+        if outputs.status[0] == NOT_A_NUMBER:
+            raise InvalidInputError(
+                f"the index of {policy.name} is not a number for arm {outputs.status[2]} in run {run}"
+            )
+        return portfolio
 
     def cost(self, spec: Spec) -> float:
-        by_rounds = is_lazy(spec) and _policy(spec).score is None  # following the lead gains little in short runs
-        return 6.0 if by_rounds else 2.0 + 12.0 * spec.environment.K
+        return 6.0 if is_plain(spec) and is_lazy(spec) else 2.0 + 12.0 * spec.environment.K
 
     def is_random(self, policy: Policy) -> bool:
         assert isinstance(policy, IndexPolicy)
@@ -164,24 +163,17 @@ def _tables(size: int) -> statistics.Tables:
 
 
 def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, end: int) -> int:
-    """Play some runs of a chunk; returns how often a lazy kernel had to compare arms."""
+    """Play some runs of a chunk; returns how often the lazy kernel had to compare arms."""
     policy, goal = _policy(spec), spec.policy.goal or Mean()
     game = Game(chunk.first + begin, end - begin, spec.horizon, policy.pilot(spec.horizon, spec.environment.K))
     rewards = source_of(spec, table, begin, end)
     out = outputs_of(spec, chunk, begin, end)
     arguments = (policy.arguments(spec.horizon), goal.arguments(), out)
-    try:
-        if kernel is spec.kernels.one_by_one:
-            window, discount = policy.memory
-            memory = round_by_round.Memory(min(window, spec.horizon), discount, policy.least_pilot)
-            if spec.is_late:
-                kernel(game, memory, _late(spec), rewards, *arguments)
-            else:
-                kernel(game, memory, rewards, tables_for(spec.horizon), *arguments)
-        else:
-            kernel(game, rewards, tables_for(spec.horizon), *arguments)
-    except Exception as error:
-        raise index_failed(policy, error) from None
+    if kernel is spec.kernels.reference:
+        rule, no_portfolio = forgetting(policy, spec.horizon), np.zeros((0, 0), np.int64)
+        call_kernel(policy, kernel, game, rule, _feedback(spec), _NO_HOLDING, rewards, *arguments, no_portfolio)
+    else:
+        call_kernel(policy, kernel, game, rewards, tables_for(spec.horizon), *arguments)
     if out.status[0] == NOT_A_NUMBER:
         run, arm, t, pulls = (int(v) for v in out.status[1:5])
         check_record(spec, arm, pulls)
@@ -190,28 +182,53 @@ def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
             "it must be a number for every record (infinity is allowed); if rewards are beyond 1e75, "
             "fourth powers overflow: scale them down"
         )
-    return int(out.status[TURNS])
+    return int(out.status[N_COMPARISONS])
 
 
-def _check_auto(spec: Spec) -> None:
-    if spec.kernel != "auto":
-        raise InvalidInputError(
-            f"the {spec.kernel} kernel does not play policies that forget, full feedback, or late rewards"
-        )
+def call_kernel(policy: Policy, kernel: Any, *arguments: Any) -> Any:
+    """Call a kernel; what the user's formula raises is reported as the formula's, anything else passes."""
+    try:
+        return kernel(*arguments)
+    except Exception as error:
+        if is_raised_by_formula(error):
+            raise index_failed(policy, error) from error
+        raise
 
 
-def _late(spec: Spec) -> delayed.Late:
-    """When rewards arrive, as input of the kernel."""
-    fixed = spec.delay if isinstance(spec.delay, int) else -1
-    drawn = Constant(0.0) if isinstance(spec.delay, int) else spec.delay
+def is_plain(spec: Spec) -> bool:
+    """Whether a spec is the plain game that the fast kernels play: nothing is forgotten, and the reward of the arm
+    played is seen before the next round.
+    """
+    return not spec.has_delayed_rewards and spec.feedback == "bandit" and _policy(spec).forgetting == NO_FORGETTING
+
+
+def forgetting(policy: IndexPolicy, horizon: int) -> Forgetting:
+    """How a policy forgets, as input of a kernel."""
+    window, discount = policy.forgetting
+    return Forgetting(min(window, horizon), discount, policy.least_pilot)
+
+
+def _feedback(spec: Spec) -> reference.Feedback:
+    """Which rewards are seen and when, as input of a kernel."""
+    delay, delays = (spec.delay, _NO_DELAYS) if isinstance(spec.delay, int) else (-1, stack([[spec.delay.draws()]]))
     counted = 0.0 if spec.family.is_random(spec.policy) else 1.0
-    return delayed.Late(fixed, stack([[drawn.draws()]]), spec.batch_rounds, counted)
+    return reference.Feedback(spec.feedback == "full", delay, delays, spec.batch_rounds, counted)
+
+
+_NO_DELAYS = stack([[Constant(0.0).draws()]])
+
+
+def tape(values: np.ndarray) -> ArmTable:
+    """Recorded rewards (rounds, arms) as input of a kernel."""
+    rounds, arms = values.shape
+    kind = np.full((1, arms), TAPE, np.int64)
+    none = np.zeros((1, arms))
+    start = np.arange(0, rounds * arms, rounds).reshape(1, arms)
+    return ArmTable(kind, none, none, start, np.full((1, arms), rounds), values.T.ravel())
 
 
 def index_failed(policy: Policy, error: Exception) -> Exception:
     """The error for a user's index that reads past the end of a table or raises an exception."""
-    if isinstance(error, SharpeBanditsError):
-        return error
     if isinstance(error, IndexError):
         return InvalidInputError(
             f"the index of {policy.name} reads past the end of a table; give tables an entry for all pulls or rounds "
@@ -228,85 +245,44 @@ def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
     return {
         formulas.index: policy.formula,
         formulas.score: policy.score or formulas.no_score,
-        formulas.long_game: formulas.answer(horizon is None or table_size(horizon) > MAX_TABLE),
-        formulas.keeps_lead: formulas.answer(policy.score is not None),
-        formulas.draws_normals: formulas.answer("standard_normal" in mentions(policy.formula)),
-        **kept_by(policy).bindings,
+        formulas.long_game: formulas.constant(horizon is None or table_size(horizon) > MAX_TABLE),
+        formulas.keeps_lead: formulas.constant(policy.score is not None),
+        formulas.draws_normals: formulas.constant("standard_normal" in mentions(policy.formula)),
+        **layout_of(policy).bindings,
     }
 
 
-def _kept_parts(policy: IndexPolicy) -> dict[Any, Any]:
-    """Bindings for kernels that keep parts of an index, if it has any."""
-    parts = policy.parts or Parts(formulas.no_parts, {})
-    whole = substituted(policy.formula, parts.kept)
-    without_branches = branch_free(whole)
-    loops = kept_by(policy).bindings[formulas.needs_loop] is not formulas.no_loop
+def _vectorised(policy: IndexPolicy) -> dict[Any, Any]:
+    """Bindings for the side-by-side kernel: a variant of the index that the compiler can vectorise over runs."""
+    variant = substituted(policy.formula, policy.branch_free)
+    loops = layout_of(policy).bindings[formulas.needs_loop] is not formulas.no_loop
     return {
-        formulas.index: whole,
-        formulas.index_branch_free: without_branches,
-        formulas.tries_again: formulas.answer(without_branches is not whole or loops),
-        formulas.score: substituted(policy.score or formulas.no_score, parts.kept),
-        formulas.keeps_parts: formulas.answer(policy.parts is not None),
-        formulas.index_parts: parts.formula,
-        formulas.stands_still: formulas.answer(_depends_on_rewards(policy.formula, "epsilon")),
+        formulas.index_branch_free: variant,
+        formulas.has_exact_fallback: formulas.constant(variant is not policy.formula or loops),
     }
 
 
-def _lazy(policy: IndexPolicy, horizon: int, bindings: dict[Any, Any]) -> Any:
-    """The kernel that plays a policy lazily, by bounds some rounds ahead or by bounds for the least lead."""
-    if policy.score is None:
-        stretches = formulas.answer(policy.monotone_in_moments and horizon >= STRETCHED)
-        return specialise(lazy.lazy, {**bindings, formulas.plays_stretches: stretches})
-    return specialise(leading.leading, {**bindings, **_kept_parts(policy)})
-
-
-def _round_by_round(spec: Spec) -> dict[Any, Any]:
-    """Bindings for the kernel that plays round by round: what is forgotten, and what is seen."""
-    window, discount = _policy(spec).memory
-    return {
-        formulas.has_window: formulas.answer(window > 0),
-        formulas.discounts: formulas.answer(discount < 1.0),
-        formulas.sees_all: formulas.answer(spec.feedback == "full"),
-    }
-
-
-def _depends_on_rewards(formula: Callable[..., Any], besides: str) -> bool:
-    """Whether a formula depends only on the arm's rewards and one other field of its record."""
-    others = {"epsilon", "last", *_NOT_LAZY} - {besides}
-    return others.isdisjoint(mentions(formula)) and not reads_local(formula, formula.__code__.co_varnames[1])
-
-
-def kept_by(policy: IndexPolicy) -> Keeping:
+def layout_of(policy: IndexPolicy) -> StatisticsLayout:
     """The statistics that are kept of each arm for a policy, beyond those kept for every policy."""
-    return keeping(mentions(policy.formula) | mentions(policy.score or formulas.no_score))
-
-
-def branch_free(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """A variant of a formula that can be vectorised and is NaN where it would need a branch.
-
-    If every NaN reaches the result, gamma draws make a single rejection-sampling trial, with NaN for a rejection.
-    Otherwise :func:`~sharpe_bandits.kernels.streams.root_growth` (used by W-TS) is computed only for small arguments.
-    """
-    if spreads_nan(formula, (gamma, normal, uniform), statistics.ArmRecord._fields):
-        return substituted(formula, {gamma: gamma_branch_free})
-    return substituted(formula, {root_growth: root_growth_branch_free})
+    return layout_for(mentions(policy.formula) | mentions(policy.score or formulas.no_score))
 
 
 def is_lazy(spec: Spec) -> bool:
-    """Whether the lazy kernel plays this spec."""
+    """Whether the lazy kernel plays this spec, which is the plain game."""
     policy = _policy(spec)
-    if policy.score is None:
-        possible = not (_NOT_LAZY & mentions(policy.formula)) and policy.nondecreasing(spec.environment.lowest)
-    else:
-        by_lead = all(_depends_on_rewards(formula, "lead") for formula in (policy.formula, policy.score))
-        possible = by_lead and policy.nonincreasing_in_lead
-    possible = possible and spec.environment.clock == "pulls" and policy.memory == EVERYTHING
+    possible = (
+        policy.score is None
+        and not (_NOT_LAZY & mentions(policy.formula))
+        and policy.nondecreasing(spec.environment.lowest)
+        and spec.environment.clock == "pulls"
+        and is_plain(spec)
+    )
     if spec.kernel == "lazy" and not possible:
         raise InvalidInputError(
             f"{policy.name} cannot be played by the lazy kernel here: its index may decrease with t or depends on the "
             "other arms, or rewards are indexed by round"
         )
-    return possible and (spec.kernel == "lazy" or (spec.kernel == "auto" and policy.long_leads))
+    return possible and spec.kernel in ("lazy", "auto")
 
 
 def check_index(policy: IndexPolicy, horizon: int, lowest: float) -> None:

@@ -30,7 +30,7 @@ class PhasesFamily(Family):
                 f"{spec.policy.name} divides a budget of pulls, which is meaningless if the rewards of all arms are "
                 'seen in every round; leave it out or use feedback="bandit"'
             )
-        if spec.is_late and spec.environment.clock == "rounds":
+        if spec.has_delayed_rewards and spec.environment.clock == "rounds":
             raise InvalidInputError(
                 f"{spec.policy.name} waits for late rewards at the end of a phase, while rewards that are indexed by "
                 'round go on; leave it out, or use clock="pulls"'
@@ -38,7 +38,7 @@ class PhasesFamily(Family):
         super().check(spec)
 
     def kernels(self, spec: Spec) -> Any:
-        by_round = {formulas.by_round: formulas.answer(spec.environment.clock == "rounds")}
+        by_round = {formulas.by_round: formulas.constant(spec.environment.clock == "rounds")}
         bindings = {**phase_bindings(_policy(spec)), **SOURCES[spec.source], **by_round}
         return specialise(elimination.play_phases, bindings)
 
@@ -68,5 +68,5 @@ def phase_bindings(policy: EliminationPolicy) -> dict[Any, Any]:
         formulas.value: (policy.goal or Mean()).formula,
         formulas.share: policy.share,
         formulas.decide_on: policy.decide_on,
-        formulas.keeps_powers: formulas.answer(bool({"sum3", "sum4"} & mentions(policy.share))),
+        formulas.keeps_powers: formulas.constant(bool({"sum3", "sum4"} & mentions(policy.share))),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .claims import FAILS, HOLDS, SOURCES, UNDECIDED, VACUOUS, Source, Verdict
+from .verdicts import FAILS, HOLDS, SOURCES, UNDECIDED, VACUOUS, Source, Verdict
 
 #: How many verdicts there are of a kind, in words: singular, plural.
 _WORDS = {

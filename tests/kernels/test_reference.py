@@ -1,4 +1,4 @@
-"""One round after another: policies that forget, games in which all rewards are seen, few long runs."""
+"""The reference loop: policies that forget, games in which all rewards are seen, and the plain game."""
 
 import numpy as np
 import pytest
@@ -36,11 +36,10 @@ def test_full_feedback_on_arms_that_are_counted_by_pulls():
 @pytest.mark.parametrize("policy", [sb.ScaleFreeIMED(L=0.5), sb.ModifiedMVTS(L=1.0), sb.ScaleFreeDirichlet(L=0.5),
                                     sb.UCBRSSR(L=0.75)], ids=lambda policy: policy.name)  # fmt: skip
 @pytest.mark.parametrize("name", ["uniform", "coins", "constant", "negative"])
-def test_arms_abreast_make_the_choices_of_runs_abreast(policy, name):
-    """Few long runs are played one by one, arms abreast: every choice and every result is the same."""
+def test_fast_kernels_make_the_choices_of_the_reference(policy, name):
     one, brute = (
         run_chunk(spec(policy, BANDITS[name], kernel, runs=3), 0, 3, trace=True)
-        for kernel in ("one by one", "side by side")
+        for kernel in ("reference", "side by side")
     )
     for field in ("choices", "rewards", "pulls", "halfway", "final", "recommended", "reward_mean", "reward_variance"):
         np.testing.assert_array_equal(getattr(one, field), getattr(brute, field), err_msg=field)

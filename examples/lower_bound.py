@@ -1,4 +1,4 @@
-r"""An asymptotic lower bound on the regret of any uniformly good policy on RSSR.
+r"""An asymptotic lower bound on the regret of any uniformly good policy on RSSR: research beside the library.
 
 The model: K arms, each with any distribution on a known interval [l, u]. A policy is uniformly good if on every such
 bandit its regret is of smaller order than any power of n. Let v be the value of an arm, :math:`v_*` the largest, and
@@ -51,14 +51,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arms import Bernoulli, Beta, Constant, Empirical, Gamma, Normal, Scipy, TruncatedGamma, TruncatedNormal, Uniform
-from ..arms.bandit import Bandit, as_environment
-from ..arms.base import Arm
-from ..arms.environment import as_arm
-from ..errors import InvalidInputError
-from ..objectives import RSSR, TIE
-from ..validation import finite, real
-from .bound import independent
+from sharpe_bandits.arms import (
+    Bernoulli,
+    Beta,
+    Constant,
+    Empirical,
+    Gamma,
+    Normal,
+    Scipy,
+    TruncatedGamma,
+    TruncatedNormal,
+    Uniform,
+)
+from sharpe_bandits.arms.bandit import Bandit, as_environment
+from sharpe_bandits.arms.base import Arm
+from sharpe_bandits.arms.environment import as_arm
+from sharpe_bandits.errors import InvalidInputError
+from sharpe_bandits.objectives import RSSR, TIE
+from sharpe_bandits.theory.bound import independent
+from sharpe_bandits.validation import finite, real
 
 Function = Callable[[np.ndarray], np.ndarray]
 
@@ -83,7 +94,7 @@ class ArmShare(NamedTuple):
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> sb.theory.lower_bound(bandit, L=1.0).per_arm[0].name
+    >>> lower_bound(bandit, L=1.0).per_arm[0].name
     '0'
     """
 
@@ -110,7 +121,7 @@ class LowerBound:
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> bound = sb.theory.lower_bound(bandit, L=1.0)
+    >>> bound = lower_bound(bandit, L=1.0)
     >>> round(bound.constant, 3)
     0.418
     """

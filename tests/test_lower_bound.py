@@ -7,13 +7,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.stats as st
+from examples.lower_bound import kl_inf, lower_bound
 from scipy.optimize import minimize, minimize_scalar
 
 import sharpe_bandits as sb
 from sharpe_bandits.arms.base import Arm
 from sharpe_bandits.errors import InvalidInputError
 from sharpe_bandits.paper.panels import panel
-from sharpe_bandits.theory import kl_inf, lower_bound
 
 #: Continuous arms of every kind, with their quantile functions.
 CONTINUOUS = {

@@ -1,0 +1,204 @@
+"""What is known of every arm, and how a reward changes it: the only place where sums change one reward at a time.
+
+In every formula an arm's weight stands for its pulls. A policy with a window of w rounds forgets older rewards; one
+with a discount weights a reward by the discount to the power of its age in rounds; in every other policy the weight is
+the number of rewards. The total weight stands for the number of rounds: see Garivier & Moulines, "On upper-confidence
+bound policies for switching bandit problems", 2011.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .formulas import update_statistics
+from .memory import zeros
+
+#: A mean is far from its anchor if the square of their distance exceeds FAR_OFF variances. With a discount this is
+#: checked every RECENTRE rounds.
+FAR_OFF, RECENTRE = 1e4, 64
+
+#: If an arm's first reward is an integer up to this size, its rewards are summed as they are (integers exactly, so that
+#: equal records tie); otherwise as differences from the first reward, which keeps the variance accurate when the mean
+#: is much larger.
+_EXACT = 1024.0
+
+
+class Sums(NamedTuple):
+    """Sums over the rewards of all arms, as arrays by arm: weight, sums of powers of (x - anchor), and anchors."""
+
+    pulls: np.ndarray
+    sum1: np.ndarray
+    sum2: np.ndarray
+    sum3: np.ndarray
+    sum4: np.ndarray
+    anchor: np.ndarray
+
+
+class ArmState(NamedTuple):
+    """What is known of all arms, as arrays by arm.
+
+    Attributes
+    ----------
+    sums : Sums
+        sums over the rewards that are remembered
+    seen : np.ndarray
+        number of rewards, including forgotten ones
+    pending : np.ndarray
+        number of pulls whose rewards are not known yet
+    active : np.ndarray
+        whether the arm may be played
+    last : np.ndarray
+        rounds played when its statistics last changed
+    kept : np.ndarray
+        numbers kept by statistics, ``kept[arm, cell, 0]``
+    window : np.ndarray
+        ``window[round % length, arm]``: rewards minus the anchor, NaN where none was seen
+    """
+
+    sums: Sums
+    seen: np.ndarray
+    pending: np.ndarray
+    active: np.ndarray
+    last: np.ndarray
+    kept: np.ndarray
+    window: np.ndarray
+
+
+class Forgetting(NamedTuple):
+    """How a policy forgets: the window in rounds (0: none), the factor by which each round discounts a reward's weight
+    (1: none), and the weight below which an arm is played again.
+    """
+
+    window: int
+    discount: float
+    least: int
+
+
+def new_state(arms, cells, window):
+    """The state before the first round; ``cells``: numbers that statistics keep of each arm."""
+    sums = Sums(zeros(arms), zeros(arms), zeros(arms), zeros(arms), zeros(arms), zeros(arms))
+    state = ArmState(
+        sums, zeros(arms, np.int64), zeros(arms), zeros(arms, np.bool_), zeros(arms), zeros((arms, cells, 1)),
+        zeros((max(window, 1), arms)),
+    )  # fmt: skip
+    state.active[:] = True
+    state.window[:] = np.nan
+    return state
+
+
+def reset(state):
+    """Return to the state before the first round."""
+    for column in state.sums:
+        column[:] = 0.0
+    state.seen[:] = 0
+    state.pending[:] = 0.0
+    state.last[:] = 0.0
+    state.kept[:] = 0.0
+    state.window[:] = np.nan
+
+
+def with_one_more_arm(state):
+    """A copy of the state with an arm that was never played."""
+
+    def grown(array, value=0):
+        return np.append(array, value).astype(array.dtype)
+
+    one = np.zeros((1, *state.kept.shape[1:]))
+    window = np.full((len(state.window), 1), np.nan)
+    return ArmState(
+        Sums(*map(grown, state.sums)), grown(state.seen), grown(state.pending), grown(state.active, True),
+        grown(state.last), np.concatenate([state.kept, one]), np.concatenate([state.window, window], axis=1),
+    )  # fmt: skip
+
+
+def anchor_of(first):
+    """The constant that an arm's rewards are shifted by before they are summed, from its first reward."""
+    if abs(first) <= _EXACT and first == np.floor(first):
+        return 0.0
+    return first
+
+
+def add(sums, i, d, weight):
+    """Add ``d``, a reward of arm ``i`` minus its anchor, to the sums; a negative weight takes it away."""
+    sums.pulls[i] += weight
+    sums.sum1[i] += weight * d
+    sums.sum2[i] += weight * d * d
+    sums.sum3[i] += weight * d * d * d
+    sums.sum4[i] += weight * d * d * d * d
+
+
+def observe(state, i, x, t, window):
+    """Record the reward ``x`` of arm ``i`` in round ``t`` (counted from 0)."""
+    if state.seen[i] == 0:
+        state.sums.anchor[i] = anchor_of(x)
+    d = x - state.sums.anchor[i]
+    state.seen[i] += 1
+    update_statistics(state.kept, i, 0, 0, np.float64(state.seen[i]), x, d)
+    add(state.sums, i, d, 1.0)
+    if window > 0:
+        state.window[t % window, i] = d
+    state.last[i] = t + 1
+
+
+def recentre(sums, i):
+    """Move an arm's anchor to its mean if they are far apart, as they may be if the arm drifts; returns the shift."""
+    weight = sums.pulls[i]
+    if not weight > 1.0:
+        return 0.0
+    a, b, c, d = sums.sum1[i] / weight, sums.sum2[i] / weight, sums.sum3[i] / weight, sums.sum4[i] / weight
+    if a * a <= FAR_OFF * (b - a * a):
+        return 0.0
+    sums.sum1[i] = 0.0
+    sums.sum2[i] = weight * max(0.0, b - a * a)
+    sums.sum3[i] = weight * (c - a * (3.0 * b - 2.0 * a * a))
+    sums.sum4[i] = weight * max(0.0, d - a * (4.0 * c - a * (6.0 * b - 3.0 * a * a)))
+    sums.anchor[i] += a
+    return a
+
+
+def forget(sums, recent, t, window, discount):
+    """Forget what is too old before the rewards of round ``t`` (counted from 0) are recorded; ``recent``: the window of
+    the state.
+    """
+    arms = sums.pulls.size
+    if discount < 1.0:
+        for i in range(arms):
+            sums.pulls[i] *= discount
+            sums.sum1[i] *= discount
+            sums.sum2[i] *= discount
+            sums.sum3[i] *= discount
+            sums.sum4[i] *= discount
+        if t % RECENTRE == 0:
+            for i in range(arms):
+                recentre(sums, i)
+    if window > 0 and t >= window:
+        place = t % window
+        for i in range(arms):
+            d = recent[place, i]
+            if d == d:
+                recent[place, i] = np.nan
+                add(sums, i, d, -1.0)
+        if place == 0:  # recompute the sums once per window, so that rounding errors cannot accumulate
+            for i in range(arms):
+                shift = recentre(sums, i)
+                sums.pulls[i], sums.sum1[i], sums.sum2[i], sums.sum3[i], sums.sum4[i] = 0.0, 0.0, 0.0, 0.0, 0.0
+                for p in range(window):
+                    if recent[p, i] == recent[p, i]:
+                        recent[p, i] -= shift
+                        add(sums, i, recent[p, i], 1.0)
+
+
+def rounds_remembered(sums, pending, t, window, discount):
+    """The number of rounds in a policy's formula after ``t`` rewards: those remembered, and pending ones."""
+    rounds = np.float64(t)
+    if discount < 1.0:
+        rounds = 0.0
+        for i in range(sums.pulls.size):
+            rounds += sums.pulls[i]
+    elif window > 0:
+        rounds = min(rounds, np.float64(window))
+    waiting = 0.0
+    for i in range(pending.size):
+        waiting += pending[i]
+    rounds += waiting
+    return min(rounds, np.float64(window)) if window > 0 else rounds
