@@ -30,7 +30,11 @@ BY_CLASS = {
         sb.ScaleFreeTS(objective=sb.MeanVariance(1.5), optimistic=True, name="W-TS, optimistic"),
     ],
     "ScaleFreeDirichlet": [sb.ScaleFreeDirichlet(L=0.8)],
-    "NPTS": [sb.NPTS(L=0.8), sb.NPTS(objective=sb.MeanVariance(1.5), name="ρ-NPTS on the mean-variance")],
+    "NPTS": [
+        sb.NPTS(L=0.8),
+        sb.NPTS(L=0.8, anchor=1.0, name="ρ-NPTS, anchor"),
+        sb.NPTS(objective=sb.MeanVariance(1.5), name="ρ-NPTS on the mean-variance"),
+    ],
     "ScaleFreeUCB": [
         sb.ScaleFreeUCB(L=0.8, c=0.5),
         sb.ScaleFreeUCB(L=0.8, dependent=True, name="SF-UCB, dependent"),
@@ -58,7 +62,11 @@ BY_CLASS = {
         sb.ModifiedGRAUCB(L=0.8, form="authors", name="Modified-GRA-UCB authors"),
     ],
     "GRAUCB": [sb.GRAUCB(rho=1.5)],
-    "UUCB": [sb.UUCB(epsilon0=5.0, risk_free=0.3), sb.UUCB(epsilon0=5.0, q=3.0, name="U-UCB, q = 3")],
+    "UUCB": [
+        sb.UUCB(epsilon0=5.0, risk_free=0.3),
+        sb.UUCB(epsilon0=5.0, q=3.0, name="U-UCB, q = 3"),
+        sb.UUCB(epsilon0=1.0, sign="minus", undefined="barred", name="U-UCB, minus"),
+    ],
     "UCBSRLike": [
         sb.UCBSRLike(L=0.8),
         sb.UCBSRLike(L=0.8, undefined_width="printed", name="UCB-SR-like printed"),

@@ -143,8 +143,11 @@ def _reproduce(options: argparse.Namespace) -> None:
     job = Job(
         "Optimizing Sharpe Ratio, reproduced",
         "Every experiment of “Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits” "
-        f"(Khurshid, Abdulla and Ghatak), {runs:,} runs each, and a verdict on each of its claims: under the paper "
-        "profile (the printed text) and under the authors profile (their released code).",
+        f"(Khurshid, Abdulla and Ghatak), {runs:,} runs each, and a verdict on each of its claims. The text that is "
+        "judged is the source of arXiv:2406.06552; the article in Machine Learning (2025) differs from it in places. "
+        "The paper profile is the printed text, with decisions where it leaves something open; the authors profile "
+        "follows the MATLAB code that the authors released. Where another reading of the text changes a verdict, the "
+        "verdict says so.",
         chosen,
         runs,
         _whole("--seed", options.seed, 0),
@@ -191,22 +194,22 @@ def _do(job: Job, options: argparse.Namespace) -> None:
 
 
 def _print_verdicts(verdicts: list[Any]) -> None:
+    from .experiments import scorecard
+
     profiles = list(dict.fromkeys(v.profile for v in verdicts))
     table = console.table("claim", "statement", *profiles, title="Claims and verdicts")
-    colours = {"holds": "green", "fails": "red", "undecided": "yellow"}
+    colours = {"holds": "green", "fails": "red", "undecided": "yellow", "vacuous": "yellow"}
     for id in dict.fromkeys(v.id for v in verdicts):
         of_id = {v.profile: v for v in verdicts if v.id == id}
         cells = [f"[{colours[of_id[p].verdict]}]{of_id[p].verdict}[/]" if p in of_id else "" for p in profiles]
         table.add_row(id, next(iter(of_id.values())).says, *cells)
     console.show(table)
-    print(counted([v.verdict for v in verdicts]))
-
-
-def counted(verdicts: list[str]) -> str:
-    """How many claims hold, fail or are undecided, as text."""
-    words = {"holds": ("holds", "hold"), "fails": ("fails", "fail"), "undecided": ("is undecided", "are undecided")}
-    counts = [f"{verdicts.count(name)} {forms[verdicts.count(name) != 1]}" for name, forms in words.items()]
-    return f"{len(verdicts)} {'claim' if len(verdicts) == 1 else 'claims'} judged: {', '.join(counts)}"
+    for verdict in verdicts:
+        if verdict.depends:
+            print(f"{verdict.id} ({verdict.profile}) {verdict.under_readings}")
+    for line in scorecard.summary(verdicts):
+        print(line)
+    print(scorecard.counted([v.verdict for v in verdicts]))
 
 
 def _print_results(found: Reproduction) -> None:

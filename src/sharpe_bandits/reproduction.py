@@ -12,12 +12,14 @@ import platform
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from .charts.description import Figure
 from .charts.render_matplotlib import pictures
+from .charts.tidy_rows import points
 from .errors import InvalidInputError, UnreadableDataError
 from .executors import Backend, backend_for, cores
 from .experiments.panel import Panel, PanelResult, PanelSpec
@@ -34,6 +36,8 @@ from .versions import sources, versions
 
 _SETTINGS = "settings.json"
 _KIND = "sharpe-bandits reproduction"
+#: The panels of the paper's Fig. 4a.
+HALVING = ("V1", "V2", "V3", "V4", "V5")
 
 
 @dataclass(frozen=True)
@@ -81,10 +85,11 @@ def run_job(
     started = time.perf_counter()
     backend, store = backend_for(workers, executor), ChunkStore(out / "chunks")
     check_libraries()
-    specs = [panel.spec(job.runs, job.seed) for panel in job.panels]
+    every = [one for panel in job.panels for one in (panel, *panel.readings)]
+    specs = [panel.spec(job.runs, job.seed) for panel in every]
     settings = _settings(job, specs)
     _claim_folder(settings, out)
-    results = run_panels(specs, backend, store, progress)
+    results = with_readings(run_panels(specs, backend, store, progress), job.panels)
     simulated = time.perf_counter() - started
     say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
     rows, drawn, findings = {}, {}, theory_check.Findings()
@@ -96,6 +101,10 @@ def run_job(
             drawn[key] = pool.submit(pictures, result.figure(rows[key]))
         verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
         verdicts.sort(key=lambda v: _order(v, job.panels))
+        together = halving_figure(results, rows)
+        if together is not None:
+            for kind, picture in pool.submit(pictures, together).result().items():
+                write_atomically(out / "figures" / f"Fig4a.{kind}", picture)
         sections = [
             Section(p.id, result.studies, rows[p.key], drawn[p.key].result(), p.profile, p.title, p.compares, p.note)
             for result in results
@@ -107,12 +116,35 @@ def run_job(
     seconds = {
         "simulated": round(simulated, 2),
         "total": round(time.perf_counter() - started, 2),
-        "panels (added over workers)": {result.panel.key: round(result.seconds, 2) for result in results},
+        "panels (added over workers)": {
+            one.panel.key: round(one.seconds, 2) for result in results for one in (result, *result.readings)
+        },
     }
     computed_on = store.machines()
     manifest = {**settings, "machine": _machine(backend), "computed on": computed_on, "seconds": seconds}
     write_atomically(out / "manifest.json", to_json(manifest))
     return Reproduction(results, rows, verdicts)
+
+
+def halving_figure(results: list[PanelResult], rows: dict[str, list[dict[str, Any]]]) -> Figure | None:
+    """The paper's Fig. 4a: the errors of SHVV in its five experiments, if all were run."""
+    own = [result for result in results if result.panel.id in HALVING]
+    if len(own) < len(HALVING):
+        return None
+    series = [
+        {**row, "policy": f"{result.panel.id}: {result.panel.title}"}
+        for result in own
+        for row in rows[result.panel.key]
+        if row["metric"] == "error"
+    ]
+    title = "Error of SHVV, five experiments (the paper's Fig. 4a)"
+    return points(title, series, [study.case_label for study in own[0].studies], "error")
+
+
+def with_readings(results: list[PanelResult], panels: list[Panel]) -> list[PanelResult]:
+    """The results of panels, each with those under its other readings."""
+    by_key = {result.panel.key: result for result in results}
+    return [replace(by_key[panel.key], readings=[by_key[other.key] for other in panel.readings]) for panel in panels]
 
 
 def _settings(job: Job, specs: list[PanelSpec]) -> dict[str, Any]:

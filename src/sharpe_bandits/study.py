@@ -179,6 +179,11 @@ class Study(Mapping[str, PolicyResult]):
             lines=(*others, f"K = {self.K}", f"n = {self.horizon:,}"),
             horizon=self.horizon,
             switches=self.switches,
+            names={
+                name: f"{name}, ε₀ = {self.L:g}"
+                for name, result in self.items()
+                if self.L is not None and result.policy.get("epsilon0") == self.L
+            },
         )
 
     def arms_in_words(self) -> list[str]:

@@ -1,5 +1,6 @@
 """Verdicts from differences that can be worked out by hand."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -7,8 +8,10 @@ import pytest
 import scipy.stats
 
 import sharpe_bandits as sb
+from sharpe_bandits.experiments import scorecard
+from sharpe_bandits.experiments.verdicts import EXPERIMENTS, OTHERS, THEORY, Evidence, UnderReading, Verdict, together
 from sharpe_bandits.metrics import Estimate
-from sharpe_bandits.paper.claims import Evidence, Verdict, below_zero, compare, find, judge, together
+from sharpe_bandits.paper.claims import below_zero, compare, find, judge
 from tests import synthetic
 from tests.synthetic import case, finished, panel, wrong_plays
 
@@ -236,3 +239,120 @@ def test_the_decisive_comparison_is_the_one_furthest_from_being_shown():
     exact = Verdict("x", "R9", "paper", "", "holds", ())
     assert exact.decisive is None
     assert (exact.to_dict()["difference"], exact.to_dict()["interval"]) == (None, None)
+
+
+# --- readings ---------------------------------------------------------------------------------------------------------
+
+SAID = [("A is ahead", ["A @ K=5 < B @ K=5"], "never shown")]
+
+
+def read(base, **others):
+    """A panel with one claim, played so often wrong by A and B, and so under each other reading."""
+    one = panel([case([A, B], {"K": 5})], claims=SAID)
+
+    def played(counts, **more):
+        return finished(
+            dataclasses.replace(one, **more), [wrong_plays(p, c) for p, c in zip((A, B), counts, strict=True)]
+        )
+
+    results = [played(counts, reading=name, condition=f"it is {name}") for name, counts in others.items()]
+    (verdict,) = judge(dataclasses.replace(played(base), readings=results))
+    return verdict
+
+
+AHEAD, BEHIND, LEVEL = ([3, 3, 4, 4], [5, 5, 6, 7]), ([5, 5, 6, 7], [3, 3, 4, 4]), ([3, 5, 4, 4], [5, 3, 4, 4])
+
+
+def test_a_verdict_that_is_the_same_under_every_reading():
+    verdict = read(AHEAD, other=([2, 3, 4, 4], [5, 5, 6, 7]))
+    assert (verdict.verdict, verdict.depends) == ("holds", False)
+    assert verdict.under_readings == "holds under every reading"
+
+
+def test_a_verdict_that_depends_on_the_reading_says_on_which():
+    verdict = read(BEHIND, good=AHEAD, better=([1, 1, 1, 2], [5, 5, 6, 7]), level=LEVEL)
+    assert (verdict.verdict, verdict.depends) == ("fails", True)
+    assert verdict.under_readings == (
+        "holds only if it is good, or if it is better; is undecided if it is level; fails if read as here"
+    )
+    data = verdict.to_dict()
+    assert [(r["reading"], r["verdict"]) for r in data["readings"]] == [
+        ("good", "holds"), ("better", "holds"), ("level", "undecided"),
+    ]  # fmt: skip
+    assert data["readings"][0]["evidence"][0]["left"] == 3.5
+    assert data["under readings"] == verdict.under_readings
+
+
+def test_a_reading_that_changes_nothing_does_not_concern_the_claim():
+    verdict = read(AHEAD, same=AHEAD)
+    assert (verdict.readings, verdict.under_readings) == ((), "")
+
+
+def test_a_claim_that_is_judged_only_under_a_reading():
+    one = panel([case([A, B], {"K": 5})])
+    outcomes = [wrong_plays(p, c) for p, c in zip((A, B), AHEAD, strict=True)]
+    claim = panel([], claims=SAID).claims
+    other = finished(dataclasses.replace(one, reading="pilot", claims=claim), outcomes)
+    (verdict,) = judge(dataclasses.replace(finished(one, outcomes), readings=[other]))
+    assert (verdict.id, verdict.verdict, verdict.under_readings) == ("R9.1", "holds", "")
+
+
+def test_regret_as_the_released_code_plots_it():
+    """The gap of arms 1 and 2 times all sub-optimal plays, whatever the third arm costs."""
+    arms = sb.Bandit([sb.Constant(1.0), sb.Constant(0.5), sb.Constant(-3.0)])
+    one = case([A, B], {"K": 3}, environment=arms)
+    of_a = synthetic.outcome(A, [[[6, 2, 2]], [[5, 2, 3]]])
+    of_b = synthetic.outcome(B, [[[3, 7, 0]], [[4, 6, 0]]])
+    done = finished(panel([one]), [of_a, of_b])
+    found = compare("A @ K=3 < B @ K=3", done, "regret as plotted")
+    assert (found.left, found.right) == (0.5 * 4.5, 0.5 * 6.5)
+    assert compare("A @ K=3 < B @ K=3", done).left == pytest.approx((2 * 0.5 + 2 * 4 + 2 * 0.5 + 3 * 4) / 2)
+    assert found.check == "regret as plotted: A @ K=3 < B @ K=3"
+
+
+# --- counting ---------------------------------------------------------------------------------------------------------
+
+
+def verdict(id, says, word, source=EXPERIMENTS, other=None):
+    readings = () if other is None else (UnderReading("x", "it is x", other, ()),)
+    return Verdict(id, id.split(".")[0], "paper", says, word, (), "", source, readings)
+
+
+COUNTED = [
+    verdict("R1.1", "A grows", "holds"),
+    verdict("R2.1", "A grows", "fails", other="holds"),
+    verdict("R1.2", "B grows", "undecided"),
+    verdict("R1.log", "A is logarithmic, up to n = 10,000", "holds", THEORY),
+    verdict("R2.log", "A is logarithmic, up to n = 500", "vacuous", THEORY),
+    verdict("S1.1", "C grows", "holds", OTHERS),
+]
+
+
+def test_a_statement_that_several_panels_test_is_one():
+    stated = scorecard.statements(COUNTED)
+    assert {source: [s.text for s in found] for source, found in stated.items()} == {
+        EXPERIMENTS: ["A grows", "B grows"], THEORY: ["A is logarithmic"], OTHERS: ["C grows"],
+    }  # fmt: skip
+    first = stated[EXPERIMENTS][0]
+    assert [v.id for v in first.under("paper")] == ["R1.1", "R2.1"]
+    assert first.under("authors") == []
+    assert [v.id for v in first.dependent] == ["R2.1"]
+
+
+def test_the_summary_counts_each_source_apart():
+    experiments, theory, others = scorecard.summary(COUNTED)
+    assert "2 distinct statements, 3 claims judged: 1 holds, 1 fails, 1 is undecided; 1 of them depends" in experiments
+    assert "1 distinct statement, 2 claims judged: 1 holds, 0 fail, 0 are undecided, 1 is vacuous" in theory
+    assert "depend" not in others
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["holds"] * 2 + ["undecided"], "3 claims judged: 2 hold, 0 fail, 1 is undecided"),
+        (["fails"] + ["undecided"] * 2, "3 claims judged: 0 hold, 1 fails, 2 are undecided"),
+        (["holds"], "1 claim judged: 1 holds, 0 fail, 0 are undecided"),
+    ],
+)
+def test_one_claim_holds_and_two_hold(words, text):
+    assert scorecard.counted(words) == text

@@ -54,6 +54,18 @@ def ucb_rssr_printed(L):
     return index
 
 
+def ucb_rssr_biased(L, literal):
+    """The released code: the variance divides by s; with the printed width, also where it is negative."""
+
+    def index(record, played, draws):
+        e, d = epsilon(record, played), L + np.var(record.rewards)
+        if d <= 3 * e and not literal:
+            return math.inf
+        return record.mean**2 / d + (d + record.second + 2 * e) * e / (d * (d - 3 * e))
+
+    return index
+
+
 def ucb_sr_like(L, risk_free=0.0):
     def index(record, played, draws):
         excess = record.mean - risk_free
@@ -67,6 +79,43 @@ def ucb_sr_like_printed(L):
     def index(record, played, draws):
         e, d = epsilon(record, played), L + record.variance
         return record.mean / d + (record.variance + record.mean + 2 * e + L) * e / (d * (d - 3 * e))
+
+    return index
+
+
+def ucb_sr_like_equation(L, literal):
+    """The first term as in the equation, X / V."""
+
+    def index(record, played, draws):
+        e, d = epsilon(record, played), L + record.variance
+        if d <= 3 * e and not literal:
+            return math.inf
+        return record.mean / record.variance + (d + record.mean + 2 * e) * e / (d * (d - 3 * e))
+
+    return index
+
+
+def u_ucb_minus(epsilon0, undefined):
+    b = 4 * max(1 / epsilon0, 2 * epsilon0**-1.5)
+
+    def index(record, played, draws):
+        x = 2.5 * math.log(played) / (0.5 * record.s)
+        room = epsilon0 - record.variance
+        if undefined == "absolute":
+            room = abs(room)
+        if room <= 0:
+            return math.inf if undefined == "infinite" else -math.inf
+        return record.mean / math.sqrt(room) + 2 * b * max(x**0.5, x)
+
+    return index
+
+
+def u_ucb_biased(epsilon0):
+    b = 4 * max(1 / epsilon0, 2 * epsilon0**-1.5)
+
+    def index(record, played, draws):
+        x = 2.5 * math.log(played) / (0.5 * record.s)
+        return record.mean / math.sqrt(epsilon0 + np.var(record.rewards)) + 2 * b * max(x**0.5, x)
 
     return index
 
@@ -100,11 +149,11 @@ def modified_gra_printed(L):
     return index
 
 
-def modified_gra_authors(L):
+def modified_gra_authors(L, ddof=1):
     def index(record, played, draws):
         chi2 = scipy.stats.chi2.ppf(0.95, record.s - 1)
         top = record.mean**2 + math.sqrt(math.log(played) / record.s)
-        return top / (L + (record.s - 1) * record.variance / chi2)
+        return top / (L + (record.s - 1) * np.var(record.rewards, ddof=ddof) / chi2)
 
     return index
 
@@ -213,6 +262,36 @@ GOLDEN = [
     (sb.UUCB(epsilon0=20.0), u_ucb(20.0), signed_rssr(20.0)),
     (sb.UUCB(epsilon0=20.0, risk_free=-4.0, name="U-UCB, rate"), u_ucb(20.0, -4.0), signed_rssr(20.0, -4.0)),
     (sb.UUCB(epsilon0=20.0, q=3.0, name="U-UCB, q = 3"), u_ucb(20.0, q=3.0), signed_rssr(20.0)),
+    *(
+        (
+            sb.UUCB(epsilon0=1.5, sign="minus", undefined=undefined, name=f"U-UCB minus, {undefined}"),
+            u_ucb_minus(1.5, undefined),
+            signed_rssr(1.5),
+        )
+        for undefined in ("infinite", "absolute", "barred")
+    ),
+    (sb.UUCB(epsilon0=20.0, ddof=0, name="U-UCB, ddof 0"), u_ucb_biased(20.0), signed_rssr(20.0)),
+    *(
+        (
+            sb.UCBRSSR(L=0.5, ddof=0, undefined_width=width, name=f"UCB-RSSR, ddof 0, {width}"),
+            ucb_rssr_biased(0.5, width == "printed"),
+            rssr(0.5),
+        )
+        for width in ("infinite", "printed")
+    ),
+    *(
+        (
+            sb.UCBSRLike(L=3.0, first_term="equation", undefined_width=width, name=f"SR-like, equation, {width}"),
+            ucb_sr_like_equation(3.0, width == "printed"),
+            sr_like(3.0),
+        )
+        for width in ("infinite", "printed")
+    ),
+    (
+        sb.ModifiedGRAUCB(L=0.5, form="authors", ddof=0, name="Modified-GRA authors, ddof 0"),
+        modified_gra_authors(0.5, ddof=0),
+        rssr(0.5),
+    ),
     (sb.GRAUCB(rho=1.5), gra_ucb(1.5), mean_variance(1.5)),
     (sb.GRAUCB(rho=1.5, alpha=0.3, name="GRA-UCB, alpha"), gra_ucb(1.5, 0.3), mean_variance(1.5)),
     (sb.ModifiedGRAUCB(L=0.5), modified_gra_printed(0.5), rssr(0.5)),
@@ -306,7 +385,8 @@ def test_every_index_policy_of_the_paper_has_a_golden_trace():
         and kind.__module__ not in elsewhere
     }
     assert {name for name, _ in golden} == kinds
-    assert len(golden) == 23  # the forms: two confidences twice, two q, two and three modified forms, and the rest
+    # the forms: four of UCB-RSSR and of UCB-SR-like, four of U-UCB, three of each modified policy, and the rest
+    assert len(golden) == 30
 
 
 def test_ties_of_coin_tosses_go_to_the_lowest_arm():

@@ -65,3 +65,43 @@ def test_the_width_as_printed_starves_an_arm_that_the_infinite_rule_plays():
     assert sb.trace(sb.UCBRSSR(L=1.0), tape, horizon=5).choices[-1] == 1
     tape = sb.Tape([[0, 6, 3, 3, 3], [3, 3, 3, 3, 3]])
     assert sb.trace(sb.UCBRSSR(L=1.0, undefined_width="printed"), tape, horizon=5).choices[-1] == 1
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: sb.UUCB(epsilon0=1.0, sign="minus", ddof=0),
+        lambda: sb.UUCB(epsilon0=1.0, sign="less"),
+        lambda: sb.UUCB(epsilon0=1.0, sign="minus", undefined="nan"),
+        lambda: sb.ModifiedGRAUCB(L=1.0, ddof=0),
+        lambda: sb.UCBRSSR(L=1.0, ddof=2),
+        lambda: sb.UCBSRLike(L=1.0, first_term="V"),
+    ],
+)
+def test_readings_that_do_not_exist_are_refused(make):
+    with pytest.raises(sb.InvalidInputError):
+        make()
+
+
+@pytest.mark.parametrize("undefined", ["infinite", "absolute", "barred"])
+def test_the_printed_minus_of_u_ucb_by_every_kernel(undefined):
+    """Arms with variances on both sides of epsilon0: indices are finite, infinite and, barred, minus infinity."""
+    bandit = sb.Bandit([sb.Uniform(0, 6), sb.Uniform(0, 5), sb.Uniform(1, 3)])
+    policy = sb.UUCB(epsilon0=2.5, sign="minus", undefined=undefined)
+    kernels = ("one by one", "side by side", *([] if undefined == "barred" else ["lazy"]))
+    one, *others = (sb.trace(policy, bandit, horizon=400, seed=4, kernel=kernel).choices.tolist() for kernel in kernels)
+    assert all(other == one for other in others)
+
+
+def test_a_description_may_name_a_reading():
+    from sharpe_bandits.experiments.description import cases
+
+    (case,) = cases(
+        {
+            "horizon": 100,
+            "arms": [{"kind": "Uniform", "low": [0, 0], "high": [1, 2]}],
+            "objective": {"kind": "RSSR", "L": 1},
+            "policies": [{"kind": "UUCB", "epsilon0": 1, "sign": "minus", "undefined": "barred"}],
+        }
+    )
+    assert case.policies == (sb.UUCB(epsilon0=1.0, sign="minus", undefined="barred"),)

@@ -175,7 +175,7 @@ def test_repaired_bounds_hold_where_errors_happen(policy, arms, n):
 
 def test_printed_bounds_fail_beyond_the_unit_interval():
     wide = sb.Bandit([sb.Uniform(0, 10), sb.Uniform(0, 9.5)])
-    printed, repaired = theory.bounds_for(sb.SHVV(), wide, 200)
+    printed, repaired, _ = theory.bounds_for(sb.SHVV(), wide, 200)
     assert not printed.applies
     assert not printed.vacuous
     found = error(sb.SHVV(), wide, 200)
@@ -252,3 +252,12 @@ def test_the_repaired_root_is_where_its_width_is_half_the_gap():
         wide = theory.width("rssr", middle, 0.1, 0.4, 0.05, "repaired", pulls=1000) > 4.0
         low, high = (low, middle) if wide else (middle, high)
     assert term == pytest.approx(3 * 2 * theory.rssr_concentration(low, 1000, 1.0).value, rel=1e-6)
+
+
+def test_the_theorem_on_shvv_as_it_is_stated():
+    """By hand: K = 2, variances 1/12 and 1/48, so H2 = 2 / (1/16)² = 512; log2 K = 1; rewards up to 1."""
+    bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
+    for n in (10, 10**3, 10**9):
+        bound = theory.shvv_error(bandit, n, "theorem")
+        assert bound.value == pytest.approx(3 * math.exp(-(n - 1) / (8 * n * 512)))
+        assert bound.vacuous

@@ -18,10 +18,10 @@ BANDIT = sb.Bandit([sb.Uniform(0.85, 0.95), sb.Uniform(0.75, 0.85), sb.Uniform(0
 def test_every_policy_of_the_paper_has_its_bounds():
     expected = {
         sb.UCBVV(): ("UCB-VV", "regret", ["printed", "repaired"]),
-        sb.UCBSRLike(0.5): ("UCB-SR-like", "regret", ["printed", "repaired", "proved"]),
+        sb.UCBSRLike(0.5): ("UCB-SR-like", "regret", ["printed", "appendix", "repaired", "proved"]),
         sb.UCBRSSR(0.5): ("UCB-RSSR", "regret", ["printed", "appendix", "repaired", "proved"]),
         sb.UCBRSSR(0.5, undefined_width="printed"): ("UCB-RSSR", "regret", ["printed", "appendix", "repaired"]),
-        sb.SHVV(): ("SHVV", "probability", ["printed", "repaired"]),
+        sb.SHVV(): ("SHVV", "probability", ["printed", "repaired", "theorem"]),
         sb.SHSR(0.5): ("SHSR", "probability", ["printed", "repaired"]),
         sb.SuRSR(0.5): ("SuRSR", "probability", ["printed", "repaired"]),
     }
@@ -48,6 +48,26 @@ def test_parameters_reach_the_bounds():
     assert theory.bounds_for(sb.SuRSR(0.5, 0.05), BANDIT, 200)[1] == theory.sursr_error(
         BANDIT, 0.5, 200, risk_free=0.05
     )
+
+
+@pytest.mark.parametrize("policy", [sb.SHVV(), sb.SHSR(0.5), sb.SuRSR(0.5)], ids=lambda policy: policy.name)
+@pytest.mark.parametrize("form", ["printed", "repaired"])
+def test_the_budget_from_which_a_bound_says_something(policy, form):
+    arms = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0.3, 0.8), sb.Uniform(0.1, 0.2)])
+    budget = theory.informative_budget(policy, arms, form)
+
+    def bound(n):
+        return next(b for b in theory.bounds_for(policy, arms, n) if b.form == form)
+
+    assert not bound(budget).vacuous
+    assert not bound(10 * budget).vacuous
+    assert bound(budget - 1).vacuous
+    assert theory.informative_budget(policy, arms, form, most=budget - 1) is None
+
+
+def test_no_budget_makes_the_theorem_on_shvv_say_something():
+    assert theory.informative_budget(sb.SHVV(), BANDIT, "theorem") is None
+    assert theory.informative_budget(sb.UniformSampling(sb.Variance()), BANDIT) is None
 
 
 def test_others_have_none():

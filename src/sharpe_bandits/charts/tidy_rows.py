@@ -7,12 +7,12 @@ others.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..names import printable
-from .description import DASHES, PALETTE, Axis, Chart, Figure, Marker, Rule, Series, look
+from .description import DASHES, GREY, PALETTE, Axis, Chart, Figure, Marker, Rule, Series, look
 
 Rows = list[dict[str, Any]]
 
@@ -21,6 +21,8 @@ BOUNDS = {"printed": "#8c8c8c", "appendix": "#b5b5b5", "repaired": "#4d4d4d", "p
 #: Where a bound on regret must end to be drawn, in multiples of the highest curve: one above would flatten all curves,
 #: one below would lie on the axis.
 _BOUND_DRAWN = (0.02, 3.0)
+#: The metric that the paper's released code plots as regret.
+AS_PLOTTED = "regret as plotted"
 _SWITCH = "#b8bec8"
 _LABELS = {"regret": "regret R(t)", "error": "probability of error", "stopping time": "stopping time (rounds)"}
 
@@ -41,6 +43,8 @@ class CaseLabel:
         its number of rounds
     switches : tuple[int, ...], optional
         rounds in which the arms change
+    names : Mapping[str, str], optional
+        names of policies that call the regulariser otherwise, as in "U-UCB, ε₀ = 0.5"
     """
 
     case: str
@@ -48,13 +52,15 @@ class CaseLabel:
     lines: tuple[str, ...]
     horizon: int
     switches: tuple[int, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def curves(title: str, rows: Rows, cases: Sequence[CaseLabel], logx: bool = False) -> Figure:
     """Regret and sub-optimal plays over time; every case has charts of its own, since regrets at different L are in
     different units.
     """
-    metrics = ("regret", "sub-optimal plays")
+    metrics = ["regret", "sub-optimal plays"]
+    metrics += [metric for metric in (AS_PLOTTED,) if any(row["metric"] == metric for row in rows)]
     by_key = defaultdict(list)
     for row in rows:
         by_key[row["case"], row["policy"], row["metric"]].append(row)
@@ -63,7 +69,7 @@ def curves(title: str, rows: Rows, cases: Sequence[CaseLabel], logx: bool = Fals
     for metric in metrics:
         line = []
         for case in cases:
-            series = list(_measured(by_key, case.case, policies, metric))
+            series = list(_measured(by_key, case, policies, metric))
             if metric == "regret":
                 series += _bounds(by_key, case.case, policies, max((max(s.high) for s in series), default=0.0))
             first = (10 if case.horizon >= 100 else 1) if logx else 0
@@ -125,29 +131,33 @@ def points(title: str, rows: Rows, cases: Sequence[CaseLabel], metric: str) -> F
     return Figure(title=title, charts=[[chart]], size=(max(5.2, 0.9 * len(places)), 3.3))
 
 
-def rates(title: str, rows: Rows, promised: float) -> Figure:
-    """Violation rates of inequalities, compared with the rate that they promise."""
+def rates(title: str, rows: Rows, promised: str) -> Figure:
+    """Violation rates of inequalities, each beside the rate that it promises: rows of the metric ``promised``."""
     places = {case: number for number, case in enumerate(dict.fromkeys(row["case"] for row in rows))}
     series = []
     for number, name in enumerate(dict.fromkeys(row["policy"] for row in rows)):
-        own = [row for row in rows if row["policy"] == name]
         colour, marker = look(number)
-        at = [places[row["case"]] + 0.1 * (number - 2.5) for row in own]
-        said = (f"{row['case']}: {row['mean']:.4g} [{row['low']:.4g}, {row['high']:.4g}]" for row in own)
-        series.append(
-            Series(
-                name=name.replace("_", "-"), colour=colour, at=at, **_numbers(own), bars=True, marker=marker, size=4,
-                dash=None, tip="\n".join([name, *said]),
-            )
-        )  # fmt: skip
+        for promise in (False, True):
+            own = [row for row in rows if row["policy"] == name and (row["metric"] == promised) == promise]
+            if not own:
+                continue
+            said = (f"{row['case']}: {row['mean']:.4g} [{row['low']:.4g}, {row['high']:.4g}]" for row in own)
+            series.append(
+                Series(
+                    name="promised" if promise else name.replace("_", "-"), colour=GREY if promise else colour,
+                    at=[places[row["case"]] + 0.1 * (number % 6 - 2.5) for row in own], **_numbers(own), bars=True,
+                    marker="thin cross" if promise else marker, size=6 if promise else 4, dash=None,
+                    filled=name.endswith("repaired"), kind="bound" if promise else "measured",
+                    tip="\n".join([name, *said]),
+                )
+            )  # fmt: skip
     chart = Chart(
         series=series,
         x=Axis(label="share of samples in which the inequality is violated", limits=(-0.02, None)),
         y=Axis(scale="places", places=[printable(place) for place in places]),
-        rules=[Rule(axis="x", at=promised, label=f"promised: at most {promised:g}")],
         across=True,
     )
-    return Figure(title=title, charts=[[chart]], size=(7.2, 1.2 + 0.2 * len(places)))
+    return Figure(title=title, charts=[[chart]], size=(7.2, 1.2 + 0.22 * len(places)))
 
 
 def _of(rows: Rows, policy: str, metric: str) -> Rows:
@@ -167,13 +177,13 @@ def _said(row: dict[str, Any], where: str) -> str:
 
 
 def _measured(
-    by_key: dict[tuple[str, str, str], Rows], case: str, policies: list[str], metric: str
+    by_key: dict[tuple[str, str, str], Rows], case: CaseLabel, policies: list[str], metric: str
 ) -> Iterable[Series]:
     for number, policy in enumerate(policies):
-        if own := by_key.get((case, policy, metric)):
+        if own := by_key.get((case.case, policy, metric)):
             when = f"t = {own[-1]['t']:,}"
             yield Series(
-                name=policy,
+                name=case.names.get(policy, policy),
                 colour=look(number)[0],
                 at=[row["t"] for row in own],
                 **_numbers(own),

@@ -36,7 +36,7 @@ _METRICS = ("regret", "error", "coverage")
 #: Parts that are swept by content, and labelled by their kinds.
 _BY_KIND = ("arms", "clock", "switches", "objective", "policies")
 #: Parameters whose values are words, not expressions.
-_WORDS = ("name", "form", "confidence")
+_WORDS = ("name", "form", "confidence", "sign", "undefined", "undefined_width", "first_term")
 #: Keys that all cases of an experiment share.
 _SHARED = ("title", "metric", "checkpoints", "sweep", "cases", "runs", "seed")
 #: Maximum numbers of cases of an experiment, and of arms of a case: more are mistakes in a sweep or in repeat.

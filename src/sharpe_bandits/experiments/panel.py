@@ -15,6 +15,10 @@ from .description import Case
 
 #: Checkpoints of a regret curve, unless the description says otherwise.
 CHECKPOINTS = 60
+#: The metric that the released code plots as regret: the gap of the first two arms times sub-optimal plays.
+AsPlotted = Literal["regret as plotted"]
+#: The metric of rows with the rate that an inequality promises.
+PROMISED = "promised rate"
 #: Violation rate that each inequality of a coverage panel promises.
 PROMISED_RATE = 0.1
 
@@ -24,14 +28,15 @@ class Claim:
     """A claim about a panel: a sentence, the comparisons that test it, and the reason if it fails.
 
     ``metric`` is what is compared; by default the metric of the panel. Regrets at different L are in different units:
-    comparisons across regularisers use "sub-optimal plays".
+    comparisons across regularisers use "sub-optimal plays". ``ours``: the paper does not make it.
     """
 
     id: str
     says: str
     checks: tuple[str, ...]
     why: str = ""
-    metric: Compared | None = None
+    metric: Compared | AsPlotted | None = None
+    ours: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,12 @@ class Panel:
         the same cases with a longer horizon and one policy, by which statements about growth are judged
     cites : str, optional
         the publication that makes the claims, if it is not the paper
+    ours : bool, optional
+        whether the panel goes beyond the paper
+    readings : tuple[Panel, ...], optional
+        the panel under other readings of the text; each has the claims that it is played for
+    reading, condition : str, optional
+        if this is such a panel: the name of its reading, and a clause that says what is read how
     """
 
     id: str
@@ -72,6 +83,10 @@ class Panel:
     max_runs: int | None = None
     long_cases: tuple[Case, ...] = ()
     cites: str = ""
+    ours: bool = False
+    readings: tuple[Panel, ...] = ()
+    reading: str = ""
+    condition: str = ""
 
     def __repr__(self) -> str:
         return f"<panel {self.key}: {self.title}; {len(self.cases)} cases>"
@@ -79,7 +94,7 @@ class Panel:
     @property
     def key(self) -> str:
         """Name for files and links: ``R3-paper``."""
-        return f"{self.id}-{self.profile}" if self.profile else self.id
+        return "-".join(part for part in (self.id, self.profile, self.reading) if part)
 
     def spec(self, runs: int, seed: int) -> PanelSpec:
         """What has to be simulated; raises if its results do not fit into memory."""
@@ -111,12 +126,15 @@ class PanelSpec:
 
 @dataclass(frozen=True)
 class PanelResult:
-    """A simulated panel: a study per case, the seconds it took (summed over workers), a study per long case."""
+    """A simulated panel: a study per case, the seconds it took (summed over workers), a study per long case, and the
+    results under other readings.
+    """
 
     panel: Panel
     studies: list[Study]
     seconds: float
     long_studies: list[Study] = field(default_factory=list)
+    readings: list[PanelResult] = field(default_factory=list)
 
     def rows(self) -> list[dict[str, Any]]:
         """The tidy table of the panel."""
@@ -128,6 +146,6 @@ class PanelResult:
         panel = self.panel
         title = f"{panel.id}, {panel.profile} profile: {panel.title}" if panel.profile else panel.title
         if panel.metric == "coverage":
-            return rates(title, rows, PROMISED_RATE)
+            return rates(title, rows, PROMISED)
         labels = [study.case_label for study in self.studies]
         return curves(title, rows, labels) if panel.metric == "regret" else points(title, rows, labels, panel.metric)

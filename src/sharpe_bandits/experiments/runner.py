@@ -11,7 +11,7 @@ from typing import TextIO, cast
 
 from ..engine.spec import Spec, prepare
 from ..executors import Advance, Backend, Task
-from ..results import Metric
+from ..results import Metric, PolicyResult
 from ..simulation import ChunkCount, Watch, run_specs, settings_of
 from ..study import Study
 from .panel import PanelResult, PanelSpec
@@ -56,7 +56,7 @@ def run_panels(
         all_cases = (*panel.panel.cases, *panel.panel.long_cases)
         studies = [
             Study(
-                {spec.policy.name: replace(results[names[id(spec)]], policy=spec.policy.to_dict()) for spec in of_case},
+                {spec.policy.name: _named(results[names[id(spec)]], spec) for spec in of_case},
                 settings_of(case.environment, case.horizon, of_case[0].runs if of_case else panel.runs, panel.seed),
                 cast(Metric, panel.panel.metric),  # "coverage" is for panels without policies
                 case.objective,
@@ -70,6 +70,11 @@ def run_panels(
         count = len(panel.panel.cases)
         finished.append(PanelResult(panel.panel, studies[:count], took, studies[count:]))
     return finished
+
+
+def _named(result: PolicyResult, spec: Spec) -> PolicyResult:
+    """The result under the name that its policy has in this panel."""
+    return replace(result, name=spec.policy.name, policy=spec.policy.to_dict())
 
 
 def cost(task: Task) -> float:

@@ -79,7 +79,8 @@ def digest(spec: Spec) -> str:
     """A digest of everything that a chunk of this spec depends on, except its range of runs."""
     settings = {f.name: getattr(spec, f.name) for f in fields(spec) if f.name != "kernel"}  # all kernels agree
     policy = spec.policy.settled(spec.horizon, spec.environment.K)
-    plain = {"policy": policy.to_dict(), "environment": spec.environment.to_dict()}
+    nameless = {name: value for name, value in policy.to_dict().items() if name != "name"}  # names change nothing
+    plain = {"policy": nameless, "environment": spec.environment.to_dict()}
     described = {"format": FORMAT, **settings, **plain}
     return hashlib.sha256(json.dumps(described, sort_keys=True, default=str).encode()).hexdigest()[:24]
 

@@ -1,35 +1,80 @@
-"""Verdicts on the claims of the paper, from paired differences and 99% intervals."""
+"""Verdicts on the claims of the paper, from paired differences and 99% intervals, under every reading of its text."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 import numpy as np
 
 from ..errors import InvalidInputError, unknown
-from ..experiments.panel import Claim, PanelResult
-from ..experiments.verdicts import CONFIDENCE, FAILS, HOLDS, UNDECIDED, Evidence, Verdict, together
+from ..experiments.panel import AsPlotted, Claim, Panel, PanelResult
+from ..experiments.verdicts import (
+    CONFIDENCE,
+    EXPERIMENTS,
+    FAILS,
+    HOLDS,
+    OTHERS,
+    OURS,
+    THEORY,
+    UNDECIDED,
+    Evidence,
+    Source,
+    UnderReading,
+    Verdict,
+    together,
+)
 from ..metrics import Estimate, mean_of
 from ..objectives import Objective
 from ..results import Compared, PolicyResult
 from ..study import Study
 from ..theory.bound import Judgement
 
+#: The metric that the released code plots as regret.
+AS_PLOTTED: Final[AsPlotted] = "regret as plotted"
+
 _SIDE = re.compile(r"^\s*(?:(?P<factor>[\d.]+)\s*\*\s*)?(?P<policy>[^@]+?)\s*@\s*(?P<case>[^@]+?)\s*$")
 
 
 def judge(result: PanelResult) -> list[Verdict]:
-    """Verdicts on all claims of a panel."""
+    """Verdicts on all claims of a panel, under every reading."""
     if result.panel.metric == "coverage":
         return []  # judged by theory, not by comparing policies
-    return [_judge(claim, result) for claim in result.panel.claims]
+    verdicts = {claim.id: _judge(claim, result) for claim in result.panel.claims}
+    for other in result.readings:
+        for claim in other.panel.claims:
+            found = _judge(claim, other)
+            if claim.id not in verdicts:  # a claim that is judged only there
+                verdicts[claim.id] = found
+            elif _numbers(found) != _numbers(verdicts[claim.id]):  # the reading concerns it
+                verdicts[claim.id] = under(verdicts[claim.id], found, other)
+    return list(verdicts.values())
+
+
+def under(verdict: Verdict, found: Verdict, other: PanelResult) -> Verdict:
+    """The verdict with what was found under another reading."""
+    panel = other.panel
+    added = UnderReading(panel.reading, panel.condition, found.verdict, found.evidence)
+    return replace(verdict, readings=(*verdict.readings, added))
+
+
+def source_of(panel: Panel, theory: bool = False) -> Source:
+    """Whose claims the verdicts on a panel are about."""
+    if panel.cites:
+        return OTHERS
+    return OURS if panel.ours else THEORY if theory else EXPERIMENTS
+
+
+def _numbers(verdict: Verdict) -> list[tuple[float, float]]:
+    return [(e.left, e.right) for e in verdict.evidence]
 
 
 def _judge(claim: Claim, result: PanelResult) -> Verdict:
     evidence = tuple(compare(check, result, claim.metric) for check in claim.checks)
     verdict = together([e.verdict for e in evidence])
-    return Verdict(claim.id, result.panel.id, result.panel.profile, claim.says, verdict, evidence, claim.why)
+    source = OURS if claim.ours else source_of(result.panel)
+    return Verdict(claim.id, result.panel.id, result.panel.profile, claim.says, verdict, evidence, claim.why, source)
 
 
 def below_zero(difference: Estimate) -> Judgement:
@@ -39,7 +84,7 @@ def below_zero(difference: Estimate) -> Judgement:
     return FAILS if difference.low > 0 else UNDECIDED
 
 
-def compare(check: str, result: PanelResult, metric: Compared | None = None) -> Evidence:
+def compare(check: str, result: PanelResult, metric: Compared | AsPlotted | None = None) -> Evidence:
     """Judge one comparison ``"A @ K=5 < 0.5 * B @ K=5"`` at the horizon, of a metric (default: that of the study).
 
     Regrets in units of different objectives are not compared.
@@ -61,15 +106,27 @@ def compare(check: str, result: PanelResult, metric: Compared | None = None) -> 
     return Evidence(check, float(left.sum() / runs), float(right.sum() / runs), difference, below_zero(difference))
 
 
-def _totals(side: str, result: PanelResult, metric: Compared | None) -> tuple[np.ndarray, np.ndarray, Objective | None]:
+def _totals(
+    side: str, result: PanelResult, metric: Compared | AsPlotted | None
+) -> tuple[np.ndarray, np.ndarray, Objective | None]:
     """The metric at the horizon per batch, times the factor; sizes of the batches; and the unit: an objective."""
     match = _SIDE.match(side)
     if match is None:
         raise InvalidInputError(f"{side!r} is not of the form 'factor * policy @ variable=value'")
     study, played = find(result, match["policy"], match["case"])
+    factor = float(match["factor"] or 1.0)
+    if metric == AS_PLOTTED:
+        totals, sizes = played.totals("sub-optimal plays", study.objective)
+        return factor * plotted_gap(study, played) * totals, sizes, None
     metric = study.metric if metric is None else metric
     totals, sizes = played.totals(metric, study.objective)
-    return float(match["factor"] or 1.0) * totals, sizes, study.objective if metric == "regret" else None
+    return factor * totals, sizes, study.objective if metric == "regret" else None
+
+
+def plotted_gap(study: Study, result: PolicyResult) -> float:
+    """The gap of the first two arms, by which the released code multiplies sub-optimal plays, whatever K is."""
+    first, second = result.objective(study.objective).value(result.mean[0, :2], result.variance[0, :2])
+    return float(abs(first - second))
 
 
 def find(result: PanelResult, policy: str, selector: str) -> tuple[Study, PolicyResult]:

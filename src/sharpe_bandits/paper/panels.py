@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
+from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
-from typing import Any, Literal, get_args
+from typing import Any
 
 from ..errors import unknown
-from ..experiments.description import KEYS, cases
+from ..experiments.description import KEYS, Case, cases
 from ..experiments.panel import CHECKPOINTS, Claim, Panel
 from ..validation import one_of
+from .readings import PROFILES, Profile, Reading, readings
 
-#: The printed text, or what the authors' released code does.
-Profile = Literal["paper", "authors"]
-PROFILES: tuple[Profile, ...] = get_args(Profile)
-_OWN_KEYS = ("compares", "note", "profiles", "claims", "max_runs", "long", "cites", *PROFILES)
+_OWN_KEYS = ("compares", "note", "profiles", "claims", "max_runs", "long", "cites", "ours", *PROFILES)
 
 
 @lru_cache(maxsize=1)
@@ -69,31 +69,31 @@ def _of_profile(checks: list[str] | dict[str, list[str]], profile: Profile) -> t
     return tuple(checks[profile] if isinstance(checks, dict) else checks)
 
 
+def _claims(id: str, profile: Profile) -> dict[str, dict[str, Any]]:
+    """The claims of a panel under a profile, by id."""
+    listed = enumerate(descriptions()[id].get("claims", []), 1)
+    return {f"{id}.{n}": claim for n, claim in listed if profile in claim.get("profiles", PROFILES)}
+
+
+def _claim(id: str, raw: dict[str, Any], profile: Profile, reading: Reading | None = None) -> Claim:
+    checks, metric = _of_profile(raw["checks"], profile), raw.get("metric")
+    if reading is not None:
+        metric = reading.metric or metric
+        for pattern, replacement in reading.checks:
+            checks = tuple(re.sub(pattern, replacement, check) for check in checks)
+    return Claim(id, raw["says"], checks, raw.get("why", ""), metric, raw.get("ours", False))
+
+
 @lru_cache(maxsize=64)
 def panel(id: str, profile: Profile) -> Panel:
-    """One panel under one profile."""
+    """One panel under one profile, with its other readings."""
     raw = descriptions()[id]
     merged = {**raw, **raw.get(profile, {})}
     description = {key: value for key, value in merged.items() if key not in _OWN_KEYS}
     for key in description:
         if key not in KEYS:
             raise unknown(f"key of panel {id}", key, KEYS)
-    claims = tuple(
-        Claim(
-            f"{id}.{number}",
-            claim["says"],
-            _of_profile(claim["checks"], profile),
-            claim.get("why", ""),
-            claim.get("metric"),
-        )
-        for number, claim in enumerate(raw.get("claims", []), 1)
-        if profile in claim.get("profiles", PROFILES)
-    )
-    longer = {}
-    if "long" in raw:
-        longer = {**description, "horizon": raw["long"]["horizon"]}
-        longer["policies"] = [policy for policy in merged["policies"] if policy["kind"] == raw["long"]["policy"]]
-    return Panel(
+    base = Panel(
         id,
         profile,
         raw["title"],
@@ -102,8 +102,38 @@ def panel(id: str, profile: Profile) -> Panel:
         merged["metric"],
         tuple(cases(description)),
         merged.get("checkpoints", CHECKPOINTS),
-        claims,
+        tuple(_claim(name, claim, profile) for name, claim in _claims(id, profile).items() if "reading" not in claim),
         raw.get("max_runs"),
-        tuple(cases(longer)) if longer else (),
+        _long_cases(raw, description),
         raw.get("cites", ""),
+        raw.get("ours", False),
+    )
+    others = [reading for reading in readings().values() if id in reading.panels and profile in reading.profiles]
+    return replace(base, readings=tuple(_variant(base, description, profile, reading) for reading in others))
+
+
+def _long_cases(raw: dict[str, Any], description: dict[str, Any]) -> tuple[Case, ...]:
+    """The cases with a longer horizon and one policy, if the panel has some."""
+    if "long" not in raw:
+        return ()
+    policies = [policy for policy in description["policies"] if policy["kind"] == raw["long"]["policy"]]
+    return tuple(cases({**description, "horizon": raw["long"]["horizon"], "policies": policies}))
+
+
+def _variant(base: Panel, description: dict[str, Any], profile: Profile, reading: Reading) -> Panel:
+    """The panel under another reading, with the claims that it is played for."""
+    played = {**description, **reading.replaced.get(base.id, {})}
+    played["policies"] = [{**p, **reading.policies.get(p["kind"], {})} for p in played["policies"]] + reading.added
+    claims = _claims(base.id, profile)
+    own = {name: raw for name, raw in claims.items() if raw.get("reading") == reading.id}
+    judged = own or {name: raw for name, raw in claims.items() if "reading" not in raw}
+    if reading.claims:
+        judged = {name: raw for name, raw in judged.items() if name in reading.claims}
+    return replace(
+        base,
+        cases=tuple(cases(played)),
+        claims=tuple(_claim(name, raw, profile, reading) for name, raw in judged.items()),
+        long_cases=_long_cases(descriptions()[base.id], played) if reading.theory else (),
+        reading=reading.id,
+        condition=reading.condition,
     )

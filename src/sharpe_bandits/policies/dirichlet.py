@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
 from ..errors import InvalidInputError
-from ..kernels.statistics import ArmRecord
-from ..kernels.streams import normal
+from ..kernels.statistics import FIRSTS, ArmRecord
+from ..kernels.streams import log, normal, uniform
+from ..validation import finite
 from .scale_free import AnyObjective, ScaleFree, has_zero_variance, named
 
 
@@ -22,7 +23,7 @@ def reweighted(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
 
 @lru_cache
 def redrawn_of(value: Callable[..., Any]) -> Callable[..., Any]:
-    """The index of rho-NPTS for the objective with this formula."""
+    """The index of rho-NPTS without an anchor for the objective with this formula."""
 
     def redrawn(arm: ArmRecord, t: int, goal: tuple[float, ...]) -> float:
         # The plain variance of the reweighted rewards: drawn_variance is scaled to be unbiased.
@@ -30,6 +31,22 @@ def redrawn_of(value: Callable[..., Any]) -> Callable[..., Any]:
         return value(arm.drawn_mean, plain, *goal)
 
     return named(redrawn, value)
+
+
+@lru_cache
+def anchored_of(value: Callable[..., Any]) -> Callable[..., Any]:
+    """The index of rho-NPTS with an anchor: one more reward, of that value, among those that get weights."""
+
+    def anchored(arm: ArmRecord, t: int, goal: tuple[float, ...], anchor: float) -> float:
+        plain = arm.drawn_variance * (arm.pulls - 1.0) / (arm.pulls + 1.0)
+        # A weight of the flat Dirichlet distribution on s + 1 points is Beta(1, s), independent of how the others
+        # share the rest. Numbers 0 to FIRSTS - 1 of the stream are taken by those.
+        weight = 1.0 - math.exp(log(uniform(arm.key, FIRSTS)) / arm.pulls)
+        away = anchor - arm.drawn_mean
+        mean = arm.drawn_mean + weight * away
+        return value(mean, (1.0 - weight) * (plain + weight * away * away), *goal)
+
+    return named(anchored, value)
 
 
 @dataclass(frozen=True)
@@ -56,7 +73,7 @@ class ScaleFreeDirichlet(ScaleFree):
 
 @dataclass(frozen=True)
 class NPTS(AnyObjective):
-    r"""rho-NPTS as published: non-parametric Thompson sampling without an anchor, for any objective.
+    r"""rho-NPTS: non-parametric Thompson sampling for any objective, without an anchor (2026) or with one (2022).
 
     In each round every arm's rewards get weights from the flat Dirichlet distribution, and the arm whose reweighted
     rewards have the largest objective is played. This is exact up to 64 pulls of an arm; beyond that, the normal limit
@@ -64,7 +81,13 @@ class NPTS(AnyObjective):
     Nothing is added to the observed rewards, so an arm whose first rewards are all poor may never be played again, with
     a probability that does not decrease with the horizon. :class:`ScaleFreeDirichlet` fixes this in part.
 
-    Parameters are those of :class:`ScaleFreeUCB` except c.
+    Parameters are those of :class:`ScaleFreeUCB` except c, and
+
+    Parameters
+    ----------
+    anchor : float | None, optional
+        a reward that every arm counts as its first, without having been played; 1 in the code released with the paper
+        of 2022, for rewards in [0, 1] (that code has no pilot). None: the algorithm of 2026
 
     Examples
     --------
@@ -80,8 +103,12 @@ class NPTS(AnyObjective):
     )
     least_pilot: ClassVar[int] = 2
 
+    anchor: float | None = field(default=None, kw_only=True)
+
     def check(self) -> None:
         super().check()
+        if self.anchor is not None:
+            self._set(anchor=finite("anchor", self.anchor))
         if not self.goal.two_moments:
             raise InvalidInputError(
                 f"{self.title} reweights mean and variance, and {self.goal!r} needs more; use ScaleFreeTS"
@@ -89,7 +116,7 @@ class NPTS(AnyObjective):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return redrawn_of(self.goal.formula)
+        return (redrawn_of if self.anchor is None else anchored_of)(self.goal.formula)
 
     @property
     def score(self) -> Callable[..., Any] | None:

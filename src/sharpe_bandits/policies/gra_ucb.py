@@ -2,19 +2,21 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from ..errors import InvalidInputError
 from ..kernels.formulas import long_game
 from ..kernels.statistics import MAX_TABLE, ArmRecord
 from ..kernels.streams import log
 from ..objectives import RSSR, MeanVariance, Objective
-from ..validation import inside, not_negative, one_of, positive
+from ..validation import inside, not_negative, one_of, positive, whole
 from .base import PAPER, IndexPolicy
+from .ucb_sharpe import biased_variance
 
 _HALF_ROOT = math.sqrt(0.5)
 #: Forms of Modified-GRA-UCB.
@@ -41,11 +43,19 @@ def modified_printed(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, far: tu
     return top * top / math.sqrt(L + free * arm.variance * arm.variance / quantile(free, chi2, far))
 
 
-def modified_authors(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
+def of_authors(arm: ArmRecord, variance: float, L: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
     free = arm.pulls - 1.0
     # Only the arm just played has its index updated: an arm's index uses the round of its last pull.
     width = math.sqrt(log(arm.last) / arm.pulls)
-    return (arm.mean * arm.mean + width) / (L + free * arm.variance / quantile(free, chi2, far))
+    return (arm.mean * arm.mean + width) / (L + free * variance / quantile(free, chi2, far))
+
+
+def modified_authors(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
+    return of_authors(arm, arm.variance, L, chi2, far)
+
+
+def modified_authors_biased(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
+    return of_authors(arm, biased_variance(arm), L, chi2, far)
 
 
 def expansion(alpha: float) -> tuple[float, float, float, float, float]:
@@ -124,7 +134,7 @@ class ModifiedGRAUCB(_GRA):
 
     ``form="authors"`` is the released code,
     :math:`(\bar X^2 + \sqrt{\ln N/s}) / (L + (s-1)\bar V/\chi^2_{1-\alpha,\,s-1})`, where only the arm just played has
-    its index updated (all are updated at the end of the pilot).
+    its index updated (all are updated at the end of the pilot). That code divides the variance by s: ``ddof=0``.
 
     Examples
     --------
@@ -139,10 +149,14 @@ class ModifiedGRAUCB(_GRA):
     L: float
     alpha: float = 0.05
     form: ModifiedForm = "printed"
+    ddof: int = field(default=1, kw_only=True)
 
     def check(self) -> None:
         self._set(L=positive("L", self.L), alpha=inside("alpha", self.alpha))
         one_of("form", self.form, get_args(ModifiedForm))
+        self._set(ddof=whole("ddof", self.ddof, 0, 1))
+        if self.form == "printed" and self.ddof == 0:
+            raise InvalidInputError('Modified-GRA-UCB has ddof=0 only with form="authors"; leave one of them out')
 
     @property
     def goal(self) -> Objective:
@@ -150,7 +164,9 @@ class ModifiedGRAUCB(_GRA):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return modified_printed if self.form == "printed" else modified_authors
+        if self.form == "printed":
+            return modified_printed
+        return modified_authors if self.ddof == 1 else modified_authors_biased
 
     def nondecreasing(self, lowest: float) -> bool:
         return self.form == "authors" or lowest >= 0

@@ -2,17 +2,29 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, get_args
 
+from ..errors import InvalidInputError
 from ..kernels.statistics import ArmRecord
 from ..objectives import RSSR, Objective
-from ..validation import finite, positive
+from ..validation import finite, one_of, positive, whole
 from .base import IndexPolicy
+from .ucb_sharpe import biased_variance
+
+#: The sign of the variance under the root.
+Sign = Literal["plus", "minus"]
+#: The index where epsilon0 - V is not above 0.
+Undefined = Literal["infinite", "absolute", "barred"]
 
 
 def sharpe(arm: ArmRecord, epsilon0: float, risk_free: float) -> float:
     return (arm.mean - risk_free) / math.sqrt(epsilon0 + arm.variance)
+
+
+def bonus(arm: ArmRecord, root_scale: float, width: float, q: float) -> float:
+    root = root_scale * arm.epsilon
+    return width * max(root, root**q)
 
 
 def index(arm: ArmRecord, t: int, epsilon0: float, risk_free: float, root_scale: float, width: float) -> float:
@@ -24,8 +36,36 @@ def index(arm: ArmRecord, t: int, epsilon0: float, risk_free: float, root_scale:
 def index_other_q(
     arm: ArmRecord, t: int, epsilon0: float, risk_free: float, root_scale: float, width: float, q: float
 ) -> float:
-    root = root_scale * arm.epsilon
-    return sharpe(arm, epsilon0, risk_free) + width * max(root, root**q)
+    return sharpe(arm, epsilon0, risk_free) + bonus(arm, root_scale, width, q)
+
+
+def index_biased(
+    arm: ArmRecord, t: int, epsilon0: float, risk_free: float, root_scale: float, width: float, q: float
+) -> float:
+    ratio = (arm.mean - risk_free) / math.sqrt(epsilon0 + biased_variance(arm))
+    return ratio + bonus(arm, root_scale, width, q)
+
+
+def index_minus(
+    arm: ArmRecord,
+    t: int,
+    epsilon0: float,
+    risk_free: float,
+    root_scale: float,
+    width: float,
+    q: float,
+    reflection: float,
+    elsewhere: float,
+) -> float:
+    """With the variance subtracted; where the difference is not above 0, its absolute value (if ``reflection`` is 1)
+    or the index ``elsewhere``.
+    """
+    room = epsilon0 - arm.variance
+    if room < 0.0:
+        room = -room * reflection
+    if room <= 0.0:
+        return elsewhere
+    return (arm.mean - risk_free) / math.sqrt(room) + bonus(arm, root_scale, width, q)
 
 
 @dataclass(frozen=True)
@@ -35,7 +75,21 @@ class UUCB(IndexPolicy):
     .. math:: \frac{\bar X - r}{\sqrt{\epsilon_0 + \bar V}} + 2b\,\max\{x^{1/2}, x^{q/2}\},
         \qquad x = \frac{g \ln N}{\nu s},\ b = 4\max\{1/\epsilon_0,\ 2\epsilon_0^{-3/2}(|r| + 1)\}
 
-    The sign under the root is plus (with the minus printed in the paper, the index is undefined at its own settings).
+    Parameters
+    ----------
+    epsilon0 : float
+        regulariser
+    risk_free : float, optional
+        rate subtracted from every reward
+    g, nu, q : float, optional
+        constants of the confidence term; by default those of the authors' port
+    sign : Sign, optional
+        "plus" as above, or "minus", as the paper prints it: :math:`\sqrt{\epsilon_0 - \bar V}`
+    undefined : Undefined, optional
+        with "minus", the index where :math:`\bar V \ge \epsilon_0`: "infinite" (the least played such arm is
+        played), from the "absolute" value of the difference, or minus infinity ("barred")
+    ddof : int, optional
+        1 for the unbiased variance, 0 for the one that divides by s, as in the released code (with "plus" only)
 
     Examples
     --------
@@ -54,10 +108,20 @@ class UUCB(IndexPolicy):
     g: float = 2.5
     nu: float = 0.5
     q: float = 2.0
+    sign: Sign = field(default="plus", kw_only=True)
+    undefined: Undefined = field(default="infinite", kw_only=True)
+    ddof: int = field(default=1, kw_only=True)
 
     def check(self) -> None:
         self._set(epsilon0=positive("epsilon0", self.epsilon0), risk_free=finite("risk_free", self.risk_free))
         self._set(g=positive("g", self.g), nu=positive("nu", self.nu), q=positive("q", self.q))
+        one_of("sign", self.sign, get_args(Sign))
+        one_of("undefined", self.undefined, get_args(Undefined))
+        self._set(ddof=whole("ddof", self.ddof, 0, 1))
+        if self.sign == "minus" and self.ddof == 0:
+            raise InvalidInputError(
+                'U-UCB has ddof=0 only with sign="plus", as the released code; leave one of them out'
+            )
 
     @property
     def b(self) -> float:
@@ -70,6 +134,10 @@ class UUCB(IndexPolicy):
 
     @property
     def formula(self) -> Callable[..., Any]:
+        if self.sign == "minus":
+            return index_minus
+        if self.ddof == 0:
+            return index_biased
         return index if self.q == 2.0 else index_other_q
 
     def argument(self, name: str, horizon: int) -> Any:
@@ -77,6 +145,10 @@ class UUCB(IndexPolicy):
             return math.sqrt(self.g / (2.0 * self.nu))
         if name == "width":
             return 2.0 * self.b
+        if name == "reflection":
+            return float(self.undefined == "absolute")
+        if name == "elsewhere":
+            return -math.inf if self.undefined == "barred" else math.inf
         return super().argument(name, horizon)
 
     # The index is nondecreasing in t, but its width exceeds most gaps for the whole horizon: arms are played almost in

@@ -7,27 +7,47 @@ negative and the arm is starved.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, get_args
 
 from ..kernels.statistics import ArmRecord
 from ..objectives import RSSR, Objective, SharpeLike
-from ..validation import finite, one_of, positive
+from ..validation import finite, one_of, positive, whole
 from .base import MIN_PULLS_FOR_WARNING, PAPER, IndexPolicy
 
 #: Horizon assumed for a game without one, to check whether it will ever be long enough.
 LONG_LIFE = 10**6
 #: The index where the confidence width is undefined.
 UndefinedWidth = Literal["infinite", "printed"]
+#: The first term of UCB-SR-like: with D, as in its theorem, or with V, as in the equation.
+FirstTerm = Literal["theorem", "equation"]
 
 
-def rssr_printed(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
+def biased_variance(arm: ArmRecord) -> float:
+    """The variance that divides by s."""
+    return arm.variance * (arm.pulls - 1.0) / arm.pulls
+
+
+def rssr(arm: ArmRecord, d: float, risk_free: float) -> float:
+    """The index as printed, for the denominator D."""
     e = arm.epsilon
-    d = L + arm.variance
     room = d - 3.0 * e
     excess = arm.mean - risk_free
     square = arm.second_moment - risk_free * (2.0 * arm.mean - risk_free)
     return (excess * excess * room + (d + square + 2.0 * e) * e) / (d * room)
+
+
+def rssr_printed(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
+    return rssr(arm, L + arm.variance, risk_free)
+
+
+def rssr_biased_printed(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
+    return rssr(arm, L + biased_variance(arm), risk_free)
+
+
+def rssr_biased_infinite(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
+    d = L + biased_variance(arm)
+    return rssr(arm, d, risk_free) if d > 3.0 * arm.epsilon else math.inf
 
 
 def rssr_infinite(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
@@ -46,6 +66,24 @@ def sr_like_printed(arm: ArmRecord, t: int, L: float, risk_free: float) -> float
 def sr_like_infinite(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
     defined = L + arm.variance > 3.0 * arm.epsilon
     return sr_like_printed(arm, t, L, risk_free) if defined else math.inf
+
+
+def first_term_printed(arm: ArmRecord, L: float, risk_free: float) -> float:
+    """What the equation adds to the index by dividing its first term by V instead of D."""
+    excess = arm.mean - risk_free
+    return excess / arm.variance - excess / (L + arm.variance)
+
+
+def sr_like_equation_printed(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
+    if arm.variance <= 0.0:
+        return math.inf
+    return sr_like_printed(arm, t, L, risk_free) + first_term_printed(arm, L, risk_free)
+
+
+def sr_like_equation_infinite(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
+    if arm.variance <= 0.0 or L + arm.variance <= 3.0 * arm.epsilon:
+        return math.inf
+    return sr_like_printed(arm, t, L, risk_free) + first_term_printed(arm, L, risk_free)
 
 
 @dataclass(frozen=True)
@@ -92,6 +130,8 @@ class UCBRSSR(_UCBSharpe):
         rate subtracted from every reward
     undefined_width : UndefinedWidth, optional
         the index where D <= 3 epsilon: "infinite" (the least played such arm is played) or as "printed"
+    ddof : int, optional
+        1 for the unbiased variance, 0 for the one that divides by s, as in the released code
 
     Examples
     --------
@@ -105,12 +145,20 @@ class UCBRSSR(_UCBSharpe):
     title: ClassVar[str] = "UCB-RSSR"
     citation: ClassVar[str] = f"{PAPER}, Algorithm UCB-RSSR and the equation above it"
 
+    ddof: int = field(default=1, kw_only=True)
+
+    def check(self) -> None:
+        super().check()
+        self._set(ddof=whole("ddof", self.ddof, 0, 1))
+
     @property
     def goal(self) -> Objective:
         return RSSR(self.L, self.risk_free)
 
     @property
     def formula(self) -> Callable[..., Any]:
+        if self.ddof == 0:
+            return rssr_biased_infinite if self.undefined_width == "infinite" else rssr_biased_printed
         return rssr_infinite if self.undefined_width == "infinite" else rssr_printed
 
     def nondecreasing(self, lowest: float) -> bool:
@@ -123,7 +171,12 @@ class UCBSRLike(_UCBSharpe):
 
     .. math:: \frac{\bar X}{D} + \frac{(\bar V + \bar X + 2\epsilon + L)\,\epsilon}{D\,(D - 3\epsilon)}
 
-    Parameters are those of :class:`UCBRSSR`.
+    Parameters
+    ----------
+    L, risk_free, undefined_width : float and float and UndefinedWidth, optional
+        as for :class:`UCBRSSR`
+    first_term : FirstTerm, optional
+        "theorem" as above, or "equation": :math:`\bar X / \bar V`, infinite while the variance is 0
 
     Examples
     --------
@@ -135,12 +188,20 @@ class UCBSRLike(_UCBSharpe):
     title: ClassVar[str] = "UCB-SR-like"
     citation: ClassVar[str] = f"{PAPER}, Algorithm UCB-SR-like and the equation above it"
 
+    first_term: FirstTerm = field(default="theorem", kw_only=True)
+
+    def check(self) -> None:
+        super().check()
+        one_of("first_term", self.first_term, get_args(FirstTerm))
+
     @property
     def goal(self) -> Objective:
         return SharpeLike(self.L, self.risk_free)
 
     @property
     def formula(self) -> Callable[..., Any]:
+        if self.first_term == "equation":
+            return sr_like_equation_infinite if self.undefined_width == "infinite" else sr_like_equation_printed
         return sr_like_infinite if self.undefined_width == "infinite" else sr_like_printed
 
     def nondecreasing(self, lowest: float) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..charts.tidy_rows import Rows
 from ..display import Table
-from ..experiments.verdicts import FAILS, HOLDS, UNDECIDED, Verdict
+from ..experiments import scorecard
+from ..experiments.verdicts import EXPERIMENTS, FAILS, HOLDS, UNDECIDED, VACUOUS, Verdict
 from ..names import repeats_counted
 from ..study import Study
 from .document import document
@@ -107,6 +107,7 @@ def page(content: Content) -> str:
     verdicts = content.verdicts
     profiles = list(dict.fromkeys(v.profile for v in verdicts))
     failed = [v for v in verdicts if v.verdict == FAILS]
+    experiments = [v for v in verdicts if v.source == EXPERIMENTS]
     return document(
         "report.html",
         title=content.title,
@@ -114,12 +115,14 @@ def page(content: Content) -> str:
         links=_links(content),
         verdicts=verdicts,
         profiles=profiles,
-        words=(HOLDS, FAILS, UNDECIDED),
+        words=(HOLDS, FAILS, UNDECIDED, VACUOUS),
         tally=[
-            (name, word, sum(v.verdict == name for v in verdicts))
+            (name, word, sum(v.verdict == name for v in experiments or verdicts))
             for name, word in ((HOLDS, "hold"), (FAILS, "fail"), (UNDECIDED, UNDECIDED))
         ],
-        scorecard=[_claim(id, verdicts, profiles) for id in dict.fromkeys(v.id for v in verdicts)],
+        tallied="claims about the paper's experiments" if experiments else "claims",
+        counts=scorecard.summary(verdicts),
+        scorecard=scorecard.statements(verdicts),
         failures=[_failure(why, failed) for why in dict.fromkeys(v.why for v in failed)],
         groups=list(content.groups.items()),
         judged=lambda section: [v for v in verdicts if (v.panel, v.profile) == (section.id, section.profile)],
@@ -135,11 +138,6 @@ def _links(content: Content) -> list[tuple[str, str]]:
     links += [("Summary", "summary")] if content.summary else [(id, f"panel-{id}") for id in content.groups]
     links += [("Theory", "theory")] if content.tables else []
     return [*links, ("Methods", "made")]
-
-
-def _claim(id: str, verdicts: list[Verdict], profiles: Sequence[str]) -> tuple[str, str, list[Verdict | None]]:
-    by_profile: dict[str, Verdict] = {v.profile: v for v in verdicts if v.id == id}
-    return id, next(iter(by_profile.values())).says, [by_profile.get(profile) for profile in profiles]
 
 
 def _failure(why: str, failed: list[Verdict]) -> tuple[str, list[Verdict], list[str]]:

@@ -28,6 +28,7 @@ from .growth import Fit as Fit
 from .growth import Growth as Growth
 from .growth import growth as growth
 from .registry import bounds_for as bounds_for
+from .registry import informative_budget as informative_budget
 from .regret_bounds import ucb_rssr_regret as ucb_rssr_regret
 from .regret_bounds import ucb_sr_like_regret as ucb_sr_like_regret
 from .regret_bounds import ucb_vv_regret as ucb_vv_regret

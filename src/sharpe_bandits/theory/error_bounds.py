@@ -27,7 +27,7 @@ from ..objectives import RSSR, Variance
 from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SHVV, SuRSR
 from ..validation import finite, not_negative, one_of, positive, whole
-from .bound import Bound, Facts, Form, check_form, facts, probability
+from .bound import FORMS, Bound, Facts, Form, check_form, facts, probability
 from .concentration import rssr_concentration
 
 #: Thresholds between two arms' values that are tried; each of them gives a valid bound, and the best is used.
@@ -255,9 +255,13 @@ def shvv_error(bandit: Any, budget: int, form: Form = "repaired", *, keep_sample
     .. math:: \text{printed: } 3 \log_2 K \exp\Big(-\frac{(n - K \log_2 K)^2}{8 n \log_2 K \, H_2}\Big), \qquad
         H_2 = \max_{i \ne 1} \frac{i}{\delta_i^2}
 
-    for rewards in [0, 1], with arms in order of variance. This is the appendix; the theorem itself says "at least", has
-    :math:`n - (\log_2 K)^2`, not squared, in the exponent, and a :math:`u^4` that its proof lacks. Below
-    :math:`n = K \log_2 K` the exponent would grow again, and the form is undefined.
+    for rewards in [0, 1], with arms in order of variance. This is the appendix. Below :math:`n = K \log_2 K` the
+    exponent would grow again, and the form is undefined.
+
+    .. math:: \text{theorem: } 3 \log_2 K \exp\Big(-\frac{n - (\log_2 K)^2}{8 n \log_2 K \, u^4 H_2}\Big)
+
+    This is what the theorem itself states, with "at least". Its exponent does not grow with n and is at most 1/256, so
+    it is above 1 for every budget: as an upper bound it is vacuous, as a lower bound on a probability impossible.
 
     Repaired: the module's text with :math:`g_i(q) = \exp(-2 q \delta_i^2 / (w_i^4 + w_1^4))`, by McDiarmid's inequality
     for :math:`\bar V_i - \bar V_1`, which one reward of arm i changes by at most :math:`w_i^2 / q`. For rewards in
@@ -282,17 +286,20 @@ def shvv_error(bandit: Any, budget: int, form: Form = "repaired", *, keep_sample
     True
     """
     budget = whole("budget", budget, 1)
-    check_form(form)
+    one_of("form", form, (*FORMS, "theorem"))
     arm = facts(bandit)
     gap = Variance().gaps(arm.mean, arm.variance)
     source = "Theorem on the error of SHVV"
+    k = len(gap)
+    log = math.log2(k)
+    with np.errstate(divide="ignore"):
+        hardness = float(np.max(np.arange(2, k + 1) / np.sort(gap)[1:] ** 2))
+    if form == "theorem":
+        reach = float(arm.reach.max())
+        value = 3 * log * math.exp(-(budget - log**2) / (8 * budget * log * reach**4 * hardness))
+        return probability(value, form, source, applies=arm.bounded)
     if form == "printed":
-        k = len(gap)
-        log = math.log2(k)
         reason = "" if budget > k * log else f"it needs a budget above K log2 K = {k * log:g}"
-        ordered = np.sort(gap)[1:]
-        with np.errstate(divide="ignore"):
-            hardness = float(np.max(np.arange(2, k + 1) / ordered**2))
         value = 3 * log * math.exp(-((budget - k * log) ** 2) / (8 * budget * log * hardness))
         return probability(value, form, source, reason=reason, applies=arm.unit and _power_of_two(k))
 
@@ -375,7 +382,11 @@ def sursr_error(bandit: Any, L: float, budget: int, form: Form = "repaired", *, 
     k = len(gap)
     if form == "printed":
         smallest = float(np.sort(gap)[1])
-        epsilon = min(_root(arm, L, smallest, j) for j in range(k))
+        d = L + arm.variance
+        a = (1.5 * smallest + 1) * d + arm.second
+        epsilon = float(
+            (smallest * d**2 / (a + np.sqrt(a**2 + 4 * smallest * d**2))).min()
+        )  # epsilon_of_gap of all arms
         times = [math.ceil((budget - k) / (math.log(k) * (k + 1 - phase))) for phase in range(1, k)]
         value = 2 * sum(math.exp(-2 * max(t, 0) * epsilon**2) for t in times)
         return probability(value, form, source, applies=arm.unit)

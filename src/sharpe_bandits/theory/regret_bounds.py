@@ -19,7 +19,7 @@ and the bound is vacuous: this reflects the policy's lack of optimism, not slack
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -77,7 +77,7 @@ def ucb_vv_regret(bandit: Any, horizon: int, form: Form = "repaired", *, pilot: 
         return regret(math.nan, trivial, form, source, reason=_unbounded(arm), applies=False)
     with np.errstate(divide="ignore"):
         exponents = [(float(q),) for q in 4 / arm.width[gap == 0] ** 4]
-    tail = _chance(exponents, horizon, pilot, len(gap))
+    tail = _chance(tuple(exponents), horizon, pilot, len(gap))
     value = 0.0
     for i in np.flatnonzero(gap):
         enough = math.floor(2 * (1 + arm.width[i] ** 2 / 2) ** 2 * math.log(horizon) / gap[i] ** 2) + 1
@@ -161,7 +161,7 @@ def ucb_rssr_regret(
         from_mean = 1 / (arm.mean[best] * arm.width[best]) ** 2
         from_variance = 4 / arm.width[best] ** 4
     exponents = [(float(a), float(b)) for a, b in zip(from_mean, from_variance, strict=True)]
-    tail = _chance(exponents, horizon, pilot, len(gap))
+    tail = _chance(tuple(exponents), horizon, pilot, len(gap))
     value = 0.0
     for i in np.flatnonzero(gap):
         mean, d, m2 = abs(float(arm.mean[i])), L + float(arm.variance[i]), float(arm.second[i])
@@ -175,6 +175,9 @@ def ucb_sr_like_regret(
     bandit: Any, L: float, horizon: int, form: Form = "repaired", *, pilot: int = 2, risk_free: float = 0.0
 ) -> Bound:
     r"""Theorem on the regret of UCB-SR-like: as :func:`ucb_rssr_regret` with the gaps of SR-like.
+
+    The appendix form has the C of its own appendix, as they stand there: :math:`C_1` with :math:`\sigma^2 + \mu` for
+    the expected mean, and :math:`C_3` with :math:`2 L c\,(\sigma^2 + \mu^2)` for :math:`2 L c\,\mu`.
 
     Proved, for excess rewards that are never negative: the module's text with
 
@@ -190,9 +193,11 @@ def ucb_sr_like_regret(
     >>> sb.theory.ucb_sr_like_regret(bandit, L=0.5, horizon=10_000, form="printed").kind
     'regret'
     """
-    arm, L, horizon, pilot = _arguments(bandit, L, horizon, form, pilot, risk_free)
+    arm, L, horizon, pilot = _arguments(bandit, L, horizon, form, pilot, risk_free, (*FORMS, "appendix"))
     source = "Theorem on the regret of UCB-SR-like"
     objective = SharpeLike(L)
+    if form == "appendix":
+        return _appendix(arm, objective, L, horizon, source)
     if form != "proved":
         return _as_printed(arm, objective, L, horizon, form, source)
     gap = objective.gaps(arm.mean, arm.variance)
@@ -206,7 +211,7 @@ def ucb_sr_like_regret(
     best = gap == 0
     with np.errstate(divide="ignore"):
         exponents = [(float(4 / w**2), float(4 / w**4)) for w in arm.width[best]]
-    tail = _chance(exponents, horizon, pilot, len(gap))
+    tail = _chance(tuple(exponents), horizon, pilot, len(gap))
     value = 0.0
     for i in np.flatnonzero(gap):
         mean, d = float(arm.mean[i]), L + float(arm.variance[i])
@@ -256,18 +261,24 @@ def _as_printed(arm: Facts, objective: Objective, L: float, horizon: int, form: 
 def _appendix(arm: Facts, objective: Objective, L: float, horizon: int, source: str) -> Bound:
     gap = objective.gaps(arm.mean, arm.variance)
     worse = gap > 0
-    delta, v, m2 = gap[worse], arm.variance[worse], arm.second[worse]
-    raw = arm.fourth[worse] + arm.mean[worse] * (4 * arm.third[worse] + 6 * arm.mean[worse] * v + arm.mean[worse] ** 3)
+    delta, mean, v, m2, fourth = (x[worse] for x in (gap, arm.mean, arm.variance, arm.second, arm.fourth))
     c = 1.5 * delta + 1
-    v_squared = arm.fourth[worse] + v**2
-    second_squared = raw + m2**2
-    product = v * m2 + np.sqrt(v_squared * (raw + m2 * (m2 + 1)))
-    c1 = c * (v + L) + m2
+    v_squared = fourth + v**2
+    if isinstance(objective, SharpeLike):  # the estimate in A is the mean
+        expected = v + mean
+        squared = m2
+        product = v * mean + np.sqrt(fourth * v)
+    else:  # it is the second moment
+        raw = fourth + mean * (4 * arm.third[worse] + 6 * mean * v + mean**3)
+        expected = m2
+        squared = raw + m2**2
+        product = v * m2 + np.sqrt(v_squared * (raw + m2 * (m2 + 1)))
+    c1 = c * (v + L) + expected
     c2 = 4 * delta * (v_squared + 2 * v * L + L**2)
-    c3 = c**2 * v_squared + 2 * c * product + second_squared + 2 * L * c**2 * v + 2 * L * c * m2 + L**2 * c**2
-    plays = np.maximum(
-        np.ceil(18 * math.log(horizon) / L**2), np.ceil(32 * math.log(horizon) / (np.sqrt(c3 + c2) - c1) ** 2)
-    )
+    c3 = c**2 * v_squared + 2 * c * product + squared + 2 * L * c**2 * v + 2 * L * c * m2 + L**2 * c**2
+    with np.errstate(divide="ignore"):
+        pulls = np.ceil(32 * math.log(horizon) / (np.sqrt(c3 + c2) - c1) ** 2)
+    plays = np.maximum(np.ceil(18 * math.log(horizon) / L**2), pulls)
     value = float(np.sum(delta * (plays + _CHANCE)))
     applies = arm.bounded and bool((arm.low >= 0).all())
     return regret(value, horizon * float(gap.max()), "appendix", source, reason=_unbounded(arm), applies=applies)
@@ -291,7 +302,8 @@ def _radius(index: Callable[..., float], parameters: tuple[float, ...], target: 
     return bisected(lambda radius: index(radius, *parameters) < target, end)[0]
 
 
-def _chance(exponents: Sequence[tuple[float, ...]], horizon: int, pilot: int, arms: int) -> float:
+@lru_cache(maxsize=64)  # the same bound is drawn, judged, and asked whether it is vacuous
+def _chance(exponents: tuple[tuple[float, ...], ...], horizon: int, pilot: int, arms: int) -> float:
     """Bound on the rounds in which the index of a best arm is below its value: the sum over N, minimised over best
     arms.
     """
