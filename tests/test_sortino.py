@@ -66,7 +66,7 @@ def test_it_is_learnt_and_where_a_policy_for_the_sharpe_ratio_goes_wrong():
     """Rare gains add to the variance, not to the shortfall: the Sharpe ratio prefers the arm that loses often."""
     lottery, steady = sb.Empirical([0.9] * 9 + [5.0]), sb.Empirical([-0.4, 2.4, 0.6, 1.4])
     bandit, goal, sharpe = sb.Bandit([lottery, steady]), sb.Sortino(L=0.1, target=0.8), sb.Sharpe(L=0.1, risk_free=0.8)
-    assert np.argmax(bandit.values(goal, 0, 1)[0]) == 0
+    assert np.argmax(bandit.true_values(goal, 0, 1)[0]) == 0
     policies = [sb.ScaleFreeUCB(objective=goal, name="own"), sb.RoundRobin(goal, name="even")]
     study = sb.simulate(policies, bandit, horizon=2000, runs=40, seed=1, progress=False)
     assert study["own"].regret().final.mean < 0.3 * study["even"].regret().final.mean

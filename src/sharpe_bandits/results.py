@@ -148,7 +148,7 @@ class PolicyResult:
             raise InvalidInputError(
                 f"only mean and variance of the arms of this study were saved, and {goal!r} needs more; simulate again"
             )
-        return self.bandit.values(goal, self.seed, self.runs)
+        return self.bandit.true_values(goal, self.seed, self.runs)
 
     def regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Curve:
         """Regret over time: the sum over arms of gap times expected pulls, with the current gaps if arms change."""

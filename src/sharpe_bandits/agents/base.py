@@ -192,9 +192,9 @@ class Agent:
     def _leader(self, objective: Objective | None = None, alpha: float = 0.05) -> Leader:
         goal = self.policy.goal if objective is None else objective
         if goal is not None and not goal.two_moments:
-            active = np.flatnonzero(self._active)
+            active = np.flatnonzero(self._active).tolist()
             values = np.array([self._value(goal, i) if self._state.sums.pulls[i] > 1 else -math.inf for i in active])
-            return Leader(int(active[values.argmax()]), None, None, None, False, False, float(alpha))
+            return Leader(active[int(values.argmax())], None, None, None, False, False, float(alpha))
         return leader(self._moments(), goal, alpha=alpha, among=self._active)
 
     def _look(self) -> None:

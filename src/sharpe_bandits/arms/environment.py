@@ -57,7 +57,7 @@ class Environment:
         """True means and variances: one row for all runs; if arms vary, one per run; with switches, one per segment."""
         raise AssertionError(f"{type(self).__name__} does not define true moments")
 
-    def values(self, objective: Objective, seed: int, runs: int) -> np.ndarray:
+    def true_values(self, objective: Objective, seed: int, runs: int) -> np.ndarray:
         """True values of the arms under an objective, in the rows of :meth:`truth`."""
         if objective.two_moments:
             return np.asarray(objective.value(*self.truth(seed, runs)), float)
