@@ -1,4 +1,4 @@
-"""SF-LUCB on bandits of several kinds: when it stops, and how often it is wrong, against delta.
+"""LUCB on bandits of several kinds: when it stops, and how often it is wrong, against delta.
 
 Run with: python examples/fixed_confidence.py [runs]
 """

@@ -72,7 +72,7 @@ def doubtful(arm, t, L):
     return arm.mean / math.sqrt(L + arm.variance) + math.sqrt(w * math.expm1(exponent))
 
 
-@sb.index_policy(name="W-TS, samples 1.2 times as wide, optimistic")
+@sb.index_policy(name="SF-TS, samples 1.2 times as wide, optimistic")
 def bolder(arm, t, L):
     z = 1.2 * normal(arm.key, 0)
     h = arm.mean / math.sqrt(L + arm.variance)
@@ -87,7 +87,7 @@ def policies(L: float) -> list[sb.Policy]:
         sb.ScaleFreeUCB(L=L, c=0.6, name="SF-UCB, c = 0.6"),
         sb.ScaleFreeIMED(L=L),
         sb.ScaleFreeTS(L=L),
-        sb.ScaleFreeTS(L=L, optimistic=True, name="W-TS, optimistic"),
+        sb.ScaleFreeTS(L=L, optimistic=True, name="SF-TS, optimistic"),
         by_share(L=L, c=1.0, pilot_pulls=3),
         with_log_log(L=L, c=0.3, pilot_pulls=3),
         student(L=L, pilot_pulls=3),

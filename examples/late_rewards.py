@@ -30,7 +30,7 @@ def policies(L: float) -> list[sb.Policy]:
         sb.ScaleFreeIMED(L=L),
         sb.UCBRSSR(L=L),
         sb.ScaleFreeTS(L=L),
-        sb.ScaleFreeDirichlet(L=L),
+        sb.ScaleFreeNPTS(L=L),
     ]
 
 

@@ -43,8 +43,8 @@ def scale_free(L: float) -> list[sb.Policy]:
         sb.ScaleFreeUCB(L=L, c=1.0, name="SF-UCB, c = 1"),
         sb.ScaleFreeIMED(L=L),
         sb.ScaleFreeTS(L=L),
-        sb.ScaleFreeTS(L=L, optimistic=True, name="W-TS, optimistic"),
-        sb.ScaleFreeDirichlet(L=L),
+        sb.ScaleFreeTS(L=L, optimistic=True, name="SF-TS, optimistic"),
+        sb.ScaleFreeNPTS(L=L),
         sb.NPTS(L=L),
     ]
 
@@ -138,7 +138,7 @@ def frontier(runs: int) -> None:
     """Less exploration, less regret, more runs that lock in; both against the horizon."""
     tried = [sb.ScaleFreeUCB(L=1.0, c=c, name=f"SF-UCB, c = {c:g}") for c in (0.3, 0.5, 0.7, 1.0, 1.5)]
     tried += [sb.ScaleFreeIMED(L=1.0), sb.ScaleFreeTS(L=1.0)]
-    tried += [sb.ScaleFreeTS(L=1.0, optimistic=True, name="W-TS, optimistic")]
+    tried += [sb.ScaleFreeTS(L=1.0, optimistic=True, name="SF-TS, optimistic")]
     tried += [sb.UCBRSSR(L=1.0), sb.ModifiedGRAUCB(L=1.0), sb.NormalGammaTS(L=1.0)]
     horizons = (1_000, 10_000, 100_000)
     print(f"\nR1–R7, regret and runs locked in at 1%, 10% and 50% against the horizon ({runs} runs)\n")

@@ -1,4 +1,4 @@
-"""Rounds until SF-LUCB and SF-TopTwo are sure, beside the information lower bound for the functional.
+"""Rounds until LUCB and TopTwo are sure, beside the information lower bound for the functional.
 
 No rule that errs with probability delta at most, on every bandit near this one, stops before T ln(1 / (2.4 delta))
 rounds on average (Garivier & Kaufmann, 2016), where 1/T is the largest, over shares w of the arms, of the least of
@@ -52,10 +52,10 @@ def least_rounds(bandit: sb.Bandit, L: float) -> float:
 
 
 if __name__ == "__main__":
-    print("| bandit | lower bound | SF-LUCB | SF-TopTwo | wrong: LUCB | TopTwo |\n|---|---:|---:|---:|---:|---:|")
+    print("| bandit | lower bound | LUCB | TopTwo | wrong: LUCB | TopTwo |\n|---|---:|---:|---:|---:|---:|")
     for name, (bandit, L) in BANDITS.items():
         study = sb.identify([sb.LUCB(L=L), sb.TopTwo(L=L)], bandit, runs=RUNS, seed=1, max_budget=200_000, workers=1)
-        times = [study[policy].stopping_time() for policy in ("SF-LUCB", "SF-TopTwo")]
-        wrong = [study[policy].error().mean for policy in ("SF-LUCB", "SF-TopTwo")]
+        times = [study[policy].stopping_time() for policy in ("LUCB", "TopTwo")]
+        wrong = [study[policy].error().mean for policy in ("LUCB", "TopTwo")]
         words = [f"{t.mean:,.0f} ± {t.se:.0f}" for t in times] + [f"{w:.4f}" for w in wrong]
         print(f"| {name} | {least_rounds(bandit, L):,.0f} | {' | '.join(words)} |", flush=True)

@@ -27,9 +27,9 @@ BY_CLASS = {
     "SRTS": [sb.SRTS(L=0.8)],
     "ScaleFreeTS": [
         sb.ScaleFreeTS(L=0.8),
-        sb.ScaleFreeTS(objective=sb.MeanVariance(1.5), optimistic=True, name="W-TS, optimistic"),
+        sb.ScaleFreeTS(objective=sb.MeanVariance(1.5), optimistic=True, name="SF-TS, optimistic"),
     ],
-    "ScaleFreeDirichlet": [sb.ScaleFreeDirichlet(L=0.8)],
+    "ScaleFreeNPTS": [sb.ScaleFreeNPTS(L=0.8)],
     "NPTS": [
         sb.NPTS(L=0.8),
         sb.NPTS(L=0.8, anchor=1.0, name="ρ-NPTS, anchor"),

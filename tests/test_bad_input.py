@@ -21,7 +21,7 @@ NOT_POSITIVE = [0, -0.5, math.nan, math.inf, -math.inf, "1", None, True, [1.0], 
     [
         sb.UCBRSSR, sb.UCBSRLike, sb.ModifiedGRAUCB, sb.ModifiedMVTS, sb.NormalGammaTS, sb.SHSR, sb.SuRSR, sb.RSSR,
         sb.Sharpe, sb.SharpeLike, sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.SRTS,
-        sb.ScaleFreeDirichlet, sb.SlidingWindowUCB, sb.DiscountedUCB, sb.NPTS,
+        sb.ScaleFreeNPTS, sb.SlidingWindowUCB, sb.DiscountedUCB, sb.NPTS,
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("L", NOT_POSITIVE, ids=lambda value: repr(value)[:20])
@@ -34,7 +34,7 @@ def test_every_policy_with_a_regulariser_is_tested_above():
     with_l = {name for name, policies in BY_CLASS.items() if hasattr(policies[0], "L")}
     assert with_l == {
         "UCBRSSR", "UCBSRLike", "ModifiedGRAUCB", "ModifiedMVTS", "NormalGammaTS", "SHSR", "SuRSR", "ScaleFreeUCB",
-        "ScaleFreeIMED", "ScaleFreeTS", "SRTS", "ScaleFreeDirichlet", "SlidingWindowUCB", "DiscountedUCB",
+        "ScaleFreeIMED", "ScaleFreeTS", "SRTS", "ScaleFreeNPTS", "SlidingWindowUCB", "DiscountedUCB",
         "NPTS",
     }  # fmt: skip
 

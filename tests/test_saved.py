@@ -366,15 +366,15 @@ def test_a_save_that_fails_leaves_the_old_study_and_nothing_else(study, saved, m
 
 def test_studies_of_fixed_confidence_are_saved_too(tmp_path):
     bandit = sb.Bandit([sb.Uniform(0, 6), sb.Uniform(0, 2)])
-    free = sb.identify(sb.LUCB(L=0.5), bandit, runs=9)["SF-LUCB"]
+    free = sb.identify(sb.LUCB(L=0.5), bandit, runs=9)["LUCB"]
     study = sb.identify(sb.LUCB(L=0.5), bandit, runs=9, max_budget=int(np.median(free.rounds)))
-    assert 0 < study["SF-LUCB"].stopped.sum() < 9
+    assert 0 < study["LUCB"].stopped.sum() < 9
     study.save(tmp_path)
     again = sb.load(tmp_path)
     assert_same(study, again)
     assert again.metric == "stopping time"
-    assert again["SF-LUCB"].stopping_time() == study["SF-LUCB"].stopping_time()
-    assert again["SF-LUCB"].error() == study["SF-LUCB"].error()
+    assert again["LUCB"].stopping_time() == study["LUCB"].stopping_time()
+    assert again["LUCB"].error() == study["LUCB"].error()
 
 
 def test_a_case_of_an_experiment_is_saved_with_its_objective(tmp_path):

@@ -237,13 +237,13 @@ def test_the_limit():
 
 def test_a_tape_that_runs_out_is_reported():
     tape = sb.Tape(np.random.default_rng(0).normal(size=(2, 50)))
-    with pytest.raises(sb.InvalidInputError, match=r"SF-LUCB pulled arm [01] more often than the tape has rewards"):
+    with pytest.raises(sb.InvalidInputError, match=r"LUCB pulled arm [01] more often than the tape has rewards"):
         identify(sb.LUCB(L=1.0), tape, runs=2)
 
 
 def test_each_kind_of_policy_has_its_own_door():
     bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 2)])
-    with pytest.raises(sb.InvalidInputError, match=r"SF-LUCB stops on its own.*sb\.identify"):
+    with pytest.raises(sb.InvalidInputError, match=r"LUCB stops on its own.*sb\.identify"):
         sb.simulate(sb.LUCB(L=1.0), bandit, horizon=1000)
     with pytest.raises(sb.InvalidInputError, match=r"UCB-RSSR does not stop on its own.*sb\.simulate"):
         identify(sb.UCBRSSR(L=1.0), bandit)

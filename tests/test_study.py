@@ -179,8 +179,8 @@ def test_policies_with_a_budget_are_ranked_by_their_errors(budget, study):
 
 
 def test_fixed_confidence_gives_a_study_too(identified):
-    assert list(identified) == ["SF-LUCB", "bold"]
-    sure, bold = identified["SF-LUCB"], identified["bold"]
+    assert list(identified) == ["LUCB", "bold"]
+    sure, bold = identified["LUCB"], identified["bold"]
     assert isinstance(sure, sb.StoppingResult)
     assert identified.stopping_time()["bold"] == bold.stopping_time()
     assert identified.unfinished()["bold"] == bold.unfinished()
@@ -188,7 +188,7 @@ def test_fixed_confidence_gives_a_study_too(identified):
     assert rounds in repr(identified)
     assert rounds in identified.summary().title
     rows = identified.summary().records()
-    assert [row["policy"] for row in rows] == ["bold", "SF-LUCB"]
+    assert [row["policy"] for row in rows] == ["bold", "LUCB"]
     difference = (sure.rounds - bold.rounds).astype(float)
     assert rows[1]["difference from best"] == pytest.approx(difference.mean())
     assert rows[1]["stopping time"] == pytest.approx(sure.rounds.mean())

@@ -74,8 +74,8 @@ from .policies import ModifiedGRAUCB as ModifiedGRAUCB
 from .policies import ModifiedMVTS as ModifiedMVTS
 from .policies import NormalGammaTS as NormalGammaTS
 from .policies import RoundRobin as RoundRobin
-from .policies import ScaleFreeDirichlet as ScaleFreeDirichlet
 from .policies import ScaleFreeIMED as ScaleFreeIMED
+from .policies import ScaleFreeNPTS as ScaleFreeNPTS
 from .policies import ScaleFreeTS as ScaleFreeTS
 from .policies import ScaleFreeUCB as ScaleFreeUCB
 from .policies import SequentialHalving as SequentialHalving

@@ -268,7 +268,7 @@ class StoppingResult(PolicyResult):
     --------
     >>> import sharpe_bandits as sb
     >>> study = sb.identify(sb.LUCB(L=0.1), [sb.Normal(1, 1), sb.Normal(0, 1)], runs=20, seed=1)
-    >>> result = study["SF-LUCB"]
+    >>> result = study["LUCB"]
     >>> bool(result.stopping_time().mean >= 64), result.error().mean
     (True, 0.0)
     """

@@ -272,7 +272,7 @@ def identify(
     --------
     >>> import sharpe_bandits as sb
     >>> study = sb.identify(sb.LUCB(L=0.1), [sb.Normal(1, 1), sb.Normal(0, 1)], runs=20, seed=1)
-    >>> study["SF-LUCB"].error().mean
+    >>> study["LUCB"].error().mean
     0.0
     """
     listed = _listed(policies)

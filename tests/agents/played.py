@@ -17,7 +17,7 @@ POLICIES = [
     sb.EpsilonGreedy(sb.RSSR(L=0.8), epsilon=0.3),
     sb.ModifiedGRAUCB(L=0.8, form="authors"),
     sb.ModifiedMVTS(L=0.8, form="authors"),
-    sb.ScaleFreeDirichlet(L=0.8),
+    sb.ScaleFreeNPTS(L=0.8),
     sb.ScaleFreeIMED(L=0.8),
     sb.SHSR(L=0.5),
     sb.SHSR(L=0.5, keep_samples=True),

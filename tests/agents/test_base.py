@@ -118,7 +118,7 @@ def test_recommendations_before_the_end():
     "policy",
     [
         sb.SuRSR(L=0.5), sb.SHSR(L=0.5), sb.SuccessiveAcceptsRejects(sb.Mean(), m=7), sb.GRAUCB(), sb.UCBRSSR(L=1),
-        sb.ScaleFreeDirichlet(L=1), sb.MVLCB(), sb.LUCB(L=1), sb.DiscountedUCB(L=1, discount=1 - 1e-7),
+        sb.ScaleFreeNPTS(L=1), sb.MVLCB(), sb.LUCB(L=1), sb.DiscountedUCB(L=1, discount=1 - 1e-7),
     ],
     ids=lambda policy: policy.name,
 )  # fmt: skip

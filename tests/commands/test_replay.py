@@ -80,7 +80,7 @@ def test_by_default_it_plays_the_usual_policies_into_out(file, capsys):
     out = capsys.readouterr().out
     assert "saved: out/replay-desks/replay.html" in out
     saved = json.loads((file.parent / "out" / "replay-desks" / "replay.json").read_text())
-    assert [p["name"] for p in saved["players"] if p["kind"] == "policy"] == ["SF-UCB", "SW-SF-UCB", "W-TS"]
+    assert [p["name"] for p in saved["players"] if p["kind"] == "policy"] == ["SF-UCB", "SW-SF-UCB", "SF-TS"]
     assert saved["feedback"] == "full"
 
 

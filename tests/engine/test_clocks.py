@@ -12,7 +12,7 @@ POLICIES = [
     sb.ModifiedMVTS(L=0.5),
     sb.ScaleFreeUCB(L=0.5),
     sb.ScaleFreeIMED(L=0.5),
-    sb.ScaleFreeDirichlet(L=0.5),
+    sb.ScaleFreeNPTS(L=0.5),
     sb.SlidingWindowUCB(L=0.5, window=60),
     sb.SHSR(L=0.5),
     sb.SuRSR(L=0.5),

@@ -67,7 +67,7 @@ def test_default_chunks_are_multiples_of_the_lanes_and_feed_two_workers():
 
 def test_random_policies_are_told_by_what_their_formulas_read():
     assert [is_random(p) for p in (sb.SHSR(L=1.0), sb.LUCB(L=1.0), sb.UCBRSSR(L=1.0))] == [False] * 3
-    assert [is_random(p) for p in (sb.MVTS(), sb.ScaleFreeDirichlet(L=1.0))] == [True] * 2
+    assert [is_random(p) for p in (sb.MVTS(), sb.ScaleFreeNPTS(L=1.0))] == [True] * 2
 
 
 def test_which_policies_are_randomised():
@@ -75,6 +75,6 @@ def test_which_policies_are_randomised():
     def mine(arm, t, L):
         return arm.mean + L * (arm.key % 2)
 
-    drawing = [sb.ScaleFreeTS(L=1), sb.ScaleFreeDirichlet(L=1), sb.EpsilonGreedy(), sb.MTS(), sb.MVTS(), mine(L=1.0)]
+    drawing = [sb.ScaleFreeTS(L=1), sb.ScaleFreeNPTS(L=1), sb.EpsilonGreedy(), sb.MTS(), sb.MVTS(), mine(L=1.0)]
     others = [sb.ScaleFreeUCB(L=1), sb.ScaleFreeIMED(L=1), sb.UCBRSSR(L=1), sb.RoundRobin(), sb.SHSR(L=1)]
     assert [is_random(p) for p in drawing + others] == [True] * len(drawing) + [False] * len(others)

@@ -33,7 +33,7 @@ def test_full_feedback_on_arms_that_are_counted_by_pulls():
     assert [pays[arm][t] for t, arm in enumerate(trace.choices)] == trace.rewards.tolist()
 
 
-@pytest.mark.parametrize("policy", [sb.ScaleFreeIMED(L=0.5), sb.ModifiedMVTS(L=1.0), sb.ScaleFreeDirichlet(L=0.5),
+@pytest.mark.parametrize("policy", [sb.ScaleFreeIMED(L=0.5), sb.ModifiedMVTS(L=1.0), sb.ScaleFreeNPTS(L=0.5),
                                     sb.UCBRSSR(L=0.75)], ids=lambda policy: policy.name)  # fmt: skip
 @pytest.mark.parametrize("name", ["uniform", "coins", "constant", "negative"])
 def test_fast_kernels_make_the_choices_of_the_reference(policy, name):

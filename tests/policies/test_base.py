@@ -3,6 +3,7 @@
 import pytest
 
 import sharpe_bandits as sb
+from sharpe_bandits.policies.base import Policy
 from sharpe_bandits.policies.custom import CustomPolicy
 from tests.catalogue import EVERY_POLICY
 
@@ -31,3 +32,19 @@ def test_a_policy_is_what_its_repr_says(policy):
 )
 def test_the_papers_policies_have_the_papers_names(policy, name):
     assert policy.name == name
+
+
+#: Words of class names, as tables and figures write them.
+SHORT = {"ScaleFree": "SF", "SlidingWindow": "SWSF", "Discounted": "DSF", "NormalGamma": "NG",
+         "SuccessiveAcceptsRejects": "SAR"}  # fmt: skip
+
+
+def test_a_policy_has_one_name_in_code_tables_and_figures():
+    """The class is the title without hyphens and spaces, or with a word written out."""
+    for name, kind in Policy.kinds.items():
+        if kind.title != "custom":
+            short = name
+            for word, letters in SHORT.items():
+                short = short.replace(word, letters)
+            title = "".join(c for c in kind.title if c.isalnum() and c.isascii())
+            assert title.lower() == short.lower(), (name, kind.title)

@@ -12,7 +12,7 @@ def made(*texts, L=0.1, risk_free=0.02):
 
 
 def test_by_kind_or_name_in_any_case():
-    assert made("ScaleFreeUCB", "W-TS", "sf-imed") == [
+    assert made("ScaleFreeUCB", "SF-TS", "sf-imed") == [
         sb.ScaleFreeUCB(L=0.1, risk_free=0.02), sb.ScaleFreeTS(L=0.1, risk_free=0.02),
         sb.ScaleFreeIMED(L=0.1, risk_free=0.02),
     ]  # fmt: skip

@@ -11,10 +11,10 @@ K = PolicyContract.arms
 #: Pulls per arm before an index is defined, where a variance (two pulls) is not what it takes.
 PILOTS = {"UCB1": 1, "MTS": 1, "ThompsonSampling": 1, "ScaleFreeUCB": 3, "ScaleFreeIMED": 3, "ScaleFreeTS": 3}
 PILOTS |= {"SlidingWindowUCB": 3, "DiscountedUCB": 3}
-PILOTS["ScaleFreeDirichlet"] = sb.ScaleFreeDirichlet.least_pilot  # a matter of taste
+PILOTS["ScaleFreeNPTS"] = sb.ScaleFreeNPTS.least_pilot  # a matter of taste
 RANDOMISED = {
     "ThompsonSampling", "MTS", "VTS", "MVTS", "ModifiedMVTS", "NormalGammaTS", "EpsilonGreedy", "ScaleFreeTS", "SRTS",
-    "ScaleFreeDirichlet", "NPTS",
+    "ScaleFreeNPTS", "NPTS",
 }  # fmt: skip
 
 every_policy = pytest.mark.parametrize("policy", EVERY_POLICY, ids=[policy.name for policy in EVERY_POLICY])

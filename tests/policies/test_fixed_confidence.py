@@ -143,13 +143,13 @@ def test_a_policy_is_the_same_after_a_trip_through_json():
     policy = sb.LUCB(L=0.3, delta=0.01, risk_free=0.1, pilot_pulls=40, name="mine")
     data = json.loads(json.dumps(policy.to_dict()))
     assert type(policy).from_parameters({k: v for k, v in data.items() if k != "policy"}) == policy
-    assert sb.LUCB(L=1).name == "SF-LUCB"
+    assert sb.LUCB(L=1).name == "LUCB"
 
 
 def test_top_two_needs_fewer_rounds_with_many_arms_and_errs_no_more():
     many = sb.Bandit([sb.Bernoulli(0.6)] + [sb.Bernoulli(0.4)] * 19)
     study = sb.identify([sb.LUCB(L=0.1), sb.TopTwo(L=0.1)], many, runs=200, seed=2)
-    tracked, turns = study["SF-TopTwo"], study["SF-LUCB"]
+    tracked, turns = study["TopTwo"], study["LUCB"]
     assert tracked.stopping_time().mean < 0.9 * turns.stopping_time().mean
     assert tracked.error().mean < 0.05
     assert tracked.stopped.all()

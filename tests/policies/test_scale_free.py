@@ -15,7 +15,7 @@ from tests.conftest import examples
 from tests.forgetting import TURNING
 
 L, R = 0.8, 0.1
-POLICIES = [sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.ScaleFreeDirichlet, sb.NPTS]
+POLICIES = [sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.ScaleFreeNPTS, sb.NPTS]
 
 
 @pytest.fixture(scope="module")
@@ -115,10 +115,10 @@ def dirichlet(past, t, run_key, unbiased=True):
         (sb.ScaleFreeIMED(L, R), imed),
         (sb.ScaleFreeTS(L, R), thompson),
         (sb.ScaleFreeTS(L, R, optimistic=True), optimistic),
-        (sb.ScaleFreeDirichlet(L, R), dirichlet),
+        (sb.ScaleFreeNPTS(L, R), dirichlet),
         (sb.NPTS(L, R), as_published),
     ],
-    ids=["UCB", "IMED", "W-TS", "W-TS, optimistic", "Dirichlet", "rho-NPTS"],
+    ids=["UCB", "IMED", "SF-TS", "SF-TS, optimistic", "Dirichlet", "rho-NPTS"],
 )
 @pytest.mark.filterwarnings("ignore:overflow encountered")
 def test_choices_are_those_of_a_twin(policy, indices, tape):
@@ -200,7 +200,7 @@ def test_an_arm_that_paid_the_same_in_the_pilot_is_not_given_up(policy):
 def test_they_settle_where_published_policies_cannot():
     # Daily-return scale: UCB-RSSR explores all arms alike for ever, scale-free policies find the good one.
     bandit = sb.Bandit([sb.Normal(0.002, 1e-4), sb.Normal(0.0, 1e-4), sb.Normal(0.0, 1e-4)])
-    names = ["UCB-RSSR", "SF-UCB", "SF-IMED", "W-TS"]
+    names = ["UCB-RSSR", "SF-UCB", "SF-IMED", "SF-TS"]
     listed = [sb.UCBRSSR(L=1e-5), *(p(L=1e-5) for p in POLICIES[:3])]
     study = sb.simulate(listed, bandit, horizon=5000, runs=64, seed=1)
     plays = {name: study[name].suboptimal_plays(sb.RSSR(1e-5, signed=True)).final.mean for name in names}
@@ -275,7 +275,7 @@ def test_objectives_are_given_once():
 def test_thompson_sampling_survives_left_skewed_rewards():
     """A normal-gamma posterior, which ignores skewness, locks in in half of these runs."""
     bandit = sb.Bandit([sb.Bernoulli(0.99), sb.Bernoulli(0.97), sb.Bernoulli(0.95)])
-    result = sb.simulate(sb.ScaleFreeTS(L=0.1), bandit, horizon=20_000, runs=64, seed=1)["W-TS"]
+    result = sb.simulate(sb.ScaleFreeTS(L=0.1), bandit, horizon=20_000, runs=64, seed=1)["SF-TS"]
     assert result.locked_in(share=0.1).mean == 0
     assert result.regret().final.mean < 2000
 

@@ -199,12 +199,12 @@ def test_the_page_of_a_replay(browser, tmp_path, monkeypatch):
     days = np.datetime64("2020-01-01") + np.arange(300)
     lines = [f"{day},{','.join(map(str, row))}" for day, row in zip(days, rows, strict=True)]
     (tmp_path / "funds.csv").write_text("\n".join(["date,a,b <i>,c", *lines]))
-    options = ["--kind", "returns", "--periods-per-year", "252", "--policies", "SF-UCB", "W-TS", "--runs", "5"]
+    options = ["--kind", "returns", "--periods-per-year", "252", "--policies", "SF-UCB", "SF-TS", "--runs", "5"]
     assert main(["replay", "funds.csv", *options]) == 0
     path = tmp_path / "out" / "replay-funds" / "replay.html"
     for width in (1200, 390):
         report = Opened(browser, path, width=width)
-        assert {"SF-UCB, median of 5 runs", "W-TS, median of 5 runs", "equal weight"} <= set(report.texts("wealth"))
+        assert {"SF-UCB, median of 5 runs", "SF-TS, median of 5 runs", "equal weight"} <= set(report.texts("wealth"))
         assert "loss from the last peak" in report.texts("drawdown")
         assert "b <i>" in report.texts("timeline")
         assert report.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -25,7 +25,7 @@ def returns():
 
 @pytest.fixture(scope="module")
 def played(returns):
-    return sb.replay(returns, ["SF-UCB", "W-TS"], runs=4, cost=0.0005)
+    return sb.replay(returns, ["SF-UCB", "SF-TS"], runs=4, cost=0.0005)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_wealth_of_every_row_is_kept(played, folder):
     assert len(rows) == 2000
     assert rows[0]["date"] == "2001-01-01"
     assert [float(row["SF-UCB"]) for row in rows] == played["SF-UCB"].wealth.tolist()
-    assert [float(row["W-TS, 95% of runs"]) for row in rows] == played["W-TS"].wealth_high.tolist()
+    assert [float(row["SF-TS, 95% of runs"]) for row in rows] == played["SF-TS"].wealth_high.tolist()
     assert "equal weight, 95% of runs" not in rows[0]
 
 
@@ -87,16 +87,16 @@ def test_the_page_escapes_names_and_shows_at_most_so_many_rows(played, folder):
     assert "<b>" not in page.split('<section id="wealth"')[0].replace("<b>Is a bandit the right tool?</b>", "")
     ((chart,),) = report.wealth(played).charts
     by_name = {series.name: series for series in chart.series}
-    ucb, ts = (by_name[f"{name}, median of 4 runs"] for name in ("SF-UCB", "W-TS"))
+    ucb, ts = (by_name[f"{name}, median of 4 runs"] for name in ("SF-UCB", "SF-TS"))
     assert len(ucb.at) == 1500
     assert [str(day)[:10] for day in (ucb.at[0], ucb.at[-1])] == ["2001-01-01", "2006-06-23"]
     assert ucb.mean[-1] == played["SF-UCB"].wealth[-1]
-    assert (ts.low[-1], ts.high[-1]) == (played["W-TS"].wealth_low[-1], played["W-TS"].wealth_high[-1])
+    assert (ts.low[-1], ts.high[-1]) == (played["SF-TS"].wealth_low[-1], played["SF-TS"].wealth_high[-1])
     assert any(name.startswith("best in hindsight: ") for name in by_name)
 
 
 def test_the_same_replay_gives_the_same_files(returns, folder, tmp_path):
-    sb.replay(returns, ["SF-UCB", "W-TS"], runs=4, cost=0.0005).report(tmp_path)
+    sb.replay(returns, ["SF-UCB", "SF-TS"], runs=4, cost=0.0005).report(tmp_path)
     for path in folder.iterdir():
         assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
 

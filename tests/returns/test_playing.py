@@ -55,12 +55,12 @@ def test_choices_are_those_of_a_trace(daily, feedback):
     assert player.turnover == pytest.approx(np.mean([(np.diff(choices) != 0).sum() / 500 for choices in held]))
 
 
-@pytest.mark.parametrize("name", ["W-TS", "SF-UCB"])
+@pytest.mark.parametrize("name", ["SF-TS", "SF-UCB"])
 def test_every_policy_is_played_many_times(daily, name):
-    played = sb.replay(daily, ["W-TS", "SF-UCB"], runs=6, seed=4)
+    played = sb.replay(daily, ["SF-TS", "SF-UCB"], runs=6, seed=4)
     player = played[name]
     assert player.runs == 6
-    policy = {"W-TS": sb.ScaleFreeTS, "SF-UCB": sb.ScaleFreeUCB}[name](L=played.L)
+    policy = {"SF-TS": sb.ScaleFreeTS, "SF-UCB": sb.ScaleFreeUCB}[name](L=played.L)
     earned = [daily.values[np.arange(500), held] for held, _ in traced(policy, daily, 4, 6)]
     ratios = [statistics.sharpe(x) * math.sqrt(252) for x in earned]
     wealth = [np.prod(1 + x) for x in earned]
@@ -70,7 +70,7 @@ def test_every_policy_is_played_many_times(daily, name):
     assert player.total == pytest.approx(np.median(wealth) - 1)
     assert player.wealth_low[-1] == pytest.approx(np.quantile(wealth, 0.05))
     assert player.wealth_high[-1] == pytest.approx(np.quantile(wealth, 0.95))
-    again = sb.replay(daily, ["W-TS", "SF-UCB"], runs=6, seed=4)
+    again = sb.replay(daily, ["SF-TS", "SF-UCB"], runs=6, seed=4)
     assert again.to_dict() == played.to_dict()
     assert sb.replay(daily, name, runs=6, seed=5)[name].annual_sharpe != player.annual_sharpe
 

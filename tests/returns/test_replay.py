@@ -172,7 +172,7 @@ def test_nothing_is_called_better_without_its_error():
 
 
 def test_what_is_printed(daily):
-    played = sb.replay(daily, ["SF-UCB", "W-TS"], runs=4, cost=0.002, annual_risk_free=0.03)
+    played = sb.replay(daily, ["SF-UCB", "SF-TS"], runs=4, cost=0.002, annual_risk_free=0.03)
     words = " ".join(str(played).split())
     ucb = played["SF-UCB"]
     for text in (
@@ -201,15 +201,15 @@ def test_columns_beyond_count_are_summed_up():
 
 
 def test_numbers_come_as_plain_data(daily):
-    played = sb.replay(daily, ["W-TS"], runs=3)
+    played = sb.replay(daily, ["SF-TS"], runs=3)
     back = json.loads(json.dumps(played.to_dict(), allow_nan=False))
-    assert back["players"][0]["annual_sharpe"] == played["W-TS"].annual_sharpe
-    assert back["players"][0]["shares"] == played["W-TS"].shares
+    assert back["players"][0]["annual_sharpe"] == played["SF-TS"].annual_sharpe
+    assert back["players"][0]["shares"] == played["SF-TS"].shares
     rows = played.rows()
     assert len(rows) == 4 * (len(NUMBERS) + 4)
     found = {(r["player"], r["metric"], r["column"]): r for r in rows}
-    assert found["W-TS", "share", "b"]["value"] == played["W-TS"].shares["b"]
-    assert found["W-TS", "drawdown", ""]["sd_over_runs"] == played["W-TS"].sd_over_runs["drawdown"]
+    assert found["SF-TS", "share", "b"]["value"] == played["SF-TS"].shares["b"]
+    assert found["SF-TS", "drawdown", ""]["sd_over_runs"] == played["SF-TS"].sd_over_runs["drawdown"]
     assert found[EQUAL, "sharpe", ""]["sd_over_runs"] == ""
 
 
@@ -221,7 +221,7 @@ def test_numbers_come_as_plain_data(daily):
     [
         (["SF-UCB", "SF-UCB"], {}, "two players are called 'SF-UCB'"),
         ([], {}, "no policy is given"),
-        ("LUCB", {}, "SF-LUCB has fixed confidence: it stops only when it is sure"),
+        ("LUCB", {}, "LUCB has fixed confidence: it stops only when it is sure"),
         ("SHSR:m=2", {}, "SHSR looks for 2 columns"),
         ("SHSR", {"feedback": "full"}, "leave it out or use feedback"),
         ("SHSR", {"budget": 12}, "needs a budget of at least 16 for 4 arms"),

@@ -17,7 +17,7 @@ def add(replay: argparse.ArgumentParser) -> None:
     """Add the options."""
     data.add(replay)
     replay.add_argument("--policies", nargs="+", metavar="POLICY", help="kind or name, with parameters as in "
-                        "SlidingWindowUCB:window=250,c=1 (SF-UCB, SW-SF-UCB, W-TS and UCB-RSSR)")  # fmt: skip
+                        "SlidingWindowUCB:window=250,c=1 (SF-UCB, SW-SF-UCB, SF-TS and UCB-RSSR)")  # fmt: skip
     replay.add_argument("--L", type=float, help="regulariser of policies, in units of variance per round (a tenth "
                         "of the smallest variance of a column in the first rounds)")  # fmt: skip
     data.add_risk_free(replay)

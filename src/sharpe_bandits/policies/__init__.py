@@ -6,7 +6,7 @@ from .classical import EpsilonGreedy as EpsilonGreedy
 from .classical import RoundRobin as RoundRobin
 from .custom import index_policy as index_policy
 from .dirichlet import NPTS as NPTS
-from .dirichlet import ScaleFreeDirichlet as ScaleFreeDirichlet
+from .dirichlet import ScaleFreeNPTS as ScaleFreeNPTS
 from .elimination import SHSR as SHSR
 from .elimination import SHVV as SHVV
 from .elimination import SequentialHalving as SequentialHalving

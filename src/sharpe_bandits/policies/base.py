@@ -169,6 +169,10 @@ class Policy:
         return cls(**values)  # type: ignore[arg-type]
 
 
+#: Classes that had another name when states were saved.
+_RENAMED = {"ScaleFreeDirichlet": "ScaleFreeNPTS"}
+
+
 def policy_from_dict(data: dict[str, Any]) -> Policy:
     """The policy described by plain data (see :meth:`Policy.to_dict`).
 
@@ -178,6 +182,8 @@ def policy_from_dict(data: dict[str, Any]) -> Policy:
     >>> sb.policy_from_dict(sb.UCBRSSR(L=0.5).to_dict())
     UCBRSSR(L=0.5)
     """
+    if isinstance(data, dict) and data.get("policy") in _RENAMED:
+        data = {**data, "policy": _RENAMED[data["policy"]]}
     return from_plain("policy", Policy.kinds, data)
 
 

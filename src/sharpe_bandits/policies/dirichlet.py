@@ -50,7 +50,7 @@ def anchored_of(value: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @dataclass(frozen=True)
-class ScaleFreeDirichlet(ScaleFree):
+class ScaleFreeNPTS(ScaleFree):
     r"""SF-NPTS: non-parametric Thompson sampling on the signed root of RSSR.
 
     In each round every arm's rewards get weights from the flat Dirichlet distribution, and the arm with the largest
@@ -60,7 +60,7 @@ class ScaleFreeDirichlet(ScaleFree):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.ScaleFreeDirichlet(L=1e-5).agent(arms=["A", "B", "C"]).ask()
+    >>> sb.ScaleFreeNPTS(L=1e-5).agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 
@@ -79,7 +79,7 @@ class NPTS(AnyObjective):
     rewards have the largest objective is played. This is exact up to 64 pulls of an arm; beyond that, the normal limit
     of the reweighted moments is used (docs/scale-free.md measures the difference). The pilot is two pulls per arm.
     Nothing is added to the observed rewards, so an arm whose first rewards are all poor may never be played again, with
-    a probability that does not decrease with the horizon. :class:`ScaleFreeDirichlet` fixes this in part.
+    a probability that does not decrease with the horizon. :class:`ScaleFreeNPTS` fixes this in part.
 
     Parameters are those of :class:`ScaleFreeUCB` except c, and
 

@@ -33,7 +33,7 @@ def noise(arm: ArmRecord, L: float, risk_free: float) -> float:
 
 @dataclass(frozen=True)
 class LUCB(FixedConfidencePolicy):
-    r"""SF-LUCB: plays the arm with the best :math:`h = (\bar X - r)/\sqrt{L + \bar V}` and its challenger in turn,
+    r"""LUCB: plays the arm with the best :math:`h = (\bar X - r)/\sqrt{L + \bar V}` and its challenger in turn,
     until the confidence bound on their difference excludes 0.
 
     The challenger is the arm with the largest upper bound on its lead over the best,
@@ -70,7 +70,7 @@ class LUCB(FixedConfidencePolicy):
     ('A', False)
     """
 
-    title: ClassVar[str] = "SF-LUCB"
+    title: ClassVar[str] = "LUCB"
     citation: ClassVar[str] = (
         "Kalyanakrishnan, Tewari, Auer & Stone, PAC Subset Selection in Stochastic Multi-armed Bandits, 2012, with the "
         "mixture martingales of Kaufmann & Koolen, 2021, and the delta-method variance of the signed root of RSSR"
@@ -96,7 +96,7 @@ class LUCB(FixedConfidencePolicy):
 
 @dataclass(frozen=True)
 class TopTwo(LUCB):
-    r"""SF-TopTwo: like :class:`LUCB`, but tracks the optimal allocation of pulls.
+    r"""TopTwo: like :class:`LUCB`, but tracks the optimal allocation of pulls.
 
     Estimates, their errors and the stopping rule are those of LUCB. One arm is played at a time: the best one or the
     rival i that is hardest to distinguish from it, with the smallest :math:`(\hat h_1 - \hat h_i)^2 / (w_1 + w_i)`. The
@@ -112,10 +112,10 @@ class TopTwo(LUCB):
     ('A', False)
     """
 
-    title: ClassVar[str] = "SF-TopTwo"
+    title: ClassVar[str] = "TopTwo"
     citation: ClassVar[str] = (
         "Garivier & Kaufmann, Optimal Best Arm Identification with Fixed Confidence, 2016; balance of the best arm: "
         "Bandyopadhyay, Juneja & Agrawal, Optimal Top-Two Method for Best Arm Identification and Fluid Analysis, 2024; "
-        "bounds as for SF-LUCB"
+        "bounds as for LUCB"
     )
     turns = staticmethod(top_two)

@@ -187,7 +187,7 @@ def standard_error_of(root: Root) -> Callable[..., Any]:
 
 @lru_cache
 def sampled_of(root: Root, largest: Callable[..., Any]) -> Callable[..., Any]:
-    """The index of W-TS for the objective with this root; ``largest``: as for SF-UCB."""
+    """The index of SF-TS for the objective with this root; ``largest``: as for SF-UCB."""
     estimate, standard_error = root.estimate, standard_error_of(root)
 
     def sampled(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float, optimistic: float) -> float:
@@ -459,7 +459,7 @@ class ScaleFreeIMED(AnyObjective):
 
 @dataclass(frozen=True)
 class ScaleFreeTS(AnyObjective):
-    r"""W-TS: Thompson sampling on the root of the objective (by default signed RSSR).
+    r"""SF-TS: Thompson sampling on the root of the objective (by default signed RSSR).
 
     Plays the argmax of :math:`\hat h + \mathrm{sign}(z)\sqrt{\hat W (e^{z^2/(s-2)} - 1)}`, where z is standard normal.
     Unlike a normal-gamma posterior, this allows for skewness.
@@ -478,7 +478,7 @@ class ScaleFreeTS(AnyObjective):
     'A'
     """
 
-    title: ClassVar[str] = "W-TS"
+    title: ClassVar[str] = "SF-TS"
     citation: ClassVar[str] = (
         "delta-method posterior of the root of the objective, this library; optimistic form: May, Korda, Lee & Leslie, "
         "Optimistic Bayesian sampling in contextual-bandit problems, 2012"

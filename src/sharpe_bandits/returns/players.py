@@ -16,7 +16,7 @@ from .playing import BEST, EQUAL, LEADER
 def usual_policies(
     rounds: int, columns: int, L: float, risk_free_per_round: float = 0.0, feedback: Feedback = "bandit"
 ) -> list[Policy]:
-    """SF-UCB, its sliding-window variant with a window of a quarter of the rounds, W-TS, and UCB-RSSR as published.
+    """SF-UCB, its sliding-window variant with a window of a quarter of the rounds, SF-TS, and UCB-RSSR as published.
 
     The last is left out with full feedback: on returns its index is infinite for all columns, so that it plays them in
     turn or, if all have been observed equally often, always the first.

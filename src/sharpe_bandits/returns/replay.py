@@ -422,7 +422,7 @@ def replay(
         returns from :func:`read_returns`; or a file, frame or other table, with options of that function
     policies : Policy | str | Iterable[Policy | str] | None, optional
         policies, or their names as in "SlidingWindowUCB:window=250,c=1"; by default SF-UCB, its sliding-window variant,
-        W-TS, and with bandit feedback UCB-RSSR. A replay needs the signed RSSR: policies given by name use it, and
+        SF-TS, and with bandit feedback UCB-RSSR. A replay needs the signed RSSR: policies given by name use it, and
         objects with an unsigned one are rejected
     L : float | None, optional
         regulariser of policies given by name, in the unit of variance per round; by default a tenth of the smallest

@@ -50,7 +50,7 @@ def agents():
     yield "million UCB-RSSR", sb.UCBRSSR(L=0.8).agent(arms=4, seed=2**64 - 1), 120
     yield "window wrapped", sb.SlidingWindowUCB(L=0.8, window=40).agent(arms=4, seed=1), 333
     yield "discount long", sb.DiscountedUCB(L=0.8, discount=0.98).agent(arms=4, seed=1), 333
-    yield "dirichlet long", sb.ScaleFreeDirichlet(L=0.8).agent(arms=2, seed=5), 180
+    yield "dirichlet long", sb.ScaleFreeNPTS(L=0.8).agent(arms=2, seed=5), 180
     yield "SAR m 2 late", sb.SuccessiveAcceptsRejects(sb.RSSR(L=0.5), m=2).agent(arms=6, horizon=150), 120
     yield "variance aware late", sb.VarianceAwareHalving(sb.RSSR(L=0.5), m=2).agent(arms=8, horizon=400), 300
     yield "SHSR second phase", sb.SHSR(L=0.5).agent(arms=["a", "b", "c", "d"], horizon=120), 75
