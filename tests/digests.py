@@ -42,6 +42,8 @@ WITH_OPTIONS = (
     sb.UCBRSSR, sb.ScaleFreeUCB, sb.ScaleFreeTS, sb.ScaleFreeIMED, sb.SlidingWindowUCB, sb.DiscountedUCB, sb.SHSR,
     sb.EpsilonGreedy, sb.NPTS, sb.SuccessiveAcceptsRejects,
 )  # fmt: skip
+#: So do rewards that are indexed by round.
+BY_ROUND = ("autoregressive", "switching")
 #: So does another generator of random numbers.
 WITH_PHILOX = (sb.UCBRSSR, sb.ScaleFreeTS, sb.SHSR)
 
@@ -66,6 +68,8 @@ def simulations():
     """Digests of simulations and traces, by policy, bandit and option."""
     for policy in EVERY_POLICY:
         for bandit_name, bandit in BANDITS.items():
+            if bandit_name in BY_ROUND and type(policy) not in WITH_OPTIONS:
+                continue
             many = bandit_name in ("uniform", "coins") and type(policy) in WITH_OPTIONS
             options = OPTIONS if many else {"plain": {}}
             for option_name, option in options.items():
