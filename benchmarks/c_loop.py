@@ -70,7 +70,7 @@ class CLoop:
         loc, scale, start = table.loc[0].copy(), table.scale[0].copy(), table.start[0].copy()
         final = np.zeros((runs, arms), np.int64)
         choices = np.zeros((runs, horizon) if trace else (0, 0), np.int32)
-        window, discount = getattr(policy, "memory", (0, 1.0))
+        window, discount = getattr(policy, "forgetting", (0, 1.0))
         game = _Game(
             seed, runs, horizon, arms, policy.pilot(horizon, arms) if hasattr(policy, "pilot") else 0,
             kinds == {BERNOULLI}, loc.ctypes.data, scale.ctypes.data,

@@ -20,7 +20,7 @@ NOT_POSITIVE = [0, -0.5, math.nan, math.inf, -math.inf, "1", None, True, [1.0], 
     "make",
     [
         sb.UCBRSSR, sb.UCBSRLike, sb.ModifiedGRAUCB, sb.ModifiedMVTS, sb.NormalGammaTS, sb.SHSR, sb.SuRSR, sb.RSSR,
-        sb.Sharpe, sb.SharpeLike, sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.SRTS,
+        sb.SharpeLike, sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.SRTS,
         sb.ScaleFreeNPTS, sb.SlidingWindowUCB, sb.DiscountedUCB, sb.NPTS,
     ],
 )  # fmt: skip

@@ -39,7 +39,8 @@ def by_hand(x, alpha, m=300.0):
 
 
 def test_every_objective_is_tried():
-    assert {type(objective).__name__ for objective in OBJECTIVES} == set(Objective.kinds)
+    two_moments = {name for name, kind in Objective.kinds.items() if kind.two_moments}
+    assert {type(objective).__name__ for objective in OBJECTIVES} == two_moments
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)

@@ -3,7 +3,6 @@
 import contextlib
 import doctest
 import importlib
-import inspect
 import io
 import pkgutil
 import re
@@ -15,7 +14,6 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits import testing
 from sharpe_bandits.arms.environment import Environment
 
 ROOT = Path(__file__).parent.parent
@@ -101,19 +99,6 @@ MODULES = [
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings_hold(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
-
-
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [
-        (module, name)
-        for module in (sb, testing)
-        for name, found in inspect.getmembers(module)
-        if name[0] != "_" and not inspect.ismodule(found)
-    ],
-)
-def test_every_public_name_has_an_example(module, name):
-    assert ">>> " in (getattr(module, name).__doc__ or ""), f"{module.__name__}.{name} has no example in its docstring"
 
 
 def test_tables_have_rows():

@@ -33,7 +33,7 @@ BANDITS = {
 EVERY_BANDIT = [bandit for bandits in BANDITS.values() for bandit in bandits]
 OBJECTIVES = [
     sb.RSSR(L=0.5, risk_free=0.1, signed=True), sb.Sharpe(L=0.5), sb.SharpeLike(L=2.0), sb.Variance(),
-    sb.MeanVariance(rho=0.5), sb.Mean(),
+    sb.MeanVariance(rho=0.5), sb.Mean(), sb.Sortino(L=0.5, target=0.1),
 ]  # fmt: skip
 
 

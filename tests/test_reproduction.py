@@ -94,7 +94,7 @@ def test_claims(reproduced):
     found = strict((reproduced / "claims.json").read_text("utf-8"))
     for claim in found:
         assert {"id", "claim", "verdict", "difference", "interval", "panel", "profile"} <= set(claim)
-        assert claim["verdict"] in ("holds", "fails", "undecided")
+        assert claim["verdict"] in ("holds", "fails", "undecided", "vacuous")
         assert claim["panel"] in ("R2", "B1")
         assert claim["id"].startswith(claim["panel"] + ".")
         if claim["interval"] is not None:
@@ -139,7 +139,7 @@ def test_manifest(reproduced):
     assert found["computed on"] == [machine()]
     times = found["seconds"]
     (per_panel,) = (value for value in times.values() if isinstance(value, dict))
-    assert set(per_panel) == set(found["panels"])
+    assert set(per_panel) >= set(found["panels"])  # and the readings that were played for them
     assert all(value >= 0 for value in per_panel.values())
     assert times["total"] >= times["simulated"] > 0
 

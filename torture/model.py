@@ -52,7 +52,7 @@ class CampaignModel(RuleBasedStateMachine):
         self.clock = 0.0
         self.started = time.time()
         self.default = options.get("default_reward")
-        self.index = policy.setting == "regret"
+        self.index = policy.minimises_regret
         self.active = ["a", "b", "c"]
         self.decisions: list[dict[str, Any]] = []
         self.added = 0

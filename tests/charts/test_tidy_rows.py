@@ -9,7 +9,6 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.charts.description import PALETTE
 from sharpe_bandits.charts.render_matplotlib import pictures, render_matplotlib
-from sharpe_bandits.experiments.panel import PROMISED_RATE
 from tests.synthetic import case, finished, outcome, panel
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -48,6 +47,7 @@ def error_panel(policies=None, variables=({"K": 16}, {"K": 32})):
 
 def coverage_figure():
     from sharpe_bandits.paper.panels import panel as of_paper
+    from sharpe_bandits.paper.theory_check import PROMISED
 
     source = of_paper("C1", "paper")
     found = []
@@ -55,6 +55,7 @@ def coverage_figure():
         for place in ("Uniform(0, 1), n = 100", "Uniform(0, 9), n = 100"):
             row = {"panel": "C1", "case": place, "policy": name, "metric": "violation rate"}
             found.append({**row, "mean": 0.1 * k, "low": 0.05 * k, "high": 0.2 * k})
+            found.append({**row, "metric": PROMISED, **dict.fromkeys(("mean", "low", "high"), 0.0625)})
     return finished(source).figure(found)
 
 
@@ -186,7 +187,7 @@ def test_coverage_has_the_promise_and_all_inequalities():
     assert "violated" in ax.get_xlabel()
     assert [t.get_text() for t in ax.get_yticklabels()] == ["Uniform(0, 1), n = 100", "Uniform(0, 9), n = 100"]
     assert set(legends(figure)) >= {"variance, printed", "sr-like, printed", "rssr, repaired"}
-    assert any(line.get_xdata() == [PROMISED_RATE] * 2 for line in ax.lines if list(line.get_ydata()) == [0, 1])
+    assert any(0.0625 in np.ravel(line.get_xdata()) for line in ax.lines)
 
 
 # --- a user's own experiment has what the paper's have not ------------------------------------------------------------
@@ -195,8 +196,8 @@ def test_coverage_has_the_promise_and_all_inequalities():
 def test_panels_without_l():
     figure = drawn(regret_panel(variables=[{"rho": 0.5}, {"rho": 2}]))
     assert [ax.get_title(loc="left") for ax in figure.axes] == ["rho = 0.5, L = 1", "rho = 2, L = 1", "", ""]
-    assert legends(figure) == ["UCB-RSSR", "U-UCB"]
-    assert legends(drawn(regret_panel(variables=[{}]))) == ["UCB-RSSR", "U-UCB"]
+    assert legends(figure) == ["UCB-RSSR", "U-UCB, ε₀ = 1"]
+    assert legends(drawn(regret_panel(variables=[{}]))) == ["UCB-RSSR", "U-UCB, ε₀ = 1"]
 
 
 def test_more_policies_than_colours():
@@ -215,7 +216,7 @@ def test_policies_of_single_cases(metric):
     cases = [case([p], {"set": s}, sb.RSSR(1.0), GOOD, 1000) for p, s in ((first, "A"), (second, "B"))]
     done = finished(panel(cases, metric), [played(first, 0.1)], [played(second, 0.2)])
     figure = drawn(done)
-    assert legends(figure) == ["UCB-RSSR", "U-UCB"]
+    assert legends(figure) == ["UCB-RSSR", "U-UCB, ε₀ = 1" if metric == "regret" else "U-UCB"]
     if metric == "error":
         places = [container.lines[0].get_xdata().round().tolist() for container in figure.axes[0].containers]
         assert places == [[0], [1]]

@@ -16,7 +16,7 @@ import numpy as np
 import sharpe_bandits as sb
 from sharpe_bandits.engine.families import index
 
-index.MAX_TABLE, index.LONG = 64, 1  # what is played first is short, and a long game by its kernel
+index.MAX_TABLE, index.MIN_ROUNDS_TIMES_ARMS = 64, 1  # what is played first is short, and a long game by its kernel
 EQUAL = [sb.Uniform(0, 1)] * 3
 def play(n):
     return {game}
@@ -54,7 +54,7 @@ LONG = {
 @pytest.mark.parametrize("name", LONG)
 def test_an_interrupt_is_answered_and_what_follows_is_whole(name, monkeypatch):
     monkeypatch.setattr(index, "MAX_TABLE", 64)
-    monkeypatch.setattr(index, "LONG", 1)
+    monkeypatch.setattr(index, "MIN_ROUNDS_TIMES_ARMS", 1)
     # Compiled here, for the process to find: a new one would have to load the compiler first.
     eval(LONG[name], {"sb": sb, "EQUAL": [sb.Uniform(0, 1)] * 3, "n": 5000})
     # A second on a quiet machine; the margin is for a busy one. Without an answer the whole game is played.

@@ -48,7 +48,7 @@ def test_policies_say_where_they_come_from():
 
 def test_signatures():
     entries = catalogue.policies()
-    assert entries["UCBRSSR"].signature() == "L, risk_free = 0.0, undefined_width = 'infinite'"
+    assert entries["UCBRSSR"].signature() == "L, risk_free = 0.0, undefined_width = 'infinite', ddof = 1"
     assert entries["UniformSampling"].signature().startswith("objective")
     assert catalogue.arms()["TruncatedNormal"].signature() == "mean, variance, low, high"
     assert catalogue.objectives()["MeanVariance"].signature() == "rho = 1.0"

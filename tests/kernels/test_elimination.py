@@ -222,7 +222,7 @@ def test_the_influence_variance_is_that_of_the_estimate():
     from sharpe_bandits.kernels import formulas
 
     objective = sb.RSSR(L=0.1)
-    compiled = specialise(elimination.influence_variance, {formulas.value: objective.formula})
+    compiled = specialise(elimination.influence_variance, {formulas.value_of_moments: objective.formula})
     x = generator.gamma(2.0, 0.5, size=1_000_000) - 0.7
     sums = [float((x**power).sum()) for power in (1, 2, 3, 4)]
     found = compiled(float(x.size), *sums, 0.7, objective.arguments())

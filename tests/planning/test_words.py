@@ -47,7 +47,7 @@ def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_head
     )
     title = "Probability of missing the best of 2 arms by Sharpe ratio: A (Sharpe ratio 3)."
     assert text.startswith(f"{title} {assumed} method budget")
-    page = drawn.page(plan, "<svg></svg>")
+    page = drawn.page(plan, b"<svg></svg>")
     assert f'<p class="lead">{html.escape(assumed)}</p>'.replace("&#x27;", "&#39;") in page
     assert page.index("Assumed:") < page.index("<table")
     one_by_one = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=1, bootstrap=True)
@@ -66,6 +66,6 @@ def test_a_doubt_about_the_table_stands_in_the_plan():
     doubted = sb.Returns(returns.names, returns.values, None, 252.0, "returns", (), ("it looks odd",))
     plan = sb.plan(sb.BestArmProblem.from_returns(doubted), budget=100, runs=50)
     assert str(plan).startswith("Check: it looks odd.\n")
-    assert drawn.page(plan, "<svg></svg>").index("Check: it looks odd.") < drawn.page(plan, "<svg></svg>").index(
+    assert drawn.page(plan, b"<svg></svg>").index("Check: it looks odd.") < drawn.page(plan, b"<svg></svg>").index(
         "Assumed:"
     )

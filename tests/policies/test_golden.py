@@ -363,7 +363,7 @@ def test_every_index_is_the_twins(policy, index, objective):
 
 def bound(policy):
     """The formula as the engine would compile it, but in plain Python: with the objective's value in its place."""
-    return substituted(policy.formula, {formulas.value: policy.goal.formula, formulas.long_game: formulas.no})
+    return substituted(policy.formula, {formulas.value: policy.goal.record_formula, formulas.long_game: formulas.never})
 
 
 def test_the_tape_tells_all_formulas_apart():

@@ -109,7 +109,7 @@ def test_a_ranking(browser, returns, tmp_path):
 
 def test_a_plan(browser, tmp_path):
     problem = sb.BestArmProblem.from_gap(4, 8, 6)
-    policies = [sb.SHSR(problem.objective.L, name=name) for name in NAMES[:6]]
+    policies = [sb.SHSR(0.01, name=name) for name in NAMES[:6]]
     sb.plan(problem, budget=[40, 100], policies=policies, runs=50).report(tmp_path)
     opened = Opened(browser, tmp_path / "plan.html")
     check(opened, "plan", [*NAMES[:6], EVERY_ARM])

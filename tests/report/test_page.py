@@ -226,7 +226,7 @@ def test_every_panel_shows_its_figure(root, folder):
     assert figures == [p.key for p in panels(["R2", "V3", "B1", "C1"])]
     figure, _ = shown(root, "R2-paper")
     texts = {text.words() for text in figure.all("text")}
-    assert {"L = 0.5", "L = 5", "regret R(t)", "sub-optimal plays", "UCB-RSSR", "U-UCB"} <= texts
+    assert {"L = 0.5", "L = 5", "regret R(t)", "sub-optimal plays", "UCB-RSSR", "U-UCB, ε₀ = 0.5"} <= texts
 
 
 def test_the_curves_say_the_numbers_of_the_data(root, folder):

@@ -290,7 +290,9 @@ def target() -> tuple[str, str]:
     import numba
     from llvmlite import binding
 
-    features = binding.get_host_cpu_features()
-    enabled = [name for name in _EXTENSIONS if features.get(name)]
+    name, listed = numba.config.CPU_NAME, numba.config.CPU_FEATURES  # type: ignore[attr-defined]
+    if listed is None and name != "generic":
+        listed = binding.get_host_cpu_features().flatten()
+    enabled = [extension for extension in _EXTENSIONS if f"+{extension}" in (listed or "").split(",")]
     svml = ["svml"] if getattr(numba.config, "USING_SVML", False) else []
-    return f"{binding.get_process_triple()} {binding.get_host_cpu_name()}", " ".join([*enabled, *svml])
+    return f"{binding.get_process_triple()} {name or binding.get_host_cpu_name()}", " ".join([*enabled, *svml])
