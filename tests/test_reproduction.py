@@ -105,7 +105,8 @@ def test_claims(reproduced):
     stated = {(claim.id, p.profile) for p in panels(["R2", "B1"]) for claim in p.claims}
     theory = {(f"R2.{what}", profile) for what in ("arm", "log", "bound") for profile in ("paper", "authors")}
     theory -= {("R2.bound", "authors")}  # its pilot is not the one that the theorem assumes
-    theory |= {("B1.arm", profile) for profile in ("paper", "authors")}
+    theory |= {(f"B1.{what}", profile) for what in ("arm", "evident") for profile in ("paper", "authors")}
+    theory |= {("R2.6", "paper")}  # the conclusion's sentence on the pilot
     assert set(keys) - {k for k in keys if k[0] == "B1.bound"} == stated | theory
 
 
