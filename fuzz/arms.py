@@ -87,4 +87,4 @@ def _check(case: tuple[list[tuple[Any, list[Any]]], dict[str, Any]]) -> None:
 
 def target() -> Target:
     """The target of this file."""
-    return Target("arms", _make, _check)
+    return Target("arms", _make, _check, seconds=10.0)  # moments of scipy distributions by quadrature

@@ -17,7 +17,7 @@ import numpy as np
 from sharpe_bandits import SharpeBanditsError
 
 #: Seconds of computing that a case may take, and of waiting besides, after which it counts as hung.
-COMPUTING, WAITING = 10.0, 120.0
+COMPUTING, WAITING = 2.0, 120.0
 
 
 class Hang(BaseException):
