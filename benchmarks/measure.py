@@ -39,13 +39,13 @@ OWN_UNDECLARED = "user's own, undeclared"
 Say = Callable[[str], None]
 
 
-def ours(policy: sb.Policy, bandit: Any, horizon: int, runs: int, workers: int = 1, seed: int = 0) -> sb.Study:
+def ours(policy: sb.policies.Policy, bandit: Any, horizon: int, runs: int, workers: int = 1, seed: int = 0) -> sb.Study:
     """What a user types."""
     return sb.simulate(policy, bandit, horizon=horizon, runs=runs, workers=workers, seed=seed, progress=False)
 
 
 def contender(
-    policy: sb.Policy, bandit: Any, horizon: int, runs: int, name: str = OURS, workers: int | None = None
+    policy: sb.policies.Policy, bandit: Any, horizon: int, runs: int, name: str = OURS, workers: int | None = None
 ) -> Contender:
     """The library on a work, as something to time: one thread, or so many workers by the clock on the wall."""
     return Contender(
@@ -82,9 +82,9 @@ def plain_ucb1(sizes: Sizes, loop: CLoop, with_peers: bool, say: Say) -> dict[st
     pulls: dict[str, list[Any]] = {NUMPY: [], PYTHON: []}
     seed = iter(range(1_000_000))
     engines = [
-        contender(sb.UCB1(), bandit, n, many),
-        contender(sb.UCB1(), bandit, n, many, ALL_CORES, machine.cores()),
-        _in_c(loop, "ucb1", C_LOOP, sb.UCB1(), bandit, n, many),
+        contender(sb.policies.UCB1(), bandit, n, many),
+        contender(sb.policies.UCB1(), bandit, n, many, ALL_CORES, machine.cores()),
+        _in_c(loop, "ucb1", C_LOOP, sb.policies.UCB1(), bandit, n, many),
         Contender(
             NUMPY,
             n * slow,
@@ -102,9 +102,9 @@ def plain_ucb1(sizes: Sizes, loop: CLoop, with_peers: bool, say: Say) -> dict[st
     ]
     timings = take_turns(engines, sizes.repetitions)
     table = rows(timings)
-    study = ours(sb.UCB1(), bandit, n, 10 * many, machine.cores())
+    study = ours(sb.policies.UCB1(), bandit, n, 10 * many, machine.cores())
     truth = estimate(settings.regret(study["UCB1"].final))
-    final, _ = loop.play("ucb1", sb.UCB1(), bandit, n, many)
+    final, _ = loop.play("ucb1", sb.policies.UCB1(), bandit, n, many)
     samples = {OURS: truth, ALL_CORES: truth, C_LOOP: estimate(settings.regret(final))}
     samples |= {name: estimate(settings.regret(np.array(seen))) for name, seen in pulls.items()}
     for row in table:
@@ -182,7 +182,7 @@ def paths(sizes: Sizes) -> list[Path]:
         found.append(Path(name, "ucb_rssr", sb.UCBRSSR(L=settings.L), arms, n, runs, c_runs, targets=targets))
     same = sb.Bandit([sb.Uniform(0.0, 1.0)] * 10)
     some, few = sizes.runs(sizes.middling), sizes.runs(sizes.middling // 8)
-    gammas = sb.Bandit([sb.TruncatedGamma(2.0 + 0.1 * i, 1.0, 0.0, 8.0) for i in range(10)])
+    gammas = sb.Bandit([sb.arms.TruncatedGamma(2.0 + 0.1 * i, 1.0, 0.0, 8.0) for i in range(10)])
     one = max(1_000_000 * sizes.horizon // settings.HORIZON, sizes.horizon)
     rounds, draws = sizes.budget, settings.uniform_arms(settings.BUDGET_ARMS)
     halved = sizes.runs(16 * sizes.fast, rounds)
@@ -192,11 +192,11 @@ def paths(sizes: Sizes) -> list[Path]:
         Path("UCB-RSSR, K = 10, truncated gamma arms", "ucb_rssr", sb.UCBRSSR(L=settings.L), gammas, n, some, few),
         Path("SF-UCB, K = 10", "sf_ucb", sb.ScaleFreeUCB(L=settings.L), ten, n, some, few),
         Path("SF-IMED, K = 10", "sf_imed", sb.ScaleFreeIMED(L=settings.L), ten, n, some, few),
-        Path("Modified-MVTS, K = 10", "mvts", sb.ModifiedMVTS(L=1.0), ten, n, some, few),
-        Path("Modified-MVTS, authors' form, K = 10", "mvts_authors", sb.ModifiedMVTS(L=1.0, form="authors"), ten, n,
+        Path("Modified-MVTS, K = 10", "mvts", sb.policies.ModifiedMVTS(L=1.0), ten, n, some, few),
+        Path("Modified-MVTS, authors' form, K = 10", "mvts_authors", sb.policies.ModifiedMVTS(L=1.0, form="authors"), ten, n,
              some, few),
-        Path("SF-UCB with a window of 1,000, K = 10", "sf_ucb", sb.SlidingWindowUCB(L=settings.L), ten, n, some, few),
-        Path("SF-UCB with a discount of 0.999, K = 10", "sf_ucb", sb.DiscountedUCB(L=settings.L), ten, n, some, few),
+        Path("SF-UCB with a window of 1,000, K = 10", "sf_ucb", sb.policies.SlidingWindowUCB(L=settings.L), ten, n, some, few),
+        Path("SF-UCB with a discount of 0.999, K = 10", "sf_ucb", sb.policies.DiscountedUCB(L=settings.L), ten, n, some, few),
         Path("SF-UCB, full feedback, K = 10", "sf_ucb_full", sb.ScaleFreeUCB(L=settings.L), ten, n, some, few, "full"),
         Path("SF-UCB, one run of 1e6 rounds", "sf_ucb", sb.ScaleFreeUCB(L=settings.L), ten, one, 1, 1),
         Path("SF-IMED, one run of 1e6 rounds", "sf_imed", sb.ScaleFreeIMED(L=settings.L), ten, one, 1, 1),
@@ -229,7 +229,7 @@ def thompson(sizes: Sizes) -> dict[str, Any]:
     """(c) Modified-MVTS on ten uniform arms against a Numba loop over numpy's generator."""
     n, runs = sizes.horizon, sizes.runs(sizes.middling)
     low, high = settings.ends(10)
-    policy, bandit = sb.ModifiedMVTS(L=1.0), settings.uniform_arms(10)
+    policy, bandit = sb.policies.ModifiedMVTS(L=1.0), settings.uniform_arms(10)
     some = sizes.runs(sizes.middling // 2)
     generator = np.random.default_rng(1)
     seen: list[np.ndarray] = []
@@ -309,7 +309,7 @@ def growth(sizes: Sizes) -> dict[str, Any]:
     by_arms = {}
     policies = {
         "UCB-RSSR": sb.UCBRSSR(L=settings.L),
-        "Modified-MVTS": sb.ModifiedMVTS(L=1.0),
+        "Modified-MVTS": sb.policies.ModifiedMVTS(L=1.0),
         "SHSR": sb.SHSR(L=settings.HALVING_L),
     }
     for name, policy in policies.items():
@@ -331,7 +331,7 @@ def growth(sizes: Sizes) -> dict[str, Any]:
     timings = take_turns(engines, repetitions)
     by_runs = [timings[str(r)].median for r in sizes.growth_runs]
     cores = machine.cores()
-    mvts = sb.ModifiedMVTS(L=1.0)
+    mvts = sb.policies.ModifiedMVTS(L=1.0)
     runs, mvts_runs = sizes.runs(8 * sizes.fast), sizes.runs(4 * sizes.middling)
     engines = [contender(policy, ten, n, runs, str(w), w) for w in sorted({1, 2, cores})]
     timings = take_turns(engines, sizes.repetitions)
@@ -363,7 +363,7 @@ _START = """
 import sys, time
 import sharpe_bandits as sb
 imported = time.process_time()
-policy = getattr(sb, sys.argv[1])(L=0.5)
+policy = getattr(sb.policies, sys.argv[1])(L=0.5)
 sb.simulate(policy, [sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)], horizon=1000, runs=100, progress=False)
 print(imported, time.process_time() - imported)
 """

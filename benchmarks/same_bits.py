@@ -40,18 +40,18 @@ PROCESSORS = {
     "OpenBLAS for Prescott": {"OPENBLAS_CORETYPE": "Prescott"},
 }
 POLICIES = [
-    sb.UCBRSSR(L=0.5), sb.GRAUCB(), sb.UCB1(), sb.ModifiedMVTS(L=1.0), sb.ScaleFreeTS(L=0.5), sb.DiscountedUCB(L=0.5),
+    sb.UCBRSSR(L=0.5), sb.policies.GRAUCB(), sb.policies.UCB1(), sb.policies.ModifiedMVTS(L=1.0), sb.ScaleFreeTS(L=0.5), sb.policies.DiscountedUCB(L=0.5),
     sb.ScaleFreeUCB(L=0.5), sb.ScaleFreeIMED(L=0.5), sb.SHSR(L=0.5),
 ]  # fmt: skip
 BANDITS = {
     "uniform": [sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.Uniform(0, 6)],
     "Bernoulli": [sb.Bernoulli(0.5), sb.Bernoulli(0.5), sb.Bernoulli(0.45)],
-    "normal": [sb.Normal(1.0, 1.0), sb.Normal(0.9, 0.5), sb.Normal(1.1, 2.0)],
-    "truncated normal": [sb.TruncatedNormal(1.0, 1.0, 0.0, 3.0), sb.TruncatedNormal(1.2, 1.5, 0.0, 3.0)],
-    "gamma": [sb.Gamma(2.0, 1.0), sb.Gamma(3.0, 0.7)],
+    "normal": [sb.Normal(1.0, variance=1.0), sb.Normal(0.9, variance=0.5), sb.Normal(1.1, variance=2.0)],
+    "truncated normal": [sb.arms.TruncatedNormal(1.0, 1.0, 0.0, 3.0), sb.arms.TruncatedNormal(1.2, 1.5, 0.0, 3.0)],
+    "gamma": [sb.arms.Gamma(2.0, 1.0), sb.arms.Gamma(3.0, 0.7)],
     "beta": [sb.Beta(2.0, 3.0), sb.Beta(4.0, 5.0)],
-    "AR(1)": [sb.AR1(1.0, 1.0, 0.5), sb.AR1(0.9, 0.5, 0.3)],
-    "GARCH": [sb.GARCH(1.0, 0.1, 0.1, 0.8), sb.GARCH(0.9, 0.05, 0.1, 0.8)],
+    "AR(1)": [sb.arms.AR1(1.0, 1.0, 0.5), sb.arms.AR1(0.9, 0.5, 0.3)],
+    "GARCH": [sb.arms.GARCH(1.0, 0.1, 0.1, 0.8), sb.arms.GARCH(0.9, 0.05, 0.1, 0.8)],
 }
 
 

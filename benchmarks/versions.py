@@ -31,7 +31,7 @@ def _bandit(arms: int) -> sb.Bandit:
 
 
 def _normals(arms: int) -> sb.Bandit:
-    return sb.Bandit([sb.Normal(k / arms, 1.0) for k in range(arms)])
+    return sb.Bandit([sb.Normal(k / arms, variance=1.0) for k in range(arms)])
 
 
 def _arrays(result: Any) -> list[np.ndarray]:
@@ -68,25 +68,25 @@ def cases() -> dict[str, Callable[[], list[np.ndarray]]]:
         "lazy: UCB-RSSR, 2 arms": _simulated(sb.UCBRSSR(L=0.5), _bandit(2), 10_000, 1000),
         "lazy: UCB-RSSR, 10 arms": _simulated(sb.UCBRSSR(L=0.5), _bandit(10), 10_000, 1000),
         "lazy: UCB-RSSR, 64 arms": _simulated(sb.UCBRSSR(L=0.5), _bandit(64), 10_000, 300),
-        "lazy: UCB1, 10 normal arms": _simulated(sb.UCB1(), _normals(10), 10_000, 600),
+        "lazy: UCB1, 10 normal arms": _simulated(sb.policies.UCB1(), _normals(10), 10_000, 600),
         "side by side: SF-IMED, 10 arms": _simulated(sb.ScaleFreeIMED(L=0.5), _bandit(10), 10_000, 200),
         "reference: SF-IMED, one long run": _simulated(sb.ScaleFreeIMED(L=0.5), _bandit(10), 1_000_000, 1),
-        "side by side: U-UCB, 10 arms": _simulated(sb.UUCB(epsilon0=0.5), _bandit(10), 10_000, 200),
-        "side by side: GRA-UCB, 10 arms": _simulated(sb.GRAUCB(), _bandit(10), 10_000, 200),
-        "side by side: Modified-MVTS, 10 arms": _simulated(sb.ModifiedMVTS(L=1.0), _bandit(10), 10_000, 100),
+        "side by side: U-UCB, 10 arms": _simulated(sb.policies.UUCB(epsilon0=0.5), _bandit(10), 10_000, 200),
+        "side by side: GRA-UCB, 10 arms": _simulated(sb.policies.GRAUCB(), _bandit(10), 10_000, 200),
+        "side by side: Modified-MVTS, 10 arms": _simulated(sb.policies.ModifiedMVTS(L=1.0), _bandit(10), 10_000, 100),
         "side by side: a user's index, 10 arms": _simulated(greedy(L=1.0), _bandit(10), 10_000, 300),
         "side by side: SF-UCB, 10 arms": _simulated(sb.ScaleFreeUCB(L=0.5), _bandit(10), 10_000, 100),
         "reference: sliding window, 5 arms": _simulated(
-            sb.SlidingWindowUCB(L=0.5, window=500), _bandit(5), 10_000, 100
+            sb.policies.SlidingWindowUCB(L=0.5, window=500), _bandit(5), 10_000, 100
         ),
-        "reference: discounted, 5 arms": _simulated(sb.DiscountedUCB(L=0.5), _bandit(5), 10_000, 100),
+        "reference: discounted, 5 arms": _simulated(sb.policies.DiscountedUCB(L=0.5), _bandit(5), 10_000, 100),
         "phases: SHSR, 64 arms": _simulated(sb.SHSR(L=0.02), _bandit(64), 30_000, 2000),
         "phases: SuRSR, 16 arms": _simulated(sb.SuRSR(L=0.02), _bandit(16), 30_000, 2000),
         "phases: SAR for 4, 16 arms": _simulated(
-            sb.SuccessiveAcceptsRejects(sb.RSSR(L=0.02), m=4), _bandit(16), 30_000, 2000
+            sb.policies.SuccessiveAcceptsRejects(sb.RSSR(L=0.02), m=4), _bandit(16), 30_000, 2000
         ),
         "fixed confidence: LUCB, 3 arms": _identified(
-            sb.LUCB(L=0.5), sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 2), sb.Uniform(0, 3)]), 5000
+            sb.policies.LUCB(L=0.5), sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 2), sb.Uniform(0, 3)]), 5000
         ),
     }
 

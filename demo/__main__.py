@@ -32,7 +32,7 @@ CAMPAIGNS = {
         0.1,
     ),
     "fund search": (
-        sb.SequentialHalving(sb.RSSR(L=1e-5, signed=True)),
+        sb.policies.SequentialHalving(sb.RSSR(L=1e-5, signed=True)),
         {f"fund {k}": (0.0002 * k, 0.01) for k in range(1, 9)},
         {"horizon": 20_000},
         0.1,
@@ -51,9 +51,9 @@ def work(url: str, token: str, name: str, stop: threading.Event) -> None:
             stop.wait(chance.expovariate(4.0))
             if chance.random() > 0.02 or name == "fund search":
                 campaign.tell(decision, chance.gauss(*arms[decision.arm]))
-        except sb.WaitForRewardsError:
+        except sb.errors.WaitForRewardsError:
             stop.wait(1.0)
-        except (sb.CampaignOverError, sb.StoreError):
+        except (sb.errors.CampaignOverError, sb.errors.StoreError):
             return
 
 

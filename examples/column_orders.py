@@ -13,7 +13,7 @@ import sharpe_bandits as sb
 from sharpe_bandits.returns import statistics
 
 
-def annual_sharpe(returns: sb.Returns, order: np.ndarray, policy: sb.Policy) -> float:
+def annual_sharpe(returns: sb.Returns, order: np.ndarray, policy: sb.policies.Policy) -> float:
     """The annualised Sharpe ratio of a policy that plays through the rows, columns in this order."""
     rewards = returns.values.T[order]
     tape = sb.Tape(rewards, clock="rounds")

@@ -21,7 +21,7 @@ BANDITS = {
 }
 
 
-def row(name: str, policy: sb.Policy, budget: int) -> str:
+def row(name: str, policy: sb.policies.Policy, budget: int) -> str:
     bandit, (lower, upper), L = BANDITS[name]
     objective = sb.RSSR(L)
     smallest = float(np.sort(objective.gaps(bandit.means, bandit.variances))[1])

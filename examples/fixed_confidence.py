@@ -25,16 +25,16 @@ BANDITS = {
     ),
     "truncated normal: N(5, 4), N(4, 6.25) on [1, 7]": (
         0.5,
-        [sb.TruncatedNormal(5, 4, 1, 7), sb.TruncatedNormal(4, 6.25, 1, 7)],
+        [sb.arms.TruncatedNormal(5, 4, 1, 7), sb.arms.TruncatedNormal(4, 6.25, 1, 7)],
     ),
-    "truncated gamma (R7 A)": (0.5, [sb.TruncatedGamma(2, 2, 1, 10), sb.TruncatedGamma(2, 3, 1, 10)]),
+    "truncated gamma (R7 A)": (0.5, [sb.arms.TruncatedGamma(2, 2, 1, 10), sb.arms.TruncatedGamma(2, 3, 1, 10)]),
     "Bernoulli: 0.6, 0.5, 0.4": (0.1, [sb.Bernoulli(0.6), sb.Bernoulli(0.5), sb.Bernoulli(0.4)]),
     "lognormal, σ = 0.5, 0.8": (0.5, [scipy.stats.lognorm(0.5), scipy.stats.lognorm(0.8)]),
     "lognormal, σ = 1, 1.3": (0.5, [scipy.stats.lognorm(1.0), scipy.stats.lognorm(1.3)]),
 }
 #: Two arms alike: any stop claims too much.
 ALIKE = {
-    "normal": (0.5, sb.Normal(1, 1)),
+    "normal": (0.5, sb.Normal(1, variance=1)),
     "uniform": (1.0, sb.Uniform(0.5, 13.5)),
     "Bernoulli 0.95": (0.1, sb.Bernoulli(0.95)),
     "exponential": (0.1, scipy.stats.expon()),
@@ -52,7 +52,7 @@ for name, (L, arms) in BANDITS.items():
     bandit = sb.Bandit(arms)
     roots = np.sort(bandit.means / np.sqrt(L + bandit.variances))
     for delta in DELTAS:
-        found = sb.identify(sb.LUCB(L=L, delta=delta), bandit, runs=RUNS, seed=1)["LUCB"]
+        found = sb.identify(sb.policies.LUCB(L=L, delta=delta), bandit, runs=RUNS, seed=1)["LUCB"]
         assert found.unfinished().mean == 0
         quantiles = ", ".join(f"{q:.0f}" for q in found.quantiles())
         time, error = found.stopping_time(), found.error()
@@ -66,14 +66,16 @@ print("\n| two arms alike | " + " | ".join(f"δ = {delta}" for delta in DELTAS) 
 for name, (L, arm) in ALIKE.items():
     cells = []
     for delta in DELTAS:
-        found = sb.identify(sb.LUCB(L=L, delta=delta), sb.Bandit([arm, arm]), runs=RUNS, seed=1, max_budget=10_000)
+        found = sb.identify(
+            sb.policies.LUCB(L=L, delta=delta), sb.Bandit([arm, arm]), runs=RUNS, seed=1, max_budget=10_000
+        )
         share = found["LUCB"].stopped.mean()
         cells.append(f"{share:.4f}")
     print(f"| {name} | {' | '.join(cells)} |")
 
 print("\n| a loss of 5 in 2% of pulls | rounds, mean | wrong, 95% interval |\n|---|---|---|")
 for pulls in (32, 100, 185, 300):
-    found = sb.identify(sb.LUCB(L=0.1, pilot_pulls=pulls), sb.Bandit(CRASH), runs=RUNS, seed=1)["LUCB"]
+    found = sb.identify(sb.policies.LUCB(L=0.1, pilot_pulls=pulls), sb.Bandit(CRASH), runs=RUNS, seed=1)["LUCB"]
     time, error = found.stopping_time(), found.error()
     print(
         f"| pilot_pulls={pulls} | {time.mean:.0f} ± {time.se:.0f} | "

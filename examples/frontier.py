@@ -80,7 +80,7 @@ def bolder(arm, t, L):
     return h + away if z > 0.0 else h
 
 
-def policies(L: float) -> list[sb.Policy]:
+def policies(L: float) -> list[sb.policies.Policy]:
     return [
         sb.ScaleFreeUCB(L=L),
         sb.ScaleFreeUCB(L=L, c=0.4, name="SF-UCB, c = 0.4"),
@@ -107,8 +107,8 @@ def drawn(number: int, seed: int = SEED) -> tuple[sb.Bandit, float]:
         arms.append(
             [
                 sb.Uniform(0.0, 2.0 * scale),
-                sb.Normal(scale, rng.uniform(0.2, 3.0)),
-                sb.Gamma(rng.uniform(1.0, 5.0), scale / 2.0),
+                sb.Normal(scale, variance=rng.uniform(0.2, 3.0)),
+                sb.arms.Gamma(rng.uniform(1.0, 5.0), scale / 2.0),
                 sb.Beta(rng.uniform(1.0, 6.0), rng.uniform(1.0, 3.0)),
             ][kind]
         )

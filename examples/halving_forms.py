@@ -17,7 +17,7 @@ for panel in panels(["B1", "B2", "B3", "B4", "B5", "B6"]):
     for case in panel.cases:
         L = case.names["L"]
         kept = sb.SHSR(L, keep_samples=True, name="samples kept")
-        aware = sb.VarianceAwareHalving(sb.RSSR(L), name="variance-aware")
+        aware = sb.policies.VarianceAwareHalving(sb.RSSR(L), name="variance-aware")
         study = sb.simulate(
             [sb.SuRSR(L), sb.SHSR(L), kept, aware],
             case.environment,
@@ -35,7 +35,9 @@ print("\nWhat a small budget gains by spending all of it: K = 6, n = 70, 100,000
 print("| six normal arms of variance 1 | as published | spend_all=True | difference |\n|---|--:|--:|--:|")
 for means in ([1.0, 0.8, 0.8, 0.8, 0.8, 0.8], [1.0, 0.9, 0.8, 0.7, 0.6, 0.5], [1.0, 0.5, 0.5, 0.5, 0.5, 0.5]):
     every = [sb.SHSR(0.1), sb.SHSR(0.1, spend_all=True, name="all")]
-    study = sb.simulate(every, sb.Bandit([sb.Normal(mean, 1.0) for mean in means]), horizon=70, runs=100_000, seed=1)
+    study = sb.simulate(
+        every, sb.Bandit([sb.Normal(mean, variance=1.0) for mean in means]), horizon=70, runs=100_000, seed=1
+    )
     apart = study.compare_errors("all", "SHSR")
     words = f"means {', '.join(f'{mean:g}' for mean in means)}"
     errors = " | ".join(f"{study[name].error().mean:.4f}" for name in study)

@@ -24,17 +24,17 @@ CASES = [panel.cases[0] for panel in panels(["R1", "R2", "R3", "R4", "R5", "R6"]
 _late = index._late
 
 
-def policies(L: float) -> list[sb.Policy]:
+def policies(L: float) -> list[sb.policies.Policy]:
     return [
         sb.ScaleFreeUCB(L=L),
         sb.ScaleFreeIMED(L=L),
         sb.UCBRSSR(L=L),
         sb.ScaleFreeTS(L=L),
-        sb.ScaleFreeNPTS(L=L),
+        sb.policies.ScaleFreeNPTS(L=L),
     ]
 
 
-def regrets(number: int, delay: int, counted: bool) -> list[sb.Estimate]:
+def regrets(number: int, delay: int, counted: bool) -> list[sb.results.Estimate]:
     """Of one policy on all cases."""
     index._late = lambda spec: _late(spec)._replace(counted=float(counted))
     found = []
@@ -46,7 +46,7 @@ def regrets(number: int, delay: int, counted: bool) -> list[sb.Estimate]:
     return found
 
 
-def geometric_mean(found: list[sb.Estimate]) -> str:
+def geometric_mean(found: list[sb.results.Estimate]) -> str:
     """With its standard error, to first order."""
     mean = math.exp(np.mean([math.log(r.mean) for r in found]))
     return f"{mean:.0f} ± {mean * math.sqrt(sum((r.se / r.mean) ** 2 for r in found)) / len(found):.0f}"

@@ -12,11 +12,12 @@ from pathlib import Path
 from skfolio.datasets import load_sp500_dataset
 
 import sharpe_bandits as sb
+from sharpe_bandits.returns.replay import Replay
 
 WIDTH = 120
 
 
-def show(title: str, replay: sb.Replay) -> None:
+def show(title: str, replay: Replay) -> None:
     heads = f"{'annualised Sharpe':>19}{'90% of runs':>15}{'vs equal weight':>17}"
     print(f"\n{title}\n\n{'':18}{heads}{'total':>10}{'drawdown':>10}{'turnover':>10}")
     for p in replay.players:

@@ -25,40 +25,40 @@ HORIZON = 10_000
 SHARES = (0.01, 0.1, 0.5)
 
 
-def published(L: float) -> list[sb.Policy]:
+def published(L: float) -> list[sb.policies.Policy]:
     return [
         sb.UCBRSSR(L=L),
-        sb.UUCB(epsilon0=L),
-        sb.ModifiedGRAUCB(L=L),
-        sb.ModifiedMVTS(L=L),
-        sb.ModifiedMVTS(L=L, form="repaired", name="Modified-MVTS, repaired"),
-        sb.NormalGammaTS(L=L),
-        sb.SRTS(L=L),
+        sb.policies.UUCB(epsilon0=L),
+        sb.policies.ModifiedGRAUCB(L=L),
+        sb.policies.ModifiedMVTS(L=L),
+        sb.policies.ModifiedMVTS(L=L, form="repaired", name="Modified-MVTS, repaired"),
+        sb.policies.NormalGammaTS(L=L),
+        sb.policies.SRTS(L=L),
     ]
 
 
-def scale_free(L: float) -> list[sb.Policy]:
+def scale_free(L: float) -> list[sb.policies.Policy]:
     return [
         sb.ScaleFreeUCB(L=L),
         sb.ScaleFreeUCB(L=L, c=1.0, name="SF-UCB, c = 1"),
         sb.ScaleFreeIMED(L=L),
         sb.ScaleFreeTS(L=L),
         sb.ScaleFreeTS(L=L, optimistic=True, name="SF-TS, optimistic"),
-        sb.ScaleFreeNPTS(L=L),
-        sb.NPTS(L=L),
+        sb.policies.ScaleFreeNPTS(L=L),
+        sb.policies.NPTS(L=L),
     ]
 
 
-def every(L: float) -> list[sb.Policy]:
+def every(L: float) -> list[sb.policies.Policy]:
     return published(L) + scale_free(L)
 
 
-def scaled(arm: sb.Arm, c: float) -> sb.Arm:
+def scaled(arm: sb.arms.Arm, c: float) -> sb.arms.Arm:
     """The arm whose rewards are c times as large."""
     words = arm.to_dict()
     kind = words.pop("arm")
     powers = {"low": 1, "high": 1, "mean": 1, "scale": 1, "variance": 2}
-    return getattr(sb, kind)(**{key: value * c ** powers.get(key, 0) for key, value in words.items()})
+    return getattr(sb.policies, kind)(**{key: value * c ** powers.get(key, 0) for key, value in words.items()})
 
 
 def bandits(c: float) -> list[tuple[sb.Bandit, float]]:
@@ -80,14 +80,16 @@ def returns() -> list[tuple[sb.Bandit, float]]:
     return problems
 
 
-def geometric_mean(regrets: list[sb.Estimate]) -> str:
+def geometric_mean(regrets: list[sb.results.Estimate]) -> str:
     """With its standard error, to first order."""
     mean = math.exp(np.mean([math.log(r.mean) for r in regrets]))
     error = mean * math.sqrt(sum((r.se / r.mean) ** 2 for r in regrets)) / len(regrets)
     return f"{mean:.4g} ± {error:.2g}"
 
 
-def table(title: str, problems: list[tuple[sb.Bandit, float]], policies: Callable[[float], list[sb.Policy]]) -> None:
+def table(
+    title: str, problems: list[tuple[sb.Bandit, float]], policies: Callable[[float], list[sb.policies.Policy]]
+) -> None:
     names = [p.name for p in policies(1.0)]
     regrets, locked, seconds = ({name: [] for name in names} for _ in range(3))
     for bandit, L in problems:
@@ -109,7 +111,9 @@ def table(title: str, problems: list[tuple[sb.Bandit, float]], policies: Callabl
         print(f"| {name} | {geometric_mean(regrets[name])} | {rates} | {most:.1%} | {cost:.1f} |", flush=True)
 
 
-def one_bandit(title: str, bandit: sb.Bandit, L: float, policies: list[sb.Policy], horizon: int, runs: int) -> None:
+def one_bandit(
+    title: str, bandit: sb.Bandit, L: float, policies: list[sb.policies.Policy], horizon: int, runs: int
+) -> None:
     """Regret and lock-in on a single bandit."""
     objective = sb.RSSR(L, signed=True)
     print(f"\n{title} (n = {horizon:,}, {runs} runs)\n\n| policy | regret | locked in at 1% | at 10% | at 50% |")
@@ -139,7 +143,7 @@ def frontier(runs: int) -> None:
     tried = [sb.ScaleFreeUCB(L=1.0, c=c, name=f"SF-UCB, c = {c:g}") for c in (0.3, 0.5, 0.7, 1.0, 1.5)]
     tried += [sb.ScaleFreeIMED(L=1.0), sb.ScaleFreeTS(L=1.0)]
     tried += [sb.ScaleFreeTS(L=1.0, optimistic=True, name="SF-TS, optimistic")]
-    tried += [sb.UCBRSSR(L=1.0), sb.ModifiedGRAUCB(L=1.0), sb.NormalGammaTS(L=1.0)]
+    tried += [sb.UCBRSSR(L=1.0), sb.policies.ModifiedGRAUCB(L=1.0), sb.policies.NormalGammaTS(L=1.0)]
     horizons = (1_000, 10_000, 100_000)
     print(f"\nR1–R7, regret and runs locked in at 1%, 10% and 50% against the horizon ({runs} runs)\n")
     print("| policy |" + "".join(f" n = {n:,} | locked in |" for n in horizons))
@@ -173,6 +177,6 @@ if __name__ == "__main__":
     one_bandit(
         "Left-skewed rewards: Bernoulli 0.99, 0.97, 0.95, L = 0.1", skewed, 0.1, scale_free(0.1), 100_000, RUNS // 4
     )
-    losing = sb.Bandit([sb.Normal(mean, 1.0) for mean in (0.1, -0.3, -0.6)])
+    losing = sb.Bandit([sb.Normal(mean, variance=1.0) for mean in (0.1, -0.3, -0.6)])
     one_bandit("Arms that lose: normal, means 0.1, −0.3, −0.6, L = 0.1", losing, 0.1, every(0.1), HORIZON, RUNS)
     frontier(RUNS // 2)

@@ -22,9 +22,9 @@ BANDITS = {
     "U[0.5, 13.5], U[3, 13.5]": (sb.Bandit([sb.Uniform(0.5, 13.5), sb.Uniform(3, 13.5)]), 1.0),
     "Bernoulli 0.6, 0.5, 0.4": (sb.Bandit([sb.Bernoulli(p) for p in (0.6, 0.5, 0.4)]), 0.1),
     "normal: means 1, 0.9, 0.2, variances 4, 0.2, 1": (
-        sb.Bandit([sb.Normal(1.0, 4.0), sb.Normal(0.9, 0.2), sb.Normal(0.2, 1.0)]), 0.1,
+        sb.Bandit([sb.Normal(1.0, variance=4.0), sb.Normal(0.9, variance=0.2), sb.Normal(0.2, variance=1.0)]), 0.1,
     ),
-    "ten normal arms, means 0.5 and nine times 0.3": (sb.Bandit([sb.Normal(0.5, 1)] + [sb.Normal(0.3, 1)] * 9), 0.1),
+    "ten normal arms, means 0.5 and nine times 0.3": (sb.Bandit([sb.Normal(0.5, variance=1)] + [sb.Normal(0.3, variance=1)] * 9), 0.1),
     "twenty Bernoulli arms, 0.6 and 19 times 0.4": (sb.Bandit([sb.Bernoulli(0.6)] + [sb.Bernoulli(0.4)] * 19), 0.1),
 }  # fmt: skip
 
@@ -54,7 +54,9 @@ def least_rounds(bandit: sb.Bandit, L: float) -> float:
 if __name__ == "__main__":
     print("| bandit | lower bound | LUCB | TopTwo | wrong: LUCB | TopTwo |\n|---|---:|---:|---:|---:|---:|")
     for name, (bandit, L) in BANDITS.items():
-        study = sb.identify([sb.LUCB(L=L), sb.TopTwo(L=L)], bandit, runs=RUNS, seed=1, max_budget=200_000, workers=1)
+        study = sb.identify(
+            [sb.policies.LUCB(L=L), sb.TopTwo(L=L)], bandit, runs=RUNS, seed=1, max_budget=200_000, workers=1
+        )
         times = [study[policy].stopping_time() for policy in ("LUCB", "TopTwo")]
         wrong = [study[policy].error().mean for policy in ("LUCB", "TopTwo")]
         words = [f"{t.mean:,.0f} ± {t.se:.0f}" for t in times] + [f"{w:.4f}" for w in wrong]

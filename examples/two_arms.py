@@ -9,7 +9,7 @@ from pathlib import Path
 import sharpe_bandits as sb
 
 bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-study = sb.simulate([sb.UCBRSSR(L=0.5), sb.UUCB(epsilon0=0.5)], bandit, horizon=10_000, runs=10_000, seed=1)
+study = sb.simulate([sb.UCBRSSR(L=0.5), sb.policies.UUCB(epsilon0=0.5)], bandit, horizon=10_000, runs=10_000, seed=1)
 
 objective = sb.RSSR(L=0.5)
 print(study.summary(objective))

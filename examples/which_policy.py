@@ -15,13 +15,13 @@ DAILY = [(s / math.sqrt(252) * sd, sd**2) for s, sd in ((2.5, 0.01), (1.5, 0.006
 
 SITUATIONS = {
     "unit scale, all means positive": ([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.Uniform(0.5, 6.5)], 0.5),
-    "daily returns": ([sb.Normal(*moments) for moments in DAILY], 1e-5),
-    "arms that lose": ([sb.Normal(0.1, 1), sb.Normal(-0.3, 1), sb.Normal(-0.6, 1)], 0.1),
-    "autocorrelated (AR(1), 0.7)": ([sb.AR1(0.5, 1, 0.7), sb.AR1(0.2, 1, 0.7), sb.AR1(0.0, 1, 0.7)], 0.1),
+    "daily returns": ([sb.Normal(mean, variance=variance) for mean, variance in DAILY], 1e-5),
+    "arms that lose": ([sb.Normal(0.1, variance=1), sb.Normal(-0.3, variance=1), sb.Normal(-0.6, variance=1)], 0.1),
+    "autocorrelated (AR(1), 0.7)": ([sb.arms.AR1(0.5, 1, 0.7), sb.arms.AR1(0.2, 1, 0.7), sb.arms.AR1(0.0, 1, 0.7)], 0.1),
     "arms that switch twice": (
         sb.SwitchingBandit(
             [
-                [sb.Normal(mean, 1) for mean in means]
+                [sb.Normal(mean, variance=1) for mean in means]
                 for means in ((1, 0.6, 0.6), (0.6, 1, 0.6), (0.6, 0.6, 1))
             ],
             after=[3_333, 6_666],
@@ -41,11 +41,11 @@ def for_regret() -> None:
     names = None
     for situation, (bandit, L) in SITUATIONS.items():
         policies = [
-            sb.UCB1(),
+            sb.policies.UCB1(),
             sb.UCBRSSR(L=L),
             sb.ScaleFreeUCB(L=L),
             sb.ScaleFreeTS(L=L),
-            sb.SlidingWindowUCB(L=L, window=1_000),
+            sb.policies.SlidingWindowUCB(L=L, window=1_000),
         ]
         study = sb.simulate(policies, bandit, horizon=HORIZON, runs=RUNS, seed=1)
         objective = sb.RSSR(L=L, signed=True)
@@ -71,8 +71,8 @@ def for_the_best_arm() -> None:
         sb.SHSR(L=L),
         sb.SHSR(L=L, keep_samples=True, name="SHSR, samples kept"),
         sb.SuRSR(L=L),
-        sb.VarianceAwareHalving(objective),
-        sb.UniformSampling(objective),
+        sb.policies.VarianceAwareHalving(objective),
+        sb.policies.UniformSampling(objective),
     ]
     budgets = (5_000, 10_000, 20_000)
     studies = [sb.simulate(policies, bandit, horizon=budget, runs=10 * RUNS, seed=1) for budget in budgets]
@@ -85,6 +85,6 @@ def for_the_best_arm() -> None:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore", sb.RewardWarning)  # some policies are shown where they fail
+    warnings.simplefilter("ignore", sb.errors.RewardWarning)  # some policies are shown where they fail
     for_regret()
     for_the_best_arm()

@@ -80,7 +80,7 @@ def _check(text: str | bytes) -> None:
             break
         try:
             arm = agent.ask()
-        except sb.WaitForRewardsError:
+        except sb.errors.WaitForRewardsError:
             break
         assert arm in agent.arms
         agent.tell(arm, 0.5)

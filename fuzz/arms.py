@@ -44,7 +44,7 @@ def _arm(rng: np.random.Generator) -> tuple[Any, list[Any]]:
         return make, [_parameter(rng) for _ in range(int(rng.integers(0, 4)))]
     kind = pick(rng, _KINDS)
     arguments = [_parameter(rng) for _ in inspect.signature(kind).parameters]
-    if kind in (sb.Empirical, sb.BlockBootstrap):
+    if kind in (sb.Empirical, sb.arms.BlockBootstrap):
         listed: list[Any] = [float(x) for x in rng.normal(size=int(rng.integers(0, 6)))]
         if listed and rng.random() < 0.5:
             listed[0] = _parameter(rng)
@@ -74,7 +74,7 @@ def _check(case: tuple[list[tuple[Any, list[Any]]], dict[str, Any]]) -> None:
                 return
         else:
             arms.append(make(*arguments))
-    bandit = sb.Bandit([*arms, sb.Constant(1.0)], **options)
+    bandit = sb.Bandit([*arms, sb.arms.Constant(1.0)], **options)
     assert np.isfinite(bandit.means).all()
     assert (bandit.variances >= 0).all()
     assert np.isfinite(bandit.table(0, 0, 1).loc).all()

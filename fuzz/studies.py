@@ -21,11 +21,13 @@ Files = dict[str, bytes]
 
 def _saved() -> list[Files]:
     """The files of some studies."""
-    ten = [sb.Uniform(0, 1), sb.Uniform(0.2, 1.1), sb.Normal(0.3, 1)]
+    ten = [sb.Uniform(0, 1), sb.Uniform(0.2, 1.1), sb.Normal(0.3, variance=1)]
     studies = [
         sb.simulate([sb.UCBRSSR(L=1.0), sb.SHSR(L=1.0)], ten, horizon=60, runs=8, checkpoints=5),
-        sb.simulate(sb.SuccessiveAcceptsRejects(sb.RSSR(L=1.0), m=2), ten, horizon=60, runs=5, checkpoints=[60]),
-        sb.simulate(sb.UCB1(), sb.RandomBandit(2, lambda g: ten[:2]), horizon=30, runs=4, checkpoints=3),
+        sb.simulate(
+            sb.policies.SuccessiveAcceptsRejects(sb.RSSR(L=1.0), m=2), ten, horizon=60, runs=5, checkpoints=[60]
+        ),
+        sb.simulate(sb.policies.UCB1(), sb.RandomBandit(2, lambda g: ten[:2]), horizon=30, runs=4, checkpoints=3),
     ]
     found = []
     for study in studies:

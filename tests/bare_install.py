@@ -40,7 +40,7 @@ def missing(call, *words):
 def main():
     """Everything that needs no extra, and what the rest says."""
     assert not [name for name in OPTIONAL if find_spec(name)], "this environment has extras"
-    study = sb.simulate([sb.UCBRSSR(L=0.5), sb.UUCB(epsilon0=0.5)], BANDIT, horizon=500, runs=20, seed=1)
+    study = sb.simulate([sb.UCBRSSR(L=0.5), sb.policies.UUCB(epsilon0=0.5)], BANDIT, horizon=500, runs=20, seed=1)
     assert 0 < study["UCB-RSSR"].regret(OBJECTIVE).final.mean < 500
     str(study.summary(OBJECTIVE))
     study.to_arrow(OBJECTIVE)

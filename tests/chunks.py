@@ -9,8 +9,8 @@ from tests.catalogue import greedy_sharpe
 BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.Uniform(0, 6)])
 POLICIES = [
     sb.UCBRSSR(L=2.0),
-    sb.MVTS(),
-    sb.EpsilonGreedy(sb.RSSR(L=2.0)),
+    sb.policies.MVTS(),
+    sb.policies.EpsilonGreedy(sb.RSSR(L=2.0)),
     sb.SHSR(L=2.0),
     sb.SuRSR(L=2.0),
     greedy_sharpe(L=1.0),

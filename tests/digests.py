@@ -20,9 +20,9 @@ BANDITS = {
     "uniform": sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.Uniform(0.5, 8.5)]),
     "coins": sb.Bandit([sb.Bernoulli(p) for p in (0.5, 0.5, 0.4, 0.6)]),
     "negative": sb.Bandit([sb.Uniform(-3, 1), sb.Uniform(-2, 1.5), sb.Empirical([-1.0, 0.5, 0.25])]),
-    "gamma": sb.Bandit([sb.TruncatedGamma(2, 2, 1, 10), sb.TruncatedGamma(2, 3, 1, 10)]),
-    "autoregressive": sb.Bandit([sb.AR1(1.0, 0.5, 0.4), sb.AR1(1.2, 0.7, -0.2)]),
-    "random": sb.RandomBandit(4, lambda rng: sb.UniformArms(low=np.zeros(4), high=rng.uniform(0.5, 1.0, 4))),
+    "gamma": sb.Bandit([sb.arms.TruncatedGamma(2, 2, 1, 10), sb.arms.TruncatedGamma(2, 3, 1, 10)]),
+    "autoregressive": sb.Bandit([sb.arms.AR1(1.0, 0.5, 0.4), sb.arms.AR1(1.2, 0.7, -0.2)]),
+    "random": sb.RandomBandit(4, lambda rng: sb.arms.UniformArms(low=np.zeros(4), high=rng.uniform(0.5, 1.0, 4))),
     "switching": sb.SwitchingBandit(
         [[sb.Uniform(1, 3), sb.Uniform(1.5, 3.5)], [sb.Uniform(2, 4), sb.Uniform(0, 2)]], after=[300]
     ),
@@ -39,8 +39,8 @@ OPTIONS = {
 HORIZON, RUNS = 700, 19
 #: Options take kernels of their own: a few policies of each kind are enough.
 WITH_OPTIONS = (
-    sb.UCBRSSR, sb.ScaleFreeUCB, sb.ScaleFreeTS, sb.ScaleFreeIMED, sb.SlidingWindowUCB, sb.DiscountedUCB, sb.SHSR,
-    sb.EpsilonGreedy, sb.NPTS, sb.SuccessiveAcceptsRejects,
+    sb.UCBRSSR, sb.ScaleFreeUCB, sb.ScaleFreeTS, sb.ScaleFreeIMED, sb.policies.SlidingWindowUCB, sb.policies.DiscountedUCB, sb.SHSR,
+    sb.policies.EpsilonGreedy, sb.policies.NPTS, sb.policies.SuccessiveAcceptsRejects,
 )  # fmt: skip
 #: So do rewards that are indexed by round.
 BY_ROUND = ("autoregressive", "switching")
@@ -87,7 +87,7 @@ def simulations():
 
 def identifications():
     """Digests of fixed-confidence policies."""
-    for policy in (sb.LUCB(L=0.5), sb.TopTwo(L=0.5)):
+    for policy in (sb.policies.LUCB(L=0.5), sb.TopTwo(L=0.5)):
         for name in ("uniform", "coins", "gamma"):
             study = sb.identify(policy, BANDITS[name], runs=9, seed=3, max_budget=20_000)
             run = sb.trace(policy, BANDITS[name], horizon=3_000, seed=3, run=2)
@@ -97,7 +97,7 @@ def identifications():
 def agents():
     """Digests of what agents choose with rewards told at once and late, and of their estimates."""
     draws = np.random.default_rng(11).gamma(2.0, 0.5, size=(3, 400)).round(6) * [[1.0], [1.1], [0.9]]
-    policies = [*EVERY_POLICY, sb.LUCB(L=0.5), sb.TopTwo(L=0.5)]
+    policies = [*EVERY_POLICY, sb.policies.LUCB(L=0.5), sb.TopTwo(L=0.5)]
     for policy in policies:
         for late in (0, 6):
             agent = policy.agent(arms=["a", "b", "c"], horizon=300, seed=5)
@@ -105,7 +105,7 @@ def agents():
             while len(asked) < 260 and not agent.done:
                 try:
                     arm = agent.ask()
-                except sb.WaitForRewardsError:
+                except sb.errors.WaitForRewardsError:
                     pass
                 else:
                     asked.append(agent.arms.index(arm))
@@ -124,8 +124,8 @@ def holdings():
     unequal = values.copy()
     unequal[:200, 4] = np.nan
     policies = [
-        sb.ScaleFreeUCB(L=1e-5), sb.ScaleFreeTS(L=1e-5), sb.SlidingWindowUCB(L=1e-5, window=120),
-        sb.DiscountedUCB(L=1e-5, discount=0.99), sb.ScaleFreeIMED(L=1e-5),
+        sb.ScaleFreeUCB(L=1e-5), sb.ScaleFreeTS(L=1e-5), sb.policies.SlidingWindowUCB(L=1e-5, window=120),
+        sb.policies.DiscountedUCB(L=1e-5, discount=0.99), sb.ScaleFreeIMED(L=1e-5),
     ]  # fmt: skip
     cases = {
         "plain": (values, {}),

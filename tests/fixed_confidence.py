@@ -19,9 +19,9 @@ def identify(policy, *arguments, **options):
 
 
 CASES = [
-    (SKEWED, sb.LUCB(L=0.5), 4000),
-    (SKEWED, sb.LUCB(L=0.01, delta=0.3, risk_free=0.4, pilot_pulls=5), 4000),
-    (WHOLE, sb.LUCB(L=1.0, delta=0.2), 301),  # ends between the two pulls of a pair
-    (SHIFTED, sb.LUCB(L=0.5, risk_free=1e6), 2000),
-    (np.vstack([SKEWED[:2], np.full((1, 4000), 0.7)]), sb.LUCB(L=0.3, pilot_pulls=2), 1000),
+    (SKEWED, sb.policies.LUCB(L=0.5), 4000),
+    (SKEWED, sb.policies.LUCB(L=0.01, delta=0.3, risk_free=0.4, pilot_pulls=5), 4000),
+    (WHOLE, sb.policies.LUCB(L=1.0, delta=0.2), 301),  # ends between the two pulls of a pair
+    (SHIFTED, sb.policies.LUCB(L=0.5, risk_free=1e6), 2000),
+    (np.vstack([SKEWED[:2], np.full((1, 4000), 0.7)]), sb.policies.LUCB(L=0.3, pilot_pulls=2), 1000),
 ]

@@ -67,8 +67,8 @@ def discount_twin(horizon, gamma, full=False):
 
 
 CASES = [
-    (sb.SlidingWindowUCB(L=L, window=40), lambda full=False: window_twin(500, 40, full)),
-    (sb.SlidingWindowUCB(L=L, window=137), lambda full=False: window_twin(500, 137, full)),
-    (sb.DiscountedUCB(L=L, discount=0.97), lambda full=False: discount_twin(500, 0.97, full)),
+    (sb.policies.SlidingWindowUCB(L=L, window=40), lambda full=False: window_twin(500, 40, full)),
+    (sb.policies.SlidingWindowUCB(L=L, window=137), lambda full=False: window_twin(500, 137, full)),
+    (sb.policies.DiscountedUCB(L=L, discount=0.97), lambda full=False: discount_twin(500, 0.97, full)),
 ]
 IDS = ["window 40", "window 137", "discount"]

@@ -10,7 +10,7 @@ from sharpe_bandits.simulation import settings_of
 from sharpe_bandits.study import Study
 
 #: Two arms whose gaps under Mean are 0 and 1: regret is the number of pulls of the second arm.
-ARMS = sb.Bandit([sb.Constant(1.0), sb.Constant(0.0)])
+ARMS = sb.Bandit([sb.arms.Constant(1.0), sb.arms.Constant(0.0)])
 
 
 def outcome(policy, pulls, checkpoints=(10,), batch=1, runs=None, recommended=None):

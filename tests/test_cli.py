@@ -354,8 +354,8 @@ def failing(monkeypatch, error):
         (KeyboardInterrupt(), 130, "interrupted; run the same command to resume"),
         (OSError(errno.ENOSPC, "No space left on device", "a/b"), 3, "No space left on device: a/b; free some space"),
         (OSError(errno.EACCES, "Permission denied", "a/b"), 3, "Permission denied: a/b; choose a writable --out"),
-        (sb.BudgetTooSmallError("too little"), 2, "sharpe-bandits: too little"),
-        (sb.UnknownNameError("nobody"), 2, "sharpe-bandits: nobody"),
+        (sb.errors.BudgetTooSmallError("too little"), 2, "sharpe-bandits: too little"),
+        (sb.errors.UnknownNameError("nobody"), 2, "sharpe-bandits: nobody"),
     ],
 )
 def test_exit_status(here, capsys, monkeypatch, error, status, told):

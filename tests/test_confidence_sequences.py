@@ -21,9 +21,11 @@ OBJECTIVES = [
     sb.RSSR(L=0.5),
     sb.RSSR(L=0.5, risk_free=0.3, signed=True),
     sb.Sharpe(L=0.5, risk_free=0.3),
-    sb.SharpeLike(L=0.5, risk_free=0.3),
+    sb.objectives.SharpeLike(L=0.5, risk_free=0.3),
     sb.Variance(),
     sb.MeanVariance(rho=2.0),
+    sb.MeanRisk(aversion=0.7),
+    sb.objectives.IsraelsenSharpe(L=0.5, risk_free=0.3),
     sb.Mean(),
 ]
 
@@ -140,7 +142,7 @@ def test_rare_losses_are_waited_for_and_heavy_tails_marked():
 
 def test_agents_know_the_intervals_of_their_arms_and_the_leader():
     rng = np.random.default_rng(8)
-    agent = sb.RoundRobin().agent(arms=["good", "poor", "rare"])
+    agent = sb.policies.RoundRobin().agent(arms=["good", "poor", "rare"])
     told = {arm: [] for arm in agent.arms}
     assert all(math.isinf(interval.high) for interval in agent.intervals().values())
     assert not agent.leader().probably_best
@@ -175,7 +177,7 @@ def moments_of(rewards):
 def test_agents_know_since_when_the_leader_has_been_probably_best():
     """Against the leader of the moments of all rewards at every round at which agents look."""
     rng = np.random.default_rng(21)
-    agent = sb.RoundRobin().agent(arms=["a", "b", "c"])
+    agent = sb.policies.RoundRobin().agent(arms=["a", "b", "c"])
     told = {arm: [] for arm in agent.arms}
     since, breaks, began = None, 0, None
     for t in range(1, 2001):
@@ -214,7 +216,7 @@ def test_a_leader_that_is_none_is_said_to_be_best_in_few_runs():
     wrong = 0
     for seed in range(60):
         rng = np.random.default_rng([22, seed])
-        agent = sb.RoundRobin().agent(arms=2)
+        agent = sb.policies.RoundRobin().agent(arms=2)
         ever = False
         for _ in range(1500):
             agent.tell(agent.ask(), rng.normal(0.2, 1.0))
@@ -297,5 +299,5 @@ def test_the_lead_by_hand():
     ],
 )
 def test_bad_input_is_named(call, message):
-    with pytest.raises(sb.InvalidInputError, match=message):
+    with pytest.raises(sb.errors.InvalidInputError, match=message):
         call()

@@ -56,7 +56,7 @@ def test_other_libraries_get_the_same_numbers():
 
 def test_a_missing_library_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "polars", None)
-    with pytest.raises(sb.MissingLibraryError, match="pip install polars") as caught:
+    with pytest.raises(sb.errors.MissingLibraryError, match="pip install polars") as caught:
         TABLE.to_polars()
     assert isinstance(caught.value, ImportError)
 

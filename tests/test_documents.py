@@ -25,7 +25,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n((?:(?: {4}[^\n]*)?\n)+))?", re
 @pytest.fixture(autouse=True)
 def kinds():
     """What a page defines is forgotten after it: other tests look at the library's own arms and objectives."""
-    registries = [sb.Arm.kinds, sb.Objective.kinds, sb.Policy.kinds, Environment.kinds]
+    registries = [sb.arms.Arm.kinds, sb.objectives.Objective.kinds, sb.policies.Policy.kinds, Environment.kinds]
     before = [dict(registry) for registry in registries]
     yield
     for registry, entries in zip(registries, before, strict=True):

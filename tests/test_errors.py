@@ -31,23 +31,23 @@ def test_a_missing_library_is_an_import_error_too(monkeypatch, library, extra, u
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(ImportError, match=f"{library}, which is not installed") as caught:
         use()
-    assert isinstance(caught.value, sb.MissingLibraryError)
+    assert isinstance(caught.value, sb.errors.MissingLibraryError)
     assert isinstance(caught.value, sb.SharpeBanditsError)
     assert str(caught.value).endswith(f"pip install 'sharpe-bandits[{extra}]'")
 
 
 def test_all_errors_have_one_root():
     for error in (
-        sb.InvalidInputError, sb.BudgetTooSmallError, sb.UnknownNameError, sb.CompilationError,
-        sb.UnreadableDataError, sb.CampaignOverError,
+        sb.errors.InvalidInputError, sb.errors.BudgetTooSmallError, sb.errors.UnknownNameError, sb.errors.CompilationError,
+        sb.errors.UnreadableDataError, sb.errors.CampaignOverError,
     ):  # fmt: skip
         assert issubclass(error, sb.SharpeBanditsError)
-    assert issubclass(sb.InvalidInputError, ValueError)
-    assert issubclass(sb.BudgetTooSmallError, sb.InvalidInputError)
-    assert issubclass(sb.UnknownNameError, KeyError)
+    assert issubclass(sb.errors.InvalidInputError, ValueError)
+    assert issubclass(sb.errors.BudgetTooSmallError, sb.errors.InvalidInputError)
+    assert issubclass(sb.errors.UnknownNameError, KeyError)
 
 
 def test_errors_travel_between_processes():
-    error = sb.WaitForRewardsError("wait", {"a": 3})
+    error = sb.errors.WaitForRewardsError("wait", {"a": 3})
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.arms, again.count) == ("wait", {"a": 3}, 3)

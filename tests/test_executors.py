@@ -27,8 +27,8 @@ from sharpe_bandits.simulation import tasks_of
 
 distributed = pytest.importorskip("distributed")
 
-BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Gamma(2, 1), sb.Uniform(0, 6)])
-POLICIES = [sb.UCBRSSR(L=2.0), sb.MVTS(), sb.SHSR(L=2.0)]
+BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.arms.Gamma(2, 1), sb.Uniform(0, 6)])
+POLICIES = [sb.UCBRSSR(L=2.0), sb.policies.MVTS(), sb.SHSR(L=2.0)]
 SPAWN = multiprocessing.get_context("spawn")
 
 
@@ -95,7 +95,7 @@ def test_any_executor_will_do(by_threads):
 
 def test_identification_and_plans_take_executors_too():
     with ThreadPoolExecutor(2) as threads:
-        policy, arms = sb.LUCB(L=1.0), [sb.Uniform(0, 1), sb.Uniform(0, 9)]
+        policy, arms = sb.policies.LUCB(L=1.0), [sb.Uniform(0, 1), sb.Uniform(0, 9)]
         one, other = (sb.identify(policy, arms, runs=20, **how) for how in ({}, {"executor": threads}))
         assert digest(one) == digest(other)
         problem = sb.BestArmProblem.from_gap(3, 3.0, 2.5)
@@ -283,7 +283,7 @@ def deadly_outside(parent):
 def test_chunks_that_end_workers_end_the_study(monkeypatch):
     monkeypatch.setattr(executors, "TRIES", 2)
     bandit = deadly_outside(os.getpid())
-    with pytest.raises(sb.ExecutorError, match=r"workers crashed several times on runs \d+ to \d+ of UCB-RSSR"):
+    with pytest.raises(sb.errors.ExecutorError, match=r"workers crashed several times on runs \d+ to \d+ of UCB-RSSR"):
         study(bandit, POLICIES[0], executor=lambda: ProcessPoolExecutor(1, SPAWN))
     assert study(bandit, POLICIES[0])
 
@@ -321,7 +321,7 @@ class Failing(Executor):
         return future
 
 
-SPEC = Spec(sb.UCB1(), as_environment(BANDIT), 60, 40, 3, (60,))
+SPEC = Spec(sb.policies.UCB1(), as_environment(BANDIT), 60, 40, 3, (60,))
 
 
 def ran(executor, store=None, advance=None):
@@ -345,33 +345,34 @@ def test_chunks_are_sent_again_a_bounded_number_of_times():
         same(chunk, compute(Task(SPEC, first, 4)))
     executor, store = Failing({16: broken(9)}), Finished()
     with pytest.raises(
-        sb.ExecutorError, match=r"several times on runs 16 to 19 of UCB1.*\. The 4 chunks of 10 .* are kept: the same"
+        sb.errors.ExecutorError,
+        match=r"several times on runs 16 to 19 of UCB1.*\. The 4 chunks of 10 .* are kept: the same",
     ):
         ran(executor, store)
     assert executor.asked.count(16) == executors.TRIES
     assert sorted(store.chunks) == list(range(0, 16, 4))
-    with pytest.raises(sb.ExecutorError, match="The 4 chunks of 10 that are finished are lost"):
+    with pytest.raises(sb.errors.ExecutorError, match="The 4 chunks of 10 that are finished are lost"):
         ran(Failing({16: broken(9)}))
 
 
 def test_an_error_of_a_chunk_itself_is_raised_at_once():
-    executor = Failing({8: [sb.InvalidInputError("the tape is too short")]})
-    with pytest.raises(sb.InvalidInputError, match="the tape is too short"):
+    executor = Failing({8: [sb.errors.InvalidInputError("the tape is too short")]})
+    with pytest.raises(sb.errors.InvalidInputError, match="the tape is too short"):
         ran(executor)
     assert executor.asked.count(8) == 1
-    with pytest.raises(sb.ExecutorError, match=r"a worker cannot import what it needs .No module named 'mine'"):
+    with pytest.raises(sb.errors.ExecutorError, match=r"a worker cannot import what it needs .No module named 'mine'"):
         ran(Failing({8: [ModuleNotFoundError("No module named 'mine'")]}))
     killed = distributed.KilledWorker(
         "run_task-1", last_worker=SimpleNamespace(address="tcp://a"), allowed_failures=3
     )  # Dask has tried by then
-    with pytest.raises(sb.ExecutorError, match="workers crashed several times on runs 8 to 11 of UCB1"):
+    with pytest.raises(sb.errors.ExecutorError, match="workers crashed several times on runs 8 to 11 of UCB1"):
         ran(Failing({8: [killed]}))
 
 
 def test_finished_chunks_are_not_computed_again():
     store = Finished()
-    with pytest.raises(sb.InvalidInputError):
-        ran(Failing({20: [sb.InvalidInputError("here")]}), store)
+    with pytest.raises(sb.errors.InvalidInputError):
+        ran(Failing({20: [sb.errors.InvalidInputError("here")]}), store)
     assert sorted(store.chunks) == list(range(0, 20, 4))
     executor, told = Failing(), []
     chunks = ran(executor, store, lambda task, seconds: told.append(task))
@@ -388,7 +389,7 @@ def test_a_scheduler_that_is_gone_is_said():
     def end(task, seconds):
         started.close()
 
-    with pytest.raises(sb.ExecutorError, match=r"the Dask scheduler at .* is gone; .* finished are lost"):
+    with pytest.raises(sb.errors.ExecutorError, match=r"the Dask scheduler at .* is gone; .* finished are lost"):
         backend_for(None, client).run(
             tasks_of(dataclasses.replace(SPEC, horizon=50_000, checkpoints=(50_000,)), 4), None, end
         )
@@ -425,7 +426,7 @@ def reply(arithmetic="4567", **changes):
 def test_workers_with_other_versions_are_refused():
     backend = backend_for(None, ThreadPoolExecutor(1))
     other = dataclasses.replace(reply(), software={**machines.software(), "numpy": "1.0"})
-    with pytest.raises(sb.ExecutorError, match=r"numpy 1\.0 instead of .*install the same versions everywhere"):
+    with pytest.raises(sb.errors.ExecutorError, match=r"numpy 1\.0 instead of .*install the same versions everywhere"):
         backend._check_reply(other)
 
 
@@ -446,13 +447,13 @@ def test_unlike_machines_are_noticed():
 
 def test_what_is_no_executor_is_refused():
     for wrong in (3, "processes", object()):
-        with pytest.raises(sb.InvalidInputError, match=r"executor must be a concurrent\.futures\.Executor"):
+        with pytest.raises(sb.errors.InvalidInputError, match=r"executor must be a concurrent\.futures\.Executor"):
             study(executor=wrong)
-    with pytest.raises(sb.InvalidInputError, match="gave 3, which is not an executor"):
+    with pytest.raises(sb.errors.InvalidInputError, match="gave 3, which is not an executor"):
         study(executor=lambda: 3)
-    with pytest.raises(sb.InvalidInputError, match="give one of the two"), ThreadPoolExecutor(1) as pool:
+    with pytest.raises(sb.errors.InvalidInputError, match="give one of the two"), ThreadPoolExecutor(1) as pool:
         study(executor=pool, workers=2)
-    with pytest.raises(sb.InvalidInputError, match="the executor takes no work: cannot schedule"):
+    with pytest.raises(sb.errors.InvalidInputError, match="the executor takes no work: cannot schedule"):
         study(executor=pool)
 
 
@@ -460,14 +461,17 @@ def test_a_broken_executor_that_cannot_be_made_again_says_what_to_do():
     with ProcessPoolExecutor(1, SPAWN) as pool:
         with pytest.raises(BrokenProcessPool):
             pool.submit(os._exit, 1).result()
-        with pytest.raises(sb.ExecutorError, match=r"a worker died.*pass a function that makes"):
+        with pytest.raises(sb.errors.ExecutorError, match=r"a worker died.*pass a function that makes"):
             study(executor=pool)
 
 
 def test_what_cannot_be_pickled_is_refused_by_name():
     lock = threading.Lock()
     bandit = sb.RandomBandit(2, lambda generator: [sb.Uniform(0, 1), sb.Uniform(0, 1 + lock.locked())])
-    with ThreadPoolExecutor(1) as pool, pytest.raises(sb.InvalidInputError, match=r"UCB-RSSR on .*cannot be sent"):
+    with (
+        ThreadPoolExecutor(1) as pool,
+        pytest.raises(sb.errors.InvalidInputError, match=r"UCB-RSSR on .*cannot be sent"),
+    ):
         study(bandit, POLICIES[0], executor=pool)
 
 

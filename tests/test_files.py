@@ -84,7 +84,7 @@ def test_a_long_name_can_be_written(tmp_path):
 def test_json_there_and_back():
     thing = {"a": np.float64(0.1), "b": np.arange(3), "c": (1, "ü"), "d": None, "e": np.int64(5), "f": 2**60}
     assert from_json(to_json(thing), "it") == {"a": 0.1, "b": [0, 1, 2], "c": [1, "ü"], "d": None, "e": 5, "f": 2**60}
-    with pytest.raises(sb.InvalidInputError, match="cannot be written as JSON"):
+    with pytest.raises(sb.errors.InvalidInputError, match="cannot be written as JSON"):
         to_json({"x": object()})
 
 
@@ -104,18 +104,18 @@ def test_json_there_and_back():
     ],
 )
 def test_hostile_json_is_refused(text, told):
-    with pytest.raises(sb.UnreadableDataError, match=told):
+    with pytest.raises(sb.errors.UnreadableDataError, match=told):
         from_json(text, "the state")
 
 
 def test_limits_of_json(monkeypatch):
     deep = "[" * MAX_DEPTH + "]" * MAX_DEPTH
     assert from_json(deep, "it") == json.loads(deep)
-    with pytest.raises(sb.UnreadableDataError, match="more than 100 levels"):
+    with pytest.raises(sb.errors.UnreadableDataError, match="more than 100 levels"):
         from_json(f"[{deep}]", "it")
     assert from_json("[NaN, Infinity]", "it", constants=True)[1] == np.inf
-    with pytest.raises(sb.UnreadableDataError, match="out of range"):
+    with pytest.raises(sb.errors.UnreadableDataError, match="out of range"):
         from_json("[1e400]", "it", constants=True)
     monkeypatch.setattr(files, "MAX_BYTES", 10)
-    with pytest.raises(sb.UnreadableDataError, match=r"it has 12 bytes; at most 10 are read"):
+    with pytest.raises(sb.errors.UnreadableDataError, match=r"it has 12 bytes; at most 10 are read"):
         from_json('"0123456789"', "it")

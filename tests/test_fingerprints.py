@@ -230,7 +230,7 @@ def test_a_constant_that_changes_changes_the_simulation_and_the_state(monkeypatc
     for c, found in ((1.0, first), (-1.0, second)):
         assert found.tolist() == twin.play(lambda r, n, draws, c=c: r.mean + c * r.variance, TAPE, 300, 20)[0]
     assert (first != second).any()
-    with pytest.raises(sb.UnreadableDataError, match="or a value that it reads, is not what it was"):
+    with pytest.raises(sb.errors.UnreadableDataError, match="or a value that it reads, is not what it was"):
         sb.Agent.from_json(state)
     monkeypatch.setitem(globals(), "C", 1.0)
     np.testing.assert_array_equal(choices(policy), first)
@@ -375,14 +375,14 @@ def test_what_cannot_be_followed_is_refused(source):
         "ufunc": numba.vectorize(lambda x: x),
     }
     exec(f"def index(arm, t):\n    return {source}", scope)
-    with pytest.raises(sb.CompilationError, match=r"whose content cannot be followed: .*pass it as a parameter"):
+    with pytest.raises(sb.errors.CompilationError, match=r"whose content cannot be followed: .*pass it as a parameter"):
         sb.index_policy(name="test: refused")(scope["index"])
 
 
 def test_a_module_of_the_user_under_another_name_is_refused(package):
     scope = {"helpers": sibling(package, "helpers")}
     exec("def index(arm, t):\n    other = helpers\n    return other.K + arm.mean", scope)
-    with pytest.raises(sb.CompilationError, match=r"uses the module .*helpers other than as helpers\.name"):
+    with pytest.raises(sb.errors.CompilationError, match=r"uses the module .*helpers other than as helpers\.name"):
         sb.index_policy(name="test: alias")(scope["index"])
     exec("def index(arm, t):\n    return helpers.K + arm.mean", scope)
     sb.index_policy(name="test: no alias")(scope["index"])
@@ -450,7 +450,7 @@ def test_a_table_is_copied_and_cannot_be_written():
         table[0] = arm.mean
         return table[0]
 
-    with pytest.raises(sb.CompilationError, match=r"table\[0\] = arm\.mean"):
+    with pytest.raises(sb.errors.CompilationError, match=r"table\[0\] = arm\.mean"):
         choices(writes(table=table))
 
 
@@ -481,7 +481,7 @@ def _calls_keyword_only(arm, t):
 
 @pytest.mark.parametrize("function", [_recursive, _calls_keyword_only])
 def test_what_the_compiler_cannot_take_is_refused(function):
-    with pytest.raises(sb.CompilationError):
+    with pytest.raises(sb.errors.CompilationError):
         sb.index_policy(function)().agent(arms=2).ask()
 
 
@@ -513,10 +513,12 @@ def test_an_agent_keeps_the_formula_it_was_made_with_and_its_state_says_so():
     asked = agent.ask()
     factor[0] = -1.0
     state = agent.to_json()
-    with pytest.raises(sb.UnreadableDataError, match="is not what it was"):
+    with pytest.raises(sb.errors.UnreadableDataError, match="is not what it was"):
         sb.Agent.from_json(state)
     for copied in (copy.deepcopy, lambda a: pickle.loads(pickle.dumps(a))):
-        with pytest.raises((sb.UnreadableDataError, sb.InvalidInputError), match=r"has changed|is not what it was"):
+        with pytest.raises(
+            (sb.errors.UnreadableDataError, sb.errors.InvalidInputError), match=r"has changed|is not what it was"
+        ):
             copied(agent)
     factor[0] = 1.0
     assert asked == "y"

@@ -53,7 +53,7 @@ def trouble(check, **options):
 
 def test_the_driver_lets_errors_of_the_library_pass_and_tells_all_others():
     def refuse(case):
-        raise sb.InvalidInputError("as it should be")
+        raise sb.errors.InvalidInputError("as it should be")
 
     def fail(case):
         raise ValueError("raw")

@@ -16,7 +16,8 @@ MODULES = sorted(ROOT.rglob("*.py"))
 #: Five layers, from the bottom to the top: when a module is imported, it imports from its own layer and those below.
 LAYERS = [
     {"errors", "console", "checksums", "versions", "names", "validation", "plain_data", "files", "display"},
-    {"kernels", "call_tree", "fingerprints", "objectives", "arms", "confidence_sequences", "policies"},
+    {"kernels", "call_tree", "fingerprints", "objectives", "arms", "confidence_sequences", "policies",
+     "descriptions"},
     {"engine", "machines", "executors", "agents", "metrics", "results", "theory", "saved", "study", "simulation",
      "charts"},
     {"returns", "planning", "experiments", "paper", "report", "reproduction", "campaigns"},

@@ -21,16 +21,16 @@ CONTINUOUS = {
     "beta": (sb.Beta(2, 5), st.beta(2, 5).ppf),
     "arcsine": (sb.Beta(0.5, 0.5), st.beta(0.5, 0.5).ppf),
     "beta, density infinite at 1": (sb.Beta(2, 0.4), st.beta(2, 0.4).ppf),
-    "truncated normal": (sb.TruncatedNormal(0.2, 1, -1, 3), st.truncnorm(-1.2, 2.8, 0.2).ppf),
-    "tail of a normal": (sb.TruncatedNormal(0, 1, 5, 9), st.truncnorm(5, 9).ppf),
+    "truncated normal": (sb.arms.TruncatedNormal(0.2, 1, -1, 3), st.truncnorm(-1.2, 2.8, 0.2).ppf),
+    "tail of a normal": (sb.arms.TruncatedNormal(0, 1, 5, 9), st.truncnorm(5, 9).ppf),
     "truncated gamma": (
-        sb.TruncatedGamma(2, 2, 1, 10),
+        sb.arms.TruncatedGamma(2, 2, 1, 10),
         lambda q: st.gamma(2, scale=2).ppf(
             st.gamma(2, scale=2).cdf(1) + q * (st.gamma(2, scale=2).cdf(10) - st.gamma(2, scale=2).cdf(1))
         ),
     ),
     "truncated gamma, shape below 1": (
-        sb.TruncatedGamma(0.3, 2, 0, 10),
+        sb.arms.TruncatedGamma(0.3, 2, 0, 10),
         lambda q: st.gamma(0.3, scale=2).ppf(q * st.gamma(0.3, scale=2).cdf(10)),
     ),
     "scipy, a kink": (st.triang(0.3), st.triang(0.3).ppf),
@@ -46,7 +46,7 @@ def own_value(arm, L, risk_free=0.0, signed=False):
 
 
 def as_arm(thing):
-    return thing if isinstance(thing, Arm) else sb.Scipy(thing)
+    return thing if isinstance(thing, Arm) else sb.arms.Scipy(thing)
 
 
 def brute(points, f, c, L, low, high, risk_free=0.0, signed=False, starts=24, seed=1):
@@ -151,10 +151,10 @@ def test_constant_by_hand(c):
     place = 1 + L * (1 + c - v)
     by_hand = math.log(1 + c - v)
     for high in (place + 1e-9, place + 5, math.inf):
-        assert kl_inf(sb.Constant(1.0), c, L, high=high) == pytest.approx(by_hand, rel=1e-9)
+        assert kl_inf(sb.arms.Constant(1.0), c, L, high=high) == pytest.approx(by_hand, rel=1e-9)
     short = (place + max(1.0, math.sqrt(c * L))) / 2
-    assert kl_inf(sb.Constant(1.0), c, L, high=short) > by_hand * 1.001
-    assert kl_inf(sb.Constant(1.0), c, L) == math.inf  # its own support has no other distribution
+    assert kl_inf(sb.arms.Constant(1.0), c, L, high=short) > by_hand * 1.001
+    assert kl_inf(sb.arms.Constant(1.0), c, L) == math.inf  # its own support has no other distribution
 
 
 def test_nothing_to_do_and_nothing_to_be_done():
@@ -172,7 +172,7 @@ def test_nothing_to_do_and_nothing_to_be_done():
 
 
 def test_increasing_in_c_and_decreasing_in_the_interval():
-    for arm in (sb.Beta(2, 5), sb.Empirical([0.1, 0.2, 0.9]), sb.TruncatedNormal(0.2, 1, 0, 1)):
+    for arm in (sb.Beta(2, 5), sb.Empirical([0.1, 0.2, 0.9]), sb.arms.TruncatedNormal(0.2, 1, 0, 1)):
         value = own_value(arm, 0.05)
         targets = value + (20 - value) * np.linspace(0.001, 0.99, 40)
         own = np.array([kl_inf(arm, c, 0.05, low=0, high=1) for c in targets])
@@ -192,9 +192,9 @@ def test_increasing_in_c_and_decreasing_in_the_interval():
 @pytest.mark.parametrize("signed", [False, True])
 @pytest.mark.parametrize("k", [1e-3, 1e3])
 def test_scale_and_shift(k, signed):
-    arm, L, rate = sb.TruncatedNormal(0.3, 1, -1, 2), 0.4, 0.1
-    scaled = sb.TruncatedNormal(0.3 * k, k * k, -k, 2 * k)
-    shifted = sb.TruncatedNormal(7.3, 1, 6, 9)
+    arm, L, rate = sb.arms.TruncatedNormal(0.3, 1, -1, 2), 0.4, 0.1
+    scaled = sb.arms.TruncatedNormal(0.3 * k, k * k, -k, 2 * k)
+    shifted = sb.arms.TruncatedNormal(7.3, 1, 6, 9)
     for c in (0.2, 1.5, 6.0):
         plain = kl_inf(arm, c, L, risk_free=rate, signed=signed, low=-4)
         assert plain > 0.01
@@ -267,13 +267,13 @@ def double_exponential(function, first, last):
     ("arm", "density"),
     [
         (sb.Uniform(0.5, 2.0), np.ones_like),
-        (sb.TruncatedNormal(0.2, 1, -1, 3), lambda x: np.exp(-((x - 0.2) ** 2) / 2)),
-        (sb.TruncatedNormal(0, 1, 5, 9), lambda x: np.exp((25 - x**2) / 2)),
-        (sb.TruncatedGamma(2, 2, 1, 10), lambda x: x * np.exp(-x / 2)),
-        (sb.TruncatedGamma(0.3, 2, 0, 10), lambda x: x**-0.7 * np.exp(-x / 2)),
+        (sb.arms.TruncatedNormal(0.2, 1, -1, 3), lambda x: np.exp(-((x - 0.2) ** 2) / 2)),
+        (sb.arms.TruncatedNormal(0, 1, 5, 9), lambda x: np.exp((25 - x**2) / 2)),
+        (sb.arms.TruncatedGamma(2, 2, 1, 10), lambda x: x * np.exp(-x / 2)),
+        (sb.arms.TruncatedGamma(0.3, 2, 0, 10), lambda x: x**-0.7 * np.exp(-x / 2)),
         (sb.Beta(0.5, 0.5), lambda x: (x * (1 - x)) ** -0.5),
     ],
-    ids=lambda value: repr(value) if isinstance(value, sb.Arm) else "density",
+    ids=lambda value: repr(value) if isinstance(value, sb.arms.Arm) else "density",
 )
 def test_continuous_arms_by_another_quadrature(arm, density, share, room):
     # The dual again, written anew, for c up to where the logarithm is all but singular, by two nested searches.
@@ -332,23 +332,23 @@ def test_wide_intervals():
 
 
 def test_unbounded_rewards_must_be_asked_for():
-    arm = sb.Normal(1, 1)
+    arm = sb.Normal(1, variance=1)
     with pytest.raises(InvalidInputError, match=r"unbounded.*low=-inf"):
         kl_inf(arm, 1.0, 0.5)
     with pytest.raises(ValueError, match=r"unbounded.*high=inf"):
-        lower_bound([sb.Gamma(2, 1), sb.Uniform(0, 1)], 0.5)
+        lower_bound([sb.arms.Gamma(2, 1), sb.Uniform(0, 1)], 0.5)
     with pytest.raises(ValueError, match=r"must contain all rewards, which lie in \[-inf, inf\]"):
         kl_inf(arm, 1.0, 0.5, low=-5, high=5)
     whole = kl_inf(arm, 1.0, 0.5, low=-math.inf, high=math.inf)
     # what wide intervals converge to, from above
-    far = [kl_inf(sb.TruncatedNormal(1, 1, -8, 10), 1.0, 0.5, low=-w, high=w) for w in (10, 100, 1e5)]
+    far = [kl_inf(sb.arms.TruncatedNormal(1, 1, -8, 10), 1.0, 0.5, low=-w, high=w) for w in (10, 100, 1e5)]
     assert far[0] >= far[1] >= far[2] * (1 - 1e-9)
     assert whole == pytest.approx(far[2], rel=1e-6)
     assert whole == pytest.approx(kl_inf(arm, 1.0, 0.5, low=-math.inf, high=math.inf, signed=True))
     # no c is out of reach: a mass of c / (1 + c) far away has it
-    losing = kl_inf(sb.Normal(-1, 1), 7.0, 0.5, low=-math.inf, high=math.inf, signed=True)
+    losing = kl_inf(sb.Normal(-1, variance=1), 7.0, 0.5, low=-math.inf, high=math.inf, signed=True)
     assert losing == pytest.approx(math.log(8), rel=1e-6)
-    assert losing > kl_inf(sb.Normal(-1, 1), 7.0, 0.5, low=-math.inf, high=math.inf)
+    assert losing > kl_inf(sb.Normal(-1, variance=1), 7.0, 0.5, low=-math.inf, high=math.inf)
     poisson = kl_inf(st.poisson(3), 5.0, 0.5, high=math.inf)
     cut = np.arange(40)
     cut = st.rv_discrete(values=(cut, st.poisson(3).pmf(cut) / st.poisson(3).cdf(39)))()
@@ -379,12 +379,12 @@ def test_limits_of_the_sum():
     twins = lower_bound([sb.Uniform(0, 1), sb.Uniform(0, 1)], 1.0)
     assert twins.constant == 0
     # nothing on [0, 1] is as good as the constant 1, so that a reward below 1 settles it
-    settled = lower_bound([sb.Constant(1.0), sb.Uniform(0, 1)], 1.0)
+    settled = lower_bound([sb.arms.Constant(1.0), sb.Uniform(0, 1)], 1.0)
     assert settled.per_arm[1].kl_inf == math.inf
     assert settled.constant == 0
-    assert 0 < lower_bound([sb.Constant(1.0), sb.Uniform(0, 1)], 1.0, high=1.1).constant < math.inf
+    assert 0 < lower_bound([sb.arms.Constant(1.0), sb.Uniform(0, 1)], 1.0, high=1.1).constant < math.inf
     # all arms lose money: finite on an interval; on all numbers a little mass far away makes any of them the best
-    losing = [sb.TruncatedNormal(-0.5, 1, -4, 3), sb.TruncatedNormal(-0.8, 1, -4, 3)]
+    losing = [sb.arms.TruncatedNormal(-0.5, 1, -4, 3), sb.arms.TruncatedNormal(-0.8, 1, -4, 3)]
     bound = lower_bound(losing, 0.5, signed=True)
     target = own_value(losing[0], 0.5, signed=True)
     assert target < 0

@@ -16,18 +16,18 @@ from tests.hostile import NAMES, REFUSED
 @pytest.mark.parametrize("name", NAMES)
 def test_any_text_in_one_line_is_a_name(name):
     assert check_name("it", name) == name
-    assert sb.UCB1(name=name).name == name
+    assert sb.policies.UCB1(name=name).name == name
     assert sb.Bandit([sb.Bernoulli(0.1), sb.Bernoulli(0.2)], [name, "b"]).names == (name, "b")
-    assert sb.UCB1().agent([name, "b"]).arms == [name, "b"]
+    assert sb.policies.UCB1().agent([name, "b"]).arms == [name, "b"]
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_names_that_cannot_be_shown_are_refused(name):
     arms = [sb.Bernoulli(0.1), sb.Bernoulli(0.2)]
     makers = [
-        lambda: sb.UCB1(name=name),
+        lambda: sb.policies.UCB1(name=name),
         lambda: sb.Bandit(arms, [name, "b"]),
-        lambda: sb.UCB1().agent([name, "b"]),
+        lambda: sb.policies.UCB1().agent([name, "b"]),
     ]
     if len(str(name)) <= LONGEST:  # a random bandit is often called by the formula of its arms, of any length
         makers.append(lambda: sb.RandomBandit(2, lambda generator: arms, name=name))
@@ -47,7 +47,7 @@ def test_the_error_says_where_and_what_to_do():
         "that character out"
     )
     with pytest.raises(InvalidInputError, match=r"must be text, got 3"):
-        sb.UCB1(name=3)
+        sb.policies.UCB1(name=3)
 
 
 def test_columns_of_real_data_may_be_long_but_not_unprintable():

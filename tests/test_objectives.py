@@ -24,11 +24,15 @@ VARIANCES = np.array([2.7, 4.17, 6.01, 3.7, 6.99, 2.83, 6.21, 2.39, 3.64, 2.78])
         (sb.RSSR(L=0.5, risk_free=1.0, signed=True), 4 / 4.5),
         (sb.Sharpe(L=0.5), 3 / 2.5),
         (sb.Sharpe(L=0.5, risk_free=1.0), 2 / 2.5),
-        (sb.SharpeLike(L=0.5), 3 / 4.5),
-        (sb.SharpeLike(L=0.5, risk_free=1.0), 2 / 4.5),
+        (sb.objectives.SharpeLike(L=0.5), 3 / 4.5),
+        (sb.objectives.SharpeLike(L=0.5, risk_free=1.0), 2 / 4.5),
         (sb.Variance(), 4.0),
         (sb.MeanVariance(rho=2.0), 2.0),
         (sb.MeanVariance(), -1.0),
+        (sb.MeanRisk(), 1.0),
+        (sb.MeanRisk(aversion=0.25), 2.5),
+        (sb.objectives.IsraelsenSharpe(L=0.5), 3 / 2.5),
+        (sb.objectives.IsraelsenSharpe(L=0.5, risk_free=5.0), -2 * 2.5),
         (sb.Mean(), 3.0),
     ],
     ids=repr,
@@ -39,7 +43,8 @@ def test_values_by_hand(objective, value):
 
 
 def test_every_objective_is_tested_above():
-    assert set(Objective.kinds) == {"RSSR", "Sharpe", "SharpeLike", "Sortino", "Variance", "MeanVariance", "Mean"}
+    two_moments = {"RSSR", "Sharpe", "IsraelsenSharpe", "SharpeLike", "Variance", "MeanVariance", "MeanRisk", "Mean"}
+    assert set(Objective.kinds) == two_moments | {"Sortino"}
 
 
 def test_best_rssr_is_not_always_best_sharpe():
@@ -91,19 +96,19 @@ def test_negative_values_have_gaps_too():
 @pytest.mark.parametrize("L", [-0.5, math.nan, math.inf, "1", None, True])
 def test_the_regulariser_of_a_sharpe_ratio_may_be_0(L):
     assert sb.Sharpe(L=0).value(0.3, 0.25) == 0.6
-    with pytest.raises(sb.InvalidInputError, match="L must be a finite number of at least 0, got"):
+    with pytest.raises(sb.errors.InvalidInputError, match="L must be a finite number of at least 0, got"):
         sb.Sharpe(L=L)
 
 
-@pytest.mark.parametrize("kind", [sb.RSSR, sb.SharpeLike])
+@pytest.mark.parametrize("kind", [sb.RSSR, sb.objectives.SharpeLike])
 @pytest.mark.parametrize("L", [0, -0.5, math.nan, math.inf, "1", None, True])
 def test_the_regulariser_must_be_positive(kind, L):
-    with pytest.raises(sb.InvalidInputError, match="L must be a finite number above 0, got"):
+    with pytest.raises(sb.errors.InvalidInputError, match="L must be a finite number above 0, got"):
         kind(L=L)
 
 
 def test_unknown_objectives_are_named():
-    with pytest.raises(sb.UnknownNameError, match=r"'RSR'.*did you mean 'RSSR'"):
+    with pytest.raises(sb.errors.UnknownNameError, match=r"'RSR'.*did you mean 'RSSR'"):
         objective_from_dict({"objective": "RSR", "L": 1.0})
 
 

@@ -14,26 +14,30 @@ from sharpe_bandits.objectives import Objective
 
 
 def three_uniform(generator):
-    return sb.UniformArms(np.zeros(3), generator.uniform(0.5, 5, size=3))
+    return sb.arms.UniformArms(np.zeros(3), generator.uniform(0.5, 5, size=3))
 
 
 RECORD = np.random.default_rng(3).normal(0.1, 1.0, size=(40, 3))
 BANDITS = {
     "Bandit": [
         sb.Bandit([sb.Uniform(0, 1), scipy.stats.lognorm(0.5), sb.Empirical([1, 2, 2])], names=["a", "b", "c"]),
-        sb.Bandit([sb.AR1(0, 1, 0.5), sb.GARCH(0, 1, 0.1, 0.2)], clock="pulls"),
-        sb.bootstrap(RECORD, block=5, jointly=True),
+        sb.Bandit([sb.arms.AR1(0, 1, 0.5), sb.arms.GARCH(0, 1, 0.1, 0.2)], clock="pulls"),
+        sb.arms.bootstrap(RECORD, block=5, jointly=True),
     ],
     "SwitchingBandit": [
-        sb.SwitchingBandit([[sb.Normal(0, 1), sb.Normal(1, 1)], [sb.Normal(1, 1), sb.Constant(0.5)]], [30])
+        sb.SwitchingBandit(
+            [[sb.Normal(0, variance=1), sb.Normal(1, variance=1)], [sb.Normal(1, variance=1), sb.arms.Constant(0.5)]],
+            [30],
+        )
     ],
     "Tape": [sb.Tape(RECORD.T), sb.Tape(RECORD.T, clock="rounds")],
     "RandomBandit": [sb.RandomBandit(3, three_uniform, "three"), sb.RandomBandit(3, three_uniform, lowest=0.0)],
 }
 EVERY_BANDIT = [bandit for bandits in BANDITS.values() for bandit in bandits]
 OBJECTIVES = [
-    sb.RSSR(L=0.5, risk_free=0.1, signed=True), sb.Sharpe(L=0.5), sb.SharpeLike(L=2.0), sb.Variance(),
-    sb.MeanVariance(rho=0.5), sb.Mean(), sb.Sortino(L=0.5, target=0.1),
+    sb.RSSR(L=0.5, risk_free=0.1, signed=True), sb.Sharpe(L=0.5), sb.objectives.SharpeLike(L=2.0), sb.Variance(),
+    sb.MeanVariance(rho=0.5), sb.MeanRisk(aversion=0.5), sb.objectives.IsraelsenSharpe(L=0.5), sb.Mean(),
+    sb.Sortino(L=0.5, target=0.1),
 ]  # fmt: skip
 
 
@@ -47,7 +51,7 @@ def test_no_kind_is_missing():
 
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
 def test_objectives(objective):
-    assert sb.objective_from_dict(json.loads(json.dumps(objective.to_dict()))) == objective
+    assert sb.from_dict(json.loads(json.dumps(objective.to_dict()))) == objective
     assert pickle.loads(pickle.dumps(objective)) == copy.deepcopy(objective) == objective
 
 
@@ -56,20 +60,22 @@ def test_bandits(bandit):
     """The same description, and the same game."""
     draw = {"draw": three_uniform} if isinstance(bandit, sb.RandomBandit) else {}
     data = json.loads(json.dumps(bandit.to_dict(), allow_nan=False))
-    given = sb.trace(sb.RoundRobin(), bandit, horizon=40, seed=8)
+    given = sb.trace(sb.policies.RoundRobin(), bandit, horizon=40, seed=8)
     for again in (
-        sb.bandit_from_dict(data, **draw), pickle.loads(pickle.dumps(bandit)), copy.deepcopy(bandit), copy.copy(bandit)
+        sb.from_dict(data, **draw), pickle.loads(pickle.dumps(bandit)), copy.deepcopy(bandit), copy.copy(bandit)
     ):  # fmt: skip
         assert type(again) is type(bandit)
         assert again.to_dict() == bandit.to_dict()
         assert again.lowest == bandit.lowest
-        np.testing.assert_array_equal(sb.trace(sb.RoundRobin(), again, horizon=40, seed=8).rewards, given.rewards)
+        np.testing.assert_array_equal(
+            sb.trace(sb.policies.RoundRobin(), again, horizon=40, seed=8).rewards, given.rewards
+        )
 
 
 def test_a_function_is_no_plain_data():
     data = sb.RandomBandit(3, three_uniform, "three").to_dict()
-    with pytest.raises(sb.InvalidInputError, match=r"'three' is a RandomBandit.*draw=\.\.\."):
-        sb.bandit_from_dict(data)
+    with pytest.raises(sb.errors.InvalidInputError, match=r"'three' is a RandomBandit.*draw=\.\.\."):
+        sb.from_dict(data)
 
 
 class Triangle(scipy.stats.rv_continuous):
@@ -81,31 +87,31 @@ class Triangle(scipy.stats.rv_continuous):
 
 def test_a_distribution_of_ones_own_is_told_apart_from_scipys():
     """Named like one of scipy's, it is not taken for that, nor for another of its name; it pickles."""
-    own = sb.Scipy(Triangle(a=0, b=1, name="uniform")())
-    assert own.to_dict() != sb.Scipy(scipy.stats.uniform()).to_dict()
-    assert own != sb.Scipy(scipy.stats.uniform())
+    own = sb.arms.Scipy(Triangle(a=0, b=1, name="uniform")())
+    assert own.to_dict() != sb.arms.Scipy(scipy.stats.uniform()).to_dict()
+    assert own != sb.arms.Scipy(scipy.stats.uniform())
     assert pickle.loads(pickle.dumps(own)).mean == pytest.approx(2 / 3)
-    with pytest.raises(sb.InvalidInputError, match="make its arm by code"):
-        sb.arm_from_dict(own.to_dict())
+    with pytest.raises(sb.errors.InvalidInputError, match="make its arm by code"):
+        sb.from_dict(own.to_dict())
 
 
 BAD = [
-    (sb.arm_from_dict, None, "a dict that describes the arm"),
-    (sb.arm_from_dict, {}, "no arm is called"),
-    (sb.arm_from_dict, {"arm": ["Uniform"]}, "no arm is called"),
-    (sb.arm_from_dict, {"arm": "Uniforn", "low": 0, "high": 1}, "did you mean 'Uniform'"),
-    (sb.arm_from_dict, {"arm": "Uniform", "low": 0}, "not the parameters of Uniform.*high"),
-    (sb.arm_from_dict, {"arm": "Uniform", "low": 0, "high": 1, "mid": 0.5}, "not the parameters of Uniform.*mid"),
-    (sb.arm_from_dict, {"arm": "Uniform", "low": 1, "high": 0}, "low must be less than high"),
-    (sb.arm_from_dict, {"arm": "Scipy"}, "distribution, args .* and kwds"),
-    (sb.arm_from_dict, {"arm": "Scipy", "distribution": "test", "args": [], "kwds": {}}, "no distribution of scipy"),
-    (sb.arm_from_dict, {"arm": "Scipy", "distribution": "norm", "args": ["x"], "kwds": {}}, "args must be a finite"),
-    (sb.bandit_from_dict, {"bandit": "Bandit", "arms": 3}, "not the parameters of Bandit"),
-    (sb.bandit_from_dict, {"bandit": "Bandit", "arms": [{"arm": "Uniform"}]}, "not the parameters of Uniform"),
-    (sb.bandit_from_dict, {"bandit": "Tape"}, "not the parameters of Tape"),
-    (sb.objective_from_dict, {"objective": "RSSR"}, "not the parameters of RSSR.*L"),
-    (sb.policy_from_dict, [], "a dict that describes the policy"),
-    (sb.policy_from_dict, {"policy": "UCBRSSR", "L": {"objective": "Mean"}}, "L must be a finite number above 0"),
+    (sb.from_dict, None, "a description needs one of the keys 'policy', 'bandit'"),
+    (sb.from_dict, {}, "a description needs one of the keys"),
+    (sb.from_dict, {"arm": ["Uniform"]}, "no arm is called"),
+    (sb.from_dict, {"arm": "Uniforn", "low": 0, "high": 1}, "did you mean 'Uniform'"),
+    (sb.from_dict, {"arm": "Uniform", "low": 0}, "not the parameters of Uniform.*high"),
+    (sb.from_dict, {"arm": "Uniform", "low": 0, "high": 1, "mid": 0.5}, "not the parameters of Uniform.*mid"),
+    (sb.from_dict, {"arm": "Uniform", "low": 1, "high": 0}, "low must be less than high"),
+    (sb.from_dict, {"arm": "Scipy"}, "distribution, args .* and kwds"),
+    (sb.from_dict, {"arm": "Scipy", "distribution": "test", "args": [], "kwds": {}}, "no distribution of scipy"),
+    (sb.from_dict, {"arm": "Scipy", "distribution": "norm", "args": ["x"], "kwds": {}}, "args must be a finite"),
+    (sb.from_dict, {"bandit": "Bandit", "arms": 3}, "not the parameters of Bandit"),
+    (sb.from_dict, {"bandit": "Bandit", "arms": [{"arm": "Uniform"}]}, "not the parameters of Uniform"),
+    (sb.from_dict, {"bandit": "Tape"}, "not the parameters of Tape"),
+    (sb.from_dict, {"objective": "RSSR"}, "not the parameters of RSSR.*L"),
+    (sb.from_dict, [], "a description needs one of the keys"),
+    (sb.from_dict, {"policy": "UCBRSSR", "L": {"objective": "Mean"}}, "L must be a finite number above 0"),
 ]
 
 
@@ -116,7 +122,9 @@ def test_other_data_is_refused(read, data, said):
 
 
 def test_results_and_tables_pickle_and_copy():
-    study = sb.simulate([sb.UCB1(), sb.RoundRobin()], BANDITS["Bandit"][0], horizon=50, runs=5, seed=1)
+    study = sb.simulate(
+        [sb.policies.UCB1(), sb.policies.RoundRobin()], BANDITS["Bandit"][0], horizon=50, runs=5, seed=1
+    )
     table = sb.read_returns(0.01 * RECORD, kind="returns", periods_per_year=252, names=["a", "b", "c"])
     for make in (lambda thing: pickle.loads(pickle.dumps(thing)), copy.deepcopy):
         again = make(study)
@@ -128,7 +136,7 @@ def test_bandits_are_equal_if_their_arms_are():
     for i, one in enumerate(EVERY_BANDIT):
         for j, other in enumerate(EVERY_BANDIT):
             assert (one == other) == (i == j)
-    again = sb.bandit_from_dict(EVERY_BANDIT[0].to_dict())
+    again = sb.from_dict(EVERY_BANDIT[0].to_dict())
     assert again is not EVERY_BANDIT[0]
     assert again == EVERY_BANDIT[0]
     assert hash(again) == hash(EVERY_BANDIT[0])

@@ -118,7 +118,7 @@ def test_a_verdict_can_be_worked_out_again_from_the_data(reproduced):
         if (c["id"], c["profile"]) == ("R2.1", "paper")
     )
     bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-    study = sb.simulate([sb.UCBRSSR(0.5), sb.UUCB(0.5)], bandit, horizon=10_000, runs=32, seed=7)
+    study = sb.simulate([sb.UCBRSSR(0.5), sb.policies.UUCB(0.5)], bandit, horizon=10_000, runs=32, seed=7)
     rssr = sb.RSSR(0.5)
     a, b = (study[name].regret_per_run(rssr) for name in ("UCB-RSSR", "U-UCB"))
     difference = (a - b).mean()

@@ -42,14 +42,14 @@ def test_batches_of_several_runs_split_by_chunks():
 
 
 def test_missing_or_doubled_runs_are_refused():
-    spec = Spec(sb.UCB1(), as_environment(BANDIT), HORIZON, 6, 3, (HORIZON,))
+    spec = Spec(sb.policies.UCB1(), as_environment(BANDIT), HORIZON, 6, 3, (HORIZON,))
     parts = [run_chunk(spec, 0, 2), run_chunk(spec, 2, 2), run_chunk(spec, 4, 2)]
     assert merge(spec, parts).runs == 6
-    with pytest.raises(sb.InvalidInputError, match="run 2 is missing"):
+    with pytest.raises(sb.errors.InvalidInputError, match="run 2 is missing"):
         merge(spec, [parts[0], parts[2]])
-    with pytest.raises(sb.InvalidInputError, match="run 2 is missing or duplicated"):
+    with pytest.raises(sb.errors.InvalidInputError, match="run 2 is missing or duplicated"):
         merge(spec, [parts[0], parts[0], parts[1]])
-    with pytest.raises(sb.InvalidInputError, match="have 4 runs, not 6"):
+    with pytest.raises(sb.errors.InvalidInputError, match="have 4 runs, not 6"):
         merge(spec, parts[:2])
 
 
@@ -57,7 +57,7 @@ def judged(recommended):
     """A study whose runs recommend these sets."""
     m = len(recommended[0])
     study = sb.simulate(
-        sb.UniformSampling(sb.RSSR(L=0.1), m=m), FIVE, horizon=50, runs=len(recommended), checkpoints=[50]
+        sb.policies.UniformSampling(sb.RSSR(L=0.1), m=m), FIVE, horizon=50, runs=len(recommended), checkpoints=[50]
     )
     study["Uniform sampling"].recommended[:] = recommended
     return study["Uniform sampling"]
@@ -81,7 +81,7 @@ def test_simple_regret_is_what_the_average_falls_short():
     assert judged([[0, 1, 3]] * 2).simple_regret().mean == 0.0
 
 
-UCB, MVTS = sb.UCBRSSR(L=2.0), sb.MVTS()
+UCB, MVTS = sb.UCBRSSR(L=2.0), sb.policies.MVTS()
 RUNS, SEED = 40, 12
 
 
@@ -200,8 +200,8 @@ def test_achieved_ratio_is_that_of_the_rewards(study, traces, objective, value):
 
 def test_achieved_ratio_with_a_mean_that_dwarfs_the_variance():
     """Rewards near 10^6 with unit variance."""
-    bandit = sb.Bandit([sb.Normal(1e6, 1.0), sb.Normal(1e6 + 0.5, 1.0)])
-    for policy in (sb.UCBRSSR(L=2.0), sb.SHSR(L=2.0), sb.MVTS()):
+    bandit = sb.Bandit([sb.Normal(1e6, variance=1.0), sb.Normal(1e6 + 0.5, variance=1.0)])
+    for policy in (sb.UCBRSSR(L=2.0), sb.SHSR(L=2.0), sb.policies.MVTS()):
         outcome = sb.simulate(policy, bandit, horizon=400, runs=3, seed=5)[policy.name]
         for run in range(3):
             rewards = sb.trace(policy, bandit, horizon=400, seed=5, run=run).rewards
@@ -228,7 +228,7 @@ def test_a_single_run_has_no_error_to_show():
 def test_ties_for_best_are_not_errors():
     """Arms 0 and 2 have the same RSSR: playing or recommending either is no error."""
     bandit = sb.Bandit([sb.Uniform(1, 3), sb.Uniform(0, 1), sb.Uniform(1, 3)])
-    study = sb.simulate(sb.UniformSampling(sb.RSSR(L=0.5)), bandit, horizon=90, runs=60, seed=1)
+    study = sb.simulate(sb.policies.UniformSampling(sb.RSSR(L=0.5)), bandit, horizon=90, runs=60, seed=1)
     result = study["Uniform sampling"]
     assert np.unique(result.recommended).tolist() == [0, 2]
     assert result.error().mean == 0.0
@@ -238,7 +238,7 @@ def test_ties_for_best_are_not_errors():
 
 def test_random_bandits_are_judged_by_the_arms_of_each_run():
     def draw(generator):
-        return sb.UniformArms(np.zeros(3), generator.uniform(0.5, 3, size=3))
+        return sb.arms.UniformArms(np.zeros(3), generator.uniform(0.5, 3, size=3))
 
     bandit = sb.RandomBandit(3, draw, lowest=0.0)
     runs = 300  # more than there are batches of runs with the same arms
@@ -260,7 +260,7 @@ def test_random_bandits_are_judged_by_the_arms_of_each_run():
 
 
 def test_confidence_must_be_a_probability(study):
-    with pytest.raises(sb.InvalidInputError, match=r"confidence must lie strictly between 0 and 1, got 95"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"confidence must lie strictly between 0 and 1, got 95"):
         study["UCB-RSSR"].regret(confidence=95)
-    with pytest.raises(sb.InvalidInputError, match="got 1"):
+    with pytest.raises(sb.errors.InvalidInputError, match="got 1"):
         study["SHSR"].error(confidence=1)

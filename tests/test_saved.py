@@ -20,10 +20,10 @@ from tests.data.studies import numbers
 from tests.synthetic import case, finished, panel, wrong_plays
 from tests.top_m import FINDERS, FIVE
 
-A = sb.UCB1(name="A")
+A = sb.policies.UCB1(name="A")
 
-BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.Gamma(2, 1)])
-POLICIES = [sb.UCBRSSR(L=2.0), sb.MVTS(), sb.SHSR(L=2.0), greedy_sharpe(L=1.0)]
+BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.arms.Gamma(2, 1)])
+POLICIES = [sb.UCBRSSR(L=2.0), sb.policies.MVTS(), sb.SHSR(L=2.0), greedy_sharpe(L=1.0)]
 FIELDS = (
     "checkpoints",
     "pulls",
@@ -100,7 +100,7 @@ def test_the_data_are_plain_parquet(study, saved):
 
 
 def test_random_bandits_and_tapes_are_saved_too(tmp_path):
-    bandit = sb.RandomBandit(2, lambda g: sb.UniformArms([0, 0], g.uniform(1, 2, size=2)), name="pairs")
+    bandit = sb.RandomBandit(2, lambda g: sb.arms.UniformArms([0, 0], g.uniform(1, 2, size=2)), name="pairs")
     study = sb.simulate(sb.SHSR(L=2.0), bandit, horizon=40, runs=6)
     study.save(tmp_path / "random")
     again = sb.load(tmp_path / "random")
@@ -134,7 +134,7 @@ def test_a_flipped_byte_is_found_in_every_file(saved):
         content = path.read_bytes()
         for place in (0, len(content) // 2, len(content) - 1):
             path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-            with pytest.raises(sb.UnreadableDataError, match=f"{name} was changed or truncated"):
+            with pytest.raises(sb.errors.UnreadableDataError, match=f"{name} was changed or truncated"):
                 sb.load(saved)
         path.write_bytes(content)
     sb.load(saved)
@@ -144,10 +144,10 @@ def test_a_file_cut_short_or_missing_is_found(saved):
     name = data_files(saved)[0]
     content = (saved / name).read_bytes()
     (saved / name).write_bytes(content[:-10])
-    with pytest.raises(sb.UnreadableDataError, match=f"{name} was changed or truncated.*save the study again"):
+    with pytest.raises(sb.errors.UnreadableDataError, match=f"{name} was changed or truncated.*save the study again"):
         sb.load(saved)
     (saved / name).unlink()
-    with pytest.raises(sb.UnreadableDataError, match=f"{name} is missing"):
+    with pytest.raises(sb.errors.UnreadableDataError, match=f"{name} is missing"):
         sb.load(saved)
 
 
@@ -160,7 +160,7 @@ def test_no_byte_of_the_manifest_can_be_changed_unnoticed(study, saved):
         path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
         try:
             again = sb.load(saved)
-        except sb.UnreadableDataError:
+        except sb.errors.UnreadableDataError:
             continue
         assert_same(study, again)  # white space, which says nothing
         assert content[place : place + 1].isspace()
@@ -171,7 +171,7 @@ def test_no_byte_of_the_manifest_can_be_changed_unnoticed(study, saved):
 def test_a_manifest_cut_short_is_found(saved):
     path = saved / "manifest.json"
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(sb.UnreadableDataError, match=r"manifest\.json is not a manifest"):
+    with pytest.raises(sb.errors.UnreadableDataError, match=r"manifest\.json is not a manifest"):
         sb.load(saved)
 
 
@@ -179,21 +179,21 @@ def test_newer_formats_say_what_to_do(saved):
     path = saved / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": 99}))
     told = r"format 99, this version reads formats 3 to 4; use the version of the library named in its manifest"
-    with pytest.raises(sb.UnreadableDataError, match=told):
+    with pytest.raises(sb.errors.UnreadableDataError, match=told):
         sb.load(saved)
 
 
 def test_foreign_folders_are_refused(tmp_path):
-    with pytest.raises(sb.UnreadableDataError, match=r"no study in .*manifest\.json is missing"):
+    with pytest.raises(sb.errors.UnreadableDataError, match=r"no study in .*manifest\.json is missing"):
         sb.load(tmp_path)
-    with pytest.raises(sb.UnreadableDataError, match="no study in"):
+    with pytest.raises(sb.errors.UnreadableDataError, match="no study in"):
         sb.load(tmp_path / "nowhere")
     (tmp_path / "text").write_text("hello")
-    with pytest.raises(sb.UnreadableDataError, match="no study in"):
+    with pytest.raises(sb.errors.UnreadableDataError, match="no study in"):
         sb.load(tmp_path / "text")
     for foreign in ('{"name": "web app"}', "[1, 2]", "null"):
         (tmp_path / "manifest.json").write_text(foreign)
-        with pytest.raises(sb.UnreadableDataError, match="is not the manifest of a study"):
+        with pytest.raises(sb.errors.UnreadableDataError, match="is not the manifest of a study"):
             sb.load(tmp_path)
 
 
@@ -202,7 +202,7 @@ def test_nothing_is_saved_over_someone_elses_manifest(study, tmp_path, foreign):
     (tmp_path / "manifest.json").write_text(foreign)
     (tmp_path / "precious.txt").write_text("keep me")
     with pytest.raises(
-        sb.InvalidInputError, match=r"manifest\.json does not belong to a study; save .* another folder"
+        sb.errors.InvalidInputError, match=r"manifest\.json does not belong to a study; save .* another folder"
     ):
         study.save(tmp_path)
     assert (tmp_path / "manifest.json").read_text() == foreign
@@ -260,7 +260,7 @@ def test_an_earlier_format_is_checked_too(tmp_path):
     path = shutil.copytree(FORMAT_3 / "plain", tmp_path / "copy") / "manifest.json"
     manifest = json.loads(path.read_text())
     path.write_text(json.dumps({**manifest, "seal": "0" * 64}))
-    with pytest.raises(sb.UnreadableDataError, match="was changed after it was saved"):
+    with pytest.raises(sb.errors.UnreadableDataError, match="was changed after it was saved"):
         sb.load(tmp_path / "copy")
 
 
@@ -271,14 +271,14 @@ def test_an_earlier_format_is_checked_too(tmp_path):
 def test_other_formats_are_refused(saved, number):
     path = saved / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": number}))
-    with pytest.raises(sb.UnreadableDataError, match="this version reads formats 3 to 4"):
+    with pytest.raises(sb.errors.UnreadableDataError, match="this version reads formats 3 to 4"):
         sb.load(saved)
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 20_000, "1e400", '{"kind": 1e999}', "9" * 10_000])
 def test_a_hostile_text_is_refused(saved, text):
     (saved / "manifest.json").write_text(text)
-    with pytest.raises(sb.UnreadableDataError, match="is not a manifest of this library"):
+    with pytest.raises(sb.errors.UnreadableDataError, match="is not a manifest of this library"):
         sb.load(saved)
 
 
@@ -366,8 +366,8 @@ def test_a_save_that_fails_leaves_the_old_study_and_nothing_else(study, saved, m
 
 def test_studies_of_fixed_confidence_are_saved_too(tmp_path):
     bandit = sb.Bandit([sb.Uniform(0, 6), sb.Uniform(0, 2)])
-    free = sb.identify(sb.LUCB(L=0.5), bandit, runs=9)["LUCB"]
-    study = sb.identify(sb.LUCB(L=0.5), bandit, runs=9, max_budget=int(np.median(free.rounds)))
+    free = sb.identify(sb.policies.LUCB(L=0.5), bandit, runs=9)["LUCB"]
+    study = sb.identify(sb.policies.LUCB(L=0.5), bandit, runs=9, max_budget=int(np.median(free.rounds)))
     assert 0 < study["LUCB"].stopped.sum() < 9
     study.save(tmp_path)
     again = sb.load(tmp_path)
@@ -390,21 +390,23 @@ def test_studies_are_indexed_by_name(study):
     assert list(study) == ["UCB-RSSR", "MVTS", "SHSR", "Greedy Sharpe"]
     assert len(study) == 4
     assert "UCB-RSSR, MVTS" in repr(study)
-    with pytest.raises(sb.UnknownNameError, match="'UCB-RSR': did you mean 'UCB-RSSR'"):
+    with pytest.raises(sb.errors.UnknownNameError, match="'UCB-RSR': did you mean 'UCB-RSSR'"):
         study["UCB-RSR"]
-    with pytest.raises(sb.UnknownNameError, match="'U-UCB'"):
+    with pytest.raises(sb.errors.UnknownNameError, match="'U-UCB'"):
         study.compare("MVTS", "U-UCB", sb.RSSR(L=1.0))
 
 
 def test_a_policy_without_an_objective_asks_for_one(study):
-    with pytest.raises(sb.InvalidInputError, match=r"Greedy Sharpe has no objective; pass one, as in RSSR\(L=0\.5\)"):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=r"Greedy Sharpe has no objective; pass one, as in RSSR\(L=0\.5\)"
+    ):
         study["Greedy Sharpe"].regret()
-    with pytest.raises(sb.InvalidInputError, match="objective such as"):
+    with pytest.raises(sb.errors.InvalidInputError, match="objective such as"):
         study["MVTS"].regret("RSSR")
 
 
 def test_studies_of_sets_are_saved(tmp_path):
-    policies = [FINDERS[family](2) for family in ("SAR", "uniform")] + [sb.SHSR(L=0.5), sb.UCB1()]
+    policies = [FINDERS[family](2) for family in ("SAR", "uniform")] + [sb.SHSR(L=0.5), sb.policies.UCB1()]
     study = sb.simulate(policies, FIVE, horizon=100, runs=20, seed=3)
     study.save(tmp_path)
     again = sb.load(tmp_path)
@@ -416,5 +418,5 @@ def test_studies_of_sets_are_saved(tmp_path):
     manifest = json.loads((tmp_path / "manifest.json").read_text("utf-8"))
     manifest["format"] = 1
     (tmp_path / "manifest.json").write_text(json.dumps(manifest), "utf-8")
-    with pytest.raises(sb.UnreadableDataError, match="has format 1, this version reads formats 3 to 4"):
+    with pytest.raises(sb.errors.UnreadableDataError, match="has format 1, this version reads formats 3 to 4"):
         sb.load(tmp_path)

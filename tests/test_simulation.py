@@ -20,15 +20,17 @@ from tests.messages import says
 
 
 def test_budgets_mean_nothing_with_full_feedback():
-    with pytest.raises(sb.InvalidInputError, match="SHSR divides a budget of pulls"):
+    with pytest.raises(sb.errors.InvalidInputError, match="SHSR divides a budget of pulls"):
         sb.simulate(sb.SHSR(L=0.5), sb.Tape(TABLE.T, clock="rounds"), horizon=200, runs=1, feedback="full")
-    with pytest.raises(sb.InvalidInputError, match="feedback must be one of"):
-        sb.simulate(sb.UCB1(), sb.Tape(TABLE.T, clock="rounds"), horizon=200, runs=1, feedback="half")
+    with pytest.raises(sb.errors.InvalidInputError, match="feedback must be one of"):
+        sb.simulate(sb.policies.UCB1(), sb.Tape(TABLE.T, clock="rounds"), horizon=200, runs=1, feedback="half")
 
 
 def test_a_trace_that_does_not_fit_into_memory_is_refused():
-    with pytest.raises(sb.InvalidInputError, match=r"1000000000 rounds would take 11\.2 GiB; shorten the horizon"):
-        sb.trace(sb.UCB1(), BANDIT, horizon=10**9)
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=r"1000000000 rounds would take 11\.2 GiB; shorten the horizon"
+    ):
+        sb.trace(sb.policies.UCB1(), BANDIT, horizon=10**9)
 
 
 def reference(policy, runs, seed):
@@ -76,7 +78,7 @@ def test_policies_see_the_same_rewards():
 
 def test_runs_seeds_and_sources_differ():
     traces = [
-        sb.trace(sb.RoundRobin(), BANDIT, horizon=30, seed=seed, run=run, source=source).rewards
+        sb.trace(sb.policies.RoundRobin(), BANDIT, horizon=30, seed=seed, run=run, source=source).rewards
         for seed in (0, 1, 2**64 - 1)
         for run in (0, 1)
         for source in ("splitmix", "philox")
@@ -86,7 +88,7 @@ def test_runs_seeds_and_sources_differ():
 
 @settings(max_examples=examples(0.8))
 @given(
-    policy=st.sampled_from([*POLICIES, sb.UniformSampling(sb.RSSR(L=2.0)), sb.SHSR(L=2.0, keep_samples=True)]),
+    policy=st.sampled_from([*POLICIES, sb.policies.UniformSampling(sb.RSSR(L=2.0)), sb.SHSR(L=2.0, keep_samples=True)]),
     arms=st.integers(2, 9),
     spare=st.integers(0, 70),
 )
@@ -104,10 +106,10 @@ def test_the_budget_is_never_exceeded(policy, arms, spare):
 _ORDERLESS = [
     sb.UCBRSSR(L=30.0),
     sb.UCBVV(),
-    sb.UUCB(epsilon0=20.0),
-    sb.GRAUCB(rho=1.0),
-    sb.UCB1(),
-    sb.ModifiedGRAUCB(L=1.0, form="authors"),
+    sb.policies.UUCB(epsilon0=20.0),
+    sb.policies.GRAUCB(rho=1.0),
+    sb.policies.UCB1(),
+    sb.policies.ModifiedGRAUCB(L=1.0, form="authors"),
     sb.UCBRSSR(L=0.5, undefined_width="printed"),
 ]
 
@@ -123,7 +125,7 @@ def test_arms_permuted_give_choices_permuted(policy, order, seed):
 
 
 @given(
-    st.sampled_from([sb.SHSR(L=2.0), sb.SuRSR(L=2.0), sb.UniformSampling(sb.RSSR(L=2.0))]),
+    st.sampled_from([sb.SHSR(L=2.0), sb.SuRSR(L=2.0), sb.policies.UniformSampling(sb.RSSR(L=2.0))]),
     st.permutations(range(5)),
     st.integers(0, 100),
 )
@@ -137,8 +139,8 @@ def test_arms_permuted_give_eliminations_permuted(policy, order, seed):
 
 
 def test_memory_does_not_grow_with_runs_and_horizon():
-    small = sb.simulate(sb.UCB1(), BANDIT, horizon=100, runs=300)["UCB1"]
-    large = sb.simulate(sb.UCB1(), BANDIT, horizon=3000, runs=1000)["UCB1"]
+    small = sb.simulate(sb.policies.UCB1(), BANDIT, horizon=100, runs=300)["UCB1"]
+    large = sb.simulate(sb.policies.UCB1(), BANDIT, horizon=3000, runs=1000)["UCB1"]
     assert small.pulls.shape[0] <= BATCHES
     assert large.pulls.shape[0] <= BATCHES
     assert large.pulls.shape[1] <= 100
@@ -155,29 +157,29 @@ def test_checkpoints():
     assert len(spaced) <= 100
     steps = np.diff(np.log(spaced[40:]))
     assert steps.max() < 1.2 * np.log(10_000) / 99  # evenly on a logarithmic scale, but for rounding
-    with pytest.raises(sb.InvalidInputError, match="from 1 to 20, got 21"):
+    with pytest.raises(sb.errors.InvalidInputError, match="from 1 to 20, got 21"):
         checkpoint_times([21], 20)
-    with pytest.raises(sb.InvalidInputError, match="from 1 to 20, got 0"):
+    with pytest.raises(sb.errors.InvalidInputError, match="from 1 to 20, got 0"):
         checkpoint_times([0], 20)
 
 
 def test_an_error_in_a_chunk_reaches_the_caller():
     short = sb.Tape(np.ones((2, 10)) * [[1.5], [1.25]])
-    with pytest.raises(sb.InvalidInputError, match="more often than the tape"):
-        sb.simulate([sb.RoundRobin(), sb.UCB1()], short, horizon=100, runs=40, workers=2, chunk=4)
+    with pytest.raises(sb.errors.InvalidInputError, match="more often than the tape"):
+        sb.simulate([sb.policies.RoundRobin(), sb.policies.UCB1()], short, horizon=100, runs=40, workers=2, chunk=4)
 
 
 def test_progress_adds_up_to_all_rounds():
-    spec = Spec(sb.UCB1(), as_environment(BANDIT), HORIZON, 50, 3, (HORIZON,))
+    spec = Spec(sb.policies.UCB1(), as_environment(BANDIT), HORIZON, 50, 3, (HORIZON,))
     told = []
     Threads(2).run(tasks_of(spec, 7), None, lambda task, seconds: told.append(task.rounds))
     assert sorted(told) == [1 * HORIZON] + [7 * HORIZON] * 7
 
 
 def test_a_study_too_large_for_memory_says_what_to_do():
-    bandit = sb.RandomBandit(64, lambda g: sb.UniformArms(np.zeros(64), np.ones(64)))
-    with pytest.raises(sb.InvalidInputError, match=says("100000000 runs", "GiB", "checkpoints=[10000]")):
-        sb.simulate(sb.UCB1(), bandit, horizon=10_000, runs=100_000_000)
+    bandit = sb.RandomBandit(64, lambda g: sb.arms.UniformArms(np.zeros(64), np.ones(64)))
+    with pytest.raises(sb.errors.InvalidInputError, match=says("100000000 runs", "GiB", "checkpoints=[10000]")):
+        sb.simulate(sb.policies.UCB1(), bandit, horizon=10_000, runs=100_000_000)
 
 
 @pytest.mark.parametrize(
@@ -194,8 +196,8 @@ def test_a_study_too_large_for_memory_says_what_to_do():
     ids=["runs", "more runs than numbers", "checkpoints", "a list of them"],
 )
 def test_a_study_without_end_is_refused_at_once(settings, parts):
-    with pytest.raises(sb.InvalidInputError, match=says(*parts)):
-        sb.simulate(sb.UCB1(), [sb.Uniform(0, 1)] * 2, **settings)
+    with pytest.raises(sb.errors.InvalidInputError, match=says(*parts)):
+        sb.simulate(sb.policies.UCB1(), [sb.Uniform(0, 1)] * 2, **settings)
 
 
 @pytest.mark.parametrize(("workers", "chunk"), [(1, None), (2, 1), (3, 7), (2, 1000)])
@@ -203,8 +205,8 @@ def test_a_study_without_end_is_refused_at_once(settings, parts):
 def test_workers_and_chunks_do_not_matter(workers, chunk, varies):
     bandit = sb.Bandit([sb.Uniform(0, 2), sb.Uniform(0.5, 1.7), sb.Beta(2, 3)])
     if varies:
-        bandit = sb.RandomBandit(3, lambda g: sb.UniformArms(g.uniform(0, 0.5, 3), g.uniform(1, 2, 3)))
-    policy = sb.LUCB(L=0.1, delta=0.1)
+        bandit = sb.RandomBandit(3, lambda g: sb.arms.UniformArms(g.uniform(0, 0.5, 3), g.uniform(1, 2, 3)))
+    policy = sb.policies.LUCB(L=0.1, delta=0.1)
     one = identify(policy, bandit, runs=50, seed=3, max_budget=3000)
     other = identify(policy, bandit, runs=50, seed=3, max_budget=3000, workers=workers, chunk=chunk)
     for name in ("final", "recommended", "stopped", "rounds"):
@@ -219,8 +221,8 @@ def test_workers_and_chunks_do_not_matter(workers, chunk, varies):
 
 def test_the_limit():
     bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(2.2, 7.8)])
-    free = identify(sb.LUCB(L=0.5), bandit, runs=200)
-    cut = identify(sb.LUCB(L=0.5), bandit, runs=200, max_budget=401)
+    free = identify(sb.policies.LUCB(L=0.5), bandit, runs=200)
+    cut = identify(sb.policies.LUCB(L=0.5), bandit, runs=200, max_budget=401)
     late = free.rounds > 401
     assert 0 < late.mean() < 1
     assert cut.unfinished().mean == pytest.approx(late.mean(), abs=0.01)
@@ -237,24 +239,24 @@ def test_the_limit():
 
 def test_a_tape_that_runs_out_is_reported():
     tape = sb.Tape(np.random.default_rng(0).normal(size=(2, 50)))
-    with pytest.raises(sb.InvalidInputError, match=r"LUCB pulled arm [01] more often than the tape has rewards"):
-        identify(sb.LUCB(L=1.0), tape, runs=2)
+    with pytest.raises(sb.errors.InvalidInputError, match=r"LUCB pulled arm [01] more often than the tape has rewards"):
+        identify(sb.policies.LUCB(L=1.0), tape, runs=2)
 
 
 def test_each_kind_of_policy_has_its_own_door():
     bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 2)])
-    with pytest.raises(sb.InvalidInputError, match=r"LUCB stops on its own.*sb\.identify"):
-        sb.simulate(sb.LUCB(L=1.0), bandit, horizon=1000)
-    with pytest.raises(sb.InvalidInputError, match=r"UCB-RSSR does not stop on its own.*sb\.simulate"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"LUCB stops on its own.*sb\.identify"):
+        sb.simulate(sb.policies.LUCB(L=1.0), bandit, horizon=1000)
+    with pytest.raises(sb.errors.InvalidInputError, match=r"UCB-RSSR does not stop on its own.*sb\.simulate"):
         identify(sb.UCBRSSR(L=1.0), bandit)
-    with pytest.raises(sb.InvalidInputError, match="LUCB is a policy class"):
-        identify(sb.LUCB, bandit)
+    with pytest.raises(sb.errors.InvalidInputError, match="LUCB is a policy class"):
+        identify(sb.policies.LUCB, bandit)
 
 
 def test_rewards_that_a_policy_cannot_handle_are_warned_of_and_judged_by_their_sign():
     """The square of UCB-RSSR prefers the arm that loses; the remedy that the warning names does not."""
-    bandit = [sb.Normal(-2.0, 1.0), sb.Normal(0.5, 1.0)]
-    with pytest.warns(sb.RewardWarning, match="squares the mean.*Use a signed objective: ScaleFreeUCB"):
+    bandit = [sb.Normal(-2.0, variance=1.0), sb.Normal(0.5, variance=1.0)]
+    with pytest.warns(sb.errors.RewardWarning, match="squares the mean.*Use a signed objective: ScaleFreeUCB"):
         study = sb.simulate(
             [sb.UCBRSSR(L=0.5), sb.ScaleFreeUCB(L=0.5)], bandit, horizon=1000, runs=5, progress=False
         )  # fmt: skip
@@ -262,5 +264,5 @@ def test_rewards_that_a_policy_cannot_handle_are_warned_of_and_judged_by_their_s
     assert losing.objective() == sb.RSSR(L=0.5, signed=True)
     assert losing.regret().final.mean > 10 * remedy.regret().final.mean
     assert losing.regret(sb.RSSR(L=0.5)).final.mean < losing.regret().final.mean  # as asked for, unsigned
-    with pytest.warns(sb.RewardWarning, match="works at any scale"):
-        sb.simulate(sb.UCBRSSR(L=1e-5), [sb.Normal(4e-4, 1e-4)] * 2, horizon=100, runs=2, progress=False)
+    with pytest.warns(sb.errors.RewardWarning, match="works at any scale"):
+        sb.simulate(sb.UCBRSSR(L=1e-5), [sb.Normal(4e-4, variance=1e-4)] * 2, horizon=100, runs=2, progress=False)

@@ -7,7 +7,7 @@ from scipy import stats
 import sharpe_bandits as sb
 
 GOAL = sb.Sortino(L=0.01, target=0.2)
-BANDIT = sb.Bandit([sb.Normal(0.5, 1.0), sb.Gamma(2, 0.25), sb.Uniform(-1, 2)])
+BANDIT = sb.Bandit([sb.Normal(0.5, variance=1.0), sb.arms.Gamma(2, 0.25), sb.Uniform(-1, 2)])
 POLICIES = [sb.ScaleFreeUCB(objective=GOAL), sb.ScaleFreeIMED(objective=GOAL), sb.ScaleFreeTS(objective=GOAL)]
 
 
@@ -25,11 +25,11 @@ def test_true_values_are_those_of_the_density(target):
     goal = sb.Sortino(L=0.05, target=target)
     for arm, density, low, high in (
         (sb.Uniform(-1, 3), stats.uniform(-1, 4).pdf, -1, 3),
-        (sb.Normal(0.3, 1.5), stats.norm(0.3, 1.5**0.5).pdf, -12, 12),
-        (sb.AR1(0.3, 1.5, 0.4), stats.norm(0.3, 1.5**0.5).pdf, -12, 12),
-        (sb.Gamma(2, 0.8), stats.gamma(2, scale=0.8).pdf, 0, 40),
+        (sb.Normal(0.3, variance=1.5), stats.norm(0.3, 1.5**0.5).pdf, -12, 12),
+        (sb.arms.AR1(0.3, 1.5, 0.4), stats.norm(0.3, 1.5**0.5).pdf, -12, 12),
+        (sb.arms.Gamma(2, 0.8), stats.gamma(2, scale=0.8).pdf, 0, 40),
         (sb.Beta(2, 3), stats.beta(2, 3).pdf, 0, 1),
-        (sb.TruncatedNormal(0.5, 1.0, 0.0, 2.0), stats.truncnorm(-0.5, 1.5, 0.5, 1.0).pdf, 0, 2),
+        (sb.arms.TruncatedNormal(0.5, 1.0, 0.0, 2.0), stats.truncnorm(-0.5, 1.5, 0.5, 1.0).pdf, 0, 2),
     ):
         assert goal.true_value(arm) == pytest.approx(from_density(density, low, high, goal), rel=2e-5), arm
     for arm, values in ((sb.Bernoulli(0.25), [0, 0, 0, 1]), (sb.Empirical([-1, 0, 2]), [-1, 0, 2])):
@@ -67,7 +67,7 @@ def test_it_is_learnt_and_where_a_policy_for_the_sharpe_ratio_goes_wrong():
     lottery, steady = sb.Empirical([0.9] * 9 + [5.0]), sb.Empirical([-0.4, 2.4, 0.6, 1.4])
     bandit, goal, sharpe = sb.Bandit([lottery, steady]), sb.Sortino(L=0.1, target=0.8), sb.Sharpe(L=0.1, risk_free=0.8)
     assert np.argmax(bandit.true_values(goal, 0, 1)[0]) == 0
-    policies = [sb.ScaleFreeUCB(objective=goal, name="own"), sb.RoundRobin(goal, name="even")]
+    policies = [sb.ScaleFreeUCB(objective=goal, name="own"), sb.policies.RoundRobin(goal, name="even")]
     study = sb.simulate(policies, bandit, horizon=2000, runs=40, seed=1, progress=False)
     assert study["own"].regret().final.mean < 0.3 * study["even"].regret().final.mean
     assert study["own"].error().mean < 0.1
@@ -76,15 +76,15 @@ def test_it_is_learnt_and_where_a_policy_for_the_sharpe_ratio_goes_wrong():
 
 def test_what_cannot_be_is_said():
     for make in (
-        lambda: sb.SequentialHalving(GOAL),
-        lambda: sb.SlidingWindowUCB(objective=GOAL),
-        lambda: sb.NPTS(objective=GOAL),
+        lambda: sb.policies.SequentialHalving(GOAL),
+        lambda: sb.policies.SlidingWindowUCB(objective=GOAL),
+        lambda: sb.policies.NPTS(objective=GOAL),
         lambda: sb.ScaleFreeUCB(objective=sb.Sortino(L=0.0)),
         lambda: sb.Sortino(L=-1.0),
         lambda: GOAL.value(0.1, 0.2),
-        lambda: GOAL.true_value(sb.GARCH(0.1, 1.0, 0.1, 0.8)),
+        lambda: GOAL.true_value(sb.arms.GARCH(0.1, 1.0, 0.1, 0.8)),
     ):
-        with pytest.raises(sb.InvalidInputError):
+        with pytest.raises(sb.errors.InvalidInputError):
             make()
     assert sb.Sharpe(L=0).value(0.3, 0.25) == 0.6
 
@@ -94,7 +94,7 @@ def test_a_saved_study_says_what_it_lacks(tmp_path):
     study.save(tmp_path / "study")
     again = sb.load(tmp_path / "study")["SF-UCB"]
     assert again.regret(sb.RSSR(L=0.1)).final.mean == study["SF-UCB"].regret(sb.RSSR(L=0.1)).final.mean
-    with pytest.raises(sb.InvalidInputError, match="simulate again"):
+    with pytest.raises(sb.errors.InvalidInputError, match="simulate again"):
         again.regret()
 
 

@@ -11,7 +11,7 @@ import sharpe_bandits as sb
 from sharpe_bandits.study import COLUMNS
 
 BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.Uniform(0, 6)])
-POLICIES = [sb.UCBRSSR(L=2.0), sb.UUCB(epsilon0=2.0), sb.EpsilonGreedy(sb.RSSR(L=2.0))]
+POLICIES = [sb.UCBRSSR(L=2.0), sb.policies.UUCB(epsilon0=2.0), sb.policies.EpsilonGreedy(sb.RSSR(L=2.0))]
 RSSR = sb.RSSR(L=2.0)
 RUNS = 40
 
@@ -30,7 +30,9 @@ def budget():
 @pytest.fixture(scope="module")
 def identified():
     bandit = sb.Bandit([sb.Uniform(0, 6), sb.Uniform(0, 2)])
-    return sb.identify([sb.LUCB(L=0.5), sb.LUCB(L=0.5, delta=0.3, name="bold")], bandit, runs=30, seed=4)
+    return sb.identify(
+        [sb.policies.LUCB(L=0.5), sb.policies.LUCB(L=0.5, delta=0.3, name="bold")], bandit, runs=30, seed=4
+    )
 
 
 def test_a_study_is_a_mapping(study):
@@ -49,7 +51,7 @@ def test_class_names_work_where_only_one_is_meant(study, budget):
     assert budget["SuRSR"].name == "SuRSR"
     assert budget["SHSR"] is budget[budget.names[0]]  # a name goes before a class
     two = sb.simulate([sb.UCBRSSR(1.0, name="a"), sb.UCBRSSR(2.0, name="b")], BANDIT, horizon=20, runs=2)
-    with pytest.raises(sb.UnknownNameError, match="'a', 'b' are of that class; use their names"):
+    with pytest.raises(sb.errors.UnknownNameError, match="'a', 'b' are of that class; use their names"):
         two["UCBRSSR"]
 
 
@@ -59,7 +61,7 @@ def test_all_policies_at_once(study, ask):
     assert list(found) == study.names
     for name in study:
         one = getattr(study[name], ask)(RSSR, confidence=0.9)
-        if isinstance(one, sb.Estimate):
+        if isinstance(one, sb.results.Estimate):
             assert found[name] == one
         else:
             np.testing.assert_array_equal(found[name].mean, one.mean)
@@ -67,34 +69,36 @@ def test_all_policies_at_once(study, ask):
     text = repr(found).splitlines()
     assert len(text) == 1 + len(study)
     assert text[1].startswith("UCB-RSSR")
-    with pytest.raises(sb.UnknownNameError, match="did you mean 'UCB-RSSR'"):
+    with pytest.raises(sb.errors.UnknownNameError, match="did you mean 'UCB-RSSR'"):
         found["UCB-RSR"]
 
 
 def test_nothing_is_no_name():
     one = sb.simulate(sb.UCBRSSR(1.0), BANDIT, horizon=20, runs=2)
     assert None not in one
-    with pytest.raises(sb.UnknownNameError, match="no policy in this study is called None"):
+    with pytest.raises(sb.errors.UnknownNameError, match="no policy in this study is called None"):
         one[None]
 
 
 def test_bad_keys_and_folders_are_refused(study):
     for bad in (0, None, [1], {"a": 1}):
-        with pytest.raises(sb.UnknownNameError, match="no policy in this study is called"):
+        with pytest.raises(sb.errors.UnknownNameError, match="no policy in this study is called"):
             study[bad]
-        with pytest.raises(sb.UnknownNameError):
+        with pytest.raises(sb.errors.UnknownNameError):
             study.regret(RSSR)[bad]
     for bad in (0, None, ["a"]):
         for act in (study.save, sb.load, lambda folder: study.report(folder, RSSR)):
-            with pytest.raises(sb.InvalidInputError, match="a folder is needed, got"):
+            with pytest.raises(sb.errors.InvalidInputError, match="a folder is needed, got"):
                 act(bad)
 
 
 def test_policies_that_aim_at_different_things_need_an_objective(budget):
-    study = sb.simulate([sb.UCBRSSR(L=2.0), sb.UCB1()], BANDIT, horizon=20, runs=2)
-    with pytest.raises(sb.InvalidInputError, match=r"no objective in common \(RSSR.*pass one, as in RSSR\(L=0.5\)"):
+    study = sb.simulate([sb.UCBRSSR(L=2.0), sb.policies.UCB1()], BANDIT, horizon=20, runs=2)
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=r"no objective in common \(RSSR.*pass one, as in RSSR\(L=0.5\)"
+    ):
         study.regret()
-    with pytest.raises(sb.InvalidInputError, match="objective such as"):
+    with pytest.raises(sb.errors.InvalidInputError, match="objective such as"):
         study.summary("RSSR")
     assert budget.error()["SHSR"] == budget["SHSR"].error()
     assert "its own objective" in study._repr_html_()
@@ -103,37 +107,41 @@ def test_policies_that_aim_at_different_things_need_an_objective(budget):
 
 def test_objectives_that_agree_on_these_arms_are_one():
     """RSSR loses the sign of a mean, which changes nothing where all means are positive."""
-    policies = [sb.UCBRSSR(L=0.5), sb.UUCB(epsilon0=0.5)]
+    policies = [sb.UCBRSSR(L=0.5), sb.policies.UUCB(epsilon0=0.5)]
     positive = sb.simulate(policies, BANDIT, horizon=50, runs=4, seed=1)
     assert positive["U-UCB"].goal != positive["UCB-RSSR"].goal
     for name, curve in positive.regret().items():
         assert curve.final == positive[name].regret(sb.RSSR(L=0.5)).final
     assert positive.regret()["UUCB"].final == positive.regret()["U-UCB"].final
-    mixed = sb.simulate(policies, [sb.Normal(1, 1), sb.Normal(-2, 1)], horizon=50, runs=4, seed=1)
-    with pytest.raises(sb.InvalidInputError, match="no objective in common"):
+    mixed = sb.simulate(policies, [sb.Normal(1, variance=1), sb.Normal(-2, variance=1)], horizon=50, runs=4, seed=1)
+    with pytest.raises(sb.errors.InvalidInputError, match="no objective in common"):
         mixed.regret()
 
 
 def test_times_of_runs_that_were_given_up_are_said_to_be_lower_bounds():
-    arms = [sb.Normal(0.5, 1), sb.Normal(0.45, 1)]
-    cut = sb.identify([sb.LUCB(L=0.1), sb.TopTwo(L=0.1)], arms, runs=20, seed=1, max_budget=3000).summary()
+    arms = [sb.Normal(0.5, variance=1), sb.Normal(0.45, variance=1)]
+    cut = sb.identify([sb.policies.LUCB(L=0.1), sb.TopTwo(L=0.1)], arms, runs=20, seed=1, max_budget=3000).summary()
     shares = cut.to_pandas()["unfinished runs"]
     assert (shares > 0.5).all()
     assert "a stopping time is a lower bound" in cut.title
-    easy = sb.identify(sb.LUCB(L=0.1), [sb.Normal(3, 1), sb.Normal(0, 1)], runs=20, seed=1).summary()
+    easy = sb.identify(
+        sb.policies.LUCB(L=0.1), [sb.Normal(3, variance=1), sb.Normal(0, variance=1)], runs=20, seed=1
+    ).summary()
     assert easy.records()[0]["unfinished runs"] == 0
     assert "lower bound" not in easy.title
 
 
 def test_a_study_of_given_horizons_has_no_stopping_time(study):
     with pytest.raises(
-        sb.InvalidInputError, match=r"fixed-confidence policies .* have stopping times; UCB-RSSR, U-UCB"
+        sb.errors.InvalidInputError, match=r"fixed-confidence policies .* have stopping times; UCB-RSSR, U-UCB"
     ):
         study.stopping_time()
 
 
 def test_a_report_is_a_folder(study, tmp_path):
-    with pytest.raises(sb.InvalidInputError, match=r"a report is a folder.*got '.*page\.html'.*such as '.*page'"):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=r"a report is a folder.*got '.*page\.html'.*such as '.*page'"
+    ):
         study.report(tmp_path / "page.html", RSSR)
     assert not list(tmp_path.iterdir())
 
@@ -174,14 +182,16 @@ def test_policies_with_a_budget_are_ranked_by_their_errors(budget, study):
     paired = budget.compare_errors(rows[1]["policy"], rows[0]["policy"])
     assert (rows[1]["difference from best"], rows[1]["difference low"]) == (paired.mean, paired.low)
     assert study.summary(RSSR, metric="error").columns[1] == "error"
-    with pytest.raises(sb.InvalidInputError, match="metric must be one of 'regret', 'error', got 'stopping time'"):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match="metric must be one of 'regret', 'error', got 'stopping time'"
+    ):
         study.summary(RSSR, metric="stopping time")
 
 
 def test_fixed_confidence_gives_a_study_too(identified):
     assert list(identified) == ["LUCB", "bold"]
     sure, bold = identified["LUCB"], identified["bold"]
-    assert isinstance(sure, sb.StoppingResult)
+    assert isinstance(sure, sb.results.StoppingResult)
     assert identified.stopping_time()["bold"] == bold.stopping_time()
     assert identified.unfinished()["bold"] == bold.unfinished()
     rounds = f"runs of at most {identified.horizon:,} rounds"

@@ -12,13 +12,13 @@ TAPE = _GENERATOR.normal(
 
 
 FINDERS = {
-    "halving": lambda m: sb.SequentialHalving(sb.RSSR(L=0.5), m=m),
-    "kept": lambda m: sb.SequentialHalving(sb.RSSR(L=0.5), m=m, keep_samples=True),
+    "halving": lambda m: sb.policies.SequentialHalving(sb.RSSR(L=0.5), m=m),
+    "kept": lambda m: sb.policies.SequentialHalving(sb.RSSR(L=0.5), m=m, keep_samples=True),
     "SHSR": lambda m: sb.SHSR(L=0.5, m=m),
     "SHVV": lambda m: sb.SHVV(m=m),
-    "SAR": lambda m: sb.SuccessiveAcceptsRejects(sb.RSSR(L=0.5), m=m),
-    "aware": lambda m: sb.VarianceAwareHalving(sb.RSSR(L=0.5), m=m),
-    "uniform": lambda m: sb.UniformSampling(sb.RSSR(L=0.5), m=m),
+    "SAR": lambda m: sb.policies.SuccessiveAcceptsRejects(sb.RSSR(L=0.5), m=m),
+    "aware": lambda m: sb.policies.VarianceAwareHalving(sb.RSSR(L=0.5), m=m),
+    "uniform": lambda m: sb.policies.UniformSampling(sb.RSSR(L=0.5), m=m),
 }
 
 

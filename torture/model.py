@@ -27,12 +27,12 @@ LEASE = 1000.0
 _MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
 #: Sequences that are generated together.
 _BLOCK = 500
-POLICIES: list[tuple[sb.Policy, dict[str, Any]]] = [
+POLICIES: list[tuple[sb.policies.Policy, dict[str, Any]]] = [
     (sb.ScaleFreeUCB(L=0.5), {}),
-    (sb.ThompsonSampling(variance=1.0), {"horizon": 40, "explore": 0.2}),
+    (sb.policies.ThompsonSampling(variance=1.0), {"horizon": 40, "explore": 0.2}),
     (sb.SHSR(L=0.5), {"horizon": 24}),
-    (sb.LUCB(L=0.5, pilot_pulls=2), {}),
-    (sb.SlidingWindowUCB(L=0.5, window=400), {"default_reward": -1.0}),
+    (sb.policies.LUCB(L=0.5, pilot_pulls=2), {}),
+    (sb.policies.SlidingWindowUCB(L=0.5, window=400), {"default_reward": -1.0}),
 ]
 KEYS = st.sampled_from(["k1", "k2", "k3", "k4"])
 REWARDS = st.integers(-3, 3).map(float)
@@ -84,7 +84,7 @@ class CampaignModel(RuleBasedStateMachine):
             assert (made.arm, made.state, made.reward) == tuple(
                 self.decisions[known[0]][name] for name in ("arm", "state", "reward")
             )
-        elif isinstance(made, (sb.WaitForRewardsError, sb.CampaignOverError)):
+        elif isinstance(made, (sb.errors.WaitForRewardsError, sb.errors.CampaignOverError)):
             pass
         else:
             self.expire()
@@ -93,7 +93,7 @@ class CampaignModel(RuleBasedStateMachine):
     @rule(actor=ACTORS, count=st.integers(1, 5))
     def ask_many(self, actor: int, count: int) -> None:
         made = self.act(actor, "ask", count=count)
-        if not isinstance(made, (sb.WaitForRewardsError, sb.CampaignOverError)):
+        if not isinstance(made, (sb.errors.WaitForRewardsError, sb.errors.CampaignOverError)):
             self.expire()
             assert 1 <= len(made) <= count
             for decision in made:
@@ -104,13 +104,13 @@ class CampaignModel(RuleBasedStateMachine):
         expected = []
         for number, reward in pairs:
             if number > len(self.decisions):
-                expected.append(sb.UnknownNameError)
+                expected.append(sb.errors.UnknownNameError)
                 continue
             decision = self.decisions[number - 1]
             if decision["reward"] is not None:
-                expected.append(type(None) if decision["reward"] == reward else sb.ConflictError)
+                expected.append(type(None) if decision["reward"] == reward else sb.errors.ConflictError)
             elif decision["state"] == "cancelled":
-                expected.append(sb.ConflictError)
+                expected.append(sb.errors.ConflictError)
             else:
                 decision["state"], decision["reward"] = "rewarded", reward
                 expected.append(type(None))
@@ -121,9 +121,9 @@ class CampaignModel(RuleBasedStateMachine):
     def cancel(self, actor: int, number: int) -> None:
         found = self.act(actor, "cancel", number)
         if number > len(self.decisions):
-            assert isinstance(found, sb.UnknownNameError)
+            assert isinstance(found, sb.errors.UnknownNameError)
         elif self.decisions[number - 1]["reward"] is not None:
-            assert isinstance(found, sb.ConflictError)
+            assert isinstance(found, sb.errors.ConflictError)
         else:
             assert found is None
             self.decisions[number - 1]["state"] = "cancelled"
@@ -136,7 +136,7 @@ class CampaignModel(RuleBasedStateMachine):
             self.active = [*self.active, f"new {self.added}"]
             self.added += 1
         else:
-            assert isinstance(found, sb.InvalidInputError)
+            assert isinstance(found, sb.errors.InvalidInputError)
 
     @rule(actor=ACTORS, place=st.integers(0, 9))
     def retire_arm(self, actor: int, place: int) -> None:
@@ -146,7 +146,7 @@ class CampaignModel(RuleBasedStateMachine):
             assert found is None
             self.active = [other for other in self.active if other != arm]
         else:
-            assert isinstance(found, sb.InvalidInputError)
+            assert isinstance(found, sb.errors.InvalidInputError)
 
     @rule(seconds=st.sampled_from([10.0, 400.0, 2000.0]))
     def wait(self, seconds: float) -> None:
@@ -154,7 +154,7 @@ class CampaignModel(RuleBasedStateMachine):
 
     @rule(actor=ACTORS, reward=st.sampled_from([float("nan"), float("inf"), "x", None]))
     def tell_nonsense(self, actor: int, reward: Any) -> None:
-        assert isinstance(self.act(actor, "tell", 1, reward), sb.InvalidInputError)
+        assert isinstance(self.act(actor, "tell", 1, reward), sb.errors.InvalidInputError)
 
     @invariant()
     def counts_agree(self) -> None:

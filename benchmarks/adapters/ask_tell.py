@@ -27,14 +27,16 @@ def reward(rng, arm):
 def agent(rounds, rng):
     import sharpe_bandits as sb
 
-    agent = sb.UCB1().agent(arms=ARMS, seed=1)
+    agent = sb.policies.UCB1().agent(arms=ARMS, seed=1)
     return lambda: agent.tell(arm := agent.ask(), reward(rng, arm))
 
 
 def campaign(rounds, rng):
     import sharpe_bandits as sb
 
-    made = sb.Store(os.path.join(tempfile.mkdtemp(), "c.db")).campaign("a", policy=sb.UCB1(), arms=ARMS, seed=1)
+    made = sb.Store(os.path.join(tempfile.mkdtemp(), "c.db")).campaign(
+        "a", policy=sb.policies.UCB1(), arms=ARMS, seed=1
+    )
     return lambda: made.tell(decision := made.ask(), reward(rng, decision.arm))
 
 

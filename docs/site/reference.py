@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import tempfile
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import sharpe_bandits as sb
@@ -14,7 +16,7 @@ from sharpe_bandits import theory
 
 #: Headings of the API page, with the modules whose public names stand under them.
 GROUPS = {
-    "Simulate": ("simulation", "study", "results", "metrics", "paper"),
+    "Simulate": ("simulation", "study", "results", "metrics", "paper", "descriptions"),
     "Bandits and arms": ("arms",),
     "Objectives": ("objectives",),
     "Policies": ("policies",),
@@ -32,13 +34,24 @@ TESTING = ("check_policy", "check_arm", "check_storage", "PolicyContract", "ArmC
 
 
 def public_names() -> dict[str, list[str]]:
-    """Public names of the package by heading; every one of them has a place."""
-    found: dict[str, list[str]] = {heading: [] for heading in GROUPS}
-    for name in sorted(set(dir(sb)) - {"theory"}, key=str.lower):  # which has a section of its own
-        room = getattr(sb, name).__module__.split(".")[1]
+    """Public names of the package and of its modules, by heading; every one of them has a place."""
+    names: dict[str, list[str]] = {heading: [] for heading in GROUPS}
+    top = {name for name in dir(sb) if not isinstance(getattr(sb, name), ModuleType)}
+    places = {name: f"sharpe_bandits.{name}" for name in top}
+    for module in (sb.arms, sb.errors, sb.objectives, sb.policies, sb.results):
+        places.update({name: f"{module.__name__}.{name}" for name in public(module) if name not in top})
+    for name, place in sorted(places.items(), key=lambda item: item[0].lower()):
+        thing = getattr(sys.modules[place.rpartition(".")[0]], name)
+        room = thing.__module__.split(".")[1]
         heading = next(heading for heading, rooms in GROUPS.items() if room in rooms)
-        found[heading].append(f"sharpe_bandits.{name}")
-    return found
+        names[heading].append(place)
+    return names
+
+
+def public(module: ModuleType) -> list[str]:
+    """The names that a module offers: its ``__all__``, or the classes and functions in it."""
+    own = (name for name in vars(module) if not name.startswith("_") and callable(getattr(module, name)))
+    return list(getattr(module, "__all__", own))
 
 
 def api() -> str:

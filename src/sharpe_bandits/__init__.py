@@ -1,11 +1,29 @@
-"""Bandit policies that maximise the Sharpe ratio: arms, policies, a compiled engine, and live agents."""
+"""Bandit policies that choose under risk: simulate them, use them live, and rank, compare and replay returns.
+
+``import sharpe_bandits as sb``; ``help(sb.simulate)`` explains a name, ``help(sb.policies)`` lists what a module has.
+
+Simulate    simulate, identify (fixed confidence), trace (one run), Study, load, panels (the paper's experiments)
+Bandits     Bandit, RandomBandit, SwitchingBandit, Tape; Normal, Uniform, Bernoulli, Beta, Empirical; more in sb.arms
+Objectives  Sharpe, RSSR, Sortino, MeanRisk, MeanVariance, Mean, Variance; more in sb.objectives
+Policies    regret: UCBRSSR, UCBSRLike, UCBVV, ScaleFreeUCB, ScaleFreeIMED, ScaleFreeTS
+            best arm: SuRSR, SHSR, SHVV (fixed budget), TopTwo (fixed confidence); more in sb.policies
+            your own: index_policy
+Live        policy.agent(...), Agent; Store (campaigns), connect (to a service)
+Returns     read_returns, Returns, rank, compare, replay
+Plan        plan, BestArmProblem
+Statements  confidence_sequence; the paper's bounds in sb.theory
+Plain data  from_dict
+Errors      SharpeBanditsError; all of them in sb.errors
+Tests       contracts for your own policies, arms and storages in sb.testing
+"""
 
 from typing import Any as _Any
 
 import lazy_loader as _lazy_loader
 
-# What is in __init__.pyi is imported when it is first asked for: importing the package takes no time.
-_imported, __dir__, __all__ = _lazy_loader.attach_stub(__name__, __file__)
+# What is in __init__.pyi is imported when it is first asked for: importing the package takes no time. There is no
+# __all__, with which help() would print every class in full.
+_imported, __dir__, _names = _lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> _Any:
@@ -13,6 +31,6 @@ def __getattr__(name: str) -> _Any:
         from importlib.metadata import version
 
         return version("sharpe-bandits")
-    if name not in __all__:
+    if name not in _names:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return _imported(name)

@@ -14,6 +14,12 @@ _brief = reprlib.Repr()
 _brief.maxlist = _brief.maxtuple = _brief.maxdict = _brief.maxset = _brief.maxfrozenset = _brief.maxdeque = 12
 _brief.maxlevel, _brief.maxstring, _brief.maxlong, _brief.maxother = 4, 420, 420, 420
 
+__all__ = [
+    "BudgetTooSmallError", "CampaignOverError", "CompilationError", "ConflictError", "ExecutorError",
+    "InvalidInputError", "MissingLibraryError", "RewardWarning", "SharpeBanditsError", "StoreError",
+    "UnknownNameError", "UnreadableDataError", "WaitForRewardsError",
+]  # fmt: skip
+
 
 class SharpeBanditsError(Exception):
     """Root of all errors of this library.
@@ -21,7 +27,7 @@ class SharpeBanditsError(Exception):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> issubclass(sb.InvalidInputError, sb.SharpeBanditsError)
+    >>> issubclass(sb.errors.InvalidInputError, sb.SharpeBanditsError)
     True
     """
 
@@ -105,7 +111,7 @@ class MissingLibraryError(SharpeBanditsError, ImportError):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> issubclass(sb.MissingLibraryError, ImportError)
+    >>> issubclass(sb.errors.MissingLibraryError, ImportError)
     True
     """
 
@@ -116,7 +122,7 @@ class ExecutorError(SharpeBanditsError):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> issubclass(sb.ExecutorError, sb.SharpeBanditsError)
+    >>> issubclass(sb.errors.ExecutorError, sb.SharpeBanditsError)
     True
     """
 
@@ -127,7 +133,7 @@ class CampaignOverError(SharpeBanditsError):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.UniformSampling(sb.Mean()).agent(arms=2, horizon=4)
+    >>> agent = sb.policies.UniformSampling(sb.Mean()).agent(arms=2, horizon=4)
     >>> while not agent.done:
     ...     agent.tell(agent.ask(), 0.1)
     >>> agent.ask()
@@ -143,7 +149,7 @@ class WaitForRewardsError(SharpeBanditsError):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.UniformSampling(sb.Mean()).agent(arms=2, horizon=4)
+    >>> agent = sb.policies.UniformSampling(sb.Mean()).agent(arms=2, horizon=4)
     >>> [agent.ask() for _ in range(4)]
     [0, 1, 0, 1]
     >>> agent.ask()  # doctest: +ELLIPSIS
@@ -201,7 +207,7 @@ class RewardWarning(UserWarning):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> issubclass(sb.RewardWarning, UserWarning)
+    >>> issubclass(sb.errors.RewardWarning, UserWarning)
     True
     """
 

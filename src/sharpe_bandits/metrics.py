@@ -21,7 +21,7 @@ class Estimate:
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> estimate = sb.Estimate(mean=585.8, se=7.087, low=571.8, high=599.7)
+    >>> estimate = sb.results.Estimate(mean=585.8, se=7.087, low=571.8, high=599.7)
     >>> print(estimate)
     585.8 ± 7.087 [571.8, 599.7]
     """
@@ -56,7 +56,8 @@ class Curve:
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-    >>> study = sb.simulate([sb.UCBRSSR(L=0.5), sb.UUCB(epsilon0=0.5)], bandit, horizon=1_000, runs=100, seed=1)
+    >>> policies = [sb.UCBRSSR(L=0.5), sb.policies.UUCB(epsilon0=0.5)]
+    >>> study = sb.simulate(policies, bandit, horizon=1_000, runs=100, seed=1)
     >>> curve = study["UCB-RSSR"].regret(sb.RSSR(L=0.5))
     >>> int(curve.t[-1]), len(curve.t) == len(curve.mean) == len(curve.se)
     (1000, True)

@@ -3,6 +3,11 @@
 The same formula computes an arm's true value from its moments and its estimated value from its record. The engine
 compiles it, so it uses only arithmetic and numpy functions of numbers.
 
+``Sharpe``: mean over standard deviation; ``RSSR``: the paper's squared and regularised form; ``SharpeLike``: mean over
+variance; ``Sortino``: mean over downside deviation; ``MeanVariance``: mean less variance; ``MeanRisk``: mean less
+standard deviation, for costs; ``IsraelsenSharpe``: no reward for risk below the hurdle; ``Mean``; ``Variance``;
+``Objective``: the base class.
+
 The uncertainty of an estimated value follows from its gradient. Every objective defines a *root*, an increasing
 function of its value (the value itself, except for RSSR, where it is the signed root), and the root's gradient f_m, f_v
 in mean and variance. The influence of a reward x on the estimate is
@@ -27,8 +32,15 @@ from .errors import InvalidInputError, shown
 from .plain_data import from_plain
 from .validation import finite, not_negative, positive
 
+__all__ = [
+    "RSSR", "IsraelsenSharpe", "Mean", "MeanRisk", "MeanVariance", "Objective", "Sharpe", "SharpeLike", "Sortino",
+    "Variance",
+]  # fmt: skip
+
 #: Values closer than this, relative to the largest, are ties.
 TIE = 1e-12
+#: Standard deviations count as at least this where a gradient divides by them, so that it is finite.
+_SMALLEST = 1e-100
 
 
 def _rssr(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
@@ -59,6 +71,15 @@ def _mean(mean: Any, variance: Any) -> Any:
 
 def _mean_variance(mean: Any, variance: Any, rho: float) -> Any:
     return rho * mean - variance
+
+
+def _mean_risk(mean: Any, variance: Any, aversion: float) -> Any:
+    return mean - aversion * np.sqrt(variance)
+
+
+def _israelsen(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
+    excess, d = mean - risk_free, L + np.sqrt(variance)
+    return excess / d + (excess < 0.0) * (excess * d - excess / d)
 
 
 def _root_rssr(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
@@ -92,6 +113,19 @@ def _root_mean(mean: Any, variance: Any) -> Any:
 
 def _root_mean_variance(mean: Any, variance: Any, rho: float) -> Any:
     return rho * mean - variance, rho, -1.0, 1.0
+
+
+def _root_mean_risk(mean: Any, variance: Any, aversion: float) -> Any:
+    sd = np.sqrt(variance)
+    return mean - aversion * sd, 1.0, -0.5 * aversion / np.maximum(sd, _SMALLEST), 1.0
+
+
+def _root_israelsen(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
+    excess, sd = mean - risk_free, np.sqrt(variance)
+    d, half, below = L + sd, 0.5 * excess / np.maximum(sd, _SMALLEST), (excess < 0.0) * 1.0
+    by_mean, by_variance = 1.0 / d, -half / (d * d)
+    value = excess / d + below * (excess * d - excess / d)
+    return value, by_mean + below * (d - by_mean), by_variance + below * (half - by_variance), 1.0
 
 
 def influence_variance(variance: Any, third: Any, fourth: Any, by_mean: Any, by_variance: Any, scale: Any) -> Any:
@@ -137,7 +171,7 @@ class Objective:
     --------
     >>> import sharpe_bandits as sb
     >>> objective = sb.Sharpe(L=0.01)
-    >>> isinstance(objective, sb.Objective), round(float(objective.value(0.1, 0.03)), 4)
+    >>> isinstance(objective, sb.objectives.Objective), round(float(objective.value(0.1, 0.03)), 4)
     (True, 0.5458)
     """
 
@@ -216,8 +250,21 @@ class Objective:
         """Whether a losing arm has a larger value than one that earns exactly the risk-free rate."""
         if not self.two_moments:
             return False
-        rate = float(getattr(self, "risk_free", 0.0))
+        rate = self.hurdle
         return bool(self.value(rate - 1.0, 1.0) > self.value(rate, 1.0))
+
+    @property
+    def hurdle(self) -> float:
+        """The mean above which an arm is worth its risk: the risk-free rate or target, 0 if there is none."""
+        return float(getattr(self, "risk_free", getattr(self, "target", 0.0)))
+
+    @property
+    def rewards_risk_of_losses(self) -> bool:
+        """Whether risk lowers the value of arms above the hurdle and raises that of arms below it, as in a ratio."""
+        if not self.two_moments:
+            return False
+        above, below = self.hurdle + 1.0, self.hurdle - 1.0
+        return bool(self.value(above, 2.0) < self.value(above, 1.0) and self.value(below, 2.0) > self.value(below, 1.0))
 
     def gaps(self, mean: Any, variance: Any) -> np.ndarray:
         """The gap of each arm (last axis) to the best: see :func:`gaps_of`."""
@@ -313,13 +360,32 @@ class Sharpe(_SharpeFamily):
 
 
 @dataclass(frozen=True, repr=False)
+class IsraelsenSharpe(_SharpeFamily):
+    r"""Israelsen's modified Sharpe ratio (2005): :math:`(\mu - r)/(L + \sigma)` for means above the risk-free rate, and
+    :math:`(\mu - r)(L + \sigma)` for means below it, so that risk never raises it.
+
+    It is no default: below the rate it has another unit than above it, so that policies depend on the unit of rewards,
+    and a large certain loss can beat a small risky one. :class:`MeanRisk` has neither problem.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.objectives.IsraelsenSharpe(L=1.0).value([2.0, -2.0, -2.0], [9.0, 9.0, 16.0]).tolist()
+    [0.5, -8.0, -10.0]
+    """
+
+    formula = staticmethod(_israelsen)
+    root = staticmethod(_root_israelsen)
+
+
+@dataclass(frozen=True, repr=False)
 class SharpeLike(_SharpeFamily):
     r"""The paper's SR-like ratio, :math:`\beta = (\mu - r) / (L + \sigma^2)` (section 2).
 
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> float(sb.SharpeLike(L=0.5).value(mean=2.0, variance=1.5))
+    >>> float(sb.objectives.SharpeLike(L=0.5).value(mean=2.0, variance=1.5))
     1.0
     """
 
@@ -364,6 +430,29 @@ class MeanVariance(Objective):
 
     formula = staticmethod(_mean_variance)
     root = staticmethod(_root_mean_variance)
+
+
+@dataclass(frozen=True, repr=False)
+class MeanRisk(Objective):
+    r"""Mean less risk, :math:`\mu - a\sigma`, in the unit of rewards; ``aversion`` is :math:`a`, the mean that one unit
+    of standard deviation is worth.
+
+    Unlike a ratio, it never rewards risk: use it where means may all be negative, as those of costs are.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> float(sb.MeanRisk(aversion=0.5).value(mean=-4.0, variance=81.0))
+    -8.5
+    """
+
+    aversion: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "aversion", not_negative("aversion", self.aversion))
+
+    formula = staticmethod(_mean_risk)
+    root = staticmethod(_root_mean_risk)
 
 
 @dataclass(frozen=True, repr=False)
@@ -425,6 +514,8 @@ class Sortino(Objective):
     record_root = staticmethod(_sortino_root)
     record_noise = staticmethod(_sortino_noise)
 
+    rewards_risk_of_losses: ClassVar[bool] = True
+
     def arguments(self) -> tuple[float, ...]:
         return self.L, self.target
 
@@ -456,7 +547,7 @@ def objective_from_dict(data: dict[str, Any]) -> Objective:
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.objective_from_dict({"objective": "RSSR", "L": 0.5})
+    >>> sb.from_dict({"objective": "RSSR", "L": 0.5})
     RSSR(L=0.5)
     """
     return from_plain("objective", Objective.kinds, data)

@@ -18,6 +18,8 @@ from .metrics import Curve, Estimate
 from .objectives import Objective, Sharpe, check_objective, gaps_of
 from .validation import probability
 
+__all__ = ["Curve", "Estimate", "PolicyResult", "StoppingResult"]
+
 #: Metrics that policies are ranked by; less is better.
 Metric = Literal["regret", "error", "stopping time"]
 #: Metrics that policies are compared by: those, or one whose unit does not depend on the objective.
@@ -65,7 +67,8 @@ class PolicyResult:
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-    >>> study = sb.simulate([sb.UCBRSSR(L=0.5), sb.UUCB(epsilon0=0.5)], bandit, horizon=1_000, runs=100, seed=1)
+    >>> policies = [sb.UCBRSSR(L=0.5), sb.policies.UUCB(epsilon0=0.5)]
+    >>> study = sb.simulate(policies, bandit, horizon=1_000, runs=100, seed=1)
     >>> result = study["UCB-RSSR"]
     >>> result.runs, result.horizon
     (100, 1000)
@@ -267,7 +270,8 @@ class StoppingResult(PolicyResult):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> study = sb.identify(sb.LUCB(L=0.1), [sb.Normal(1, 1), sb.Normal(0, 1)], runs=20, seed=1)
+    >>> arms = [sb.Normal(1, sd=1), sb.Normal(0, sd=1)]
+    >>> study = sb.identify(sb.policies.LUCB(L=0.1), arms, runs=20, seed=1)
     >>> result = study["LUCB"]
     >>> bool(result.stopping_time().mean >= 64), result.error().mean
     (True, 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import warnings
@@ -19,7 +20,7 @@ from .display import html_table
 from .engine.spec import Chunk, Feedback, Kernel, Source, Spec, prepare, run_chunk
 from .errors import InvalidInputError, RewardWarning, shown
 from .executors import Advance, Backend, Store, Task, backend_for, on_threads
-from .policies.base import MIN_PULLS_FOR_WARNING, Policy, check_policy
+from .policies.base import Policy, check_policy
 from .results import PolicyResult, merge
 from .study import Study
 from .validation import check_keywords, is_whole, one_of, whole
@@ -98,7 +99,8 @@ def simulate(
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-    >>> study = sb.simulate([sb.UCBRSSR(L=0.5), sb.UUCB(epsilon0=0.5)], bandit, horizon=1_000, runs=100, seed=1)
+    >>> policies = [sb.UCBRSSR(L=0.5), sb.policies.UUCB(epsilon0=0.5)]
+    >>> study = sb.simulate(policies, bandit, horizon=1_000, runs=100, seed=1)
     >>> print(study["UCB-RSSR"].regret(sb.RSSR(L=0.5)).final)
     88.99 ± 6.784 [75.52, 102.4]
     """
@@ -132,7 +134,7 @@ def simulate(
 def _warn_of_rewards(spec: Spec) -> None:
     """Warn if the policy cannot handle rewards such as those of the first run's arms."""
     mean, variance = (moments[0].tolist() for moments in spec.environment.truth(spec.seed, 1))
-    pulls = float(MIN_PULLS_FOR_WARNING)
+    pulls = math.inf  # means are known
     arms = [(i, pulls, m, v) for i, (m, v) in enumerate(zip(mean, variance, strict=True))]
     warning = spec.policy.reward_warning(arms, spec.horizon)
     if warning is not None:
@@ -271,7 +273,8 @@ def identify(
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> study = sb.identify(sb.LUCB(L=0.1), [sb.Normal(1, 1), sb.Normal(0, 1)], runs=20, seed=1)
+    >>> arms = [sb.Normal(1, sd=1), sb.Normal(0, sd=1)]
+    >>> study = sb.identify(sb.policies.LUCB(L=0.1), arms, runs=20, seed=1)
     >>> study["LUCB"].error().mean
     0.0
     """

@@ -96,7 +96,8 @@ class Study(Mapping[str, PolicyResult]):
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-    >>> study = sb.simulate([sb.UCBRSSR(L=0.5), sb.UUCB(epsilon0=0.5)], bandit, horizon=1_000, runs=100, seed=1)
+    >>> policies = [sb.UCBRSSR(L=0.5), sb.policies.UUCB(epsilon0=0.5)]
+    >>> study = sb.simulate(policies, bandit, horizon=1_000, runs=100, seed=1)
     >>> study.names
     ['UCB-RSSR', 'U-UCB']
     >>> print(study.compare("UCB-RSSR", "U-UCB", sb.RSSR(L=0.5)).final)
@@ -289,7 +290,7 @@ class Study(Mapping[str, PolicyResult]):
         stopping = {name: r for name, r in self.items() if isinstance(r, StoppingResult)}
         if not stopping:
             raise InvalidInputError(
-                f"only fixed-confidence policies such as sb.LUCB(L=...), which sb.identify() plays, have {what}; "
+                f"only fixed-confidence policies such as sb.TopTwo(L=...), which sb.identify() plays, have {what}; "
                 f"{', '.join(self.names)} play a given number of rounds"
             )
         return ByPolicy(what, {name: ask(result) for name, result in stopping.items()}, self)

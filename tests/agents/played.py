@@ -13,16 +13,16 @@ REWARDS = np.random.default_rng(30).gamma([[2.0], [3.0], [2.5], [2.2]], 0.6, siz
 #: Policies of every flavour, deterministic and randomised, with phases and without.
 POLICIES = [
     sb.UCBRSSR(L=0.8),
-    sb.MVTS(rho=1.5),
-    sb.EpsilonGreedy(sb.RSSR(L=0.8), epsilon=0.3),
-    sb.ModifiedGRAUCB(L=0.8, form="authors"),
-    sb.ModifiedMVTS(L=0.8, form="authors"),
-    sb.ScaleFreeNPTS(L=0.8),
+    sb.policies.MVTS(rho=1.5),
+    sb.policies.EpsilonGreedy(sb.RSSR(L=0.8), epsilon=0.3),
+    sb.policies.ModifiedGRAUCB(L=0.8, form="authors"),
+    sb.policies.ModifiedMVTS(L=0.8, form="authors"),
+    sb.policies.ScaleFreeNPTS(L=0.8),
     sb.ScaleFreeIMED(L=0.8),
     sb.SHSR(L=0.5),
     sb.SHSR(L=0.5, keep_samples=True),
     sb.SuRSR(L=0.5),
-    sb.UniformSampling(sb.RSSR(L=0.5)),
+    sb.policies.UniformSampling(sb.RSSR(L=0.5)),
     greedy_sharpe(L=1.0),
 ]
 

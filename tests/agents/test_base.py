@@ -59,9 +59,9 @@ def test_pulls_under_way_are_counted_and_taken_back():
     agent.tell("a", 1.5)
     agent.tell("a", 2.0)  # a round of one's own choosing
     assert (agent.t, agent.asked, agent.pending) == (3, 6, {"a": 0, "b": 2})
-    with pytest.raises(sb.CampaignOverError, match=r"all 5 rounds .* 2 rewards are still to come"):
+    with pytest.raises(sb.errors.CampaignOverError, match=r"all 5 rounds .* 2 rewards are still to come"):
         agent.ask()
-    with pytest.raises(sb.InvalidInputError, match="no pull of arm 'a' is pending"):
+    with pytest.raises(sb.errors.InvalidInputError, match="no pull of arm 'a' is pending"):
         agent.cancel("a")
     again = sb.Agent.from_json(agent.to_json())
     assert again.pending == agent.pending
@@ -79,19 +79,19 @@ def test_a_policy_warns_once_of_rewards_that_it_cannot_handle():
 
     agent = sb.UCBRSSR(L=1.0).agent(arms=["good", "bad"])
     with pytest.warns(
-        sb.RewardWarning, match=r"'bad' has a mean of -.*the more it loses, the better.*ScaleFree"
+        sb.errors.RewardWarning, match=r"'bad' has a mean of -.*the more it loses, the better.*ScaleFree"
     ) as seen:
         play(agent, {"good": 1.5, "bad": -3.0}, 3.0)
     assert len(seen) == 1
     assert agent.pulls["bad"] > agent.pulls["good"]
     daily = sb.UCBRSSR(L=1e-5).agent(arms=["a", "b"])
     with pytest.warns(
-        sb.RewardWarning, match=r"needs about .e\+\d\d pulls of every arm .* in rotation.*any scale"
+        sb.errors.RewardWarning, match=r"needs about .e\+\d\d pulls of every arm .* in rotation.*any scale"
     ) as seen:
         play(daily, {"a": 0.001, "b": 0.001}, 0.01)
     assert len(seen) == 1
     assert set(daily.pulls.values()) == {150}
-    for fine in (sb.ScaleFreeUCB(L=0.1), sb.UCB1()):
+    for fine in (sb.ScaleFreeUCB(L=0.1), sb.policies.UCB1()):
         agent = fine.agent(arms=["good", "bad"])
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -101,13 +101,13 @@ def test_a_policy_warns_once_of_rewards_that_it_cannot_handle():
 
 def test_recommendations_before_the_end():
     agent = sb.SHSR(L=1.0).agent(arms=2, horizon=20)
-    with pytest.raises(sb.InvalidInputError, match="before an arm has two rewards; ask and tell first"):
+    with pytest.raises(sb.errors.InvalidInputError, match="before an arm has two rewards; ask and tell first"):
         agent.recommend()
     for reward in (1.0, 5.0, 1.5, 5.5):
         agent.tell(agent.ask(), reward)
     assert agent.recommend() == 1
     index = sb.UCBRSSR(L=1.0).agent(arms=["x", "y"])
-    with pytest.raises(sb.InvalidInputError, match="before an arm has two rewards"):
+    with pytest.raises(sb.errors.InvalidInputError, match="before an arm has two rewards"):
         index.recommend()
     for reward in (3.0, 1.0, 3.1, 1.1):
         index.tell(index.ask(), reward)
@@ -117,8 +117,8 @@ def test_recommendations_before_the_end():
 @pytest.mark.parametrize(
     "policy",
     [
-        sb.SuRSR(L=0.5), sb.SHSR(L=0.5), sb.SuccessiveAcceptsRejects(sb.Mean(), m=7), sb.GRAUCB(), sb.UCBRSSR(L=1),
-        sb.ScaleFreeNPTS(L=1), sb.MVLCB(), sb.LUCB(L=1), sb.DiscountedUCB(L=1, discount=1 - 1e-7),
+        sb.SuRSR(L=0.5), sb.SHSR(L=0.5), sb.policies.SuccessiveAcceptsRejects(sb.Mean(), m=7), sb.policies.GRAUCB(), sb.UCBRSSR(L=1),
+        sb.policies.ScaleFreeNPTS(L=1), sb.policies.MVLCB(), sb.policies.LUCB(L=1), sb.policies.DiscountedUCB(L=1, discount=1 - 1e-7),
     ],
     ids=lambda policy: policy.name,
 )  # fmt: skip
@@ -129,26 +129,26 @@ def test_the_largest_agents_are_made_quickly(policy):
     agent = policy.agent(arms=10**5, horizon=10**12)
     assert agent.ask() == 0
     assert time.perf_counter() - began < 2
-    with pytest.raises(sb.InvalidInputError, match="arms must be a whole number from 2 to 100000, got 100001"):
+    with pytest.raises(sb.errors.InvalidInputError, match="arms must be a whole number from 2 to 100000, got 100001"):
         policy.agent(arms=100_001, horizon=10**12)
-    with pytest.raises(sb.InvalidInputError, match=r"horizon must be a whole number from 2 to 10{15}"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"horizon must be a whole number from 2 to 10{15}"):
         policy.agent(arms=8, horizon=10**15 + 1)
 
 
 def test_errors_do_not_list_thousands_of_names():
     names = [f"strategy number {i}" for i in range(10_000)]
     for attempt in (
-        lambda: sb.UCB1().agent(arms=[*names, "strategy number 7"]),
-        lambda: sb.UCB1().agent(arms=[*names, 7]),
+        lambda: sb.policies.UCB1().agent(arms=[*names, "strategy number 7"]),
+        lambda: sb.policies.UCB1().agent(arms=[*names, 7]),
     ):
-        with pytest.raises(sb.InvalidInputError) as caught:
+        with pytest.raises(sb.errors.InvalidInputError) as caught:
             attempt()
         assert len(str(caught.value)) < 1000
 
 
 @pytest.mark.parametrize(
     "policy",
-    [sb.UCBRSSR(L=0.8), sb.DiscountedUCB(L=0.8), sb.SlidingWindowUCB(L=0.8, window=50), sb.MVTS(), sb.LUCB(L=0.5),
+    [sb.UCBRSSR(L=0.8), sb.policies.DiscountedUCB(L=0.8), sb.policies.SlidingWindowUCB(L=0.8, window=50), sb.policies.MVTS(), sb.policies.LUCB(L=0.5),
      sb.SuRSR(L=0.5)],
     ids=lambda policy: policy.name,
 )  # fmt: skip
@@ -164,9 +164,9 @@ def test_threads_may_share_an_agent(policy):
                 try:
                     arm, reward = agent.ask(), float(generator.integers(0, 7))
                     agent.tell(arm, reward)
-                except sb.CampaignOverError:
+                except sb.errors.CampaignOverError:
                     break
-                except sb.WaitForRewardsError:  # all that the phase owes is under way in other threads
+                except sb.errors.WaitForRewardsError:  # all that the phase owes is under way in other threads
                     continue
                 told.append((arm, reward))
                 if len(told) % 50 == 0:
@@ -192,7 +192,7 @@ def test_threads_may_share_an_agent(policy):
     assert not failures
     assert agent.done
     assert sum(agent.pulls.values()) == agent.t == len(told)
-    if policy.__class__ in (sb.DiscountedUCB, sb.SlidingWindowUCB):
+    if policy.__class__ in (sb.policies.DiscountedUCB, sb.policies.SlidingWindowUCB):
         return  # what they estimate from is not all that was told
     for arm, (mean, variance) in agent.estimates().items():
         rewards = [reward for played, reward in told if played == arm]
@@ -202,7 +202,7 @@ def test_threads_may_share_an_agent(policy):
 
 
 @pytest.mark.parametrize(
-    "policy", [sb.SuRSR(L=0.5), sb.LUCB(L=0.5), sb.ScaleFreeUCB(L=0.5)], ids=lambda policy: policy.name
+    "policy", [sb.SuRSR(L=0.5), sb.policies.LUCB(L=0.5), sb.ScaleFreeUCB(L=0.5)], ids=lambda policy: policy.name
 )
 def test_a_state_is_written_with_the_lock_held(policy, monkeypatch):
     """Other threads may tell while a state is being written: what is written must be of one moment."""
@@ -256,7 +256,7 @@ def test_threads_may_look_while_arms_are_added():
 
 
 def test_agents_pickle_and_copy_with_their_lock():
-    agent = sb.MVTS(rho=1.5).agent(arms=["a", "b"], seed=3)
+    agent = sb.policies.MVTS(rho=1.5).agent(arms=["a", "b"], seed=3)
     for _ in range(10):
         agent.tell(agent.ask(), 1.0 + agent.t % 3)
     for made in (pickle.loads(pickle.dumps(agent)), copy.copy(agent), copy.deepcopy(agent)):
@@ -276,8 +276,8 @@ def test_a_notebook_shows_the_arms_escaped():
     plain = page.replace(" style=text-align:right", "")
     assert "&lt;script&gt;alert(1)&lt;/script&gt;</td><td>2</td><td>2</td><td>1.414</td><td>1.333</td>" in plain
     assert "b &amp; c</td><td>2</td><td>2</td><td>0</td><td>4</td>" in plain
-    assert "nan" not in sb.UCB1().agent(arms=2)._repr_html_()
-    assert "and 150 more" in sb.UCB1().agent(arms=200)._repr_html_()
+    assert "nan" not in sb.policies.UCB1().agent(arms=2)._repr_html_()
+    assert "and 150 more" in sb.policies.UCB1().agent(arms=200)._repr_html_()
 
 
 def test_every_family_has_its_agents():
@@ -288,15 +288,15 @@ def test_every_family_has_its_agents():
 @pytest.mark.parametrize(
     "policy",
     [
-        sb.ScaleFreeUCB(L=0.8), sb.MVTS(rho=1.5), sb.SlidingWindowUCB(L=0.8, window=30), sb.SHSR(L=0.5),
-        sb.VarianceAwareHalving(sb.RSSR(L=0.5)), sb.SuccessiveAcceptsRejects(sb.RSSR(L=0.5), m=2),
-        sb.LUCB(L=0.5, pilot_pulls=3),
+        sb.ScaleFreeUCB(L=0.8), sb.policies.MVTS(rho=1.5), sb.policies.SlidingWindowUCB(L=0.8, window=30), sb.SHSR(L=0.5),
+        sb.policies.VarianceAwareHalving(sb.RSSR(L=0.5)), sb.policies.SuccessiveAcceptsRejects(sb.RSSR(L=0.5), m=2),
+        sb.policies.LUCB(L=0.5, pilot_pulls=3),
     ],
     ids=lambda policy: policy.name,
 )  # fmt: skip
 def test_after_preparation_nothing_is_compiled(policy):
     def kernels():
-        return {key: len(kernel.signatures) for key, kernel in compiler._compiled.items()}
+        return {key: len(getattr(kernel, "signatures", "")) for key, kernel in compiler._compiled.items()}
 
     agent = policy.agent(4, horizon=60, seed=1)
     state = agent.to_json()
@@ -312,7 +312,9 @@ def test_after_preparation_nothing_is_compiled(policy):
 
 
 @pytest.mark.parametrize("reward", [math.nan, math.inf, -math.inf, np.nan, "1", None, [1.0], True, 10**400, 1e100])
-@pytest.mark.parametrize("policy", [sb.UCBRSSR(L=1.0), sb.MVTS(), sb.SHSR(L=1.0)], ids=lambda policy: policy.name)
+@pytest.mark.parametrize(
+    "policy", [sb.UCBRSSR(L=1.0), sb.policies.MVTS(), sb.SHSR(L=1.0)], ids=lambda policy: policy.name
+)
 def test_a_bad_reward_leaves_the_agent_as_it_was(policy, reward):
     agent = policy.agent(arms=["up", "down"], horizon=40)
     for x in (1.0, 2.0, 1.5, 2.5, 1.2):
@@ -320,7 +322,7 @@ def test_a_bad_reward_leaves_the_agent_as_it_was(policy, reward):
     for arm in ("up", "down"):
         before = agent.to_json()
         asked = sb.Agent.from_json(before).ask()
-        with pytest.raises(sb.InvalidInputError, match=says(repr(reward)[:50])) as caught:
+        with pytest.raises(sb.errors.InvalidInputError, match=says(repr(reward)[:50])) as caught:
             agent.tell(arm, reward)
         assert repr(arm) in str(caught.value)
         assert "nothing was recorded" in str(caught.value)
@@ -334,7 +336,9 @@ def test_an_unknown_arm_leaves_the_agent_as_it_was(policy, arm):
     agent = policy.agent(arms=["momentum", "carry"], horizon=40)
     agent.tell(agent.ask(), 1.0)
     before = agent.to_json()
-    with pytest.raises(sb.UnknownNameError, match=says("no arm is called", repr(arm), "'momentum', 'carry'")) as caught:
+    with pytest.raises(
+        sb.errors.UnknownNameError, match=says("no arm is called", repr(arm), "'momentum', 'carry'")
+    ) as caught:
         agent.tell(arm, 1.0)
     assert agent.to_json() == before
     assert ("did you mean 'momentum'?" in str(caught.value)) == (arm == "momentun" or arm == ["momentum"])

@@ -22,7 +22,7 @@ def test_an_arm_that_is_not_due_leaves_the_finder_as_it_was():
     finder.tell(0, 1.5)
     before = finder.to_json()
     with pytest.raises(
-        sb.InvalidInputError, match=says("arm 0 has all its pulls of this phase", "ask() says 1", "nothing was")
+        sb.errors.InvalidInputError, match=says("arm 0 has all its pulls of this phase", "ask() says 1", "nothing was")
     ):
         finder.tell(0, 1.0)
     assert finder.to_json() == before
@@ -30,7 +30,9 @@ def test_an_arm_that_is_not_due_leaves_the_finder_as_it_was():
         finder.tell(arm, 5.0 + arm)
     before = finder.to_json()
     assert finder.alive == [2, 3]
-    with pytest.raises(sb.InvalidInputError, match=says("arm 0 was dropped", "ask() says 2", "nothing was recorded")):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=says("arm 0 was dropped", "ask() says 2", "nothing was recorded")
+    ):
         finder.tell(0, 1.0)
     assert finder.to_json() == before
 
@@ -48,20 +50,22 @@ def test_a_finder_ends_with_its_budget_and_recommends():
     assert finder.alive == [11]
     assert finder.recommend() == 11
     for attempt in (finder.ask, lambda: finder.tell(11, 1.0)):
-        with pytest.raises(sb.CampaignOverError, match="400 rounds"):
+        with pytest.raises(sb.errors.CampaignOverError, match="400 rounds"):
             attempt()
 
 
 def test_a_policy_in_phases_says_what_it_waits_for():
     agent = sb.SHSR(L=0.5).agent(arms=["a", "b", "c", "d"], horizon=80)
     asked = [agent.ask() for _ in range(40)]
-    with pytest.raises(sb.WaitForRewardsError, match=r"phase 1 of 2 and waits for 40 rewards of 'a', 'b'") as caught:
+    with pytest.raises(
+        sb.errors.WaitForRewardsError, match=r"phase 1 of 2 and waits for 40 rewards of 'a', 'b'"
+    ) as caught:
         agent.ask()
     assert caught.value.arms == dict.fromkeys("abcd", 10)
     assert caught.value.count == len(asked) == 40
     for arm in asked[:-1]:
         agent.tell(arm, {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}[arm] + agent.pulls[arm] % 2)
-    with pytest.raises(sb.WaitForRewardsError) as caught:
+    with pytest.raises(sb.errors.WaitForRewardsError) as caught:
         agent.ask()
     assert caught.value.arms == {"d": 1}
     agent.tell("d", 1.0)
@@ -95,7 +99,7 @@ def drive(policy, tape, budget, restart=False):
         choices.append(arm)
     agent = sb.Agent.from_json(agent.to_json())
     assert agent.done
-    with pytest.raises(sb.CampaignOverError):
+    with pytest.raises(sb.errors.CampaignOverError):
         agent.ask()
     assert agent.alive == agent.accepted
     return choices, agent.recommend()
@@ -131,10 +135,10 @@ def test_an_agent_continues_exactly_after_every_round(family):
 
 
 def test_nothing_is_recommended_from_too_little():
-    agent = sb.SuccessiveAcceptsRejects(sb.Mean(), m=2).agent(4, horizon=60)
+    agent = sb.policies.SuccessiveAcceptsRejects(sb.Mean(), m=2).agent(4, horizon=60)
     for arm in (0, 1, 2, 3, 0):
         agent.tell(arm, 1.0)
-    with pytest.raises(sb.InvalidInputError, match="before 2 arms have two rewards"):
+    with pytest.raises(sb.errors.InvalidInputError, match="before 2 arms have two rewards"):
         agent.recommend()
     agent.tell(3, 1.0)
     assert agent.recommend() == [0, 3]
@@ -183,7 +187,7 @@ def test_the_error_bound_of_an_agent_on_the_fly(policy, factor):
 
 
 def test_other_agents_say_why_they_have_no_bound():
-    with pytest.raises(sb.InvalidInputError, match="no bound on the fly"):
+    with pytest.raises(sb.errors.InvalidInputError, match="no bound on the fly"):
         sb.SHVV().agent(arms=4, horizon=100).error_bound(gap=0.1)
-    with pytest.raises(sb.InvalidInputError, match="gap must be"):
+    with pytest.raises(sb.errors.InvalidInputError, match="gap must be"):
         sb.SHSR(L=1.0).agent(arms=4, horizon=100).error_bound(gap=-0.1)

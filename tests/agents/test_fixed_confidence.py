@@ -31,7 +31,7 @@ def test_a_live_agent_asks_what_the_engine_chose(tape, policy, limit):
 @given(cuts=st.lists(st.integers(0, 300), max_size=5), seed=st.integers(0, 2**64 - 1))
 def test_a_state_continues_exactly(cuts, seed):
     bandit = sb.Bandit([sb.Uniform(0, 2), sb.Uniform(0.5, 1.7), sb.Bernoulli(0.3)])
-    policy = sb.LUCB(L=0.1, delta=0.2, pilot_pulls=8)
+    policy = sb.policies.LUCB(L=0.1, delta=0.2, pilot_pulls=8)
     trace = sb.trace(policy, bandit, horizon=5000, seed=seed)
     agent = policy.agent(arms=["a", "b", "c"])
     for arm, reward in zip(trace.choices.tolist(), trace.rewards.tolist(), strict=True):
@@ -46,8 +46,8 @@ def test_a_state_continues_exactly(cuts, seed):
 
 
 def test_a_sure_agent_says_so():
-    agent = sb.LUCB(L=0.1).agent(arms=["cash", "fund"])
-    with pytest.raises(sb.InvalidInputError, match="before an arm has two rewards"):
+    agent = sb.policies.LUCB(L=0.1).agent(arms=["cash", "fund"])
+    with pytest.raises(sb.errors.InvalidInputError, match="before an arm has two rewards"):
         agent.recommend()
     generator = np.random.default_rng(0)
     while not agent.done:
@@ -55,16 +55,16 @@ def test_a_sure_agent_says_so():
         agent.tell(arm, generator.normal(0.0 if arm == "cash" else 1.0, 0.2))
     assert agent.recommend() == "fund"
     before = agent.to_json()
-    with pytest.raises(sb.CampaignOverError, match=r"sure of the best arm; see recommend\(\)"):
+    with pytest.raises(sb.errors.CampaignOverError, match=r"sure of the best arm; see recommend\(\)"):
         agent.ask()
-    with pytest.raises(sb.CampaignOverError, match="nothing was recorded"):
+    with pytest.raises(sb.errors.CampaignOverError, match="nothing was recorded"):
         agent.tell("fund", 1.0)
     assert agent.to_json() == before
 
 
 def test_rewards_of_other_arms_are_welcome():
     """A reward that was not asked for counts; the pair that is due stays due."""
-    agent = sb.LUCB(L=1.0, pilot_pulls=2).agent(arms=3)
+    agent = sb.policies.LUCB(L=1.0, pilot_pulls=2).agent(arms=3)
     for _ in range(2):
         for arm in range(3):
             agent.tell(arm, 0.1 * arm + 0.5 * agent.pulls[arm])
@@ -78,11 +78,11 @@ def test_rewards_of_other_arms_are_welcome():
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, "1", None, 1e200])
 def test_bad_rewards_change_nothing(bad):
-    agent = sb.LUCB(L=1.0).agent(arms=2)
+    agent = sb.policies.LUCB(L=1.0).agent(arms=2)
     agent.tell(agent.ask(), 1.0)
     asked = agent.ask()
     before = agent.to_json()
-    with pytest.raises(sb.InvalidInputError, match="nothing was recorded"):
+    with pytest.raises(sb.errors.InvalidInputError, match="nothing was recorded"):
         agent.tell(asked, bad)
     assert agent.to_json() == before
 
@@ -92,13 +92,13 @@ def test_bad_rewards_change_nothing(bad):
     [{"pair": [7]}, {"pair": None}, {"pair": ["a"]}],
 )
 def test_a_damaged_state_is_refused(damage):
-    agent = sb.LUCB(L=1.0, pilot_pulls=2).agent(arms=3)
+    agent = sb.policies.LUCB(L=1.0, pilot_pulls=2).agent(arms=3)
     for _ in range(2):
         for arm in range(3):
             agent.tell(arm, 0.1 * arm + 0.5 * agent.pulls[arm])
     state = json.loads(agent.to_json())
     assert len(state["pair"]) == 2
-    with pytest.raises(sb.UnreadableDataError, match="agent"):
+    with pytest.raises(sb.errors.UnreadableDataError, match="agent"):
         sb.Agent.from_json(with_checksum(state | damage))
 
 

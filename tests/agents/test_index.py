@@ -15,11 +15,11 @@ from tests.forgetting import CASES, IDS, TURNING, L
 
 
 def test_an_agent_without_a_horizon_never_ends():
-    agent = sb.GRAUCB().agent(arms=2)  # its table by pulls grows as needed
+    agent = sb.policies.GRAUCB().agent(arms=2)  # its table by pulls grows as needed
     for t in range(2100):
         assert not agent.done
         agent.tell(agent.ask(), 1.0 + 0.5 * math.sin(t))
-    expected = sb.GRAUCB().agent(arms=2, horizon=2101)
+    expected = sb.policies.GRAUCB().agent(arms=2, horizon=2101)
     for t in range(2100):
         expected.tell(expected.ask(), 1.0 + 0.5 * math.sin(t))
     assert agent.pulls == expected.pulls
@@ -36,7 +36,7 @@ def test_pending_pulls_count_in_s_and_leave_the_moments_as_they_are():
 
 
 def test_randomised_policies_draw_by_the_number_of_the_decision():
-    agent = sb.ThompsonSampling(variance=1.0).agent(arms=2, seed=3)
+    agent = sb.policies.ThompsonSampling(variance=1.0).agent(arms=2, seed=3)
     for arm in (0, 1):
         agent.tell(arm, 0.5)
     asked = [agent.ask() for _ in range(60)]
@@ -45,7 +45,7 @@ def test_randomised_policies_draw_by_the_number_of_the_decision():
 
 
 def test_arms_come_and_go():
-    agent = sb.SlidingWindowUCB(L=0.5, window=60).agent(arms=["a", "b"], seed=1)
+    agent = sb.policies.SlidingWindowUCB(L=0.5, window=60).agent(arms=["a", "b"], seed=1)
     for t in range(80):
         agent.tell(agent.ask(), math.sin(t))
     agent.add_arm("c")
@@ -59,25 +59,25 @@ def test_arms_come_and_go():
         arm = again.ask()
         assert arm != "a"
         again.tell(arm, math.sin(t))
-    with pytest.raises(sb.InvalidInputError, match="there is an arm 'c' already"):
+    with pytest.raises(sb.errors.InvalidInputError, match="there is an arm 'c' already"):
         agent.add_arm("c")
     agent.retire_arm("b")
-    with pytest.raises(sb.InvalidInputError, match="the last one"):
+    with pytest.raises(sb.errors.InvalidInputError, match="the last one"):
         agent.retire_arm("c")
-    for fixed in (sb.SHSR(L=0.5).agent(arms=["a", "b"], horizon=40), sb.LUCB(L=0.5).agent(arms=["a", "b"])):
-        with pytest.raises(sb.InvalidInputError, match="among the arms that it starts with"):
+    for fixed in (sb.SHSR(L=0.5).agent(arms=["a", "b"], horizon=40), sb.policies.LUCB(L=0.5).agent(arms=["a", "b"])):
+        with pytest.raises(sb.errors.InvalidInputError, match="among the arms that it starts with"):
             fixed.add_arm("c")
 
 
 def test_an_index_agent_ends_at_its_horizon():
-    agent = sb.UCB1().agent(arms=2, horizon=5)
+    agent = sb.policies.UCB1().agent(arms=2, horizon=5)
     for _ in range(5):
         agent.tell(agent.ask(), 0.5)
     assert agent.done
     state = agent.to_json()
-    with pytest.raises(sb.CampaignOverError, match=r"5 rounds.*recommend"):
+    with pytest.raises(sb.errors.CampaignOverError, match=r"5 rounds.*recommend"):
         agent.ask()
-    with pytest.raises(sb.CampaignOverError, match="nothing was recorded"):
+    with pytest.raises(sb.errors.CampaignOverError, match="nothing was recorded"):
         agent.tell(0, 1.0)
     assert agent.to_json() == state
 
@@ -85,15 +85,15 @@ def test_an_index_agent_ends_at_its_horizon():
 def test_the_seed_of_an_agent_is_that_of_a_trace():
     bandit = sb.Tape(REWARDS)
     for seed in (0, 1, 2**64 - 1):
-        agent = sb.MVTS(rho=1.5).agent(arms=4, horizon=60, seed=seed)
+        agent = sb.policies.MVTS(rho=1.5).agent(arms=4, horizon=60, seed=seed)
         asked = [step(agent) for _ in range(60)]
-        assert asked == sb.trace(sb.MVTS(rho=1.5), bandit, horizon=60, seed=seed).choices.tolist()
+        assert asked == sb.trace(sb.policies.MVTS(rho=1.5), bandit, horizon=60, seed=seed).choices.tolist()
 
 
 def test_a_window_that_would_take_too_much_room_is_refused():
-    policy = sb.SlidingWindowUCB(L=1, window=10**6)
+    policy = sb.policies.SlidingWindowUCB(L=1, window=10**6)
     assert policy.agent(arms=50).ask() == 0
-    with pytest.raises(sb.InvalidInputError, match="shorten the window or use DiscountedUCB"):
+    with pytest.raises(sb.errors.InvalidInputError, match="shorten the window or use DiscountedUCB"):
         policy.agent(arms=51)
 
 
@@ -123,7 +123,7 @@ def test_a_new_statistic_is_saved_without_further_ado(monkeypatch):
     assert state["third"] == [[5.0], [3.0]]
     again = sb.Agent.from_json(agent.to_json())
     assert again.ask() == agent.ask() == 1
-    with pytest.raises(sb.UnreadableDataError):
+    with pytest.raises(sb.errors.UnreadableDataError):
         sb.Agent.from_json(with_checksum({**state, "third": [[5.0]]}))
 
 
@@ -139,7 +139,9 @@ def test_an_agent_forgets_alike_and_survives_json(policy, expected):
     assert agent.recommend() == "abc"[trace.recommended]
 
 
-@pytest.mark.parametrize("policy", [sb.SlidingWindowUCB(L=1, window=200), sb.DiscountedUCB(L=1, discount=0.98)])
+@pytest.mark.parametrize(
+    "policy", [sb.policies.SlidingWindowUCB(L=1, window=200), sb.policies.DiscountedUCB(L=1, discount=0.98)]
+)
 def test_a_level_that_moves_far_does_not_break_the_moments(policy):
     """Rewards jump by a million after a third of the game; what is remembered later must know its unit variance."""
     rng = np.random.default_rng(1)
@@ -175,11 +177,11 @@ def test_a_level_that_moves_far_does_not_break_the_moments(policy):
     ],
 )
 def test_a_damaged_memory_is_refused(damage):
-    agent = sb.SlidingWindowUCB(L=L, window=40).agent(arms=3)
+    agent = sb.policies.SlidingWindowUCB(L=L, window=40).agent(arms=3)
     for t in range(60):
         arm = agent.ask()
         agent.tell(arm, TURNING[t, arm])
     state = json.loads(agent.to_json())
     damage(state)
-    with pytest.raises(sb.UnreadableDataError):
+    with pytest.raises(sb.errors.UnreadableDataError):
         sb.Agent.from_json(with_checksum(state))

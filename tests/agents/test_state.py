@@ -82,7 +82,7 @@ DAMAGES = {
 def test_damaged_and_foreign_states_are_refused(policy, damage):
     state = a_state(policy)
     assert sb.Agent.from_json(json.dumps(state)).t == 9
-    with pytest.raises(sb.UnreadableDataError) as caught:
+    with pytest.raises(sb.errors.UnreadableDataError) as caught:
         sb.Agent.from_json(DAMAGES[damage](state))
     assert len(str(caught.value)) > 20
     assert isinstance(caught.value, sb.SharpeBanditsError)
@@ -108,13 +108,16 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_are_refused_quickly(text):
     began = time.perf_counter()
-    with pytest.raises(sb.UnreadableDataError) as caught:
+    with pytest.raises(sb.errors.UnreadableDataError) as caught:
         sb.Agent.from_json(text)
     assert time.perf_counter() - began < 2
     assert len(str(caught.value)) < 500
 
 
-@pytest.mark.parametrize("policy", [*POLICIES, sb.VarianceAwareHalving(sb.RSSR(L=0.5)), sb.GRAUCB(), sb.LUCB(L=0.5)])
+@pytest.mark.parametrize(
+    "policy",
+    [*POLICIES, sb.policies.VarianceAwareHalving(sb.RSSR(L=0.5)), sb.policies.GRAUCB(), sb.policies.LUCB(L=0.5)],
+)
 @pytest.mark.parametrize(
     "change",
     [
@@ -131,7 +134,7 @@ def test_absurd_sizes_are_refused_quickly(policy, change):
     """No sooner is room made than there are rewards to fill it."""
     state = json.loads(policy.agent(arms=3, horizon=200).to_json())
     began = time.perf_counter()
-    with pytest.raises(sb.UnreadableDataError):
+    with pytest.raises(sb.errors.UnreadableDataError):
         sb.Agent.from_json(with_checksum({**state, **change}))
     assert time.perf_counter() - began < 2
 
@@ -167,22 +170,22 @@ def test_every_format_and_every_policy_is_stored():
 def test_other_formats_are_explained():
     state = a_state(sb.UCBRSSR(L=0.8))
     for version, said in ((99, "saved by a newer version"), (2, "reads 3 to 5"), ("5", "reads 3 to 5"), (None, "None")):
-        with pytest.raises(sb.UnreadableDataError, match=said):
+        with pytest.raises(sb.errors.UnreadableDataError, match=said):
             sb.Agent.from_json(with_checksum({**state, "format": version}))
 
 
 def test_messages_about_states_say_what_is_wrong():
     state = a_state(sb.UCBRSSR(L=0.8))
-    with pytest.raises(sb.UnreadableDataError, match=f"format 99, this version reads up to {FORMAT}.*upgrade"):
+    with pytest.raises(sb.errors.UnreadableDataError, match=f"format 99, this version reads up to {FORMAT}.*upgrade"):
         sb.Agent.from_json(json.dumps({**state, "format": 99}))
-    with pytest.raises(sb.UnreadableDataError, match="'UCBRSR': did you mean 'UCBRSSR'"):
+    with pytest.raises(sb.errors.UnreadableDataError, match="'UCBRSR': did you mean 'UCBRSSR'"):
         sb.Agent.from_json(with_checksum({**state, "policy": {**state["policy"], "policy": "UCBRSR"}}))
-    with pytest.raises(sb.UnreadableDataError, match="9 pulls in 10 rounds"):
+    with pytest.raises(sb.errors.UnreadableDataError, match="9 pulls in 10 rounds"):
         sb.Agent.from_json(with_checksum({**state, "t": 10, "asked": 10}))
 
 
 def test_a_state_without_pulls_is_a_state():
-    agent = sb.ModifiedMVTS(L=0.8, form="authors").agent(arms=2)  # its largest reward so far is minus infinity
+    agent = sb.policies.ModifiedMVTS(L=0.8, form="authors").agent(arms=2)  # its largest reward so far is minus infinity
     again = sb.Agent.from_json(agent.to_json())
     assert again.to_json() == agent.to_json()
     assert again.ask() == 0
@@ -198,5 +201,5 @@ def test_a_state_in_which_a_number_was_changed_is_refused(column):
     assert sb.Agent.from_json(json.dumps(state, sort_keys=True)).ask() == asked
     assert sb.Agent.from_json(json.dumps(state).replace(".0,", ",").replace(".0]", "]")).ask() == asked
     state["record"][column][0] += 0.25
-    with pytest.raises(sb.UnreadableDataError, match="was changed after it was saved"):
+    with pytest.raises(sb.errors.UnreadableDataError, match="was changed after it was saved"):
         sb.Agent.from_json(json.dumps(state))

@@ -15,13 +15,13 @@ def test_a_list_of_arms_will_do_and_scipy_distributions_are_arms():
     np.testing.assert_allclose(bandit.means, [0.5, 2.0])
     np.testing.assert_allclose(bandit.variances, [1 / 12, 4.0])
     assert bandit.lowest == 0.0
-    listed = sb.trace(sb.UCB1(), [sb.Uniform(0, 1), scipy.stats.expon(scale=2.0)], horizon=30, seed=2)
-    np.testing.assert_array_equal(listed.choices, sb.trace(sb.UCB1(), bandit, horizon=30, seed=2).choices)
+    listed = sb.trace(sb.policies.UCB1(), [sb.Uniform(0, 1), scipy.stats.expon(scale=2.0)], horizon=30, seed=2)
+    np.testing.assert_array_equal(listed.choices, sb.trace(sb.policies.UCB1(), bandit, horizon=30, seed=2).choices)
 
 
 def test_lowest_reward_is_the_least_of_all_supports():
-    assert sb.Bandit([sb.Uniform(1, 2), sb.TruncatedNormal(0, 1, -0.5, 3)]).lowest == -0.5
-    assert sb.Bandit([sb.Uniform(1, 2), sb.Normal(5, 1)]).lowest == -np.inf
+    assert sb.Bandit([sb.Uniform(1, 2), sb.arms.TruncatedNormal(0, 1, -0.5, 3)]).lowest == -0.5
+    assert sb.Bandit([sb.Uniform(1, 2), sb.Normal(5, variance=1)]).lowest == -np.inf
     assert sb.Tape([[1.0, 4.0], [2.0, -3.0]]).lowest == -3.0
 
 
@@ -47,40 +47,40 @@ def test_regret_is_against_the_arm_that_is_best_at_the_time():
 
 
 def test_a_study_of_switching_arms_is_saved_whole(tmp_path):
-    study = sb.simulate([sb.ScaleFreeUCB(L=0.5), sb.UCB1()], SWITCHING, horizon=700, runs=300, seed=1)
+    study = sb.simulate([sb.ScaleFreeUCB(L=0.5), sb.policies.UCB1()], SWITCHING, horizon=700, runs=300, seed=1)
     study.save(tmp_path)
     again = sb.load(tmp_path)
     assert (again["SF-UCB"].regret().mean == study["SF-UCB"].regret().mean).all()
     assert again["SF-UCB"].switches == (200, 500)
-    with pytest.raises(sb.InvalidInputError, match="recorded in batches of 2; simulate at most 256 runs"):
+    with pytest.raises(sb.errors.InvalidInputError, match="recorded in batches of 2; simulate at most 256 runs"):
         again["SF-UCB"].regret_per_run()
 
 
 @pytest.mark.parametrize(
     ("bandits", "after", "message"),
     [
-        ([[sb.Normal(0, 1), sb.Normal(1, 1)]], [], "at least two bandits"),
-        ([[sb.Normal(0, 1), sb.Normal(1, 1)]] * 3, [10], "3 bandits and after=.10."),
-        ([[sb.Normal(0, 1), sb.Normal(1, 1)]] * 3, [20, 10], "after must rise"),
-        ([[sb.Normal(0, 1)] * 2, [sb.Normal(1, 1)] * 3], [20], r"same number of arms, got \[2, 3\]"),
-        ([sb.bootstrap(TABLE, block=2, jointly=True)] * 2, [20], "jointly=True cannot be switched between"),
+        ([[sb.Normal(0, variance=1), sb.Normal(1, variance=1)]], [], "at least two bandits"),
+        ([[sb.Normal(0, variance=1), sb.Normal(1, variance=1)]] * 3, [10], "3 bandits and after=.10."),
+        ([[sb.Normal(0, variance=1), sb.Normal(1, variance=1)]] * 3, [20, 10], "after must rise"),
+        ([[sb.Normal(0, variance=1)] * 2, [sb.Normal(1, variance=1)] * 3], [20], r"same number of arms, got \[2, 3\]"),
+        ([sb.arms.bootstrap(TABLE, block=2, jointly=True)] * 2, [20], "jointly=True cannot be switched between"),
     ],
 )
 def test_bad_switches(bandits, after, message):
-    with pytest.raises(sb.InvalidInputError, match=message):
+    with pytest.raises(sb.errors.InvalidInputError, match=message):
         sb.SwitchingBandit(bandits, after)
 
 
-@pytest.mark.parametrize(("bandits", "after"), [(None, [1]), ([[sb.Normal(0, 1)] * 2] * 2, 5)])
+@pytest.mark.parametrize(("bandits", "after"), [(None, [1]), ([[sb.Normal(0, variance=1)] * 2] * 2, 5)])
 def test_switches_must_be_lists(bandits, after):
-    with pytest.raises(sb.InvalidInputError, match=r"(bandits|after) must be a list, got"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"(bandits|after) must be a list, got"):
         sb.SwitchingBandit(bandits, after)
 
 
 def test_a_switch_past_the_horizon_is_refused():
-    with pytest.raises(sb.InvalidInputError, match="change after round 500, but the horizon is 500"):
-        sb.simulate(sb.UCB1(), SWITCHING, horizon=500, runs=2)
+    with pytest.raises(sb.errors.InvalidInputError, match="change after round 500, but the horizon is 500"):
+        sb.simulate(sb.policies.UCB1(), SWITCHING, horizon=500, runs=2)
 
 
 def test_arms_of_an_arrow_table_have_its_names():
-    assert sb.bootstrap(pa.table({"A": [0.1, 0.2], "B": [0.3, 0.4]})).names == ("A", "B")
+    assert sb.arms.bootstrap(pa.table({"A": [0.1, 0.2], "B": [0.3, 0.4]})).names == ("A", "B")

@@ -9,27 +9,29 @@ import sharpe_bandits as sb
 def test_arms_compare_by_value():
     assert sb.Uniform(0, 1) == sb.Uniform(0, 1)
     assert sb.Uniform(0, 1) != sb.Uniform(0, 2)
-    assert sb.Scipy(scipy.stats.norm(1, 2)) == sb.Scipy(scipy.stats.norm(1, 2))
-    assert sb.Scipy(scipy.stats.norm(1, 2)) != sb.Scipy(scipy.stats.norm(1, 3))
+    assert sb.arms.Scipy(scipy.stats.norm(1, 2)) == sb.arms.Scipy(scipy.stats.norm(1, 2))
+    assert sb.arms.Scipy(scipy.stats.norm(1, 2)) != sb.arms.Scipy(scipy.stats.norm(1, 3))
 
 
-@pytest.mark.parametrize("arm", [sb.Uniform(-1e308, 1e308), sb.Constant(1e200)], ids=["uniform", "constant"])
+@pytest.mark.parametrize("arm", [sb.Uniform(-1e308, 1e308), sb.arms.Constant(1e200)], ids=["uniform", "constant"])
 def test_moments_beyond_the_largest_number_are_refused(arm):
-    with pytest.raises(sb.InvalidInputError, match="beyond the largest number; scale rewards down"):
-        sb.Bandit([arm, sb.Constant(0.0)])
+    with pytest.raises(sb.errors.InvalidInputError, match="beyond the largest number; scale rewards down"):
+        sb.Bandit([arm, sb.arms.Constant(0.0)])
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: sb.Uniform(0, 1e80), lambda: sb.Uniform(-1.7e308, 1.7e308), lambda: sb.Normal(0, 1e300),
-        lambda: sb.Normal(1e200, 1), lambda: sb.Gamma(1e100, 1e100), lambda: sb.Beta(5e-324, 5e-324),
-        lambda: sb.GARCH(0, 1e200, 0.1, 0.1), lambda: sb.AR1(0, 1e300, 0.5), lambda: sb.Empirical([1e200, -1e200]),
-        lambda: sb.TruncatedNormal(0, 5e-324, 1, 2), lambda: sb.Constant(1e300),
+        lambda: sb.Uniform(0, 1e80), lambda: sb.Uniform(-1.7e308, 1.7e308), lambda: sb.Normal(0, variance=1e300),
+        lambda: sb.Normal(1e200, variance=1), lambda: sb.arms.Gamma(1e100, 1e100), lambda: sb.Beta(5e-324, 5e-324),
+        lambda: sb.arms.GARCH(0, 1e200, 0.1, 0.1), lambda: sb.arms.AR1(0, 1e300, 0.5), lambda: sb.Empirical([1e200, -1e200]),
+        lambda: sb.arms.TruncatedNormal(0, 5e-324, 1, 2), lambda: sb.arms.Constant(1e300),
     ],
 )  # fmt: skip
 def test_moments_beyond_the_largest_number(make):
     arm = make()
-    for ask in (lambda: arm.variance, lambda: sb.Bandit([arm, sb.Constant(1.0)])):
-        with pytest.raises(sb.InvalidInputError, match="has moments beyond the largest number; scale rewards down"):
+    for ask in (lambda: arm.variance, lambda: sb.Bandit([arm, sb.arms.Constant(1.0)])):
+        with pytest.raises(
+            sb.errors.InvalidInputError, match="has moments beyond the largest number; scale rewards down"
+        ):
             ask()

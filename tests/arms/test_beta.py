@@ -7,11 +7,11 @@ import sharpe_bandits as sb
 
 @pytest.mark.parametrize("shapes", [(1e31, 1e67), (1e67, 1e31), (1e300, 1e300), (1.1e8, 1.1e8)])
 def test_a_beta_arm_that_is_as_good_as_normal(shapes):
-    with pytest.raises(sb.InvalidInputError, match=r"cannot be distinguished from a normal.*use a Normal"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"cannot be distinguished from a normal.*use a Normal"):
         sb.Beta(*shapes)
     sb.Beta(1e8, 1e20).draws()
 
 
 def test_quantiles_that_overflow():
-    with pytest.raises(sb.InvalidInputError, match="not finite inside"):
+    with pytest.raises(sb.errors.InvalidInputError, match="not finite inside"):
         sb.Beta(5e-324, 7.0).draws()

@@ -11,7 +11,7 @@ def test_ten_million_values():
     values = np.random.default_rng(0).normal(size=10**7)
     started = time.process_time()
     arm = sb.Empirical(values)
-    bandit = sb.Bandit([arm, sb.Constant(1.0)])
+    bandit = sb.Bandit([arm, sb.arms.Constant(1.0)])
     assert bandit.table(0, 0, 1).pool.size == 10**7 + 1
     assert arm.to_dict()["values"] == arm.values
     assert (arm.mean, arm.variance) == (values.mean(), np.mean((values - values.mean()) ** 2))

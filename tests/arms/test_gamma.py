@@ -17,7 +17,7 @@ from tests.messages import says
 def test_truncated_gammas_of_all_shapes(shape, scale, low, width):
     a = low * shape * scale
     b = a + width * shape * scale
-    actual, expected = moments(sb.TruncatedGamma(shape, scale, a, b)), truncated_gamma(shape, scale, a, b)
+    actual, expected = moments(sb.arms.TruncatedGamma(shape, scale, a, b)), truncated_gamma(shape, scale, a, b)
     # Central moments from raw ones lose digits where the interval is narrow and far out.
     lost = (expected[0] / math.sqrt(expected[1])) ** 4
     assert_equal(actual, expected, 1e-9 + 1e-14 * lost)
@@ -25,17 +25,17 @@ def test_truncated_gammas_of_all_shapes(shape, scale, low, width):
 
 def test_gaps_of_the_papers_truncated_gammas():
     """Panel R7: the true gaps of RSSR between Gamma(2, 2) and Gamma(2, 3) on [1, 10] are 0.69 and 0.68."""
-    bandit = sb.Bandit([sb.TruncatedGamma(2, 2, 1, 10), sb.TruncatedGamma(2, 3, 1, 10)])
+    bandit = sb.Bandit([sb.arms.TruncatedGamma(2, 2, 1, 10), sb.arms.TruncatedGamma(2, 3, 1, 10)])
     for L, gap in ((0.5, 0.69), (1.0, 0.68)):
         assert sb.RSSR(L=L).gaps(bandit.means, bandit.variances).max() == pytest.approx(gap, abs=0.005)
 
 
 def test_a_gamma_interval_with_nothing_in_it_is_refused():
-    with pytest.raises(sb.InvalidInputError, match="lies too far out"):
-        _ = sb.TruncatedGamma(2, 2, 1e5, 1e6).mean
+    with pytest.raises(sb.errors.InvalidInputError, match="lies too far out"):
+        _ = sb.arms.TruncatedGamma(2, 2, 1e5, 1e6).mean
 
 
 def test_a_truncation_that_leaves_next_to_nothing_is_refused():
-    bandit = sb.Bandit([sb.TruncatedGamma(2, 1, 100, 101), sb.Uniform(0, 1)])
-    with pytest.raises(sb.InvalidInputError, match=says("[100.0, 101.0] holds only", "widen the interval")):
-        sb.trace(sb.UCB1(), bandit, horizon=10)
+    bandit = sb.Bandit([sb.arms.TruncatedGamma(2, 1, 100, 101), sb.Uniform(0, 1)])
+    with pytest.raises(sb.errors.InvalidInputError, match=says("[100.0, 101.0] holds only", "widen the interval")):
+        sb.trace(sb.policies.UCB1(), bandit, horizon=10)

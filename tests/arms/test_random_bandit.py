@@ -13,7 +13,7 @@ from sharpe_bandits.arms.random_bandit import UniformFormula
 
 
 def uniform_pair(generator):
-    return sb.UniformArms(generator.uniform(0, 1, size=2), generator.uniform(1, 3, size=2))
+    return sb.arms.UniformArms(generator.uniform(0, 1, size=2), generator.uniform(1, 3, size=2))
 
 
 def listed_pair(generator):
@@ -59,19 +59,22 @@ def _moved(generator):
 @pytest.mark.parametrize("seed", [0, 7, 2**64 - 1])
 def test_every_run_has_a_generator_that_no_other_run_has_used(drawn, seed):
     runs = 300
-    for make in (lambda high: sb.UniformArms(np.zeros(3), high), lambda high: (sb.Uniform(0, h + 1e-9) for h in high)):
+    for make in (
+        lambda high: sb.arms.UniformArms(np.zeros(3), high),
+        lambda high: (sb.Uniform(0, h + 1e-9) for h in high),
+    ):
         bandit = sb.RandomBandit(3, lambda generator, make=make: make(drawn(generator)))
         found = bandit.truth(seed, runs)[0] * 2
         expected = np.array([drawn(fresh(seed, run)) for run in range(runs)], float)
         np.testing.assert_allclose(found, expected, rtol=1e-15, atol=1.1e-9)
-        if isinstance(bandit.arms_of(seed, 0), sb.UniformArms):
+        if isinstance(bandit.arms_of(seed, 0), sb.arms.UniformArms):
             for run in (299, 3):
                 np.testing.assert_array_equal(bandit.arms_of(seed, run).high, expected[run])
 
 
 def test_arms_do_not_depend_on_the_order_or_the_threads_that_draw_them():
     def draw(generator):
-        return sb.UniformArms(np.zeros(3), halves(generator))
+        return sb.arms.UniformArms(np.zeros(3), halves(generator))
 
     expected = np.array([halves(fresh(3, run)) for run in range(400)], float)
     bandit = sb.RandomBandit(3, draw)
@@ -85,7 +88,7 @@ def test_arms_do_not_depend_on_the_order_or_the_threads_that_draw_them():
 
 
 def test_a_draw_may_draw_other_arms_and_may_fail_halfway():
-    inner = sb.RandomBandit(3, lambda generator: sb.UniformArms(np.zeros(3), halves(generator)))
+    inner = sb.RandomBandit(3, lambda generator: sb.arms.UniformArms(np.zeros(3), halves(generator)))
     fails = True
 
     def draw(generator):
@@ -94,7 +97,7 @@ def test_a_draw_may_draw_other_arms_and_may_fail_halfway():
         later = halves(generator)
         if fails and (high == halves(fresh(3, 20))).all():
             raise ZeroDivisionError
-        return sb.UniformArms(np.zeros(3), high + of_inner + later)
+        return sb.arms.UniformArms(np.zeros(3), high + of_inner + later)
 
     bandit = sb.RandomBandit(3, draw)
     with pytest.raises(ZeroDivisionError):
@@ -131,27 +134,31 @@ def test_a_formula_gives_many_runs_the_arms_that_it_gives_one(count):
 def test_a_formula_that_fails_in_one_run_is_refused_as_a_function_is():
     bandit = sb.RandomBandit(3, UniformFormula(3, lambda u1, u2: (u1 * 0.996, u2 * 0 + 0.99)))
     run = next(run for run in range(1000) if fresh(2, run).random((2, 3))[0].max() * 0.996 > 0.99)
-    with pytest.raises(sb.InvalidInputError, match=r"low must not exceed high, got low=0\.99\d+ and high=0\.99 "):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=r"low must not exceed high, got low=0\.99\d+ and high=0\.99 "
+    ):
         bandit.table(2, 0, run + 5)
     bandit = sb.RandomBandit(3, UniformFormula(3, lambda u1, u2: (u1, u1 + 1)), lowest=0.001)
     run = next(run for run in range(1000) if fresh(2, run).random((2, 3))[0].min() < 0.001)
-    with pytest.raises(sb.InvalidInputError, match=rf"rewards from 0\.000\d+ in run {run}, below .*lowest=0\.001"):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=rf"rewards from 0\.000\d+ in run {run}, below .*lowest=0\.001"
+    ):
         bandit.table(2, 0, 1000)
-    with pytest.raises(sb.InvalidInputError, match="gave 3 arms in run 0, not 4"):
+    with pytest.raises(sb.errors.InvalidInputError, match="gave 3 arms in run 0, not 4"):
         sb.RandomBandit(4, UniformFormula(3, lambda u1, u2: (u1, u1 + 1))).table(2, 0, 10)
 
 
 def test_arrays_in_some_runs_and_lists_in_others_are_refused():
     bandit = sb.RandomBandit(2, lambda g: uniform_pair(g) if g.random() < 0.5 else listed_pair(g))
-    with pytest.raises(sb.InvalidInputError, match="UniformArms in all runs or a list of arms in all runs"):
+    with pytest.raises(sb.errors.InvalidInputError, match="UniformArms in all runs or a list of arms in all runs"):
         bandit.table(1, 0, 50)
 
 
 def test_random_arms_as_arrays_or_as_a_list_are_the_same_bandit():
     fast, slow = sb.RandomBandit(2, uniform_pair), sb.RandomBandit(2, listed_pair)
     for run in range(5):
-        a = sb.trace(sb.UCB1(), fast, horizon=50, seed=1, run=run)
-        b = sb.trace(sb.UCB1(), slow, horizon=50, seed=1, run=run)
+        a = sb.trace(sb.policies.UCB1(), fast, horizon=50, seed=1, run=run)
+        b = sb.trace(sb.policies.UCB1(), slow, horizon=50, seed=1, run=run)
         np.testing.assert_array_equal(a.rewards, b.rewards)
     np.testing.assert_allclose(fast.truth(1, 5), slow.truth(1, 5), rtol=1e-15)
 
@@ -160,7 +167,7 @@ def test_rewards_of_random_arms_lie_in_that_runs_arms():
     bandit = sb.RandomBandit(2, uniform_pair)
     for run in range(20):
         arms = bandit.arms_of(1, run)
-        trace = sb.trace(sb.RoundRobin(), bandit, horizon=200, seed=1, run=run)
+        trace = sb.trace(sb.policies.RoundRobin(), bandit, horizon=200, seed=1, run=run)
         for arm in range(2):
             paid = trace.rewards[trace.choices == arm]
             width = arms.high[arm] - arms.low[arm]
@@ -170,18 +177,18 @@ def test_rewards_of_random_arms_lie_in_that_runs_arms():
 
 def test_random_arms_below_their_declared_bound_are_refused():
     """The bound decides which kernel may play: a wrong one would give wrong choices."""
-    bandit = sb.RandomBandit(2, lambda generator: sb.UniformArms([-1.0, 0.0], [1.0, 1.0]), lowest=0.0)
-    with pytest.raises(sb.InvalidInputError, match=r"-1\.0.*lowest=0\.0"):
+    bandit = sb.RandomBandit(2, lambda generator: sb.arms.UniformArms([-1.0, 0.0], [1.0, 1.0]), lowest=0.0)
+    with pytest.raises(sb.errors.InvalidInputError, match=r"-1\.0.*lowest=0\.0"):
         sb.trace(sb.UCBSRLike(L=1.0), bandit, horizon=50)
-    bandit = sb.RandomBandit(2, lambda generator: [sb.Normal(5, 1), sb.Uniform(0, 1)], lowest=0.0)
-    with pytest.raises(sb.InvalidInputError, match=r"-inf.*lowest=0\.0"):
+    bandit = sb.RandomBandit(2, lambda generator: [sb.Normal(5, variance=1), sb.Uniform(0, 1)], lowest=0.0)
+    with pytest.raises(sb.errors.InvalidInputError, match=r"-inf.*lowest=0\.0"):
         sb.trace(sb.UCBSRLike(L=1.0), bandit, horizon=50)
 
 
 def test_a_wrong_number_of_random_arms_is_refused():
     bandit = sb.RandomBandit(3, uniform_pair)
-    with pytest.raises(sb.InvalidInputError, match="gave 2 arms in run 0, not 3"):
-        sb.trace(sb.UCB1(), bandit, horizon=50)
+    with pytest.raises(sb.errors.InvalidInputError, match="gave 2 arms in run 0, not 3"):
+        sb.trace(sb.policies.UCB1(), bandit, horizon=50)
 
 
 def test_a_random_bandit_pickles_whatever_draws_its_arms():

@@ -11,14 +11,14 @@ from tests.messages import says
 
 def test_an_infinite_fourth_moment_is_said_to_be_infinite():
     """Student's t with 4 degrees of freedom has variance 2 and no fourth moment."""
-    arm = sb.Scipy(scipy.stats.t(4))
+    arm = sb.arms.Scipy(scipy.stats.t(4))
     assert arm.variance == 2.0
     assert arm.fourth_moment == math.inf
 
 
 def test_a_density_that_scipy_computes_too_roughly():
-    with pytest.raises(sb.InvalidInputError, match=r"integrates to 2\.\d*e\+09 instead of 1"):
-        _ = sb.Scipy(scipy.stats.gamma(1e17)).mean
+    with pytest.raises(sb.errors.InvalidInputError, match=r"integrates to 2\.\d*e\+09 instead of 1"):
+        _ = sb.arms.Scipy(scipy.stats.gamma(1e17)).mean
 
 
 @pytest.mark.parametrize(
@@ -30,12 +30,14 @@ def test_a_density_that_scipy_computes_too_roughly():
     ],
 )
 def test_distributions_that_scipy_cannot_compute(frozen, message):
-    with pytest.raises(sb.InvalidInputError, match=message):
-        sb.Scipy(frozen)
+    with pytest.raises(sb.errors.InvalidInputError, match=message):
+        sb.arms.Scipy(frozen)
 
 
 def test_discrete_distributions_off_the_whole_numbers_are_refused():
     """Its values 0.5 and 1.7 are not one apart; to draw as if they were would be silently wrong."""
     odd = scipy.stats.rv_discrete(values=([0.5, 1.7], [0.5, 0.5]))()
-    with pytest.raises(sb.InvalidInputError, match=says("values other than 0.5, 1.5", "have only 0.5", "Empirical")):
-        sb.trace(sb.UCB1(), [odd, sb.Uniform(0, 1)], horizon=10)
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=says("values other than 0.5, 1.5", "have only 0.5", "Empirical")
+    ):
+        sb.trace(sb.policies.UCB1(), [odd, sb.Uniform(0, 1)], horizon=10)

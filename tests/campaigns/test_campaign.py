@@ -23,7 +23,7 @@ def test_what_a_user_types(store, target):
     campaign.tell(1, 0.012)
     assert campaign.ask(key="order-4711").reward == 0.012
     before = campaign.agent().to_json()
-    with pytest.raises(sb.ConflictError, match=r"decision 1 has the reward 0.012, but the new reward is 0.013"):
+    with pytest.raises(sb.errors.ConflictError, match=r"decision 1 has the reward 0.012, but the new reward is 0.013"):
         campaign.tell(decision, 0.013)
     assert campaign.agent().to_json() == before
     made = campaign.ask(count=50)
@@ -52,7 +52,7 @@ def test_what_a_user_types(store, target):
 
 
 @pytest.mark.parametrize(
-    "policy", [*EVERY_POLICY, sb.LUCB(L=0.1, pilot_pulls=5)], ids=lambda policy: policy.name.replace(" ", "-")
+    "policy", [*EVERY_POLICY, sb.policies.LUCB(L=0.1, pilot_pulls=5)], ids=lambda policy: policy.name.replace(" ", "-")
 )
 def test_every_policy_plays_choice_for_choice_what_its_agent_plays(policy, tmp_path):
     """With pulls under way, through several openings of the store; a campaign's log leads back to its state."""
@@ -66,7 +66,7 @@ def test_every_policy_plays_choice_for_choice_what_its_agent_plays(policy, tmp_p
                 campaign = store.campaign("one", policy=policy, arms=ARMS, horizon=horizon, seed=9)
             try:
                 decision = campaign.ask()
-            except (sb.WaitForRewardsError, sb.CampaignOverError) as error:
+            except (sb.errors.WaitForRewardsError, sb.errors.CampaignOverError) as error:
                 with pytest.raises(type(error), match=r"."):
                     agent.ask()
             else:
@@ -80,7 +80,7 @@ def test_every_policy_plays_choice_for_choice_what_its_agent_plays(policy, tmp_p
             agent.tell(told.arm, reward)
         assert campaign.agent().to_json() == agent.to_json()
         assert campaign.recommend() == agent.recommend()
-        with pytest.raises(sb.CampaignOverError, match=r"."):
+        with pytest.raises(sb.errors.CampaignOverError, match=r"."):
             campaign.ask()
         assert campaign.verify(choices=True).ok
 
@@ -96,9 +96,9 @@ def test_leases_run_out_and_late_rewards_are_welcome(tmp_path, clock):
     campaign.tell(second, 0.01)
     campaign.tell(second, 0.01)
     campaign.cancel(third)
-    with pytest.raises(sb.ConflictError, match="was cancelled"):
+    with pytest.raises(sb.errors.ConflictError, match="was cancelled"):
         campaign.tell(third, 0.01)
-    with pytest.raises(sb.ConflictError, match=r"has the reward 0.01; nothing"):
+    with pytest.raises(sb.errors.ConflictError, match=r"has the reward 0.01; nothing"):
         campaign.cancel(second)
     status = campaign.status()
     assert (status.rewards, status.pending, status.expired, status.cancelled) == (1, 1, 1, 1)
@@ -113,10 +113,10 @@ def test_a_default_reward_is_used_only_where_it_was_set(tmp_path, clock):
     campaign.ask()
     assert campaign.decision(1).reward == -0.02
     assert campaign.agent().pulls["momentum"] == 1
-    with pytest.raises(sb.ConflictError, match=r"-0.02 by default, since its lease ran out"):
+    with pytest.raises(sb.errors.ConflictError, match=r"-0.02 by default, since its lease ran out"):
         campaign.tell(first, 0.01)
     assert campaign.verify().ok
-    with pytest.raises(sb.InvalidInputError, match="give a lease, too"):
+    with pytest.raises(sb.errors.InvalidInputError, match="give a lease, too"):
         sb.Store(tmp_path / "campaigns.db").campaign("x", policy=POLICY, arms=ARMS, default_reward=0.0)
 
 
@@ -125,7 +125,7 @@ def test_a_late_reward_whose_place_is_taken_is_recorded_and_not_used(tmp_path, c
     campaign = store.campaign("p", policy=sb.SHSR(L=0.5), arms=2, horizon=20, lease=60)
     made = campaign.ask(count=100)
     assert len(made) == 20
-    with pytest.raises(sb.WaitForRewardsError, match="waits for 20 rewards"):
+    with pytest.raises(sb.errors.WaitForRewardsError, match="waits for 20 rewards"):
         campaign.ask()
     clock[0] = 100
     again = campaign.ask(count=100)
@@ -140,22 +140,22 @@ def test_a_late_reward_whose_place_is_taken_is_recorded_and_not_used(tmp_path, c
 
 
 BAD = [
-    (lambda c: c.tell(1, math.nan), sb.InvalidInputError, "nan"),
-    (lambda c: c.tell(1, "0.1"), sb.InvalidInputError, "'0.1'"),
-    (lambda c: c.tell(99, 0.1), sb.UnknownNameError, "no decision 99"),
-    (lambda c: c.tell("one", 0.1), sb.InvalidInputError, "'one'"),
-    (lambda c: c.tell(1, 1e200), sb.InvalidInputError, "beyond the largest"),
-    (lambda c: c.tell_many({1: 0.1, 99: 0.2}), sb.UnknownNameError, "no decision 99"),
-    (lambda c: c.tell_many([(1, 0.1), (1, 0.2)]), sb.ConflictError, "0.2"),
-    (lambda c: c.ask(key="x" * 10**6), sb.InvalidInputError, "at most 200 characters"),
-    (lambda c: c.ask(key="a\0b"), sb.InvalidInputError, "printable"),
-    (lambda c: c.ask(key="\nx"), sb.InvalidInputError, "printable"),
-    (lambda c: c.ask(key=7), sb.InvalidInputError, "must be text"),
-    (lambda c: c.ask(count=0), sb.InvalidInputError, "count"),
-    (lambda c: c.ask(count=3, key="k"), sb.InvalidInputError, "one of"),
-    (lambda c: c.retire_arm("carri"), sb.UnknownNameError, "did you mean 'carry'"),
-    (lambda c: c.add_arm(""), sb.InvalidInputError, "blank"),
-    (lambda c: c.cancel(5), sb.UnknownNameError, "no decision 5"),
+    (lambda c: c.tell(1, math.nan), sb.errors.InvalidInputError, "nan"),
+    (lambda c: c.tell(1, "0.1"), sb.errors.InvalidInputError, "'0.1'"),
+    (lambda c: c.tell(99, 0.1), sb.errors.UnknownNameError, "no decision 99"),
+    (lambda c: c.tell("one", 0.1), sb.errors.InvalidInputError, "'one'"),
+    (lambda c: c.tell(1, 1e200), sb.errors.InvalidInputError, "beyond the largest"),
+    (lambda c: c.tell_many({1: 0.1, 99: 0.2}), sb.errors.UnknownNameError, "no decision 99"),
+    (lambda c: c.tell_many([(1, 0.1), (1, 0.2)]), sb.errors.ConflictError, "0.2"),
+    (lambda c: c.ask(key="x" * 10**6), sb.errors.InvalidInputError, "at most 200 characters"),
+    (lambda c: c.ask(key="a\0b"), sb.errors.InvalidInputError, "printable"),
+    (lambda c: c.ask(key="\nx"), sb.errors.InvalidInputError, "printable"),
+    (lambda c: c.ask(key=7), sb.errors.InvalidInputError, "must be text"),
+    (lambda c: c.ask(count=0), sb.errors.InvalidInputError, "count"),
+    (lambda c: c.ask(count=3, key="k"), sb.errors.InvalidInputError, "one of"),
+    (lambda c: c.retire_arm("carri"), sb.errors.UnknownNameError, "did you mean 'carry'"),
+    (lambda c: c.add_arm(""), sb.errors.InvalidInputError, "blank"),
+    (lambda c: c.cancel(5), sb.errors.UnknownNameError, "no decision 5"),
 ]
 
 
@@ -186,15 +186,15 @@ def test_another_policy_or_other_arms_are_a_conflict(store):
     make(store)
     make(store, arms=[*ARMS, "trend"])
     for other in (
-        {"policy": sb.ScaleFreeUCB(L=2e-4)}, {"policy": sb.UCB1()}, {"arms": ["momentum", "carry"]}, {"seed": 2},
+        {"policy": sb.ScaleFreeUCB(L=2e-4)}, {"policy": sb.policies.UCB1()}, {"arms": ["momentum", "carry"]}, {"seed": 2},
         {"lease": "2 days"}, {"horizon": 50}, {"explore": 0.1},
     ):  # fmt: skip
-        with pytest.raises(sb.ConflictError, match=r"was created with .*; nothing was changed"):
+        with pytest.raises(sb.errors.ConflictError, match=r"was created with .*; nothing was changed"):
             make(store, **other)
-    with pytest.raises(sb.UnknownNameError, match="did you mean 'desks'"):
+    with pytest.raises(sb.errors.UnknownNameError, match="did you mean 'desks'"):
         store.campaign("desk")
     for bad in ({"lease": "soon"}, {"lease": -1}, {"explore": 1.5}, {"horizon": 0}, {"arms": ["a"]}):
-        with pytest.raises(sb.InvalidInputError, match=r"."):
+        with pytest.raises(sb.errors.InvalidInputError, match=r"."):
             store.campaign("new", **{"policy": POLICY, "arms": ARMS, **bad})
     assert [entry.name for entry in store.campaigns()] == ["desks"]
 
@@ -213,9 +213,9 @@ def test_a_changed_formula_is_refused(tmp_path):
     def changed(arm, t, L):
         return arm.mean / (L + 2 * arm.variance)
 
-    with pytest.raises(sb.InvalidInputError, match=r"is not what it was: to go on, restore it"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"is not what it was: to go on, restore it"):
         store.campaign("own")
-    with pytest.raises(sb.InvalidInputError, match="is not what it was"):
+    with pytest.raises(sb.errors.InvalidInputError, match="is not what it was"):
         store.campaign("own", policy=changed(L=1.0))
 
 

@@ -39,7 +39,7 @@ def test_the_estimates_cover_what_is_known(campaign):
     for policy, earns in (
         (second(chosen=0.1), 0.1),
         (sb.ScaleFreeUCB(L=0.1), 0.3),
-        (sb.EpsilonGreedy(sb.Mean(), epsilon=1.0), 0.2 / 3),
+        (sb.policies.EpsilonGreedy(sb.Mean(), epsilon=1.0), 0.2 / 3),
     ):
         found = campaign.evaluate(policy)
         assert (found.rounds, found.unrewarded) == (1425, 75)
@@ -53,14 +53,14 @@ def test_the_estimates_cover_what_is_known(campaign):
 def test_where_the_log_cannot_say(tmp_path):
     store = sb.Store(tmp_path / "campaigns.db", synchronous="NORMAL")
     plain = store.campaign("plain", policy=sb.ScaleFreeUCB(L=0.1), arms=["a", "b"])
-    with pytest.raises(sb.InvalidInputError, match=r"has explore=0.* create a campaign with explore="):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"has explore=0.* create a campaign with explore="):
         plain.evaluate(sb.ScaleFreeTS(L=0.1))
     explored = store.campaign("explored", policy=sb.ScaleFreeUCB(L=0.1), arms=["a", "b"], explore=0.05)
-    with pytest.raises(sb.InvalidInputError, match="0 rewards are too few"):
+    with pytest.raises(sb.errors.InvalidInputError, match="0 rewards are too few"):
         explored.evaluate(sb.ScaleFreeTS(L=0.1))
-    with pytest.raises(sb.InvalidInputError, match="is a best-arm policy"):
+    with pytest.raises(sb.errors.InvalidInputError, match="is a best-arm policy"):
         explored.evaluate(sb.SHSR(L=0.1))
-    with pytest.raises(sb.InvalidInputError, match="a policy such as"):
+    with pytest.raises(sb.errors.InvalidInputError, match="a policy such as"):
         explored.evaluate("SF-UCB")
-    with pytest.raises(sb.InvalidInputError, match="leave explore out"):
+    with pytest.raises(sb.errors.InvalidInputError, match="leave explore out"):
         store.campaign("phases", policy=sb.SHSR(L=0.1), arms=4, horizon=100, explore=0.05)

@@ -29,7 +29,7 @@ def test_connections_have_bounds(url):
 def test_a_statement_that_takes_too_long_is_explained(url):
     with sb.Store(url, timeout=0.3) as store:
         sleep = lambda records: records.driver.execute("SELECT pg_sleep(5)").fetchall()  # noqa: E731
-        with pytest.raises(sb.StoreError, match=r"did not answer within 0.3 seconds"):
+        with pytest.raises(sb.errors.StoreError, match=r"did not answer within 0.3 seconds"):
             store._storage.read(1, sleep)
 
 
@@ -37,7 +37,7 @@ def test_verification_of_a_campaign_in_use_gives_no_false_alarms(url):
     """It reads one state, whatever is written meanwhile."""
     with sb.Store(url) as store, sb.Store(url) as writing:
         name = f"busy {time.monotonic_ns()}"
-        busy = writing.campaign(name, policy=sb.UCB1(), arms=3)
+        busy = writing.campaign(name, policy=sb.policies.UCB1(), arms=3)
         busy.tell_many(dict.fromkeys(busy.ask(count=200), 0.1))
         stop = threading.Event()
 

@@ -27,5 +27,5 @@ def test_an_older_store_is_read_before_it_is_upgraded(tmp_path, monkeypatch):
     with sb.Store(path) as store:
         campaign = store.campaign("c")
         assert campaign.status().decisions == 1
-        with pytest.raises(sb.StoreError, match="upgrade it: sharpe-bandits campaign upgrade"):
+        with pytest.raises(sb.errors.StoreError, match="upgrade it: sharpe-bandits campaign upgrade"):
             campaign.ask()

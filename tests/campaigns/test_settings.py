@@ -44,7 +44,7 @@ def test_a_setting_of_a_newer_release_is_refused_with_the_remedy(tmp_path):
         make(store)
     rewrite(path, lambda settings: {**settings, "segments": 3})
     with sb.Store(path) as store:
-        with pytest.raises(sb.UnreadableDataError, match=r"'segments'.* newer release; upgrade sharpe-bandits"):
+        with pytest.raises(sb.errors.UnreadableDataError, match=r"'segments'.* newer release; upgrade sharpe-bandits"):
             make(store)
         assert [entry.name for entry in store.campaigns()] == ["desks"]
 
@@ -55,13 +55,13 @@ def test_settings_that_are_none_are_damaged(change, tmp_path):
     with sb.Store(path) as store:
         make(store)
     rewrite(path, change)
-    with sb.Store(path) as store, pytest.raises(sb.UnreadableDataError, match="damaged"):
+    with sb.Store(path) as store, pytest.raises(sb.errors.UnreadableDataError, match="damaged"):
         make(store)
 
 
 def test_an_unknown_setting_is_refused_with_the_nearest(tmp_path):
     with sb.Store(tmp_path / "campaigns.db") as store:
-        with pytest.raises(sb.UnknownNameError, match="did you mean 'horizon'"):
+        with pytest.raises(sb.errors.UnknownNameError, match="did you mean 'horizon'"):
             make(store, horizont=5)
         assert store.campaigns() == []
 

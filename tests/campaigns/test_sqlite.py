@@ -20,7 +20,7 @@ def test_network_file_systems_are_refused(tmp_path, monkeypatch):
     assert files.file_system(tmp_path / "local", mounts) == "tmpfs"
     assert files.file_system(tmp_path.parent, mounts) == "ext4"
     monkeypatch.setattr(files, "file_system", lambda folder: "nfs4")
-    with pytest.raises(sb.StoreError, match=r"network file system \(nfs4\).* PostgreSQL"):
+    with pytest.raises(sb.errors.StoreError, match=r"network file system \(nfs4\).* PostgreSQL"):
         sb.Store(tmp_path / "x.db")
 
 
@@ -32,7 +32,9 @@ def test_a_lock_that_is_held_is_waited_for_and_then_explained(tmp_path):
     with sb.Store(path, timeout=0.2) as store:
         waiting = store.campaign("c")
         assert waiting.status().decisions == 0  # reading goes on
-        with pytest.raises(sb.StoreError, match=r"locked by another process for 0.2 seconds; nothing was recorded"):
+        with pytest.raises(
+            sb.errors.StoreError, match=r"locked by another process for 0.2 seconds; nothing was recorded"
+        ):
             waiting.ask()
         other.execute("ROLLBACK")
         assert waiting.ask().number == 1
@@ -47,7 +49,7 @@ def test_a_full_disk_leaves_the_store_usable(tmp_path):
     store.close()
     limit = [(tmp_path / "campaigns.db").stat().st_size // 4096 + 2]
     sa.event.listen(store._storage.engine, "connect", lambda c, _: c.execute(f"PRAGMA max_page_count={limit[0]}"))
-    with pytest.raises(sb.StoreError, match=r"no space is left .* nothing was recorded: free some space"):
+    with pytest.raises(sb.errors.StoreError, match=r"no space is left .* nothing was recorded: free some space"):
         campaign.ask(count=2000)
     assert campaign.status().decisions == 10
     campaign.tell(3, 0.5)  # operations that need no space go on
@@ -63,7 +65,7 @@ def test_a_file_that_may_not_be_written_is_explained(tmp_path):
     path = tmp_path / "campaigns.db"
     opened(path)
     path.chmod(0o400)
-    with pytest.raises(sb.StoreError, match="cannot be opened for writing"):
+    with pytest.raises(sb.errors.StoreError, match="cannot be opened for writing"):
         opened(path).ask()
 
 

@@ -9,8 +9,8 @@ def test_status_says_since_when_the_leader_has_been_probably_best(target):
     """By the time of the event at which an agent that is told the same finds it; a later process says the same."""
     rng = np.random.default_rng(31)
     with sb.Store(target) as store:
-        campaign = store.campaign("lead", policy=sb.RoundRobin(), arms=["good", "poor"])
-        twin, began = sb.RoundRobin().agent(arms=["good", "poor"]), None
+        campaign = store.campaign("lead", policy=sb.policies.RoundRobin(), arms=["good", "poor"])
+        twin, began = sb.policies.RoundRobin().agent(arms=["good", "poor"]), None
         assert (campaign.status().leader.probably_best, campaign.status().leader_since) == (False, None)
         for _ in range(12):
             asked = campaign.ask(count=32)

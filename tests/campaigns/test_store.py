@@ -49,7 +49,7 @@ def test_what_is_no_store_is_refused_and_left_alone(prepare, said, tmp_path):
     path = tmp_path / "campaigns.db"
     prepare(path)
     before = path.read_bytes()
-    with pytest.raises(sb.UnreadableDataError, match=said):
+    with pytest.raises(sb.errors.UnreadableDataError, match=said):
         opened(path).ask()
     assert path.read_bytes() == before
 
@@ -59,16 +59,16 @@ def test_paths_and_urls_that_are_none(tmp_path, monkeypatch):
         (":memory:", "path of a file"), (7, "path of a file"), ("mysql://host/x", "PostgreSQL database"),
         ("://", "is not a URL"),
     ):  # fmt: skip
-        with pytest.raises(sb.InvalidInputError, match=said):
+        with pytest.raises(sb.errors.InvalidInputError, match=said):
             sb.Store(target)
-    with pytest.raises(sb.StoreError, match="there is no folder"):
+    with pytest.raises(sb.errors.StoreError, match="there is no folder"):
         sb.Store(tmp_path / "no" / "x.db")
-    with pytest.raises(sb.StoreError, match="is not a file"):
+    with pytest.raises(sb.errors.StoreError, match="is not a file"):
         sb.Store(tmp_path)
-    with pytest.raises(sb.StoreError, match=r"there is no store .*create a campaign first"):
+    with pytest.raises(sb.errors.StoreError, match=r"there is no store .*create a campaign first"):
         sb.Store(tmp_path / "x.db", create=False)
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(sb.StoreError, match=r"failed: .*check the server and the URL"):
+    with pytest.raises(sb.errors.StoreError, match=r"failed: .*check the server and the URL"):
         sb.Store(f"postgresql://tester@/x?host={tmp_path}", timeout=0.2)
 
 
@@ -88,5 +88,5 @@ def test_many_processes_may_make_one_store_at_once(target):
 def test_the_library_says_what_it_needs(monkeypatch):
     monkeypatch.delitem(vars(sb), "Store", raising=False)  # as if it was never asked for
     monkeypatch.setattr("sharpe_bandits.errors.find_spec", lambda name: None)
-    with pytest.raises(sb.MissingLibraryError, match=r"pip install 'sharpe-bandits\[live\]'"):
+    with pytest.raises(sb.errors.MissingLibraryError, match=r"pip install 'sharpe-bandits\[live\]'"):
         _ = sb.Store

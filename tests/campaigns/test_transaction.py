@@ -17,7 +17,7 @@ def test_a_clock_that_goes_back_is_refused_with_the_remedy(tmp_path, clock):
     clock[0] = 9_970  # half a minute: time stands still
     assert campaign.ask().asked == first.asked
     clock[0] = 0
-    with pytest.raises(sb.StoreError, match=r"nothing was recorded: correct the clock, or .*accept_clock\("):
+    with pytest.raises(sb.errors.StoreError, match=r"nothing was recorded: correct the clock, or .*accept_clock\("):
         campaign.ask()
     assert campaign.status().decisions == 2
     campaign.accept_clock()
@@ -27,7 +27,7 @@ def test_a_clock_that_goes_back_is_refused_with_the_remedy(tmp_path, clock):
 
 def test_whoever_is_far_behind_catches_up(store):
     """From the log where it is a little, from the snapshot where it is much, also with snapshots far apart."""
-    for name, policy in (("often", POLICY), ("seldom", sb.SlidingWindowUCB(L=1e-4, window=5000))):
+    for name, policy in (("often", POLICY), ("seldom", sb.policies.SlidingWindowUCB(L=1e-4, window=5000))):
         ours, theirs = (store.campaign(name, policy=policy, arms=ARMS) for _ in range(2))
         for count in (1, 5, 40, 3, 300, 700, 2):
             made = theirs.ask(count=count)
@@ -65,7 +65,7 @@ def test_a_snapshot_of_an_older_format_is_made_anew_from_the_log(tmp_path):
         assert campaign.verify().ok
     for change, said in ((lambda kept: {**kept, "format": 99}, "newer version"), (lambda kept: [], "damaged")):
         rewrite(change)
-        with sb.Store(path) as store, pytest.raises(sb.UnreadableDataError, match=said):
+        with sb.Store(path) as store, pytest.raises(sb.errors.UnreadableDataError, match=said):
             make(store).ask()
         with sb.Store(path) as store:
             assert not make(store).verify().ok
@@ -159,5 +159,5 @@ def test_a_group_that_is_not_committed_leaves_nothing(store):
     ],
 )  # fmt: skip
 def test_requests_are_checked_when_they_are_made(request_of):
-    with pytest.raises(sb.InvalidInputError):
+    with pytest.raises(sb.errors.InvalidInputError):
         request_of()

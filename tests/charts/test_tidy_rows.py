@@ -31,7 +31,7 @@ def played(policy, share, times=TIMES, runs=4):
 
 
 def regret_panel(policies=None, variables=({"K": 2, "L": 0.5}, {"K": 2, "L": 5}), horizon=1000):
-    policies = policies or [sb.UCBRSSR(1.0), sb.UUCB(1.0)]
+    policies = policies or [sb.UCBRSSR(1.0), sb.policies.UUCB(1.0)]
     cases = [case(policies, v, sb.RSSR(1.0), GOOD, horizon) for v in variables]
     outcomes = [[played(p, 0.1 + 0.05 * k) for k, p in enumerate(policies)] for _ in cases]
     return finished(panel(cases), *outcomes)
@@ -212,7 +212,7 @@ def test_more_policies_than_colours():
 
 @pytest.mark.parametrize("metric", ["regret", "error"])
 def test_policies_of_single_cases(metric):
-    first, second = sb.UCBRSSR(1.0), sb.UUCB(1.0)
+    first, second = sb.UCBRSSR(1.0), sb.policies.UUCB(1.0)
     cases = [case([p], {"set": s}, sb.RSSR(1.0), GOOD, 1000) for p, s in ((first, "A"), (second, "B"))]
     done = finished(panel(cases, metric), [played(first, 0.1)], [played(second, 0.2)])
     figure = drawn(done)
@@ -232,7 +232,7 @@ def test_cases_that_differ_in_something_else_are_told_apart():
 
 @pytest.mark.parametrize("horizon", [2, 10, 99])
 def test_short_horizons(horizon):
-    policy = sb.UCB1()
+    policy = sb.policies.UCB1()
     times = np.array([1, horizon])
     one = case([policy], {}, sb.Mean(), GOOD, horizon)
     figure = drawn(finished(panel([one]), [played(policy, 0.5, times)]))

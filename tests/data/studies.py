@@ -10,19 +10,19 @@ from pathlib import Path
 import sharpe_bandits as sb
 from sharpe_bandits.saved import FORMAT
 
-ARMS = [sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.Gamma(2.0, 1.0)]
+ARMS = [sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.arms.Gamma(2.0, 1.0)]
 BERNOULLI = [[sb.Bernoulli(0.2), sb.Bernoulli(0.8)], [sb.Bernoulli(0.8), sb.Bernoulli(0.2)]]
 
 
 def studies():
     """By name: several policies, two arms recommended, arms that switch, late rewards, fixed confidence."""
-    policies = [sb.UCBRSSR(L=2.0), sb.MVTS(), sb.SHSR(L=2.0)]
+    policies = [sb.UCBRSSR(L=2.0), sb.policies.MVTS(), sb.SHSR(L=2.0)]
     return {
         "plain": sb.simulate(policies, ARMS, horizon=60, runs=12, seed=7, checkpoints=[10, 30]),
-        "two-best": sb.simulate(sb.SuccessiveAcceptsRejects(sb.RSSR(L=2.0), m=2), ARMS, horizon=60, runs=5),
+        "two-best": sb.simulate(sb.policies.SuccessiveAcceptsRejects(sb.RSSR(L=2.0), m=2), ARMS, horizon=60, runs=5),
         "switching": sb.simulate(sb.ScaleFreeUCB(L=0.1), sb.SwitchingBandit(BERNOULLI, [20]), horizon=40, runs=6),
-        "late": sb.simulate(sb.UCB1(), ARMS, horizon=60, runs=6, delay=3, checkpoints=[10]),
-        "fixed-confidence": sb.identify(sb.LUCB(L=0.1), ARMS[::2], runs=8, max_budget=3000),
+        "late": sb.simulate(sb.policies.UCB1(), ARMS, horizon=60, runs=6, delay=3, checkpoints=[10]),
+        "fixed-confidence": sb.identify(sb.policies.LUCB(L=0.1), ARMS[::2], runs=8, max_budget=3000),
     }
 
 
@@ -35,7 +35,7 @@ def numbers(result):
         "final": result.final.sum(axis=0).tolist(),
         "recommended": result.recommended.tolist(),
     }
-    if isinstance(result, sb.StoppingResult):
+    if isinstance(result, sb.results.StoppingResult):
         return found
     curve = result.regret(objective)
     return {"regret": curve.mean.tolist(), "se": curve.se.tolist(), **found}

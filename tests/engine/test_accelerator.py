@@ -72,7 +72,7 @@ PLAY = """
     import json
     import sharpe_bandits as sb
 
-    bandit = sb.Bandit([sb.Uniform(0.5, 2.5), sb.TruncatedGamma(2.0, 0.8, 0.1, 5.0), sb.Bernoulli(0.9)])
+    bandit = sb.Bandit([sb.Uniform(0.5, 2.5), sb.arms.TruncatedGamma(2.0, 0.8, 0.1, 5.0), sb.Bernoulli(0.9)])
     policies = [sb.UCBRSSR(L=0.8), sb.SHSR(L=0.8)]
     study = sb.simulate(policies, bandit, horizon=400, runs=20, seed=3, progress=False)
     agent = sb.UCBRSSR(L=0.8).agent(arms=2)

@@ -9,15 +9,15 @@ from tests.clocks import SWITCHING, TABLE
 #: One policy per way in which kernels are put together; each is compiled anew for this clock.
 POLICIES = [
     sb.UCBRSSR(L=0.5),
-    sb.ModifiedMVTS(L=0.5),
+    sb.policies.ModifiedMVTS(L=0.5),
     sb.ScaleFreeUCB(L=0.5),
     sb.ScaleFreeIMED(L=0.5),
-    sb.ScaleFreeNPTS(L=0.5),
-    sb.SlidingWindowUCB(L=0.5, window=60),
+    sb.policies.ScaleFreeNPTS(L=0.5),
+    sb.policies.SlidingWindowUCB(L=0.5, window=60),
     sb.SHSR(L=0.5),
     sb.SuRSR(L=0.5),
-    sb.SuccessiveAcceptsRejects(sb.RSSR(L=0.5), m=2),
-    sb.VarianceAwareHalving(sb.RSSR(L=0.5)),
+    sb.policies.SuccessiveAcceptsRejects(sb.RSSR(L=0.5), m=2),
+    sb.policies.VarianceAwareHalving(sb.RSSR(L=0.5)),
 ]
 
 
@@ -34,14 +34,16 @@ def test_a_table_played_through_in_time_order(policy):
     assert agent.recommend() == trace.recommended
 
 
-@pytest.mark.parametrize("policy", [sb.ScaleFreeUCB(L=0.5), sb.SHSR(L=0.5), sb.SlidingWindowUCB(L=0.5, window=100)])
+@pytest.mark.parametrize(
+    "policy", [sb.ScaleFreeUCB(L=0.5), sb.SHSR(L=0.5), sb.policies.SlidingWindowUCB(L=0.5, window=100)]
+)
 @pytest.mark.parametrize(
     "bandit",
     [
         SWITCHING,
-        sb.Bandit([sb.AR1(0, 1, 0.5), sb.GARCH(0.2, 1, 0.2, 0.5), sb.Uniform(0, 1)]),
-        sb.Bandit([sb.AR1(0, 1, 0.5), sb.AR1(0.2, 1, 0.5)], clock="pulls"),
-        sb.bootstrap(TABLE, block=5, jointly=True),
+        sb.Bandit([sb.arms.AR1(0, 1, 0.5), sb.arms.GARCH(0.2, 1, 0.2, 0.5), sb.Uniform(0, 1)]),
+        sb.Bandit([sb.arms.AR1(0, 1, 0.5), sb.arms.AR1(0.2, 1, 0.5)], clock="pulls"),
+        sb.arms.bootstrap(TABLE, block=5, jointly=True),
     ],
     ids=["switching", "by rounds", "by pulls", "jointly"],
 )
@@ -59,6 +61,6 @@ def test_chunks_and_workers_change_nothing(policy, bandit):
 
 def test_a_kernel_that_cannot_play_is_refused():
     tape = sb.Tape(TABLE.T, clock="rounds")
-    for policy, feedback in ((sb.UCBRSSR(L=1), "full"), (sb.SlidingWindowUCB(L=1, window=60), "bandit")):
-        with pytest.raises(sb.InvalidInputError, match="the side by side kernel does not play"):
+    for policy, feedback in ((sb.UCBRSSR(L=1), "full"), (sb.policies.SlidingWindowUCB(L=1, window=60), "bandit")):
+        with pytest.raises(sb.errors.InvalidInputError, match="the side by side kernel does not play"):
             sb.trace(policy, tape, horizon=100, kernel="side by side", feedback=feedback)

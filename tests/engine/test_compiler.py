@@ -95,7 +95,7 @@ PLAIN = """
     from tests.catalogue import EVERY_POLICY
 
     np.seterr(over="ignore")  # plain Python counts modulo 2**64 in numpy numbers, which warn of it
-    bandit = sb.Bandit([sb.Uniform(0.5, 2.5), sb.Gamma(2.0, 0.8), sb.Bernoulli(0.9)])
+    bandit = sb.Bandit([sb.Uniform(0.5, 2.5), sb.arms.Gamma(2.0, 0.8), sb.Bernoulli(0.9)])
     names = {names}
     print(json.dumps({{
         policy.name: [
@@ -117,7 +117,7 @@ def test_kernels_are_plain_python_too():
     assert sorted(plain) == sorted(names)
     from tests.catalogue import EVERY_POLICY
 
-    bandit = sb.Bandit([sb.Uniform(0.5, 2.5), sb.Gamma(2.0, 0.8), sb.Bernoulli(0.9)])
+    bandit = sb.Bandit([sb.Uniform(0.5, 2.5), sb.arms.Gamma(2.0, 0.8), sb.Bernoulli(0.9)])
     for policy in EVERY_POLICY:
         if policy.name in names:
             trace = sb.trace(policy, bandit, horizon=36, seed=3, run=2)

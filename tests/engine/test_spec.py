@@ -12,7 +12,13 @@ from tests.chunks import BANDIT, HORIZON, POLICIES, assert_same
 
 @pytest.mark.parametrize(
     "policy",
-    [sb.UCBRSSR(L=2.0), sb.MVTS(), sb.SHSR(L=2.0), sb.SuRSR(L=2.0), sb.UniformSampling(sb.RSSR(L=2.0))],
+    [
+        sb.UCBRSSR(L=2.0),
+        sb.policies.MVTS(),
+        sb.SHSR(L=2.0),
+        sb.SuRSR(L=2.0),
+        sb.policies.UniformSampling(sb.RSSR(L=2.0)),
+    ],
     ids=lambda policy: policy.name,
 )
 def test_pulls_at_checkpoints_are_those_of_the_choices(policy):
@@ -36,7 +42,7 @@ def test_pulls_at_checkpoints_are_those_of_the_choices(policy):
 
 
 def mixed_arms(generator):
-    return [sb.Uniform(0, 3), sb.Normal(generator.normal(), 1.0), sb.Bernoulli(generator.uniform())]
+    return [sb.Uniform(0, 3), sb.Normal(generator.normal(), variance=1.0), sb.Bernoulli(generator.uniform())]
 
 
 @pytest.mark.parametrize("policy", [*POLICIES, sb.SHSR(L=2.0, keep_samples=True, name="kept")], ids=lambda p: p.name)
@@ -44,8 +50,8 @@ def mixed_arms(generator):
     "bandit",
     [
         BANDIT,
-        sb.Bandit([sb.Uniform(0, 3), sb.Gamma(2, 1), sb.Bernoulli(0.7)]),
-        sb.RandomBandit(3, lambda generator: sb.UniformArms(np.zeros(3), generator.uniform(1, 4, size=3))),
+        sb.Bandit([sb.Uniform(0, 3), sb.arms.Gamma(2, 1), sb.Bernoulli(0.7)]),
+        sb.RandomBandit(3, lambda generator: sb.arms.UniformArms(np.zeros(3), generator.uniform(1, 4, size=3))),
         sb.RandomBandit(3, mixed_arms),
     ],
     ids=["uniform", "mixed", "random uniform", "random mixed"],
@@ -59,15 +65,15 @@ def test_keeping_a_trace_changes_nothing_else(policy, bandit):
 
 
 def test_default_chunks_are_multiples_of_the_lanes_and_feed_two_workers():
-    spec = Spec(sb.UCB1(), as_environment(BANDIT), 10_000, 10_000, 3, (10_000,))
+    spec = Spec(sb.policies.UCB1(), as_environment(BANDIT), 10_000, 10_000, 3, (10_000,))
     assert spec.chunk % 16 == 0
     assert len(tasks_of(spec)) >= 4
     assert sum(task.runs for task in tasks_of(spec)) == 10_000
 
 
 def test_random_policies_are_told_by_what_their_formulas_read():
-    assert [is_random(p) for p in (sb.SHSR(L=1.0), sb.LUCB(L=1.0), sb.UCBRSSR(L=1.0))] == [False] * 3
-    assert [is_random(p) for p in (sb.MVTS(), sb.ScaleFreeNPTS(L=1.0))] == [True] * 2
+    assert [is_random(p) for p in (sb.SHSR(L=1.0), sb.policies.LUCB(L=1.0), sb.UCBRSSR(L=1.0))] == [False] * 3
+    assert [is_random(p) for p in (sb.policies.MVTS(), sb.policies.ScaleFreeNPTS(L=1.0))] == [True] * 2
 
 
 def test_which_policies_are_randomised():
@@ -75,6 +81,13 @@ def test_which_policies_are_randomised():
     def mine(arm, t, L):
         return arm.mean + L * (arm.key % 2)
 
-    drawing = [sb.ScaleFreeTS(L=1), sb.ScaleFreeNPTS(L=1), sb.EpsilonGreedy(), sb.MTS(), sb.MVTS(), mine(L=1.0)]
-    others = [sb.ScaleFreeUCB(L=1), sb.ScaleFreeIMED(L=1), sb.UCBRSSR(L=1), sb.RoundRobin(), sb.SHSR(L=1)]
+    drawing = [
+        sb.ScaleFreeTS(L=1),
+        sb.policies.ScaleFreeNPTS(L=1),
+        sb.policies.EpsilonGreedy(),
+        sb.policies.MTS(),
+        sb.policies.MVTS(),
+        mine(L=1.0),
+    ]
+    others = [sb.ScaleFreeUCB(L=1), sb.ScaleFreeIMED(L=1), sb.UCBRSSR(L=1), sb.policies.RoundRobin(), sb.SHSR(L=1)]
     assert [is_random(p) for p in drawing + others] == [True] * len(drawing) + [False] * len(others)

@@ -44,12 +44,12 @@ def test_a_description_becomes_a_case():
 
 def test_a_list_gives_one_arm_per_value_and_single_values_hold_for_all():
     found = arms_of({"kind": "TruncatedNormal", "mean": [5, 5.5], "variance": [4, 6.25], "low": 1, "high": 7})
-    assert found == [sb.TruncatedNormal(5, 4, 1, 7), sb.TruncatedNormal(5.5, 6.25, 1, 7)]
+    assert found == [sb.arms.TruncatedNormal(5, 4, 1, 7), sb.arms.TruncatedNormal(5.5, 6.25, 1, 7)]
 
 
 def test_entries_are_joined_in_order():
     found = arms_of({"kind": "Bernoulli", "p": [0.1, 0.2]}, {"kind": "Constant", "value": 3})
-    assert found == [sb.Bernoulli(0.1), sb.Bernoulli(0.2), sb.Constant(3)]
+    assert found == [sb.Bernoulli(0.1), sb.Bernoulli(0.2), sb.arms.Constant(3)]
 
 
 def test_repeat_gives_copies_and_takes_the_first_values_of_a_list():
@@ -66,7 +66,7 @@ def test_the_number_of_an_arm_counts_through_all_entries():
 
 def test_uniform_arms_by_mean_and_variance_have_half_width_root_three_sigma():
     found = arms_of({"kind": "Uniform", "mean": [5, 2], "variance": [3, 0]})
-    assert found == [sb.Uniform(2, 8), sb.Constant(2)]  # sqrt(3 * 3) = 3; no variance is a constant
+    assert found == [sb.Uniform(2, 8), sb.arms.Constant(2)]  # sqrt(3 * 3) = 3; no variance is a constant
 
 
 def test_values_of_an_empirical_arm_are_one_arm():
@@ -165,7 +165,7 @@ def test_cases_replace_any_part_and_give_variables():
     ]
     assert [c.environment.K for c in found] == [2, 3, 2, 2]
     assert [c.horizon for c in found] == [100, 100, 50, 100]
-    assert [c.policies[0] for c in found] == [sb.UCBRSSR(1), sb.UCBRSSR(1), sb.UUCB(2), sb.UCBRSSR(1)]
+    assert [c.policies[0] for c in found] == [sb.UCBRSSR(1), sb.UCBRSSR(1), sb.policies.UUCB(2), sb.UCBRSSR(1)]
     assert [c.objective for c in found] == [sb.RSSR(0.5), sb.RSSR(1), sb.RSSR(2), sb.Sharpe(3)]
 
 
@@ -213,8 +213,8 @@ def test_policies_may_hold_an_objective_words_and_expressions_of_n_and_k():
         ]
     )
     assert case.policies == (
-        sb.UniformSampling(sb.RSSR(0.5)),
-        sb.ModifiedMVTS(1, form="authors", name="n"),
+        sb.policies.UniformSampling(sb.RSSR(0.5)),
+        sb.policies.ModifiedMVTS(1, form="authors", name="n"),
         sb.UCBRSSR(1, pilot_pulls=10),
         sb.SHSR(1, keep_samples=True),
     )
@@ -328,8 +328,8 @@ def test_arms_that_switch():
     first = made()[0].environment
     assert case.environment.switches == (25, 50)
     assert case.environment.bandits[0].arms == first.arms
-    assert case.environment.bandits[1].arms == (sb.Normal(1, 2), sb.Normal(3, 2))
-    assert case.environment.bandits[2].arms == (sb.AR1(1, 1, 0.5), sb.AR1(2, 1, 0.5))
+    assert case.environment.bandits[1].arms == (sb.Normal(1, variance=2), sb.Normal(3, variance=2))
+    assert case.environment.bandits[2].arms == (sb.arms.AR1(1, 1, 0.5), sb.arms.AR1(2, 1, 0.5))
 
 
 def test_clocks_of_arms_with_a_memory():

@@ -129,34 +129,34 @@ def test_the_description_is_all_that_results_depend_on_but_runs_and_seed(write):
 def test_the_entry_of_what_is_wrong(write, text, old, new, entry, message):
     assert text.count(old) == 1
     path = write(text.replace(old, new))
-    with pytest.raises(sb.InvalidInputError, match=message) as caught:
+    with pytest.raises(sb.errors.InvalidInputError, match=message) as caught:
         read(path)
     assert str(caught.value).startswith(f"{path}, {entry}: ")
 
 
 def test_a_key_that_is_missing(write):
-    with pytest.raises(sb.InvalidInputError, match=r"horizon: the description has no horizon; add it"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"horizon: the description has no horizon; add it"):
         read(write(TABLES.replace("horizon = 500\n", "")))
-    with pytest.raises(sb.InvalidInputError, match="has no policies; add it"):
+    with pytest.raises(sb.errors.InvalidInputError, match="has no policies; add it"):
         read(write(TABLES.split("[[policies]]")[0]))
-    with pytest.raises(sb.InvalidInputError, match="has no horizon; add it"):
+    with pytest.raises(sb.errors.InvalidInputError, match="has no horizon; add it"):
         read(write(""))
 
 
 def test_a_syntax_error_has_its_line(write):
-    with pytest.raises(sb.InvalidInputError, match=r"mine\.toml is not TOML: .*line 4, column"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"mine\.toml is not TOML: .*line 4, column"):
         read(write(TABLES.replace("horizon = 500", "horizon = = 500")))
-    with pytest.raises(sb.InvalidInputError, match=r"is not TOML: .*line 3"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"is not TOML: .*line 3"):
         read(write("a = 1\nb = 2\na = 3\n"))
 
 
 def test_files_that_are_none(tmp_path):
-    with pytest.raises(sb.InvalidInputError, match=r"there is no file .*none\.toml"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"there is no file .*none\.toml"):
         read(tmp_path / "none.toml")
-    with pytest.raises(sb.InvalidInputError, match="is not a text file"):
+    with pytest.raises(sb.errors.InvalidInputError, match="is not a text file"):
         read(tmp_path)
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(sb.InvalidInputError, match="is not a text file"):
+    with pytest.raises(sb.errors.InvalidInputError, match="is not a text file"):
         read(tmp_path / "binary.toml")
 
 
@@ -178,7 +178,7 @@ def test_the_random_arms_of_the_documentation(write):
 
 @pytest.mark.parametrize("text", ["horizon = " + "1" * 5000, "x = " + "[" * 5000 + "]" * 5000])
 def test_texts_that_a_parser_refuses(write, text):
-    with pytest.raises(sb.InvalidInputError, match="is not TOML"):
+    with pytest.raises(sb.errors.InvalidInputError, match="is not TOML"):
         read(write(text))
 
 
@@ -186,9 +186,11 @@ def test_what_is_no_ordinary_file(tmp_path):
     pipe = tmp_path / "pipe.toml"
     os.mkfifo(pipe)
     for path in (pipe, Path("/dev/zero"), tmp_path):
-        with pytest.raises(sb.InvalidInputError, match=f"^{path} is not a text file, but a folder, a device or a pipe"):
+        with pytest.raises(
+            sb.errors.InvalidInputError, match=f"^{path} is not a text file, but a folder, a device or a pipe"
+        ):
             read(path)
-    with pytest.raises(sb.InvalidInputError, match="cannot be read"):
+    with pytest.raises(sb.errors.InvalidInputError, match="cannot be read"):
         read("a\0b.toml")
 
 

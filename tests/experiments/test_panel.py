@@ -90,7 +90,9 @@ def test_columns_and_what_distinguishes_the_rows(regret):
 
 
 @pytest.mark.parametrize("L", [0.5, 5])
-@pytest.mark.parametrize("make", [lambda L: sb.UCBRSSR(L=L), lambda L: sb.UUCB(epsilon0=L)], ids=["UCB-RSSR", "U-UCB"])
+@pytest.mark.parametrize(
+    "make", [lambda L: sb.UCBRSSR(L=L), lambda L: sb.policies.UUCB(epsilon0=L)], ids=["UCB-RSSR", "U-UCB"]
+)
 def test_curves_against_every_choice(regret, make, L):
     _, rows = regret
     policy = make(L)
@@ -198,5 +200,5 @@ def test_not_a_number_survives_in_both():
 def test_the_regulariser_of_the_objective_is_told():
     """A file that writes L = 0.5 in its objective, and names no variable L."""
     assert case([sb.UCBRSSR(L=0.5)], {}, objective=sb.RSSR(L=0.5)).L == 0.5
-    assert case([sb.UCB1()], {}).L is None
-    assert case([sb.UCB1()], {"L": 2}).L == 2.0
+    assert case([sb.policies.UCB1()], {}).L is None
+    assert case([sb.policies.UCB1()], {"L": 2}).L == 2.0

@@ -127,7 +127,7 @@ def test_a_budget_that_does_not_suffice_is_said_before_any_run():
         mine, cases=(mine.cases[0], dataclasses.replace(mine.cases[1], policies=(sb.UCBRSSR(1, pilot_pulls=200),)))
     )
     counted = Counting()
-    with pytest.raises(sb.BudgetTooSmallError, match="at least 400"):
+    with pytest.raises(sb.errors.BudgetTooSmallError, match="at least 400"):
         run((short,), 20, 1, counted)
     assert counted.asked == []
 

@@ -15,8 +15,8 @@ BANDITS = {
     "two": sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)]),
     "coins": sb.Bandit([sb.Bernoulli(p) for p in (0.5, 0.5, 0.4, 0.6)]),
     "equal": sb.Bandit([sb.Uniform(0, 1)] * 5),
-    "constant": sb.Bandit([sb.Constant(1.0), sb.Constant(1.0), sb.Constant(0.5)]),
-    "negative": sb.Bandit([sb.Uniform(-3, 1), sb.Uniform(-2, 1.5), sb.Normal(-0.5, 1.0)]),
+    "constant": sb.Bandit([sb.arms.Constant(1.0), sb.arms.Constant(1.0), sb.arms.Constant(0.5)]),
+    "negative": sb.Bandit([sb.Uniform(-3, 1), sb.Uniform(-2, 1.5), sb.Normal(-0.5, variance=1.0)]),
     "far": sb.Bandit([sb.Uniform(0, 1), sb.Uniform(50, 51), sb.Uniform(49, 52.5)]),
     "whole": sb.Bandit([sb.Empirical([0, 1, 2, 3]), sb.Empirical([0, 0, 3, 3]), sb.Empirical([1, 1, 2, 2])]),
 }

@@ -16,7 +16,7 @@ def test_samples_are_those_of_a_simulation(n):
     mean, variance, second = np.empty(3), np.empty(3), np.empty(3)
     specialise(sample_moments, {})(table, 1, np.uint64(9), n, mean, variance, second)
     for run in range(3):
-        trace = sb.trace(sb.UniformSampling(sb.Mean()), bandit, horizon=2 * n, seed=9, run=run)
+        trace = sb.trace(sb.policies.UniformSampling(sb.Mean()), bandit, horizon=2 * n, seed=9, run=run)
         x = trace.rewards[trace.choices == 1]
         assert len(x) == n
         assert mean[run] == pytest.approx(x.mean(), rel=1e-12)

@@ -23,8 +23,8 @@ POLICIES = [
     sb.UCBRSSR(L=0.8),
     sb.ScaleFreeTS(L=0.5),
     sb.ScaleFreeIMED(L=0.5),
-    sb.SlidingWindowUCB(L=0.5, window=90),
-    sb.DiscountedUCB(L=0.5, discount=0.98),
+    sb.policies.SlidingWindowUCB(L=0.5, window=90),
+    sb.policies.DiscountedUCB(L=0.5, discount=0.98),
 ]
 
 
@@ -55,7 +55,7 @@ def test_the_engine_plays_what_an_agent_plays(policy, delay, batch):
 def test_without_delay_the_choices_are_what_they_were(policy):
     """The kernel for late rewards, with a delay that is drawn and always 0, against the kernels without."""
     plain = sb.trace(policy, TAPE, horizon=ROUNDS, seed=3)
-    late = sb.trace(policy, TAPE, horizon=ROUNDS, seed=3, delay=sb.Constant(0.0))
+    late = sb.trace(policy, TAPE, horizon=ROUNDS, seed=3, delay=sb.arms.Constant(0.0))
     assert late.choices.tolist() == plain.choices.tolist()
     assert late.recommended == plain.recommended
 
@@ -69,7 +69,7 @@ def test_a_drawn_delay_is_a_distribution_of_whole_rounds():
         for chunk in (7, 40)
     ]
     assert np.array_equal(*kept)
-    fixed = [sb.trace(policy, bandit, horizon=200, delay=d).choices.tolist() for d in (5, sb.Constant(5.9))]
+    fixed = [sb.trace(policy, bandit, horizon=200, delay=d).choices.tolist() for d in (5, sb.arms.Constant(5.9))]
     assert fixed[0] == fixed[1]
     study = sb.simulate(policy, bandit, horizon=600, runs=40, delay=sb.Uniform(0, 60), batch=2)
     assert study.settings["delay"]["arm"] == "Uniform"
@@ -90,10 +90,10 @@ def test_what_makes_no_sense_is_refused():
         ({"delay": 2.5}, "2.5"),
         ({"batch": 0}, "batch"),
         ({"delay": 5, "feedback": "full"}, 'feedback="full"'),
-        ({"delay": sb.AR1(5, 1, 0.5)}, "independently"),
+        ({"delay": sb.arms.AR1(5, 1, 0.5)}, "independently"),
     ):
-        with pytest.raises(sb.InvalidInputError, match=said):
+        with pytest.raises(sb.errors.InvalidInputError, match=said):
             sb.simulate(policy, TAPE, horizon=100, runs=2, **options)
-    moving = sb.Bandit([sb.AR1(1, 1, 0.5), sb.AR1(1.1, 1, 0.5)])
-    with pytest.raises(sb.InvalidInputError, match="waits for late rewards"):
+    moving = sb.Bandit([sb.arms.AR1(1, 1, 0.5), sb.arms.AR1(1.1, 1, 0.5)])
+    with pytest.raises(sb.errors.InvalidInputError, match="waits for late rewards"):
         sb.simulate(sb.SHSR(L=0.1), moving, horizon=100, runs=2, delay=3)

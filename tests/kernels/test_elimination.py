@@ -97,7 +97,7 @@ def influence_variance(f, rewards):
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_accepts_and_rejects_are_the_twins(name, m):
     objective, formula = OBJECTIVES[name]
-    trace = sb.trace(sb.SuccessiveAcceptsRejects(objective, m=m), sb.Tape(TAPE), horizon=BUDGET)
+    trace = sb.trace(sb.policies.SuccessiveAcceptsRejects(objective, m=m), sb.Tape(TAPE), horizon=BUDGET)
     choices, accepted = sar(formula, TAPE, BUDGET, m)
     assert trace.choices.tolist() == choices
     assert trace.recommended == (accepted if m > 1 else accepted[0])
@@ -108,7 +108,9 @@ def test_accepts_and_rejects_are_the_twins(name, m):
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_halving_is_the_twins(name, m, keep_samples):
     objective, formula = OBJECTIVES[name]
-    trace = sb.trace(sb.SequentialHalving(objective, m=m, keep_samples=keep_samples), sb.Tape(TAPE), horizon=BUDGET)
+    trace = sb.trace(
+        sb.policies.SequentialHalving(objective, m=m, keep_samples=keep_samples), sb.Tape(TAPE), horizon=BUDGET
+    )
     choices, left = halving(formula, TAPE, BUDGET, m, keep_samples)
     assert trace.choices.tolist() == choices
     assert trace.recommended == (left if m > 1 else left[0])
@@ -116,7 +118,7 @@ def test_halving_is_the_twins(name, m, keep_samples):
 
 def test_uniform_sampling_takes_the_m_best_estimates():
     objective, formula = OBJECTIVES["RSSR"]
-    trace = sb.trace(sb.UniformSampling(objective, m=3), sb.Tape(TAPE), horizon=BUDGET)
+    trace = sb.trace(sb.policies.UniformSampling(objective, m=3), sb.Tape(TAPE), horizon=BUDGET)
     order, _ = _ranked(formula, range(9), TAPE[:, : BUDGET // 9])
     assert trace.recommended == sorted(order[:3])
 
@@ -139,7 +141,7 @@ def test_accepts_and_rejects_by_hand():
     against 3: arm 1 is rejected, which leaves arm 2.
     """
     tape = [[9.0] * 9, [3.0] * 9, [2.0] * 6 + [8.0] * 3, [0.0] * 9]
-    policy = sb.SuccessiveAcceptsRejects(sb.Mean(), m=2)
+    policy = sb.policies.SuccessiveAcceptsRejects(sb.Mean(), m=2)
     trace = sb.trace(policy, sb.Tape(tape), horizon=30)
     assert trace.choices.tolist() == [0, 1, 2, 3] * 5 + [1, 2, 3] + [1, 2] * 3
     assert trace.recommended == [0, 2]
@@ -151,7 +153,7 @@ def test_accepts_and_rejects_by_hand():
     assert agent.alive == ["a", "b", "c", "d"]
     assert agent.recommend() == ["a", "b"]
     with pytest.raises(
-        sb.InvalidInputError, match="arm 'a' is accepted already; ask\\(\\) says 'b'; nothing was recorded"
+        sb.errors.InvalidInputError, match="arm 'a' is accepted already; ask\\(\\) says 'b'; nothing was recorded"
     ):
         agent.tell("a", 9.0)
 
@@ -159,7 +161,7 @@ def test_accepts_and_rejects_by_hand():
 def test_ties_in_accepts_and_rejects_keep_the_lowest_arms():
     tape = np.tile([1.0, 2.0] * 10, (5, 1))
     for m in (1, 2, 3, 4):
-        trace = sb.trace(sb.SuccessiveAcceptsRejects(sb.RSSR(L=1.0), m=m), sb.Tape(tape), horizon=60)
+        trace = sb.trace(sb.policies.SuccessiveAcceptsRejects(sb.RSSR(L=1.0), m=m), sb.Tape(tape), horizon=60)
         assert trace.recommended == (list(range(m)) if m > 1 else 0)
 
 
@@ -169,8 +171,8 @@ def test_accepts_and_rejects_for_one_arm_is_successive_rejects(name):
     objective, _ = OBJECTIVES[name]
     coarse = sb.Bandit([sb.Empirical([0, 0, 1, 1, 2]), sb.Empirical([0, 1, 1, 1, 2]), *[sb.Bernoulli(0.5)] * 5])
     for bandit in (sb.Tape(TAPE), coarse):
-        one = sb.simulate(sb.SuccessiveAcceptsRejects(objective), bandit, horizon=BUDGET, runs=40)["SAR"]
-        other = sb.simulate(sb.SuccessiveRejects(objective), bandit, horizon=BUDGET, runs=40)
+        one = sb.simulate(sb.policies.SuccessiveAcceptsRejects(objective), bandit, horizon=BUDGET, runs=40)["SAR"]
+        other = sb.simulate(sb.policies.SuccessiveRejects(objective), bandit, horizon=BUDGET, runs=40)
         for field in ("pulls", "final", "recommended", "reward_mean", "reward_variance"):
             np.testing.assert_array_equal(
                 getattr(one, field), getattr(other["Successive rejects"], field), err_msg=field
@@ -183,7 +185,7 @@ def test_variance_aware_halving_makes_estimates_equally_certain():
     generator = np.random.default_rng(2)
     sds = [0.2, 0.5, 1.0, 1.5]
     tape = generator.normal(1.0, np.array(sds)[:, None], size=(4, 800))
-    policy = sb.VarianceAwareHalving(objective, m=2)
+    policy = sb.policies.VarianceAwareHalving(objective, m=2)
     trace = sb.trace(policy, sb.Tape(tape), horizon=800)
     ((first, all_four), (second, two)) = policy.phases(800, 4)
     assert (first, all_four, second, two) == (100, 4, 100, 2)
@@ -202,10 +204,10 @@ def test_variance_aware_halving_makes_estimates_equally_certain():
 
 def test_arms_that_have_not_varied_are_played_all_the_same():
     tape = np.ones((4, 100))
-    trace = sb.trace(sb.VarianceAwareHalving(sb.RSSR(L=0.1)), sb.Tape(tape), horizon=100)
+    trace = sb.trace(sb.policies.VarianceAwareHalving(sb.RSSR(L=0.1)), sb.Tape(tape), horizon=100)
     assert np.bincount(trace.choices).tolist() == [37, 37, 12, 12]  # 6 + 6 of four, then 12 + 13 of two
     tape[0] = [2.0, 3.0] * 50  # one that varies: it gets what is shared out, the others the part that is shared alike
-    trace = sb.trace(sb.VarianceAwareHalving(sb.RSSR(L=0.1)), sb.Tape(tape), horizon=100)
+    trace = sb.trace(sb.policies.VarianceAwareHalving(sb.RSSR(L=0.1)), sb.Tape(tape), horizon=100)
     pulls = np.bincount(trace.choices, minlength=4)
     assert pulls.sum() == len(trace) == 98
     assert pulls.tolist()[0] == 6 + 24 + 12 + 26

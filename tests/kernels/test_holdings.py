@@ -10,8 +10,8 @@ from tests.returns.market import market
 
 POLICIES = [
     sb.ScaleFreeUCB(L=1e-5),
-    sb.SlidingWindowUCB(L=1e-5, window=60),
-    sb.DiscountedUCB(L=1e-5, discount=0.97),
+    sb.policies.SlidingWindowUCB(L=1e-5, window=60),
+    sb.policies.DiscountedUCB(L=1e-5, discount=0.97),
     sb.ScaleFreeTS(L=1e-5),
     sb.UCBRSSR(L=1e-5),
 ]

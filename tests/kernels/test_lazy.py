@@ -19,13 +19,13 @@ LAZY = [
     sb.UCBRSSR(L=2.0, pilot_fraction=0.1, name="UCB-RSSR, pilot"),
     sb.UCBVV(),
     sb.UCBSRLike(L=2.0),
-    sb.GRAUCB(rho=1.0),
-    sb.ModifiedGRAUCB(L=1.0),
-    sb.ModifiedGRAUCB(L=1.0, form="authors", name="Modified-GRA-UCB authors"),
-    sb.UCB1(),
-    sb.MVLCB(rho=1.0),
+    sb.policies.GRAUCB(rho=1.0),
+    sb.policies.ModifiedGRAUCB(L=1.0),
+    sb.policies.ModifiedGRAUCB(L=1.0, form="authors", name="Modified-GRA-UCB authors"),
+    sb.policies.UCB1(),
+    sb.policies.MVLCB(rho=1.0),
     sb.ScaleFreeUCB(L=0.5),
-    sb.RoundRobin(),
+    sb.policies.RoundRobin(),
 ]
 
 
@@ -53,7 +53,9 @@ def test_the_same_choices_run_by_run(policy, name):
     bandit = BANDITS[name]
     if not policy.nondecreasing(bandit.lowest):
         assert not is_lazy(spec(policy, bandit, "auto"))
-        with pytest.raises(sb.InvalidInputError, match=f"{policy.name} cannot be played by the lazy kernel here"):
+        with pytest.raises(
+            sb.errors.InvalidInputError, match=f"{policy.name} cannot be played by the lazy kernel here"
+        ):
             is_lazy(spec(policy, bandit, "lazy"))
         return
     assert is_lazy(spec(policy, bandit, "lazy"))
@@ -94,7 +96,7 @@ def test_the_same_on_long_runs_of_one_arm(policy):
 def test_the_same_on_tapes_of_few_values(seed):
     """Records that tie over and over, also at infinity."""
     rewards = np.random.default_rng(seed).integers(0, 3, size=(4, 400)).astype(float)
-    for policy in (sb.UCBRSSR(L=0.1), sb.UCBRSSR(L=5.0), sb.UCB1(), sb.UCBVV()):
+    for policy in (sb.UCBRSSR(L=0.1), sb.UCBRSSR(L=5.0), sb.policies.UCB1(), sb.UCBVV()):
         lazy, brute = both(policy, sb.Tape(rewards), runs=1, horizon=400)
         np.testing.assert_array_equal(lazy.choices, brute.choices)
 
@@ -105,7 +107,7 @@ def test_a_lead_that_ends_in_a_tie():
     The bounds of the lazy kernel are raised by a part of themselves, which is nothing here.
     """
     rewards = np.array([[0.0] * 40, [1.0] * 20 + [-1.0] * 20])
-    for policy in (sb.EpsilonGreedy(sb.RSSR(L=1.0), epsilon=0.0), declared(L=1.0)):
+    for policy in (sb.policies.EpsilonGreedy(sb.RSSR(L=1.0), epsilon=0.0), declared(L=1.0)):
         expected = [0, 1, 0, 1] + [1] * 38 + [0] * 6
         assert sb.trace(policy, sb.Tape(rewards), horizon=48).choices.tolist() == expected
     lazy, brute = both(declared(L=1.0), sb.Tape(rewards), runs=1, horizon=48)
@@ -131,7 +133,7 @@ def test_both_sources_of_bits():
 
 def test_arms_of_their_own_in_every_run():
     def draw(generator):
-        return sb.UniformArms(np.zeros(3), generator.uniform(0.5, 5, size=3))
+        return sb.arms.UniformArms(np.zeros(3), generator.uniform(0.5, 5, size=3))
 
     lazy, brute = both(sb.UCBRSSR(L=0.75), sb.RandomBandit(3, draw, lowest=0.0), runs=20, horizon=300)
     np.testing.assert_array_equal(lazy.choices, brute.choices)

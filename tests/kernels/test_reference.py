@@ -26,14 +26,14 @@ def test_with_full_feedback_the_rewards_of_all_arms_are_seen():
 
 def test_full_feedback_on_arms_that_are_counted_by_pulls():
     """Every arm moves on in every round: round t pays what the t-th pull would."""
-    bandit = sb.Bandit([sb.Normal(0, 1), sb.Normal(0.5, 1)])
-    paths = [sb.trace(sb.RoundRobin(), bandit, horizon=400, seed=9)]
+    bandit = sb.Bandit([sb.Normal(0, variance=1), sb.Normal(0.5, variance=1)])
+    paths = [sb.trace(sb.policies.RoundRobin(), bandit, horizon=400, seed=9)]
     pays = [paths[0].rewards[paths[0].choices == arm] for arm in (0, 1)]
     trace = sb.trace(sb.ScaleFreeUCB(L=0.5), bandit, horizon=200, seed=9, feedback="full")
     assert [pays[arm][t] for t, arm in enumerate(trace.choices)] == trace.rewards.tolist()
 
 
-@pytest.mark.parametrize("policy", [sb.ScaleFreeIMED(L=0.5), sb.ModifiedMVTS(L=1.0), sb.ScaleFreeNPTS(L=0.5),
+@pytest.mark.parametrize("policy", [sb.ScaleFreeIMED(L=0.5), sb.policies.ModifiedMVTS(L=1.0), sb.policies.ScaleFreeNPTS(L=0.5),
                                     sb.UCBRSSR(L=0.75)], ids=lambda policy: policy.name)  # fmt: skip
 @pytest.mark.parametrize("name", ["uniform", "coins", "constant", "negative"])
 def test_fast_kernels_make_the_choices_of_the_reference(policy, name):
@@ -57,5 +57,5 @@ def test_the_same_choices_as_the_twin(policy, expected, full):
 def test_a_window_as_long_as_the_game_forgets_nothing():
     tape = sb.Tape(TURNING.T, clock="rounds")
     plain = sb.trace(sb.ScaleFreeUCB(L=L), tape, horizon=500)
-    windowed = sb.trace(sb.SlidingWindowUCB(L=L, window=500), tape, horizon=500)
+    windowed = sb.trace(sb.policies.SlidingWindowUCB(L=L, window=500), tape, horizon=500)
     assert (plain.choices == windowed.choices).all()

@@ -42,16 +42,16 @@ def test_the_chosen_number_is_drawn():
 #: Arm, its law in scipy, tolerance.
 CONTINUOUS = [
     (sb.Uniform(1.5, 7.5), scipy.stats.uniform(1.5, 6.0), 1e-15),
-    (sb.Normal(1.0, 4.0), scipy.stats.norm(1.0, 2.0), 1e-14),
-    (sb.TruncatedNormal(5, 4, 1, 7), scipy.stats.truncnorm(-2, 1, 5, 2), 1e-8),
-    (sb.TruncatedNormal(10, 12, 1, 20), scipy.stats.truncnorm(-9 / 12**0.5, 10 / 12**0.5, 10, 12**0.5), 1e-8),
-    (sb.Gamma(2.0, 3.0), scipy.stats.gamma(2.0, scale=3.0), 1e-8),
-    (sb.Gamma(0.5, 1.0), scipy.stats.gamma(0.5), 1e-8),
-    (sb.Gamma(40.0, 0.1), scipy.stats.gamma(40.0, scale=0.1), 1e-8),
+    (sb.Normal(1.0, variance=4.0), scipy.stats.norm(1.0, 2.0), 1e-14),
+    (sb.arms.TruncatedNormal(5, 4, 1, 7), scipy.stats.truncnorm(-2, 1, 5, 2), 1e-8),
+    (sb.arms.TruncatedNormal(10, 12, 1, 20), scipy.stats.truncnorm(-9 / 12**0.5, 10 / 12**0.5, 10, 12**0.5), 1e-8),
+    (sb.arms.Gamma(2.0, 3.0), scipy.stats.gamma(2.0, scale=3.0), 1e-8),
+    (sb.arms.Gamma(0.5, 1.0), scipy.stats.gamma(0.5), 1e-8),
+    (sb.arms.Gamma(40.0, 0.1), scipy.stats.gamma(40.0, scale=0.1), 1e-8),
     (sb.Beta(2.0, 5.0), scipy.stats.beta(2.0, 5.0), 1e-8),
     (sb.Beta(0.5, 0.5), scipy.stats.beta(0.5, 0.5), 1e-8),
-    (sb.Scipy(scipy.stats.lognorm(0.5)), scipy.stats.lognorm(0.5), 1e-8),
-    (sb.Scipy(scipy.stats.t(5, loc=1.0)), scipy.stats.t(5, loc=1.0), 1e-8),
+    (sb.arms.Scipy(scipy.stats.lognorm(0.5)), scipy.stats.lognorm(0.5), 1e-8),
+    (sb.arms.Scipy(scipy.stats.t(5, loc=1.0)), scipy.stats.t(5, loc=1.0), 1e-8),
 ]
 
 
@@ -68,7 +68,7 @@ def test_truncated_gamma_rewards_are_quantiles():
     """The truncated law written out: P(X <= x | 1 <= X <= 10) for the paper's Gamma(2, 3)."""
     full = scipy.stats.gamma(2, scale=3)
     low, high = full.cdf([1, 10])
-    values, exact = drawn(sb.TruncatedGamma(2, 3, 1, 10), [*ENDS, *DISTANCES, *(1 - DISTANCES)])
+    values, exact = drawn(sb.arms.TruncatedGamma(2, 3, 1, 10), [*ENDS, *DISTANCES, *(1 - DISTANCES)])
     np.testing.assert_allclose((full.cdf(values) - low) / (high - low), exact, rtol=1e-8, atol=1e-13)
     assert values.min() >= 1
     assert values.max() <= 10
@@ -90,15 +90,15 @@ def test_empirical_pays_its_values_in_equal_parts():
 
 def test_discrete_scipy_arms_pay_their_quantiles():
     law = scipy.stats.poisson(3.0)
-    values, exact = drawn(sb.Scipy(law), np.linspace(0.001, 0.999, 301))
+    values, exact = drawn(sb.arms.Scipy(law), np.linspace(0.001, 0.999, 301))
     assert values.tolist() == law.ppf(exact).tolist()
     shifted = scipy.stats.binom(4, 0.3, loc=-2)
-    values, exact = drawn(sb.Scipy(shifted), np.linspace(0.01, 0.99, 101))
+    values, exact = drawn(sb.arms.Scipy(shifted), np.linspace(0.01, 0.99, 101))
     assert values.tolist() == shifted.ppf(exact).tolist()
 
 
 def test_constants_pay_the_same():
-    assert set(fill(sb.Bandit([sb.Constant(-2.5), OTHER]), 0, 9, 0, 100)) == {-2.5}
+    assert set(fill(sb.Bandit([sb.arms.Constant(-2.5), OTHER]), 0, 9, 0, 100)) == {-2.5}
 
 
 def test_a_tape_pays_what_is_on_it_and_then_nothing():
@@ -112,11 +112,11 @@ def test_a_tape_pays_what_is_on_it_and_then_nothing():
 MIXED = sb.Bandit(
     [
         sb.Uniform(0, 2),
-        sb.Normal(0, 1),
-        sb.Gamma(2, 1),
+        sb.Normal(0, variance=1),
+        sb.arms.Gamma(2, 1),
         sb.Bernoulli(0.4),
         sb.Empirical([1, 2, 5]),
-        sb.Scipy(scipy.stats.poisson(2.0)),
+        sb.arms.Scipy(scipy.stats.poisson(2.0)),
     ]
 )
 
@@ -142,7 +142,7 @@ def test_the_engine_draws_from_the_documented_stream():
     """Run r, arm i, pull j: the stream of (seed, run, arm) at pull j, from either source of bits."""
     bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(2, 3)])
     for source, bits_of in (("splitmix", streams.reward_bits), ("philox", streams.strong_bits)):
-        trace = sb.trace(sb.RoundRobin(), bandit, horizon=10, seed=123, run=7, source=source)
+        trace = sb.trace(sb.policies.RoundRobin(), bandit, horizon=10, seed=123, run=7, source=source)
         with np.errstate(over="ignore"):
             run_key = streams.stream_key(np.uint64(123), streams.REWARDS, 7)
             for t in range(10):

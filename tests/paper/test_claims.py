@@ -15,7 +15,7 @@ from sharpe_bandits.paper.claims import below_zero, compare, find, judge
 from tests import synthetic
 from tests.synthetic import case, finished, panel, wrong_plays
 
-A, B = sb.UCB1(name="A"), sb.UCB1(name="B")
+A, B = sb.policies.UCB1(name="A"), sb.policies.UCB1(name="B")
 
 
 def two(a, b, **more):
@@ -125,7 +125,7 @@ def test_cases_are_paired_too():
 def test_cases_that_cannot_be_paired_are_refused():
     cases = [case([A], {"K": K}) for K in (5, 10)]
     done = finished(panel(cases), [wrong_plays(A, [1, 5, 9])], [wrong_plays(A, [2, 6])])
-    with pytest.raises(sb.InvalidInputError, match="not paired"):
+    with pytest.raises(sb.errors.InvalidInputError, match="not paired"):
         compare("A @ K=5 < A @ K=10", done)
 
 
@@ -147,12 +147,12 @@ def test_a_selector_names_one_case(several, selector, number):
 
 @pytest.mark.parametrize(("selector", "count"), [("set=A", 2), ("L=7", 0), ("M=1", 0), ("n=10", 3)])
 def test_a_selector_that_does_not_is_refused(several, selector, count):
-    with pytest.raises(sb.InvalidInputError, match=f"{selector!r} names {count} cases of R9-paper, not one"):
+    with pytest.raises(sb.errors.InvalidInputError, match=f"{selector!r} names {count} cases of R9-paper, not one"):
         find(several, "A", selector)
 
 
 def test_a_policy_that_is_not_there(several):
-    with pytest.raises(sb.UnknownNameError, match="no policy in R9-paper is called 'C'"):
+    with pytest.raises(sb.errors.UnknownNameError, match="no policy in R9-paper is called 'C'"):
         find(several, "C", "set=B")
 
 
@@ -161,7 +161,7 @@ def test_a_policy_that_is_not_there(several):
     ["A @ K=5", "A @ K=5 < B @ K=5 < A @ K=5", "A < B @ K=5", "A @ K=5 < B", "A @ K < B @ K=5", "A @ K=x < B @ K=5"],
 )
 def test_what_is_no_comparison_is_refused(check):
-    with pytest.raises(sb.InvalidInputError):
+    with pytest.raises(sb.errors.InvalidInputError):
         compare(check, two([1, 2], [2, 3]))
 
 
@@ -299,7 +299,7 @@ def test_a_claim_that_is_judged_only_under_a_reading():
 
 def test_regret_as_the_released_code_plots_it():
     """The gap of arms 1 and 2 times all sub-optimal plays, whatever the third arm costs."""
-    arms = sb.Bandit([sb.Constant(1.0), sb.Constant(0.5), sb.Constant(-3.0)])
+    arms = sb.Bandit([sb.arms.Constant(1.0), sb.arms.Constant(0.5), sb.arms.Constant(-3.0)])
     one = case([A, B], {"K": 3}, environment=arms)
     of_a = synthetic.outcome(A, [[[6, 2, 2]], [[5, 2, 3]]])
     of_b = synthetic.outcome(B, [[[3, 7, 0]], [[4, 6, 0]]])

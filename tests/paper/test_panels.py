@@ -64,9 +64,9 @@ def test_all_panels_are_there_in_both_profiles():
     )
     assert [p.key for p in panels(["b1", "R3", "B1"], "authors")] == ["B1-authors", "R3-authors"]
     assert panels(["V1"], "authors") == []
-    with pytest.raises(sb.UnknownNameError, match="no panel is called 'R33': did you mean 'R3'"):
+    with pytest.raises(sb.errors.UnknownNameError, match="no panel is called 'R33': did you mean 'R3'"):
         panels(["R33"])
-    with pytest.raises(sb.InvalidInputError, match="profile must be one of 'paper', 'authors', got 'author'"):
+    with pytest.raises(sb.errors.InvalidInputError, match="profile must be one of 'paper', 'authors', got 'author'"):
         panels(None, "author")
 
 
@@ -169,7 +169,7 @@ def test_r7_and_its_true_gaps(profile):
     found = by(panel("R7", profile), "set", "L")
     assert set(found) == {("A", 0.5), ("B", 1)}
     for (name, L), case in found.items():
-        assert list(case.environment.arms) == [sb.TruncatedGamma(2, 2, 1, 10), sb.TruncatedGamma(2, 3, 1, 10)]
+        assert list(case.environment.arms) == [sb.arms.TruncatedGamma(2, 2, 1, 10), sb.arms.TruncatedGamma(2, 3, 1, 10)]
         values = []
         for scale in (2, 3):
             arm = scipy.stats.gamma(2, scale=scale)
@@ -205,7 +205,7 @@ def test_variances_of_the_v_panels(id):
     assert list(found) == [(16,), (32,), (64,)]
     for (K,), case in found.items():
         close(case.environment.variances, v_variances(id, K))
-        assert all(isinstance(arm, (sb.Uniform, sb.Constant)) for arm in case.environment.arms)
+        assert all(isinstance(arm, (sb.Uniform, sb.arms.Constant)) for arm in case.environment.arms)
 
 
 def test_v2_has_5_13_and_29_arms_in_its_first_group():
@@ -218,7 +218,7 @@ def test_v3_is_constant_from_arm_39_on_and_says_so():
     case = by(panel("V3", "paper"), "K")[64,]
     zero = [number for number, arm in enumerate(case.environment.arms, 1) if arm.variance == 0]
     assert zero == list(range(39, 65))
-    assert all(isinstance(case.environment.arms[number - 1], sb.Constant) for number in zero)
+    assert all(isinstance(case.environment.arms[number - 1], sb.arms.Constant) for number in zero)
     assert "arm 39" in panel("V3", "paper").note
 
 
@@ -307,7 +307,7 @@ def test_b_panels_in_general(id, profile):
             sb.SHSR(L),
             sb.SHSR(L, keep_samples=True, name="SHSR, samples kept"),
             sb.SuRSR(L),
-            sb.UniformSampling(sb.RSSR(L)),
+            sb.policies.UniformSampling(sb.RSSR(L)),
         )
 
 

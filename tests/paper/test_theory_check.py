@@ -120,7 +120,7 @@ def test_too_few_points_or_runs_for_a_fit_give_no_verdict(times):
 
 
 def test_policies_without_ucb_rssr_have_no_growth_to_judge():
-    other = sb.UUCB(epsilon0=1.0)
+    other = sb.policies.UUCB(epsilon0=1.0)
     one = case([other], {"L": 1.0}, sb.RSSR(1.0), BANDIT, HORIZON)
     pulls = np.stack([np.full((30, TIMES.size), 1), np.tile(TIMES - 1, (30, 1))], axis=2)
     done = finished(panel([one]), [outcome(other, pulls, TIMES)])

@@ -53,8 +53,8 @@ UNEVEN = sb.BestArmProblem.from_sharpes(
     [
         *UNEVEN.policies(),
         sb.SHSR(UNEVEN.objective.L, signed=True, keep_samples=True, name="keeps"),
-        sb.SequentialHalving(sb.Sharpe(1e-9), spend_all=True),
-        sb.SuccessiveAcceptsRejects(UNEVEN.objective),
+        sb.policies.SequentialHalving(sb.Sharpe(1e-9), spend_all=True),
+        sb.policies.SuccessiveAcceptsRejects(UNEVEN.objective),
     ],
     ids=lambda policy: policy.name,
 )
@@ -75,8 +75,8 @@ def test_phases_drawn_directly_recommend_as_the_engine_does(policy, budget):
 
 def test_rewards_that_are_not_normal_or_shared_out_by_influence_variance_are_drawn_one_by_one():
     arms = UNEVEN.bandit.arms
-    assert not drawn_directly([sb.VarianceAwareHalving(UNEVEN.objective)], arms)
-    assert not drawn_directly(UNEVEN.policies(), [*arms, sb.AR1(0.0, 1.0, 0.5)])
+    assert not drawn_directly([sb.policies.VarianceAwareHalving(UNEVEN.objective)], arms)
+    assert not drawn_directly(UNEVEN.policies(), [*arms, sb.arms.AR1(0.0, 1.0, 0.5)])
 
 
 def test_every_arm_seen_is_uniform_sampling_with_a_pull_of_each():

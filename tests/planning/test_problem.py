@@ -67,7 +67,7 @@ class TestTolerance:
         """With two arms, what is lost is the gap in every wrong run, seen together or one at a time."""
         returns = exact([0.6, 0.5], 0.0, rows=500)
         options = {"block": 1, "bootstrap": not direct}
-        with pytest.raises(sb.InvalidInputError, match=r"all 2 arms are within tolerance=0.2 \(--tolerance\)"):
+        with pytest.raises(sb.errors.InvalidInputError, match=r"all 2 arms are within tolerance=0.2 \(--tolerance\)"):
             sb.BestArmProblem.from_returns(returns, tolerance=0.2, **options)
         strict = sb.plan(sb.BestArmProblem.from_returns(returns, **options), budget=60, runs=400)
         for point in strict.asked:
@@ -84,7 +84,7 @@ class TestTolerance:
         assert errors[1] < 0.2 < errors[0]
 
     def test_bad_ones(self):
-        with pytest.raises(sb.InvalidInputError, match="tolerance"):
+        with pytest.raises(sb.errors.InvalidInputError, match="tolerance"):
             sb.BestArmProblem.from_sharpes([1.0, 0.5], tolerance=-0.1)
 
 
@@ -189,22 +189,24 @@ def test_what_was_done_to_a_table_is_told():
         (lambda: sb.BestArmProblem.from_gap(10**30, 1.0, 0.3), ("arms must be a whole number from 2 to 100000",)),
         (lambda: sb.BestArmProblem.from_returns(table(A=A, B=B), bootstrap=1), ("bootstrap must be True or False",)),
         (lambda: sb.plan(EASY, policies=[]), ("no policy to plan for",)),
-        (lambda: sb.plan(EASY, policies=[sb.UCB1()]), ("UCB1 is not a fixed-budget policy for one best arm",)),
+        (lambda: sb.plan(EASY, policies=[sb.policies.UCB1()]), ("UCB1 is not a fixed-budget policy for one best arm",)),
         (lambda: sb.plan([1.0, 0.7]), ("BestArmProblem.from_gap", "[1.0, 0.7]")),
     ],
     ids=lambda value: "" if callable(value) else value[0][:30],
 )
 def test_bad_input(make, parts):
-    with pytest.raises(sb.InvalidInputError, match=says(*parts)):
+    with pytest.raises(sb.errors.InvalidInputError, match=says(*parts)):
         make()
 
 
 def test_a_column_that_does_not_vary_is_named():
     flat = sb.Returns(("A", "B"), np.column_stack([[0.1, 0.2, 0.3], [0.1, 0.1, 0.1]]), None, 252.0, "returns")
-    with pytest.raises(sb.InvalidInputError, match=says("column 'B' does not vary in its 3 rows", "leave it out")):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=says("column 'B' does not vary in its 3 rows", "leave it out")
+    ):
         sb.BestArmProblem.from_returns(flat)
 
 
 def test_a_problem_needs_returns():
-    with pytest.raises(sb.InvalidInputError, match="must come from read_returns, got DataFrame"):
+    with pytest.raises(sb.errors.InvalidInputError, match="must come from read_returns, got DataFrame"):
         sb.BestArmProblem.from_returns(pd.DataFrame(PRICES))

@@ -30,7 +30,7 @@ def test_intervals_cover_the_true_budget():
     truth = crossing_of_two_arms(0.5, 0.3, 0.05)
     closed = 2 * (2 + (0.5**2 + 0.3**2) / 2) * (ndtri(0.05) / 0.2) ** 2
     assert truth == pytest.approx(closed, rel=0.03)
-    uniform = [sb.UniformSampling(problem.objective)]
+    uniform = [sb.policies.UniformSampling(problem.objective)]
     needs = [sb.plan(problem, error=0.05, policies=uniform, seed=seed).needs[0] for seed in range(20)]
     found = np.array([need.rounds.mean for need in needs])
     assert sum(need.rounds.low <= truth <= need.rounds.high for need in needs) >= 16
@@ -61,7 +61,7 @@ def test_a_plan(plan):
     uniform = plan["Uniform sampling"].rounds
     assert plan.periods_at_once.mean == pytest.approx(uniform.mean / 4, rel=0.12)
     assert plan["SuRSR"].rounds.high < uniform.low
-    with pytest.raises(sb.UnknownNameError, match="SuRSR"):
+    with pytest.raises(sb.errors.UnknownNameError, match="SuRSR"):
         plan["SuSR"]
 
 
@@ -96,7 +96,7 @@ def test_a_small_error_against_the_closed_form():
     """Two arms, 0.001: where no run of the first, rough budgets is wrong, the line must not go astray."""
     a, b = 0.5, 0.3
     problem = sb.BestArmProblem.from_sharpes([a, b], periods_per_year=1, objective="sharpe")
-    plan = sb.plan(problem, error=0.001, policies=[sb.UniformSampling(problem.objective)])
+    plan = sb.plan(problem, error=0.001, policies=[sb.policies.UniformSampling(problem.objective)])
     variance = (2 + (a**2 + b**2) / 2) * (ndtri(0.001) / (a - b)) ** 2
     assert plan["Uniform sampling"].rounds.mean == pytest.approx(2 * variance, rel=0.06)
     assert plan[EVERY_ARM].rounds.mean == pytest.approx(variance, rel=0.06)

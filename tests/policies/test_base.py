@@ -10,7 +10,7 @@ from tests.catalogue import EVERY_POLICY
 
 @pytest.mark.parametrize("policy", [p for p in EVERY_POLICY if not isinstance(p, CustomPolicy)], ids=lambda p: p.name)
 def test_a_policy_is_what_its_repr_says(policy):
-    assert eval(repr(policy), vars(sb)) == policy
+    assert eval(repr(policy), {**vars(sb.policies), **vars(sb.objectives)}) == policy
     assert "None" not in repr(policy)
 
 
@@ -20,11 +20,11 @@ def test_a_policy_is_what_its_repr_says(policy):
         (sb.UCBVV(), "UCB-VV"),
         (sb.UCBSRLike(L=1.0), "UCB-SR-like"),
         (sb.UCBRSSR(L=1.0), "UCB-RSSR"),
-        (sb.UUCB(epsilon0=1.0), "U-UCB"),
-        (sb.GRAUCB(), "GRA-UCB"),
-        (sb.ModifiedGRAUCB(L=1.0), "Modified-GRA-UCB"),
-        (sb.MVTS(), "MVTS"),
-        (sb.ModifiedMVTS(L=1.0), "Modified-MVTS"),
+        (sb.policies.UUCB(epsilon0=1.0), "U-UCB"),
+        (sb.policies.GRAUCB(), "GRA-UCB"),
+        (sb.policies.ModifiedGRAUCB(L=1.0), "Modified-GRA-UCB"),
+        (sb.policies.MVTS(), "MVTS"),
+        (sb.policies.ModifiedMVTS(L=1.0), "Modified-MVTS"),
         (sb.SHVV(), "SHVV"),
         (sb.SHSR(L=1.0), "SHSR"),
         (sb.SuRSR(L=1.0), "SuRSR"),

@@ -19,12 +19,14 @@ def test_by_kind_or_name_in_any_case():
 
 
 def test_parameters_are_taken_and_others_filled_in():
-    assert made("SlidingWindowUCB: window=250, c=1") == [sb.SlidingWindowUCB(L=0.1, risk_free=0.02, window=250, c=1.0)]
+    assert made("SlidingWindowUCB: window=250, c=1") == [
+        sb.policies.SlidingWindowUCB(L=0.1, risk_free=0.02, window=250, c=1.0)
+    ]
     assert made("SF-UCB:L=3,risk_free=0,name=mine") == [sb.ScaleFreeUCB(L=3.0, name="mine")]
-    assert made("ModifiedMVTS:form=repaired") == [sb.ModifiedMVTS(L=0.1, form="repaired")]
+    assert made("ModifiedMVTS:form=repaired") == [sb.policies.ModifiedMVTS(L=0.1, form="repaired")]
     assert made("SHSR:keep_samples=true") == [sb.SHSR(L=0.1, risk_free=0.02, signed=True, keep_samples=True)]
     assert made("SHSR:signed=false")[0].signed is False
-    assert made("UCB1:pilot_pulls=4") == [sb.UCB1(pilot_pulls=4)]
+    assert made("UCB1:pilot_pulls=4") == [sb.policies.UCB1(pilot_pulls=4)]
 
 
 def test_index_policies_of_ones_own_are_found_by_their_name_or_function():
@@ -37,7 +39,7 @@ def test_index_policies_of_ones_own_are_found_by_their_name_or_function():
         assert policy.to_dict() == greedy_by_name(L=0.1).to_dict()
     (other,) = made("greedy_by_name:bonus=0.5,objective=Sharpe,pilot_pulls=3")
     assert other.to_dict() == greedy_by_name(L=0.1, bonus=0.5, objective=sb.Sharpe(0.1, 0.02), pilot_pulls=3).to_dict()
-    with pytest.raises(sb.UnknownNameError, match="no parameter of greedy_by_name is called 'bonos'"):
+    with pytest.raises(sb.errors.UnknownNameError, match="no parameter of greedy_by_name is called 'bonos'"):
         made("greedy_by_name:bonos=1")
 
 
@@ -48,7 +50,9 @@ def test_a_policy_of_ones_own_does_not_pass_for_a_built_in_one():
 
     try:
         assert made("mine")[0].to_dict() == mine().to_dict()
-        with pytest.raises(sb.InvalidInputError, match="several policies are called 'UCB1'; give your own one another"):
+        with pytest.raises(
+            sb.errors.InvalidInputError, match="several policies are called 'UCB1'; give your own one another"
+        ):
             made("UCB1")
     finally:
         del PolicyFactory.known["ucb1"]
@@ -57,9 +61,9 @@ def test_a_policy_of_ones_own_does_not_pass_for_a_built_in_one():
 def test_objectives_where_one_is_needed():
     rssr = sb.RSSR(0.1, 0.02, signed=True)
     assert made("SequentialHalving", "SuccessiveRejects:objective=Variance", "EpsilonGreedy:objective=Sharpe") == [
-        sb.SequentialHalving(rssr), sb.SuccessiveRejects(sb.Variance()), sb.EpsilonGreedy(sb.Sharpe(0.1, 0.02)),
+        sb.policies.SequentialHalving(rssr), sb.policies.SuccessiveRejects(sb.Variance()), sb.policies.EpsilonGreedy(sb.Sharpe(0.1, 0.02)),
     ]  # fmt: skip
-    assert made("EpsilonGreedy") == [sb.EpsilonGreedy()]  # has an objective of its own
+    assert made("EpsilonGreedy") == [sb.policies.EpsilonGreedy()]  # has an objective of its own
 
 
 def test_the_same_policy_twice_is_told_apart_by_its_parameters():
@@ -70,14 +74,14 @@ def test_the_same_policy_twice_is_told_apart_by_its_parameters():
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [
-        ("SF-UBC", sb.UnknownNameError, "no policy is called 'SF-UBC': did you mean 'SF-UCB'"),
-        ("CustomPolicy", sb.UnknownNameError, "sharpe-bandits policies lists all"),
-        ("SF-UCB:windw=3", sb.UnknownNameError, "no parameter of SF-UCB is called 'windw'"),
-        ("SF-UCB:c", sb.InvalidInputError, "'c' is not"),
-        ("SF-UCB:c=", sb.InvalidInputError, "'c=' is not"),
-        ("SF-UCB:c=much", sb.InvalidInputError, "c must be a finite number above 0, got 'much'"),
-        ("U-UCB", sb.InvalidInputError, "U-UCB needs epsilon0; give it as in U-UCB:epsilon0=0.1"),
-        ("SequentialHalving:objective=RSR", sb.UnknownNameError, "did you mean 'RSSR'"),
+        ("SF-UBC", sb.errors.UnknownNameError, "no policy is called 'SF-UBC': did you mean 'SF-UCB'"),
+        ("CustomPolicy", sb.errors.UnknownNameError, "sharpe-bandits policies lists all"),
+        ("SF-UCB:windw=3", sb.errors.UnknownNameError, "no parameter of SF-UCB is called 'windw'"),
+        ("SF-UCB:c", sb.errors.InvalidInputError, "'c' is not"),
+        ("SF-UCB:c=", sb.errors.InvalidInputError, "'c=' is not"),
+        ("SF-UCB:c=much", sb.errors.InvalidInputError, "c must be a finite number above 0, got 'much'"),
+        ("U-UCB", sb.errors.InvalidInputError, "U-UCB needs epsilon0; give it as in U-UCB:epsilon0=0.1"),
+        ("SequentialHalving:objective=RSR", sb.errors.UnknownNameError, "did you mean 'RSSR'"),
     ],
     ids=lambda value: value if isinstance(value, str) and "=" not in value and " " not in value else "",
 )
@@ -89,4 +93,4 @@ def test_what_is_misnamed(text, error, words):
 def test_policies_say_what_they_are():
     said = sb.ScaleFreeUCB(L=1 / 3, name="x").in_words()
     assert said == "ScaleFreeUCB(L = 0.333333, risk_free = 0, c = 0.5, dependent = False)"
-    assert sb.UCB1(pilot_pulls=4).in_words() == "UCB1(pilot_pulls = 4)"
+    assert sb.policies.UCB1(pilot_pulls=4).in_words() == "UCB1(pilot_pulls = 4)"

@@ -11,14 +11,14 @@ K = PolicyContract.arms
 #: Pulls per arm before an index is defined, where a variance (two pulls) is not what it takes.
 PILOTS = {"UCB1": 1, "MTS": 1, "ThompsonSampling": 1, "ScaleFreeUCB": 3, "ScaleFreeIMED": 3, "ScaleFreeTS": 3}
 PILOTS |= {"SlidingWindowUCB": 3, "DiscountedUCB": 3}
-PILOTS["ScaleFreeNPTS"] = sb.ScaleFreeNPTS.least_pilot  # a matter of taste
+PILOTS["ScaleFreeNPTS"] = sb.policies.ScaleFreeNPTS.least_pilot  # a matter of taste
 RANDOMISED = {
     "ThompsonSampling", "MTS", "VTS", "MVTS", "ModifiedMVTS", "NormalGammaTS", "EpsilonGreedy", "ScaleFreeTS", "SRTS",
     "ScaleFreeNPTS", "NPTS",
 }  # fmt: skip
 
 every_policy = pytest.mark.parametrize("policy", EVERY_POLICY, ids=[policy.name for policy in EVERY_POLICY])
-EVERY_SETTING = [*EVERY_POLICY, sb.LUCB(L=0.5)]
+EVERY_SETTING = [*EVERY_POLICY, sb.policies.LUCB(L=0.5)]
 
 
 @pytest.mark.parametrize("policy", EVERY_SETTING, ids=[policy.name for policy in EVERY_SETTING])
@@ -54,7 +54,7 @@ def test_every_form_is_in_the_catalogue():
 
 @every_policy
 def test_without_a_name_it_has_its_title(policy):
-    unnamed = sb.policy_from_dict({**policy.to_dict(), "name": ""})
+    unnamed = sb.from_dict({**policy.to_dict(), "name": ""})
     assert unnamed.name == ("Greedy Sharpe" if type(policy).__name__ == "CustomPolicy" else type(policy).title)
 
 
@@ -73,7 +73,7 @@ def test_the_smallest_horizon(policy):
     else:
         needed = K * PILOTS.get(type(policy).__name__, 2)
     assert PolicyContract().least(policy) == needed
-    with pytest.raises(sb.BudgetTooSmallError, match=f"at least {needed} for {K} arms.*got {needed - 1}"):
+    with pytest.raises(sb.errors.BudgetTooSmallError, match=f"at least {needed} for {K} arms.*got {needed - 1}"):
         sb.simulate(policy, PolicyContract().tape(policy), horizon=needed - 1, runs=2)
 
 

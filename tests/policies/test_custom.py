@@ -153,7 +153,7 @@ def test_a_false_promise_is_found_out():
         return arm.mean - arm.epsilon
 
     with pytest.raises(
-        sb.InvalidInputError,
+        sb.errors.InvalidInputError,
         match=r"falls was declared nondecreasing=True.*decreases between t = \d+ and t = \d+.*nondecreasing=False",
     ):
         sb.trace(falls(), sb.Tape(TAPE), horizon=HORIZON)
@@ -167,7 +167,7 @@ def test_a_true_promise_is_kept_lazily():
     assert lazy(promised())
     np.testing.assert_array_equal(
         sb.trace(promised(), sb.Tape(TAPE), horizon=HORIZON).choices,
-        sb.trace(sb.UCB1(), sb.Tape(TAPE), horizon=HORIZON).choices,
+        sb.trace(sb.policies.UCB1(), sb.Tape(TAPE), horizon=HORIZON).choices,
     )
 
 
@@ -183,7 +183,7 @@ def test_a_function_that_does_not_compile_shows_the_users_line(tmp_path):
             return scaled + arm.median
         """,
     )
-    with pytest.raises(sb.CompilationError) as caught:
+    with pytest.raises(sb.errors.CompilationError) as caught:
         sb.trace(module.broken(L=1.0), sb.Tape(TAPE), horizon=HORIZON)
     message = str(caught.value)
     assert "broken" in message
@@ -191,7 +191,7 @@ def test_a_function_that_does_not_compile_shows_the_users_line(tmp_path):
     assert "my_policies.py, line 7" in message
     assert "median" in message.splitlines()[0]
     assert "fields of arm" in message  # the remedy
-    with pytest.raises(sb.CompilationError, match=r"arm\.median"):
+    with pytest.raises(sb.errors.CompilationError, match=r"arm\.median"):
         module.broken(L=1.0).agent(arms=2)
 
 
@@ -209,7 +209,7 @@ def test_an_error_in_a_helper_shows_a_line_of_the_users(tmp_path):
             return helper(arm.mean)
         """,
     )
-    with pytest.raises(sb.CompilationError) as caught:
+    with pytest.raises(sb.errors.CompilationError) as caught:
         sb.trace(module.broken(), sb.Tape(TAPE), horizon=HORIZON)
     assert "my_policies.py, line" in str(caught.value)
 
@@ -220,7 +220,7 @@ def test_an_index_must_be_a_number_on_every_path():
         if arm.mean > 1e9:
             return arm.mean
 
-    with pytest.raises(sb.CompilationError, match=r"half.*must return a number on every path"):
+    with pytest.raises(sb.errors.CompilationError, match=r"half.*must return a number on every path"):
         sb.trace(half(), sb.Tape(TAPE), horizon=HORIZON)
 
 
@@ -231,7 +231,9 @@ def test_not_a_number_is_an_error_that_says_where(kernel):
         return math.sqrt(30.5 - arm.pulls) + 0.0 * arm.mean
 
     # Equal indices: the lowest arm first, and an index that falls with pulls: round robin until 31 pulls of arm 0.
-    with pytest.raises(sb.InvalidInputError, match="undefined is not a number for arm 0 after 91 rounds of run 2"):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match="undefined is not a number for arm 0 after 91 rounds of run 2"
+    ):
         sb.trace(undefined(), sb.Tape(TAPE), horizon=HORIZON, run=2, kernel=kernel)
 
 
@@ -243,7 +245,7 @@ def test_a_live_agent_says_which_record_has_no_index():
     agent = undefined().agent(arms=["a", "b"])
     for _ in range(5):  # the fifth is the third pull of the first arm
         agent.tell(agent.ask(), 1.5)
-    with pytest.raises(sb.InvalidInputError, match=r"not a number for arm 'a' \(pulls 3"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"not a number for arm 'a' \(pulls 3"):
         agent.ask()
 
 
@@ -251,35 +253,35 @@ def test_bad_declarations_are_refused():
     def no_arm(x, t):
         return x
 
-    with pytest.raises(sb.InvalidInputError, match=r"must take arm and t first.*got \(x, t\)"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"must take arm and t first.*got \(x, t\)"):
         sb.index_policy(name="n")(no_arm)
 
     def reserved(arm, t, name):
         return arm.mean
 
-    with pytest.raises(sb.InvalidInputError, match="must not have a parameter 'name': rename it"):
+    with pytest.raises(sb.errors.InvalidInputError, match="must not have a parameter 'name': rename it"):
         sb.index_policy(name="n")(reserved)
 
     def several(arm, t, *more):
         return arm.mean
 
-    with pytest.raises(sb.InvalidInputError, match="'more' of several must not be keyword-only"):
+    with pytest.raises(sb.errors.InvalidInputError, match="'more' of several must not be keyword-only"):
         sb.index_policy(name="n")(several)
-    with pytest.raises(sb.InvalidInputError, match="needs a name, got ''"):
+    with pytest.raises(sb.errors.InvalidInputError, match="needs a name, got ''"):
         sb.index_policy(name="")
-    with pytest.raises(sb.InvalidInputError, match=r"needs a value for L, as in greedy_sharpe\(L=1.0\)"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"needs a value for L, as in greedy_sharpe\(L=1.0\)"):
         greedy_sharpe()
-    with pytest.raises(sb.UnknownNameError, match="no parameter of Greedy Sharpe is called 'M'"):
+    with pytest.raises(sb.errors.UnknownNameError, match="no parameter of Greedy Sharpe is called 'M'"):
         greedy_sharpe(L=1.0, M=2.0)
-    with pytest.raises(sb.InvalidInputError, match="L must be a number or an array of numbers, got 'x'"):
+    with pytest.raises(sb.errors.InvalidInputError, match="L must be a number or an array of numbers, got 'x'"):
         greedy_sharpe(L="x")
-    with pytest.raises(sb.InvalidInputError, match="call it with its parameters"):
+    with pytest.raises(sb.errors.InvalidInputError, match="call it with its parameters"):
         sb.simulate(greedy_sharpe, sb.Tape(TAPE), horizon=HORIZON)
 
 
 def test_a_state_of_a_policy_that_is_not_defined_here_is_explained():
     state = greedy_sharpe(L=1.0).agent(arms=2).to_json().replace('"Greedy Sharpe"', '"Greedy Sharp"')
-    with pytest.raises(sb.UnreadableDataError, match="'Greedy Sharp': did you mean 'Greedy Sharpe'"):
+    with pytest.raises(sb.errors.UnreadableDataError, match="'Greedy Sharp': did you mean 'Greedy Sharpe'"):
         sb.Agent.from_json(with_checksum(json.loads(state)))
 
 
@@ -298,20 +300,20 @@ def fails(arm, t, table, limit):
     ],
 )
 def test_an_index_that_fails_is_named(policy, told):
-    with pytest.raises(sb.InvalidInputError, match=told):
+    with pytest.raises(sb.errors.InvalidInputError, match=told):
         sb.simulate(policy, [sb.Uniform(0, 1), sb.Uniform(0, 2)], horizon=50, runs=2)
     agent = policy.agent(arms=2)
     for arm in (0, 1, 0, 0):
         agent.tell(arm, 0.5)
     before = agent.to_json()
-    with pytest.raises(sb.InvalidInputError, match=told):
+    with pytest.raises(sb.errors.InvalidInputError, match=told):
         agent.ask()
     assert agent.to_json() == before
 
 
 def test_an_index_that_fails_in_a_replay_is_named():
     policy = fails(table=[0.0] * 9, limit=3.0)
-    with pytest.raises(sb.InvalidInputError, match="fails raised ValueError: too many pulls"):
+    with pytest.raises(sb.errors.InvalidInputError, match="fails raised ValueError: too many pulls"):
         family_of(policy).hold(policy, TAPE.T, Holding(1, 1, 0, False, np.zeros(3)), False, 0, 0)
 
 
@@ -322,7 +324,7 @@ def test_a_statement_that_cannot_be_compiled_is_shown():
 
         return math.sqrt(arm.pulls)
 
-    with pytest.raises(sb.CompilationError, match="import math"):
+    with pytest.raises(sb.errors.CompilationError, match="import math"):
         sb.simulate(index(), [sb.Uniform(0, 1), sb.Uniform(0, 2)], horizon=50, runs=2)
 
 
@@ -345,13 +347,13 @@ def test_a_state_does_not_go_on_with_another_formula():
     def other(arm, t, L):
         return -arm.mean / L
 
-    with pytest.raises(sb.UnreadableDataError, match=r"'test: fingerprint'.*is not what it was"):
+    with pytest.raises(sb.errors.UnreadableDataError, match=r"'test: fingerprint'.*is not what it was"):
         sb.Agent.from_json(state)
 
 
 @pytest.mark.parametrize("thing", [3, "text", max])
 def test_an_index_policy_needs_a_function(thing):
-    with pytest.raises(sb.InvalidInputError, match=r"made of a function index\(arm, t, \.\.\.\), got"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"made of a function index\(arm, t, \.\.\.\), got"):
         sb.index_policy(name="test: nothing")(thing)
 
 
@@ -460,7 +462,9 @@ def test_a_helper_that_is_another_one_there_is_noticed(tmp_path, monkeypatch):
     content = pickle.dumps(index())
     assert pickle.loads(content).name == "test: their helper"
     monkeypatch.setattr(their_helpers, "scale", lambda x: -2.0 * x)
-    with pytest.raises(sb.InvalidInputError, match="'test: their helper', or a value that it reads, is not what it"):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match="'test: their helper', or a value that it reads, is not what it"
+    ):
         pickle.loads(content)
 
 

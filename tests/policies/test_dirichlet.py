@@ -44,7 +44,10 @@ def test_an_anchor_keeps_an_arm_with_poor_first_rewards_in_the_game():
     tape = sb.Tape([[0.0, 0.0, *[1.0] * 198], [0.4, 0.6] * 100])
     pulls = {
         anchor: [
-            (sb.trace(sb.NPTS(objective=sb.Mean(), anchor=anchor), tape, horizon=200, seed=seed).choices == 0).sum()
+            (
+                sb.trace(sb.policies.NPTS(objective=sb.Mean(), anchor=anchor), tape, horizon=200, seed=seed).choices
+                == 0
+            ).sum()
             for seed in range(20)
         ]
         for anchor in (None, 1.0)
@@ -54,5 +57,5 @@ def test_an_anchor_keeps_an_arm_with_poor_first_rewards_in_the_game():
 
 
 def test_an_anchor_must_be_a_number():
-    with pytest.raises(sb.InvalidInputError, match="anchor"):
-        sb.NPTS(L=1.0, anchor=float("nan"))
+    with pytest.raises(sb.errors.InvalidInputError, match="anchor"):
+        sb.policies.NPTS(L=1.0, anchor=float("nan"))

@@ -259,18 +259,18 @@ GOLDEN = [
     (sb.UCBSRLike(L=3.0), ucb_sr_like(3.0), sr_like(3.0)),
     (sb.UCBSRLike(L=3.0, risk_free=0.7, name="UCB-SR-like, rate"), ucb_sr_like(3.0, 0.7), sr_like(3.0, 0.7)),
     (sb.UCBSRLike(L=0.5, undefined_width="printed", name="SR-like printed"), ucb_sr_like_printed(0.5), sr_like(0.5)),
-    (sb.UUCB(epsilon0=20.0), u_ucb(20.0), signed_rssr(20.0)),
-    (sb.UUCB(epsilon0=20.0, risk_free=-4.0, name="U-UCB, rate"), u_ucb(20.0, -4.0), signed_rssr(20.0, -4.0)),
-    (sb.UUCB(epsilon0=20.0, q=3.0, name="U-UCB, q = 3"), u_ucb(20.0, q=3.0), signed_rssr(20.0)),
+    (sb.policies.UUCB(epsilon0=20.0), u_ucb(20.0), signed_rssr(20.0)),
+    (sb.policies.UUCB(epsilon0=20.0, risk_free=-4.0, name="U-UCB, rate"), u_ucb(20.0, -4.0), signed_rssr(20.0, -4.0)),
+    (sb.policies.UUCB(epsilon0=20.0, q=3.0, name="U-UCB, q = 3"), u_ucb(20.0, q=3.0), signed_rssr(20.0)),
     *(
         (
-            sb.UUCB(epsilon0=1.5, sign="minus", undefined=undefined, name=f"U-UCB minus, {undefined}"),
+            sb.policies.UUCB(epsilon0=1.5, sign="minus", undefined=undefined, name=f"U-UCB minus, {undefined}"),
             u_ucb_minus(1.5, undefined),
             signed_rssr(1.5),
         )
         for undefined in ("infinite", "absolute", "barred")
     ),
-    (sb.UUCB(epsilon0=20.0, ddof=0, name="U-UCB, ddof 0"), u_ucb_biased(20.0), signed_rssr(20.0)),
+    (sb.policies.UUCB(epsilon0=20.0, ddof=0, name="U-UCB, ddof 0"), u_ucb_biased(20.0), signed_rssr(20.0)),
     *(
         (
             sb.UCBRSSR(L=0.5, ddof=0, undefined_width=width, name=f"UCB-RSSR, ddof 0, {width}"),
@@ -288,38 +288,42 @@ GOLDEN = [
         for width in ("infinite", "printed")
     ),
     (
-        sb.ModifiedGRAUCB(L=0.5, form="authors", ddof=0, name="Modified-GRA authors, ddof 0"),
+        sb.policies.ModifiedGRAUCB(L=0.5, form="authors", ddof=0, name="Modified-GRA authors, ddof 0"),
         modified_gra_authors(0.5, ddof=0),
         rssr(0.5),
     ),
-    (sb.GRAUCB(rho=1.5), gra_ucb(1.5), mean_variance(1.5)),
-    (sb.GRAUCB(rho=1.5, alpha=0.3, name="GRA-UCB, alpha"), gra_ucb(1.5, 0.3), mean_variance(1.5)),
-    (sb.ModifiedGRAUCB(L=0.5), modified_gra_printed(0.5), rssr(0.5)),
-    (sb.ModifiedGRAUCB(L=0.5, form="authors", name="Modified-GRA authors"), modified_gra_authors(0.5), rssr(0.5)),
-    (sb.MVTS(rho=1.5), mvts(1.5), mean_variance(1.5)),
-    (sb.ModifiedMVTS(L=0.5), modified_mvts_printed(0.5), rssr(0.5)),
-    (sb.ModifiedMVTS(L=0.5, form="repaired", name="M-MVTS repaired"), modified_mvts_repaired(0.5), rssr(0.5)),
-    (sb.ModifiedMVTS(L=0.5, form="authors", name="M-MVTS authors"), modified_mvts_authors, rssr(0.5)),
-    (sb.NormalGammaTS(L=0.5), normal_gamma_ts(0.5), rssr(0.5)),
+    (sb.policies.GRAUCB(rho=1.5), gra_ucb(1.5), mean_variance(1.5)),
+    (sb.policies.GRAUCB(rho=1.5, alpha=0.3, name="GRA-UCB, alpha"), gra_ucb(1.5, 0.3), mean_variance(1.5)),
+    (sb.policies.ModifiedGRAUCB(L=0.5), modified_gra_printed(0.5), rssr(0.5)),
     (
-        sb.SRTS(L=0.8, rho=1.3),
+        sb.policies.ModifiedGRAUCB(L=0.5, form="authors", name="Modified-GRA authors"),
+        modified_gra_authors(0.5),
+        rssr(0.5),
+    ),
+    (sb.policies.MVTS(rho=1.5), mvts(1.5), mean_variance(1.5)),
+    (sb.policies.ModifiedMVTS(L=0.5), modified_mvts_printed(0.5), rssr(0.5)),
+    (sb.policies.ModifiedMVTS(L=0.5, form="repaired", name="M-MVTS repaired"), modified_mvts_repaired(0.5), rssr(0.5)),
+    (sb.policies.ModifiedMVTS(L=0.5, form="authors", name="M-MVTS authors"), modified_mvts_authors, rssr(0.5)),
+    (sb.policies.NormalGammaTS(L=0.5), normal_gamma_ts(0.5), rssr(0.5)),
+    (
+        sb.policies.SRTS(L=0.8, rho=1.3),
         lambda record, played, draws: theta(record, draws) / (0.8 + 1.3 / tau(record, draws)),
         lambda mean, variance: mean / (0.8 / 1.3 + variance),
     ),
-    (sb.ThompsonSampling(variance=2.0), thompson(2.0), mean_alone),
-    (sb.MTS(), lambda record, played, draws: theta(record, draws), mean_alone),
-    (sb.VTS(), lambda record, played, draws: -1 / tau(record, draws), mean_variance(0.0)),
-    (sb.UCB1(), lambda record, played, draws: record.mean + epsilon(record, played), mean_alone),
-    (sb.MVLCB(rho=0.05), mv_lcb(0.05, HORIZON), mean_variance(0.05)),
-    (sb.EpsilonGreedy(sb.RSSR(L=0.5), epsilon=0.3), epsilon_greedy(rssr(0.5), 0.3), rssr(0.5)),
-    (sb.RoundRobin(sb.Mean()), lambda record, played, draws: -record.s, mean_alone),
+    (sb.policies.ThompsonSampling(variance=2.0), thompson(2.0), mean_alone),
+    (sb.policies.MTS(), lambda record, played, draws: theta(record, draws), mean_alone),
+    (sb.policies.VTS(), lambda record, played, draws: -1 / tau(record, draws), mean_variance(0.0)),
+    (sb.policies.UCB1(), lambda record, played, draws: record.mean + epsilon(record, played), mean_alone),
+    (sb.policies.MVLCB(rho=0.05), mv_lcb(0.05, HORIZON), mean_variance(0.05)),
+    (sb.policies.EpsilonGreedy(sb.RSSR(L=0.5), epsilon=0.3), epsilon_greedy(rssr(0.5), 0.3), rssr(0.5)),
+    (sb.policies.RoundRobin(sb.Mean()), lambda record, played, draws: -record.s, mean_alone),
 ]
 PILOTS = {"UCB-RSSR, pilot": 8, "UCB1": 1, "Thompson sampling": 1, "MTS": 1}  # elsewhere two: a variance needs them
 
 
 def twin_of(policy, index):
     """Choices and records of the twin, on the common tape."""
-    refresh_all = not (isinstance(policy, sb.ModifiedGRAUCB) and policy.form == "authors")
+    refresh_all = not (isinstance(policy, sb.policies.ModifiedGRAUCB) and policy.form == "authors")
     pilot = PILOTS.get(policy.name, 2)
     return twin.play(index, TAPE, HORIZON, pilot, seed=SEED, refresh_all=refresh_all)
 
@@ -393,7 +397,7 @@ def test_ties_of_coin_tosses_go_to_the_lowest_arm():
     tape = np.random.default_rng(8).integers(0, 2, size=(3, 60)).astype(float)
     tape[:, 0] = 0.0, 1.0, 1.0  # after the pilot arms 1 and 2 tie above arm 0: the rule decides at once
     choices, _ = twin.play(lambda record, played, draws: record.mean + epsilon(record, played), tape, 60, 1)
-    assert sb.trace(sb.UCB1(), sb.Tape(tape), horizon=60).choices.tolist() == choices
+    assert sb.trace(sb.policies.UCB1(), sb.Tape(tape), horizon=60).choices.tolist() == choices
     assert choices[3] == 1
 
 

@@ -15,7 +15,7 @@ from tests.conftest import examples
 from tests.forgetting import TURNING
 
 L, R = 0.8, 0.1
-POLICIES = [sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.ScaleFreeNPTS, sb.NPTS]
+POLICIES = [sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS, sb.policies.ScaleFreeNPTS, sb.policies.NPTS]
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +115,8 @@ def dirichlet(past, t, run_key, unbiased=True):
         (sb.ScaleFreeIMED(L, R), imed),
         (sb.ScaleFreeTS(L, R), thompson),
         (sb.ScaleFreeTS(L, R, optimistic=True), optimistic),
-        (sb.ScaleFreeNPTS(L, R), dirichlet),
-        (sb.NPTS(L, R), as_published),
+        (sb.policies.ScaleFreeNPTS(L, R), dirichlet),
+        (sb.policies.NPTS(L, R), as_published),
     ],
     ids=["UCB", "IMED", "SF-TS", "SF-TS, optimistic", "Dirichlet", "rho-NPTS"],
 )
@@ -180,16 +180,20 @@ def test_a_constant_arm_is_known_exactly():
 
 def test_as_published_an_arm_that_was_poor_in_the_pilot_is_given_up_at_any_horizon():
     """Two normal arms, means 1 and 0.5: two rewards of the first are below 0 with probability 0.025."""
-    bandit = sb.Bandit([sb.Normal(1.0, 1.0), sb.Normal(0.5, 0.01)])
+    bandit = sb.Bandit([sb.Normal(1.0, variance=1.0), sb.Normal(0.5, variance=0.01)])
     locked = [
-        float((sb.simulate(sb.NPTS(L=1.0), bandit, horizon=n, runs=512, seed=3)["ρ-NPTS"].final[:, 0] <= 2).mean())
+        float(
+            (
+                sb.simulate(sb.policies.NPTS(L=1.0), bandit, horizon=n, runs=512, seed=3)["ρ-NPTS"].final[:, 0] <= 2
+            ).mean()
+        )
         for n in (500, 8000)
     ]
     assert min(locked) > 0.04  # of both below 0.5, and somewhat more: 0.095
     assert locked[1] > 0.6 * locked[0]
 
 
-@pytest.mark.parametrize("policy", [policy for policy in POLICIES if policy is not sb.NPTS])
+@pytest.mark.parametrize("policy", [policy for policy in POLICIES if policy is not sb.policies.NPTS])
 def test_an_arm_that_paid_the_same_in_the_pilot_is_not_given_up(policy):
     # Pilots of three or eight zeros are common here; an arm without spread was never played again.
     bandit = sb.Bandit([sb.Bernoulli(0.3), sb.Bernoulli(0.2)])
@@ -199,7 +203,7 @@ def test_an_arm_that_paid_the_same_in_the_pilot_is_not_given_up(policy):
 
 def test_they_settle_where_published_policies_cannot():
     # Daily-return scale: UCB-RSSR explores all arms alike for ever, scale-free policies find the good one.
-    bandit = sb.Bandit([sb.Normal(0.002, 1e-4), sb.Normal(0.0, 1e-4), sb.Normal(0.0, 1e-4)])
+    bandit = sb.Bandit([sb.Normal(0.002, variance=1e-4), sb.Normal(0.0, variance=1e-4), sb.Normal(0.0, variance=1e-4)])
     names = ["UCB-RSSR", "SF-UCB", "SF-IMED", "SF-TS"]
     listed = [sb.UCBRSSR(L=1e-5), *(p(L=1e-5) for p in POLICIES[:3])]
     study = sb.simulate(listed, bandit, horizon=5000, runs=64, seed=1)
@@ -210,9 +214,9 @@ def test_they_settle_where_published_policies_cannot():
 
 def test_states_and_files_of_earlier_versions_may_say_that_no_arm_rests():
     data = {**sb.ScaleFreeUCB(L=1.0).to_dict(), "rest": 0.0}
-    assert sb.policy_from_dict(data) == sb.ScaleFreeUCB(L=1.0)
-    with pytest.raises(sb.InvalidInputError, match=r"rest=95: .* no longer supported"):
-        sb.policy_from_dict({**data, "rest": 95})
+    assert sb.from_dict(data) == sb.ScaleFreeUCB(L=1.0)
+    with pytest.raises(sb.errors.InvalidInputError, match=r"rest=95: .* no longer supported"):
+        sb.from_dict({**data, "rest": 95})
 
 
 # --- any objective ----------------------------------------------------------------------------------------------------
@@ -223,9 +227,10 @@ SCALED = {
     "RSSR": lambda c: sb.RSSR(L * c * c, R * c),
     "signed RSSR": lambda c: sb.RSSR(L * c * c, R * c, signed=True),
     "Sharpe": lambda c: sb.Sharpe(L * c, R * c),
-    "SharpeLike": lambda c: sb.SharpeLike(L * c * c, R * c),
+    "SharpeLike": lambda c: sb.objectives.SharpeLike(L * c * c, R * c),
     "Variance": lambda c: sb.Variance(),
     "MeanVariance": lambda c: sb.MeanVariance(1.5 * c),
+    "MeanRisk": lambda c: sb.MeanRisk(0.5),
     "Mean": lambda c: sb.Mean(),
 }
 
@@ -237,7 +242,7 @@ def test_any_objective_whatever_the_unit_and_its_best_arm_is_found(name, tape):
     plain = sb.trace(policy(objective=SCALED[name](1.0)), sb.Tape(tape), horizon=400, seed=2)
     scaled = sb.trace(policy(objective=SCALED[name](2.0**-9)), sb.Tape(tape * 2.0**-9), horizon=400, seed=2)
     assert np.array_equal(plain.choices, scaled.choices)
-    bandit = sb.Bandit([sb.Normal(2.0, 1.0), sb.Normal(1.0, 4.0), sb.Normal(0.5, 0.25)])
+    bandit = sb.Bandit([sb.Normal(2.0, variance=1.0), sb.Normal(1.0, variance=4.0), sb.Normal(0.5, variance=0.25)])
     objective = SCALED[name](1.0)
     result = sb.simulate(policy(objective=objective), bandit, horizon=3000, runs=32, seed=3)[policy.title]
     assert result.goal == objective
@@ -253,23 +258,23 @@ def test_signed_rssr_by_its_name_is_the_default(tape):
 
 def test_an_arm_that_paid_nothing_in_the_pilot_is_not_given_up_for_its_mean():
     """No regulariser says how much an arm may yet pay: the largest variance of any arm does."""
-    bandit = sb.Bandit([sb.Bernoulli(0.3), sb.Bernoulli(0.1), sb.Normal(0.15, 0.2)])
+    bandit = sb.Bandit([sb.Bernoulli(0.3), sb.Bernoulli(0.1), sb.Normal(0.15, variance=0.2)])
     for policy in (sb.ScaleFreeUCB(objective=sb.Mean()), sb.ScaleFreeIMED(objective=sb.Mean())):
         result = sb.simulate(policy, bandit, horizon=4000, runs=64, seed=4)[policy.name]
         assert result.locked_in(share=0.5).mean < 0.1
 
 
 def test_objectives_are_given_once():
-    with pytest.raises(sb.InvalidInputError, match="needs the regulariser L of RSSR, or another objective"):
+    with pytest.raises(sb.errors.InvalidInputError, match="needs the regulariser L of RSSR, or another objective"):
         sb.ScaleFreeTS()
-    with pytest.raises(sb.InvalidInputError, match="takes L and risk_free from its objective"):
+    with pytest.raises(sb.errors.InvalidInputError, match="takes L and risk_free from its objective"):
         sb.ScaleFreeUCB(0.5, objective=sb.Mean())
-    with pytest.raises(sb.InvalidInputError, match="objective such as"):
+    with pytest.raises(sb.errors.InvalidInputError, match="objective such as"):
         sb.ScaleFreeUCB(objective="Mean")
-    with pytest.raises(sb.InvalidInputError, match="optimistic must be True or False"):
+    with pytest.raises(sb.errors.InvalidInputError, match="optimistic must be True or False"):
         sb.ScaleFreeTS(1.0, optimistic=1)
     policy = sb.ScaleFreeIMED(objective=sb.Sharpe(L=0.1))
-    assert sb.policy_from_dict(policy.to_dict()) == policy
+    assert sb.from_dict(policy.to_dict()) == policy
 
 
 def test_thompson_sampling_survives_left_skewed_rewards():
@@ -306,7 +311,7 @@ def test_effective_pulls_of_an_autocorrelated_arm():
 
 
 def test_counting_effective_pulls_keeps_arms_that_wait_from_being_given_up():
-    bandit = sb.Bandit([sb.AR1(m, 1.0, phi=0.9) for m in (1.0, 0.8, 0.6)], clock="pulls")
+    bandit = sb.Bandit([sb.arms.AR1(m, 1.0, phi=0.9) for m in (1.0, 0.8, 0.6)], clock="pulls")
     policies = [sb.ScaleFreeUCB(L=1.0), sb.ScaleFreeUCB(L=1.0, dependent=True, name="dependent")]
     study = sb.simulate(policies, bandit, horizon=3000, runs=200, seed=1)
     locked = {name: study[name].locked_in(share=0.1).mean for name in ("SF-UCB", "dependent")}
@@ -325,11 +330,11 @@ def test_an_agent_that_counts_effective_pulls_continues_exactly():
         assert again.ask() == arm
         agent.tell(arm, x)
         again.tell(arm, x)
-    with pytest.raises(sb.InvalidInputError, match="forgets"):
-        sb.SlidingWindowUCB(L=1.0, dependent=True)
+    with pytest.raises(sb.errors.InvalidInputError, match="forgets"):
+        sb.policies.SlidingWindowUCB(L=1.0, dependent=True)
 
 
-@pytest.mark.parametrize("policy", [sb.SlidingWindowUCB, sb.DiscountedUCB])
+@pytest.mark.parametrize("policy", [sb.policies.SlidingWindowUCB, sb.policies.DiscountedUCB])
 @pytest.mark.parametrize("scale", [2.0**-10, 2.0**7])
 def test_choices_do_not_depend_on_the_scale(policy, scale):
     small = sb.trace(policy(L=0.3), sb.Tape(TURNING.T, clock="rounds"), horizon=500)
@@ -338,10 +343,14 @@ def test_choices_do_not_depend_on_the_scale(policy, scale):
 
 
 def test_forgetting_pays_where_arms_switch_and_costs_where_they_do_not():
-    good, bad = sb.Normal(0.5, 1.0), sb.Normal(0.0, 1.0)
+    good, bad = sb.Normal(0.5, variance=1.0), sb.Normal(0.0, variance=1.0)
     still = sb.Bandit([good, bad, bad])
     switching = sb.SwitchingBandit([[good, bad, bad], [bad, good, bad], [bad, bad, good]], after=[2000, 4000])
-    policies = [sb.ScaleFreeUCB(L=0.1), sb.SlidingWindowUCB(L=0.1, window=600), sb.DiscountedUCB(L=0.1, discount=0.998)]
+    policies = [
+        sb.ScaleFreeUCB(L=0.1),
+        sb.policies.SlidingWindowUCB(L=0.1, window=600),
+        sb.policies.DiscountedUCB(L=0.1, discount=0.998),
+    ]
     objective = sb.RSSR(L=0.1, signed=True)
     study = sb.simulate(policies, switching, horizon=6000, runs=64, seed=1)
     for name in ("SW-SF-UCB", "D-SF-UCB"):
@@ -352,13 +361,17 @@ def test_forgetting_pays_where_arms_switch_and_costs_where_they_do_not():
 
 
 def test_bad_input():
-    with pytest.raises(sb.InvalidInputError, match="window must be a whole number from 6 to 1000000, got 5"):
-        sb.SlidingWindowUCB(L=1, window=5)
-    with pytest.raises(sb.InvalidInputError, match=r"window must be .* 1000000, got 10000000000"):
-        sb.SlidingWindowUCB(L=1, window=10**10)
-    with pytest.raises(sb.InvalidInputError, match="discount"):
-        sb.DiscountedUCB(L=1, discount=1.0)
-    with pytest.raises(sb.InvalidInputError, match="remembers 20 rounds, too few for 4 arms, which need 24; lengthen"):
-        sb.SlidingWindowUCB(L=1, window=20).agent(arms=4)
-    with pytest.raises(sb.InvalidInputError, match="remembers 10 rounds, too few for 2 arms, which need 12; raise"):
-        sb.simulate(sb.DiscountedUCB(L=1, discount=0.9), [sb.Normal(0, 1)] * 2, horizon=100, runs=1)
+    with pytest.raises(sb.errors.InvalidInputError, match="window must be a whole number from 6 to 1000000, got 5"):
+        sb.policies.SlidingWindowUCB(L=1, window=5)
+    with pytest.raises(sb.errors.InvalidInputError, match=r"window must be .* 1000000, got 10000000000"):
+        sb.policies.SlidingWindowUCB(L=1, window=10**10)
+    with pytest.raises(sb.errors.InvalidInputError, match="discount"):
+        sb.policies.DiscountedUCB(L=1, discount=1.0)
+    with pytest.raises(
+        sb.errors.InvalidInputError, match="remembers 20 rounds, too few for 4 arms, which need 24; lengthen"
+    ):
+        sb.policies.SlidingWindowUCB(L=1, window=20).agent(arms=4)
+    with pytest.raises(
+        sb.errors.InvalidInputError, match="remembers 10 rounds, too few for 2 arms, which need 12; raise"
+    ):
+        sb.simulate(sb.policies.DiscountedUCB(L=1, discount=0.9), [sb.Normal(0, variance=1)] * 2, horizon=100, runs=1)

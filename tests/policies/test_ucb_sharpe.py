@@ -70,16 +70,16 @@ def test_the_width_as_printed_starves_an_arm_that_the_infinite_rule_plays():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: sb.UUCB(epsilon0=1.0, sign="minus", ddof=0),
-        lambda: sb.UUCB(epsilon0=1.0, sign="less"),
-        lambda: sb.UUCB(epsilon0=1.0, sign="minus", undefined="nan"),
-        lambda: sb.ModifiedGRAUCB(L=1.0, ddof=0),
+        lambda: sb.policies.UUCB(epsilon0=1.0, sign="minus", ddof=0),
+        lambda: sb.policies.UUCB(epsilon0=1.0, sign="less"),
+        lambda: sb.policies.UUCB(epsilon0=1.0, sign="minus", undefined="nan"),
+        lambda: sb.policies.ModifiedGRAUCB(L=1.0, ddof=0),
         lambda: sb.UCBRSSR(L=1.0, ddof=2),
         lambda: sb.UCBSRLike(L=1.0, first_term="V"),
     ],
 )
 def test_readings_that_do_not_exist_are_refused(make):
-    with pytest.raises(sb.InvalidInputError):
+    with pytest.raises(sb.errors.InvalidInputError):
         make()
 
 
@@ -87,7 +87,7 @@ def test_readings_that_do_not_exist_are_refused(make):
 def test_the_printed_minus_of_u_ucb_by_every_kernel(undefined):
     """Arms with variances on both sides of epsilon0: indices are finite, infinite and, barred, minus infinity."""
     bandit = sb.Bandit([sb.Uniform(0, 6), sb.Uniform(0, 5), sb.Uniform(1, 3)])
-    policy = sb.UUCB(epsilon0=2.5, sign="minus", undefined=undefined)
+    policy = sb.policies.UUCB(epsilon0=2.5, sign="minus", undefined=undefined)
     kernels = ("reference", "side by side")
     one, *others = (sb.trace(policy, bandit, horizon=400, seed=4, kernel=kernel).choices.tolist() for kernel in kernels)
     assert all(other == one for other in others)
@@ -104,4 +104,4 @@ def test_a_description_may_name_a_reading():
             "policies": [{"kind": "UUCB", "epsilon0": 1, "sign": "minus", "undefined": "barred"}],
         }
     )
-    assert case.policies == (sb.UUCB(epsilon0=1.0, sign="minus", undefined="barred"),)
+    assert case.policies == (sb.policies.UUCB(epsilon0=1.0, sign="minus", undefined="barred"),)

@@ -42,7 +42,7 @@ def formulas(data):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """A report of a regret and an error panel whose policies and cases have such names."""
-    policies = [sb.UCB1(name=name) for name in NAMES]
+    policies = [sb.policies.UCB1(name=name) for name in NAMES]
     runs = [wrong_plays(policy, [1 + k % 5, 2 + k % 7]) for k, policy in enumerate(policies)]
     regret = finished(panel([case(policies, {"set": NAMES[4]})], id="R9"), runs)
     stops = [outcome(policy, [[[5, 5]]] * 4, (10,), recommended=[0, 1, 0, 0]) for policy in policies]

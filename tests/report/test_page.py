@@ -265,7 +265,7 @@ def section(done):
 
 
 def made_up(**changes):
-    policy = sb.UCB1(name=NASTY)
+    policy = sb.policies.UCB1(name=NASTY)
     done = finished(panel([case([policy], {"set": NASTY})]), [wrong_plays(policy, [1, 2, 3])])
     return Content(**{"title": NASTY, "lead": NASTY, "sections": [section(done)], **changes})
 
@@ -291,7 +291,7 @@ def test_a_page_without_verdicts_has_no_scorecard():
 
 @pytest.mark.parametrize("id", ["data", "scorecard", "made", "theory", "why"])
 def test_an_experiment_may_be_called_like_a_part_of_the_page(id):
-    policy = sb.UCB1()
+    policy = sb.policies.UCB1()
     done = finished(panel([case([policy], {})], id=id, profile=""), [wrong_plays(policy, [1, 2, 3])])
     document = Document(page(Content("Mine", "", [section(done)]))).root
     ids = [element.attributes["id"] for element in document.all() if "id" in element.attributes]
@@ -305,7 +305,7 @@ def test_a_claim_that_fails_for_no_known_reason_says_so():
 
 
 def test_verdicts_of_the_page_are_those_of_the_panel():
-    a, b = sb.UCB1(name="A"), sb.UCB1(name="B")
+    a, b = sb.policies.UCB1(name="A"), sb.policies.UCB1(name="B")
     said = [("A is ahead", ["A @ K=5 < B @ K=5"], "")]
     done = finished(panel([case([a, b], {"K": 5})], claims=said), [wrong_plays(a, [1, 1]), wrong_plays(b, [2, 2])])
     content = Content("", "", [section(done)], judge(done))
@@ -314,7 +314,7 @@ def test_verdicts_of_the_page_are_those_of_the_panel():
 
 
 def test_policies_of_single_cases_are_in_their_own_charts():
-    a, b = sb.UCB1(name="A"), sb.UCB1(name="B")
+    a, b = sb.policies.UCB1(name="A"), sb.policies.UCB1(name="B")
     done = finished(
         panel([case([a], {"set": "X"}), case([b], {"set": "Y"})]), [wrong_plays(a, [1, 2])], [wrong_plays(b, [3, 4])]
     )

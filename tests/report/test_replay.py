@@ -141,5 +141,5 @@ def test_a_tear_sheet(tmp_path, caplog):
     assert not [record for record in caplog.records if "font" in record.getMessage()]
     page = (tmp_path / "sheet.html").read_text()
     assert "SF-UCB, run with the median total return" in page
-    with pytest.raises(sb.InvalidInputError, match="needs the dates of rows"):
+    with pytest.raises(sb.errors.InvalidInputError, match="needs the dates of rows"):
         sb.replay(table(daily.values), ["SF-UCB"], runs=2).tear_sheet("SF-UCB", tmp_path / "none.html")

@@ -51,6 +51,6 @@ def csv(tmp_path, lines, encoding="utf-8"):
 
 def suggested(source, **options):
     """The error's message."""
-    with pytest.raises(sb.InvalidInputError) as error:
+    with pytest.raises(sb.errors.InvalidInputError) as error:
         prices(source, **options)
     return str(error.value)

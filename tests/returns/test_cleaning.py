@@ -37,7 +37,7 @@ def test_time_zones(tmp_path):
     mixed = CSV.replace(DAYS[0], f"{DAYS[0]}T16:00-05:00").replace(DAYS[1], f"{DAYS[1]}T16:00-04:00")
     path = written(tmp_path, mixed)
     with pytest.raises(
-        sb.InvalidInputError,
+        sb.errors.InvalidInputError,
         match=says("several time zones: line 3 (2020-01-03T20:00:00) has UTC-04:00", "UTC-05:00", "timezones='utc'"),
     ):
         prices(path)
@@ -53,7 +53,7 @@ def test_time_zones(tmp_path):
 def test_time_zones_of_objects():
     zones = [ZoneInfo("Europe/Paris"), ZoneInfo("Asia/Tokyo")] * 2
     index = pd.Index([datetime.datetime(2020, 1, 2 + k, 12, tzinfo=z) for k, z in enumerate(zones)], dtype=object)
-    with pytest.raises(sb.InvalidInputError, match=says("row 2 of 4", "has Asia/Tokyo", "Europe/Paris")):
+    with pytest.raises(sb.errors.InvalidInputError, match=says("row 2 of 4", "has Asia/Tokyo", "Europe/Paris")):
         prices(frame().set_index(index))
     assert str(prices(frame().set_index(index), timezones="utc").dates[0])[:16] == "2020-01-03T03:00"
 
@@ -62,20 +62,20 @@ def test_order():
     shuffled = frame().iloc[[0, 2, 1, 3]]
     remedy = "pass unsorted='sort' (--unsorted sort)"
     with pytest.raises(
-        sb.InvalidInputError, match=says("row 3 of 4 (2020-01-03) comes after row 2 of 4 (2020-01-06)", remedy)
+        sb.errors.InvalidInputError, match=says("row 3 of 4 (2020-01-03) comes after row 2 of 4 (2020-01-06)", remedy)
     ):
         prices(shuffled)
     found = prices(shuffled, unsorted="sort")
     assert found.values == pytest.approx(np.array(WANTED), abs=1e-15)
     assert found.notes == ("sorted by date (row 3 of 4 (2020-01-03) came after row 2 of 4 (2020-01-06))",)
-    with pytest.raises(sb.InvalidInputError, match=says("the newest come first", remedy)):
+    with pytest.raises(sb.errors.InvalidInputError, match=says("the newest come first", remedy)):
         prices(frame().iloc[::-1])
 
 
 def test_duplicates():
     doubled = pd.concat([frame(), pd.DataFrame({"A": [1.0], "B": [2.0]}, index=[pd.Timestamp(DAYS[-1])])])
     with pytest.raises(
-        sb.InvalidInputError,
+        sb.errors.InvalidInputError,
         match=says("row 4 of 5 (2020-01-07) and row 5 of 5", "1 duplicate row in all", "duplicates='first'", "'last'"),
     ):
         prices(doubled)
@@ -87,10 +87,10 @@ def test_duplicates():
 
 def test_rows_without_a_date(tmp_path):
     path = written(tmp_path, CSV.replace(DAYS[1], ""))
-    with pytest.raises(sb.InvalidInputError, match=says("line 3 has no date (1 row in all)", "missing='drop'")):
+    with pytest.raises(sb.errors.InvalidInputError, match=says("line 3 has no date (1 row in all)", "missing='drop'")):
         prices(path, missing="fill")
     with pytest.raises(
-        sb.InvalidInputError, match=says("at least 4 prices", "2 returns", "dropped 1 row without a date")
+        sb.errors.InvalidInputError, match=says("at least 4 prices", "2 returns", "dropped 1 row without a date")
     ):
         prices(path, missing="drop")
 
@@ -98,7 +98,7 @@ def test_rows_without_a_date(tmp_path):
 def test_gaps_in_prices():
     given = {"A": [100, 110, None, 99, 99], "B": [50, 55, 50, 60, float("nan")]}
     with pytest.raises(
-        sb.InvalidInputError,
+        sb.errors.InvalidInputError,
         match=says("column 'A', row 3 of 5 has no value (2 values missing in 2 rows and 2 columns: 'A'",
                    "lacks 1, 1 of them as the only column; 'B'",
                        "missing='keep'", "missing='drop'",
@@ -120,14 +120,15 @@ def test_gaps_in_prices():
 
 def test_a_gap_at_the_beginning_cannot_be_filled():
     with pytest.raises(
-        sb.InvalidInputError, match=says("column 'B', row 1 of 4 has no price, and there is no earlier one", "'drop'")
+        sb.errors.InvalidInputError,
+        match=says("column 'B', row 1 of 4 has no price, and there is no earlier one", "'drop'"),
     ):
         prices({"A": A, "B": [None, *B[1:]]}, missing="fill")
 
 
 def test_the_first_row_of_pct_change_is_a_gap():
     changes = frame().pct_change()
-    with pytest.raises(sb.InvalidInputError, match=says("column 'A', row 1 of 4 (2020-01-02) has no value")):
+    with pytest.raises(sb.errors.InvalidInputError, match=says("column 'A', row 1 of 4 (2020-01-02) has no value")):
         returns(changes)
     assert returns(changes, missing="drop").values == pytest.approx(np.array(WANTED), abs=1e-15)
 
@@ -143,7 +144,7 @@ def test_constant_columns_can_be_dropped():
 def test_per_cent():
     percent = {"A": [2.0, -3.0, 1.0]}
     with pytest.raises(
-        sb.InvalidInputError,
+        sb.errors.InvalidInputError,
         match=says("column 'A', row 2 of 3: a return of -3 is a loss of more than 100%", "scale=0.01 (--percent)"),
     ):
         returns(percent)
@@ -155,11 +156,11 @@ def test_per_cent():
 def test_a_gain_of_more_than_everything_is_accepted_when_it_is_meant():
     doubled = {"A": [1.5, -0.5, 0.1]}
     with pytest.raises(
-        sb.InvalidInputError, match=says("row 1 of 3: a return of 1.5 is a gain", "scale=1 (--scale 1)")
+        sb.errors.InvalidInputError, match=says("row 1 of 3: a return of 1.5 is a gain", "scale=1 (--scale 1)")
     ):
         returns(doubled)
     assert returns(doubled, scale=1).values[:, 0].tolist() == [1.5, -0.5, 0.1]
-    with pytest.raises(sb.InvalidInputError, match=says("a return of -2 is a loss of more than 100%")):
+    with pytest.raises(sb.errors.InvalidInputError, match=says("a return of -2 is a loss of more than 100%")):
         returns({"A": [1.5, -2.0, 0.1]}, scale=1)
     assert prices({"A": [1, 5, 4, 6]}).values[0, 0] == 4.0  # prices may do so
 
@@ -199,5 +200,5 @@ class TestUnequalHistories:
 
 def test_returns_beyond_all_bounds_are_refused():
     prices = {"A": [1e-300, 1e300, 1.0, 2.0, 3.0], "B": PRICES["B"]}
-    with pytest.raises(sb.InvalidInputError, match="column 'A', row 2 of 5: a return of inf is too large"):
+    with pytest.raises(sb.errors.InvalidInputError, match="column 'A', row 2 of 5: a return of inf is too large"):
         sb.read_returns(prices, kind="prices", periods_per_year=252)

@@ -215,7 +215,7 @@ class TestComparison:
         assert found.pbo < 0.01
         assert {d.first for d in found.differences[:4]} == {"S2"}
         assert "S2 (model confidence set)" in found.conclusion
-        with pytest.raises(sb.UnknownNameError, match="no column is called"):
+        with pytest.raises(sb.errors.UnknownNameError, match="no column is called"):
             sb.compare(table(x), block=1, replications=300, against=np.array([1, 2]))
         against = sb.compare(table(x), block=1, replications=300, against="S2")
         assert len(against.differences) == 4
@@ -246,16 +246,16 @@ class TestComparison:
         assert "&lt;b&gt;" in (tmp_path / "comparison.html").read_text()
         assert len(found.to_pandas()) == 3
         assert "&lt;b&gt;" in found._repr_html_()
-        with pytest.raises(sb.UnknownNameError, match="no column is called 'B'"):
+        with pytest.raises(sb.errors.UnknownNameError, match="no column is called 'B'"):
             sb.compare(found.returns, against="B")
-        with pytest.raises(sb.InvalidInputError, match="needs at least two columns"):
+        with pytest.raises(sb.errors.InvalidInputError, match="needs at least two columns"):
             sb.compare(table(x[:, :1]))
-        with pytest.raises(sb.InvalidInputError, match="kind is for reading a table"):
+        with pytest.raises(sb.errors.InvalidInputError, match="kind is for reading a table"):
             sb.compare(found.returns, kind="returns")
 
     def test_one_call(self):
         frame = pd.DataFrame(np.random.default_rng(6).normal(0, 0.01, (100, 3)), columns=list("ABC"))
-        with pytest.raises(sb.InvalidInputError, match="or pass kind and periods_per_year with the table"):
+        with pytest.raises(sb.errors.InvalidInputError, match="or pass kind and periods_per_year with the table"):
             sb.rank(frame)
         found = sb.rank(frame, kind="returns", periods_per_year=252, replications=100)
         assert list(found.to_pandas()["name"]) == [c.name for c in found.columns]

@@ -17,10 +17,10 @@ def test_the_column_of_dates_can_be_named(tmp_path):
     months = prices({"A": A, "when": [202001, 202002, 202003, 202004]}, date="when", periods_per_year=12)
     assert [str(d)[:10] for d in months.dates] == ["2020-02-01", "2020-03-01", "2020-04-01"]
     with pytest.raises(
-        sb.InvalidInputError, match=says("column 'when', row 1 of 4: '2020-01-02' is a date", "date='when'")
+        sb.errors.InvalidInputError, match=says("column 'when', row 1 of 4: '2020-01-02' is a date", "date='when'")
     ):
         prices({"A": A, "when": DAYS})
-    with pytest.raises(sb.UnknownNameError, match=says("no column is called 'wenn': did you mean 'when'?")):
+    with pytest.raises(sb.errors.UnknownNameError, match=says("no column is called 'wenn': did you mean 'when'?")):
         prices(table, date="wenn")
 
 
@@ -69,7 +69,7 @@ def test_digits_in_the_first_column_are_no_prices(first, tmp_path):
     path = tmp_path / "prices.csv"
     frame.to_csv(path, index=False)
     for source in (frame, path):
-        with pytest.raises(sb.InvalidInputError, match=r"column 'when' seems to hold .*--columns"):
+        with pytest.raises(sb.errors.InvalidInputError, match=r"column 'when' seems to hold .*--columns"):
             sb.read_returns(source, kind="prices", periods_per_year=252)
     chosen = sb.read_returns(path, kind="prices", periods_per_year=252, columns=["A", "B"])
     assert chosen.names == ("A", "B")
@@ -85,7 +85,7 @@ def test_periods_are_dates():
 @pytest.mark.parametrize("text", ["2020-1-5", "2-Jan-20", "Jan 5, 2020", "05.01.2020", "2020-01-05 16:00 EST"])
 def test_dates_in_other_forms_are_said_to_be_so(text):
     with pytest.raises(
-        sb.InvalidInputError,
+        sb.errors.InvalidInputError,
         match=r"if it is a date, (write it as 2020-01-31|pass date='when' .--date. and date_format='%)",
     ):
         sb.read_returns({"when": [text] * 4, "A": [0.1, 0.2, 0.1, 0.3]}, kind="returns", periods_per_year=252)

@@ -69,11 +69,11 @@ def test_what_cannot_be_decided(daily):
         ({"policies": ["SHSR"], "top": 2}, "SHSR plays one arm at a time"),
         ({"warm_up": 299}, "warm_up must be a whole number from 0 to 297"),
     ):
-        with pytest.raises(sb.InvalidInputError, match=words):
+        with pytest.raises(sb.errors.InvalidInputError, match=words):
             sb.replay(values, **{"policies": ["SF-UCB"], "runs": 2, **options})
-    with pytest.raises(sb.InvalidInputError, match="runs are not played on the recorded rows"):
+    with pytest.raises(sb.errors.InvalidInputError, match="runs are not played on the recorded rows"):
         sb.replay(daily, ["SF-UCB"], runs=2, every="month", paths="blocks", block=5)
-    with pytest.raises(sb.UnknownNameError, match="no column is called 'x'"):
+    with pytest.raises(sb.errors.UnknownNameError, match="no column is called 'x'"):
         sb.replay(values, ["SF-UCB"], runs=2, cost={"x": 0.1})
 
 
@@ -144,9 +144,9 @@ def test_unequal_histories(daily):
     equal = np.nanmean(x, axis=1)
     np.testing.assert_allclose(found[EQUAL].held.gross, equal, atol=1e-15)
     assert found["best in hindsight"].rule.startswith("d, whose")  # of a and d, which are there throughout
-    with pytest.raises(sb.InvalidInputError, match="needs columns with the same history"):
+    with pytest.raises(sb.errors.InvalidInputError, match="needs columns with the same history"):
         sb.replay(frame, ["SF-UCB"], kind="returns", periods_per_year=252, missing="keep", paths="blocks", runs=2)
-    with pytest.raises(sb.InvalidInputError, match="needs columns with the same history"):
+    with pytest.raises(sb.errors.InvalidInputError, match="needs columns with the same history"):
         sb.BestArmProblem.from_returns(sb.read_returns(frame, kind="returns", periods_per_year=252, missing="keep"))
 
 
@@ -166,7 +166,7 @@ def test_what_was_not_observed_is_not_replayed(daily):
     x = np.full(daily.values.shape, np.nan)
     venue = np.random.default_rng(1).integers(4, size=len(x))
     x[np.arange(len(x)), venue] = daily.values[np.arange(len(x)), venue]
-    with pytest.raises(sb.InvalidInputError, match="cannot be replayed"):
+    with pytest.raises(sb.errors.InvalidInputError, match="cannot be replayed"):
         sb.replay(dict(zip("abcd", x.T, strict=True)), kind="returns", periods_per_year=252, missing="keep", runs=2)
     few = daily.values.copy()
     few[50, 0] = np.nan
@@ -210,7 +210,7 @@ class TestLag:
             assert held[0] != held[1]
 
     def test_what_does_not_go_together(self, daily):
-        with pytest.raises(sb.InvalidInputError, match="lag=1 with bandit feedback"):
+        with pytest.raises(sb.errors.InvalidInputError, match="lag=1 with bandit feedback"):
             sb.replay(daily, ["SF-UCB"], lag=1, top=2, runs=2)
         full = sb.replay(daily, ["SF-UCB"], lag=1, top=2, runs=2, feedback="full")
         assert "1 row after the decision" in str(full)

@@ -11,13 +11,15 @@ from tests.returns.reading import DATES, FUND_A, FUND_B, csv, expected, frame, p
 
 def test_columns_are_chosen_in_order():
     assert prices(frame(), columns=["B", "A"]).names == ("B", "A")
-    with pytest.raises(sb.UnknownNameError, match=says("no column is called 'b'", "did you mean 'B'?", "'A', 'B'")):
+    with pytest.raises(
+        sb.errors.UnknownNameError, match=says("no column is called 'b'", "did you mean 'B'?", "'A', 'B'")
+    ):
         prices(frame(), columns=["b"])
-    with pytest.raises(sb.InvalidInputError, match=says("distinct", "['A', 'A']")):
+    with pytest.raises(sb.errors.InvalidInputError, match=says("distinct", "['A', 'A']")):
         prices(frame(), columns=["A", "A"])
-    with pytest.raises(sb.InvalidInputError, match=says("list of names, got 'A'; pass ['A']")):
+    with pytest.raises(sb.errors.InvalidInputError, match=says("list of names, got 'A'; pass ['A']")):
         prices(frame(), columns="A")
-    with pytest.raises(sb.InvalidInputError, match=says("column 'date' is used for dates")):
+    with pytest.raises(sb.errors.InvalidInputError, match=says("column 'date' is used for dates")):
         prices(frame(), columns=["date", "A"])
 
 
@@ -63,10 +65,12 @@ def test_columns_that_are_not_chosen_need_no_names(tmp_path):
     """As a spreadsheet exports it: two empty columns to the right."""
     path = tmp_path / "export.csv"
     path.write_text("date,A,B,,\n" + "".join(f"2020-01-0{d},0.0{d},-0.01,,\n" for d in range(1, 7)), "utf-8")
-    with pytest.raises(sb.InvalidInputError, match="column 4 has no name; name it, or choose others with columns="):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match="column 4 has no name; name it, or choose others with columns="
+    ):
         sb.read_returns(path, kind="returns", periods_per_year=252, constant="drop")
     chosen = sb.read_returns(path, kind="returns", periods_per_year=252, columns=["A"])
     assert chosen.values[:, 0].tolist() == [0.01, 0.02, 0.03, 0.04, 0.05, 0.06]
     path.write_text(path.read_text("utf-8").replace("A,B,,", "A,A,,"), "utf-8")
-    with pytest.raises(sb.InvalidInputError, match="two columns are called 'A'; give one of them another name"):
+    with pytest.raises(sb.errors.InvalidInputError, match="two columns are called 'A'; give one of them another name"):
         sb.read_returns(path, kind="returns", periods_per_year=252, columns=["A"])

@@ -47,7 +47,7 @@ def follow(source, **options):
     for _ in range(4):
         try:
             return read(source, **options)
-        except sb.InvalidInputError as error:
+        except sb.errors.InvalidInputError as error:
             text = str(error)
             clause = re.split(r"[Pp]ass ", text)[-1].split("; ")[0]
             remedies = {key: eval(value) for key, value in _OPTION.findall(clause)}
@@ -144,13 +144,13 @@ class TestFields:
             (frame.reset_index() if "without" in form else frame).to_parquet(path)
         source = frame if form == "frame" else path
         right(read(source, field="Close"))
-        with pytest.raises(sb.UnknownNameError):
+        with pytest.raises(sb.errors.UnknownNameError):
             read(source, field="Open")
         right(follow(source))
 
     def test_field_of_a_plain_parquet_file(self, tmp_path):
         pd.DataFrame(PRICES, DAYS, NAMES).to_parquet(tmp_path / "file.parquet")
-        with pytest.raises(sb.InvalidInputError, match="two levels"):
+        with pytest.raises(sb.errors.InvalidInputError, match="two levels"):
             read(tmp_path / "file.parquet", field="Close")
 
     def test_bloomberg(self, tmp_path):
@@ -208,9 +208,9 @@ class TestDatesAndTimes:
         assert "299 returns" in capsys.readouterr().out
 
     def test_wrong_columns(self, path):
-        with pytest.raises(sb.UnknownNameError, match="no column is called 'Hour'"):
+        with pytest.raises(sb.errors.UnknownNameError, match="no column is called 'Hour'"):
             read(path, date=["Date", "Hour"])
-        with pytest.raises(sb.InvalidInputError, match="two columns of dates and times"):
+        with pytest.raises(sb.errors.InvalidInputError, match="two columns of dates and times"):
             read(path, date=["Date", "Time", "SPY"])
 
 
@@ -246,14 +246,14 @@ class TestKinds:
 
     def test_profits_and_losses(self):
         money = self.frame(2e6 * TRUE)
-        with pytest.raises(sb.InvalidInputError, match="kind='pnl'"):
+        with pytest.raises(sb.errors.InvalidInputError, match="kind='pnl'"):
             read(money, kind="returns")
-        with pytest.raises(sb.InvalidInputError, match=r"need capital= \(--capital\)"):
+        with pytest.raises(sb.errors.InvalidInputError, match=r"need capital= \(--capital\)"):
             read(money, kind="pnl")
         right(read(money, kind="pnl", capital=2e6), TRUE)
-        with pytest.raises(sb.InvalidInputError, match="pass a larger capital="):
+        with pytest.raises(sb.errors.InvalidInputError, match="pass a larger capital="):
             read(money, kind="pnl", capital=1000)
-        with pytest.raises(sb.InvalidInputError, match="capital=5 is for kind='pnl'"):
+        with pytest.raises(sb.errors.InvalidInputError, match="capital=5 is for kind='pnl'"):
             read(money, kind="returns", capital=5)
 
     @pytest.mark.parametrize("kind", ["returns", "log-returns"])

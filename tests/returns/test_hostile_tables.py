@@ -30,7 +30,7 @@ def read(source, **options):
     ids=lambda odd: type(odd).__name__,
 )  # fmt: skip
 def test_a_thing_that_is_not_a_number_is_named_with_its_place(odd):
-    with pytest.raises(sb.InvalidInputError, match=r"column 'B', row 3 of 4: .*number") as caught:
+    with pytest.raises(sb.errors.InvalidInputError, match=r"column 'B', row 3 of 4: .*number") as caught:
         read({**RETURNS, "B": [0.02, -0.02, odd, 0.0]})
     assert len(str(caught.value)) < 1000
 
@@ -62,7 +62,7 @@ def test_columns_of_arrow_in_a_dictionary():
 )
 def test_dates_beyond_the_calendar(dates):
     table = pa.table({"when": dates, **RETURNS}) if isinstance(dates, pa.Array) else {"when": dates, **RETURNS}
-    with pytest.raises(sb.InvalidInputError, match=r"column 'when', row 1 of 4: .*years 1 to 9999"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"column 'when', row 1 of 4: .*years 1 to 9999"):
         read(table, date="when")
 
 
@@ -96,7 +96,7 @@ def test_odd_notes_of_pandas_are_no_matter(noted, tmp_path):
 def test_odd_csv_files(text, message, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(text)
-    with pytest.raises(sb.InvalidInputError, match=message):
+    with pytest.raises(sb.errors.InvalidInputError, match=message):
         read(path)
 
 
@@ -109,7 +109,7 @@ def test_names_that_look_like_data_can_be_chosen(tmp_path):
 def test_utf_16_is_told(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("A,B\n0.1,0.2\n", "utf-16")
-    with pytest.raises(sb.InvalidInputError, match=r"is not in UTF-8.*pass encoding='utf-16'"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"is not in UTF-8.*pass encoding='utf-16'"):
         read(path)
 
 
@@ -118,11 +118,11 @@ def test_what_is_no_ordinary_file(tmp_path):
     os.mkfifo(pipe)
     zero.symlink_to("/dev/zero")
     for path in (pipe, zero):
-        with pytest.raises(sb.InvalidInputError, match="is not an ordinary file; save its content to one"):
+        with pytest.raises(sb.errors.InvalidInputError, match="is not an ordinary file; save its content to one"):
             read(path)
-    with pytest.raises(sb.InvalidInputError, match=r"there is no file|cannot be read"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"there is no file|cannot be read"):
         read("a\0b.csv")
-    with pytest.raises(sb.InvalidInputError, match="cannot be read"):
+    with pytest.raises(sb.errors.InvalidInputError, match="cannot be read"):
         read("a" * 5000 + ".csv")
 
 
@@ -130,7 +130,7 @@ def test_what_is_no_ordinary_file(tmp_path):
 def test_odd_separators(separator, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("A,B\n0.1,0.2\n")
-    with pytest.raises(sb.InvalidInputError, match="separator must be a single character"):
+    with pytest.raises(sb.errors.InvalidInputError, match="separator must be a single character"):
         read(path, separator=separator)
 
 
@@ -143,13 +143,13 @@ def test_many_columns_take_seconds_and_are_not_all_listed(tmp_path):
     for source in (frame, pa.Table.from_pandas(frame), dict(zip(names, values.T, strict=True)), tmp_path / "wide.csv"):
         assert read(source, columns=names[::-1]).names == tuple(reversed(names))
     assert time.process_time() - started < 20  # it took 190 s where time grew with the square of the number
-    with pytest.raises(sb.UnknownNameError, match=r"'column 0', .*… \(20,000 in all\)") as caught:
+    with pytest.raises(sb.errors.UnknownNameError, match=r"'column 0', .*… \(20,000 in all\)") as caught:
         read(frame, columns=["none"])
     assert len(str(caught.value)) < 2000
 
 
 def test_lengths_differ():
     with pytest.raises(
-        sb.InvalidInputError, match="columns must have the same length, got 'A' with 4 values and 'C' with 2"
+        sb.errors.InvalidInputError, match="columns must have the same length, got 'A' with 4 values and 'C' with 2"
     ):
         read({**RETURNS, "C": [0.1, 0.2]})

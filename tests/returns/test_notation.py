@@ -78,7 +78,7 @@ def test_numbers_in_other_forms_are_said_to_be_so(tmp_path, text):
     path = tmp_path / "x.csv"
     path.write_text(f'A;B\n0.1;"{text}"\n0.2;0.1\n0.1;0.2\n', "utf-8")
     with pytest.raises(
-        sb.InvalidInputError,
+        sb.errors.InvalidInputError,
         match=r"column 'B', line 2: .* (write it with a decimal point|is text, not a plain number; pass )",
     ):
         sb.read_returns(path, kind="returns", periods_per_year=252, separator=";")

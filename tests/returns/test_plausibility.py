@@ -57,7 +57,7 @@ def test_time_that_is_no_date_is_no_strategy(what, backwards, tmp_path):
     frame.to_csv(path, index=False)
     for source in (frame, path):
         with pytest.raises(
-            sb.InvalidInputError, match=rf"column 'when' seems to hold {what} .*--columns.*: columns=\['A', 'B'"
+            sb.errors.InvalidInputError, match=rf"column 'when' seems to hold {what} .*--columns.*: columns=\['A', 'B'"
         ):
             read(source)
     if not backwards:
@@ -74,7 +74,7 @@ def test_what_time_would_be_ranked_as(what):
     assert by_hand == pytest.approx(26.7, abs=0.1)
     frame = prices(2, len(days))
     frame.insert(0, "when", np.asarray(of_days(days)[what], float))
-    with pytest.raises(sb.InvalidInputError, match="column 'when' seems to hold"):
+    with pytest.raises(sb.errors.InvalidInputError, match="column 'when' seems to hold"):
         sb.rank(frame, kind="prices", periods_per_year=252, replications=50)
     named = sb.rank(frame, kind="prices", periods_per_year=252, replications=50, columns=["when", "A", "B"])
     assert named.columns[0].name == "when"
@@ -117,7 +117,7 @@ def test_what_prices_would_be_backwards(tmp_path):
     frame[::-1].to_csv(turned, index=False)
     options = {"kind": "prices", "periods_per_year": 252, "replications": 50}
     assert sb.rank(path, columns=["A", "B"], **options)["A"].annual_sharpe == pytest.approx(0.94)
-    with pytest.raises(sb.InvalidInputError, match="the newest come first: returns would run backwards"):
+    with pytest.raises(sb.errors.InvalidInputError, match="the newest come first: returns would run backwards"):
         sb.rank(turned, columns=["A", "B"], **options)
     read_as_said = sb.rank(turned, columns=["A", "B"], date_format="%d/%m/%Y", unsorted="sort", **options)
     assert read_as_said["A"].annual_sharpe == pytest.approx(0.94)
@@ -137,14 +137,14 @@ def test_newest_first_in_a_form_that_is_not_read(form, tmp_path, capsys):
     forward = read(path, columns=["A", "B"])
     assert forward.remarks == ()
     assert forward.notes[0].startswith("dates in column 'Date' were not read; rows are assumed to be in order")
-    with pytest.raises(sb.InvalidInputError, match="the newest come first"):
+    with pytest.raises(sb.errors.InvalidInputError, match="the newest come first"):
         read(frame[::-1].set_index("Date"), columns=["A"])
 
 
 def test_dates_in_no_order_and_columns_that_are_no_dates():
     frame = prices()
     frame["Date"] = np.random.default_rng(0).permutation([day.strftime("%d/%m/%Y") for day in DAYS])
-    with pytest.raises(sb.InvalidInputError, match="column 'Date' were not read, and they are not in order"):
+    with pytest.raises(sb.errors.InvalidInputError, match="column 'Date' were not read, and they are not in order"):
         read(frame, columns=["A", "B"])
     frame["Date"] = ["x"] * ROWS
     assert read(frame, columns=["A", "B"]).notes == ()
@@ -157,7 +157,7 @@ def test_dates_in_no_order_and_columns_that_are_no_dates():
 def test_dates_of_python_and_digits_newest_first():
     frame = prices()[["A", "B"]]
     frame["day"] = [datetime.date(2020, 1, 1) - datetime.timedelta(days=k) for k in range(ROWS)]
-    with pytest.raises(sb.InvalidInputError, match="the newest come first"):
+    with pytest.raises(sb.errors.InvalidInputError, match="the newest come first"):
         read(frame, columns=["A", "B"])
 
 
@@ -244,7 +244,9 @@ def test_a_column_that_seldom_changes_is_not_flat():
 def test_volumes_by_their_name(name):
     frame = prices()
     frame[name] = np.random.default_rng(2).integers(10**6, 10**7, ROWS)
-    with pytest.raises(sb.InvalidInputError, match=f"column '{name}' seems to hold volumes, not prices; pass columns="):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=f"column '{name}' seems to hold volumes, not prices; pass columns="
+    ):
         read(frame)
     assert read(frame, columns=["A", "B"]).remarks == ()
 
@@ -259,7 +261,9 @@ def test_volumes_by_their_values():
 def test_a_bar_is_one_asset():
     close = prices(1)["A"]
     bars = pd.DataFrame({"Open": close, "High": close * 1.01, "Low": close * 0.99, "Close": close})
-    with pytest.raises(sb.InvalidInputError, match=r"seem to belong to one asset; .*only 'Close' or an adjusted close"):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=r"seem to belong to one asset; .*only 'Close' or an adjusted close"
+    ):
         read(bars)
 
 
@@ -275,7 +279,9 @@ def test_logarithmic_returns_by_their_name(name):
 
 def test_logarithmic_returns_by_a_loss_of_more_than_all():
     x = {"A": np.log([0.3, 1.1, 0.9, 1.2])}
-    with pytest.raises(sb.InvalidInputError, match=r"a loss of more than 100%.*logarithmic, pass kind='log-returns'"):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=r"a loss of more than 100%.*logarithmic, pass kind='log-returns'"
+    ):
         sb.read_returns(x, kind="returns", periods_per_year=252)
 
 

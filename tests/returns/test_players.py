@@ -23,4 +23,6 @@ def test_the_usual_policies(daily):
     assert played["UCB-RSSR"].shares == pytest.approx(dict.fromkeys("abcd", 0.25))
     full = sb.replay(daily, runs=2, feedback="full")
     assert [p.name for p in full.policies] == ["SF-UCB", "SW-SF-UCB", "SF-TS"]
-    assert [p.window for p in usual_policies(6, 2, 1e-3) if isinstance(p, sb.SlidingWindowUCB)] == [12]  # 6 per column
+    assert [p.window for p in usual_policies(6, 2, 1e-3) if isinstance(p, sb.policies.SlidingWindowUCB)] == [
+        12
+    ]  # 6 per column

@@ -82,7 +82,7 @@ def test_the_order_of_the_columns_in_the_table_does_not_matter_on_average():
     x[::3, 0] += 0.02  # every third row pays, if the first column is held in it
     means = []
     for columns in ([0, 1, 2], [1, 2, 0]):
-        player = sb.replay(table(*x.T[columns]), sb.RoundRobin(), runs=200)["Round robin"]
+        player = sb.replay(table(*x.T[columns]), sb.policies.RoundRobin(), runs=200)["Round robin"]
         assert player.sd_over_runs["annual_sharpe"] > 0.5
         means.append((player.annual_sharpe, player.sd_over_runs["annual_sharpe"] / math.sqrt(200)))
     (a, sa), (b, sb_) = means
@@ -117,7 +117,7 @@ def test_start_dates_and_blocks_are_played_like_orders(daily):
         ({"paths": "starts", "length": 500}, "length must be a whole number from 3 to 499, got 500"),
         ({"paths": "rows"}, "paths must be one of 'recorded', 'starts', 'blocks', got 'rows'"),
     ):
-        with pytest.raises(sb.InvalidInputError, match=words):
+        with pytest.raises(sb.errors.InvalidInputError, match=words):
             sb.replay(daily, "SF-UCB", **options)
 
 

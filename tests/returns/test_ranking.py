@@ -196,7 +196,7 @@ def test_it_prints_itself_with_scale_and_convention(ranked):
     [
         ({"L": 0}, "L must be a finite number above 0, got 0"),
         ({"annual_risk_free": math.nan}, "annual_risk_free must be a finite number, got nan"),
-        ({"by": "mean"}, "by must be one of 'sharpe', 'rssr', got 'mean'"),
+        ({"by": "mean"}, "by must be one of 'sharpe', 'rssr', 'mean-risk', got 'mean'"),
         ({"confidence": 95}, "confidence must lie strictly between 0 and 1, got 95"),
         ({"replications": 1}, "replications must be a whole number at least 2, got 1"),
         ({"block": 0}, "must be from 1 to the 250 rows, got 0"),
@@ -208,21 +208,23 @@ def test_it_prints_itself_with_scale_and_convention(ranked):
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
 def test_bad_options(daily, options, words):
-    with pytest.raises(sb.InvalidInputError, match=words):
+    with pytest.raises(sb.errors.InvalidInputError, match=words):
         rank(daily, **options)
 
 
 def test_what_cannot_be_ranked():
-    with pytest.raises(sb.InvalidInputError, match="returns must come from read_returns, got DataFrame"):
+    with pytest.raises(sb.errors.InvalidInputError, match="returns must come from read_returns, got DataFrame"):
         rank(pd.DataFrame({"A": [1]}))
     few = table([[0.01], [0.02], [-0.01], [0.03]], ["A"])
     with pytest.raises(
-        sb.InvalidInputError, match=r"4 returns are too few .* \(at least 20\); pass block= \(--block\)"
+        sb.errors.InvalidInputError, match=r"4 returns are too few .* \(at least 20\); pass block= \(--block\)"
     ):
         rank(few)
     rare = np.zeros((40, 1))
     rare[7] = 0.1
-    with pytest.raises(sb.InvalidInputError, match="column 'A' varies so rarely that a resample of it does not vary"):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match="column 'A' varies so rarely that a resample of it does not vary"
+    ):
         rank(table(rare, ["A"]), block=1)
 
 
@@ -233,7 +235,7 @@ def test_a_missing_library_is_named(daily, monkeypatch):
 
 
 def test_an_unknown_column(ranked):
-    with pytest.raises(sb.UnknownNameError, match="no column is called 'god': did you mean 'good'"):
+    with pytest.raises(sb.errors.UnknownNameError, match="no column is called 'god': did you mean 'good'"):
         ranked["god"]
 
 
@@ -245,7 +247,7 @@ def test_a_rate_is_annual(daily):
     per_period = rank(daily, risk_free_per_period=1.05 ** (1 / 252) - 1, replications=50)
     assert annual["good"].sharpe == per_period["good"].sharpe
     assert annual.annual_risk_free == pytest.approx(0.05)
-    with pytest.raises(sb.InvalidInputError, match="not both"):
+    with pytest.raises(sb.errors.InvalidInputError, match="not both"):
         rank(daily, annual_risk_free=0.05, risk_free_per_period=0.001)
 
 
@@ -265,7 +267,7 @@ def test_trials_that_were_thrown_away(daily):
     known = rank(daily, trials=100, trials_sd=0.5, replications=50)
     assert known.annual_expected_maximum == pytest.approx(0.5 * largest)
     assert "Sharpe ratios 0.50 (as given)" in known.settings()["trials"]
-    with pytest.raises(sb.InvalidInputError, match="trials_sd must be a finite number above 0, got 0"):
+    with pytest.raises(sb.errors.InvalidInputError, match="trials_sd must be a finite number above 0, got 0"):
         rank(daily, trials_sd=0)
 
 
@@ -381,5 +383,5 @@ def test_where_every_mean_is_below_the_hurdle_the_first_line_says_so():
 
 def test_the_name_of_a_rate_says_what_it_is():
     """Policies and objectives have a risk_free per round: the same name for an annual rate would be a trap."""
-    with pytest.raises(sb.InvalidInputError, match=r"annual_risk_free=.*risk_free_per_period="):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"annual_risk_free=.*risk_free_per_period="):
         rank({"A": [0.01, 0.02, 0.0] * 20}, kind="returns", periods_per_year=12, risk_free=0.02)

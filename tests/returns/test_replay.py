@@ -29,7 +29,7 @@ IN_ORDER = next(s for s in range(100) if all(order.tolist() == [0, 1] for order 
 
 
 def played_in_turn(small, **options):
-    return sb.replay(small, sb.RoundRobin(), runs=2, seed=IN_ORDER, **options)
+    return sb.replay(small, sb.policies.RoundRobin(), runs=2, seed=IN_ORDER, **options)
 
 
 # --- by hand ----------------------------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ def test_a_table_worked_by_hand(small):
 
 
 def test_the_benchmarks_by_hand(small):
-    played = sb.replay(small, sb.RoundRobin())
+    played = sb.replay(small, sb.policies.RoundRobin())
     equal, best, leader = played[EQUAL], played[BEST], played[LEADER]
     assert equal.wealth == pytest.approx(np.cumprod([1.05, 1.2, 1.0, 1.05, 0.75, 1.15]))
     # Before the second row A is at 0.55 and B at 0.5 of 1.05, and so on.
@@ -79,7 +79,9 @@ def test_a_switch_costs(small):
     free, dear = (played_in_turn(small, cost=c)["Round robin"] for c in (0.0, 0.1))
     assert dear.wealth == pytest.approx(free.wealth * 0.9 ** np.arange(6))
     assert dear.shares == free.shares
-    assert sb.replay(small, sb.RoundRobin(), cost=0.1)[BEST].total == pytest.approx(np.prod(1 + np.array(B)) - 1)
+    assert sb.replay(small, sb.policies.RoundRobin(), cost=0.1)[BEST].total == pytest.approx(
+        np.prod(1 + np.array(B)) - 1
+    )
 
 
 def test_the_risk_free_rate_is_taken_off_ratios_only(small):
@@ -94,7 +96,9 @@ def test_the_risk_free_rate_is_taken_off_ratios_only(small):
 def test_a_pilot_that_takes_up_the_table_is_no_result():
     g = np.random.default_rng(4)
     crowd = table(*g.normal(0, 0.01, (50, 150)), names=[f"s{k}" for k in range(50)], q=252)
-    with pytest.raises(sb.InvalidInputError, match=r"50 columns are too many for 150 rows: SF-UCB would reach the end"):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=r"50 columns are too many for 150 rows: SF-UCB would reach the end"
+    ):
         sb.replay(crowd, "SF-UCB", runs=2)
     played = sb.replay(crowd, ["SF-UCB", "RoundRobin"], runs=2)
     assert [p.name for p in played.policies] == ["Round robin"]
@@ -113,7 +117,7 @@ def test_five_hundred_columns_leave_fifteen_hundred_rows_no_time():
     x = np.random.default_rng(4).normal(0, 0.01, (500, 1500))
     crowd = table(*x, names=[f"s{k}" for k in range(500)], q=252)
     with pytest.raises(
-        sb.InvalidInputError, match="500 columns are too many for 1,500 rows: SF-UCB would reach the end"
+        sb.errors.InvalidInputError, match="500 columns are too many for 1,500 rows: SF-UCB would reach the end"
     ):
         sb.replay(crowd, "SF-UCB", runs=2)
     held = sb.trace(sb.ScaleFreeUCB(L=1e-5), sb.Tape(x, clock="rounds"), horizon=1500).choices
@@ -136,8 +140,8 @@ def test_rssr_is_signed_in_a_replay_however_a_policy_is_given(daily):
     by_name = sb.replay(daily, "SHSR", runs=3, L=1e-5)["SHSR"]
     as_object = sb.replay(daily, sb.SHSR(L=1e-5, signed=True), runs=3)["SHSR"]
     assert by_name.to_dict() == as_object.to_dict()
-    for unsigned in (sb.SHSR(L=1e-5), "SHSR:signed=false", sb.SequentialHalving(sb.RSSR(1e-5))):
-        with pytest.raises(sb.InvalidInputError, match=r"unsigned RSSR.*pass signed=True"):
+    for unsigned in (sb.SHSR(L=1e-5), "SHSR:signed=false", sb.policies.SequentialHalving(sb.RSSR(1e-5))):
+        with pytest.raises(sb.errors.InvalidInputError, match=r"unsigned RSSR.*pass signed=True"):
             sb.replay(daily, unsigned)
 
 
@@ -227,7 +231,7 @@ def test_numbers_come_as_plain_data(daily):
         ("SHSR", {"budget": 12}, "needs a budget of at least 16 for 4 arms"),
         ("SHSR", {"budget": 501}, "budget must be a whole number from 1 to 500, got 501"),
         ("SW-SF-UCB:window=10", {}, "too few for 4 arms"),
-        (sb.RoundRobin(name=EQUAL), {}, "two players are called 'equal weight'"),
+        (sb.policies.RoundRobin(name=EQUAL), {}, "two players are called 'equal weight'"),
         (sb.ScaleFreeUCB, {}, "call it with its parameters"),
         ("SF-UCB", {"cost": 1.0}, "cost must be a share of wealth from 0 to below 1, got 1.0"),
         ("SF-UCB", {"cost": -0.1}, "got -0.1"),
@@ -241,32 +245,34 @@ def test_numbers_come_as_plain_data(daily):
     ids=lambda value: "",
 )
 def test_what_cannot_be_replayed(daily, policies, options, words):
-    with pytest.raises(sb.InvalidInputError, match=words):
+    with pytest.raises(sb.errors.InvalidInputError, match=words):
         sb.replay(daily, policies, **options)
 
 
 def test_what_is_no_table_or_too_small_a_one(daily):
-    with pytest.raises(sb.InvalidInputError, match="must come from read_returns, got ndarray"):
+    with pytest.raises(sb.errors.InvalidInputError, match="must come from read_returns, got ndarray"):
         sb.replay(daily.values)
-    with pytest.raises(sb.InvalidInputError, match="there is only 'A'; give at least two"):
+    with pytest.raises(sb.errors.InvalidInputError, match="there is only 'A'; give at least two"):
         sb.replay(table(A))
-    with pytest.raises(sb.InvalidInputError, match="SF-UCB needs a horizon of at least 12 for 4 arms"):
+    with pytest.raises(sb.errors.InvalidInputError, match="SF-UCB needs a horizon of at least 12 for 4 arms"):
         sb.replay(table(A, B, A[::-1], B[::-1]), "SF-UCB")
     flat = table([0.01, 0.02] * 4, [0.02, 0.01] * 4)
-    with pytest.raises(sb.InvalidInputError, match="the returns of Round robin do not vary"):
-        sb.replay(flat, sb.RoundRobin())
-    with pytest.raises(sb.UnknownNameError, match="no player is called 'equal weigth': did you mean 'equal weight'"):
+    with pytest.raises(sb.errors.InvalidInputError, match="the returns of Round robin do not vary"):
+        sb.replay(flat, sb.policies.RoundRobin())
+    with pytest.raises(
+        sb.errors.UnknownNameError, match="no player is called 'equal weigth': did you mean 'equal weight'"
+    ):
         sb.replay(daily, "SF-UCB")["equal weigth"]
 
 
 def test_options_that_do_nothing_are_refused():
     returns = sb.read_returns(np.random.default_rng(0).normal(0, 0.01, (50, 2)), names=["a", "b"], kind="returns",
                               periods_per_year=12)  # fmt: skip
-    with pytest.raises(sb.InvalidInputError, match="budget=20 is for policies that explore"):
+    with pytest.raises(sb.errors.InvalidInputError, match="budget=20 is for policies that explore"):
         sb.replay(returns, ["SF-UCB"], budget=20)
-    with pytest.raises(sb.InvalidInputError, match="gives window twice"):
+    with pytest.raises(sb.errors.InvalidInputError, match="gives window twice"):
         sb.replay(returns, ["SlidingWindowUCB:window=30,window=20"])
-    with pytest.raises(sb.InvalidInputError, match="10 resamples are too few"):
+    with pytest.raises(sb.errors.InvalidInputError, match="10 resamples are too few"):
         sb.rank(returns, replications=10)
-    with pytest.raises(sb.InvalidInputError, match="columns must be a list of names, got 7"):
+    with pytest.raises(sb.errors.InvalidInputError, match="columns must be a list of names, got 7"):
         sb.read_returns({"a": [0.1, 0.2, 0.1]}, kind="returns", periods_per_year=12, columns=7)

@@ -59,8 +59,8 @@ def test_power_and_false_discoveries_by_simulation():
 
 def test_bad_input():
     for options in ({"rows": 1}, {"autocorrelation": 1.0}, {"alternative": -0.1}, {"level": 0.0}):
-        with pytest.raises(sb.InvalidInputError):
+        with pytest.raises(sb.errors.InvalidInputError):
             SharpeTest(**{"rows": 24, **options})
-    with pytest.raises(sb.InvalidInputError, match="sharpe - null"):
+    with pytest.raises(sb.errors.InvalidInputError, match="sharpe - null"):
         SharpeTest(24).minimum_track_record(-0.1)
     assert math.isfinite(SharpeTest(24).power)

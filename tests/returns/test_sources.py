@@ -82,7 +82,7 @@ def test_other_separators(tmp_path):
     path = written(tmp_path, CSV.replace(",", "\t"), "table.tsv")
     assert prices(path, separator="\t").names == ("A", "B")
     with pytest.raises(
-        sb.InvalidInputError, match=says("only column", r"'date\tA\tB'", r"separator='\t' (--separator tab)")
+        sb.errors.InvalidInputError, match=says("only column", r"'date\tA\tB'", r"separator='\t' (--separator tab)")
     ):
         prices(path)
 
@@ -97,21 +97,21 @@ def test_arrays_and_series():
 
 
 def test_other_files_are_refused(tmp_path):
-    with pytest.raises(sb.InvalidInputError, match=says("there is no file", "none.csv")):
+    with pytest.raises(sb.errors.InvalidInputError, match=says("there is no file", "none.csv")):
         prices(tmp_path / "none.csv")
-    with pytest.raises(sb.InvalidInputError, match="is a folder"):
+    with pytest.raises(sb.errors.InvalidInputError, match="is a folder"):
         prices(tmp_path)
     with pytest.raises(
-        sb.InvalidInputError, match=says("must be a CSV file (.csv", "a Parquet file (.parquet", "spreadsheet")
+        sb.errors.InvalidInputError, match=says("must be a CSV file (.csv", "a Parquet file (.parquet", "spreadsheet")
     ):
         prices(written(tmp_path, CSV, "table.doc"))
-    with pytest.raises(sb.InvalidInputError, match="is not a spreadsheet, or is damaged"):
+    with pytest.raises(sb.errors.InvalidInputError, match="is not a spreadsheet, or is damaged"):
         prices(written(tmp_path, CSV, "table.xlsx"))
-    with pytest.raises(sb.InvalidInputError, match="is not a Parquet file, or is damaged"):
+    with pytest.raises(sb.errors.InvalidInputError, match="is not a Parquet file, or is damaged"):
         prices(written(tmp_path, CSV, "table.parquet"))
     path = tmp_path / "latin.csv"
     path.write_bytes("date,Größe\n2020-01-02,1\n".encode("latin-1"))
-    with pytest.raises(sb.InvalidInputError, match=says("latin.csv", "is not in UTF-8")):
+    with pytest.raises(sb.errors.InvalidInputError, match=says("latin.csv", "is not in UTF-8")):
         prices(path)
 
 
@@ -153,7 +153,7 @@ def test_numbers_read_at_once_are_those_of_text(tmp_path):
     ],
 )
 def test_what_is_wrong_far_down_is_named_with_its_line(change, parts, tmp_path):
-    with pytest.raises(sb.InvalidInputError, match=says(*parts)):
+    with pytest.raises(sb.errors.InvalidInputError, match=says(*parts)):
         prices(written(tmp_path, long_csv(change)[0]), periods_per_year=365)
 
 
@@ -187,7 +187,7 @@ def test_spreadsheets(tmp_path):
     assert "has 2 sheets: 'prices', 'notes'; pass sheet='prices' (--sheet)" in suggested(path, skip_rows=1)
     found = prices(path, skip_rows=1, sheet="prices")
     assert found.dates[-1] == np.datetime64("2020-01-08")
-    with pytest.raises(sb.UnknownNameError, match="did you mean 'prices'"):
+    with pytest.raises(sb.errors.UnknownNameError, match="did you mean 'prices'"):
         prices(path, sheet="price")
     sheet["B4"] = "x"
     book.save(path)
@@ -230,14 +230,14 @@ def test_yfinance_frames_and_their_files(tmp_path):
     found = prices(path, field="Close")
     assert found.names == ("A", "B")
     np.testing.assert_allclose(found.values, expected(), rtol=1e-12)
-    with pytest.raises(sb.UnknownNameError, match="no field is called 'Open'"):
+    with pytest.raises(sb.errors.UnknownNameError, match="no field is called 'Open'"):
         prices(path, field="Open")
 
 
 def test_an_empty_line_of_a_single_column_is_a_gap(tmp_path):
     path = tmp_path / "one.csv"
     path.write_text("A\n0.01\n\n0.02\n-0.01\n0.03\n\n\n")
-    with pytest.raises(sb.InvalidInputError, match="column 'A', line 3 has no value"):
+    with pytest.raises(sb.errors.InvalidInputError, match="column 'A', line 3 has no value"):
         sb.read_returns(path, kind="returns", periods_per_year=12)
     filled = sb.read_returns(path, kind="returns", periods_per_year=12, missing="fill")
     assert filled.values[:, 0].tolist() == [0.01, 0.0, 0.02, -0.01, 0.03]
@@ -245,5 +245,5 @@ def test_an_empty_line_of_a_single_column_is_a_gap(tmp_path):
 
 def test_masked_values_are_gaps():
     x = np.ma.masked_array([[0.1, 0.2], [0.2, 9.0], [0.3, 0.1], [0.1, 0.3]], mask=[[0, 0], [0, 1], [0, 0], [0, 0]])
-    with pytest.raises(sb.InvalidInputError, match="column 'b', row 2 of 4 has no value"):
+    with pytest.raises(sb.errors.InvalidInputError, match="column 'b', row 2 of 4 has no value"):
         sb.read_returns(x, names=["a", "b"], kind="returns", periods_per_year=12)

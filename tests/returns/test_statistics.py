@@ -138,14 +138,14 @@ def test_annualised_under_autocorrelation(rho):
 def test_annualised_is_the_sharpe_ratio_of_sums():
     """Blocks of 4 of an MA(1) with autocorrelation 0.5 / 1.25: the variance of a sum is 4 + 2 · 3 · 0.4."""
     assert statistics.annualised(0.5, 4, [0.4]) == pytest.approx(4 * 0.5 / math.sqrt(4 + 2.4))
-    with pytest.raises(sb.InvalidInputError, match="no returns can have these autocorrelations"):
+    with pytest.raises(sb.errors.InvalidInputError, match="no returns can have these autocorrelations"):
         statistics.annualised(0.5, 4, [-0.9])
 
 
 def test_rates():
     assert statistics.per_period(0.21, 2) == pytest.approx(0.1)
     assert statistics.per_year(0.1, 2) == pytest.approx(0.21)
-    with pytest.raises(sb.InvalidInputError, match="above 0, got -1"):
+    with pytest.raises(sb.errors.InvalidInputError, match="above 0, got -1"):
         statistics.per_period(-2, 12)
 
 
@@ -183,7 +183,9 @@ def test_a_record_of_the_minimum_length_just_suffices():
     n = statistics.minimum_track_record(0.2, 0.05, -1.0, 7.0, confidence=0.9)
     se = statistics.se_from_moments(0.2, n, -1.0, 7.0)
     assert statistics.probabilistic_sharpe(0.2, se, 0.05) == pytest.approx(0.9)
-    with pytest.raises(sb.InvalidInputError, match=r"above the benchmark 0.3, got 0.2; no record is long enough"):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=r"above the benchmark 0.3, got 0.2; no record is long enough"
+    ):
         statistics.minimum_track_record(0.2, 0.3)
 
 
@@ -211,7 +213,7 @@ def test_one_trial_is_not_deflated():
 
 @pytest.mark.parametrize("x", [[0.1], [], np.zeros((2, 2, 2)), 0.5], ids=["one", "none", "three axes", "number"])
 def test_what_is_no_series(x):
-    with pytest.raises(sb.InvalidInputError, match=r"at least 2 rows, got shape"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"at least 2 rows, got shape"):
         statistics.sharpe(x)
 
 
@@ -258,7 +260,9 @@ def test_the_spread_of_trials():
     alone = statistics.selection(np.random.default_rng(0).normal(size=100), 30)
     assert (alone.correlation, alone.effective) == (0, pytest.approx(30))
     assert 1 / 99 <= alone.variance < 1.3 / 99
-    with pytest.raises(sb.InvalidInputError, match="trials must be a whole number from 10 to 1000000000000, got 9"):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match="trials must be a whole number from 10 to 1000000000000, got 9"
+    ):
         statistics.selection(equicorrelated(10, 0.6), 9)
 
 
@@ -375,7 +379,7 @@ def test_a_rate_is_annual_or_per_period():
     ids=lambda value: "",
 )
 def test_rates_that_cannot_be(rates, words):
-    with pytest.raises(sb.InvalidInputError, match=words):
+    with pytest.raises(sb.errors.InvalidInputError, match=words):
         statistics.risk_free_rate(*rates)
 
 

@@ -77,7 +77,7 @@ BAD_CSV = {
 def test_bad_files_are_refused_with_place_and_remedy(tmp_path, case):
     text, parts = BAD_CSV[case]
     path = written(tmp_path, text)
-    with pytest.raises(sb.InvalidInputError, match=says(*parts)):
+    with pytest.raises(sb.errors.InvalidInputError, match=says(*parts)):
         prices(path)
     assert path.read_text() == text
 
@@ -112,7 +112,7 @@ BAD_TABLES = {
 @pytest.mark.parametrize("case", BAD_TABLES)
 def test_bad_tables_are_refused(case):
     table, options, parts = BAD_TABLES[case]
-    with pytest.raises(sb.InvalidInputError, match=says(*parts)):
+    with pytest.raises(sb.errors.InvalidInputError, match=says(*parts)):
         prices(table, **options)
 
 
@@ -184,5 +184,5 @@ class TestSeries:
         table = {"date": DATES, "A": FUND_A, "B": FUND_B, "RF": self.rates}
         assert "not both" in suggested(table, risk_free_series="RF", benchmark="A")
         found = prices(table, risk_free_series="RF")
-        with pytest.raises(sb.InvalidInputError, match="leave out annual_risk_free="):
+        with pytest.raises(sb.errors.InvalidInputError, match="leave out annual_risk_free="):
             sb.rank(found, annual_risk_free=0.02, block=1)

@@ -97,7 +97,7 @@ def test_another_policy_is_evaluated_through_the_service(served, store, http):
     expected = campaign.evaluate(other)
     with sb.connect(served.url, token="w" * 40) as service:
         assert service.campaign("explores").evaluate(other) == expected
-        with pytest.raises(sb.InvalidInputError, match="explore=0"):
+        with pytest.raises(sb.errors.InvalidInputError, match="explore=0"):
             service.campaign("desks").evaluate(other)
     path = "/api/campaigns/explores/evaluation"
     found = http.get(path, params={"policy": "SF-UCB:c=0.2", "L": 1e-4}, headers=bearer(READER)).json()

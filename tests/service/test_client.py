@@ -62,17 +62,17 @@ def test_the_client_has_the_methods_of_a_campaign(served, store):
     for mine, theirs in zip(play(local), play(remote), strict=True):
         assert str(mine) == str(theirs)
     assert service.campaign("b/c").name == "b/c"
-    with pytest.raises(sb.ConflictError, match="seed"):
+    with pytest.raises(sb.errors.ConflictError, match="seed"):
         service.campaign("b/c", **{**options, "seed": 4})
-    with pytest.raises(sb.UnknownNameError):
+    with pytest.raises(sb.errors.UnknownNameError):
         service.campaign("nothing")
-    with sb.connect(served.url, token="r" * 40) as looks, pytest.raises(sb.InvalidInputError, match="may read"):
+    with sb.connect(served.url, token="r" * 40) as looks, pytest.raises(sb.errors.InvalidInputError, match="may read"):
         looks.campaign("b/c").ask()
-    with pytest.raises(sb.StoreError, match="does not answer"):
+    with pytest.raises(sb.errors.StoreError, match="does not answer"):
         sb.connect("http://127.0.0.1:9", token="x", timeout=0.3).campaigns()
     service.close()
     for url in ("127.0.0.1:8000", "ftp://x", "http://x:y", "", None):
-        with pytest.raises(sb.InvalidInputError, match="address"):
+        with pytest.raises(sb.errors.InvalidInputError, match="address"):
             sb.connect(url, token="x")
 
 

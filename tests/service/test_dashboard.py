@@ -181,7 +181,7 @@ def test_which_arm_leads_how_surely_and_what_another_policy_would_have_earned(pa
 
 def test_a_leader_that_is_not_told_apart_is_not_made_to_look_sure(page, store):
     """Arms whose normal approximation is all but sure while confidence sequences are not: these come first."""
-    campaign = store.campaign("close", policy=sb.RoundRobin(sb.Mean()), arms=["good", "bad"])
+    campaign = store.campaign("close", policy=sb.policies.RoundRobin(sb.Mean()), arms=["good", "bad"])
     rewards = {"good": [1.0, -0.2] * 8, "bad": [-0.6, 0.6] * 8}
     campaign.tell_many({decision: rewards[decision.arm].pop() for decision in campaign.ask(count=32)})
     assert not campaign.status().leader.probably_best
@@ -236,7 +236,7 @@ def test_every_view_fits(browser, served, store, width, scheme):
         "forty", policy=sb.ScaleFreeUCB(L=1e-4), arms=[f"a rather long name of arm {k}" for k in range(40)]
     )
     two = store.campaign("two", policy=sb.ScaleFreeUCB(L=1e-4), arms=2)
-    finished = store.campaign("finished", policy=sb.SequentialHalving(sb.RSSR(L=1.0)), arms=2, horizon=20)
+    finished = store.campaign("finished", policy=sb.policies.SequentialHalving(sb.RSSR(L=1.0)), arms=2, horizon=20)
     for campaign in (forty, two, finished):
         while not campaign.status().done and campaign.status().decisions < 200:
             campaign.tell_many({decision: generator.normal(0.01, 0.02) for decision in campaign.ask(count=40)})

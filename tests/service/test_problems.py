@@ -37,7 +37,7 @@ def test_problems_have_the_library_s_own_words(http, store):
 
 
 def test_waits_say_for_what_and_when_to_come_back(http, store):
-    store.campaign("halving", policy=sb.SequentialHalving(sb.RSSR(L=1.0)), arms=4, horizon=64)
+    store.campaign("halving", policy=sb.policies.SequentialHalving(sb.RSSR(L=1.0)), arms=4, horizon=64)
     for _ in range(64):
         answer = http.post("/api/campaigns/halving/decisions", json={})
         if answer.status_code != 200:

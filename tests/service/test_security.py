@@ -201,7 +201,7 @@ def test_tokens_come_from_a_file_that_others_cannot_read(tmp_path):
     path = tmp_path / "tokens.toml"
     path.write_text(f'[desk]\ntoken = "{"d" * 40}"\naccess = "write"\n["a b"]\ntoken = "{"e" * 40}"\naccess = "read"\n')
     path.chmod(0o644)
-    with pytest.raises(sb.InvalidInputError, match="chmod 600"):
+    with pytest.raises(sb.errors.InvalidInputError, match="chmod 600"):
         read_tokens(path)
     path.chmod(0o600)
     assert [(token.name, token.access) for token in read_tokens(path)] == [("desk", "write"), ("a b", "read")]

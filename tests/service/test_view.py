@@ -46,7 +46,7 @@ def test_bands_of_policies_that_forget_are_fixed_time(http, store):
     """Of the mean: 1.96 standard errors on either side, of all rewards of the arm."""
     import numpy as np
 
-    campaign = store.campaign("drifts", policy=sb.DiscountedUCB(objective=sb.Mean(), discount=0.99), arms=ARMS)
+    campaign = store.campaign("drifts", policy=sb.policies.DiscountedUCB(objective=sb.Mean(), discount=0.99), arms=ARMS)
     generator = np.random.default_rng(1)
     campaign.tell_many({decision: generator.normal() for decision in campaign.ask(count=90)})
     view = http.get("/api/campaigns/drifts/view").json()

@@ -21,7 +21,7 @@ def test_the_contract_notices():
 
         support = property(lambda self: (self.low, self.low + 0.9 * (self.high - self.low)))
 
-    class Falling(sb.Gamma):
+    class Falling(sb.arms.Gamma):
         """A gamma arm drawn by a table that is upside down."""
 
         def draws(self):
@@ -36,15 +36,15 @@ def test_the_contract_notices():
     contract = ArmContract()
     try:
         for test, arm, said in (
-            (contract.test_its_rewards_have_its_moments, Wider(0.0, 1.0), "moment 2 is declared as 1.02"),
+            (contract.test_its_rewards_have_its_moments, Wider(0.0, variance=1.0), "moment 2 is declared as 1.02"),
             (contract.test_its_rewards_have_its_moments, Narrower(0.0, 1.0), "leave"),
             (contract.test_its_quantiles_rise, Falling(2.0, 1.0), "its quantile function decreases"),
-            (contract.test_its_moments_are_those_of_a_distribution, Flat(0.0, 1.0), "no distribution has"),
+            (contract.test_its_moments_are_those_of_a_distribution, Flat(0.0, variance=1.0), "no distribution has"),
         ):
             with pytest.raises(AssertionError, match=said):
                 test(arm)
         with pytest.raises(AssertionError, match="came back from plain data as"):
-            check_arm(Wider(0.0, 1.0))
+            check_arm(Wider(0.0, variance=1.0))
     finally:
         for name in ("Wider", "Narrower", "Falling", "Flat"):
             del Arm.kinds[name]

@@ -18,7 +18,7 @@ def test_the_contract_notices(monkeypatch):
     """An index that falls and is said not to, a parameter that is lost, an error that does not say what is needed."""
     monkeypatch.setattr(Policy, "kinds", dict(Policy.kinds))
 
-    class Falling(sb.UCB1):
+    class Falling(sb.policies.UCB1):
         title = "falling"
         formula = property(lambda self: falling)
 
@@ -30,12 +30,12 @@ def test_the_contract_notices(monkeypatch):
         def to_dict(self):
             return {**super().to_dict(), "L": 1.0}
 
-    class Silent(sb.UCB1):
+    class Silent(sb.policies.UCB1):
         title = "silent"
 
         def check_horizon(self, horizon, arms):
             if horizon < 10:
-                raise sb.BudgetTooSmallError("that is not enough")
+                raise sb.errors.BudgetTooSmallError("that is not enough")
 
     contract = PolicyContract()
     for test, policy, said in (
@@ -52,6 +52,6 @@ def test_the_contract_notices(monkeypatch):
 def test_a_policy_that_keeps_the_contract_passes_without_pytest():
     code = (
         "import sys, sharpe_bandits as sb\nfrom sharpe_bandits.testing import check_policy\n"
-        "check_policy(sb.UCB1())\nassert 'pytest' not in sys.modules\n"
+        "check_policy(sb.policies.UCB1())\nassert 'pytest' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -31,7 +31,7 @@ class Memory:
 
     def records(self, campaign):
         if campaign not in self.kept:
-            raise sb.StoreError("there is no such campaign")
+            raise sb.errors.StoreError("there is no such campaign")
         return self.kept[campaign]
 
     def read(self, campaign, work):
@@ -122,7 +122,7 @@ def test_a_storage_of_one_s_own_keeps_the_contract():
     storage = Memory()
     check_storage(lambda: storage)
     with sb.Store(storage) as store:
-        campaign = store.campaign("mine", policy=sb.UCB1(), arms=2)
+        campaign = store.campaign("mine", policy=sb.policies.UCB1(), arms=2)
         campaign.tell(campaign.ask(), 0.5)
         assert campaign.history()["reward"].to_pylist() == [0.5]
         assert campaign.activity().counts["asked"].sum() == 1

@@ -7,7 +7,7 @@ from sharpe_bandits import theory
 
 
 def test_bounds_of_a_drawn_bandit_are_refused():
-    with pytest.raises(sb.InvalidInputError, match="known moments"):
+    with pytest.raises(sb.errors.InvalidInputError, match="known moments"):
         theory.ucb_vv_regret(sb.Tape([[1.0, 2.0], [1.0, 3.0]]), 100)
 
 
@@ -34,12 +34,12 @@ def test_a_bound_is_a_number():
 
 
 def test_nothing_is_claimed_of_rewards_that_depend_on_each_other():
-    arms = [sb.BlockBootstrap([0.1, 0.5, 0.9], 2), sb.BlockBootstrap([0.2, 0.3, 0.4], 2)]
+    arms = [sb.arms.BlockBootstrap([0.1, 0.5, 0.9], 2), sb.arms.BlockBootstrap([0.2, 0.3, 0.4], 2)]
     assert theory.bounds_for(sb.UCBRSSR(L=1.0), arms, 1000) == []
     assert theory.bounds_for(sb.UCBRSSR(L=1.0), [sb.Empirical(arm.values) for arm in arms], 1000) != []
     for call in (
         lambda: theory.ucb_rssr_regret(arms, 1.0, 1000),
         lambda: theory.coverage(arms, 100, 1.0),
     ):
-        with pytest.raises(sb.InvalidInputError, match="about independent rewards, but those of BlockBootstrap"):
+        with pytest.raises(sb.errors.InvalidInputError, match="about independent rewards, but those of BlockBootstrap"):
             call()

@@ -60,7 +60,7 @@ def test_radius_inverts(statistic, form):
 
 
 def test_radius_of_unbounded_rewards_is_refused():
-    with pytest.raises(sb.InvalidInputError, match="no epsilon"):
+    with pytest.raises(sb.errors.InvalidInputError, match="no epsilon"):
         theory.radius(0.05, 200, math.inf)
 
 
@@ -125,13 +125,13 @@ def test_printed_rssr_width_misses_an_estimate_within_epsilon():
 
 
 def test_bad_arguments_are_named():
-    with pytest.raises(sb.InvalidInputError, match="form"):
+    with pytest.raises(sb.errors.InvalidInputError, match="form"):
         theory.variance_concentration(0.1, 10, 1.0, "typeset")
-    with pytest.raises(sb.InvalidInputError, match="lower"):
+    with pytest.raises(sb.errors.InvalidInputError, match="lower"):
         theory.variance_concentration(0.1, 10, 1.0, lower=2.0)
-    with pytest.raises(sb.InvalidInputError, match="epsilon"):
+    with pytest.raises(sb.errors.InvalidInputError, match="epsilon"):
         theory.variance_concentration(0.0, 10, 1.0)
-    with pytest.raises(sb.InvalidInputError, match="regulariser"):
+    with pytest.raises(sb.errors.InvalidInputError, match="regulariser"):
         theory.width("rssr", 0.1, 0.3, 0.5)
-    with pytest.raises(sb.InvalidInputError, match="statistic"):
+    with pytest.raises(sb.errors.InvalidInputError, match="statistic"):
         theory.width("sharpe", 0.1, 0.3, 0.5, 1.0)

@@ -75,16 +75,16 @@ def test_paper_radius_by_default_and_all_arms_of_a_bandit():
 
 
 def test_bad_arguments_are_named():
-    with pytest.raises(sb.InvalidInputError, match="not both"):
+    with pytest.raises(sb.errors.InvalidInputError, match="not both"):
         theory.coverage(sb.Uniform(0, 1), 10, 1.0, epsilon=0.1, level=0.1)
-    with pytest.raises(sb.InvalidInputError, match="regulariser"):
+    with pytest.raises(sb.errors.InvalidInputError, match="regulariser"):
         theory.coverage(sb.Uniform(0, 1), 10)
-    with pytest.raises(sb.InvalidInputError, match="statistic"):
+    with pytest.raises(sb.errors.InvalidInputError, match="statistic"):
         theory.coverage(sb.Uniform(0, 1), 10, statistics=["mean"])
 
 
 def test_samples_are_drawn_once_for_all_inequalities_and_regularisers():
-    bandit = sb.Bandit([sb.Uniform(0, 1), sb.TruncatedGamma(2, 3, 1, 10)])
+    bandit = sb.Bandit([sb.Uniform(0, 1), sb.arms.TruncatedGamma(2, 3, 1, 10)])
     _moments.cache_clear()
     for L in (0.1, 1.0):
         theory.coverage(bandit, 30, L, samples=50, seed=4)

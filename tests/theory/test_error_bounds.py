@@ -9,9 +9,9 @@ import sharpe_bandits as sb
 from sharpe_bandits import theory
 
 #: Variances 0.25, 0.16, 0.09 and 0; gaps 0.09, 0.16 and 0.25.
-COINS = sb.Bandit([sb.Bernoulli(0.2), sb.Bernoulli(0.5), sb.Constant(0.3), sb.Bernoulli(0.1)])
+COINS = sb.Bandit([sb.Bernoulli(0.2), sb.Bernoulli(0.5), sb.arms.Constant(0.3), sb.Bernoulli(0.1)])
 COIN = sb.Bernoulli(0.5)
-SURE = sb.Constant(1.0)
+SURE = sb.arms.Constant(1.0)
 
 
 def error(policy, bandit, n, runs=4000):
@@ -31,7 +31,7 @@ def test_root_limits():
     assert theory.epsilon_of_gap(0.0, 1.0, 1.0) == 0
     assert theory.epsilon_of_gap(1e12, 3.0, 1.0) == pytest.approx(1.0)  # D / 3
     assert theory.epsilon_of_gap(1e-9, 2.0, 1.0) == pytest.approx(1e-9 * 4 / (2 * 3))  # gap D^2 / (2 (D + X))
-    with pytest.raises(sb.InvalidInputError, match="gap"):
+    with pytest.raises(sb.errors.InvalidInputError, match="gap"):
         theory.epsilon_of_gap(-1.0, 1.0, 1.0)
 
 
@@ -56,7 +56,7 @@ def test_shvv_repaired_by_hand():
 
 
 def test_shsr_printed_by_hand():
-    bandit = sb.Bandit([sb.Bernoulli(0.2), COIN, sb.Constant(0.0), sb.Bernoulli(0.1)])
+    bandit = sb.Bandit([sb.Bernoulli(0.2), COIN, sb.arms.Constant(0.0), sb.Bernoulli(0.1)])
     # L = 1, gap of rank 2: 0.1655172. Best arm: D = 1.25, X = 0.5, A = 2.0603448, root 0.0593431; rank 2: 0.062788
     assert theory.epsilon_of_gap(0.2 - 0.04 / 1.16, 1.25, 0.5) == pytest.approx(0.0593431, abs=1e-7)
     assert theory.epsilon_of_gap(0.2 - 0.04 / 1.16, 1.16, 0.2) == pytest.approx(0.062788, abs=1e-6)
@@ -145,7 +145,7 @@ def test_repaired_forms_do_not_depend_on_the_unit_of_money(scale):
 
 #: RSSR 0.5517 at L = 1, and a sure arm a little above it.
 SKEWED = sb.Bernoulli(0.8)
-ABOVE = sb.Constant(math.sqrt(0.65))
+ABOVE = sb.arms.Constant(math.sqrt(0.65))
 #: Variance 0.1247 and 0.1056, the hardest for the sample variance.
 RARE, RARER = sb.Bernoulli(0.146), sb.Bernoulli(0.12)
 
@@ -183,7 +183,7 @@ def test_printed_bounds_fail_beyond_the_unit_interval():
     assert found.high <= repaired.value
 
     # the same game in a unit of money 10 times smaller: errors as often, but the printed bounds collapse
-    money = sb.Bandit([sb.Empirical([0] * 2 + [10] * 8), sb.Constant(10 * math.sqrt(0.65))])
+    money = sb.Bandit([sb.Empirical([0] * 2 + [10] * 8), sb.arms.Constant(10 * math.sqrt(0.65))])
     for policy in (sb.SHSR(100.0), sb.SuRSR(100.0)):
         printed, repaired = theory.bounds_for(policy, money, 380)
         found = error(policy, money, 380)
@@ -196,7 +196,7 @@ def test_undefined_cases_say_why():
     bound = theory.shsr_error(COINS, 1.0, 10)
     assert bound.vacuous
     assert "at least" in bound.reason  # the budget that is needed
-    normal = sb.Bandit([sb.Normal(1, 1), sb.Normal(0.5, 1)])
+    normal = sb.Bandit([sb.Normal(1, variance=1), sb.Normal(0.5, variance=1)])
     for bound in (theory.shvv_error(normal, 100), theory.sursr_error(normal, 1.0, 100)):
         assert bound.value == math.inf
         assert "unbounded" in bound.reason
@@ -211,7 +211,7 @@ def test_ties_make_printed_bounds_vacuous():
 
 
 #: Variances 1/12, 1/48 and 1/300 within [0, 1], and a constant.
-UNIT = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0.25, 0.75), sb.Uniform(0.4, 0.6), sb.Constant(0.5)])
+UNIT = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0.25, 0.75), sb.Uniform(0.4, 0.6), sb.arms.Constant(0.5)])
 DELTA = 1 / 12 - 1 / 48
 
 
@@ -239,7 +239,7 @@ def test_lemma_3_by_hand():
     phases = [theory.shvv_phase_error(UNIT, n, phase).value for phase in (0, 1)]
     assert sum(phases) == pytest.approx(theory.shvv_error(UNIT, n).value)
     assert theory.shvv_phase_error(UNIT, 8, 0, "printed").vacuous
-    with pytest.raises(sb.InvalidInputError, match="phase"):
+    with pytest.raises(sb.errors.InvalidInputError, match="phase"):
         theory.shvv_phase_error(UNIT, n, 2)
 
 

@@ -105,13 +105,13 @@ def test_the_window_can_be_chosen():
 
 def test_bad_arguments_are_named():
     good = noisy(np.log)
-    with pytest.raises(sb.InvalidInputError, match="shape"):
+    with pytest.raises(sb.errors.InvalidInputError, match="shape"):
         theory.growth(T, good[0])
-    with pytest.raises(sb.InvalidInputError, match="batches"):
+    with pytest.raises(sb.errors.InvalidInputError, match="batches"):
         theory.growth(T, good[:2])
-    with pytest.raises(sb.InvalidInputError, match="increasing"):
+    with pytest.raises(sb.errors.InvalidInputError, match="increasing"):
         theory.growth(T[::-1], good)
-    with pytest.raises(sb.InvalidInputError, match="earlier start"):
+    with pytest.raises(sb.errors.InvalidInputError, match="earlier start"):
         theory.growth(T, good, start=9500)
-    with pytest.raises(sb.InvalidInputError, match="finite"):
+    with pytest.raises(sb.errors.InvalidInputError, match="finite"):
         theory.growth(T, good * np.nan)

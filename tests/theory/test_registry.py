@@ -67,15 +67,15 @@ def test_the_budget_from_which_a_bound_says_something(policy, form):
 
 def test_no_budget_makes_the_theorem_on_shvv_say_something():
     assert theory.informative_budget(sb.SHVV(), BANDIT, "theorem") is None
-    assert theory.informative_budget(sb.UniformSampling(sb.Variance()), BANDIT) is None
+    assert theory.informative_budget(sb.policies.UniformSampling(sb.Variance()), BANDIT) is None
 
 
 def test_others_have_none():
-    assert theory.bounds_for(sb.UCB1(), BANDIT, 1000) == []
-    assert theory.bounds_for(sb.SequentialHalving(sb.Variance()), BANDIT, 1000) == []
+    assert theory.bounds_for(sb.policies.UCB1(), BANDIT, 1000) == []
+    assert theory.bounds_for(sb.policies.SequentialHalving(sb.Variance()), BANDIT, 1000) == []
     drawn = sb.RandomBandit(2, lambda rng: [sb.Uniform(0, 1), sb.Uniform(0, rng.uniform(1, 2))])
     assert theory.bounds_for(sb.SHVV(), drawn, 1000) == []
     assert theory.bounds_for(sb.SHSR(0.5, 0.5, True), BANDIT, 1000) == []  # signed, and an arm pays below the rate
     assert theory.bounds_for(sb.SHSR(0.5, 0.0, True), BANDIT, 1000) != []
-    with pytest.raises(sb.InvalidInputError, match="policy"):
+    with pytest.raises(sb.errors.InvalidInputError, match="policy"):
         theory.bounds_for("UCB-RSSR", BANDIT, 1000)

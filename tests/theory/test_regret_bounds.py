@@ -80,7 +80,7 @@ def test_risk_free_rate_shifts_rewards():
 def test_proved_pulls_are_the_first_that_suffice():
     # Constant arms: no chance at all. f(e) = mean^2 + (1 + mean^2 + 2 e) e / (1 - 3 e) with L = 1, target 1.
     n = 10**4
-    bandit = sb.Bandit([sb.Constant(1.0), sb.Constant(0.8)])
+    bandit = sb.Bandit([sb.arms.Constant(1.0), sb.arms.Constant(0.8)])
 
     def index(s):
         e = math.sqrt(2 * math.log(n) / s)
@@ -185,7 +185,7 @@ def test_wide_supports_make_the_proved_form_vacuous():
 
 
 def test_undefined_cases_say_why():
-    normal = sb.Bandit([sb.Normal(1, 1), sb.Normal(0.5, 1)])
+    normal = sb.Bandit([sb.Normal(1, variance=1), sb.Normal(0.5, variance=1)])
     for form in theory.FORMS:
         for bound in (theory.ucb_vv_regret(normal, 100, form), theory.ucb_rssr_regret(normal, 1.0, 100, form)):
             assert bound.vacuous
@@ -249,5 +249,5 @@ def test_the_appendix_s_bound_of_sr_like_by_hand():
     plays = max(math.ceil(18 * math.log(n) / L**2), math.ceil(32 * math.log(n) / (math.sqrt(c3 + c2) - c1) ** 2))
     found = theory.ucb_sr_like_regret(bandit, L, n, "appendix")
     assert found.value == pytest.approx(gap * (plays + 1 + math.pi**2 / 3), rel=1e-12)
-    with pytest.raises(sb.InvalidInputError, match="form must be one of"):
+    with pytest.raises(sb.errors.InvalidInputError, match="form must be one of"):
         theory.ucb_vv_regret(bandit, n, "appendix")

@@ -30,7 +30,7 @@ from ..kernels.statistics import StatisticsLayout, higher_moments, layout_for, r
 from ..names import check_name
 from ..objectives import Objective
 from ..plain_data import plain
-from ..policies.base import MIN_PULLS_FOR_WARNING, Policy, policy_from_dict
+from ..policies.base import MIN_PULLS_FOR_WARNING, Direction, Policy, policy_from_dict
 from ..validation import is_number, real, whole
 from . import state as states
 from .record import mean_and_variance, moments_of
@@ -65,6 +65,9 @@ class Agent:
     >>> copy.ask() == agent.ask()
     True
     """
+
+    #: "min" if callers tell costs, which are then also shown as costs. Policies and objectives see minus the costs.
+    direction: Direction = "max"
 
     def __init__(self, policy: Policy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:
         listed = check_arms(arms)
@@ -117,13 +120,19 @@ class Agent:
     def __repr__(self) -> str:
         return f"<agent of {self.policy.name}: {len(self.arms)} arms, {self.t} rounds played>"
 
+    @property
+    def sign(self) -> float:
+        """The factor that makes rewards, which are maximised, of the numbers told: -1 for costs, otherwise 1."""
+        return -1.0 if self.direction == "min" else 1.0
+
     def _repr_html_(self) -> str:
         """The arms as a table, for notebooks."""
         with self._lock:
             arms, pulls, found, head = list(self.arms), self.pulls, self.estimates(), repr(self).strip("<>")
             values = self.values()
         goal = self.policy.goal
-        columns = ["arm", "pulls", "mean", "standard deviation", *([] if goal is None else [type(goal).__name__])]
+        mean_head = "mean" if self.direction == "max" else "mean cost"
+        columns = ["arm", "pulls", mean_head, "standard deviation", *([] if goal is None else [type(goal).__name__])]
         rows = []
         for arm in arms[:_SHOWN]:
             mean, variance = found[arm]
@@ -146,9 +155,10 @@ class Agent:
             return self._by_arm(self._pulls.astype(int))
 
     def estimates(self) -> dict[Any, tuple[float, float]]:
-        """Mean and unbiased variance of each arm's rewards (NaN if there are too few)."""
+        """Mean and unbiased variance of each arm's rewards, or costs (NaN if there are too few)."""
         with self._lock:
-            return {arm: self._estimate(i) for i, arm in enumerate(self.arms)}
+            found = [self._estimate(i) for i in range(len(self.arms))]
+        return {arm: (self.sign * mean, variance) for arm, (mean, variance) in zip(self.arms, found, strict=True)}
 
     def intervals(self, objective: Objective | None = None, *, alpha: float = 0.05) -> dict[Any, Interval]:
         """Time-uniform confidence intervals for the objective of every arm: with probability 1 - alpha they hold for
@@ -220,8 +230,12 @@ class Agent:
         third and fourth central moment; NaN if there are too few rewards.
         """
         with self._lock:
-            sums = self._sums()
-            return {arm: moments_of(*(float(row[i]) for row in sums)) for i, arm in enumerate(self.arms)}
+            sums, sign = self._sums(), self.sign
+            found = [moments_of(*(float(row[i]) for row in sums)) for i in range(len(self.arms))]
+        return {
+            arm: (pulls, sign * mean, variance, sign * third, fourth)
+            for arm, (pulls, mean, variance, third, fourth) in zip(self.arms, found, strict=True)
+        }
 
     def _sums(self) -> Sums:
         """The sums that estimates are computed from."""
@@ -296,7 +310,7 @@ class Agent:
                 f"a reward must be a finite number, got {shown(reward)} for arm {arm!r}; nothing was recorded"
             )
         with self._lock:
-            self._tell(i, x)
+            self._tell(i, self._as_reward(x))
             if self._pending[i]:
                 self._end(i)
             else:  # a round that the caller chose to play
@@ -314,7 +328,8 @@ class Agent:
         """
         with self._lock:
             arms = [(arm, float(self._pulls[i]), *self._estimate(i)) for i, arm in enumerate(self.arms)]
-            return self.policy.reward_warning(arms, self.horizon)
+            warning = self.policy.reward_warning(arms, self.horizon)
+        return f"rewards are minus the costs. {warning}" if warning and self.direction == "min" else warning
 
     def recommend(self) -> Any:
         """The arm with the best estimate of the policy's objective, or the most played one if it has no objective.
@@ -343,7 +358,7 @@ class Agent:
                 self._check_pending(arm)
             used = self._takes(arm)
             if used:
-                self._tell(arm, reward)
+                self._tell(arm, self._as_reward(reward))
             if pending:
                 self._end(arm)
             return used
@@ -438,6 +453,9 @@ class Agent:
         self._all = self._state if alone else arm_state.with_one_more_arm(self._all)
         self._maximum = np.append(self._maximum, -math.inf)
 
+    def _as_reward(self, told: float) -> float:
+        return told if self.direction == "max" else 0.0 - told  # not -told, which may be -0.0
+
     def _tell(self, i: int, x: float) -> None:
         if self._over:
             raise CampaignOverError(f"{self._why_over()}; nothing was recorded")
@@ -447,8 +465,8 @@ class Agent:
         square = max(x * x, d * d)
         if not math.isfinite(float(sums.sum4[i]) + square * square):
             raise InvalidInputError(
-                f"with the reward {x!r} the moments of arm {self.arms[i]!r} are beyond the largest number; scale all "
-                "rewards down; nothing was recorded"
+                f"with the reward {self.sign * x!r} the moments of arm {self.arms[i]!r} are beyond the largest number; "
+                "scale all rewards down; nothing was recorded"
             )
         self._record(i, x)
         self.t += 1
@@ -557,6 +575,7 @@ class Agent:
             "pending": self._pending.tolist(),
             "retired": np.flatnonzero(~self._active).tolist(),
             "record": record,
+            **({} if self.direction == "max" else {"direction": self.direction}),
             **({} if self._leading is None else {"leading": list(self._leading)}),
             **self._more(),
         }
@@ -619,7 +638,7 @@ def _restored(text: str | bytes, policy: Policy | None) -> Agent:
                 "reads, has changed since: restore it, or make a new agent"
             )
         agent = (policy or policy_from_dict(state["policy"])).agent(
-            state["arms"], horizon=state["horizon"], seed=state["seed"]
+            state["arms"], horizon=state["horizon"], seed=state["seed"], direction=state.get("direction", "max")
         )
         with np.errstate(all="ignore"):
             agent._restore(state)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..call_tree import substituted
 from ..engine.compiler import specialise
-from ..engine.families.index import IndexFamily, call_kernel, check_index, layout_of, policy_bindings
+from ..engine.families.index import IndexFamily, call_kernel, check_index, draws_normals, layout_of, policy_bindings
 from ..errors import InvalidInputError
 from ..kernels import choose, formulas
 from ..kernels import state as arm_state
@@ -54,6 +54,7 @@ class IndexAgent(Agent):
         self._room = 0
         check_index(policy, horizon or 1000, 0.0)
         self._bindings = {**policy_bindings(policy, horizon), formulas.value: (policy.goal or Mean()).record_formula}
+        self._reads = policy.score is not None, draws_normals(policy)
         self._random = IndexFamily().is_random(policy)
 
     def _layout(self) -> StatisticsLayout:
@@ -103,14 +104,14 @@ class IndexAgent(Agent):
         """Call a compiled function for the current decision."""
         t, pilot = self.t + self._n_pending, self._pilot * len(self.arms)
         counted = 0.0 if self._random else 1.0
-        decision = Decision(t, self._rounds(), self._rule.least_pilot, pilot, counted, self.asked)
+        decision = Decision(t, self._rounds(), self._rule.least_pilot, pilot, counted, self.asked, *self._reads)
         choice = choose(decision)
         if choice < 0:
             i = -1 - choice
             mean, variance = self._estimate(i)
             raise InvalidInputError(
                 f"the index of {self.policy.name} is not a number for arm {self.arms[i]!r} (pulls {self._pulls[i]:g}, "
-                f"mean {mean!r}, variance {variance!r}) after {self.t} rounds"
+                f"mean {self.sign * mean!r}, variance {variance!r}) after {self.t} rounds"
             )
         return choice
 

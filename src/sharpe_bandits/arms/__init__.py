@@ -1,8 +1,18 @@
-"""Arms (reward distributions) and bandits (sets of arms)."""
+"""Arms (reward distributions) and bandits (sets of arms).
+
+Continuous: ``Normal``, ``Uniform``, ``Beta``, ``Gamma``, ``TruncatedNormal``, ``TruncatedGamma``.
+Discrete: ``Bernoulli``, ``Empirical`` (given values), ``Constant``.
+Any frozen scipy.stats distribution: ``Scipy``.
+Dependent over time: ``AR1``, ``GARCH``, ``BlockBootstrap``.
+Sets of arms: ``Bandit``, ``RandomBandit`` (new arms in every run), ``SwitchingBandit`` (arms that change), ``Tape``
+(recorded rewards), ``bootstrap`` (columns of a table, resampled).
+For your own: ``Arm``, the base class; ``UniformArms``, many uniform arms as arrays.
+"""
 
 from .bandit import Bandit as Bandit
 from .bandit import SwitchingBandit as SwitchingBandit
 from .bandit import bootstrap as bootstrap
+from .base import Arm as Arm
 from .base import arm_from_dict as arm_from_dict
 from .beta import Beta as Beta
 from .discrete import Bernoulli as Bernoulli

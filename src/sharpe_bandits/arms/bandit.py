@@ -82,7 +82,7 @@ class Bandit(Environment):
         if jointly and not (all(isinstance(a, BlockBootstrap) for a in self.arms) and len(blocks) == 1):
             raise InvalidInputError(
                 "jointly=True needs BlockBootstrap arms, all with records of one length and the same block, got "
-                f"{self!r}; sb.bootstrap(table, block=..., jointly=True) makes them"
+                f"{self!r}; sb.arms.bootstrap(table, block=..., jointly=True) makes them"
             )
         if jointly and self.clock != "rounds":
             raise InvalidInputError(
@@ -259,7 +259,7 @@ def bootstrap(
     >>> import numpy as np
     >>> import sharpe_bandits as sb
     >>> table = np.array([[0.01, 0.0], [-0.02, 0.01], [0.03, 0.02], [0.0, -0.01]])
-    >>> bandit = sb.bootstrap(table, block=2, names=["A", "B"])
+    >>> bandit = sb.arms.bootstrap(table, block=2, names=["A", "B"])
     >>> bandit.names
     ('A', 'B')
     """
@@ -269,7 +269,7 @@ def bootstrap(
         named = next((found for found in known if found is not None), None)
         names = None if named is None else [str(name) for name in named]
     if isinstance(table, (str, os.PathLike)):
-        raise InvalidInputError(f"read {table!r} first: sb.bootstrap(sb.read_returns({table!r}, kind=..., ...))")
+        raise InvalidInputError(f"read {table!r} first: sb.arms.bootstrap(sb.read_returns({table!r}, kind=..., ...))")
     try:
         values = np.asarray(table.values if hasattr(table, "values") else table, float)
     except Exception as error:  # a table may fail in any way

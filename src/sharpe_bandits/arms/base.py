@@ -47,7 +47,7 @@ class Arm:
     --------
     >>> import sharpe_bandits as sb
     >>> arm = sb.Uniform(0, 1)
-    >>> isinstance(arm, sb.Arm), arm.mean, arm.support
+    >>> isinstance(arm, sb.arms.Arm), arm.mean, arm.support
     (True, 0.5, (0.0, 1.0))
     >>> arm.to_dict()
     {'arm': 'Uniform', 'low': 0.0, 'high': 1.0}
@@ -149,7 +149,7 @@ def arm_from_dict(data: dict[str, Any]) -> Arm:
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.arm_from_dict({"arm": "Uniform", "low": 0, "high": 1})
+    >>> sb.from_dict({"arm": "Uniform", "low": 0, "high": 1})
     Uniform(0, 1)
     """
     return from_plain("arm", Arm.kinds, data)

@@ -122,7 +122,7 @@ def bandit_from_dict(data: dict[str, Any], *, draw: Callable[[np.random.Generato
     --------
     >>> import sharpe_bandits as sb
     >>> data = sb.Bandit([sb.Uniform(0, 1), sb.Bernoulli(0.4)]).to_dict()
-    >>> sb.bandit_from_dict(data)
+    >>> sb.from_dict(data)
     Bandit([Uniform(0, 1), Bernoulli(0.4)])
     """
     return from_plain("bandit", Environment.kinds, data, **({} if draw is None else {"draw": draw}))

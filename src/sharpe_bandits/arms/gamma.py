@@ -21,7 +21,7 @@ class Gamma(Arm):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> arm = sb.Gamma(shape=2.0, scale=0.5)
+    >>> arm = sb.arms.Gamma(shape=2.0, scale=0.5)
     >>> arm.mean, arm.variance
     (1.0, 0.5)
     """
@@ -53,7 +53,7 @@ class TruncatedGamma(Arm):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> arm = sb.TruncatedGamma(shape=2.0, scale=0.5, low=0.0, high=3.0)
+    >>> arm = sb.arms.TruncatedGamma(shape=2.0, scale=0.5, low=0.0, high=3.0)
     >>> round(arm.mean, 4)
     0.9546
     """

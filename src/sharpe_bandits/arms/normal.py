@@ -1,4 +1,4 @@
-"""Normal and truncated normal rewards; the second parameter is a variance, as in the paper."""
+"""Normal and truncated normal rewards."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..errors import InvalidInputError, shown
 from ..kernels.rewards import NORMAL, QUANTILE
 from ..validation import finite, interval, positive
 from .base import Arm, Draws, Moments, integrated_moments, quantile_table
@@ -15,22 +16,34 @@ from .base import Arm, Draws, Moments, integrated_moments, quantile_table
 
 @dataclass(frozen=True, repr=False)
 class Normal(Arm):
-    """Normal distribution with a mean and a variance.
+    """Normal distribution with a mean and either a variance or a standard deviation, by keyword.
 
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> arm = sb.Normal(mean=0.1, variance=4.0)
-    >>> arm.mean, arm.variance
-    (0.1, 4.0)
+    >>> sb.Normal(0.1, sd=2.0)
+    Normal(0.1, variance=4)
+    >>> sb.Normal(0.1, variance=4.0) == sb.Normal(0.1, sd=2.0)
+    True
     """
 
     mean_: float
     variance_: float
 
-    def __init__(self, mean: float, variance: float) -> None:
+    def __init__(self, mean: float, *second: float, variance: float | None = None, sd: float | None = None) -> None:
+        if second or (variance is None) == (sd is None):
+            given = ", ".join(map(shown, (mean, *second)))
+            raise InvalidInputError(
+                "a normal arm needs either its variance or its standard deviation, by name: Normal(0.1, variance=4) or "
+                f"Normal(0.1, sd=2); got {f'Normal({given})' if second else 'both' if sd is not None else 'neither'}"
+            )
+        if variance is None:
+            variance = positive("sd", sd, "use Constant for a reward without any") ** 2
         object.__setattr__(self, "mean_", finite("mean", mean))
         object.__setattr__(self, "variance_", positive("variance", variance, "use Constant for a reward without any"))
+
+    def __repr__(self) -> str:
+        return f"Normal({self.mean_:.12g}, variance={self.variance_:.12g})"
 
     def moments(self) -> Moments:
         return Moments(self.mean_, self.variance_, 0.0, 3 * self.variance_**2)
@@ -53,7 +66,7 @@ class TruncatedNormal(Arm):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> arm = sb.TruncatedNormal(mean=0.5, variance=1.0, low=0.0, high=1.0)
+    >>> arm = sb.arms.TruncatedNormal(mean=0.5, variance=1.0, low=0.0, high=1.0)
     >>> round(arm.mean, 4)
     0.5
     """

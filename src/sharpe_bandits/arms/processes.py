@@ -35,7 +35,7 @@ class AR1(Arm):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> arm = sb.AR1(mean=0.1, variance=1.0, phi=0.5)
+    >>> arm = sb.arms.AR1(mean=0.1, variance=1.0, phi=0.5)
     >>> arm.mean, arm.variance, arm.serially_dependent
     (0.1, 1.0, True)
     """
@@ -91,7 +91,7 @@ class GARCH(Arm):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> arm = sb.GARCH(mean=0.0005, variance=1e-4, alpha=0.08, beta=0.9)
+    >>> arm = sb.arms.GARCH(mean=0.0005, variance=1e-4, alpha=0.08, beta=0.9)
     >>> arm.mean, arm.variance
     (0.0005, 0.0001)
     """
@@ -149,7 +149,7 @@ class BlockBootstrap(Arm):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> arm = sb.BlockBootstrap([0.01, -0.02, 0.03, 0.0], block=2)
+    >>> arm = sb.arms.BlockBootstrap([0.01, -0.02, 0.03, 0.0], block=2)
     >>> round(arm.mean, 6)
     0.005
     """

@@ -28,7 +28,7 @@ class UniformArms:
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> bandit = sb.RandomBandit(3, lambda rng: sb.UniformArms(low=[0, 0, 0], high=rng.uniform(0.5, 1.0, 3)))
+    >>> bandit = sb.RandomBandit(3, lambda rng: sb.arms.UniformArms(low=[0, 0, 0], high=rng.uniform(0.5, 1.0, 3)))
     >>> bandit.truth(seed=1, runs=2)[0].shape
     (2, 3)
     """

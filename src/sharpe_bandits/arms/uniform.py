@@ -56,7 +56,7 @@ class Constant(Arm):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.Constant(0.02).mean, sb.Constant(0.02).variance
+    >>> sb.arms.Constant(0.02).mean, sb.arms.Constant(0.02).variance
     (0.02, 0.0)
     """
 

@@ -68,6 +68,7 @@ def evaluate(storage: Storage, campaign: int, settings: Settings, policy: Policy
         _estimate(w * reward),
         _estimate(predicted + w * (reward - model)),
         effective,
+        settings.direction,
     )
 
 

@@ -8,6 +8,7 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..metrics import Estimate
+from ..policies.base import Direction
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -206,6 +207,8 @@ class Evaluation:
         estimated mean reward of the other policy
     effective_rounds : float
         effective number of rounds of the other policy
+    direction : Direction
+        "min" if rewards are costs: all estimates are then those of costs
     """
 
     policy: str
@@ -215,11 +218,13 @@ class Evaluation:
     inverse_propensity: Estimate
     doubly_robust: Estimate
     effective_rounds: float
+    direction: Direction = "max"
 
     def __str__(self) -> str:
+        verb = "earned" if self.direction == "max" else "cost"
         return (
-            f"{self.policy} would have earned {self.doubly_robust} per round (doubly robust; inverse propensity "
-            f"{self.inverse_propensity}); the campaign earned {self.earned}; {self.rounds:,} rewards, "
+            f"{self.policy} would have {verb} {self.doubly_robust} per round (doubly robust; inverse propensity "
+            f"{self.inverse_propensity}); the campaign {verb} {self.earned}; {self.rounds:,} rewards, "
             f"{self.effective_rounds:,.0f} effective rounds of {self.policy}"
         )
 

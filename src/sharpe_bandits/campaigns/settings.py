@@ -12,15 +12,15 @@ import re
 from collections.abc import Callable
 from dataclasses import Field, asdict, dataclass, field, fields
 from datetime import timedelta
-from typing import Any, TypedDict
+from typing import Any, TypedDict, get_args
 
 from ..agents.base import check_arms
 from ..errors import ConflictError, InvalidInputError, UnreadableDataError, shown, unknown
 from ..files import from_json
 from ..plain_data import plain
-from ..policies.base import Policy, check_policy, policy_from_dict
+from ..policies.base import Direction, Policy, check_policy, policy_from_dict
 from ..policies.by_name import policies_by_name
-from ..validation import finite, is_number, real, whole
+from ..validation import finite, is_number, one_of, real, whole
 
 _UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _LENGTH = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(second|minute|hour|day|week)s?\s*")
@@ -64,6 +64,7 @@ class Options(TypedDict, total=False):
     lease: str | float | timedelta | None
     default_reward: float | None
     explore: float | None
+    direction: Direction | None
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ class Settings:
         the reward of decisions that expire
     explore : float, optional
         probability with which an arm is drawn uniformly
+    direction : Direction, optional
+        "min" if rewards are costs
     """
 
     policy: dict[str, Any]
@@ -109,6 +112,9 @@ class Settings:
         0.0, float, _probability,
         "probability of playing a random arm, so that other policies can be evaluated from the log (0)", "0",
     )  # fmt: skip
+    direction: Direction = _setting(  # noqa: RUF009 (a field)
+        "max", str, lambda x: one_of("direction", x, get_args(Direction)), "min if rewards are costs (max)", "max"
+    )
 
     @classmethod
     def create(cls, policy: Policy, arms: list[str] | int, **options: Any) -> Settings:
@@ -195,7 +201,7 @@ def checked(policy: Policy | None, arms: Any, options: Options) -> dict[str, Any
 
 def policy_from_text(text: str, L: float | None, risk_free: float) -> Policy:
     """The policy that a text such as "SF-UCB:c=0.5" names; with the regulariser ``L`` if the text has none."""
-    if L is None and "L=" not in text:
-        raise InvalidInputError("give L (--L), in the unit of the variance of a reward: 1e-5 for daily returns of 1%")
     (policy,) = policies_by_name([text], L=1.0 if L is None else L, risk_free=risk_free)
+    if L is None and "L=" not in text and ("objective=" not in text or hasattr(policy.goal, "L")):
+        raise InvalidInputError("give L (--L), in the unit of the variance of a reward: 1e-5 for daily returns of 1%")
     return policy

@@ -45,7 +45,9 @@ class State:
     @classmethod
     def initial(cls, settings: Settings, policy: Policy) -> State:
         """The state of a new campaign."""
-        return cls(policy.agent(settings.arms, horizon=settings.horizon, seed=settings.seed))
+        return cls(
+            policy.agent(settings.arms, horizon=settings.horizon, seed=settings.seed, direction=settings.direction)
+        )
 
     @classmethod
     def load(cls, records: Records, seq: int, settings: Settings, policy: Policy, state: State | None = None) -> State:

@@ -14,6 +14,7 @@ from ..display import in_words
 from ..errors import InvalidInputError
 from ..metrics import normal_half_width, student
 from ..objectives import Objective
+from ..policies.base import Direction
 from .state import State
 
 if TYPE_CHECKING:
@@ -36,11 +37,11 @@ class ArmStatus:
     pulls, pending : int
         rewards told, and pending pulls
     mean, mean_interval : float | None and tuple[float, float] | None
-        of its rewards, with the 95% Student interval; None if there are too few, or all the same
+        of its rewards, or costs, with the 95% Student interval; None if there are too few, or all the same
     standard_deviation : float | None
         of its rewards
     value, value_interval : float | None and tuple[float, float] | None
-        of the policy's objective, with its 95% interval by the delta method
+        of the policy's objective, with its 95% interval by the delta method; larger is better, also for costs
     """
 
     arm: Any
@@ -88,6 +89,8 @@ class Status:
         length of the log
     reward_warning : str | None
         what is wrong with rewards that the policy cannot handle, and the remedy; None if nothing is wrong
+    direction : Direction
+        "min" if rewards are costs
     """
 
     name: str
@@ -109,6 +112,7 @@ class Status:
     done: bool
     events: int
     reward_warning: str | None
+    direction: Direction = "max"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -118,7 +122,8 @@ class Status:
     def __rich__(self) -> RenderableType:
         from .. import console
 
-        heads = ["arm", "pulls", "pending", "mean", "95% interval", "standard deviation"]
+        mean = "mean" if self.direction == "max" else "mean cost"
+        heads = ["arm", "pulls", "pending", mean, "95% interval", "standard deviation"]
         if self.objective:
             heads += [self.objective.partition("(")[0], "95% interval"]
         rows = []
@@ -131,7 +136,7 @@ class Status:
         best = "not known yet" if self.best is None else f"{self.best}"
         facts = {
             "policy": self.policy,
-            "objective": self.objective or "none",
+            "objective": (self.objective or "none") + (" of minus the cost" if self.direction == "min" else ""),
             "spent": f"{spent}{', done' if self.done else ''}",
             "decisions": f"{self.decisions:,}: {self.rewards:,} rewarded, {self.pending:,} pending, {self.expired:,} "
             f"expired, {self.cancelled:,} cancelled",
@@ -168,7 +173,7 @@ def status_of(name: str, state: State, time: datetime, overdue: int, lead_began:
             value, half = agent.values()[arm], normal_half_width(CONFIDENCE) * agent.value_error(arm)
             interval = (value - half, value + half)
         elif known:
-            value, interval = objective_interval(goal, weight, mean, variance, third, fourth)
+            value, interval = objective_interval(goal, weight, agent.sign * mean, variance, agent.sign * third, fourth)
         arms.append(
             ArmStatus(
                 arm,
@@ -209,6 +214,7 @@ def status_of(name: str, state: State, time: datetime, overdue: int, lead_began:
         done=agent.done,
         events=state.seq,
         reward_warning=agent.reward_warning(),
+        direction=agent.direction,
     )
 
 

@@ -115,7 +115,8 @@ class Store:
             seconds, or a timedelta; without it, indefinitely), after which it is no longer pending, though late
             rewards are accepted; ``default_reward``, the reward assumed for a decision whose lease runs out (none);
             ``explore``, the probability with which an arm is drawn uniformly instead of chosen by the policy (0), so
-            that other policies can be evaluated from the log: see :meth:`Campaign.evaluate`
+            that other policies can be evaluated from the log: see :meth:`Campaign.evaluate`; ``direction``, "min" if
+            rewards are costs, which are told and shown as costs ("max")
         """
         check_name("the name of a campaign", name)
         given = checked(policy, arms, options)

@@ -32,6 +32,8 @@ def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     scale = data.add_mutually_exclusive_group()
     scale.add_argument("--percent", dest="scale", action="store_const", const=0.01, help="returns are in per cent")
     scale.add_argument("--scale", type=float, metavar="X", help="multiply returns; 1 accepts gains above 100%%")
+    data.add_argument("--minimise", dest="direction", action="store_const", const="min", default="max",
+                      help="the numbers are costs")  # fmt: skip
     data.add_argument("--capital", type=float, metavar="MONEY", help="what profits and losses are divided by (pnl)")
     data.add_argument("--missing", choices=get_args(Missing), default="error", help="missing values: drop "
                       "the rows; fill with the last known price or a return of 0; or keep them, so that every column "

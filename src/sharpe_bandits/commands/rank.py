@@ -13,7 +13,9 @@ from . import options as data
 def add(rank: argparse.ArgumentParser) -> None:
     """Add the options."""
     data.add(rank)
-    rank.add_argument("--by", choices=get_args(RankedBy), default="sharpe", help="criterion (sharpe)")
+    rank.add_argument("--by", choices=get_args(RankedBy), help="criterion (sharpe; mean-risk for costs)")
+    rank.add_argument("--aversion", type=float, default=1.0, metavar="A", help="mean less A times the standard "
+                      "deviation is the criterion mean-risk (1)")  # fmt: skip
     rank.add_argument("--L", type=float, help="regulariser of RSSR, in units of variance per period (a tenth of the "
                       "smallest variance of a column)")  # fmt: skip
     data.add_risk_free(rank)
@@ -32,5 +34,5 @@ def add(rank: argparse.ArgumentParser) -> None:
 def _rank(options: argparse.Namespace) -> None:
     from ..returns.ranking import rank
 
-    names = ("L", "by", "trials", "trials_sd", "confidence", "replications", "block", "seed", "full")
+    names = ("L", "by", "aversion", "trials", "trials_sd", "confidence", "replications", "block", "seed", "full")
     data.present(rank(data.read(options), **data.given(options, *names)), options.out)

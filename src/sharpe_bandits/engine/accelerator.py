@@ -17,10 +17,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import numba
+import numba.experimental.function_type  # so that Numba knows the type of pointers, even if nothing is compiled
 import numpy as np
 from llvmlite import ir
 from numba import _dynfunc, types  # type: ignore[attr-defined]
 from numba.core import cgutils
+from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
@@ -114,6 +116,14 @@ def callee(function: Any, **options: Any) -> Any:
             [types.unliteral(a) for a in args], {name: types.unliteral(a) for name, a in kws.items()}
         )
     return dispatcher
+
+
+def pointer(function: Any, signature: Any, cache: Any, **options: Any) -> Any:
+    """A function that compiled code calls by a pointer, compiled or from a cache."""
+    compiled: Any = CFunc(function, (signature.args, signature.return_type), {}, options, _KernelCompiler)
+    compiled._cache = cache
+    compiled.compile()
+    return compiled
 
 
 @intrinsic

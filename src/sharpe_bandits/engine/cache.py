@@ -14,8 +14,7 @@ import pickle
 import stat
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,24 +22,12 @@ import platformdirs
 
 from ..files import packed, unpacked, write_atomically
 
-_SUFFIX = ".kernel"
+_SUFFIX, _REMEMBERED = ".kernel", ".checked"
 #: The cache is trimmed to this size, and kernels unused for this long are removed.
 MAX_BYTES, MAX_DAYS = 512 * 2**20, 90
 _DAY = 86400.0
 _warned: set[str] = set()
 _trimmed = False
-_at_miss: Callable[[], None] | None = None
-
-
-@contextmanager
-def call_at_miss(function: Callable[[], None]) -> Iterator[None]:
-    """Within the context, call a function whenever a kernel is not in the cache and is about to be compiled."""
-    global _at_miss
-    before, _at_miss = _at_miss, function
-    try:
-        yield
-    finally:
-        _at_miss = before
 
 
 def cache_folder() -> Path:
@@ -126,17 +113,15 @@ class KernelCache:
     def _path(self, signature: Any, codegen: Any) -> Path | None:
         if self.folder is None:
             return None
-        key = repr((self.digest, str(signature), codegen.magic_tuple()))
-        return self.folder / f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:40]}{_SUFFIX}"
+        key = repr((str(signature), codegen.magic_tuple()))
+        return self.folder / f"{self.name}-{self.digest}-{hashlib.sha256(key.encode()).hexdigest()[:16]}{_SUFFIX}"
+
+    def holds_any(self) -> bool:
+        """Whether there is a compiled kernel for any types and any processor."""
+        return self.folder is not None and any(self.folder.glob(f"{self.name}-{self.digest}-*{_SUFFIX}"))
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled kernel for these types; None if it is missing or damaged."""
-        result = self._load(signature, target_context)
-        if result is None and _at_miss is not None:
-            _at_miss()
-        return result
-
-    def _load(self, signature: Any, target_context: Any) -> Any:
         from numba.core.compiler import CompileResult
         from numba.core.runtime.nrt import rtsys
 
@@ -178,7 +163,7 @@ class KernelCache:
 def remembers(name: str) -> bool:
     """Whether :func:`remember` was called with this name, by this process or an earlier one."""
     folder = usable_folder()
-    return folder is not None and (folder / f"{name}{_SUFFIX}").is_file()
+    return folder is not None and (folder / f"{name}{_REMEMBERED}").is_file()
 
 
 def remember(name: str) -> None:
@@ -186,7 +171,7 @@ def remember(name: str) -> None:
     folder = usable_folder()
     if folder is not None:
         with suppress(OSError):
-            (folder / f"{name}{_SUFFIX}").touch()
+            (folder / f"{name}{_REMEMBERED}").touch()
 
 
 def _magic(path: Path) -> bytes:
@@ -241,6 +226,6 @@ def clear() -> CacheSize:
     """Remove all compiled kernels; returns what there was."""
     folder = cache_folder() / "kernels"
     size = cache_size(folder)
-    for path, _ in _files(folder):
+    for path in [*folder.glob(f"*{_REMEMBERED}"), *(path for path, _ in _files(folder))]:
         path.unlink(missing_ok=True)
     return size

@@ -16,6 +16,7 @@ import re
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Callable
 from functools import cache
 from types import ModuleType
@@ -104,6 +105,43 @@ def specialise(kernel: Callable[..., Any], bindings: Bindings) -> Any:
             # The translation has copied every value. The digest describes these copies unless one changed meanwhile.
             if _digest(kernel, bindings) == digest:
                 _compiled[kernel.__name__, digest] = entry
+
+
+def pointer(target: Callable[..., Any], bindings: Bindings, signature: Any) -> Any:
+    """A compiled function that kernels receive as an argument, so that they need not be compiled for it.
+
+    Parameters
+    ----------
+    target : Callable[..., Any]
+        a plain function of :mod:`sharpe_bandits.kernels.pointers`
+    bindings : Bindings
+        placeholder function -> formula
+    signature : Any
+        Numba's signature of the function
+    """
+    import numba
+
+    warnings.filterwarnings("ignore", category=numba.errors.NumbaExperimentalFeatureWarning)
+    with _lock:
+        digest = _digest(target, bindings)
+        if (target.__name__, digest) not in _compiled:
+            function = _Translation(bindings, digest, [])._rebound(target)
+            fast = accelerator()
+            if fast:
+                own = all(map(is_own, call_tree(target, bindings)))
+                cache = KernelCache(target.__name__, digest, own)
+                compiled = fast.pointer(function, signature, cache, **_OPTIONS)
+            else:
+                compiled = numba.cfunc(signature, **_OPTIONS)(function)
+            if _digest(target, bindings) != digest:
+                return pointer(target, bindings, signature)  # a value changed meanwhile
+            _compiled[target.__name__, digest] = compiled
+        return _compiled[target.__name__, digest]
+
+
+def is_ready(kernel: Any) -> bool:
+    """Whether a kernel of :func:`specialise` is compiled already, in memory or on disk (perhaps for other types)."""
+    return is_disabled() or bool(kernel.overloads) or kernel._cache.holds_any()
 
 
 def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what: str) -> None:

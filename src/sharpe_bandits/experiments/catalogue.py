@@ -96,6 +96,6 @@ def _entries(kinds: dict[str, Any]) -> dict[str, Entry]:
 
 @cache
 def _entry(kind: str, cls: Any) -> Entry:
-    parameters = tuple(inspect.signature(cls).parameters.values())
+    parameters = tuple(p for p in inspect.signature(cls).parameters.values() if p.kind is not p.VAR_POSITIONAL)
     summary = plain(inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " "))
     return Entry(kind, cls, parameters, summary, getattr(cls, "citation", "").replace(PAPER, "the paper"))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import draws_normals, index, keeps_lead, score
+from .formulas import index, score
 from .statistics import radius, record_of
 from .streams import POLICY, fold, normal, stream_key
 
@@ -29,6 +29,8 @@ class Decision(NamedTuple):
         1 if pending pulls count in an arm's pulls, while its moments are those of the rewards told; 0 if not
     number : int
         number of the decision, from which randomised policies draw
+    scores, draws_normals : bool
+        whether the index reads the largest score of any arm, and a normal draw
     """
 
     t: int
@@ -37,6 +39,8 @@ class Decision(NamedTuple):
     end_of_pilot: int
     counted: float
     number: int
+    scores: bool
+    draws_normals: bool
 
 
 def best_index(indices, pulls, pending, counted):
@@ -59,7 +63,7 @@ def best_index(indices, pulls, pending, counted):
 
 def decide(state, decision, seed, run, arguments, out):
     """The active arm with the largest index among those that have one; writes the indices to ``out``."""
-    t, rounds, least, end_of_pilot, counted, number = decision
+    t, rounds, least, end_of_pilot, counted, number, scores, draws_normals = decision
     sums, pending = state.sums, state.pending
     arms = out.size
     policy_key = stream_key(seed, POLICY, run)
@@ -68,7 +72,7 @@ def decide(state, decision, seed, run, arguments, out):
     first = -1
     lead = -math.inf
     for scoring in (True, False):
-        if scoring and not keeps_lead():
+        if scoring and not scores:
             continue
         largest = -math.inf
         for i in range(arms):
@@ -83,7 +87,7 @@ def decide(state, decision, seed, run, arguments, out):
             if pending[i] > 0.0:
                 last = np.float64(t)
             arm_key = fold(policy_key, i)
-            drawn = normal(arm_key, number) if draws_normals() else math.nan
+            drawn = normal(arm_key, number) if draws_normals else math.nan
             arm = record_of(sums, state.kept, i, more, epsilon, last, fold(arm_key, number), round_key, lead, drawn)
             if scoring:
                 v = score(arm, t, *arguments)

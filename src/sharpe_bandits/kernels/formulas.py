@@ -39,6 +39,11 @@ def score(arm, t, *parameters):
     raise AssertionError("a kernel ran without its policy's score bound")
 
 
+def unpacked(parameters):
+    """A formula's arguments, from an array of their numbers."""
+    raise AssertionError("a formula behind a pointer ran without its arguments bound")
+
+
 def update_statistics(kept, i, at, k, pulls, x, d, goal):
     """Update the cells of statistics with a reward x = anchor + d; see :mod:`sharpe_bandits.kernels.statistics`."""
     raise AssertionError("a kernel ran without its policy's statistics bound")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .choose import Decision, Held, decide, hold_best, hold_first, least_served
-from .formulas import by_round, kept_cells, value
+from .formulas import kept_cells, value
 from .game import NOT_A_NUMBER, best_value, keep_pulls
 from .memory import zeros
 from .rewards import ArmTable, fill, recorded
@@ -41,6 +41,8 @@ class Feedback(NamedTuple):
         rounds that are chosen before rewards arrive
     counted : float
         1 if pending pulls count in an arm's pulls, 0 if not
+    by_round : bool
+        whether rewards are indexed by round, not by an arm's own pulls
     """
 
     full: bool
@@ -48,12 +50,13 @@ class Feedback(NamedTuple):
     delays: ArmTable
     batch: int
     counted: float
+    by_round: bool
 
 
 def reference(game, rule, feedback, holding, rewards, arguments, goal, out, portfolio):
     """Play runs one after the other.
 
-    ``rule``: a :class:`~.state.Forgetting`; ``holding``: a :class:`~.choose.Holding`, whose arms are written to
+    ``rule``: a :class:`~.state.Rule`; ``holding``: a :class:`~.choose.Holding`, whose arms are written to
     ``portfolio[round, place]`` in order of arm (places that cannot be filled keep their value). With a holding, rewards
     are indexed by round, and arms without one in a round cannot be held then.
     """
@@ -114,9 +117,11 @@ def reference(game, rule, feedback, holding, rewards, arguments, goal, out, port
             if t == horizon:
                 break
             # Choose.
-            a, count = np.int64(-1), 0
+            a, count, available = np.int64(-1), 0, False
             rounds = rounds_remembered(sums, state.pending, told, window, discount)
-            decision = Decision(t, rounds, rule.least, end_of_pilot, feedback.counted, t)
+            decision = Decision(
+                t, rounds, rule.least, end_of_pilot, feedback.counted, t, rule.scores, rule.draws_normals
+            )
             if holds:
                 held.chosen[:] = False
                 for i in range(count_arms):
@@ -124,6 +129,8 @@ def reference(game, rule, feedback, holding, rewards, arguments, goal, out, port
                     state.active[i] = x == x
                 if t >= holding.warm:
                     count = hold_first(state, held, holding, pilot, decision, base)
+                for i in range(count_arms):
+                    available |= state.active[i]
             elif feedback.full and t < pilot:
                 a = np.int64(t % count_arms)
             else:
@@ -133,7 +140,7 @@ def reference(game, rule, feedback, holding, rewards, arguments, goal, out, port
                         a, fewest = np.int64(i), state.seen[i] + state.pending[i]
                 if fewest >= pilot:
                     a = np.int64(least_served(state, rule.least))
-            if (holds and t >= holding.warm and count < holding.places and state.active.any()) or (not holds and a < 0):
+            if (holds and t >= holding.warm and count < holding.places and available) or (not holds and a < 0):
                 a = np.int64(decide(state, decision, seed, run, arguments, indices))
                 if a < 0:
                     status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, -1 - a, t
@@ -158,7 +165,7 @@ def reference(game, rule, feedback, holding, rewards, arguments, goal, out, port
                 seen_now[i] = np.nan
                 if not (i == a or feedback.full or holds):
                     continue
-                if by_round():
+                if feedback.by_round:
                     seen_now[i] = recorded(arms, row, i, t)
                 else:
                     if number[i] % DRAWN == 0:

@@ -64,14 +64,28 @@ class ArmState(NamedTuple):
     window: np.ndarray
 
 
-class Forgetting(NamedTuple):
-    """How a policy forgets: the window in rounds (0: none), the factor by which each round discounts a reward's weight
-    (1: none), and the weight below which an arm is played again.
+class Rule(NamedTuple):
+    """How a policy plays, besides its formulas.
+
+    Attributes
+    ----------
+    window : int
+        rounds that it remembers; 0: all
+    discount : float
+        factor by which each round discounts a reward's weight; 1: none
+    least : int
+        weight below which an arm is played again
+    scores : bool
+        whether its index reads the largest score of any arm
+    draws_normals : bool
+        whether its index reads a normal draw
     """
 
     window: int
     discount: float
     least: int
+    scores: bool
+    draws_normals: bool
 
 
 def new_state(arms, cells, window):

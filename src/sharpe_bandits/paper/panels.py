@@ -46,7 +46,7 @@ def panels(ids: list[str] | None = None, profile: Profile | None = None) -> list
     >>> case = panel.cases[0]
     >>> panel.title, case.label, case.horizon, [policy.name for policy in case.policies]
     ('Two uniform arms, gap below 0.1', 'L = 1', 10000, ['UCB-RSSR', 'U-UCB'])
-    >>> rivals = [sb.UCB1(), *case.policies]
+    >>> rivals = [sb.policies.UCB1(), *case.policies]
     >>> study = sb.simulate(rivals, case.environment, horizon=200, runs=4, seed=1)
     """
     chosen = list(descriptions()) if not ids else [_known(id) for id in ids]

@@ -33,7 +33,7 @@ _ESTIMATES = "Sharpe ratios are estimates from the table; the largest of several
 #: Remark on problems all of whose Sharpe ratios are negative.
 _LOSING = (
     "every Sharpe ratio is below 0, where it rewards volatility: of two arms with the same loss the riskier one counts "
-    "as better. Do not choose by it; compare means and volatilities"
+    "as better. Do not choose by it; rank the arms by mean less risk, MeanRisk(aversion=...)"
 )
 #: Resamples of a table computed at a time.
 _ABREAST = 100
@@ -134,7 +134,7 @@ class BestArmProblem:
                 f"there are {len(given)} arms and {volatilities.size} volatilities; give one, or one per arm"
             )
         yearly = [positive(f"volatility of arm {k + 1}", v) for k, v in enumerate(volatilities.tolist())]
-        arms = [Normal(s * v / periods, v * v / periods) for s, v in zip(given.tolist(), yearly, strict=True)]
+        arms = [Normal(s * v / periods, variance=v * v / periods) for s, v in zip(given.tolist(), yearly, strict=True)]
         names = [f"arm {k + 1}" for k in range(len(arms))]
         how = "normal rewards, independent over time and between arms"
         problem = cls._of(arms, names, periods, objective, L, how, tolerance)
@@ -184,6 +184,7 @@ class BestArmProblem:
             how a table is read; see :func:`read_returns`
         """
         returns = table_of(source, reading)
+        returns.refuse_costs("a plan")
         _at_least_two(len(returns.names), "columns")
         if not returns.complete:
             raise InvalidInputError(
@@ -209,7 +210,7 @@ class BestArmProblem:
             together = block > 1
             arms: Sequence[Arm] = resampled(excess, block=block if together else None, jointly=together).arms
         else:
-            arms = [Normal(float(column.mean()), float(column.var(ddof=1))) for column in excess.T]
+            arms = [Normal(float(column.mean()), variance=float(column.var(ddof=1))) for column in excess.T]
         problem = cls._of(
             arms, returns.names, periods, objective, L, _drawn(rows, block, bootstrap), tolerance,
             bootstrap and block > 1,

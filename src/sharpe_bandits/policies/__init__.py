@@ -1,5 +1,18 @@
-"""Policies. A new policy is a new file, and a line here and in the package's ``__init__.pyi``."""
+"""Policies. A new one is a new file and a line here.
 
+Least regret, the paper's: ``UCBRSSR`` (RSSR), ``UCBSRLike`` (SR-like), ``UCBVV`` (variance).
+Least regret, beyond the paper: ``ScaleFreeUCB``, ``ScaleFreeIMED``, ``ScaleFreeTS``, ``ScaleFreeNPTS`` (any unit of
+rewards); ``SlidingWindowUCB``, ``DiscountedUCB`` (arms that change).
+Least regret, benchmarks: ``UUCB``, ``GRAUCB``, ``ModifiedGRAUCB``, ``MVLCB``, ``MVTS``, ``ModifiedMVTS``, ``MTS``,
+``VTS``, ``SRTS``, ``NormalGammaTS``, ``NPTS``, ``UCB1``, ``ThompsonSampling``, ``EpsilonGreedy``, ``RoundRobin``.
+Best arm, fixed budget, the paper's: ``SuRSR`` and ``SHSR`` (RSSR), ``SHVV`` (variance).
+Best arm, fixed budget, any objective: ``SequentialHalving``, ``SuccessiveRejects``, ``VarianceAwareHalving``,
+``SuccessiveAcceptsRejects`` (the m best), ``UniformSampling``.
+Best arm, fixed confidence: ``LUCB``, ``TopTwo``.
+Your own: ``index_policy`` makes one from a function; ``Policy`` is the base class.
+"""
+
+from .base import Policy as Policy
 from .classical import MVLCB as MVLCB
 from .classical import UCB1 as UCB1
 from .classical import EpsilonGreedy as EpsilonGreedy

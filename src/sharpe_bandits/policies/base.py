@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from ..display import html_table, in_words
 from ..errors import BudgetTooSmallError, InvalidInputError, shown
@@ -15,7 +15,7 @@ from ..kernels.fixed_confidence import in_turn
 from ..names import check_name
 from ..objectives import Objective, objective_from_dict
 from ..plain_data import from_plain
-from ..validation import check_keywords, inside, real, whole
+from ..validation import check_keywords, inside, one_of, real, whole
 
 if TYPE_CHECKING:
     from ..agents import Agent
@@ -25,6 +25,13 @@ PAPER = "Khurshid, Abdulla & Ghatak, Optimizing Sharpe Ratio: Risk-Adjusted Deci
 
 #: Pulls of an arm after which a policy checks whether it can handle its rewards.
 MIN_PULLS_FOR_WARNING = 10
+#: Whether rewards are maximised, or are costs, which are minimised.
+Direction = Literal["max", "min"]
+#: The remedy where every mean is below the hurdle.
+MEAN_RISK = (
+    "Use an objective that never rewards risk, as in ScaleFreeUCB(objective=MeanRisk(aversion=0.5)); if rewards are "
+    'costs, agents and campaigns with direction="min" take and show them as costs'
+)
 #: How a policy forgets that forgets nothing: see :attr:`IndexPolicy.forgetting`.
 NO_FORGETTING = (0, 1.0)
 
@@ -37,7 +44,7 @@ class Policy:
     --------
     >>> import sharpe_bandits as sb
     >>> policy = sb.UCBRSSR(L=0.5)
-    >>> isinstance(policy, sb.Policy), policy.name, policy.goal
+    >>> isinstance(policy, sb.policies.Policy), policy.name, policy.goal
     (True, 'UCB-RSSR', RSSR(L=0.5))
     """
 
@@ -107,7 +114,9 @@ class Policy:
         objective="policies are given theirs, as in ScaleFreeUCB(objective=...)",
         runs="an agent plays once; simulate() plays many runs",
     )
-    def agent(self, arms: int | Iterable[str], *, horizon: int | None = None, seed: int = 0) -> Agent:
+    def agent(
+        self, arms: int | Iterable[str], *, horizon: int | None = None, seed: int = 0, direction: Direction = "max"
+    ) -> Agent:
         """A live agent that follows this policy: ask it for an arm, tell it the reward.
 
         Parameters
@@ -118,10 +127,16 @@ class Policy:
             number of rounds, if the policy needs it (the budget of a policy with phases)
         seed : int, optional
             seed of the policy's own randomness, if it has any
+        direction : Direction, optional
+            "min" if rewards are costs: tell them as they are. The policy maximises its objective of minus the cost,
+            so give it one that does not reward risk there, as in ``ScaleFreeUCB(objective=MeanRisk(aversion=0.5))``
         """
         from ..agents import AGENTS
 
-        return AGENTS[self.family](self, arms, horizon, seed)
+        one_of("direction", direction, get_args(Direction))
+        agent = AGENTS[self.family](self, arms, horizon, seed)
+        agent.direction = direction
+        return agent
 
     def reward_warning(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:
         """A warning, with the remedy, if the policy cannot handle such rewards; otherwise None.
@@ -134,15 +149,24 @@ class Policy:
             number of rounds, if it is known
         """
         goal = self.goal
-        if goal is None or not goal.rewards_losses:
+        if goal is None:
             return None
-        rate = float(getattr(goal, "risk_free", 0.0))
-        for arm, pulls, mean, _ in arms:
+        rate = goal.hurdle
+        if goal.rewards_risk_of_losses and all(
+            pulls >= MIN_PULLS_FOR_WARNING and mean + 2 * math.sqrt(variance / pulls) < rate
+            for _, pulls, mean, variance in arms
+        ):
+            return (
+                f"{self.name} maximises {type(goal).__name__}, and the mean of every arm is below {rate:g}, where it "
+                f"rewards risk: of two arms with the same loss the riskier one looks better. {MEAN_RISK}"
+            )
+        for arm, pulls, mean, _ in arms if goal.rewards_losses else ():
             if pulls >= MIN_PULLS_FOR_WARNING and mean < rate:
                 return (
                     f"{self.name} maximises {type(goal).__name__}, which squares the mean, and arm {arm!r} has a "
                     f"mean of {mean:.4g} after {pulls:g} pulls: the more it loses, the better it looks. Use a signed "
-                    "objective: ScaleFreeUCB(L=...), or RSSR(L, signed=True) where the policy takes an objective"
+                    "objective: ScaleFreeUCB(L=...), or RSSR(L, signed=True) where the policy takes an objective; if "
+                    "all arms lose, MeanRisk(aversion=...)"
                 )
         return None
 
@@ -179,7 +203,7 @@ def policy_from_dict(data: dict[str, Any]) -> Policy:
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.policy_from_dict(sb.UCBRSSR(L=0.5).to_dict())
+    >>> sb.from_dict(sb.UCBRSSR(L=0.5).to_dict())
     UCBRSSR(L=0.5)
     """
     if isinstance(data, dict) and data.get("policy") in _RENAMED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -39,16 +40,20 @@ def _policy(name: str, rest: str, L: float, risk_free: float) -> Any:
         raise InvalidInputError(f"several policies are called {name!r}; give your own one another name")
     make = found[0]
     known, needed = _parameters(make)
+    of_objective = [key for key in _objective_parameters(rest) if "objective" in known and key not in known]
     given: dict[str, Any] = {}
     for part in filter(None, map(str.strip, rest.split(","))):
         key, sign, value = (word.strip() for word in part.partition("="))
         if not sign or not value:
             raise InvalidInputError(f"{name}:{rest} should be as in SlidingWindowUCB:window=250,c=1; {part!r} is not")
-        if key not in known:
-            raise unknown(f"parameter of {name}", key, known)
+        if key not in known and key not in of_objective:
+            raise unknown(f"parameter of {name}", key, known + of_objective)
         if key in given:
             raise InvalidInputError(f"{name}:{rest} gives {key} twice; give it once")
-        given[key] = _objective(value, L, risk_free) if key == "objective" else _value(key, value)
+        given[key] = value if key == "objective" else _value(key, value)
+    if "objective" in given:
+        own = {key: given.pop(key) for key in list(given) if key in of_objective}
+        given["objective"] = _objective(given["objective"], {"L": L, "risk_free": risk_free, "signed": True, **own})
     filled: dict[str, Any] = {"L": L, "risk_free": risk_free, "signed": True}
     if "objective" in given:  # which has its own
         filled = {key: value for key, value in filled.items() if key in needed}
@@ -82,12 +87,17 @@ def _parameters(make: Any) -> tuple[list[str], list[str]]:
     return [f.name for f in fields], [f.name for f in fields if f.default is f.default_factory is dataclasses.MISSING]
 
 
-def _objective(name: str, L: float, risk_free: float) -> Objective:
+def _objective_parameters(rest: str) -> list[str]:
+    """The parameters of the objective that a text names: aversion for ``objective=MeanRisk,aversion=0.5``."""
+    name = re.search(r"(?:^|,)\s*objective\s*=\s*(\w+)", rest)
+    return [f.name for f in dataclasses.fields(Objective.kinds[name[1]])] if name and name[1] in Objective.kinds else []
+
+
+def _objective(name: str, values: dict[str, Any]) -> Objective:
     if name not in Objective.kinds:
         raise unknown("objective", name, Objective.kinds)
     cls: Any = Objective.kinds[name]
-    filled = {"L": L, "risk_free": risk_free, "signed": True}
-    return cls(**{f.name: filled[f.name] for f in dataclasses.fields(cls) if f.name in filled})
+    return cls(**{f.name: values[f.name] for f in dataclasses.fields(cls) if f.name in values})
 
 
 def _value(key: str, text: str) -> Any:

@@ -38,7 +38,7 @@ class UCB1(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.UCB1().agent(arms=["A", "B", "C"]).ask()
+    >>> sb.policies.UCB1().agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 
@@ -67,7 +67,7 @@ class MVLCB(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.MVLCB(rho=1.0).agent(arms=["A", "B", "C"], horizon=1_000).ask()
+    >>> sb.policies.MVLCB(rho=1.0).agent(arms=["A", "B", "C"], horizon=1_000).ask()
     'A'
     """
 
@@ -100,7 +100,7 @@ class EpsilonGreedy(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.EpsilonGreedy(sb.Sharpe(L=0.1), epsilon=0.05).goal
+    >>> sb.policies.EpsilonGreedy(sb.Sharpe(L=0.1), epsilon=0.05).goal
     Sharpe(L=0.1)
     """
 
@@ -131,7 +131,7 @@ class RoundRobin(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.RoundRobin().agent(arms=["A", "B", "C"]).ask()
+    >>> sb.policies.RoundRobin().agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 

@@ -60,7 +60,7 @@ class ScaleFreeNPTS(ScaleFree):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.ScaleFreeNPTS(L=1e-5).agent(arms=["A", "B", "C"]).ask()
+    >>> sb.policies.ScaleFreeNPTS(L=1e-5).agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 
@@ -92,7 +92,7 @@ class NPTS(AnyObjective):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.NPTS(L=1e-5).agent(arms=["A", "B", "C"]).ask()
+    >>> sb.policies.NPTS(L=1e-5).agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 

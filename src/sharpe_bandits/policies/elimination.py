@@ -118,7 +118,7 @@ class SequentialHalving(_Halving, _OnObjective):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.SequentialHalving(sb.Sharpe(L=0.01)).phases(budget=800, arms=4)
+    >>> sb.policies.SequentialHalving(sb.Sharpe(L=0.01)).phases(budget=800, arms=4)
     [(100, 2), (200, 1)]
     """
 
@@ -141,7 +141,7 @@ class VarianceAwareHalving(_OnObjective, _TopM):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.VarianceAwareHalving(sb.RSSR(L=0.1)).phases(budget=800, arms=4)
+    >>> sb.policies.VarianceAwareHalving(sb.RSSR(L=0.1)).phases(budget=800, arms=4)
     [(50, 4), (50, 2), (100, 2), (100, 1)]
     """
 
@@ -210,7 +210,7 @@ class SuccessiveRejects(_Rejects, _OnObjective):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.SuccessiveRejects(sb.Mean()).phases(budget=400, arms=4)
+    >>> sb.policies.SuccessiveRejects(sb.Mean()).phases(budget=400, arms=4)
     [(63, 3), (21, 2), (42, 1)]
     """
 
@@ -231,7 +231,7 @@ class SuccessiveAcceptsRejects(_Rejects, _OnObjective, _TopM):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.SuccessiveAcceptsRejects(sb.RSSR(L=0.02), m=2).phases(budget=400, arms=4)
+    >>> sb.policies.SuccessiveAcceptsRejects(sb.RSSR(L=0.02), m=2).phases(budget=400, arms=4)
     [(63, 3), (21, 2), (42, 1)]
     """
 
@@ -262,7 +262,7 @@ class UniformSampling(_OnObjective, _TopM):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.UniformSampling(sb.RSSR(L=0.1)).phases(budget=400, arms=4)
+    >>> sb.policies.UniformSampling(sb.RSSR(L=0.1)).phases(budget=400, arms=4)
     [(100, 1)]
     """
 

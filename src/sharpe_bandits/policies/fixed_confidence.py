@@ -65,7 +65,7 @@ class LUCB(FixedConfidencePolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> agent = sb.LUCB(L=0.1, delta=0.05).agent(arms=["A", "B", "C"])
+    >>> agent = sb.policies.LUCB(L=0.1, delta=0.05).agent(arms=["A", "B", "C"])
     >>> agent.ask(), agent.done
     ('A', False)
     """

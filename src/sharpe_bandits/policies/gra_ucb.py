@@ -101,7 +101,7 @@ class GRAUCB(_GRA):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.GRAUCB(rho=1.0).agent(arms=["A", "B", "C"]).ask()
+    >>> sb.policies.GRAUCB(rho=1.0).agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 
@@ -139,7 +139,7 @@ class ModifiedGRAUCB(_GRA):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.ModifiedGRAUCB(L=0.5).agent(arms=["A", "B", "C"]).ask()
+    >>> sb.policies.ModifiedGRAUCB(L=0.5).agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 

@@ -367,7 +367,7 @@ class SlidingWindowUCB(_Forgetting):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.SlidingWindowUCB(L=1e-5, window=500).agent(arms=["A", "B", "C"]).ask()
+    >>> sb.policies.SlidingWindowUCB(L=1e-5, window=500).agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 
@@ -406,7 +406,7 @@ class DiscountedUCB(_Forgetting):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.DiscountedUCB(L=1e-5, discount=0.99).agent(arms=["A", "B", "C"]).ask()
+    >>> sb.policies.DiscountedUCB(L=1e-5, discount=0.99).agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 

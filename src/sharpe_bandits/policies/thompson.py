@@ -80,7 +80,7 @@ class ThompsonSampling(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.ThompsonSampling(variance=1.0).agent(arms=["A", "B", "C"]).ask()
+    >>> sb.policies.ThompsonSampling(variance=1.0).agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 
@@ -107,7 +107,7 @@ class MTS(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.MTS().agent(arms=["A", "B", "C"]).ask()
+    >>> sb.policies.MTS().agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 
@@ -129,7 +129,7 @@ class VTS(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.VTS().agent(arms=["A", "B", "C"]).ask()
+    >>> sb.policies.VTS().agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 
@@ -151,7 +151,7 @@ class MVTS(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.MVTS(rho=1.0).agent(arms=["A", "B", "C"]).ask()
+    >>> sb.policies.MVTS(rho=1.0).agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 
@@ -184,7 +184,7 @@ class ModifiedMVTS(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.ModifiedMVTS(L=0.5, form="repaired").agent(arms=["A", "B", "C"]).ask()
+    >>> sb.policies.ModifiedMVTS(L=0.5, form="repaired").agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 
@@ -218,7 +218,7 @@ class NormalGammaTS(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.NormalGammaTS(L=0.5).agent(arms=["A", "B", "C"]).ask()
+    >>> sb.policies.NormalGammaTS(L=0.5).agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 
@@ -249,7 +249,7 @@ class SRTS(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.SRTS(L=0.5).agent(arms=["A", "B", "C"]).ask()
+    >>> sb.policies.SRTS(L=0.5).agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 

@@ -94,7 +94,7 @@ class UUCB(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.UUCB(epsilon0=0.5).agent(arms=["A", "B", "C"]).ask()
+    >>> sb.policies.UUCB(epsilon0=0.5).agent(arms=["A", "B", "C"]).ask()
     'A'
     """
 

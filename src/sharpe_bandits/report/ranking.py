@@ -39,7 +39,8 @@ _REFERENCES = (
 
 def write(ranking: Ranking, folder: Path) -> Path:
     """Write all files of a ranking; nothing is written if one of them cannot be created."""
-    drawn, paths = pictures(figure(ranking)), pictures(curves(ranking))
+    # Growth and Sharpe ratios are for returns.
+    drawn, paths = pictures(figure(ranking)), {} if ranking.returns.direction == "min" else pictures(curves(ranking))
     names, matrix = correlations(ranking, None)
     files = {
         "ranking.csv": ranking.table.to_csv(),
@@ -49,7 +50,7 @@ def write(ranking: Ranking, folder: Path) -> Path:
         **{f"curves.{kind}": picture for kind, picture in paths.items()},
         "ranking.json": to_json(ranking.to_dict(), allow_nan=False),
         **{f"ranking.{kind}": picture for kind, picture in drawn.items()},
-        "ranking.html": page(ranking, drawn["svg"], paths["svg"]).encode(),
+        "ranking.html": page(ranking, drawn["svg"], paths.get("svg")).encode(),
     }
     write_all(folder, files)
     return folder / "ranking.html"
@@ -65,7 +66,10 @@ def figure(ranking: Ranking) -> Figure:
         _intervals(ranking, "annual_sharpe", "annualised Sharpe ratio", sharpe),
         _intervals(ranking, "rssr", "RSSR per period, signed", sharpe[:1], shares=True),
     ]
-    what = "Sharpe ratio" if ranking.by == "sharpe" else "RSSR"
+    if ranking.by == "mean-risk":
+        label = "mean less risk, of minus the cost" if ranking.returns.direction == "min" else "mean less risk"
+        charts = [_intervals(ranking, "mean_risk", f"{label}, per period", [], shares=True)]
+    what = {"sharpe": "Sharpe ratio", "rssr": "RSSR", "mean-risk": "mean less risk"}[ranking.by]
     settings = ranking.settings()
     return Figure(
         title=f"{_first(ranking, DRAWN)}anked by {what}, {100 * ranking.confidence:g}% intervals",
@@ -144,7 +148,7 @@ def correlations(ranking: Ranking, most: int | None = DRAWN) -> tuple[list[str],
     return [ranking.returns.names[k] for k in places], found.reshape(len(places), -1).tolist()
 
 
-def page(ranking: Ranking, picture: bytes, paths: bytes) -> str:
+def page(ranking: Ranking, picture: bytes, paths: bytes | None) -> str:
     """The ranking as one small page, including its figures as SVG."""
     return document(
         "ranking.html",

@@ -310,6 +310,7 @@ def compare(
     ['A', 'B']
     """
     returns = table_of(source, reading)
+    returns.refuse_costs("a comparison")
     names = returns.names
     if len(names) < 2:
         raise InvalidInputError(f"a comparison needs at least two columns, but there is only {names[0]!r}")

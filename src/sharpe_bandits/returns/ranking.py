@@ -18,8 +18,8 @@ from ..confidence_sequences import Leader, confidence_sequence, leader_of_column
 from ..display import Findings, Shown, Table
 from ..errors import InvalidInputError, unknown
 from ..metrics import wilson
-from ..objectives import RSSR, usual_regulariser
-from ..validation import check_keywords, complement, inside, one_of, positive, true_or_false, whole
+from ..objectives import RSSR, MeanRisk, Objective, usual_regulariser
+from ..validation import check_keywords, complement, inside, not_negative, one_of, positive, true_or_false, whole
 from . import dates as dates_of
 from . import statistics
 from .draft import counted
@@ -29,7 +29,7 @@ from .resampling import block_length, check_block, resampled_counts, resampled_m
 from .table import Returns, read_returns, table_of
 
 #: Criteria of a ranking.
-RankedBy = Literal["sharpe", "rssr"]
+RankedBy = Literal["sharpe", "rssr", "mean-risk"]
 #: Maximum number of columns printed, and blocks of rows for the probability of backtest overfitting.
 SHOWN, CSCV_BLOCKS = 30, 16
 #: Largest accepted standard deviation of annualised Sharpe ratios.
@@ -75,6 +75,8 @@ class Ranked:
         standard errors of the Sharpe ratio: robust to autocorrelation (HAC), and for independent returns
     rssr, rssr_low, rssr_high : float
         signed RSSR and its bootstrap interval
+    mean_risk, mean_risk_low, mean_risk_high : float
+        excess mean minus aversion times volatility, and its bootstrap interval
     psr, dsr : float
         probabilistic Sharpe ratio, the confidence that the Sharpe ratio is above 0, and deflated Sharpe ratio, the same
         corrected for the number of trials: robust to autocorrelation if it was found, otherwise as published
@@ -122,6 +124,9 @@ class Ranked:
     rssr: float
     rssr_low: float
     rssr_high: float
+    mean_risk: float
+    mean_risk_low: float
+    mean_risk_high: float
     psr: float
     dsr: float
     psr_iid: float
@@ -153,7 +158,7 @@ class Ranking(Shown):
     columns : tuple[Ranked, ...]
         the best first
     by : RankedBy
-        criterion, "sharpe" or "rssr"
+        criterion, "sharpe", "rssr" or "mean-risk"
     L : float
         regulariser of RSSR, in the unit of variance per period
     annual_risk_free, risk_free_per_period : float
@@ -174,7 +179,9 @@ class Ranking(Shown):
     full : bool
         whether all measures are shown and have intervals
     returns : Returns
-        what was ranked
+        what was ranked; all numbers are those of returns, minus the costs if its direction is "min"
+    aversion : float
+        mean that a unit of standard deviation is worth, for "mean-risk"
     sharpe_error, rssr_error : float
         largest Monte Carlo standard errors of the ends of the intervals
     periods_per_year, kind, span, convention, notes, remarks : float and Kind and str and tuple[str, ...]
@@ -214,6 +221,7 @@ class Ranking(Shown):
     leader: Leader | None
     full: bool
     returns: Returns = field(repr=False)
+    aversion: float = 1.0
 
     def __getitem__(self, name: str) -> Ranked:
         """The column of this name."""
@@ -236,6 +244,10 @@ class Ranking(Shown):
     def conclusion(self) -> str:
         """Interpretation of the results in a few sentences."""
         first = self.columns[0]
+        if self.by == "mean-risk":
+            costs = self.returns.direction == "min"
+            lead = f"{first.name} has the {'smallest' if costs else 'largest'} {self.mean_risk_name}"
+            return f"{lead}, and ranks first in {first.best:.0%} of the resamples."
         what = "Sharpe ratio" if self.by == "sharpe" else "RSSR"
         text = ""
         if len(self.columns) > 1:
@@ -279,12 +291,14 @@ class Ranking(Shown):
         return {
             "data": self.span + (", made from prices" if self.kind == "prices" else ""),
             "scale": self.convention,
-            "annualised": f"mean × {q:g}, volatility and Sharpe ratio × √{q:g}; RSSR is per period",
+            "annualised": "nothing: all numbers are per period"
+            if self.returns.direction == "min"
+            else f"mean × {q:g}, volatility and Sharpe ratio × √{q:g}; RSSR is per period",
             **self.hurdle_in_words(),
-            "RSSR": f"signed, L = {self.L:.4g} (variance per period)",
+            **({} if self.returns.direction == "min" else {"RSSR": f"signed, L = {self.L:.4g} (variance per period)"}),
             "intervals": f"{100 * self.confidence:g}%, stationary bootstrap: {self.replications:,} resamples, blocks "
             f"of {self.block:.3g} rows on average, seed {self.seed}",
-            "trials": self._trials(),
+            **({} if self.by == "mean-risk" else {"trials": self._trials()}),
             **({"data preparation": "; ".join(self.notes)} if self.notes else {}),
         }
 
@@ -320,7 +334,8 @@ class Ranking(Shown):
     def tables(self, max_rows: int | None = None, full: bool = True) -> list[console.Cells]:
         """Tables as text, at most ``max_rows`` rows each: the numbers that decide, and with ``full`` all others."""
         shown = self.columns[:max_rows]
-        decisive = self._decisive(shown)
+        decisive = self._by_mean_risk(shown) if self.by == "mean-risk" else self._decisive(shown)
+        full = full and self.returns.direction == "max"  # the others are about Sharpe ratios
         return [decisive, *self._others(shown)] if full else [decisive]
 
     @property
@@ -328,6 +343,24 @@ class Ranking(Shown):
         """The Sharpe ratio of active returns is called information ratio."""
         hurdle = self.returns.hurdle
         return "information ratio" if hurdle is not None and hurdle.kind == "benchmark" else "Sharpe"
+
+    @property
+    def mean_risk_name(self) -> str:
+        """Mean less risk in words; for costs, the mean cost plus risk."""
+        mean, sign = ("mean cost", "+") if self.returns.direction == "min" else ("mean", "-")
+        return f"{mean} {sign} {self.aversion:g} × standard deviation"
+
+    def _by_mean_risk(self, shown: Sequence[Ranked]) -> console.Cells:
+        costs = self.returns.direction == "min"
+        rate = self.risk_free_per_period
+        rows = []
+        for c in shown:
+            ends = (-c.mean_risk_high, -c.mean_risk_low) if costs else (c.mean_risk_low, c.mean_risk_high)
+            mean, value = (-1 if costs else 1) * (c.mean - rate), (-1 if costs else 1) * c.mean_risk
+            numbers = [f"{mean:z.4g}", f"{c.volatility:.4g}", f"{value:z.4g}", f"[{ends[0]:z.4g}, {ends[1]:z.4g}]"]
+            rows.append([c.name, *numbers, f"{c.best:.0%}"])
+        heads = ["mean cost" if costs else "mean", "standard deviation", self.mean_risk_name]
+        return ["", *heads, f"{100 * self.confidence:g}% interval", "ranked first"], rows
 
     def _decisive(self, shown: Sequence[Ranked]) -> console.Cells:
         d = console.decimals(float(statistics.annualised(self.sharpe_error, self.periods_per_year)), least=1)
@@ -451,7 +484,8 @@ def rank(
     L: float | None = None,
     annual_risk_free: float = 0.0,
     risk_free_per_period: float | None = None,
-    by: RankedBy = "sharpe",
+    by: RankedBy | None = None,
+    aversion: float = 1.0,
     trials: int | None = None,
     trials_sd: float | None = None,
     confidence: float = 0.95,
@@ -473,8 +507,11 @@ def rank(
         annual rate, 0.02 for 2%
     risk_free_per_period : float | None, optional
         the rate per period, instead of the annual one
-    by : RankedBy, optional
-        "sharpe" or "rssr"
+    by : RankedBy | None, optional
+        "sharpe", the default; "rssr"; or "mean-risk", the mean minus ``aversion`` times the standard deviation, for
+        columns that all lose, and the only one for costs (``direction="min"``)
+    aversion : float, optional
+        mean that a unit of standard deviation is worth, for "mean-risk"
     trials : int | None, optional
         number of strategies tried, discarded ones included; by default the number of columns, which are then assumed to
         be all of them. The correlation of trials is estimated from the columns (:func:`statistics.selection`)
@@ -504,7 +541,13 @@ def rank(
     'A'
     """
     returns = table_of(source, reading)
-    one_of("by", by, get_args(RankedBy))
+    costs = returns.direction == "min"
+    by = one_of("by", ("mean-risk" if costs else "sharpe") if by is None else by, get_args(RankedBy))
+    if costs and by != "mean-risk":
+        raise InvalidInputError(
+            f"by={by!r} rewards risk where every mean is below 0, as for costs; pass by='mean-risk'"
+        )
+    not_negative("aversion", aversion)
     rate = returns.rate(annual_risk_free, risk_free_per_period)
     confidence = inside("confidence", confidence)
     least = math.ceil(round(2 / (1 - confidence), 6))  # one beyond each end
@@ -529,7 +572,12 @@ def rank(
     objective = RSSR(usual_regulariser(variance) if L is None else L, rate, signed=True)
     block = block_length(x, rate) if block is None else check_block(block, len(x))
     means, variances = map(np.concatenate, zip(*_resamples(returns, block, replications, seed), strict=True))
-    drawn = {"sharpe": (means - rate) / np.sqrt(variances), "rssr": objective.value(means, variances)}
+    mean_risk = MeanRisk(aversion)
+    drawn = {
+        "sharpe": (means - rate) / np.sqrt(variances),
+        "rssr": objective.value(means, variances),
+        "mean-risk": mean_risk.value(means - rate, variances),
+    }
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     low, high = ({key: np.quantile(values, end, axis=0) for key, values in drawn.items()} for end in ends)
     errors = {key: max(_quantile_error(values, end) for end in ends) for key, values in drawn.items()}
@@ -556,6 +604,8 @@ def rank(
         "autocorrelation_p": autocorrelation_p, "headline_sharpe": sharpe * factor,
         "headline_low": low["sharpe"] * factor, "headline_high": high["sharpe"] * factor,
         "rssr": objective.value(mean, variance), "rssr_low": low["rssr"], "rssr_high": high["rssr"],
+        "mean_risk": mean_risk.value(mean - rate, variance), "mean_risk_low": low["mean-risk"],
+        "mean_risk_high": high["mean-risk"],
         **{f"psr{kind}": statistics.probabilistic_sharpe(sharpe, error) for kind, error in psr.items()},
         **{f"dsr{kind}": statistics.probabilistic_sharpe(sharpe, error, maximum) for kind, error in psr.items()},
     }  # fmt: skip
@@ -575,7 +625,7 @@ def rank(
         for k, column in enumerate(x.T):
             own = ~np.isnan(column)
             beside[k] = measures(returns.values[own, k], column[own] - rate, counts_of_rows[:, own], confidence, q)
-    order = np.argsort(-np.asarray(numbers[by]), kind="stable")
+    order = np.argsort(-np.asarray(numbers[by.replace("-", "_")]), kind="stable")
     counts = returns.counts
     columns = tuple(
         Ranked(
@@ -594,13 +644,14 @@ def rank(
     return Ranking(
         columns, by, objective.L, statistics.per_year(rate, q), rate, float(confidence), replications, block, seed,
         selection, trials_sd, errors["sharpe"], errors["rssr"], q, returns.kind, returns.span, returns.convention,
-        returns.notes, (*returns.losses(rate), *returns.remarks),
+        returns.notes, (*(() if by == "mean-risk" else returns.losses(rate)), *returns.remarks),
         statistics.backtest_overfitting(common, rate, CSCV_BLOCKS) if measurable else None,
-        _leader(returns, None if by == "sharpe" else objective, alpha, rate), full, returns,
+        _leader(returns, {"sharpe": None, "rssr": objective, "mean-risk": mean_risk}[by], alpha, rate), full, returns,
+        float(aversion),
     )  # fmt: skip
 
 
-def _leader(returns: Returns, objective: RSSR | None, alpha: float, rate: float) -> Leader | None:
+def _leader(returns: Returns, objective: Objective | None, alpha: float, rate: float) -> Leader | None:
     """The column that leads over the rows that all columns have: its name, and the date or row since which."""
     rows = np.flatnonzero(~np.isnan(returns.excess).any(axis=1))
     if returns.excess.shape[1] < 2 or not len(rows):

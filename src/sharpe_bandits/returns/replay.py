@@ -477,6 +477,7 @@ def replay(
     ['SF-UCB', 'equal weight', 'best in hindsight', 'follow the leader']
     """
     returns = table_of(source, reading)
+    returns.refuse_costs("a replay")
     columns = returns.values.shape[1]
     if columns < 2:
         raise InvalidInputError(

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ..errors import InvalidInputError, listed, shown
+from ..policies.base import Direction
 from ..validation import check_keywords, one_of, positive
 from . import cleaning, notation, plausibility, sources
 from . import dates as dates_of
@@ -66,6 +67,8 @@ class Returns:
         possible mistakes in the table, each with its remedy; shown above every result
     hurdle : Hurdle | None, optional
         series that is subtracted from returns before they are evaluated, if any
+    direction : Direction, optional
+        "min" if the source held costs: values are minus the costs
 
     Examples
     --------
@@ -84,6 +87,15 @@ class Returns:
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     hurdle: Hurdle | None = None
+    direction: Direction = "max"
+
+    def refuse_costs(self, what: str) -> None:
+        """Raise if the table holds costs, of which ``what`` makes no sense."""
+        if self.direction == "min":
+            raise InvalidInputError(
+                f"{what} goes by Sharpe ratios, which reward risk where every mean is below 0, as for minus the costs; "
+                'use rank(by="mean-risk"), or simulate policies of MeanRisk(...) on sb.arms.bootstrap(returns.values)'
+            )
 
     @property
     def excess(self) -> np.ndarray:
@@ -109,8 +121,9 @@ class Returns:
         return (
             f"every mean return is below {hurdle} (the largest, of {shown(self.names[best])}, by {-means[best]:.4g} "
             "per period). Below it a Sharpe ratio rewards volatility: of two columns with the same loss the riskier "
-            "one ranks higher, so do not choose by this order. Compare means and volatilities instead, shown by "
-            "full=True (--full) of a ranking",
+            "one ranks higher, so do not choose by this order. Rank by mean less risk instead: "
+            "by='mean-risk' (--by mean-risk) of a ranking, or objective=MeanRisk(aversion=...) of policies; if the "
+            "numbers are costs, pass direction='min' (--minimise)",
         )
 
     @property
@@ -184,6 +197,7 @@ def read_returns(
     risk_free_series: Any = None,
     risk_free_quote: Quote = "per-period",
     benchmark: Any = None,
+    direction: Direction = "max",
 ) -> Returns:
     """Read returns, or compute them from prices. Nothing is guessed; values are dropped or filled only on request.
 
@@ -245,6 +259,9 @@ def read_returns(
     benchmark : Any, optional
         instead, a benchmark of the same ``kind``: the name of a column, or another table. Its return in the same
         row is subtracted from returns
+    direction : Direction, optional
+        "min" if the numbers are costs (``kind="returns"`` or "pnl"): a return is then minus the cost. ``scale=1e-4``
+        if they are in basis points
 
     Examples
     --------
@@ -255,6 +272,11 @@ def read_returns(
     one_of("kind", kind, get_args(Kind))
     remedy = "252 for trading days, 52 for weeks, 12 for months"
     periods_per_year = positive("periods_per_year", periods_per_year, remedy)
+    if one_of("direction", direction, get_args(Direction)) == "min" and kind not in ("returns", "pnl"):
+        raise InvalidInputError(
+            f"direction='min' (--minimise) is for costs, which are kind='returns' (a share of what is traded) or 'pnl' "
+            f"(money, with capital=), not {kind!r}"
+        )
     one_of("missing", missing, get_args(Missing))
     one_of("duplicates", duplicates, get_args(Duplicates))
     one_of("unsorted", unsorted, get_args(Unsorted))
@@ -300,6 +322,9 @@ def read_returns(
     cleaning.close_gaps(draft, missing, kind)
     prices = draft.values if kind == "prices" else None
     plausibility.refuse_levels(draft, kind)
+    if direction == "min":
+        draft.values = 0.0 - draft.values
+        draft.notes.append("took the numbers as costs")
     cleaning.convert(draft, scale, kind, capital)
     cleaning.check_moderate(draft)
     cleaning.check_enough(draft, kind)
@@ -324,13 +349,15 @@ def read_returns(
             )
         if risk_free_series is None:
             series.keep(~np.isnan(series.values[:, 0]))
+            series.values = series.values if direction == "max" else 0.0 - series.values
             cleaning.convert(series, scale, kind, capital)
         else:
             series.values = _rates(series, risk_free_quote, periods_per_year)
         hurdle = _hurdle(draft, series, risk_free_series is None, bool(hurdle_column), missing)
     draft.values.flags.writeable = False
     notes = tuple(draft.notes)
-    return Returns(tuple(draft.names), draft.values, draft.dates, float(periods_per_year), kind, notes, remarks, hurdle)
+    per_year = float(periods_per_year)
+    return Returns(tuple(draft.names), draft.values, draft.dates, per_year, kind, notes, remarks, hurdle, direction)
 
 
 def table_of(source: Any, reading: dict[str, Any]) -> Returns:

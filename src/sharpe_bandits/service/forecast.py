@@ -49,7 +49,8 @@ def forecast(campaign: Campaign, recent: Estimate | None, error: float) -> dict[
     pace = recent.mean
     smallest = min(variance for _, _, variance, _, _ in active.values())
     goal = agent.policy.goal or RSSR(usual_regulariser(smallest), signed=True)
-    bandit = Bandit([Normal(mean, variance) for _, mean, variance, _, _ in active.values()], list(map(str, active)))
+    arms = [Normal(agent.sign * mean, variance=variance) for _, mean, variance, _, _ in active.values()]
+    bandit = Bandit(arms, list(map(str, active)))
     words = "normal, independent, with the current estimates treated as true"
     problem = BestArmProblem(bandit, pace * YEAR / DAY, goal, words)
     own = agent.policy.has_fixed_budget and agent.policy.n_recommended == 1

@@ -88,7 +88,7 @@ class View:
             "decisions_per_day": daily["asked"] and asdict(daily["asked"]),
             "rewards_per_day": daily["rewarded"] and asdict(daily["rewarded"]),
             "can_evaluate": self.campaign.settings["explore"] > 0,
-            "series": _series(activity, status, goal, watchable),
+            "series": _series(activity, status, goal, watchable, agent.sign),
             "waiting": [decision.to_dict() for decision in self.campaign.pending(_LISTED)],
         }
 
@@ -102,7 +102,7 @@ def _remembers_everything(agent: Agent) -> bool:
 def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) -> list[dict[str, Any]]:
     """Estimates with 95% intervals: simultaneous confidence sequences for all arms, or fixed-time intervals."""
     scale = math.sqrt(periods) if periods else 1.0
-    all_moments = list(agent.moments().values())
+    all_moments = [(n, agent.sign * mean, v, agent.sign * m3, m4) for n, mean, v, m3, m4 in agent.moments().values()]
     rate = float(getattr(agent.policy.goal, "risk_free", 0.0))
     sharpe = Sharpe(0.0, rate)
     goals = {"mean": Mean(), "sharpe": sharpe, "value": agent.policy.goal}
@@ -120,7 +120,9 @@ def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) 
         # For the current probability of being best: by the delta method.
         row["errors"] = {name: _half(row[f"{name}_interval"]) for name in ("sharpe", "value")}
         for name, sequence in sequences.items():
-            row[f"{name}_interval"] = _ends(sequence[k])
+            ends = _ends(sequence[k])
+            costs = name == "mean" and agent.direction == "min"
+            row[f"{name}_interval"] = [-end for end in reversed(ends)] if costs and ends else ends
         row["heavy_tailed"] = bool(sequences) and sequences["sharpe"][k].heavy_tailed
         row["sharpe"] = None if ratio is None else scale * ratio
         row["sharpe_interval"] = row["sharpe_interval"] and [scale * end for end in row["sharpe_interval"]]
@@ -163,12 +165,13 @@ def _best_probabilities(arms: list[dict[str, Any]], of: str, scale: float) -> li
     return chances
 
 
-def _series(activity: Activity, status: Status, goal: Objective | None, watchable: bool) -> dict[str, Any]:
+def _series(activity: Activity, status: Status, goal: Objective | None, watchable: bool, sign: float) -> dict[str, Any]:
     asked = activity.counts["asked"]
     pulls = asked.sum(axis=0)
     known = min(len(status.arms), ARMS)
     drawn = sorted(np.argsort(-pulls[:known], kind="stable")[:DRAWN].tolist())
-    moments = Moments(*(values[:, :known] for values in activity.moments()))
+    told = Moments(*(values[:, :known] for values in activity.moments()))
+    moments = told._replace(mean=sign * told.mean, third=sign * told.third)
     objective = goal or Sharpe(0.0)
     with np.errstate(all="ignore"):
         steady = (moments.pulls >= STEADY) & (moments.variance > 0)

@@ -256,6 +256,6 @@ def check_policy(policy: Policy) -> None:
     --------
     >>> import sharpe_bandits as sb
     >>> from sharpe_bandits.testing import check_policy
-    >>> check_policy(sb.UCB1())
+    >>> check_policy(sb.policies.UCB1())
     """
     run_all(PolicyContract(), policy)

@@ -33,7 +33,7 @@ def follow(name, agent):
     asked = play(name, agent, 25)
     try:
         recommended = agent.recommend()
-    except sb.InvalidInputError:
+    except sb.errors.InvalidInputError:
         recommended = None
     return {"asked": asked, "done": agent.done, "recommended": recommended}
 
@@ -42,20 +42,20 @@ def agents():
     """Name of the file, a fresh agent, and for how many rounds it is played before it is saved."""
     for policy in EVERY_POLICY:
         yield policy.name, policy.agent(arms=3, horizon=200, seed=7), 75
-    yield "LUCB", sb.LUCB(L=0.5).agent(arms=["a", "b", "c"], seed=3), 110
+    yield "LUCB", sb.policies.LUCB(L=0.5).agent(arms=["a", "b", "c"], seed=3), 110
     yield "TopTwo", sb.TopTwo(L=0.5).agent(arms=["a", "b", "c"], seed=3), 110
-    yield "LUCB sure", sb.LUCB(L=0.5, pilot_pulls=8).agent(arms=2, seed=3), 10_000
-    yield "LUCB pilot", sb.LUCB(L=0.5).agent(arms=2, seed=3), 10
+    yield "LUCB sure", sb.policies.LUCB(L=0.5, pilot_pulls=8).agent(arms=2, seed=3), 10_000
+    yield "LUCB pilot", sb.policies.LUCB(L=0.5).agent(arms=2, seed=3), 10
     yield "fresh UCB-RSSR", sb.UCBRSSR(L=0.8).agent(arms=["momentum", "carry"]), 0
     yield "million UCB-RSSR", sb.UCBRSSR(L=0.8).agent(arms=4, seed=2**64 - 1), 120
-    yield "window wrapped", sb.SlidingWindowUCB(L=0.8, window=40).agent(arms=4, seed=1), 333
-    yield "discount long", sb.DiscountedUCB(L=0.8, discount=0.98).agent(arms=4, seed=1), 333
-    yield "dirichlet long", sb.ScaleFreeNPTS(L=0.8).agent(arms=2, seed=5), 180
-    yield "SAR m 2 late", sb.SuccessiveAcceptsRejects(sb.RSSR(L=0.5), m=2).agent(arms=6, horizon=150), 120
-    yield "variance aware late", sb.VarianceAwareHalving(sb.RSSR(L=0.5), m=2).agent(arms=8, horizon=400), 300
+    yield "window wrapped", sb.policies.SlidingWindowUCB(L=0.8, window=40).agent(arms=4, seed=1), 333
+    yield "discount long", sb.policies.DiscountedUCB(L=0.8, discount=0.98).agent(arms=4, seed=1), 333
+    yield "dirichlet long", sb.policies.ScaleFreeNPTS(L=0.8).agent(arms=2, seed=5), 180
+    yield "SAR m 2 late", sb.policies.SuccessiveAcceptsRejects(sb.RSSR(L=0.5), m=2).agent(arms=6, horizon=150), 120
+    yield "variance aware late", sb.policies.VarianceAwareHalving(sb.RSSR(L=0.5), m=2).agent(arms=8, horizon=400), 300
     yield "SHSR second phase", sb.SHSR(L=0.5).agent(arms=["a", "b", "c", "d"], horizon=120), 75
     yield "SHSR over", sb.SHSR(L=0.5).agent(arms=4, horizon=80), 1000
-    yield "UCB1 over", sb.UCB1().agent(arms=2, horizon=30), 1000
+    yield "UCB1 over", sb.policies.UCB1().agent(arms=2, horizon=30), 1000
 
 
 if __name__ == "__main__":

@@ -18,14 +18,14 @@ def spec(policy, horizon=400, checkpoints=None, runs=5, **options):
 
 
 def test_every_policy_names_a_family_that_there_is():
-    assert {policy.family for policy in EVERY_POLICY} | {sb.LUCB(L=1.0).family} == set(FAMILIES)
+    assert {policy.family for policy in EVERY_POLICY} | {sb.policies.LUCB(L=1.0).family} == set(FAMILIES)
     assert all(isinstance(family, Family) for family in FAMILIES.values())
     assert family_of(sb.SHSR(L=1.0)) is FAMILIES["phases"]
 
 
 def test_a_chunk_of_a_policy_that_stops_says_which_runs_stopped():
     """Of the same runs with a larger budget, those that had stopped before stop after the same rounds."""
-    policy = sb.LUCB(L=0.5)
+    policy = sb.policies.LUCB(L=0.5)
     free = run_chunk(spec(policy, 10**5, (), runs=40), 0, 40)
     rounds = free.final.sum(axis=1)
     budget = int(np.median(rounds))
@@ -39,7 +39,7 @@ def test_a_chunk_of_a_policy_that_stops_says_which_runs_stopped():
     assert free.recommended.shape == (40, 1)
 
 
-@pytest.mark.parametrize("policy", [sb.LUCB(L=0.5), sb.SHSR(L=0.5), sb.UCBRSSR(L=0.5)], ids=lambda p: p.family)
+@pytest.mark.parametrize("policy", [sb.policies.LUCB(L=0.5), sb.SHSR(L=0.5), sb.UCBRSSR(L=0.5)], ids=lambda p: p.family)
 def test_means_of_rewards_are_those_of_the_trace(policy):
     chunk = run_chunk(spec(policy, checkpoints=() if policy.stops_itself else None), 0, 5, trace=True)
     for run in range(5):
@@ -50,13 +50,15 @@ def test_means_of_rewards_are_those_of_the_trace(policy):
 
 def test_specs_that_a_family_cannot_play_are_refused():
     with pytest.raises(
-        sb.InvalidInputError, match="stops on its own and is not simulated for a given number of rounds"
+        sb.errors.InvalidInputError, match="stops on its own and is not simulated for a given number of rounds"
     ):
-        prepare(spec(sb.LUCB(L=0.5)))
-    with pytest.raises(sb.InvalidInputError, match="SHSR does not stop on its own"):
+        prepare(spec(sb.policies.LUCB(L=0.5)))
+    with pytest.raises(sb.errors.InvalidInputError, match="SHSR does not stop on its own"):
         prepare(spec(sb.SHSR(L=0.5), checkpoints=()))
-    for policy, checkpoints in ((sb.SHSR(L=0.5), None), (sb.LUCB(L=0.5), ())):
-        with pytest.raises(sb.InvalidInputError, match="is meaningless if the rewards of all arms are seen in every"):
+    for policy, checkpoints in ((sb.SHSR(L=0.5), None), (sb.policies.LUCB(L=0.5), ())):
+        with pytest.raises(
+            sb.errors.InvalidInputError, match="is meaningless if the rewards of all arms are seen in every"
+        ):
             prepare(spec(policy, checkpoints=checkpoints, feedback="full"))
 
 

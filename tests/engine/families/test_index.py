@@ -8,31 +8,38 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.arms.bandit import as_environment
 from sharpe_bandits.engine.families import index
-from sharpe_bandits.engine.spec import Spec, run_chunk
+from sharpe_bandits.engine.spec import Spec, prepare, run_chunk
 from sharpe_bandits.kernels.statistics import MAX_TABLE
 from tests.kernels.games import BANDITS, spec
 
 
-def test_few_long_runs_are_played_one_after_the_other(monkeypatch):
-    played = []
+@pytest.fixture
+def played(monkeypatch, tmp_path):
+    """The kernels that play, in turn; none is compiled yet, and nothing was played."""
+    kernels = []
     original = index._play
-    monkeypatch.setattr(index, "_play", lambda spec, *rest: played.append(rest[2]) or original(spec, *rest))
+    monkeypatch.setattr(index, "_play", lambda spec, *rest: kernels.append(rest[2]) or original(spec, *rest))
+    monkeypatch.setattr(index, "is_ready", lambda kernel: False)
+    monkeypatch.setattr(index, "_requested", {})
+    return kernels
+
+
+def test_few_long_runs_are_played_one_after_the_other(played, monkeypatch):
+    monkeypatch.setattr(index, "MIN_WORK_TO_COMPILE", 1)
     long, short = (spec(sb.ScaleFreeTS(L=0.5), BANDITS["equal"], "auto", runs=1, horizon=n) for n in (300_000, 300))
     run_chunk(long, 0, 1)
     run_chunk(short, 0, 1)
     assert played == [long.kernels.reference, short.kernels.side_by_side]
 
 
-def test_a_small_study_stays_with_the_lazy_kernel_where_that_does_not_pay(monkeypatch):
-    """Compiling another one would take longer; with more runs of the same it is compiled."""
-    played = []
-    original = index._play
-    monkeypatch.setattr(index, "_play", lambda spec, *rest: played.append(rest[2]) or original(spec, *rest))
-    # Equal arms change the lead all the time. So many runs that the whole of them is more than SMALL, a few played.
-    small, large = (spec(sb.UCBRSSR(L=0.75), BANDITS["equal"], "auto", runs=n, horizon=400) for n in (20, 2000))
-    run_chunk(small, 0, 20)
-    run_chunk(large, 0, 20)
-    assert played == [small.kernels.lazy] * 2 + [large.kernels.lazy, large.kernels.side_by_side]
+def test_a_faster_kernel_is_compiled_once_it_pays(played, monkeypatch):
+    """Equal arms change the lead all the time, so that the lazy kernel hands over to the side-by-side one."""
+    monkeypatch.setattr(index, "MIN_WORK_TO_COMPILE", 2 * 20 * 400 * 5)  # runs, rounds and arms of both
+    specs = [spec(sb.UCBRSSR(L=0.75), BANDITS["equal"], "auto", runs=20, horizon=400) for _ in range(2)]
+    for one in specs:
+        prepare(one)
+        run_chunk(one, 0, 20)
+    assert played == [specs[0].kernels.reference, specs[1].kernels.lazy, specs[1].kernels.side_by_side]
 
 
 BANDIT = sb.Bandit([sb.Uniform(0, 10), sb.Uniform(0, 9), sb.Uniform(0, 1.1), sb.Uniform(0.4, 9.6)])
@@ -59,7 +66,7 @@ def test_tables_do_not_grow_with_the_horizon():
     """Three tables of a million numbers are 25 MB; a table of all chi-square quantiles would be 8 GB."""
     tracemalloc.start()
     try:
-        sb.GRAUCB().arguments(10**9)
+        sb.policies.GRAUCB().arguments(10**9)
         tables = index.tables_for(10**9)
         _, peak = tracemalloc.get_traced_memory()
     finally:

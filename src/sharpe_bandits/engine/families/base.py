@@ -42,7 +42,7 @@ class Family:
         """Raise before the first run if a spec cannot be played."""
         if not spec.checkpoints:
             raise InvalidInputError(
-                f"{spec.policy.name} does not stop on its own, as sb.LUCB(L=...) does; it plays a given number of "
+                f"{spec.policy.name} does not stop on its own, as sb.TopTwo(L=...) does; it plays a given number of "
                 "rounds: use sb.simulate(policy, bandit, horizon=...)"
             )
         spec.environment.check_horizon(spec.horizon)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -13,13 +14,14 @@ from ...call_tree import mentions, substituted
 from ...errors import InvalidInputError
 from ...kernels import formulas, lazy, reference, side_by_side, statistics
 from ...kernels.choose import Holding
-from ...kernels.game import LANES, LOOKAHEAD, N_COMPARISONS, NOT_A_NUMBER, Game
+from ...kernels.game import LANES, LOOKAHEAD, N_COMPARISONS, NOT_A_NUMBER, Game, Outputs
 from ...kernels.rewards import TAPE, ArmTable, Rewards
-from ...kernels.state import Forgetting
+from ...kernels.state import Rule
 from ...kernels.statistics import MAX_TABLE, STATISTICS, StatisticsLayout, layout_for
 from ...objectives import Mean
 from ...policies.base import NO_FORGETTING, IndexPolicy, Policy
-from ..compiler import check_formula, is_raised_by_formula, specialise
+from ..compiler import check_formula, is_disabled, is_raised_by_formula, is_ready, specialise
+from ..pointers import BY_POINTER, formula_pointers
 from .base import SOURCES, Family, check_record, one_run_outputs, outputs_of, rewards_of, source_of
 
 if TYPE_CHECKING:
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
 #: Costs in units of the side-by-side kernel's cost of one arm. The first PROBE runs of a chunk show whether the lazy
 #: kernel pays: a round costs the side-by-side kernel ROUND + K, a comparison of arms costs the lazy one COMPARISON + K.
 PROBE, ROUND, COMPARISON = 8, 3, 90
-#: In the same units: a spec with less work than this stays with the lazy kernel even if that does not pay, since
-#: compiling another one would take far longer.
-MIN_WORK_TO_COMPILE_ANOTHER = 2**22
+#: A faster kernel is compiled once a process was asked for this many runs times rounds times arms of a formula: the
+#: reference kernel takes about as long to play them as the faster one to compile.
+MIN_WORK_TO_COMPILE = 2**27
+_requested: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 #: A few runs are played one after the other instead of side by side if rounds times arms is at least this much.
 MIN_ROUNDS_TIMES_ARMS = 2**20
 
@@ -46,14 +49,55 @@ _RANDOM = {
 }  # fmt: skip
 #: No constraints on what is held.
 _NO_HOLDING = Holding(0, 1, 0, False, np.zeros(0))
+_NO_PORTFOLIO = np.zeros((0, 0), np.int64)
 
 
-class Kernels(NamedTuple):
-    """Compiled kernels (see :func:`sharpe_bandits.engine.compiler.specialise`) that can play a spec."""
+class Loop:
+    """The reference kernel for a policy. It calls formulas by pointers where their arguments allow it."""
 
-    reference: Any = None
-    lazy: Any = None
-    side_by_side: Any = None
+    def __init__(self, policy: IndexPolicy, horizon: int, bindings: dict[Any, Any]) -> None:
+        self.policy, self._bindings = policy, bindings
+        self._formula_arguments = policy.arguments(horizon), (policy.goal or Mean()).arguments()
+        pointers = None if is_disabled() else formula_pointers(bindings, *self._formula_arguments, not policy.users_own)
+        self._arguments = pointers or self._formula_arguments
+        self._by_pointer = pointers is not None
+        if pointers:
+            # One kernel keeps all statistics and serves all policies, except those statistics that draw random numbers.
+            kept = [statistic.fields[0] for statistic in STATISTICS if not statistic.random]
+            bindings = {**bindings, **layout_of(policy, *kept).bindings, **BY_POINTER}
+        self._kernel = specialise(reference.reference, bindings)
+
+    def play(self, *arguments: Any, out: Outputs, portfolio: np.ndarray = _NO_PORTFOLIO) -> None:
+        """Play runs; ``arguments`` are those of :func:`~sharpe_bandits.kernels.reference.reference` before the
+        arguments of formulas.
+        """
+        call_kernel(self.policy, self._kernel, *arguments, *self._arguments, out, portfolio)
+        if out.status[0] == NOT_A_NUMBER and self._by_pointer and self.policy.users_own:
+            # The index may have raised an exception: play once more without pointers, which do not pass it on.
+            exact = specialise(reference.reference, self._bindings)
+            call_kernel(self.policy, exact, *arguments, *self._formula_arguments, out, portfolio)
+
+
+class Kernels:
+    """Kernels that can play a spec; each is made when first used (see :mod:`sharpe_bandits.engine.compiler`)."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._policy, self._horizon, self._is_lazy = _policy(spec), spec.horizon, is_plain(spec) and is_lazy(spec)
+        self._bindings = bindings_for(self._policy, spec.horizon, spec.environment.clock == "rounds")
+        self._bindings.update(SOURCES[spec.source])
+
+    @cached_property
+    def reference(self) -> Loop:
+        return Loop(self._policy, self._horizon, self._bindings)
+
+    @cached_property
+    def lazy(self) -> Any:
+        """None if the policy cannot be played lazily."""
+        return specialise(lazy.lazy, self._bindings) if self._is_lazy else None
+
+    @cached_property
+    def side_by_side(self) -> Any:
+        return specialise(side_by_side.side_by_side, {**self._bindings, **_vectorised(self._policy)})
 
 
 class IndexFamily(Family):
@@ -66,67 +110,49 @@ class IndexFamily(Family):
                 'delay and batch say when the reward of the arm played is seen; leave them out with feedback="full"'
             )
         check_index(_policy(spec), spec.horizon, spec.environment.lowest)
+        formula = _policy(spec).formula
+        _requested[formula] = _requested.get(formula, 0) + _work(spec)
 
     def kernels(self, spec: Spec) -> Kernels:
-        policy = _policy(spec)
-        bindings: dict[Any, Any] = {
-            formulas.value: (policy.goal or Mean()).record_formula,
-            formulas.by_round: formulas.constant(spec.environment.clock == "rounds"),
-            **policy_bindings(policy, spec.horizon),
-            **SOURCES[spec.source],
-        }
-        one_by_one = specialise(reference.reference, bindings)
-        if not is_plain(spec):
-            if spec.kernel not in ("auto", "reference"):
-                raise InvalidInputError(
-                    f"the {spec.kernel} kernel does not play policies that forget, full feedback, or late rewards"
-                )
-            return Kernels(one_by_one)
-        return Kernels(
-            one_by_one,
-            specialise(lazy.lazy, bindings) if is_lazy(spec) else None,
-            specialise(side_by_side.side_by_side, {**bindings, **_vectorised(policy)}),
-        )
+        if not is_plain(spec) and spec.kernel not in ("auto", "reference"):
+            raise InvalidInputError(
+                f"the {spec.kernel} kernel does not play policies that forget, full feedback, or late rewards"
+            )
+        return Kernels(spec)
 
     def play(self, spec: Spec, chunk: Chunk) -> None:
+        # All kernels make the same choices, so the selection is only a matter of speed.
         table = rewards_of(spec, chunk.first, chunk.runs)
         kernels: Kernels = spec.kernels
         runs, arms = chunk.runs, spec.environment.K
-        if kernels.side_by_side is None or spec.kernel == "reference":
+        forced = spec.kernel != "auto"
+        if not is_plain(spec) or spec.kernel == "reference":
+            _play(spec, chunk, table, kernels.reference, 0, runs)
+        elif kernels.lazy is None:
+            few = 2 * runs < LANES and spec.horizon * arms >= MIN_ROUNDS_TIMES_ARMS
+            fast = forced or (not few and _pays_to_compile(spec, kernels.side_by_side))
+            _play(spec, chunk, table, kernels.side_by_side if fast else kernels.reference, 0, runs)
+        elif not forced and not _pays_to_compile(spec, kernels.lazy):
             _play(spec, chunk, table, kernels.reference, 0, runs)
         else:
-            probe = runs if spec.kernel == "lazy" else min(runs, PROBE)
-            played, comparisons = 0, 0
-            if kernels.lazy is not None:
-                comparisons = _play(spec, chunk, table, kernels.lazy, 0, probe)
-                played = probe
-            # All kernels make the same choices, so the selection is only a matter of speed.
-            if played < runs:
-                left = runs - played
-                pays = comparisons * (COMPARISON + arms) < played * spec.horizon * (ROUND + arms)
-                pays = pays or spec.runs * spec.horizon * (ROUND + arms) < MIN_WORK_TO_COMPILE_ANOTHER
-                few = spec.horizon * arms >= MIN_ROUNDS_TIMES_ARMS and 2 * left < LANES
-                other = kernels.reference if few and spec.kernel == "auto" else kernels.side_by_side
-                _play(spec, chunk, table, kernels.lazy if pays and kernels.lazy is not None else other, played, runs)
+            probe = runs if forced else min(runs, PROBE)
+            comparisons = _play(spec, chunk, table, kernels.lazy, 0, probe)
+            if probe < runs:
+                pays = comparisons * (COMPARISON + arms) < probe * spec.horizon * (ROUND + arms)
+                pays = pays or not _pays_to_compile(spec, kernels.side_by_side)
+                _play(spec, chunk, table, kernels.lazy if pays else kernels.side_by_side, probe, runs)
         if spec.policy.goal is None:
             chunk.recommended[:, 0] = chunk.final.argmax(axis=1)
 
     def hold(self, policy: Policy, values: np.ndarray, holding: Holding, full: bool, seed: int, run: int) -> np.ndarray:
         assert isinstance(policy, IndexPolicy)
         rounds, arms = values.shape
-        bindings = {
-            formulas.value: (policy.goal or Mean()).record_formula,
-            formulas.by_round: formulas.always,
-            **policy_bindings(policy, rounds),
-        }
         portfolio = np.full((rounds, holding.places), -1, np.int64)
         outputs = one_run_outputs(rounds, arms)
-        call_kernel(
-            policy, specialise(reference.reference, bindings),
-            Game(run, 1, rounds, policy.pilot(rounds, arms)), forgetting(policy, rounds),
-            reference.Feedback(full, 0, _NO_DELAYS, 1, 0.0), holding,
-            Rewards(tape(values), 0, np.uint64(seed)), policy.arguments(rounds), (policy.goal or Mean()).arguments(),
-            outputs, portfolio,
+        Loop(policy, rounds, bindings_for(policy, rounds, by_round=True)).play(
+            Game(run, 1, rounds, policy.pilot(rounds, arms)), rule_of(policy, rounds),
+            reference.Feedback(full, 0, _NO_DELAYS, 1, 0.0, True), holding, Rewards(tape(values), 0, np.uint64(seed)),
+            out=outputs, portfolio=portfolio,
         )  # fmt: skip
         if outputs.status[0] == NOT_A_NUMBER:
             raise InvalidInputError(
@@ -162,18 +188,29 @@ def _tables(size: int) -> statistics.Tables:
     return statistics.tables(size)
 
 
+def _pays_to_compile(spec: Spec, kernel: Any) -> bool:
+    """Whether a faster kernel is worth its compilation."""
+    requested = max(_requested.get(_policy(spec).formula, 0), _work(spec))
+    return requested >= MIN_WORK_TO_COMPILE or is_ready(kernel)
+
+
+def _work(spec: Spec) -> int:
+    return spec.runs * spec.horizon * spec.environment.K
+
+
 def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, end: int) -> int:
     """Play some runs of a chunk; returns how often the lazy kernel had to compare arms."""
     policy, goal = _policy(spec), spec.policy.goal or Mean()
     game = Game(chunk.first + begin, end - begin, spec.horizon, policy.pilot(spec.horizon, spec.environment.K))
     rewards = source_of(spec, table, begin, end)
     out = outputs_of(spec, chunk, begin, end)
-    arguments = (policy.arguments(spec.horizon), goal.arguments(), out)
-    if kernel is spec.kernels.reference:
-        rule, no_portfolio = forgetting(policy, spec.horizon), np.zeros((0, 0), np.int64)
-        call_kernel(policy, kernel, game, rule, _feedback(spec), _NO_HOLDING, rewards, *arguments, no_portfolio)
+    if isinstance(kernel, Loop):
+        kernel.play(game, rule_of(policy, spec.horizon), _feedback(spec), _NO_HOLDING, rewards, out=out)
     else:
-        call_kernel(policy, kernel, game, rewards, tables_for(spec.horizon), *arguments)
+        call_kernel(
+            policy, kernel, game, rewards, tables_for(spec.horizon), policy.arguments(spec.horizon), goal.arguments(),
+            out,
+        )  # fmt: skip
     if out.status[0] == NOT_A_NUMBER:
         run, arm, t, pulls = (int(v) for v in out.status[1:5])
         check_record(spec, arm, pulls)
@@ -202,17 +239,18 @@ def is_plain(spec: Spec) -> bool:
     return not spec.has_delayed_rewards and spec.feedback == "bandit" and _policy(spec).forgetting == NO_FORGETTING
 
 
-def forgetting(policy: IndexPolicy, horizon: int) -> Forgetting:
-    """How a policy forgets, as input of a kernel."""
+def rule_of(policy: IndexPolicy, horizon: int) -> Rule:
+    """How a policy plays, as input of a kernel."""
     window, discount = policy.forgetting
-    return Forgetting(min(window, horizon), discount, policy.least_pilot)
+    return Rule(min(window, horizon), discount, policy.least_pilot, policy.score is not None, draws_normals(policy))
 
 
 def _feedback(spec: Spec) -> reference.Feedback:
     """Which rewards are seen and when, as input of a kernel."""
     delay, delays = (spec.delay, _NO_DELAYS) if isinstance(spec.delay, int) else (-1, stack([[spec.delay.draws()]]))
     counted = 0.0 if spec.family.is_random(spec.policy) else 1.0
-    return reference.Feedback(spec.feedback == "full", delay, delays, spec.batch_rounds, counted)
+    by_round = spec.environment.clock == "rounds"
+    return reference.Feedback(spec.feedback == "full", delay, delays, spec.batch_rounds, counted, by_round)
 
 
 _NO_DELAYS = stack([[Constant(0.0).draws()]])
@@ -240,6 +278,20 @@ def index_failed(policy: Policy, error: Exception) -> Exception:
     )
 
 
+def draws_normals(policy: IndexPolicy) -> bool:
+    """Whether an index reads a normal draw."""
+    return "standard_normal" in mentions(policy.formula)
+
+
+def bindings_for(policy: IndexPolicy, horizon: int, by_round: bool) -> dict[Any, Any]:
+    """Bindings of a kernel's placeholders for a policy; ``by_round``: whether rewards are indexed by round."""
+    return {
+        formulas.value: (policy.goal or Mean()).record_formula,
+        formulas.by_round: formulas.constant(by_round),
+        **policy_bindings(policy, horizon),
+    }
+
+
 def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
     """Bindings of a kernel's placeholders for a policy, except the objective; horizon None: without end."""
     return {
@@ -247,7 +299,7 @@ def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
         formulas.score: policy.score or formulas.no_score,
         formulas.long_game: formulas.constant(horizon is None or table_size(horizon) > MAX_TABLE),
         formulas.keeps_lead: formulas.constant(policy.score is not None),
-        formulas.draws_normals: formulas.constant("standard_normal" in mentions(policy.formula)),
+        formulas.draws_normals: formulas.constant(draws_normals(policy)),
         **layout_of(policy).bindings,
     }
 
@@ -262,11 +314,11 @@ def _vectorised(policy: IndexPolicy) -> dict[Any, Any]:
     }
 
 
-def layout_of(policy: IndexPolicy) -> StatisticsLayout:
-    """The statistics that are kept of each arm for a policy, beyond those kept for every policy."""
+def layout_of(policy: IndexPolicy, *more: str) -> StatisticsLayout:
+    """The statistics that are kept of each arm for a policy, beyond those kept for every policy, and ``more``."""
     goal = policy.goal or Mean()
     read = (policy.formula, policy.score or formulas.no_score, goal.record_formula)
-    return layout_for(frozenset[str]().union(*map(mentions, read)))
+    return layout_for(frozenset(more).union(*map(mentions, read)))
 
 
 def is_lazy(spec: Spec) -> bool:

@@ -210,15 +210,17 @@
       renew($("#arms"), rows);
       const unit = view.periods_per_year ? `annualised with ${number(view.periods_per_year)} rewards per year` : "per reward";
       const watchable = view.intervals === "at all times";
-      figure("intervals").querySelector("figcaption").firstChild.textContent = `Sharpe ratio, ${unit}, with ${watchable ? "time-uniform" : "fixed-time"} 95% intervals`;
+      // Below 0 a Sharpe ratio rewards risk: costs are compared by the objective.
+      const [key, name] = view.direction === "min" && view.objective ? ["value", `${view.objective_name} of minus the cost`] : ["sharpe", `Sharpe ratio, ${unit}`];
+      figure("intervals").querySelector("figcaption").firstChild.textContent = `${name}, with ${watchable ? "time-uniform" : "fixed-time"} 95% intervals`;
       const heavy = view.arms.filter((a) => a.heavy_tailed).map((a) => a.arm);
       $("#interval-note").textContent = (watchable
         ? "Intervals are confidence sequences: all of them hold simultaneously at all times with probability 95%, so you may look and act at any time, if the rewards of an arm are independent and do not drift."
         : "This policy forgets, since arms may drift. Intervals are fixed-time: valid at one moment chosen in advance, not under repeated looks.")
         + (heavy.length ? ` Rewards of ${heavy.join(", ")} have heavy tails, for which this is not guaranteed.` : "");
       const best = [view.best].flat();
-      const listed = view.arms.filter((a) => !a.retired).sort((a, b) => (b.sharpe ?? -Infinity) - (a.sharpe ?? -Infinity)).slice(0, 40);
-      Charts.intervals(figure("intervals"), `Sharpe ratios of ${listed.length} arms; the table below has the numbers`, listed.map((a) => ({ name: String(a.arm), estimate: a.sharpe, interval: a.sharpe_interval, best: best.includes(a.arm) })));
+      const listed = view.arms.filter((a) => !a.retired).sort((a, b) => (b[key] ?? -Infinity) - (a[key] ?? -Infinity)).slice(0, 40);
+      Charts.intervals(figure("intervals"), `${name} of ${listed.length} arms; the table below has the numbers`, listed.map((a) => ({ name: String(a.arm), estimate: a[key], interval: a[`${key}_interval`], best: best.includes(a.arm) })));
     }
 
     function charts(view) {
@@ -229,7 +231,7 @@
       figure("value").querySelector("figcaption").firstChild.textContent = `Estimated ${view.objective_name} per reward, from the tenth reward on, with ${kind}`;
       Charts.lines(figure("value"), `Estimated value over time, by arm, with ${kind}`, s, s.value, s.arms.slice(0, s.value.length), number, s.value_low.map((low, k) => [low, s.value_high[k]]));
       const end = (sign) => s.reward.map((v, i) => (v === null || s.reward_error[i] === null ? null : v + sign * 1.96 * s.reward_error[i]));
-      Charts.lines(figure("reward"), "Mean reward over time, with 95% intervals", s, [s.reward], ["mean reward"], number, [[end(-1), end(1)]]);
+      Charts.lines(figure("reward"), `Mean ${view.direction === "min" ? "cost" : "reward"} over time, with 95% intervals`, s, [s.reward], [view.direction === "min" ? "mean cost" : "mean reward"], number, [[end(-1), end(1)]]);
       Charts.lines(figure("exploration"), "Share of exploration over time", s, [s.exploration], ["exploration"], (v) => (v === null ? "–" : `${Math.round(100 * v)}%`));
       Charts.lines(figure("pending"), "Pending pulls over time", s, [s.pending], ["pending"]);
       Charts.bars(figure("lost"), "Expired, late and cancelled over time", s, [s.expired, s.late, s.cancelled], ["expired", "rewarded late", "cancelled"]);
