@@ -59,7 +59,7 @@ bare: pyproject.toml
 	$(VENV)-bare/bin/python tests/bare_install.py
 
 # Without what compiles faster by Numba's internals: the same choices through its public API alone.
-SHORT := tests/kernels/test_game.py tests/kernels/test_reference.py tests/agents/test_index.py tests/test_sortino.py
+SHORT := tests/play/test_game.py tests/simulation/test_reference.py tests/live/agents/test_index.py tests/test_sortino.py
 plain-numba: $(STAMP)
 	SHARPE_BANDITS_ACCELERATOR=0 $(BIN)/pytest -n 2 --dist loadfile $(SHORT)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 import sharpe_bandits as sb
 from sharpe_bandits.arms.bandit import as_environment
-from sharpe_bandits.kernels.rewards import BERNOULLI, QUANTILE, UNIFORM
+from sharpe_bandits.play.rewards import BERNOULLI, QUANTILE, UNIFORM
 
 SOURCE = Path(__file__).with_name("loop.c")
 #: Without contracted multiply-adds, so that the choices stay the same.

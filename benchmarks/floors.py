@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 import sharpe_bandits as sb
-from sharpe_bandits.kernels.streams import log1p, root_growth
+from sharpe_bandits.play.streams import log1p, root_growth
 
 from .measure import contender
 from .settings import FULL, L, Sizes, uniform_arms

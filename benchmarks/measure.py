@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 import sharpe_bandits as sb
-from sharpe_bandits.metrics import sample_mean
+from sharpe_bandits.results.metrics import sample_mean
 
 from . import generator_loop, machine, peers, plain, settings, vectorised
 from .c_loop import CLoop

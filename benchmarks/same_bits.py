@@ -22,10 +22,10 @@ import numpy as np
 
 import sharpe_bandits as sb
 from sharpe_bandits.arms.bandit import as_environment
-from sharpe_bandits.engine import compiler
-from sharpe_bandits.engine.spec import Spec, run_chunk
-from sharpe_bandits.machines import arithmetic, machine
-from sharpe_bandits.results import merge
+from sharpe_bandits.results.policy_result import merge
+from sharpe_bandits.simulation import compiler
+from sharpe_bandits.simulation.machines import arithmetic, machine
+from sharpe_bandits.simulation.spec import Spec, run_chunk
 
 RUNS, HORIZON = 32, 2000
 #: Instructions that would contract a multiplication and an addition into one rounding.

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 import sharpe_bandits as sb
-from sharpe_bandits.kernels.streams import normal
+from sharpe_bandits.play.streams import normal
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 100
 HORIZON, SEED, BANDITS = 10_000, 20_261, 20

@@ -15,8 +15,8 @@ import sys
 import numpy as np
 
 import sharpe_bandits as sb
-from sharpe_bandits.engine.families import index
 from sharpe_bandits.paper.panels import panels
+from sharpe_bandits.simulation.families import index
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 64
 HORIZON, PENDING = 10_000, (10, 100, 1000)

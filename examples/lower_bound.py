@@ -51,6 +51,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sharpe_bandits._support.validation import finite, real
 from sharpe_bandits.arms import (
     Bernoulli,
     Beta,
@@ -69,7 +70,6 @@ from sharpe_bandits.arms.environment import as_arm
 from sharpe_bandits.errors import InvalidInputError
 from sharpe_bandits.objectives import RSSR, TIE
 from sharpe_bandits.theory.bound import independent
-from sharpe_bandits.validation import finite, real
 
 Function = Callable[[np.ndarray], np.ndarray]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 import sharpe_bandits as sb
-from sharpe_bandits.engine.spec import Chunk, Spec
-from sharpe_bandits.executors import Task
 from sharpe_bandits.experiments.store import ChunkStore
+from sharpe_bandits.simulation.executors import Task
+from sharpe_bandits.simulation.spec import Chunk, Spec
 
 from .driver import Target
 from .things import damaged_bytes, pick

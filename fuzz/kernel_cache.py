@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from sharpe_bandits.engine.cache import cache_size, clear
-from sharpe_bandits.engine.compiler import specialise
-from sharpe_bandits.files import packed
-from sharpe_bandits.kernels import statistics, streams
+from sharpe_bandits._support.files import packed
+from sharpe_bandits.play import statistics, streams
+from sharpe_bandits.simulation.cache import cache_size, clear
+from sharpe_bandits.simulation.compiler import specialise
 
 from .driver import Target
 from .things import damaged_bytes, pick

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpe_bandits.checksums import checksum
+from sharpe_bandits._support.checksums import checksum
 
 
 class Hostile:

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import sharpe_bandits as sb
-from sharpe_bandits.commands import cluster
+from sharpe_bandits.cli.commands import cluster
 
 BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
 OBJECTIVE = sb.RSSR(L=0.5)

@@ -3,7 +3,7 @@
 import numpy as np
 
 import sharpe_bandits as sb
-from sharpe_bandits import results
+from sharpe_bandits.results import policy_result as results
 from tests.catalogue import greedy_sharpe
 
 BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.Uniform(0, 6)])

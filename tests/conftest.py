@@ -24,12 +24,13 @@ def examples(share):
 #: Files that take longest, those first: processes that share the tests then end at about the same time. Those that
 #: compile the kernels of all policies are not neighbours: one finds what the other has compiled.
 LONGEST = (
-    "policies/test_contract.py", "report/test_browser.py", "test_documents.py", "test_executors.py",
-    "benchmarks/test_benchmarks.py", "kernels/test_lazy.py", "test_reproduction.py", "engine/test_clocks.py",
-    "test_fingerprints.py", "engine/test_spec.py", "engine/test_interruption.py", "kernels/test_delayed.py",
-    "report/test_hostile_names.py", "policies/test_custom.py", "engine/test_cache.py", "campaigns/test_campaign.py",
-    "commands/test_replay.py", "policies/test_golden.py", "test_fuzz.py", "policies/test_scale_free.py",
-    "commands/test_cluster.py", "test_examples.py", "campaigns/test_torture.py",
+    "policies/test_contract.py", "report/test_browser.py", "test_documents.py", "simulation/test_executors.py",
+    "benchmarks/test_benchmarks.py", "simulation/test_lazy.py", "experiments/test_reproduction.py",
+    "simulation/test_clocks.py", "support/test_fingerprints.py", "simulation/test_spec.py",
+    "simulation/test_interruption.py", "simulation/test_delayed.py", "report/test_hostile_names.py",
+    "policies/test_custom.py", "simulation/test_cache.py", "live/campaigns/test_campaign.py", "cli/test_replay.py",
+    "policies/test_golden.py", "test_fuzz.py", "policies/test_scale_free.py", "cli/test_cluster.py",
+    "test_examples.py", "live/campaigns/test_torture.py",
 )  # fmt: skip
 TESTS = Path(__file__).parent
 

@@ -35,7 +35,7 @@ EXTRAS = {
     "data": f'{RETURNS}\nsb.rank(returns, kind="returns", periods_per_year=252, replications=100)',
     "live": 'c = sb.Store("c.db").campaign("a", policy=sb.ScaleFreeUCB(L=1e-5), arms=2); c.tell(c.ask(), 0.01)',
     "serve": SERVE,
-    "dask": "import distributed; from sharpe_bandits.commands import cluster",
+    "dask": "import distributed; from sharpe_bandits.cli.commands import cluster",
     "tearsheet": "import quantstats",
     "examples": "import skfolio.datasets",
 }

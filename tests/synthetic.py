@@ -5,9 +5,9 @@ import numpy as np
 import sharpe_bandits as sb
 from sharpe_bandits.experiments.description import Case
 from sharpe_bandits.experiments.panel import Claim, Panel, PanelResult
-from sharpe_bandits.results import PolicyResult
-from sharpe_bandits.simulation import settings_of
-from sharpe_bandits.study import Study
+from sharpe_bandits.results.policy_result import PolicyResult
+from sharpe_bandits.results.study import Study
+from sharpe_bandits.simulation.api import settings_of
 
 #: Two arms whose gaps under Mean are 0 and 1: regret is the number of pulls of the second arm.
 ARMS = sb.Bandit([sb.arms.Constant(1.0), sb.arms.Constant(0.0)])

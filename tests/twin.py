@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from sharpe_bandits.kernels import streams
+from sharpe_bandits.play import streams
 
 
 class Record:

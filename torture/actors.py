@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 import sharpe_bandits as sb
-from sharpe_bandits.campaigns import database
+from sharpe_bandits.live.campaigns import database
 
 _machine_time = time.time
 

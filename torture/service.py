@@ -28,7 +28,7 @@ from typing import Any
 import uvloop
 
 import sharpe_bandits as sb
-from sharpe_bandits.campaigns import Campaign
+from sharpe_bandits.live.campaigns import Campaign
 
 from .load import bare
 

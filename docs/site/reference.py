@@ -20,16 +20,20 @@ GROUPS = {
     "Bandits and arms": ("arms",),
     "Objectives": ("objectives",),
     "Policies": ("policies",),
-    "Agents and campaigns": ("agents", "campaigns", "service"),
+    "Agents and campaigns": ("live", "service"),
     "Returns": ("returns",),
     "Plan": ("planning",),
     "Intervals": ("confidence_sequences",),
     "Errors and warnings": ("errors",),
 }
 #: What public functions give back, and users meet without importing it.
-GIVEN = ("sharpe_bandits.campaigns.Campaign", "sharpe_bandits.campaigns.Decision", "sharpe_bandits.campaigns.Status",
-         "sharpe_bandits.campaigns.Evaluation", "sharpe_bandits.campaigns.Verification",
-         "sharpe_bandits.simulation.Trace")  # fmt: skip
+GIVEN = (
+    *(
+        f"sharpe_bandits.live.campaigns.{name}"
+        for name in ("Campaign", "Decision", "Status", "Evaluation", "Verification")
+    ),
+    "sharpe_bandits.simulation.api.Trace",
+)
 TESTING = ("check_policy", "check_arm", "check_storage", "PolicyContract", "ArmContract", "StorageContract")
 
 
@@ -77,7 +81,7 @@ def api() -> str:
 
 def command_line() -> str:
     """The page of the command line: what ``--help`` says of every command."""
-    from sharpe_bandits.cli import COMMANDS, parser_of
+    from sharpe_bandits.cli.program import COMMANDS, parser_of
 
     os.environ["COLUMNS"] = "100"
     parts = ["# Command line\n\nMade from the program's own `--help`.\n"]

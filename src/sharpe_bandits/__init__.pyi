@@ -6,7 +6,6 @@ from . import policies as policies
 from . import results as results
 from . import testing as testing
 from . import theory as theory
-from .agents import Agent as Agent
 from .arms import Bandit as Bandit
 from .arms import Bernoulli as Bernoulli
 from .arms import Beta as Beta
@@ -16,10 +15,11 @@ from .arms import RandomBandit as RandomBandit
 from .arms import SwitchingBandit as SwitchingBandit
 from .arms import Tape as Tape
 from .arms import Uniform as Uniform
-from .campaigns import Store as Store
 from .confidence_sequences import confidence_sequence as confidence_sequence
 from .descriptions import from_dict as from_dict
 from .errors import SharpeBanditsError as SharpeBanditsError
+from .live.agents import Agent as Agent
+from .live.campaigns import Store as Store
 from .objectives import RSSR as RSSR
 from .objectives import Mean as Mean
 from .objectives import MeanRisk as MeanRisk
@@ -41,16 +41,16 @@ from .policies import SuRSR as SuRSR
 from .policies import TopTwo as TopTwo
 from .policies import UCBSRLike as UCBSRLike
 from .policies import index_policy as index_policy
+from .results.study import Study as Study
+from .results.study import load as load
 from .returns.comparison import compare as compare
 from .returns.ranking import rank as rank
 from .returns.replay import replay as replay
 from .returns.table import Returns as Returns
 from .returns.table import read_returns as read_returns
 from .service.client import connect as connect
-from .simulation import identify as identify
-from .simulation import simulate as simulate
-from .simulation import trace as trace
-from .study import Study as Study
-from .study import load as load
+from .simulation.api import identify as identify
+from .simulation.api import simulate as simulate
+from .simulation.api import trace as trace
 
 __version__: str

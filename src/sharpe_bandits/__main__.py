@@ -1,5 +1,5 @@
 """``python -m sharpe_bandits``."""
 
-from .cli import program
+from .cli.program import program
 
 program()

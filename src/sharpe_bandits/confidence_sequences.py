@@ -28,10 +28,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._support.validation import finite, inside, positive, whole
 from .errors import InvalidInputError
-from .kernels.statistics import ROUNDING
 from .objectives import Objective, Sharpe, check_objective, influence_variance
-from .validation import finite, inside, positive, whole
+from .play.statistics import ROUNDING
 
 #: As a multiple of the standard error, intervals are narrowest after about this many rewards.
 TUNING = 300.0

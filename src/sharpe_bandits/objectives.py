@@ -28,9 +28,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ._support.plain_data import from_plain
+from ._support.validation import finite, not_negative, positive
 from .errors import InvalidInputError, shown
-from .plain_data import from_plain
-from .validation import finite, not_negative, positive
 
 __all__ = [
     "RSSR", "IsraelsenSharpe", "Mean", "MeanRisk", "MeanVariance", "Objective", "Sharpe", "SharpeLike", "Sortino",

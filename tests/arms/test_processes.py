@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.engine.spec import Spec, rewards_of
+from sharpe_bandits.simulation.spec import Spec, rewards_of
 
 
 def paths(bandit, rounds, runs, seed=3):

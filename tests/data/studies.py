@@ -1,14 +1,14 @@
 """Save studies of all kinds, with the numbers that they give: ``python -m tests.data.studies``.
 
 Run once for each new format of studies, by the version of the library that brings it; the files stay as they are. They
-are read by tests/test_saved.py.
+are read by tests/results/test_saved.py.
 """
 
 import json
 from pathlib import Path
 
 import sharpe_bandits as sb
-from sharpe_bandits.saved import FORMAT
+from sharpe_bandits.results.saved import FORMAT
 
 ARMS = [sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.arms.Gamma(2.0, 1.0)]
 BERNOULLI = [[sb.Bernoulli(0.2), sb.Bernoulli(0.8)], [sb.Bernoulli(0.8), sb.Bernoulli(0.2)]]

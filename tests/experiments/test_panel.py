@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 
 import sharpe_bandits as sb
-from sharpe_bandits.executors import Threads
 from sharpe_bandits.experiments.description import cases
 from sharpe_bandits.experiments.panel import Panel
 from sharpe_bandits.experiments.runner import run_panels
-from sharpe_bandits.study import tidy
+from sharpe_bandits.results.study import tidy
+from sharpe_bandits.simulation.executors import Threads
 from tests.synthetic import case
 
 RUNS, SEED, HORIZON = 12, 5, 150

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.executors import Threads, compute
 from sharpe_bandits.experiments.description import cases
 from sharpe_bandits.experiments.panel import Panel
 from sharpe_bandits.experiments.runner import Progress, run_panels
 from sharpe_bandits.experiments.store import ChunkStore
+from sharpe_bandits.simulation.executors import Threads, compute
 
 FIELDS = ("checkpoints", "pulls", "final", "recommended", "reward_mean", "reward_variance")
 

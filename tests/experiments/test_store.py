@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.engine.spec import Chunk, Spec, run_chunk
-from sharpe_bandits.executors import Task
 from sharpe_bandits.experiments import store
 from sharpe_bandits.experiments.description import cases
 from sharpe_bandits.experiments.store import ChunkStore, digest
+from sharpe_bandits.simulation.executors import Task
+from sharpe_bandits.simulation.spec import Chunk, Spec, run_chunk
 
 BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
 SPEC = Spec(sb.UCBRSSR(L=0.5), BANDIT, 200, 20, 3, (10, 100, 200))

@@ -12,7 +12,7 @@ from sharpe_bandits.experiments.panel import PanelResult
 from sharpe_bandits.paper import claims
 from sharpe_bandits.paper.panels import descriptions, panel, panels
 from sharpe_bandits.paper.readings import readings
-from sharpe_bandits.study import Study
+from sharpe_bandits.results.study import Study
 
 BOTH = ("paper", "authors")
 REGRET = ["R1", "R2", "R3", "R4", "R5", "R6", "R7"]

@@ -12,8 +12,8 @@ from sharpe_bandits.experiments.panel import PanelResult
 from sharpe_bandits.experiments.verdicts import THEORY
 from sharpe_bandits.paper import theory_check
 from sharpe_bandits.paper.panels import panel as of_paper
-from sharpe_bandits.simulation import checkpoint_times
-from sharpe_bandits.study import COLUMNS
+from sharpe_bandits.results.study import COLUMNS
+from sharpe_bandits.simulation.api import checkpoint_times
 from tests.synthetic import case, finished, outcome, panel
 
 HORIZON = 10_000

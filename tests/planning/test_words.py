@@ -5,10 +5,10 @@ import html
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.metrics import Estimate
 from sharpe_bandits.planning import words
 from sharpe_bandits.planning.needs import EVERY_ARM, Need, Point
 from sharpe_bandits.report import plan as drawn
+from sharpe_bandits.results.metrics import Estimate
 from tests.planning.problems import easy_plan, exact
 
 

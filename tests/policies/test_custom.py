@@ -17,12 +17,12 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.arms.bandit import as_environment
-from sharpe_bandits.engine.compiler import specialise
-from sharpe_bandits.engine.families import family_of
-from sharpe_bandits.engine.spec import Spec, is_lazy
-from sharpe_bandits.kernels import formulas
-from sharpe_bandits.kernels.choose import Holding
-from sharpe_bandits.kernels.streams import normal
+from sharpe_bandits.play import formulas
+from sharpe_bandits.play.choose import Holding
+from sharpe_bandits.play.streams import normal
+from sharpe_bandits.simulation.compiler import specialise
+from sharpe_bandits.simulation.families import family_of
+from sharpe_bandits.simulation.spec import Spec, is_lazy
 from tests import twin
 from tests.catalogue import greedy_sharpe
 from tests.damage import with_checksum

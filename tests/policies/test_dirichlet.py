@@ -5,8 +5,8 @@ import pytest
 import scipy.stats
 
 import sharpe_bandits as sb
-from sharpe_bandits.kernels.statistics import ArmRecord
-from sharpe_bandits.kernels.streams import fold
+from sharpe_bandits.play.statistics import ArmRecord
+from sharpe_bandits.play.streams import fold
 from sharpe_bandits.policies.dirichlet import anchored_of
 
 REWARDS = np.array([0.1, 0.25, 0.3, 0.7])

@@ -7,10 +7,10 @@ import pytest
 import scipy.stats
 
 import sharpe_bandits as sb
-from sharpe_bandits.call_tree import substituted
-from sharpe_bandits.kernels import formulas
-from sharpe_bandits.kernels.statistics import ArmRecord
-from sharpe_bandits.kernels.streams import BESIDE_GAMMA
+from sharpe_bandits._support.call_tree import substituted
+from sharpe_bandits.play import formulas
+from sharpe_bandits.play.statistics import ArmRecord
+from sharpe_bandits.play.streams import BESIDE_GAMMA
 from sharpe_bandits.policies.base import IndexPolicy, Policy
 from tests import twin
 

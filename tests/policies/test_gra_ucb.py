@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import chdtri
 
-from sharpe_bandits.kernels import formulas
-from sharpe_bandits.kernels.statistics import MAX_TABLE
+from sharpe_bandits.play import formulas
+from sharpe_bandits.play.statistics import MAX_TABLE
 from sharpe_bandits.policies import gra_ucb
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sharpe_bandits as sb
-from sharpe_bandits.kernels import statistics, streams
+from sharpe_bandits.play import statistics, streams
 from sharpe_bandits.policies.scale_free import effective_pulls, influence_variance_of
 from tests.conftest import examples
 from tests.forgetting import TURNING

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from sharpe_bandits.kernels.statistics import ArmRecord
-from sharpe_bandits.kernels.streams import fold
+from sharpe_bandits.play.statistics import ArmRecord
+from sharpe_bandits.play.streams import fold
 from sharpe_bandits.policies import thompson
 
 DRAWS = 4000

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.kernels.statistics import ArmRecord, radius
+from sharpe_bandits.play.statistics import ArmRecord, radius
 
 
 def test_an_index_that_may_fall_really_falls():

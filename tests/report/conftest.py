@@ -2,7 +2,7 @@
 
 import pytest
 
-from sharpe_bandits.cli import main
+from sharpe_bandits.cli.program import main
 from sharpe_bandits.paper import theory_check
 
 

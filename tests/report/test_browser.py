@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sharpe_bandits.cli import main
+from sharpe_bandits.cli.program import main
 from sharpe_bandits.planning.needs import EVERY_ARM
 from tests.report.browsing import Opened, settle, tops
 

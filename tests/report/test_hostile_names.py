@@ -119,7 +119,7 @@ def test_a_plan(browser, tmp_path):
 
 def test_an_own_experiment_from_the_command_line(tmp_path, monkeypatch, capsys):
     """The simulation is not lost to a name that its figure cannot show."""
-    from sharpe_bandits.cli import main
+    from sharpe_bandits.cli.program import main
 
     monkeypatch.chdir(tmp_path)
     listed = ", ".join(f'{{ kind = \'UCB1\', name = """{name}""" }}' for name in ("$SPY_$QQQ", "=1+1"))

@@ -8,13 +8,13 @@ from html.parser import HTMLParser
 import pytest
 
 import sharpe_bandits as sb
+from sharpe_bandits._support.display import Table
 from sharpe_bandits.charts import pictures
-from sharpe_bandits.display import Table
 from sharpe_bandits.experiments.verdicts import Evidence, Verdict
-from sharpe_bandits.metrics import Estimate
 from sharpe_bandits.paper.claims import judge
 from sharpe_bandits.paper.panels import panels
 from sharpe_bandits.report.page import Content, Section, page
+from sharpe_bandits.results.metrics import Estimate
 from tests.synthetic import ARMS, case, finished, outcome, panel, wrong_plays
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}

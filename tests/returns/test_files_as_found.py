@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits import cli
+from sharpe_bandits.cli import program as cli
 
 ROWS = 300
 DAYS = pd.bdate_range("2008-01-02", periods=ROWS)

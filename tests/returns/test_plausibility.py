@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.cli import main
+from sharpe_bandits.cli.program import main
 from sharpe_bandits.returns.plausibility import rows_per_year, time_of
 
 ROWS = 400

@@ -10,7 +10,7 @@ import scipy.stats
 from arch import bootstrap
 
 import sharpe_bandits as sb
-from sharpe_bandits import console
+from sharpe_bandits._support import console
 from sharpe_bandits.returns import ranking as module
 from sharpe_bandits.returns import statistics
 from sharpe_bandits.returns.ranking import false_discovery_rates, rank

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.campaigns import Campaign
+from sharpe_bandits.live.campaigns import Campaign
 from sharpe_bandits.service.client import RemoteCampaign, Service
 
 from .conftest import ARMS, POLICY

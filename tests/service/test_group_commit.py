@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sharpe_bandits.campaigns import Ask
+from sharpe_bandits.live.campaigns import Ask
 
 from .conftest import ARMS, POLICY
 

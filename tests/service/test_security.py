@@ -219,7 +219,7 @@ def test_tokens_come_from_a_file_that_others_cannot_read(tmp_path):
 
 
 def test_another_host_needs_tokens_and_names(tmp_path, capsys):
-    from sharpe_bandits.cli import main
+    from sharpe_bandits.cli.program import main
 
     assert main(["serve", str(tmp_path / "a.db"), "--host", "0.0.0.0"]) == 2
     assert "--allowed-hosts" in capsys.readouterr().err

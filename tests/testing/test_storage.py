@@ -7,7 +7,7 @@ import time
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.campaigns.storage import CampaignRow, Head, Interval
+from sharpe_bandits.live.campaigns.storage import CampaignRow, Head, Interval
 from sharpe_bandits.testing import check_storage
 
 

@@ -9,11 +9,11 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ..display import html_table
+from .._support.display import html_table
+from .._support.names import check_name
+from .._support.validation import one_of, true_or_false, whole
 from ..errors import InvalidInputError, shown
-from ..kernels.rewards import ArmTable
-from ..names import check_name
-from ..validation import one_of, true_or_false, whole
+from ..play.rewards import ArmTable
 from .base import Arm, arm_from_dict
 from .discrete import Empirical, numbers
 from .environment import Clock, Environment, as_arm, bandit_from_dict, stack

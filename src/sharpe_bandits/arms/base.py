@@ -12,9 +12,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._support.plain_data import from_plain
 from ..errors import InvalidInputError, SharpeBanditsError
-from ..kernels.rewards import CELLS, OCTAVES
-from ..plain_data import from_plain
+from ..play.rewards import CELLS, OCTAVES
 
 #: No moment overflows if all parameters are 0 or between these bounds.
 _MODERATE = 1e-50, 1e50
@@ -30,7 +30,7 @@ class Moments(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """How a kernel draws an arm's rewards (see :mod:`sharpe_bandits.kernels.rewards`)."""
+    """How a kernel draws an arm's rewards (see :mod:`sharpe_bandits.play.rewards`)."""
 
     kind: int
     loc: float = 0.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._support.validation import positive
 from ..errors import InvalidInputError
-from ..kernels.rewards import QUANTILE
-from ..validation import positive
+from ..play.rewards import QUANTILE
 from .base import Arm, Draws, Moments, quantile_table
 
 #: Upper limit of the smaller shape: beyond it the distribution is practically normal, and its quantiles take minutes.

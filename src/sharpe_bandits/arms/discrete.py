@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from .._support.validation import probability
 from ..errors import InvalidInputError
-from ..kernels.rewards import BERNOULLI, EMPIRICAL
-from ..validation import probability
+from ..play.rewards import BERNOULLI, EMPIRICAL
 from .base import Arm, Draws, Moments
 
 

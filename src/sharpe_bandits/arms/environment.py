@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..display import html_table
+from .._support.display import html_table
+from .._support.plain_data import from_plain
 from ..errors import InvalidInputError, shown
-from ..kernels.rewards import ArmTable
 from ..objectives import Objective
-from ..plain_data import from_plain
+from ..play.rewards import ArmTable
 from .base import Arm, Draws
 from .scipy_arm import Scipy, is_frozen
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInputError
-from ..kernels.rewards import AUTOREGRESSIVE, BERNOULLI, BLOCKS, CELLS, DISCRETE, EMPIRICAL, NORMAL, OCTAVES, UNIFORM
-from ..kernels.rewards import QUANTILE as QUANTILE_TABLE
+from ..play.rewards import AUTOREGRESSIVE, BERNOULLI, BLOCKS, CELLS, DISCRETE, EMPIRICAL, NORMAL, OCTAVES, UNIFORM
+from ..play.rewards import QUANTILE as QUANTILE_TABLE
 from .base import Arm
 
 #: Normal rewards are integrated this many standard deviations to both sides of their mean.

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._support.validation import interval, positive
 from ..errors import InvalidInputError
-from ..kernels.rewards import QUANTILE
-from ..validation import interval, positive
+from ..play.rewards import QUANTILE
 from .base import Arm, Draws, Moments, integrated_moments, quantile_table, tabulate
 
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._support.validation import finite, interval, positive
 from ..errors import InvalidInputError, shown
-from ..kernels.rewards import NORMAL, QUANTILE
-from ..validation import finite, interval, positive
+from ..play.rewards import NORMAL, QUANTILE
 from .base import Arm, Draws, Moments, integrated_moments, quantile_table
 
 

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._support.validation import finite, positive, real
 from ..errors import InvalidInputError, shown
-from ..kernels.rewards import AUTOREGRESSIVE, BLOCKS, CLUSTERED
-from ..validation import finite, positive, real
+from ..play.rewards import AUTOREGRESSIVE, BLOCKS, CLUSTERED
 from .base import Arm, Draws, Moments
 from .discrete import Empirical, numbers
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from .._support.names import check_name
+from .._support.validation import real, whole
 from ..errors import InvalidInputError, shown
-from ..kernels.rewards import UNIFORM, ArmTable
-from ..names import check_name
-from ..validation import real, whole
+from ..play.rewards import UNIFORM, ArmTable
 from .base import Arm
 from .discrete import numbers
 from .environment import Environment, as_arm, stack

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from .._support.validation import finite
 from ..errors import InvalidInputError, shown, unknown
-from ..kernels.rewards import DISCRETE, QUANTILE
-from ..validation import finite
+from ..play.rewards import DISCRETE, QUANTILE
 from .base import Arm, Draws, Moments, integrated_moments, tabulate
 
 

@@ -6,9 +6,9 @@ from typing import Any, get_args
 
 import numpy as np
 
+from .._support.validation import one_of
 from ..errors import InvalidInputError
-from ..kernels.rewards import TAPE, ArmTable
-from ..validation import one_of
+from ..play.rewards import TAPE, ArmTable
 from .base import Arm, Draws
 from .discrete import Empirical, numbers
 from .environment import Clock, Environment, stack

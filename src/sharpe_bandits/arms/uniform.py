@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..kernels.rewards import UNIFORM
-from ..validation import finite, interval, not_negative
+from .._support.validation import finite, interval, not_negative
+from ..play.rewards import UNIFORM
 from .base import Arm, Draws, Moments
 
 

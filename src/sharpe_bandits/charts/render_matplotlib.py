@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from .._support.names import plain_text, printable, shorten
 from ..errors import require
-from ..names import plain_text, printable, shorten
 from .description import GREY, Chart, Figure, Heatmap, Rule, Series
 
 if TYPE_CHECKING:

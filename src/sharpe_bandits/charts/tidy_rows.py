@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..names import printable
+from .._support.names import printable
 from .description import DASHES, GREY, PALETTE, Axis, Chart, Figure, Marker, Rule, Series, look
 
 Rows = list[dict[str, Any]]

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from .._support.names import check_name
+from .._support.validation import is_number, whole
 from ..arms import Bandit, RandomBandit, SwitchingBandit, Uniform
 from ..arms.environment import Environment, as_arm
 from ..arms.random_bandit import UniformFormula
-from ..engine.spec import Spec, prepare
 from ..errors import InvalidInputError, SharpeBanditsError, shown, unknown
-from ..names import check_name
 from ..objectives import Objective
 from ..policies.base import Policy
-from ..simulation import LARGEST_HORIZON
-from ..validation import is_number, whole
+from ..simulation.api import LARGEST_HORIZON
+from ..simulation.spec import Spec, prepare
 from . import catalogue
 from .expressions import evaluate
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .._support.names import check_name, printable, shorten
+from .._support.validation import one_of, whole
 from ..errors import InvalidInputError
-from ..names import check_name, printable, shorten
-from ..results import Metric
-from ..validation import one_of, whole
+from ..results.policy_result import Metric
 from .description import KEYS, Case, DescriptionError, Place, at, cases, unknown_key
 
 _RUN_KEYS = {"runs": 10_000, "seed": 1}

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from ..charts.description import Figure
 from ..charts.tidy_rows import curves, points, rates
-from ..engine.spec import Spec
-from ..results import Compared, Metric
-from ..simulation import check_memory, checkpoint_times
-from ..study import Study
+from ..results.policy_result import Compared, Metric
+from ..results.study import Study
+from ..simulation.api import check_memory, checkpoint_times
+from ..simulation.spec import Spec
 from .description import Case
 
 #: Checkpoints of a regret curve, unless the description says otherwise.

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TextIO, cast
 
-from ..engine.spec import Spec, prepare
-from ..executors import Advance, Backend, Task
-from ..results import Metric, PolicyResult
-from ..simulation import ChunkCount, Watch, run_specs, settings_of
-from ..study import Study
+from ..results.policy_result import Metric, PolicyResult
+from ..results.study import Study
+from ..simulation.api import ChunkCount, Watch, run_specs, settings_of
+from ..simulation.executors import Advance, Backend, Task
+from ..simulation.spec import Spec, prepare
 from .panel import PanelResult, PanelSpec
 from .store import ChunkStore, digest
 

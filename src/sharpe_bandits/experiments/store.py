@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.spec import FORMAT, Chunk, Spec
+from .._support.files import from_json, read_checked, to_json, write_atomically, write_checked
 from ..errors import UnreadableDataError
-from ..executors import Task, compute
-from ..files import from_json, read_checked, to_json, write_atomically, write_checked
-from ..machines import machine
+from ..simulation.executors import Task, compute
+from ..simulation.machines import machine
+from ..simulation.spec import FORMAT, Chunk, Spec
 
 _KIND = b"sharpe-bandits chunk 3\n"
 _MACHINES = "machines.json"

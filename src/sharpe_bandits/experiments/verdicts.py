@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
-from ..metrics import Estimate
+from ..results.metrics import Estimate
 from ..theory.bound import Judgement
 
 #: Confidence level of the intervals by which claims are judged.

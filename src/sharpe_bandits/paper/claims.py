@@ -25,10 +25,10 @@ from ..experiments.verdicts import (
     Verdict,
     together,
 )
-from ..metrics import Estimate, mean_of
 from ..objectives import Objective
-from ..results import Compared, PolicyResult
-from ..study import Study
+from ..results.metrics import Estimate, mean_of
+from ..results.policy_result import Compared, PolicyResult
+from ..results.study import Study
 from ..theory.bound import Judgement
 
 #: The metric that the released code plots as regret.

@@ -9,10 +9,10 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
+from .._support.validation import one_of
 from ..errors import unknown
 from ..experiments.description import KEYS, Case, cases
 from ..experiments.panel import CHECKPOINTS, Claim, Panel
-from ..validation import one_of
 from .readings import PROFILES, Profile, Reading, readings
 
 _OWN_KEYS = ("compares", "note", "profiles", "claims", "max_runs", "long", "cites", "ours", *PROFILES)

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import theory
+from .._support.display import Table
 from ..arms.bandit import Bandit
 from ..arms.base import Arm
 from ..arms.uniform import Uniform
-from ..display import Table
 from ..experiments.description import Case
 from ..experiments.panel import PROMISED, PROMISED_RATE, PanelResult
 from ..experiments.verdicts import (
@@ -28,13 +28,13 @@ from ..experiments.verdicts import (
     Verdict,
     together,
 )
-from ..metrics import Estimate, mean_of, wilson
 from ..objectives import Sharpe, Variance
 from ..policies.elimination import SHVV
 from ..policies.ucb_vv import UCBVV
-from ..results import PolicyResult
-from ..simulation import simulate
-from ..study import Study
+from ..results.metrics import Estimate, mean_of, wilson
+from ..results.policy_result import PolicyResult
+from ..results.study import Study
+from ..simulation.api import simulate
 from ..theory.bound import Form, Judgement, within
 from .claims import AS_PLOTTED, plotted_gap, source_of, under
 

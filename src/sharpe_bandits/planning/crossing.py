@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..metrics import Curve, Estimate, normal_half_width
+from ..results.metrics import Curve, Estimate, normal_half_width
 
 #: Confidence of all intervals of a plan.
 CONFIDENCE = 0.95

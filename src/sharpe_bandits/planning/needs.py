@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from .. import console
-from ..display import Findings, Shown, Table
+from .._support import console
+from .._support.display import Findings, Shown, Table
+from .._support.versions import versions
 from ..errors import unknown
-from ..metrics import Estimate, wilson
-from ..versions import versions
+from ..results.metrics import Estimate, wilson
 from .crossing import CONFIDENCE, Line
 from .problem import BestArmProblem
 

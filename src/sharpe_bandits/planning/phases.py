@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arms.base import Arm
 from ..arms.normal import Normal
-from ..kernels.elimination import accept_or_drop, drop_worst, share_equally
+from ..play.elimination import accept_or_drop, drop_worst, share_equally
 from ..policies.base import EliminationPolicy
 
 

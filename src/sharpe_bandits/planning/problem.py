@@ -9,19 +9,19 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from .._support.names import repeats_counted
+from .._support.validation import finite, not_negative, one_of, positive, true_or_false, whole
 from ..arms.bandit import Bandit
 from ..arms.bandit import bootstrap as resampled
 from ..arms.base import Arm
 from ..arms.discrete import numbers
 from ..arms.normal import Normal
 from ..errors import InvalidInputError
-from ..names import repeats_counted
 from ..objectives import RSSR, Objective, Sharpe, usual_regulariser
 from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SequentialHalving, SuccessiveRejects, SuRSR, UniformSampling
 from ..returns.resampling import LEAST_FOR_BLOCKS, block_length, check_block, resampled_rows
 from ..returns.table import table_of
-from ..validation import finite, not_negative, one_of, positive, true_or_false, whole
 
 #: What makes an arm best.
 Criterion = Literal["rssr", "sharpe"]

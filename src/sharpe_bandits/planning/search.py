@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
+from .._support.validation import check_keywords, real, whole
 from ..errors import InvalidInputError, shown
-from ..executors import Backend, backend_for
-from ..metrics import Estimate
 from ..policies.base import EliminationPolicy, check_policy, listed
-from ..simulation import LARGEST_HORIZON, LARGEST_SEED, simulate
-from ..validation import check_keywords, real, whole
+from ..results.metrics import Estimate
+from ..simulation.api import LARGEST_HORIZON, LARGEST_SEED, simulate
+from ..simulation.executors import Backend, backend_for
 from .crossing import Line, fit
 from .needs import ASKED, BRACKET, CURVE, EVERY_ARM, FIT, STAGES, VERIFY, Need, Plan, Point, Stage
 from .phases import drawn_directly, recommended

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..metrics import Estimate
+from ..results.metrics import Estimate
 from .needs import EVERY_ARM, Need, Plan, Point
 
 

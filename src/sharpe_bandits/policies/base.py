@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from ..display import html_table, in_words
+from .._support.display import html_table, in_words
+from .._support.names import check_name
+from .._support.plain_data import from_plain
+from .._support.validation import check_keywords, inside, one_of, real, whole
 from ..errors import BudgetTooSmallError, InvalidInputError, shown
-from ..kernels.elimination import drop_worst, share_equally
-from ..kernels.fixed_confidence import in_turn
-from ..names import check_name
 from ..objectives import Objective, objective_from_dict
-from ..plain_data import from_plain
-from ..validation import check_keywords, inside, one_of, real, whole
+from ..play.elimination import drop_worst, share_equally
+from ..play.fixed_confidence import in_turn
 
 if TYPE_CHECKING:
-    from ..agents import Agent
+    from ..live.agents import Agent
 
 #: The paper that this library implements.
 PAPER = "Khurshid, Abdulla & Ghatak, Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits"
@@ -52,7 +52,7 @@ class Policy:
     title: ClassVar[str]
     #: Where the rule comes from.
     citation: ClassVar[str]
-    #: The name of its adapter in :mod:`sharpe_bandits.engine.families`.
+    #: The name of its adapter in :mod:`sharpe_bandits.simulation.families`.
     family: ClassVar[str]
     #: The metric that it is ranked by unless another is asked for.
     default_metric: ClassVar[Literal["regret", "error", "stopping time"]]
@@ -131,7 +131,7 @@ class Policy:
             "min" if rewards are costs: tell them as they are. The policy maximises its objective of minus the cost,
             so give it one that does not reward risk there, as in ``ScaleFreeUCB(objective=MeanRisk(aversion=0.5))``
         """
-        from ..agents import AGENTS
+        from ..live.agents import AGENTS
 
         one_of("direction", direction, get_args(Direction))
         agent = AGENTS[self.family](self, arms, horizon, seed)
@@ -216,7 +216,7 @@ class IndexPolicy(Policy):
     """Plays the arm with the largest index after a pilot in which all arms are played equally often.
 
     Subclasses define :attr:`formula`, a plain function ``index(arm, t, ...)`` of an arm's record
-    (:class:`sharpe_bandits.kernels.statistics.ArmRecord`), the number of rounds already played, and the policy's own
+    (:class:`sharpe_bandits.play.statistics.ArmRecord`), the number of rounds already played, and the policy's own
     parameters by name. Engine and agents compile that one function.
 
     The pilot is ``max(least_pilot, ceil(pilot_fraction * n / K))`` pulls per arm, or ``pilot_pulls``.
@@ -320,10 +320,10 @@ class EliminationPolicy(Policy):
     default_metric = "error"
     has_fixed_budget: ClassVar[bool] = True
     #: How a phase's pulls are shared among the undecided arms: a plain function, bound to
-    #: :func:`sharpe_bandits.kernels.formulas.share`. A policy that shares unequally keeps its samples.
+    #: :func:`sharpe_bandits.play.formulas.share`. A policy that shares unequally keeps its samples.
     share = staticmethod(share_equally)
     #: Whether the best arm is accepted next, or the worst dropped: a plain function, bound to
-    #: :func:`sharpe_bandits.kernels.formulas.decide_on`.
+    #: :func:`sharpe_bandits.play.formulas.decide_on`.
     decide_on = staticmethod(drop_worst)
     #: Whether half of the arms are dropped after a phase instead of one.
     halves: ClassVar[bool] = False
@@ -381,13 +381,13 @@ class EliminationPolicy(Policy):
 class FixedConfidencePolicy(Policy):
     """Plays until it has identified the best arm with confidence 1 - ``delta``; then it stops.
 
-    Subclasses define two plain functions of an arm's record (:class:`sharpe_bandits.kernels.statistics.ArmRecord`) and
+    Subclasses define two plain functions of an arm's record (:class:`sharpe_bandits.play.statistics.ArmRecord`) and
     of :meth:`arguments`: the estimate that arms are compared by, and the variance of its influence function.
     """
 
     family: ClassVar[str] = "fixed confidence"
     #: Which arms are played before arms are judged again: a plain function, bound to
-    #: :func:`sharpe_bandits.kernels.formulas.turns`.
+    #: :func:`sharpe_bandits.play.formulas.turns`.
     turns = staticmethod(in_turn)
     default_metric = "stopping time"
     stops_itself: ClassVar[bool] = True

@@ -4,11 +4,11 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ..kernels.formulas import value
-from ..kernels.statistics import ArmRecord
-from ..kernels.streams import uniform
+from .._support.validation import not_negative, probability
 from ..objectives import Mean, MeanVariance, Objective, check_objective
-from ..validation import not_negative, probability
+from ..play.formulas import value
+from ..play.statistics import ArmRecord
+from ..play.streams import uniform
 from .base import IndexPolicy
 
 

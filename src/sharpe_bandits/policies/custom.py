@@ -10,9 +10,9 @@ from typing import Any, ClassVar, overload
 
 import numpy as np
 
-from ..call_tree import mentions, reads_whole
+from .._support.call_tree import mentions, reads_whole
+from .._support.fingerprints import fingerprint, remember, sources
 from ..errors import InvalidInputError, shown, unknown
-from ..fingerprints import fingerprint, remember, sources
 from ..objectives import Objective, check_objective, objective_from_dict
 from .base import IndexPolicy
 
@@ -238,7 +238,7 @@ def index_policy(
     """Make an index policy from a plain function ``index(arm, t, ...)``, which is compiled like a built-in one.
 
     ``arm`` has ``pulls``, ``mean``, ``variance``, ``second_moment``, ``epsilon`` (``sqrt(2 ln t / pulls)``), ``last``,
-    ``maximum`` and, for randomised policies, ``key`` (see :class:`sharpe_bandits.kernels.statistics.ArmRecord`); ``t``
+    ``maximum`` and, for randomised policies, ``key`` (see :class:`sharpe_bandits.play.statistics.ArmRecord`); ``t``
     is the number of rounds already played. The arm with the largest index is played; ties go to the lowest arm, among
     infinite indices to the least played arm. Further parameters of the function become parameters of the policy.
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from .._support.validation import finite
 from ..errors import InvalidInputError
-from ..kernels.statistics import FIRSTS, ArmRecord
-from ..kernels.streams import log, normal, uniform
-from ..validation import finite
+from ..play.statistics import FIRSTS, ArmRecord
+from ..play.streams import log, normal, uniform
 from .scale_free import AnyObjective, ScaleFree, has_zero_variance, named
 
 

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..kernels.elimination import accept_or_drop, share_by_influence_variance
+from .._support.validation import finite, positive, whole
 from ..objectives import RSSR, Objective, Variance, check_objective
-from ..validation import finite, positive, whole
+from ..play.elimination import accept_or_drop, share_by_influence_variance
 from .base import PAPER, EliminationPolicy
 
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..kernels.fixed_confidence import top_two
-from ..kernels.statistics import ArmRecord
+from .._support.validation import finite, positive
 from ..objectives import RSSR, Objective
-from ..validation import finite, positive
+from ..play.fixed_confidence import top_two
+from ..play.statistics import ArmRecord
 from .base import FixedConfidencePolicy
 from .scale_free import estimate_of, has_zero_variance, influence_variance_of
 

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from .._support.validation import inside, not_negative, one_of, positive, whole
 from ..errors import InvalidInputError
-from ..kernels.formulas import long_game
-from ..kernels.statistics import MAX_TABLE, ArmRecord
-from ..kernels.streams import log
 from ..objectives import RSSR, MeanVariance, Objective
-from ..validation import inside, not_negative, one_of, positive, whole
+from ..play.formulas import long_game
+from ..play.statistics import MAX_TABLE, ArmRecord
+from ..play.streams import log
 from .base import PAPER, IndexPolicy
 from .ucb_sharpe import biased_variance
 

@@ -21,11 +21,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
+from .._support.validation import finite, inside, positive, true_or_false, whole
 from ..errors import InvalidInputError, shown
-from ..kernels.statistics import ROUNDING, ArmRecord
-from ..kernels.streams import expm1, log, log1p, root_growth, root_growth_branch_free
 from ..objectives import RSSR, Objective, check_objective, influence_variance
-from ..validation import finite, inside, positive, true_or_false, whole
+from ..play.statistics import ROUNDING, ArmRecord
+from ..play.streams import expm1, log, log1p, root_growth, root_growth_branch_free
 from .base import IndexPolicy, Policy
 
 #: Weight, in pulls, of the normal distribution in the shrinkage of moments.

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from ..kernels.statistics import ArmRecord
-from ..kernels.streams import BESIDE_GAMMA, gamma, gamma_branch_free, log, normal, uniform
+from .._support.validation import not_negative, one_of, positive
 from ..objectives import RSSR, Mean, MeanVariance, Objective, SharpeLike
-from ..validation import not_negative, one_of, positive
+from ..play.statistics import ArmRecord
+from ..play.streams import BESIDE_GAMMA, gamma, gamma_branch_free, log, normal, uniform
 from .base import PAPER, IndexPolicy
 
 #: Forms of Modified-MVTS.

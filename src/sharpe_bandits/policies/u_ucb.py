@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, get_args
 
+from .._support.validation import finite, one_of, positive, whole
 from ..errors import InvalidInputError
-from ..kernels.statistics import ArmRecord
 from ..objectives import RSSR, Objective
-from ..validation import finite, one_of, positive, whole
+from ..play.statistics import ArmRecord
 from .base import IndexPolicy
 from .ucb_sharpe import biased_variance
 

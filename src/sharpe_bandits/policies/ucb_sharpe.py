@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, get_args
 
-from ..kernels.statistics import ArmRecord
+from .._support.validation import finite, one_of, positive, whole
 from ..objectives import RSSR, Objective, SharpeLike
-from ..validation import finite, one_of, positive, whole
+from ..play.statistics import ArmRecord
 from .base import MIN_PULLS_FOR_WARNING, PAPER, IndexPolicy
 
 #: Horizon assumed for a game without one, to check whether it will ever be long enough.

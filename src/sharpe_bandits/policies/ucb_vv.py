@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..kernels.statistics import ArmRecord
 from ..objectives import Objective, Variance
+from ..play.statistics import ArmRecord
 from .base import PAPER, IndexPolicy
 
 

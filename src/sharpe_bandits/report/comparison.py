@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..files import to_json, write_all
+from .._support.files import to_json, write_all
 from ..returns.comparison import Comparison
 from .document import document
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .._support.files import write_all, write_atomically
+from .._support.versions import versions
 from ..charts.render_matplotlib import pictures
-from ..files import write_all, write_atomically
-from ..study import Study, tidy
-from ..versions import versions
+from ..results.study import Study, tidy
 from .page import Content, Section, page
 
 

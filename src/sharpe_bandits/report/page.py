@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._support.display import Table
+from .._support.names import repeats_counted
 from ..charts.tidy_rows import Rows
-from ..display import Table
 from ..experiments import scorecard
 from ..experiments.verdicts import EXPERIMENTS, FAILS, HOLDS, UNDECIDED, VACUOUS, Verdict
-from ..names import repeats_counted
-from ..study import Study
+from ..results.study import Study
 from .document import document
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from .._support.files import to_json, write_all
 from ..charts.description import Axis, Chart, Dash, Figure, Rule, Series, look
 from ..charts.render_matplotlib import pictures
-from ..files import to_json, write_all
 from ..planning.needs import VERIFY, Plan, Point
 from ..planning.words import answer, assumed, heads, lines, remarks, title
 from .document import document

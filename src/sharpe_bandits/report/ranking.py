@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from .._support.display import Table
+from .._support.files import to_json, write_all
+from .._support.names import printable, shorten
 from ..charts.description import PALETTE, Axis, Chart, Figure, Rule, Series
 from ..charts.render_matplotlib import pictures
-from ..display import Table
-from ..files import to_json, write_all
-from ..names import printable, shorten
 from ..returns import statistics
 from ..returns.ranking import Ranking
 from .document import document

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from .._support.display import Table
+from .._support.files import to_json, write_all
+from .._support.names import printable, shorten
 from ..charts.description import DASHES, PALETTE, Axis, Chart, Dash, Figure, Heatmap, Series
 from ..charts.render_matplotlib import pictures
-from ..display import Table
 from ..errors import InvalidInputError, require
-from ..files import to_json, write_all
-from ..names import printable, shorten
 from ..returns.dates import in_words
 from ..returns.playing import BEST, EQUAL, LEADER, Player
 from ..returns.replay import Replay

@@ -29,10 +29,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import console
-from ..display import Findings, Shown, Table
+from .._support import console
+from .._support.display import Findings, Shown, Table
+from .._support.validation import check_keywords, inside, whole
 from ..errors import InvalidInputError, unknown
-from ..validation import check_keywords, inside, whole
 from . import statistics
 from .options import ANNUAL_OR_PER_PERIOD
 from .pairwise import pairwise_tests

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .._support.validation import is_number, is_whole
 from ..errors import InvalidInputError, shown, unknown
-from ..validation import is_number, is_whole
 from .sources import MISSING_WORDS, Source, plain_values
 
 _UNIT = "datetime64[us]"

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._support.validation import real, whole
 from ..errors import InvalidInputError, shown, unknown
-from ..validation import real, whole
 from . import statistics
 
 #: Calendar periods of decisions, which fall on the first row of each.

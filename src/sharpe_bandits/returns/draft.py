@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from .._support.names import check_column
+from .._support.validation import is_number
 from ..errors import InvalidInputError, listed, shown, unknown
-from ..names import check_column
-from ..validation import is_number
 from . import dates as dates_of
 from . import notation, sources
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..engine.spec import Feedback
 from ..errors import BudgetTooSmallError, InvalidInputError
 from ..objectives import RSSR
 from ..policies.base import Policy, check_policy, listed
 from ..policies.by_name import policies_by_name
+from ..simulation.spec import Feedback
 from .playing import BEST, EQUAL, LEADER
 
 

@@ -9,16 +9,16 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._support.validation import one_of, whole
 from ..arms.base import Draws
 from ..arms.environment import Environment, stack
-from ..engine.families import family_of
-from ..engine.spec import Feedback, Spec, prepare, run_chunk
 from ..errors import InvalidInputError
-from ..kernels.choose import Holding
-from ..kernels.rewards import TAPE, ArmTable
 from ..objectives import usual_regulariser
+from ..play.choose import Holding
+from ..play.rewards import TAPE, ArmTable
 from ..policies.base import Policy
-from ..validation import one_of, whole
+from ..simulation.families import family_of
+from ..simulation.spec import Feedback, Spec, prepare, run_chunk
 from . import statistics
 from .cleaning import CONSTANT
 from .decisions import Held, check_every, compounded, drifting, one_at_a_time, starts, weighted

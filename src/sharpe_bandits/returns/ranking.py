@@ -13,13 +13,22 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from .. import console
+from .._support import console
+from .._support.display import Findings, Shown, Table
+from .._support.validation import (
+    check_keywords,
+    complement,
+    inside,
+    not_negative,
+    one_of,
+    positive,
+    true_or_false,
+    whole,
+)
 from ..confidence_sequences import Leader, confidence_sequence, leader_of_columns
-from ..display import Findings, Shown, Table
 from ..errors import InvalidInputError, unknown
-from ..metrics import wilson
 from ..objectives import RSSR, MeanRisk, Objective, usual_regulariser
-from ..validation import check_keywords, complement, inside, not_negative, one_of, positive, true_or_false, whole
+from ..results.metrics import wilson
 from . import dates as dates_of
 from . import statistics
 from .draft import counted

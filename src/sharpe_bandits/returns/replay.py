@@ -19,13 +19,13 @@ from typing import Any, get_args
 
 import numpy as np
 
-from .. import console
-from ..display import Findings, Shown, Table
-from ..engine.spec import Feedback
+from .._support import console
+from .._support.display import Findings, Shown, Table
+from .._support.validation import check_keywords, one_of, positive, true_or_false, whole
 from ..errors import InvalidInputError, unknown
-from ..kernels.choose import Holding
+from ..play.choose import Holding
 from ..policies.base import Policy
-from ..validation import check_keywords, one_of, positive, true_or_false, whole
+from ..simulation.spec import Feedback
 from . import statistics
 from .dates import in_words
 from .decisions import costs_of

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from .._support.validation import real
 from ..errors import InvalidInputError, require
-from ..validation import real
 from . import statistics
 
 #: Minimum number of returns to choose the block length from.

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..validation import finite, inside, positive, whole
+from .._support.validation import finite, inside, positive, whole
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from .._support.validation import whole
 from ..errors import InvalidInputError, SharpeBanditsError, listed, require, shown, unknown
-from ..validation import whole
 
 #: Text that stands for a missing value in a CSV file.
 MISSING_WORDS = (

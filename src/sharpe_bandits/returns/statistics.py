@@ -35,8 +35,8 @@ from typing import Any
 
 import numpy as np
 
+from .._support.validation import finite, inside, not_negative, positive, whole
 from ..errors import InvalidInputError
-from ..validation import finite, inside, not_negative, positive, whole
 
 #: Annual risk-free rates above this, or below its negative, are rejected as mistakes.
 LARGEST_RATE = 1.0

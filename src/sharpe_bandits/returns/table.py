@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from .._support.validation import check_keywords, one_of, positive
 from ..errors import InvalidInputError, listed, shown
 from ..policies.base import Direction
-from ..validation import check_keywords, one_of, positive
 from . import cleaning, notation, plausibility, sources
 from . import dates as dates_of
 from .draft import Draft, counted, drafted, passing

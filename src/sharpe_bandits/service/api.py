@@ -12,10 +12,10 @@ from urllib.parse import unquote
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
-from ..campaigns import AddArm, Ask, Cancel, RetireArm, Tell
-from ..campaigns.settings import optional_settings, policy_from_text
+from .._support.files import from_json
 from ..errors import InvalidInputError, SharpeBanditsError, UnreadableDataError
-from ..files import from_json
+from ..live.campaigns import AddArm, Ask, Cancel, RetireArm, Tell
+from ..live.campaigns.settings import optional_settings, policy_from_text
 from ..policies.base import Policy, policy_from_dict
 from . import exports
 from .models import ArmBody, AskBody, Decisions, NewCampaign, Problem, TellBody

@@ -13,8 +13,8 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from .. import __version__
-from ..campaigns import Store
 from ..errors import SharpeBanditsError
+from ..live.campaigns import Store
 from . import api, dashboard
 from .problems import MEDIA_TYPE, RETRY_AFTER, problem, problem_of
 from .security import Gate, Guard, Token

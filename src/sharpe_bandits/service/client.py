@@ -12,18 +12,18 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import quote, urlencode, urlsplit
 
-from ..agents import Agent
-from ..campaigns.interface import CampaignInterface
-from ..campaigns.records import Decision, DecisionState, Entry, Evaluation, LogEntry, Verification, history_schema
-from ..campaigns.requests import MAX_BATCH, AddArm, Ask, Cancel, Request, RetireArm, Tell, number_of
-from ..campaigns.settings import Options, checked
-from ..campaigns.status import ArmStatus, Status
+from .._support.plain_data import plain
+from .._support.validation import positive, whole
 from ..confidence_sequences import Leader
 from ..errors import InvalidInputError, SharpeBanditsError, StoreError, shown
-from ..metrics import Estimate
-from ..plain_data import plain
+from ..live.agents import Agent
+from ..live.campaigns.interface import CampaignInterface
+from ..live.campaigns.records import Decision, DecisionState, Entry, Evaluation, LogEntry, Verification, history_schema
+from ..live.campaigns.requests import MAX_BATCH, AddArm, Ask, Cancel, Request, RetireArm, Tell, number_of
+from ..live.campaigns.settings import Options, checked
+from ..live.campaigns.status import ArmStatus, Status
 from ..policies.base import Policy, check_policy, policy_from_dict
-from ..validation import positive, whole
+from ..results.metrics import Estimate
 from .problems import error_of
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class Service:
 
 
 class RemoteCampaign(CampaignInterface):
-    """A campaign behind HTTP: the methods of :class:`~sharpe_bandits.campaigns.Campaign`."""
+    """A campaign behind HTTP: the methods of :class:`~sharpe_bandits.live.campaigns.Campaign`."""
 
     def __init__(self, service: Service, name: str, settings: dict[str, Any]) -> None:
         self._service, self.name, self._settings = service, name, settings

@@ -15,8 +15,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.staticfiles import StaticFiles
 
 from .. import __version__
-from ..campaigns.settings import optional_settings
 from ..errors import SharpeBanditsError
+from ..live.campaigns.settings import optional_settings
 from .api import campaign_of, state_of, view_of
 from .security import COOKIE, SESSION_LENGTH, WRITE, Guard, cookie_of
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from ..campaigns import Campaign
-from ..campaigns.log import to_csv
+from ..live.campaigns import Campaign
+from ..live.campaigns.log import to_csv
 
 #: Decisions in one piece.
 _PIECE = 20_000

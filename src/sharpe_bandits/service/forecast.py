@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 from ..arms.bandit import Bandit
 from ..arms.normal import Normal
-from ..campaigns import Campaign
-from ..campaigns.activity import Activity
 from ..errors import InvalidInputError
-from ..metrics import Estimate, normal_half_width
+from ..live.campaigns import Campaign
+from ..live.campaigns.activity import Activity
 from ..objectives import RSSR, usual_regulariser
 from ..planning import BestArmProblem, plan
 from ..policies.elimination import SequentialHalving
+from ..results.metrics import Estimate, normal_half_width
 
 #: Runs per budget, and the largest budget: small enough for an answer within seconds.
 _RUNS, _LARGEST = 400, 1_000_000

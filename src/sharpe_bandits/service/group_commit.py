@@ -6,9 +6,9 @@ import asyncio
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
-from ..campaigns import Campaign
-from ..campaigns.requests import Request
 from ..errors import SharpeBanditsError, StoreError
+from ..live.campaigns import Campaign
+from ..live.campaigns.requests import Request
 
 #: Maximum number of requests waiting for one campaign.
 LONGEST_QUEUE = 10_000

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, create_model
 
-from ..campaigns.records import DecisionState
-from ..campaigns.settings import optional_settings
+from ..live.campaigns.records import DecisionState
+from ..live.campaigns.settings import optional_settings
 
 #: A reward, or another number.
 Number = StrictInt | StrictFloat

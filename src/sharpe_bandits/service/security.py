@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import quote, urlsplit
 
+from .._support.names import check_name
 from ..errors import InvalidInputError, UnreadableDataError, shown
-from ..names import check_name
 from .problems import MEDIA_TYPE, RETRY_AFTER, problem
 
 #: Routes that need no token: method and path, or a path prefix that ends in "/".

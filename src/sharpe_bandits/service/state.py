@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ..campaigns import Campaign, Store
 from ..errors import StoreError
+from ..live.campaigns import Campaign, Store
 from .group_commit import GroupCommit
 
 #: Seconds between polls of the store while there are watchers.

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..agents import Agent
-from ..campaigns import Campaign
-from ..campaigns.activity import ARMS, Activity
-from ..campaigns.status import CONFIDENCE, Status, objective_interval
 from ..confidence_sequences import Interval, Moments, intervals
-from ..metrics import normal_half_width
+from ..live.agents import Agent
+from ..live.campaigns import Campaign
+from ..live.campaigns.activity import ARMS, Activity
+from ..live.campaigns.status import CONFIDENCE, Status, objective_interval
 from ..objectives import Mean, Objective, Sharpe
+from ..results.metrics import normal_half_width
 from .forecast import forecast, per_day
 
 #: Number of arms drawn over time: those with the most pulls; all others are aggregated.

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..arms import Bandit, Constant, Uniform, arm_from_dict
 from ..arms.base import Arm
-from ..kernels.rewards import QUANTILE
+from ..play.rewards import QUANTILE
 from ..policies import RoundRobin
-from ..simulation import trace
+from ..simulation.api import trace
 from .contract import check_round_trips, require, run_all
 
 

@@ -9,18 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..agents import Agent
 from ..arms import Bandit, Tape, Uniform
-from ..errors import (
-    BudgetTooSmallError,
-    CampaignOverError,
-    InvalidInputError,
-    UnreadableDataError,
-    WaitForRewardsError,
-)
+from ..errors import BudgetTooSmallError, CampaignOverError, InvalidInputError, UnreadableDataError, WaitForRewardsError
+from ..live.agents import Agent
 from ..objectives import Mean, Objective
 from ..policies.base import Policy, policy_from_dict
-from ..simulation import simulate, trace
+from ..simulation.api import simulate, trace
 from .contract import check_round_trips, refused, require, run_all
 
 #: Rewards that every agent must reject.

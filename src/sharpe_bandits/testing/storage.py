@@ -8,9 +8,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ..campaigns.records import DecisionRow, DecisionState, Event, EventKind
-from ..campaigns.storage import Batch, Outcome, Records, Search, Storage
 from ..errors import StoreError
+from ..live.campaigns.records import DecisionRow, DecisionState, Event, EventKind
+from ..live.campaigns.storage import Batch, Outcome, Records, Search, Storage
 from .contract import refused, require, run_all
 
 _SETTINGS, _SNAPSHOT = '{"policy": "π"}', '{"state": "initial"}'
@@ -213,7 +213,7 @@ class StorageContract:
 
     def test_a_campaign_is_that_of_an_agent(self, open_storage: Callable[[], Storage]) -> None:
         """Through two handles in turn, with rewards that come later: choice for choice, and the log can be verified."""
-        from ..campaigns import Store
+        from ..live.campaigns import Store
         from ..policies.scale_free import ScaleFreeUCB
 
         policy, name, arms = ScaleFreeUCB(L=0.1), f"contract {secrets.token_hex(6)}", ["a", "b", "c"]

@@ -10,11 +10,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from .._support.validation import one_of
 from ..arms.bandit import Bandit, as_environment
 from ..arms.base import Arm
 from ..errors import InvalidInputError
-from ..metrics import Estimate
-from ..validation import one_of
+from ..results.metrics import Estimate
 
 #: The forms of a bound.
 #:

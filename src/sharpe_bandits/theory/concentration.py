@@ -12,8 +12,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from .._support.validation import inside, one_of, positive, whole
 from ..errors import InvalidInputError
-from ..validation import inside, one_of, positive, whole
 from .bound import Bound, Form, bisected, check_form, probability
 
 #: Statistics with a concentration inequality.

@@ -11,18 +11,18 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._support.validation import one_of, positive, whole
 from ..arms.bandit import Bandit
 from ..arms.base import Arm, Draws
 from ..arms.environment import as_arm, stack
-from ..engine.compiler import specialise
 from ..errors import InvalidInputError
-from ..executors import cores, on_threads
-from ..kernels.coverage import sample_moments
-from ..metrics import Estimate, wilson
 from ..objectives import RSSR, SharpeLike
-from ..validation import one_of, positive, whole
+from ..results.metrics import Estimate, wilson
+from ..simulation.compiler import specialise
+from ..simulation.executors import cores, on_threads
 from .bound import Form, Judgement, check_form, independent, within
 from .concentration import STATISTICS, Statistic, concentration, radius, width
+from .coverage_kernel import sample_moments
 from .error_bounds import variance_order
 
 

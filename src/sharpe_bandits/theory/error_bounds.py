@@ -22,11 +22,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from .._support.validation import finite, not_negative, one_of, positive, whole
 from ..errors import BudgetTooSmallError
 from ..objectives import RSSR, Variance
 from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SHVV, SuRSR
-from ..validation import finite, not_negative, one_of, positive, whole
 from .bound import FORMS, Bound, Facts, Form, check_form, facts, probability
 from .concentration import rssr_concentration
 

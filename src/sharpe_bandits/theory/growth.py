@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._support.validation import inside, positive
 from ..errors import InvalidInputError
-from ..metrics import Estimate, sample_mean, student
-from ..validation import inside, positive
+from ..results.metrics import Estimate, sample_mean, student
 
 #: Possible verdicts on the law of growth.
 Law = Literal["logarithmic", "linear", "undecided"]

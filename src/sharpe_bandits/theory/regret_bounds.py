@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 
+from .._support.validation import finite, one_of, positive, whole
 from ..objectives import RSSR, Objective, SharpeLike, Variance
-from ..validation import finite, one_of, positive, whole
 from .bound import FORMS, Bound, Facts, Form, bisected, check_form, facts, regret
 
 #: The constant for rounds in which estimates deviate, as printed.

@@ -1,7 +1,7 @@
 """Save states of agents of all kinds, with what they go on to do: ``python -m tests.data.agents.make``.
 
 Run once for each new format of states, by the version of the library that brings it; the files stay as they are. They
-are read by tests/agents/test_state.py.
+are read by tests/live/agents/test_state.py.
 """
 
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import sharpe_bandits as sb
-from sharpe_bandits.agents.state import FORMAT
+from sharpe_bandits.live.agents.state import FORMAT
 from tests.catalogue import EVERY_POLICY
 
 REWARDS = np.random.default_rng(30).gamma([[2.0], [3.0], [2.5], [2.2]], 0.6, size=(4, 200)).round(6)

@@ -1,0 +1,1 @@
+"""What any package needs and no bandit does: validation, names, files, checksums, display."""

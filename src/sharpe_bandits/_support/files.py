@@ -1,0 +1,167 @@
+"""Atomic writing of files, with checksums, and strict reading of JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import os
+import platform
+import re
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ..errors import InvalidInputError, UnreadableDataError
+
+#: Maximum size and nesting depth of JSON.
+MAX_BYTES, MAX_DEPTH = 2**28, 100
+#: A temporary file of an unknown or remote process is removed after this many seconds.
+_ABANDONED = 86_400.0
+
+_HOST = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+_numbers = itertools.count()
+_TEMPORARY = re.compile(r"\..+?(?:\.(?:(?P<host>[0-9a-f]{8})-)?(?P<process>\d+)(?:-\d+)?)?\.new")
+_swept: set[Path] = set()
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file atomically, and leave nothing behind if that fails.
+
+    The temporary name is unique to this process and call, so that several may write the same file concurrently: the
+    last complete one wins.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.parent not in _swept:
+        _swept.add(path.parent)
+        sweep(path.parent)
+    temporary = path.with_name(f".{path.name[:100]}.{_HOST}-{os.getpid()}-{next(_numbers)}.new")
+    try:
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def packed(payload: bytes, magic: bytes) -> bytes:
+    """Content of a file that is checked when it is read: what it is, a checksum, and the payload."""
+    return magic + hashlib.sha256(magic + payload).digest() + payload
+
+
+def unpacked(content: bytes, magic: bytes) -> bytes | None:
+    """The payload of such a file; None if the file is damaged or something else."""
+    start = len(magic) + 32
+    payload = content[start:]
+    intact = content[:start] == magic + hashlib.sha256(magic + payload).digest()
+    return payload if intact else None
+
+
+def write_checked(path: Path, magic: bytes, payload: bytes) -> None:
+    """Write a payload atomically, :func:`packed`."""
+    write_atomically(path, packed(payload, magic))
+
+
+def read_checked(path: Path, magic: bytes) -> bytes | None:
+    """The payload that :func:`write_checked` wrote; None if the file is missing, damaged or something else."""
+    try:
+        return unpacked(path.read_bytes(), magic)
+    except FileNotFoundError:
+        return None
+
+
+def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files to a folder by name, each atomically."""
+    for name, content in files.items():
+        write_atomically(folder / name, content)
+
+
+def sweep(folder: Path) -> None:
+    """Remove temporary files whose process died before it could rename them."""
+    for path in folder.glob(".*.new"):
+        if (name := _TEMPORARY.fullmatch(path.name)) and _is_stale(path, name["host"], name["process"]):
+            with suppress(OSError):  # another process was faster; or it is a folder
+                path.unlink()
+
+
+def _is_stale(path: Path, host: str | None, process: str | None) -> bool:
+    try:
+        if time.time() - path.stat().st_mtime > _ABANDONED:
+            return True
+    except FileNotFoundError:
+        return False
+    # Whether a process is alive can be checked only on this host, and on Windows the check would end it.
+    if process is None or host not in (None, _HOST) or os.name != "posix":
+        return False
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except PermissionError:
+        pass
+    return False
+
+
+def to_json(thing: Any, allow_nan: bool = True) -> bytes:
+    """Plain data, including numpy numbers and arrays, as human-readable JSON."""
+    return (json.dumps(thing, indent=1, ensure_ascii=False, default=_plain, allow_nan=allow_nan) + "\n").encode()
+
+
+def _plain(thing: Any) -> Any:
+    if hasattr(thing, "tolist"):
+        return thing.tolist()
+    raise InvalidInputError(f"{thing!r} cannot be written as JSON; use numbers, text, lists and tables of these")
+
+
+def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) != len(pairs):
+        raise ValueError("it has a duplicate key")
+    return table
+
+
+def from_json(content: bytes | str, what: str, constants: bool = False) -> Any:
+    """Parse JSON; raises :class:`UnreadableDataError` if it is invalid, too long, too deep, or a number is too large.
+
+    Parameters
+    ----------
+    content : bytes | str
+        the text
+    what : str
+        description for the error message
+    constants : bool, optional
+        whether NaN and Infinity, which are not in the standard, are allowed
+    """
+    if not isinstance(content, (str, bytes)):
+        raise UnreadableDataError(f"{what} must be text, got {type(content).__name__}")
+    if len(content) > MAX_BYTES:
+        raise UnreadableDataError(f"{what} has {len(content):,} bytes; at most {MAX_BYTES:,} are read")
+
+    def number(text: str) -> float:
+        value = float(text)
+        if not math.isfinite(value):
+            raise ValueError(f"{text[:40]} is out of range")
+        return value
+
+    def refuse(word: str) -> NoReturn:
+        raise ValueError(f"{word} is not a number")
+
+    try:
+        text = content.decode() if isinstance(content, bytes) else content
+        constant = float if constants else refuse
+        data = json.loads(text, parse_float=number, parse_constant=constant, object_pairs_hook=_keys_once)
+    except RecursionError:
+        raise UnreadableDataError(f"{what} is nested too deeply to be read") from None
+    except ValueError as error:
+        raise UnreadableDataError(f"{what} is not JSON: {error}") from None
+    level, depth = [data], 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise UnreadableDataError(f"{what} is nested more than {MAX_DEPTH} levels deep")
+        inner = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, (dict, list)))
+        level = [thing for things in inner for thing in things if isinstance(thing, (dict, list))]
+    return data

@@ -1,0 +1,148 @@
+"""Checks of single values, shared by arms, objectives, policies and the engine."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import numbers
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from ..errors import InvalidInputError, shown, unknown
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound=str)
+
+
+def is_number(value: Any) -> bool:
+    """Whether ``value`` is a real number; booleans and time spans, which Python and NumPy count as such, are not."""
+    kind = type(value)  # not isinstance, which the value itself can influence
+    return issubclass(kind, numbers.Real) and not issubclass(kind, (bool, np.timedelta64))
+
+
+def is_whole(value: Any) -> bool:
+    """Whether ``value`` is a whole number by its type."""
+    return is_number(value) and issubclass(type(value), numbers.Integral)
+
+
+def real(value: Any) -> float:
+    """``value`` as a float; NaN if it is not a real number, or an integer too large for a float."""
+    try:
+        return float(value) if is_number(value) else math.nan
+    except Exception:  # third-party number types may fail in any way
+        return math.nan
+
+
+def finite(name: str, value: Any) -> float:
+    """``value`` as a float, if it is a finite real number."""
+    number = real(value)
+    if not math.isfinite(number):
+        raise InvalidInputError(f"{name} must be a finite number, got {shown(value)}")
+    return number
+
+
+def positive(name: str, value: Any, remedy: str = "") -> float:
+    """``value`` as a float, if it is finite and above 0."""
+    number = real(value)
+    if not 0 < number < math.inf:
+        raise InvalidInputError(
+            f"{name} must be a finite number above 0, got {shown(value)}{'; ' + remedy if remedy else ''}"
+        )
+    return number
+
+
+def not_negative(name: str, value: Any) -> float:
+    """``value`` as a float, if it is finite and at least 0."""
+    number = real(value)
+    if not 0 <= number < math.inf:
+        raise InvalidInputError(f"{name} must be a finite number of at least 0, got {shown(value)}")
+    return number
+
+
+def probability(name: str, value: Any) -> float:
+    """``value`` as a float, if it lies in [0, 1]."""
+    number = real(value)
+    if not 0 <= number <= 1:
+        raise InvalidInputError(f"{name} must lie between 0 and 1, got {shown(value)}")
+    return number
+
+
+def inside(name: str, value: Any) -> float:
+    """``value`` as a float, if it lies strictly between 0 and 1."""
+    number = real(value)
+    if not 0 < number < 1:
+        raise InvalidInputError(f"{name} must lie strictly between 0 and 1, got {shown(value)}")
+    return number
+
+
+def true_or_false(name: str, value: Any) -> bool:
+    """``value``, if it is a bool."""
+    if not isinstance(value, bool):
+        raise InvalidInputError(f"{name} must be True or False, got {shown(value)}")
+    return value
+
+
+def complement(probability: float) -> float:
+    """1 minus a probability, in its decimal notation: 0.05 for 0.95, not 0.050000000000000044."""
+    return float(1 - Decimal(repr(float(probability))))
+
+
+def whole(name: str, value: Any, minimum: int, maximum: int | None = None) -> int:
+    """``value`` as an int, if it is a whole number from ``minimum`` to ``maximum``."""
+    number = int(value) if is_whole(value) else None
+    if number is None or number < minimum or (maximum is not None and number > maximum):
+        bound = f"at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
+        raise InvalidInputError(f"{name} must be a whole number {bound}, got {shown(value)}")
+    return number
+
+
+def one_of(name: str, value: S, choices: tuple[S, ...]) -> S:
+    """``value``, if it is one of ``choices``."""
+    if not isinstance(value, str) or value not in choices:
+        raise InvalidInputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shown(value)}")
+    return value
+
+
+def interval(low: Any, high: Any) -> tuple[float, float]:
+    """The two ends as floats, if ``low < high``."""
+    low, high = finite("low", low), finite("high", high)
+    if low >= high:
+        raise InvalidInputError(
+            f"low must be less than high, got low={low!r} and high={high!r}; swap them or widen the range"
+        )
+    return low, high
+
+
+def check_keywords(
+    also: Callable[..., Any] | None = None, **elsewhere: str
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A decorator that rejects unknown keyword arguments with a remedy, where Python would raise a bare TypeError.
+
+    Parameters
+    ----------
+    also : Callable[..., Any] | None, optional
+        the function that keyword arguments are passed on to
+    **elsewhere : str
+        by name, arguments that users may expect here, and where they belong
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        takes = [name for takes in (function, also) if takes for name in inspect.signature(takes).parameters]
+        known = [name for name in takes if name != "self"]
+
+        @functools.wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            for name in kwargs.keys() - known:
+                if name in elsewhere:
+                    raise InvalidInputError(f"{function.__name__} takes no {name}=: {elsewhere[name]}")
+                raise unknown(f"argument of {function.__name__}", name, known)
+            return function(*args, **kwargs)
+
+        return checked
+
+    return decorate

@@ -1,0 +1,32 @@
+"""``sharpe-bandits cache``: show where compiled kernels are stored and how large they are, or remove them."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...errors import SharpeBanditsError
+from ...simulation.cache import MAX_BYTES, MAX_DAYS, cache_folder, cache_size, clear
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add ``--clear``."""
+    parser.add_argument(
+        "--clear", action="store_true", help="remove all compiled kernels; they are recompiled when needed"
+    )
+    parser.set_defaults(do=show)
+
+
+def show(options: argparse.Namespace) -> None:
+    """Print what the cache holds, or clear it."""
+    try:
+        folder = cache_folder() / "kernels"
+    except RuntimeError:
+        raise SharpeBanditsError(
+            "there is no home folder, and so no cache; set SHARPE_BANDITS_CACHE to a writable folder"
+        ) from None
+    size = clear() if options.clear else cache_size(folder)
+    text = f"{size.files} compiled kernels, {size.bytes / 2**20:.1f} MiB"
+    if options.clear:
+        print(f"removed {text} from {folder}")
+    else:
+        print(f"{folder}: {text}; trimmed to {MAX_BYTES // 2**20} MiB and to kernels used within {MAX_DAYS} days")

@@ -1,0 +1,76 @@
+"""``sharpe-bandits serve``: campaigns over HTTP, with a dashboard."""
+
+from __future__ import annotations
+
+import argparse
+import ipaddress
+from pathlib import Path
+
+from ..._support.validation import positive, whole
+from ...errors import InvalidInputError, require
+from .campaign import import_modules
+
+#: Seconds after which a store that does not answer is reported: less than clients wait.
+_STORE_TIMEOUT = 10.0
+
+
+def add(serve: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    serve.add_argument("store", help="file, or postgresql://user@host/database; created if it does not exist")
+    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1: this machine only)")
+    serve.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
+    serve.add_argument("--allowed-hosts", nargs="+", metavar="NAME", help="names under which the service may be "
+                       "reached; required with another --host")  # fmt: skip
+    serve.add_argument("--token-file", type=Path, metavar="FILE", help='TOML with [name], token = "...", access = '
+                       '"read" or "write"; required with another --host')  # fmt: skip
+    serve.add_argument("--rate", type=float, default=2000.0, metavar="N", help="requests per second and token (2000)")
+    serve.add_argument(
+        "--tls-certificate", type=Path, metavar="FILE", help="certificate (PEM); with --tls-key the service uses HTTPS"
+    )
+    serve.add_argument("--tls-key", type=Path, metavar="FILE", help="private key (PEM)")
+    serve.add_argument("--module", action="append", default=[], metavar="MODULE", help="Python module that defines a "
+                       "custom policy, imported first")  # fmt: skip
+    serve.set_defaults(do=_serve)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from ...live.campaigns import Store
+
+    for library in ("fastapi", "uvicorn", "jinja2"):
+        require(library, "the service", "serve")
+    from ...service.app import create_app
+    from ...service.security import READ, WRITE, Token, fresh_token, read_tokens
+    from ...service.server import run
+
+    whole("--port", options.port, 0, 65_535)
+    positive("--rate", options.rate)
+    if (options.tls_certificate is None) != (options.tls_key is None):
+        raise InvalidInputError("give --tls-certificate and --tls-key together, or neither")
+    import_modules(options.module)
+    hosts = ["127.0.0.1", "localhost", "::1", *(options.allowed_hosts or ())]
+    if not _loopback(options.host) and not (options.allowed_hosts and options.token_file):
+        raise InvalidInputError(
+            f"--host {options.host} can be reached from other machines; give --allowed-hosts, the names under which it "
+            "may be reached, and --token-file"
+        )
+    lines: list[str] = []
+    if options.token_file is not None:
+        tokens = read_tokens(options.token_file)
+    else:
+        made = {READ: fresh_token(), WRITE: fresh_token()}
+        tokens = [Token.of(access, access, token) for access, token in made.items()]
+        lines = [f"token to read and write: {made[WRITE]}", f"token to read only:      {made[READ]}"]
+    store = Store(options.store, timeout=_STORE_TIMEOUT)
+    app = create_app(store, tokens, hosts, rate=options.rate)
+
+    def started(address: str) -> None:
+        print("\n".join([f"sharpe-bandits: {address} (Ctrl-C stops it)", *lines]), flush=True)
+
+    return run(app, options.host, options.port, started, options.tls_certificate, options.tls_key)
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,276 @@
+"""The command line: reproduce the paper, run your own experiment, list panels, policies, arms and objectives."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import re
+import sys
+from collections.abc import Container, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from .._support import console
+from ..errors import SharpeBanditsError
+from .commands import cluster
+
+if TYPE_CHECKING:
+    from ..experiments.reproduction import Job, Reproduction
+
+#: Commands with their own file, and their help texts.
+COMMANDS = {
+    "rank": "rank strategies, funds or assets by their recorded returns",
+    "compare": "test whether one column's Sharpe ratio is larger than another's",
+    "replay": "play policies through recorded returns, in time order",
+    "plan": "how many rounds it takes to find the arm with the best Sharpe ratio",
+    "campaign": "durable campaigns: ask which arm to play, tell the reward later",
+    "serve": "campaigns over HTTP, with a live dashboard",
+    "cache": "show or clear the cache of compiled kernels",
+}
+#: Exit status after Ctrl-C, as shells have it.
+INTERRUPTED = 130
+QUICK_RUNS = 200
+FULL_RUNS = 10_000
+#: Errors that can occur with a folder that the user names.
+_FORESEEN = (
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR,
+    errno.EEXIST, errno.ENOENT, errno.ENAMETOOLONG,
+)  # fmt: skip
+
+
+def program() -> NoReturn:
+    """Run the command line and end the process with its exit status."""
+    status = main()
+    if status == INTERRUPTED:  # leave at once: Python would wait for a kernel that another thread is compiling
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status."""
+    options = argparse.Namespace(resumes=False)
+    try:
+        words = sys.argv[1:] if arguments is None else arguments
+        command = next((word for word in words if not word.startswith("-")), "")
+        parser_of((command,)).parse_args(words, options)
+        return int(options.do(options) or 0)
+    except SharpeBanditsError as error:
+        print(f"sharpe-bandits: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        after = "run the same command to resume" if options.resumes else "nothing was written"
+        print(f"\nsharpe-bandits: interrupted; {after}", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader has closed the pipe, as in "sharpe-bandits policies | head"
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        if error.errno not in _FORESEEN:
+            raise
+        remedy = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "choose a writable --out"
+        begun = options.resumes and error.errno in (errno.ENOSPC, errno.EDQUOT)
+        place = error.filename or "output folder"
+        again = f"run the same command again{'; it resumes' if begun else ''}"
+        print(f"sharpe-bandits: {error.strerror or error}: {place}; {remedy} and {again}", file=sys.stderr)
+        return 3
+
+
+class _Version(argparse.Action):
+    """Shows the version, which is looked up only on request because that is slow."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: Any) -> None:
+        from .. import __version__
+
+        print(f"sharpe-bandits {__version__}")
+        parser.exit()
+
+
+def parser_of(in_full: Container[str]) -> argparse.ArgumentParser:
+    """The parser of the command line, with the options of the commands ``in_full``; only their files are imported."""
+    parser = argparse.ArgumentParser(
+        prog="sharpe-bandits", description="Bandit policies that maximise the Sharpe ratio."
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    commands = parser.add_subparsers(required=True, metavar="command")
+
+    reproduce = commands.add_parser("reproduce", help="run the paper's experiments, judge its claims, write a report")
+    reproduce.add_argument("panels", nargs="*", metavar="panel", help="such as R3 B1; all by default")
+    reproduce.add_argument("--profile", choices=("paper", "authors"), help="only this profile; both by default")
+    reproduce.add_argument("--quick", action="store_true", help=f"{QUICK_RUNS} runs instead of {FULL_RUNS:,}")
+    reproduce.add_argument("--runs", type=int, help="number of runs")
+    reproduce.add_argument("--seed", type=int, default=1)
+    _output(reproduce, "out/paper")
+    reproduce.set_defaults(do=_reproduce, resumes=True)
+
+    run = commands.add_parser("run", help="run your own experiment from a TOML file")
+    run.add_argument("file", type=Path, help="the experiment file")
+    run.add_argument("--runs", type=int, help="override the file's value")
+    run.add_argument("--seed", type=int, help="override the file's value")
+    _output(run, None)
+    run.set_defaults(do=_run, resumes=True)
+
+    for name, what in COMMANDS.items():
+        command = commands.add_parser(name, help=what)
+        if name in in_full:
+            import_module(f".commands.{name}", __package__).add(command)
+
+    commands.add_parser("panels", help="the paper's experiments").set_defaults(do=_panels)
+    for what in ("policies", "arms", "objectives"):
+        listing = commands.add_parser(what, help=f"the {what} that an experiment file can name")
+        listing.set_defaults(do=_listing, what=what)
+    return parser
+
+
+def _output(parser: argparse.ArgumentParser, default: str | None) -> None:
+    text = f"folder for the results ({default})" if default else "folder for the results (out/ and the file's name)"
+    parser.add_argument("--out", type=Path, default=default and Path(default), help=text)
+    cluster.add(parser)
+
+
+def _reproduce(options: argparse.Namespace) -> None:
+    from ..experiments.reproduction import Job
+    from ..paper.panels import panels
+
+    usual = QUICK_RUNS if options.quick else FULL_RUNS
+    runs = usual if options.runs is None else _whole("--runs", options.runs, 2)
+    chosen = panels(options.panels, options.profile)
+    if not chosen:
+        raise SharpeBanditsError(f"none of these panels exists in the {options.profile} profile")
+    job = Job(
+        "Optimizing Sharpe Ratio, reproduced",
+        "Every experiment of “Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits” "
+        f"(Khurshid, Abdulla and Ghatak), {runs:,} runs each, and a verdict on each of its claims. The text that is "
+        "judged is the source of arXiv:2406.06552; the article in Machine Learning (2025) differs from it in places. "
+        "The paper profile is the printed text, with decisions where it leaves something open; the authors profile "
+        "follows the MATLAB code that the authors released. Where another reading of the text changes a verdict, the "
+        "verdict says so.",
+        chosen,
+        runs,
+        _whole("--seed", options.seed, 0),
+    )
+    _do(job, options)
+
+
+def _run(options: argparse.Namespace) -> None:
+    from ..experiments.files import read
+    from ..experiments.panel import CHECKPOINTS, Panel
+    from ..experiments.reproduction import Job
+
+    runs = None if options.runs is None else _whole("--runs", options.runs, 2)
+    seed = None if options.seed is None else _whole("--seed", options.seed, 0)
+    experiment = read(options.file, runs, seed)
+    compared = ", ".join(dict.fromkeys(p.name for case in experiment.cases for p in case.policies))
+    # the stem of "...toml" is the folder above
+    name = options.file.stem if options.file.stem.strip(". ") else "experiment"
+    id = re.sub(r"[^\w.-]+", "-", name)  # used in the names of files and anchors
+    panel = Panel(
+        id, "", experiment.title, compared, "", experiment.metric, tuple(experiment.cases),
+        experiment.description.get("checkpoints", CHECKPOINTS),
+    )  # fmt: skip
+    lead = f"{compared}: {experiment.runs:,} runs, {len(experiment.cases)} case(s)."
+    options.out = options.out or Path("out") / name
+    job = Job(experiment.title, lead, [panel], experiment.runs, experiment.seed, experiment.description)
+    _do(job, options)
+
+
+def _do(job: Job, options: argparse.Namespace) -> None:
+    from ..experiments.reproduction import run_job
+    from ..experiments.runner import Progress
+
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    with cluster.workers(options) as who:
+        found = run_job(job, options.out, progress=Progress(sys.stderr), say=say, **who)
+    if found.verdicts:
+        _print_verdicts(found.verdicts)
+    else:
+        _print_results(found)
+    print(f"report: {options.out / 'report.html'}")
+
+
+def _print_verdicts(verdicts: list[Any]) -> None:
+    from ..experiments import scorecard
+
+    profiles = list(dict.fromkeys(v.profile for v in verdicts))
+    table = console.table("claim", "statement", *profiles, title="Claims and verdicts")
+    colours = {"holds": "green", "fails": "red", "undecided": "yellow", "vacuous": "yellow"}
+    for id in dict.fromkeys(v.id for v in verdicts):
+        of_id = {v.profile: v for v in verdicts if v.id == id}
+        cells = [f"[{colours[of_id[p].verdict]}]{of_id[p].verdict}[/]" if p in of_id else "" for p in profiles]
+        table.add_row(id, next(iter(of_id.values())).says, *cells)
+    console.show(table)
+    for verdict in verdicts:
+        if verdict.depends:
+            print(f"{verdict.id} ({verdict.profile}) {verdict.under_readings}")
+    for line in scorecard.summary(verdicts):
+        print(line)
+    print(scorecard.counted([v.verdict for v in verdicts]))
+
+
+def _print_results(found: Reproduction) -> None:
+    for result in found.results:
+        panel = result.panel
+        title = f"{panel.title} ({panel.profile} profile)" if panel.profile else panel.title
+        table = console.table("case", "policy", panel.metric, "s.e.", "95% interval", title=console.escape(title))
+        for row in found.rows[panel.key]:
+            if row["metric"] == panel.metric and row["t"] == row["horizon"]:
+                interval = f"[{row['low']:.4g}, {row['high']:.4g}]"
+                cells = (row["case"], row["policy"], f"{row['mean']:.4g}", f"{row['se']:.2g}", interval)
+                table.add_row(*map(console.escape, cells))
+        console.show(table)
+
+
+def _panels(options: argparse.Namespace) -> None:
+    from ..paper.panels import panels
+
+    table = console.table("panel", "profile", "title", "compares", "K", "L", "horizon", "arms")
+    for panel in panels():
+        cases = panel.cases
+        table.add_row(
+            panel.id,
+            panel.profile,
+            panel.title,
+            panel.compares,
+            _several(c.environment.K for c in cases),
+            _several(f"{c.L:.3g}" for c in cases if c.L is not None),
+            _several(c.horizon for c in cases),
+            _several(c.environment.sort for c in cases),
+        )
+    console.show(table)
+
+
+def _listing(options: argparse.Namespace) -> None:
+    from ..experiments import catalogue
+
+    table = console.table("kind", "parameters", "description", *(["citation"] if options.what == "policies" else []))
+    for entry in getattr(catalogue, options.what)().values():
+        citation = [entry.citation] if options.what == "policies" else []
+        table.add_row(*map(console.escape, (entry.kind, entry.signature(), entry.summary, *citation)))
+    console.show(table)
+    if options.what == "policies":
+        print("Every policy takes name; index policies take pilot_fraction or pilot_pulls.")
+        stopping = [e.kind for e in catalogue.policies().values() if e.make.stops_itself]
+        print(
+            f"{' and '.join(stopping)} have a fixed confidence: for sb.identify and live agents, not experiment files."
+        )
+    if options.what == "arms":
+        print("Uniform also takes mean and variance. Lists make one arm per value; repeat = n makes n arms.")
+
+
+def _several(values: Any) -> str:
+    return ", ".join(dict.fromkeys(map(str, values)))
+
+
+def _whole(name: str, value: int, least: int) -> int:
+    from .._support.validation import whole
+
+    return whole(name, value, least, 2**64 - 1)
+
+
+if __name__ == "__main__":
+    program()

@@ -1,0 +1,222 @@
+"""Runs a set of panels from start to finish and writes a folder: data, figures, verdicts, manifest and report.
+
+The folder also holds the state of the job: after an interruption at any moment, the same command resumes it and ends
+with the same files. A different seed or setting in the same folder is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from .._support.files import from_json, to_json, write_atomically
+from .._support.versions import sources, versions
+from ..charts.description import Figure
+from ..charts.render_matplotlib import pictures
+from ..charts.tidy_rows import points
+from ..errors import InvalidInputError, UnreadableDataError
+from ..paper import claims, theory_check
+from ..report.document import check_libraries
+from ..report.folder import write
+from ..report.page import Content, Section
+from ..simulation.executors import Backend, backend_for, cores
+from ..simulation.machines import processor
+from .panel import Panel, PanelResult, PanelSpec
+from .runner import Progress, run_panels
+from .store import ChunkStore, digest
+from .verdicts import Verdict
+
+_SETTINGS = "settings.json"
+_KIND = "sharpe-bandits reproduction"
+#: The panels of the paper's Fig. 4a.
+HALVING = ("V1", "V2", "V3", "V4", "V5")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A set of panels to run.
+
+    Attributes
+    ----------
+    title, lead : str
+        of the report
+    panels : list[Panel]
+        what is simulated
+    runs, seed : int
+        number of runs, and seed
+    description : Any, optional
+        anything else that the results depend on, as plain data (a user's experiment file)
+    """
+
+    title: str
+    lead: str
+    panels: list[Panel]
+    runs: int
+    seed: int
+    description: Any = None
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """The results of a job: panels, their tidy tables by key, and verdicts."""
+
+    results: list[PanelResult]
+    rows: dict[str, list[dict[str, Any]]]
+    verdicts: list[Verdict]
+
+
+def run_job(
+    job: Job,
+    out: Path,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    say: Callable[[str], None] = print,
+    executor: Any = None,
+) -> Reproduction:
+    """Simulate, measure, judge, draw and write, with a number of threads or an executor (see :func:`simulate`)."""
+    started = time.perf_counter()
+    backend, store = backend_for(workers, executor), ChunkStore(out / "chunks")
+    check_libraries()
+    every = [one for panel in job.panels for one in (panel, *panel.readings)]
+    specs = [panel.spec(job.runs, job.seed) for panel in every]
+    settings = _settings(job, specs)
+    _claim_folder(settings, out)
+    results = with_readings(run_panels(specs, backend, store, progress), job.panels)
+    simulated = time.perf_counter() - started
+    say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
+    rows, drawn, findings = {}, {}, theory_check.Findings()
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # drawing holds the GIL, and so does measuring
+        for result in results:
+            theory_check.examine(result, findings, job.runs, job.seed)
+            key = result.panel.key
+            rows[key] = result.rows() + findings.rows[key]
+            drawn[key] = pool.submit(pictures, result.figure(rows[key]))
+        verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
+        verdicts.sort(key=lambda v: _order(v, job.panels))
+        together = halving_figure(results, rows)
+        if together is not None:
+            for kind, picture in pool.submit(pictures, together).result().items():
+                write_atomically(out / "figures" / f"Fig4a.{kind}", picture)
+        sections = [
+            Section(p.id, result.studies, rows[p.key], drawn[p.key].result(), p.profile, p.title, p.compares, p.note)
+            for result in results
+            for p in [result.panel]
+        ]
+    facts = {"runs": job.runs, "seed": job.seed}
+    write(Content(job.title, job.lead, sections, verdicts, findings.tables, facts=facts), out)
+    write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))
+    seconds = {
+        "simulated": round(simulated, 2),
+        "total": round(time.perf_counter() - started, 2),
+        "panels (added over workers)": {
+            one.panel.key: round(one.seconds, 2) for result in results for one in (result, *result.readings)
+        },
+    }
+    computed_on = store.machines()
+    manifest = {**settings, "machine": _machine(backend), "computed on": computed_on, "seconds": seconds}
+    write_atomically(out / "manifest.json", to_json(manifest))
+    return Reproduction(results, rows, verdicts)
+
+
+def halving_figure(results: list[PanelResult], rows: dict[str, list[dict[str, Any]]]) -> Figure | None:
+    """The paper's Fig. 4a: the errors of SHVV in its five experiments, if all were run."""
+    own = [result for result in results if result.panel.id in HALVING]
+    if len(own) < len(HALVING):
+        return None
+    series = [
+        {**row, "policy": f"{result.panel.id}: {result.panel.title}"}
+        for result in own
+        for row in rows[result.panel.key]
+        if row["metric"] == "error"
+    ]
+    title = "Error of SHVV, five experiments (the paper's Fig. 4a)"
+    return points(title, series, [study.case_label for study in own[0].studies], "error")
+
+
+def with_readings(results: list[PanelResult], panels: list[Panel]) -> list[PanelResult]:
+    """The results of panels, each with those under its other readings."""
+    by_key = {result.panel.key: result for result in results}
+    return [replace(by_key[panel.key], readings=[by_key[other.key] for other in panel.readings]) for panel in panels]
+
+
+def _settings(job: Job, specs: list[PanelSpec]) -> dict[str, Any]:
+    """Everything that the files of the folder depend on, as plain data."""
+    return {
+        "kind": _KIND,
+        "panels": [panel.key for panel in job.panels],
+        "runs": job.runs,
+        "seed": job.seed,
+        "description": job.description,
+        "versions": versions(),
+        "sources": sources(),
+        "cases": _cases(specs),
+    }
+
+
+def _cases(specs: list[PanelSpec]) -> str:
+    """A digest of what is simulated and claimed, so that an edited panel does not resume in an old folder."""
+    described = [
+        [
+            [digest(spec) for of_case in panel.specs for spec in of_case],
+            [[case.label, case.objective.to_dict()] for case in panel.panel.cases],
+            [[claim.id, claim.says, claim.checks, claim.metric] for claim in panel.panel.claims],
+        ]
+        for panel in specs
+    ]
+    return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16]
+
+
+def _claim_folder(settings: dict[str, Any], out: Path) -> None:
+    """Claim a new folder, or one in which a job with the same settings was started."""
+    path = out / _SETTINGS
+    mine = from_json(to_json(settings), "settings", constants=True)
+    try:
+        theirs = from_json(path.read_bytes(), str(path), constants=True)
+    except FileNotFoundError:
+        if (out / "manifest.json").exists():
+            raise InvalidInputError(
+                f"{out} was not written by this program ({out / 'manifest.json'}); choose another --out"
+            ) from None
+        write_atomically(path, to_json(mine))
+        return
+    except UnreadableDataError as error:
+        raise InvalidInputError(f"{path} cannot be read ({error}); choose another --out or remove the folder") from None
+    different = _difference("", theirs, mine)
+    if different is not None:
+        name, before, now = different
+        raise InvalidInputError(
+            f"{out} was started with other settings: {name or 'all'} was {_brief(before)}, now it is {_brief(now)}; "
+            "repeat the earlier command to resume it, or choose another --out"
+        )
+
+
+def _difference(name: str, before: Any, now: Any) -> tuple[str, Any, Any] | None:
+    """The first setting that differs: its name (``versions.numpy``) and its two values."""
+    if not (isinstance(before, dict) and isinstance(now, dict)):
+        return None if before == now else (name, before, now)
+    inner = (_difference(f"{name}.{k}" if name else k, before.get(k), now.get(k)) for k in {**now, **before})
+    return next((found for found in inner if found is not None), None)
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:60]}… ({len(value)} in all)"
+
+
+def _order(verdict: Verdict, panels: list[Panel]) -> tuple[int, bool, str]:
+    """Sort key: by panel; claims of the paper first, then those of theory."""
+    what = verdict.id.split(".")[-1]
+    return [panel.id for panel in panels].index(verdict.panel), not what.isdigit(), what
+
+
+def _machine(backend: Backend) -> dict[str, Any]:
+    """The machine on which the job was started."""
+    return {"system": platform.platform(), "processor": processor(), "cores": cores(), backend.unit: backend.workers}

@@ -1,0 +1,676 @@
+"""The base class of agents: it records rewards, keeps sums, and is saved to and restored from JSON."""
+
+from __future__ import annotations
+
+import math
+import threading
+import warnings
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..._support.call_tree import substituted
+from ..._support.checksums import checksum
+from ..._support.display import html_table
+from ..._support.names import check_name
+from ..._support.plain_data import plain
+from ..._support.validation import is_number, real, whole
+from ...confidence_sequences import Interval, Leader, Moments, intervals, leader
+from ...errors import (
+    CampaignOverError,
+    InvalidInputError,
+    RewardWarning,
+    SharpeBanditsError,
+    UnreadableDataError,
+    shown,
+    unknown,
+)
+from ...objectives import Objective
+from ...play import state as arm_state
+from ...play.state import Sums, anchor_of
+from ...play.statistics import StatisticsLayout, higher_moments, layout_for, record_of
+from ...policies.base import MIN_PULLS_FOR_WARNING, Direction, Policy, policy_from_dict
+from . import state as states
+from .record import mean_and_variance, moments_of
+from .state import damaged
+
+#: Maximum numbers of arms and rounds of an agent.
+MAX_ARMS, MAX_ROUNDS = 10**5, 10**15
+#: The agent checks whether the leader is probably best every _LOOK rounds, or every K if that is more, so that the
+#: cost per reward is negligible.
+_LOOK = 32
+#: Maximum number of arms shown in a notebook.
+_SHOWN = 50
+
+
+class Agent:
+    """An agent that follows a policy. Made by ``policy.agent(...)`` or :meth:`from_json`.
+
+    Threads may share an agent: calls are atomic. Agents can be pickled and copied with everything they have learnt.
+
+    Subclasses (one per family of policies) define the methods that raise AssertionError here; these are called with
+    the lock held.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> agent = sb.ScaleFreeUCB(L=1e-5).agent(arms=["momentum", "carry"], seed=1)
+    >>> arm = agent.ask()
+    >>> arm
+    'momentum'
+    >>> agent.tell(arm, 0.012)
+    >>> copy = sb.Agent.from_json(agent.to_json())
+    >>> copy.ask() == agent.ask()
+    True
+    """
+
+    #: "min" if callers tell costs, which are then also shown as costs. Policies and objectives see minus the costs.
+    direction: Direction = "max"
+
+    def __init__(self, policy: Policy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:
+        listed = check_arms(arms)
+        self.policy = policy
+        #: The policy as it was when the agent was made: values that its formula reads may change later; the agent's do
+        #: not.
+        self._described = plain(policy.to_dict())
+        self.seed = whole("seed", seed, 0, 2**64 - 1)
+        self._named = isinstance(listed, list)
+        self.arms: list[Any] = listed if isinstance(listed, list) else list(range(listed))
+        k = len(self.arms)
+        self.horizon = None if horizon is None else whole("horizon", horizon, 2, MAX_ROUNDS)
+        if self.horizon is not None:
+            policy.check_horizon(self.horizon, k)
+        #: Rounds played: rewards told.
+        self.t = 0
+        #: Decisions made: rounds played, pending pulls, and cancelled ones.
+        self.asked = 0
+        self._lock = threading.RLock()
+        self._warned = False
+        self._place = {arm: i for i, arm in enumerate(self.arms)}
+        layout = self._layout()
+        #: What decisions are based on.
+        self._state = arm_state.new_state(k, layout.cells, 0)
+        #: All rewards ever told: another state, if the policy forgets.
+        self._all = self._state
+        self._observe = substituted(arm_state.observe, layout.bindings)
+        self._record_of = substituted(record_of, layout.bindings)
+        self._goal_arguments = () if policy.goal is None else policy.goal.arguments()
+        self._maximum = np.full(k, -math.inf)
+        self._n_pending = 0  # sum of pending
+        self._leading: tuple[int, int] | None = None
+
+    def _layout(self) -> StatisticsLayout:
+        """The statistics that the policy's formulas read."""
+        return layout_for(())
+
+    @property
+    def _pulls(self) -> np.ndarray:
+        return self._all.sums.pulls
+
+    @property
+    def _pending(self) -> np.ndarray:
+        return self._state.pending
+
+    @property
+    def _active(self) -> np.ndarray:
+        return self._state.active
+
+    def __repr__(self) -> str:
+        return f"<agent of {self.policy.name}: {len(self.arms)} arms, {self.t} rounds played>"
+
+    @property
+    def sign(self) -> float:
+        """The factor that makes rewards, which are maximised, of the numbers told: -1 for costs, otherwise 1."""
+        return -1.0 if self.direction == "min" else 1.0
+
+    def _repr_html_(self) -> str:
+        """The arms as a table, for notebooks."""
+        with self._lock:
+            arms, pulls, found, head = list(self.arms), self.pulls, self.estimates(), repr(self).strip("<>")
+            values = self.values()
+        goal = self.policy.goal
+        mean_head = "mean" if self.direction == "max" else "mean cost"
+        columns = ["arm", "pulls", mean_head, "standard deviation", *([] if goal is None else [type(goal).__name__])]
+        rows = []
+        for arm in arms[:_SHOWN]:
+            mean, variance = found[arm]
+            numbers = [mean, math.sqrt(variance), *([] if goal is None else [values[arm]])]
+            rows.append([arm, pulls[arm], *(None if math.isnan(x) else x for x in numbers)])
+        if len(arms) > _SHOWN:
+            rows.append([f"and {len(arms) - _SHOWN} more"])
+        return html_table(columns, rows, head)
+
+    @property
+    def done(self) -> bool:
+        """Whether the budget is spent (never, for an agent without a horizon)."""
+        with self._lock:
+            return self._over
+
+    @property
+    def pulls(self) -> dict[Any, int]:
+        """Number of pulls of each arm."""
+        with self._lock:
+            return self._by_arm(self._pulls.astype(int))
+
+    def estimates(self) -> dict[Any, tuple[float, float]]:
+        """Mean and unbiased variance of each arm's rewards, or costs (NaN if there are too few)."""
+        with self._lock:
+            found = [self._estimate(i) for i in range(len(self.arms))]
+        return {arm: (self.sign * mean, variance) for arm, (mean, variance) in zip(self.arms, found, strict=True)}
+
+    def intervals(self, objective: Objective | None = None, *, alpha: float = 0.05) -> dict[Any, Interval]:
+        """Time-uniform confidence intervals for the objective of every arm: with probability 1 - alpha they hold for
+        all arms at all times (see :mod:`sharpe_bandits.confidence_sequences`).
+
+        They use all rewards told, and assume that an arm's rewards are independent and identically distributed.
+        ``objective`` defaults to the policy's own, or to the Sharpe ratio if it has none.
+        """
+        with self._lock:
+            arms, moments = list(self.arms), self._moments()
+        goal = self.policy.goal if objective is None else objective
+        found = intervals(moments, goal, alpha=alpha, arms=len(arms))
+        rows = zip(found.estimate.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+        return {
+            arm: Interval(*row, bool(heavy)) for arm, row, heavy in zip(arms, rows, found.heavy_tailed, strict=True)
+        }
+
+    def leader(self, objective: Objective | None = None, *, alpha: float | None = None) -> Leader:
+        """The arm with the best estimate among those not retired, whether it is probably the best of them (by a
+        time-uniform test), and since which round (see :func:`sharpe_bandits.confidence_sequences.leader`).
+
+        Every 32 rounds, or every K if that is more, agents check whether the leader by the policy's own objective (the
+        Sharpe ratio if it has none) is probably best with alpha = 0.05. ``since`` is the first of these rounds since
+        which it always was. It is None if another ``objective`` or ``alpha`` is given.
+        """
+        with self._lock:
+            found = self._leader(objective, 0.05 if alpha is None else alpha)
+            watched, round_ = self._leading, self.t
+        since = None
+        if objective is None and alpha is None and found.probably_best:
+            since = watched[1] if watched is not None and watched[0] == found.arm else round_
+        rival = None if found.rival is None else self.arms[found.rival]
+        return replace(found, arm=self.arms[found.arm], rival=rival, since=since)
+
+    @property
+    def leading(self) -> tuple[int, int] | None:
+        """The number of the arm that was probably best at the agent's last check, and since which round; or None."""
+        with self._lock:
+            return self._leading
+
+    def _leader(self, objective: Objective | None = None, alpha: float = 0.05) -> Leader:
+        goal = self.policy.goal if objective is None else objective
+        if goal is not None and not goal.two_moments:
+            active = np.flatnonzero(self._active).tolist()
+            values = np.array([self._value(goal, i) if self._state.sums.pulls[i] > 1 else -math.inf for i in active])
+            return Leader(active[int(values.argmax())], None, None, None, False, False, float(alpha))
+        return leader(self._moments(), goal, alpha=alpha, among=self._active)
+
+    def _look(self) -> None:
+        """Record which arm is probably best, and since which round."""
+        if self.policy.goal is not None and not self.policy.goal.two_moments:
+            return  # there is no time-uniform statement about such an objective
+        found = self._leader()
+        if not found.probably_best:
+            self._leading = None
+        elif self._leading is None or self._leading[0] != found.arm:
+            self._leading = found.arm, self.t
+
+    def _moments(self) -> Moments:
+        mean, variance = np.array([self._estimate_of_all(i) for i in range(len(self.arms))]).T
+        inverse = 1.0 / np.maximum(self._pulls, 1.0)
+        _, sum1, sum2, sum3, sum4, _ = self._all.sums
+        sums = zip(sum1, sum2, sum3, sum4, inverse, strict=True)
+        third, fourth = np.array([higher_moments(*row) for row in sums]).T
+        return Moments(self._pulls.copy(), mean, variance, third, fourth)
+
+    def moments(self) -> dict[Any, tuple[float, float, float, float, float]]:
+        """Per arm: pulls behind the estimates (their total weight if rewards are forgotten), mean, unbiased variance,
+        third and fourth central moment; NaN if there are too few rewards.
+        """
+        with self._lock:
+            sums, sign = self._sums(), self.sign
+            found = [moments_of(*(float(row[i]) for row in sums)) for i in range(len(self.arms))]
+        return {
+            arm: (pulls, sign * mean, variance, sign * third, fourth)
+            for arm, (pulls, mean, variance, third, fourth) in zip(self.arms, found, strict=True)
+        }
+
+    def _sums(self) -> Sums:
+        """The sums that estimates are computed from."""
+        return self._state.sums
+
+    @property
+    def pending(self) -> dict[Any, int]:
+        """Number of pending pulls of each arm: asked for, without a reward yet."""
+        with self._lock:
+            return self._by_arm(self._pending.astype(int))
+
+    @property
+    def retired(self) -> list[Any]:
+        """The arms that are no longer played."""
+        with self._lock:
+            return [self.arms[int(i)] for i in np.flatnonzero(~self._active)]
+
+    def ask(self) -> Any:
+        """The arm to play now. It may be called again before the reward is told: pending pulls are allowed for.
+
+        A policy that plays in phases raises :class:`~sharpe_bandits.errors.WaitForRewardsError` if it can only wait.
+        """
+        with self._lock:
+            i = self._next()
+            self._begin(i)
+            return self.arms[i]
+
+    def probabilities(self) -> dict[Any, float]:
+        """The probability that each arm is chosen next: 1 for one of them if the policy is deterministic, otherwise its
+        frequency in 256 independent draws (with a standard error of at most 0.031).
+        """
+        with self._lock:
+            return self._by_arm(self._shares(self._next()))
+
+    def cancel(self, arm: Any) -> None:
+        """Cancel a pending pull of ``arm`` that will not be played."""
+        i = self._index(arm)
+        with self._lock:
+            self._check_pending(i)
+            self._end(i)
+
+    def add_arm(self, arm: str) -> None:
+        """Add an arm; it starts with its pilot."""
+        with self._lock:
+            self._check_arms_may_change(len(self.arms) + 1)
+            if not self._named:
+                raise InvalidInputError("the arms of this agent are numbers; give names to an agent whose arms change")
+            if check_name("the name of an arm", arm) in self._place:
+                raise InvalidInputError(f"there is an arm {arm!r} already; give the new one another name")
+            whole("the number of arms", len(self.arms) + 1, 2, MAX_ARMS)
+            self._place[arm] = len(self.arms)
+            self.arms.append(arm)
+            self._grow()
+            self._leading = None  # the new one may be better
+
+    def retire_arm(self, arm: Any) -> None:
+        """Stop playing ``arm``; rewards of its pending pulls are still recorded."""
+        i = self._index(arm)
+        with self._lock:
+            self._check_arms_may_change(len(self.arms))
+            if self._active[i] and self._active.sum() == 1:
+                raise InvalidInputError(f"arm {arm!r} is the last one; add another before it is retired")
+            self._active[i] = False
+            self._look()
+
+    def tell(self, arm: Any, reward: float) -> None:
+        """Record the reward of a round in which ``arm`` was played. An invalid reward leaves the agent unchanged."""
+        i = self._index(arm)
+        x = real(reward)
+        if not math.isfinite(x):
+            raise InvalidInputError(
+                f"a reward must be a finite number, got {shown(reward)} for arm {arm!r}; nothing was recorded"
+            )
+        with self._lock:
+            self._tell(i, self._as_reward(x))
+            if self._pending[i]:
+                self._end(i)
+            else:  # a round that the caller chose to play
+                self.asked += 1
+            due = not self._warned and self.t % (MIN_PULLS_FOR_WARNING * len(self.arms)) == 0
+            warning = self.reward_warning() if due else None
+            self._warned |= warning is not None
+        if warning is not None:
+            warnings.warn(warning, RewardWarning, stacklevel=2)
+
+    def reward_warning(self) -> str | None:
+        """A warning, with the remedy, if the policy cannot handle the rewards so far; otherwise None.
+
+        :meth:`tell` issues it once.
+        """
+        with self._lock:
+            arms = [(arm, float(self._pulls[i]), *self._estimate(i)) for i, arm in enumerate(self.arms)]
+            warning = self.policy.reward_warning(arms, self.horizon)
+        return f"rewards are minus the costs. {warning}" if warning and self.direction == "min" else warning
+
+    def recommend(self) -> Any:
+        """The arm with the best estimate of the policy's objective, or the most played one if it has no objective.
+
+        A policy that plays in phases recommends the last remaining arm; before the end, the remaining arm with the best
+        estimate. One that identifies the m > 1 best arms returns a list of m arms, in order of arm.
+        """
+        with self._lock:
+            return self._recommend()
+
+    # Events that were decided elsewhere: in a campaign or in its log.
+
+    def apply_asked(self, i: int | None) -> None:
+        """Record that a pull of arm number i was handed out."""
+        with self._lock:
+            self._begin(self._number(i))
+
+    def apply_rewarded(self, i: int | None, reward: float, pending: bool) -> bool:
+        """Record the reward of a pull of arm number i that was handed out; returns whether the policy could use it.
+
+        ``pending``: whether the pull was still pending; one that was given up may still pay.
+        """
+        with self._lock:
+            arm = self._number(i)
+            if pending:
+                self._check_pending(arm)
+            used = self._takes(arm)
+            if used:
+                self._tell(arm, self._as_reward(reward))
+            if pending:
+                self._end(arm)
+            return used
+
+    def apply_withdrawn(self, i: int | None) -> None:
+        """Record that a pending pull of arm number i was withdrawn."""
+        with self._lock:
+            arm = self._number(i)
+            self._check_pending(arm)
+            self._end(arm)
+
+    def prepare(self) -> None:
+        """Compile the functions behind ask and tell, without changing the agent.
+
+        For callers that must not wait for the compiler later, such as a campaign that holds a lock.
+        """
+
+    def _example_sums(self) -> Sums:
+        """Sums that any kernel can evaluate: four rewards per arm, with mean 0 and mean square 1."""
+        four, zero = np.full(len(self.arms), 4.0), np.zeros(len(self.arms))
+        return Sums(four, zero, four.copy(), zero.copy(), four.copy(), zero.copy())
+
+    def next_arm(self) -> int:
+        """The number of the arm to play now, without changing the agent."""
+        with self._lock:
+            return self._next()
+
+    def shares(self, chosen: int) -> np.ndarray:
+        """The probability that each arm is chosen next; ``chosen`` is the result of :meth:`next_arm`."""
+        with self._lock:
+            return self._shares(chosen)
+
+    @property
+    def active(self) -> list[int]:
+        """Numbers of the arms that are not retired."""
+        with self._lock:
+            return [int(i) for i in np.flatnonzero(self._active)]
+
+    def number_of(self, arm: Any) -> int:
+        """The number of an arm."""
+        return self._index(arm)
+
+    def _number(self, i: int | None) -> int:
+        if i is None or not 0 <= i < len(self.arms):
+            raise InvalidInputError(f"there is no arm number {shown(i)}; arms are 0 to {len(self.arms) - 1}")
+        return i
+
+    def _next(self) -> int:
+        """The arm to play now, without changing the agent."""
+        if self._over:
+            raise CampaignOverError(f"{self._why_over()}; see recommend()")
+        if self.horizon is not None and self.t + self._n_pending >= self.horizon:
+            raise CampaignOverError(
+                f"all {self.horizon} rounds of this agent are handed out; {self._n_pending} rewards are still to come"
+            )
+        return self._choose()
+
+    def _begin(self, i: int) -> None:
+        self._pending[i] += 1
+        self._n_pending += 1
+        self.asked += 1
+
+    def _end(self, i: int) -> None:
+        self._pending[i] -= 1
+        self._n_pending -= 1
+
+    def _check_pending(self, i: int) -> None:
+        if not self._pending[i]:
+            raise InvalidInputError(f"no pull of arm {self.arms[i]!r} is pending; nothing was changed")
+
+    def _shares(self, first: int) -> np.ndarray:
+        """Choice probabilities of all arms; ``first`` is the one that would be chosen now."""
+        shares = np.zeros(len(self.arms))
+        shares[first] = 1.0
+        return shares
+
+    def _takes(self, i: int) -> bool:
+        """Whether a reward of arm i can be used now; one that arrives late may not be."""
+        return not self._over
+
+    def _check_arms_may_change(self, count: int) -> None:
+        """Raise if the policy cannot continue with different arms, ``count`` in total."""
+        raise InvalidInputError(
+            f"{self.policy.name} shares its budget, or its probability of an error, among the arms that it starts "
+            "with; start another campaign for other arms"
+        )
+
+    def _grow(self) -> None:
+        """Make room for an arm that was added."""
+        alone = self._all is self._state
+        self._state = arm_state.with_one_more_arm(self._state)
+        self._all = self._state if alone else arm_state.with_one_more_arm(self._all)
+        self._maximum = np.append(self._maximum, -math.inf)
+
+    def _as_reward(self, told: float) -> float:
+        return told if self.direction == "max" else 0.0 - told  # not -told, which may be -0.0
+
+    def _tell(self, i: int, x: float) -> None:
+        if self._over:
+            raise CampaignOverError(f"{self._why_over()}; nothing was recorded")
+        self._check_due(i)
+        sums = self._all.sums
+        d = x - float(anchor_of(x) if sums.pulls[i] == 0 else sums.anchor[i])
+        square = max(x * x, d * d)
+        if not math.isfinite(float(sums.sum4[i]) + square * square):
+            raise InvalidInputError(
+                f"with the reward {self.sign * x!r} the moments of arm {self.arms[i]!r} are beyond the largest number; "
+                "scale all rewards down; nothing was recorded"
+            )
+        self._record(i, x)
+        self.t += 1
+        self._maximum[i] = max(self._maximum[i], x)
+        self._after(i, x, d)
+        if self.t % max(_LOOK, len(self.arms)) == 0:
+            self._look()
+
+    def _record(self, i: int, x: float) -> None:
+        """Record a reward of arm i in round t."""
+        self._observe(self._state, i, x, self.t, 0, self._goal_arguments)
+
+    @property
+    def _over(self) -> bool:
+        return self.horizon is not None and self.t >= self.horizon
+
+    def _recommend(self) -> Any:
+        raise AssertionError("an agent of no family")
+
+    def _choose(self) -> int:
+        raise AssertionError("an agent of no family")
+
+    def _why_over(self) -> str:
+        return f"the {self.horizon} rounds of this agent are played"
+
+    def _check_due(self, i: int) -> None:
+        """Raise if a reward of this arm cannot be used now."""
+
+    def _after(self, i: int, x: float, d: float) -> None:
+        """Update the subclass's state after arm i has paid ``x``, its anchor plus ``d``."""
+
+    def _by_arm(self, values: np.ndarray) -> dict[Any, Any]:
+        return dict(zip(self.arms, values.tolist(), strict=True))
+
+    def _index(self, arm: Any) -> int:
+        try:
+            return self._place[arm]
+        except (KeyError, TypeError):
+            raise unknown("arm", arm, self.arms) from None
+
+    def _estimate(self, i: int) -> tuple[float, float]:
+        return self._estimate_of_all(i)
+
+    def _estimate_of_all(self, i: int) -> tuple[float, float]:
+        """Mean and variance of all rewards of an arm, including forgotten ones."""
+        sums = self._all.sums
+        return mean_and_variance(sums.pulls[i], sums.anchor[i], sums.sum1[i], sums.sum2[i])
+
+    def _best(self, among: list[int]) -> int:
+        goal = self.policy.goal
+        if not among:
+            raise InvalidInputError("nothing can be recommended before an arm has two rewards; ask and tell first")
+        if goal is None:
+            return int(max(among, key=lambda i: (self._pulls[i], -i)))
+        return max(among, key=lambda i: (self._value(goal, i), -i))
+
+    def _value(self, goal: Objective, i: int) -> float:
+        """The estimated objective of arm i, which has rewards."""
+        if goal.two_moments:
+            return float(goal.value(*self._estimate(i)))
+        return float(goal.record_formula(self._arm_record(i), *goal.arguments()))
+
+    def _arm_record(self, i: int) -> Any:
+        """What a formula sees of arm i, which has rewards."""
+        key = np.uint64(0)
+        return self._record_of(self._state.sums, self._state.kept, i, 0.0, math.nan, 0.0, key, key, math.nan, math.nan)
+
+    def value_error(self, arm: Any) -> float:
+        """Standard error of the estimate of the policy's objective, for one that needs more than mean and variance."""
+        goal, i = self.policy.goal, self._index(arm)
+        assert goal is not None
+        assert goal.record_noise is not None
+        with self._lock:
+            record = self._arm_record(i)
+        return math.sqrt(goal.record_noise(record, goal.arguments(), 0.0, record.variance) / record.pulls)
+
+    def values(self) -> dict[Any, float]:
+        """Estimate of the policy's objective for each arm (NaN if there are too few rewards, or no objective)."""
+        goal = self.policy.goal
+        with self._lock:
+            enough = [goal is not None and self._state.sums.pulls[i] > 1 for i in range(len(self.arms))]
+            return {
+                arm: self._value(goal, i) if goal is not None and enough[i] else math.nan
+                for i, arm in enumerate(self.arms)
+            }
+
+    def to_json(self) -> str:
+        """The whole state as JSON; :meth:`from_json` continues exactly."""
+        try:
+            with self._lock:  # until it is written: the content refers to state that the agent keeps changing
+                return states.write(self._content())
+        except ValueError as error:
+            raise InvalidInputError(f"{self!r} cannot be saved: a parameter of its policy is not finite") from error
+
+    def _content(self) -> dict[str, Any]:
+        record = {name: column.tolist() for name, column in self._all.sums._asdict().items()}
+        record["last"] = self._all.last.tolist()
+        record["maximum"] = [value if math.isfinite(value) else None for value in self._maximum.tolist()]
+        return {
+            "policy": self._described,
+            "arms": self.arms if self._named else len(self.arms),
+            "horizon": self.horizon,
+            "seed": self.seed,
+            "t": self.t,
+            "asked": self.asked,
+            "pending": self._pending.tolist(),
+            "retired": np.flatnonzero(~self._active).tolist(),
+            "record": record,
+            **({} if self.direction == "max" else {"direction": self.direction}),
+            **({} if self._leading is None else {"leading": list(self._leading)}),
+            **self._more(),
+        }
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Agent:
+        """The agent with a state written by :meth:`to_json`, in this or an older format; it continues exactly where
+        that one stopped."""
+        return _restored(text, None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.to_json(), self.policy)
+
+    def _more(self) -> dict[str, Any]:
+        """Additional state of a subclass."""
+        return {}
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        """Restore a saved state, whose checksum was right."""
+        k = len(self.arms)
+        self.t = whole("t", state["t"], 0, MAX_ROUNDS)
+        self.asked = whole("asked", state["asked"], self.t, 2 * MAX_ROUNDS)
+        record = state["record"]
+        self._maximum = np.array([-math.inf if value is None else value for value in record["maximum"]], float)
+        for name, column in [*self._all.sums._asdict().items(), ("last", self._all.last)]:
+            if len(record[name]) != k:
+                raise damaged(f"{name} must be {k} numbers")
+            column[:] = record[name]
+        self._all.seen[:] = self._all.sums.pulls
+        if self._pulls.sum() != self.t or (self.horizon is not None and self.t > self.horizon):
+            raise damaged(f"its arms have {self._pulls.sum():g} pulls in {self.t} rounds of {self.horizon}")
+        self._restore_pending(state)
+
+    def _restore_pending(self, state: dict[str, Any]) -> None:
+        k = len(self.arms)
+        pending = [whole("pending", count, 0, 2 * MAX_ROUNDS) for count in _wholes(state["pending"])]
+        retired = [whole("arm", i, 0, k - 1) for i in state["retired"]]
+        if len(pending) != k or self.t + sum(pending) > self.asked:
+            raise damaged(f"{sum(pending)} pending pulls and {self.t} rounds played of {self.asked} decisions")
+        if retired != sorted(set(retired)) or len(retired) >= k:
+            raise damaged("the arms that were retired do not fit its arms")
+        self._pending[:], self._active[retired] = pending, False
+        self._n_pending = sum(pending)
+        if retired:
+            self._check_arms_may_change(k)
+        if "leading" in state:
+            arm, since = state["leading"]
+            self._leading = whole("arm", arm, 0, k - 1), whole("the round since when it leads", since, 1, self.t)
+            if self._leading[0] in retired:
+                raise damaged("an arm that was retired leads")
+
+
+def _restored(text: str | bytes, policy: Policy | None) -> Agent:
+    """The agent of a saved state; ``policy`` is the one that it follows, if available."""
+    try:
+        state = states.read(text)
+        if policy is not None and plain(policy.to_dict()) != state["policy"]:
+            raise UnreadableDataError(
+                f"the agent follows {policy.name} as it was when the agent was made; its function, or a value that it "
+                "reads, has changed since: restore it, or make a new agent"
+            )
+        agent = (policy or policy_from_dict(state["policy"])).agent(
+            state["arms"], horizon=state["horizon"], seed=state["seed"], direction=state.get("direction", "max")
+        )
+        with np.errstate(all="ignore"):
+            agent._restore(state)
+        # The state that was read must equal the one that would be saved, including the types of numbers.
+        if checksum({**agent._content(), "policy": None}) != checksum({**state, "policy": None}):
+            raise damaged("it has parts or numbers that no agent saves")
+    except UnreadableDataError:
+        raise
+    except SharpeBanditsError as error:
+        raise UnreadableDataError(f"the state of the agent cannot be used: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
+        raise damaged(f"{type(error).__name__}: {shown(str(error))}") from error
+    return agent
+
+
+def check_arms(arms: int | Iterable[str]) -> list[str] | int:
+    """Check the names of an agent's arms, or their number."""
+    if is_number(arms):
+        return whole("arms", whole("arms", arms, 2), 2, MAX_ARMS)
+    if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable):
+        raise InvalidInputError(f"arms must be a list of names or a number of arms, got {shown(arms)}")
+    try:
+        names = list(arms)
+    except Exception:  # iteration may fail in any way
+        raise InvalidInputError(f"arms must be a list of names or a number of arms, got {shown(arms)}") from None
+    if not all(isinstance(name, str) for name in names):
+        raise InvalidInputError(f"names of arms must be text, got {shown(names)}; pass a number for arms 0, 1, ...")
+    if len(names) < 2 or len(set(names)) != len(names):
+        raise InvalidInputError(f"arms must be at least 2 different names, got {shown(names)}")
+    whole("the number of arms", len(names), 2, MAX_ARMS)
+    return [check_name("the name of an arm", name) for name in names]
+
+
+def _wholes(values: list[Any]) -> list[Any]:
+    return [int(value) if isinstance(value, float) and value.is_integer() else value for value in values]

@@ -1,0 +1,233 @@
+"""Agents of policies that play in phases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+
+from ..._support.validation import whole
+from ...errors import CampaignOverError, InvalidInputError, WaitForRewardsError, listed
+from ...objectives import RSSR, Mean
+from ...play import elimination, formulas
+from ...play.statistics import summary
+from ...policies.base import EliminationPolicy
+from ...simulation.compiler import specialise
+from ...simulation.families.phases import phase_bindings
+from .base import Agent
+
+#: Maximum number of arms for which an agent keeps the data of its error bound.
+MAX_BOUNDED = 64
+
+
+class EliminationAgent(Agent):
+    """An agent of a policy that plays in phases."""
+
+    def __init__(self, policy: EliminationPolicy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:
+        super().__init__(policy, arms, horizon, seed)
+        self._rule = policy
+        k = len(self.arms)
+        if self.horizon is None:
+            raise InvalidInputError(
+                f"{policy.name} needs a budget; pass horizon=... ({policy.least_budget(k)} at least)"
+            )
+        self._phases = policy.phases(self.horizon, k)
+        self._phase = 0
+        self._alive = list(range(k))  # arms that are played: neither accepted nor dropped
+        self._taken = np.zeros(k, bool)
+        # Sums of the current estimates: of this phase's rewards, or of all.
+        self._count, self._now1, self._now2 = np.zeros(k), np.zeros(k), np.zeros(k)
+        self._due = np.full(k, self._phases[0][0])
+        #: For every phase played: pulls per arm, variances and second moments of its arms.
+        bounded = isinstance(policy.goal, RSSR) and k <= MAX_BOUNDED and policy.n_recommended == 1
+        plain = policy.share is elimination.share_equally and policy.decide_on is elimination.drop_worst
+        self._played: list[Any] | None = [] if bounded and plain else None
+        goal = policy.goal or Mean()
+        self._goal_arguments = goal.arguments()
+        bindings = phase_bindings(policy)
+        self._decide = specialise(elimination.end_phase, bindings)
+        self._room = np.zeros((2, k)), np.zeros((2, k), np.int64)
+        self._share = specialise(policy.share, {formulas.value_of_moments: goal.formula})
+
+    def error_bound(
+        self, *, gap: float, form: Literal["printed", "repaired"] = "printed", lower: float = 0.0, upper: float = 1.0
+    ) -> list[float]:
+        """The paper's bound on the probability of error "on the fly": one term per phase played; their sum is the
+        bound.
+
+        It is computed from a guess of the smallest gap in RSSR and the estimates of each phase: see
+        :func:`sharpe_bandits.theory.path_error` for its validity. It is for policies that identify the one arm with the
+        best RSSR, among at most 64 arms.
+
+        Parameters
+        ----------
+        gap : float
+            guess of the smallest gap; a larger guess makes the bound smaller
+        form : Literal['printed', 'repaired'], optional
+            as printed in the paper, or with its errors corrected
+        lower, upper : float, optional
+            rewards lie between them (repaired form)
+        """
+        from ...theory import PlayedPhase, path_error
+
+        with self._lock:
+            played = self._played
+            if played is None:
+                raise InvalidInputError(
+                    f"{self.policy.name} has no bound on the fly: that takes a policy that identifies the one arm of "
+                    f"best RSSR and plays all arms equally, at most {MAX_BOUNDED} arms, and an agent that was created "
+                    "with this version of the library"
+                )
+            phases = [PlayedPhase(n, self._rule.halves, v, m) for n, v, m in played]
+        goal = self.policy.goal
+        assert isinstance(goal, RSSR)
+        return path_error(phases, goal.L, gap, form, lower=lower, upper=upper, risk_free=goal.risk_free)
+
+    def _note_phase(self, alive: np.ndarray) -> None:
+        """Keep the data of the finished phase for :meth:`error_bound`."""
+        if self._played is None:
+            return
+        assert isinstance(self.policy.goal, RSSR)
+        rate = self.policy.goal.risk_free
+        rows = []
+        for i in alive:
+            n, anchor = self._count[i], self._state.sums.anchor[i]
+            mean, variance, second = summary(anchor, self._now1[i], self._now2[i], 1 / n, 1 / (n - 1))
+            rows.append((float(variance), float(second - rate * (2 * mean - rate))))
+        variances, seconds = zip(*rows, strict=True)
+        self._played.append([int(self._count[alive[0]]), list(variances), list(seconds)])
+
+    @property
+    def _over(self) -> bool:
+        return self._phase >= len(self._phases)
+
+    @property
+    def alive(self) -> list[Any]:
+        """The remaining arms: those accepted, and those still played."""
+        with self._lock:
+            return [self.arms[i] for i in sorted({*self._alive, *self._accepted})]
+
+    @property
+    def accepted(self) -> list[Any]:
+        """The accepted arms, which are certain to be recommended."""
+        with self._lock:
+            return [self.arms[i] for i in self._accepted]
+
+    @property
+    def _accepted(self) -> list[int]:
+        return [int(i) for i in np.flatnonzero(self._taken)]
+
+    @property
+    def _wanted(self) -> int:
+        return self._rule.n_recommended - int(self._taken.sum())
+
+    def _next(self) -> int:
+        if self._over:
+            raise CampaignOverError(f"{self._why_over()}; see recommend()")
+        i = self._choose()
+        if self._due[i] <= self._pending[i]:
+            arms = {self.arms[j]: int(self._due[j]) for j in self._alive if self._due[j] > 0}
+            missing = f"{sum(arms.values())} rewards of {listed(arms)}"
+            raise WaitForRewardsError(
+                f"{self.policy.name} has handed out all pulls of phase {self._phase + 1} of {len(self._phases)} and "
+                f"waits for {missing}; tell them, or cancel what will not be played",
+                arms,
+            )
+        return i
+
+    def _choose(self) -> int:
+        left = self._due - self._pending
+        i = int(left.argmax())  # ties go to the lowest arm
+        return i if left[i] > 0 else self._alive[0]  # arms that were dropped have none left
+
+    def _takes(self, i: int) -> bool:
+        return not self._over and bool(self._due[i] > 0)
+
+    def _check_due(self, i: int) -> None:
+        if self._due[i] <= 0:
+            state = "has all its pulls of this phase" if i in self._alive else "was dropped"
+            if self._taken[i]:
+                state = "is accepted already"
+            raise InvalidInputError(
+                f"arm {self.arms[i]!r} {state}; ask() says {self.arms[self._choose()]!r}; nothing was recorded"
+            )
+
+    def _after(self, i: int, x: float, d: float) -> None:
+        self._count[i] += 1
+        self._now1[i] += d
+        self._now2[i] += d * d
+        self._due[i] -= 1
+        while not self._over and not self._due.any():
+            self._end_phase()
+
+    def prepare(self) -> None:
+        with self._lock:
+            alive, (pulls, keep) = np.arange(len(self.arms)), self._phases[0][:2]
+            goal, quota = self._goal_arguments, np.zeros(keep, np.int64)
+            self._decide(
+                self._example_sums(),
+                alive,
+                len(alive),
+                keep,
+                self._rule.n_recommended,
+                self._taken.copy(),
+                goal,
+                *self._room,
+            )
+            self._share(self._example_sums(), alive, keep, pulls, keep == len(alive), goal, quota)
+
+    def _end_phase(self) -> None:
+        alive = np.array(self._alive, np.int64)
+        keep = self._phases[self._phase][1]
+        self._note_phase(alive)
+        kept_all = keep == len(alive)
+        sums = self._state.sums
+        now = sums._replace(pulls=self._count, sum1=self._now1, sum2=self._now2)
+        self._decide(now, alive, len(alive), keep, self._wanted, self._taken, self._goal_arguments, *self._room)
+        self._phase += 1
+        self._due[:] = 0
+        self._alive = [] if self._over else [int(i) for i in alive[:keep]]
+        if self._over:
+            return
+        quota = np.zeros(keep, np.int64)
+        self._share(self._sums(), alive, keep, self._phases[self._phase][0], kept_all, self._goal_arguments, quota)
+        self._due[self._alive] = quota
+        if not self._rule.keeps_samples:
+            self._count[:], self._now1[:], self._now2[:] = 0.0, 0.0, 0.0
+
+    def _recommend(self) -> Any:
+        chosen = self._accepted
+        among = [i for i in self._alive if self._pulls[i] >= 2]
+        if len(among) < self._wanted:
+            enough = "an arm has" if self._rule.n_recommended == 1 else f"{self._rule.n_recommended} arms have"
+            raise InvalidInputError(f"nothing can be recommended before {enough} two rewards; ask and tell first")
+        for _ in range(self._wanted):
+            best = self._best(among)
+            among.remove(best)
+            chosen.append(best)
+        listed = [self.arms[i] for i in sorted(chosen)]
+        return listed if self._rule.n_recommended > 1 else listed[0]
+
+    def _more(self) -> dict[str, Any]:
+        return {
+            **({} if self._played is None else {"played": self._played}),
+            "phase": self._phase,
+            "alive": self._alive,
+            "accepted": self._accepted,
+            "due": self._due.tolist(),
+            "current": {"count": self._count.tolist(), "sum1": self._now1.tolist(), "sum2": self._now2.tolist()},
+        }
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        super()._restore(state)
+        k = len(self.arms)
+        self._phase = whole("phase", state["phase"], 0, len(self._phases))
+        self._alive = [whole("arm", i, 0, k - 1) for i in state["alive"]]
+        accepted = [whole("arm", i, 0, k - 1) for i in state["accepted"]]
+        self._taken[accepted] = True
+        self._due = np.array([whole("due", v, 0, self.horizon) for v in state["due"]])
+        current = state["current"]
+        self._count, self._now1, self._now2 = (np.array(current[c], float) for c in ("count", "sum1", "sum2"))
+        played = state.get("played")  # states of earlier versions have none
+        self._played = None if self._played is None or played is None else [list(row) for row in played]

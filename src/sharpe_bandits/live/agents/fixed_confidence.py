@@ -1,0 +1,98 @@
+"""Agents of fixed-confidence policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..._support.call_tree import mentions
+from ..._support.validation import whole
+from ...play import fixed_confidence
+from ...play.state import Sums
+from ...play.statistics import StatisticsLayout, layout_for
+from ...policies.base import FixedConfidencePolicy
+from ...simulation.compiler import specialise
+from ...simulation.families.fixed_confidence import fixed_confidence_bindings
+from .base import Agent
+
+
+class FixedConfidenceAgent(Agent):
+    """An agent of a fixed-confidence policy: after the pilot it asks for the best arm and its challenger in turn, until
+    it stops.
+    """
+
+    def __init__(
+        self, policy: FixedConfidencePolicy, arms: int | Iterable[str], horizon: int | None, seed: int
+    ) -> None:
+        self._rule = policy
+        super().__init__(policy, arms, horizon, seed)
+        #: Arms still to be played before arms are judged again; empty in the pilot, and once the best arm is certain.
+        self._pair: list[int] = []
+        self._decide = specialise(fixed_confidence.decide, fixed_confidence_bindings(policy))
+
+    def _layout(self) -> StatisticsLayout:
+        return layout_for(mentions(self._rule.estimate) | mentions(self._rule.noise))
+
+    @property
+    def _in_pilot(self) -> bool:
+        return bool(self._pulls.min() < self._rule.pilot_pulls)
+
+    @property
+    def sure(self) -> bool:
+        """Whether the recommended arm is the best with confidence 1 - delta."""
+        with self._lock:
+            return self._sure
+
+    @property
+    def _sure(self) -> bool:
+        return not self._in_pilot and not self._pair
+
+    @property
+    def _over(self) -> bool:
+        return self._sure or super()._over
+
+    def _why_over(self) -> str:
+        return "this agent is sure of the best arm" if self._sure else super()._why_over()
+
+    def _choose(self) -> int:
+        if self._in_pilot:
+            return int(np.argmin(self._pulls + self._pending))
+        # Further pulls of the due arms also help to judge: the bounds hold however arms are played.
+        return min(self._pair, key=lambda i: self._pending[i])
+
+    def prepare(self) -> None:
+        with self._lock:
+            self._judgement(self._example_sums(), np.zeros(2, np.int64))
+
+    def _judgement(self, sums: Sums, turn: np.ndarray) -> tuple[int, float, int]:
+        judgement: tuple[int, float, int] = self._decide(
+            sums, self._state.kept, self._rule.arguments(), self._rule.log_odds(len(self.arms)), turn
+        )
+        return judgement
+
+    def _judge(self) -> tuple[int, list[int], float]:
+        """The best arm, the arms to play before judging again, and an upper bound on another arm's lead."""
+        turn = np.zeros(2, np.int64)
+        best, ahead, steps = self._judgement(self._sums(), turn)
+        return int(best), turn[: int(steps)].tolist(), float(ahead)
+
+    def _after(self, i: int, x: float, d: float) -> None:
+        if i in self._pair:
+            self._pair.remove(i)
+        if not self._in_pilot and (not self._pair or self.t == self.horizon):
+            _, due, ahead = self._judge()
+            self._pair = [] if ahead < 0 else due
+
+    def _recommend(self) -> Any:
+        if not self._in_pilot:
+            return self.arms[self._judge()[0]]
+        return self.arms[self._best([i for i in range(len(self.arms)) if self._pulls[i] >= 2])]
+
+    def _more(self) -> dict[str, Any]:
+        return {"pair": list(self._pair)}
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        super()._restore(state)
+        self._pair = [whole("arm", i, 0, len(self.arms) - 1) for i in state["pair"]]

@@ -1,0 +1,40 @@
+"""Durable campaigns: many workers ask which arm to play and tell rewards later; nothing is lost.
+
+A :class:`Store` is a database (SQLite, or PostgreSQL) of campaigns. A campaign is an agent whose every event is logged:
+the log is the source of truth, and the agent's state is derived from it. See ``docs/campaigns.md``.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from ...errors import require
+from .records import Decision as Decision
+from .records import DecisionState as DecisionState
+from .records import Entry as Entry
+from .records import Evaluation as Evaluation
+from .records import EventKind as EventKind
+from .records import LogEntry as LogEntry
+from .records import Verification as Verification
+from .requests import AcceptClock as AcceptClock
+from .requests import AddArm as AddArm
+from .requests import Ask as Ask
+from .requests import Cancel as Cancel
+from .requests import RetireArm as RetireArm
+from .requests import Tell as Tell
+from .status import ArmStatus as ArmStatus
+from .status import Status as Status
+
+if TYPE_CHECKING:
+    from .campaign import Campaign as Campaign
+    from .store import Store as Store
+
+
+def __getattr__(name: str) -> Any:
+    """Import classes that need a database on first use: the client of a service does not need one."""
+    from importlib import import_module
+
+    modules = {"Campaign": ".campaign", "Store": ".store"}
+    if name in modules:
+        for library in ("sqlalchemy", "alembic"):
+            require(library, "a store of campaigns", "live")
+        return getattr(import_module(modules[name], __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,96 @@
+"""Activity of a campaign over time, in at most 240 intervals of equal length, for plots of campaigns of any size.
+
+The database aggregates the log incrementally: only new events are read, and intervals are merged in pairs as the
+campaign grows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...confidence_sequences import Moments, about_the_mean
+from .records import EventKind
+from .storage import Records
+
+#: Maximum number of intervals, and of arms with their own column: all others share one column.
+INTERVALS, ARMS = 240, 100
+#: Kinds of events that are counted, by the name of their array.
+_KINDS = {
+    "asked": (EventKind.ASKED,),
+    "rewarded": (EventKind.REWARDED, EventKind.REWARDED_LATE),
+    "late": (EventKind.REWARDED_LATE,),
+    "expired": (EventKind.EXPIRED,),
+    "cancelled": (EventKind.CANCELLED, EventKind.CANCELLED_LATE),
+}
+#: Rewards, including default rewards: their number, and sums of their powers.
+_SUMS = ("paid", "sum1", "sum2", "sum3", "sum4")
+
+
+@dataclass
+class Activity:
+    """Counts and sums per interval and arm; arrays of shape (intervals, arms).
+
+    Attributes
+    ----------
+    start, width : float
+        start of the first interval (seconds since 1970), and length of each
+    centre : float, optional
+        subtracted from rewards before they are summed, so that squares lose no digits
+    seq : int, optional
+        number of the last event counted
+    counts : dict[str, np.ndarray], optional
+        "asked", "rewarded" (including late ones), "late", "expired", "cancelled"; "paid", all rewards including default
+        rewards; "sum1" to "sum4": sums of powers of these minus ``centre``
+    """
+
+    start: float
+    width: float = 1.0
+    centre: float = 0.0
+    seq: int = 0
+    counts: dict[str, np.ndarray] = field(default_factory=lambda: {n: np.zeros((1, 0)) for n in (*_KINDS, *_SUMS)})
+
+    @property
+    def times(self) -> np.ndarray:
+        """Ends of the intervals, in seconds since 1970."""
+        return self.start + self.width * np.arange(1, len(self.counts["asked"]) + 1)
+
+    def moments(self) -> Moments:
+        """Moments of all rewards up to the end of each interval, per arm."""
+        n, s1, s2, s3, s4 = (np.cumsum(self.counts[name], axis=0) for name in _SUMS)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = s1 / n
+            variance = np.where(n > 1, np.maximum(s2 - n * mean * mean, 0.0) / (n - 1), np.nan)
+            return Moments(n, self.centre + mean, variance, *about_the_mean(mean, s2 / n, s3 / n, s4 / n))
+
+    def _fit(self, until: float, arms: int) -> None:
+        """Make room for a time and for arms."""
+        while (until - self.start) / self.width >= INTERVALS:
+            self.width *= 2
+            for name, values in self.counts.items():
+                even = np.concatenate([values, np.zeros((len(values) % 2, values.shape[1]))])
+                self.counts[name] = even[::2] + even[1::2]
+        rows = int((until - self.start) / self.width) + 1
+        for name, values in self.counts.items():
+            grow = (max(rows - len(values), 0), max(min(arms, ARMS + 1) - values.shape[1], 0))
+            self.counts[name] = np.pad(values, ((0, grow[0]), (0, grow[1])))
+
+    @classmethod
+    def upto_now(cls, records: Records, arms: int, centre: float, known: Activity | None) -> Activity:
+        """The activity up to now; ``known``, the result of an earlier call, is updated."""
+        head = records.head()
+        fits = known is not None and known.seq <= head.events
+        activity = known if known is not None and fits else cls(head.created, centre=centre)
+        activity._fit(max(head.clock, head.created), arms)
+        since = activity.seq, head.events, activity.start, activity.width, activity.centre
+        for cell in records.activity(*since, ARMS):
+            place = cell.interval, cell.arm
+            for name, kinds in _KINDS.items():
+                if cell.kind in kinds:
+                    activity.counts[name][place] += cell.events
+            sums = cell.rewards, cell.sum1, cell.sum2, cell.sum3, cell.sum4
+            for name, value in zip(_SUMS, sums, strict=True):
+                activity.counts[name][place] += value or 0.0
+        activity.seq = head.events
+        return activity

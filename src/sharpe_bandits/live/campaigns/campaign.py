@@ -1,0 +1,191 @@
+"""A campaign: ask which arm to play, tell the reward later, from any number of processes."""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..._support.validation import whole
+from ...errors import RewardWarning, SharpeBanditsError
+from ...policies.base import MIN_PULLS_FOR_WARNING, Policy, check_policy
+from ..agents import Agent
+from .activity import Activity
+from .interface import CampaignInterface
+from .log import history, log_page
+from .records import Decision, Evaluation, LogEntry, Verification, utc_time
+from .requests import MAX_BATCH, AcceptClock, Request, Tell, number_of
+from .settings import Settings
+from .state import State
+from .status import Status, status_of
+from .storage import Head, Records, Storage
+from .transaction import Transaction, unknown_decision
+from .verification import verify
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+T = TypeVar("T")
+
+
+class Campaign(CampaignInterface):
+    """A durable campaign; created or opened by :meth:`Store.campaign`.
+
+    Threads and processes may share it: each call is a transaction, and what it returns is committed.
+    """
+
+    def __init__(self, storage: Storage, number: int, name: str, settings: Settings, policy: Policy) -> None:
+        self._storage, self._id, self.name, self._settings, self.policy = storage, number, name, settings, policy
+        #: Threads share the state; it may be behind the log, and after a fork it belongs to the parent.
+        self._lock = threading.Lock()
+        self._state: State | None = None
+        self._process = os.getpid()
+        self._compiled, self._warned, self._next_warning = False, False, 0
+
+    def __repr__(self) -> str:
+        return f"<campaign {self.name!r} of {self.policy.name} in {self._storage.name}>"
+
+    @property
+    def arms(self) -> list[Any]:
+        return self._look(lambda state: list(state.agent.arms))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return self._settings.to_dict()
+
+    def commit(self, requests: Sequence[Request]) -> list[Any]:
+        """Execute requests in one commit, each as if it were on its own; return the result of each, or its error.
+
+        A request that fails has no effect, and does not affect the others.
+
+        Parameters
+        ----------
+        requests : Sequence[Request]
+            the requests, in order: ``Ask``, ``Tell``, ``Cancel``, ``AddArm``, ``RetireArm`` or ``AcceptClock`` of
+            :mod:`sharpe_bandits.live.campaigns`
+        """
+        with self._lock:
+            if not self._compiled:  # before the first transaction: otherwise other writers would wait for the compiler
+                State.initial(self._settings, self.policy).agent.prepare()
+                self._compiled = True
+            results, self._state = self._storage.write(self._id, lambda records: self._execute(records, requests))
+            warning = self._reward_warning() if any(isinstance(request, Tell) for request in requests) else None
+        if warning is not None:
+            warnings.warn(f"campaign {self.name!r}: {warning}", RewardWarning, stacklevel=4)
+        return results
+
+    def _execute(self, records: Records, requests: Sequence[Request]) -> tuple[list[Any], State]:
+        head = records.head()
+        state = self._current(records, head)
+        transaction = Transaction(self.name, self._settings, self.policy, records, head, state, requests)
+        self._state = None  # until what is added to it is committed
+        results = [transaction.execute(request) for request in requests]
+        transaction.append()
+        return results, transaction.state
+
+    def _do(self, request: Request) -> Any:
+        (result,) = self.commit([request])
+        if isinstance(result, SharpeBanditsError):
+            raise result
+        return result
+
+    def _reward_warning(self) -> str | None:
+        """What is wrong with rewards that the policy cannot handle; said once."""
+        agent = self._state.agent if self._state is not None else None
+        if self._warned or agent is None or agent.t < self._next_warning:
+            return None
+        self._next_warning = agent.t + MIN_PULLS_FOR_WARNING * len(agent.arms)
+        warning = agent.reward_warning()
+        self._warned = warning is not None
+        return warning
+
+    def _current(self, records: Records, head: Head) -> State:
+        """The state after the last event."""
+        state, self._state = self._state if self._process == os.getpid() else None, None
+        self._process = os.getpid()
+        self._state = State.load(records, head.events, self._settings, self.policy, state)
+        return self._state
+
+    def _look(self, work: Callable[[State], T]) -> T:
+        """The result of ``work`` on the state after the last event, which it must not change."""
+        return self._read(lambda records: work(self._current(records, records.head())))
+
+    def _read(self, work: Callable[[Records], T]) -> T:
+        with self._lock:
+            return self._storage.read(self._id, work)
+
+    def accept_clock(self) -> None:
+        """Accept the database's clock as it is now, even though it is before the last event."""
+        self._do(AcceptClock())
+
+    def decision(self, number: int) -> Decision:
+        number = number_of(number)
+        rows = self._storage.read(self._id, lambda records: records.decisions(numbers=[number]))
+        if not rows:
+            raise unknown_decision(number, self.name)
+        return Decision.from_row(rows[0], self.arms)
+
+    def pending(self, count: int = 100) -> list[Decision]:
+        most = whole("count", count, 1, MAX_BATCH)
+        rows, arms = self._storage.read(self._id, lambda records: records.pending(most)), self.arms
+        return [Decision.from_row(row, arms) for row in rows]
+
+    def status(self) -> Status:
+        def work(records: Records) -> Status:
+            head = records.head()
+            state, now = self._current(records, head), max(head.now, head.clock)
+            due = head.next_expiry is not None and head.next_expiry <= now
+            began = [utc_time(event.at) for event in records.events(state.lead_began - 1, state.lead_began)]
+            overdue = records.overdue(now) if due else 0
+            return status_of(self.name, state, utc_time(now), overdue, began[0] if began else None)
+
+        return self._read(work)
+
+    def recommend(self) -> Any:
+        return self._look(lambda state: state.agent.recommend())
+
+    def agent(self) -> Agent:
+        return Agent.from_json(self._look(lambda state: state.agent.to_json()))
+
+    def activity(self, known: Activity | None = None) -> Activity:
+        """Counts of events and sums of rewards in at most 240 intervals; ``known``, the result of an earlier call, is
+        updated by reading only new events.
+        """
+        moments = self._look(lambda state: state.agent.moments())
+        means = [(n, mean) for n, mean, *_ in moments.values() if n > 0]
+        centre = sum(n * mean for n, mean in means) / sum(n for n, _ in means) if means else 0.0
+        return self._storage.read(self._id, lambda records: Activity.upto_now(records, len(moments), centre, known))
+
+    def numbers_of(self, keys: Iterable[str]) -> dict[str, int]:
+        """Numbers of the decisions with these keys; unknown keys are left out."""
+        keys = list(keys)
+        rows = self._storage.read(
+            self._id,
+            lambda records: [
+                row
+                for begin in range(0, len(keys), MAX_BATCH)
+                for row in records.decisions(keys=keys[begin : begin + MAX_BATCH])
+            ],
+        )
+        return {row.key: row.number for row in rows}
+
+    def verify(self, *, choices: bool = False) -> Verification:
+        return verify(self._storage, self._id, self._settings, self.policy, choices)
+
+    def evaluate(self, policy: Policy) -> Evaluation:
+        from .evaluation import evaluate
+
+        return evaluate(self._storage, self._id, self._settings, check_policy(policy))
+
+    def _decisions_made(self) -> int:
+        return self._look(lambda state: state.decisions)
+
+    def _history(self, first: int, count: int | None) -> pa.Table:
+        last, arms = None if count is None else first + count - 1, self.arms
+        return self._storage.read(self._id, lambda records: history(records, arms, first, last))
+
+    def _log(self, before: int | None, count: int, search: str) -> list[LogEntry]:
+        arms = self.arms
+        return self._storage.read(self._id, lambda records: log_page(records, arms, before, count, search))

@@ -1,0 +1,416 @@
+"""Campaigns in an SQL database: the statements, and transactions that are retried, or fail with the remedy.
+
+SQLAlchemy keeps the connections, and Alembic makes the tables; statements go to the driver as they are. What differs
+between databases is in the subclasses.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, ClassVar, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+
+from ..._support.validation import positive
+from ...errors import StoreError, UnreadableDataError, shown
+from . import schema
+from .records import DecisionRow, DecisionState, Event
+from .storage import Batch, CampaignRow, Head, Interval, Records, Search
+
+T = TypeVar("T")
+
+#: Rows fetched at a time from long tables.
+_PAGE = 5000
+#: More rows than any table has. A limit keeps SQLite from flattening a subquery.
+_ALL = 2**62
+_CAMPAIGNS, _DECISIONS, _EVENTS, _SNAPSHOTS = schema.TABLES
+_DECISION = ", ".join(DecisionRow._fields)
+_EVENT = ", ".join(Event._fields)
+_PENDING = f"campaign = ? AND state = '{DecisionState.PENDING}'"  # the condition of an index
+_INSERT_EVENT = f"INSERT INTO {_EVENTS} (campaign, {_EVENT}) VALUES (?{', ?' * len(Event._fields)})"
+_INSERT_DECISION = f"INSERT INTO {_DECISIONS} (campaign, {_DECISION}) VALUES (?{', ?' * len(DecisionRow._fields)})"
+_UPDATE_DECISION = f"UPDATE {_DECISIONS} SET state = ?, reward = ?, told = ? WHERE campaign = ? AND number = ?"
+
+
+class Database(ABC):
+    """A database of campaigns: what :class:`~sharpe_bandits.live.campaigns.storage.Storage` asks for.
+
+    Parameters
+    ----------
+    url : sa.URL
+        address of the database
+    name : str
+        its name in messages
+    timeout : float
+        seconds to wait for a lock, or for a server to come back
+    create : bool
+        whether to create the tables if there are none
+    """
+
+    #: Whether campaigns wait for each other's commits.
+    single_writer: bool
+    #: How transactions begin.
+    begin_read: ClassVar[str]
+    begin_write: ClassVar[str]
+    #: The clock in SQL, and a condition that a column is in a list (see :meth:`list_argument`).
+    clock: ClassVar[str]
+    in_list: ClassVar[str]
+    #: Ends a statement that locks the rows it selects.
+    for_update: ClassVar[str]
+    #: Lets one process at a time create tables.
+    setup_lock: ClassVar[str] = "SELECT 1"  # beginning to write is enough
+    #: The whole part of a number that is not negative.
+    whole_part: ClassVar[str]
+
+    def __init__(self, url: sa.URL, name: str, timeout: float, create: bool) -> None:
+        self.timeout, self.name, self._url = positive("timeout", timeout), name, url
+        self._lock = threading.Lock()
+        #: Whether an older release wrote the database, so that it can only be read.
+        self.outdated = False
+        self._connect()
+        self._prepare(create)
+
+    def _connect(self) -> None:
+        self._process = os.getpid()
+        self.engine = sa.create_engine(
+            self._url,
+            isolation_level="AUTOCOMMIT",
+            pool_reset_on_return=None,
+            max_overflow=-1,
+            connect_args=self._connect_arguments(),
+        )
+        #: Errors that the driver raises.
+        self.errors: tuple[type[Exception], ...] = (DBAPIError, self.engine.dialect.loaded_dbapi.Error)
+
+    @abstractmethod
+    def _connect_arguments(self) -> dict[str, Any]:
+        """Arguments of the driver's ``connect``."""
+
+    @abstractmethod
+    def sql(self, text: str) -> str:
+        """A statement, whose parameters are question marks, in the driver's form."""
+
+    @abstractmethod
+    def list_argument(self, values: Sequence[Any]) -> Any:
+        """The argument of :attr:`in_list`."""
+
+    @abstractmethod
+    def _retry_after(self, cause: Any) -> float | None:
+        """Seconds after which a failed transaction may be retried; None if it may not."""
+
+    @abstractmethod
+    def _explained(self, cause: Any, reason: str) -> Exception:
+        """The error of this library for an error of the driver, whose first line is ``reason``."""
+
+    @abstractmethod
+    def _has_tables(self, connection: sa.Connection) -> bool:
+        """Whether there are tables of campaigns; raises if the database belongs to another application."""
+
+    def check(self) -> str:
+        """What is wrong with the database itself; empty if nothing is known to be."""
+        return ""
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+    # Transactions.
+
+    def read(self, campaign: int, work: Callable[[Records], T]) -> T:
+        """The result of ``work``, which sees one state of the campaign."""
+        return self._transaction(lambda connection: work(_SQLRecords(self, connection, campaign)), self.begin_read)
+
+    def write(self, campaign: int, work: Callable[[Records], T]) -> T:
+        """The result of ``work``, committed; it has the campaign for itself."""
+        if self.outdated:
+            raise StoreError(
+                f"{self.name} was written by an older release and is read-only; to write, upgrade it: sharpe-bandits "
+                "campaign upgrade"
+            )
+
+        def locked(connection: sa.Connection) -> T:
+            return work(_SQLRecords(self, connection, campaign, self.for_update))
+
+        return self._transaction(locked, self.begin_write, "COMMIT", pipelined=True)
+
+    def _transaction(
+        self, work: Callable[[sa.Connection], T], begin: str, end: str = "ROLLBACK", pipelined: bool = False
+    ) -> T:
+        if self._process != os.getpid():  # forked: connections must not be shared with the parent
+            with self._lock:
+                if self._process != os.getpid():
+                    self.engine.dispose(close=False)
+                    self._connect()
+        deadline = time.monotonic() + self.timeout
+        while True:
+            try:
+                with self.engine.connect() as connection:
+                    return self._attempt(connection, work, begin, end, deadline, pipelined)
+            except self.errors as error:
+                cause = getattr(error, "orig", error)
+                pause = self._retry_after(cause)
+                if pause is None or time.monotonic() + pause > deadline:
+                    reason = next(iter(str(cause).strip().splitlines()), type(cause).__name__)
+                    raise self._explained(cause, reason) from error
+                time.sleep(pause)
+
+    def _attempt(
+        self,
+        connection: sa.Connection,
+        work: Callable[[sa.Connection], T],
+        begin: str,
+        end: str,
+        deadline: float,
+        pipelined: bool,
+    ) -> T:
+        driver = driver_of(connection)
+        try:
+            with self._pipeline(driver) if pipelined else nullcontext():
+                self._begin(driver, begin, deadline)
+                result = work(connection)
+                driver.execute(end)
+            return result
+        except BaseException:
+            try:
+                self._roll_back(driver)
+            except self.errors:  # the connection is lost
+                connection.invalidate()
+            raise
+
+    def _pipeline(self, driver: Any) -> AbstractContextManager[Any]:
+        """Inside it, statements may be sent before earlier ones are answered."""
+        return nullcontext()
+
+    def _begin(self, driver: Any, begin: str, deadline: float) -> None:
+        driver.execute(begin)
+
+    def _roll_back(self, driver: Any) -> None:
+        driver.execute("ROLLBACK")
+
+    # Campaigns.
+
+    def campaigns(self, name: str | None = None) -> list[CampaignRow]:
+        """All campaigns by name, or the one with this name."""
+        statement = f"SELECT {', '.join(CampaignRow._fields)} FROM {_CAMPAIGNS}"
+        statement, given = (statement, ()) if name is None else (self.sql(f"{statement} WHERE name = ?"), (name,))
+        rows = self._transaction(
+            lambda connection: driver_of(connection).execute(statement, given).fetchall(), self.begin_read
+        )
+        return sorted(map(CampaignRow._make, rows), key=lambda row: row.name)
+
+    def create(self, name: str, settings: str, snapshot: str) -> None:
+        """Create a campaign with its initial snapshot; nothing changes if there is one with this name."""
+        campaign = self.sql(
+            f"INSERT INTO {_CAMPAIGNS} (name, settings, created, events, clock) VALUES (?, ?, ?, 0, ?) "
+            "ON CONFLICT (name) DO NOTHING"
+        )
+        initial = self.sql(
+            f"INSERT INTO {_SNAPSHOTS} (campaign, seq, state) SELECT id, 0, ? FROM {_CAMPAIGNS} WHERE name = ? "
+            "ON CONFLICT (campaign) DO NOTHING"
+        )
+
+        def work(records: Any) -> None:
+            driver, now = records.driver, records.now()
+            driver.execute(campaign, (name, settings, now, now))
+            driver.execute(initial, (snapshot, name))
+
+        self.write(0, work)
+
+    # Tables.
+
+    def _prepare(self, create: bool) -> None:
+        """Create the tables if there are none; refuse foreign or newer databases."""
+        revision = self._transaction(self._revision, self.begin_read)
+        if revision is None:
+            if not create:
+                raise StoreError(f"there are no campaigns in {self.name}; create one first")
+            self._make()
+            revision = self._transaction(self._revision, self.begin_read)
+        if revision != schema.REVISION:
+            from .migrations import scripts
+
+            if revision not in {script.revision for script in scripts().walk_revisions()}:
+                raise UnreadableDataError(
+                    f"{self.name} has revision {shown(revision)}, which this release does not know: it was written by "
+                    "a newer release; upgrade sharpe-bandits"
+                )
+            self.outdated = True
+
+    def _make(self) -> None:
+        def work(connection: sa.Connection) -> None:
+            connection.exec_driver_sql(self.setup_lock)
+            if self._revision(connection) is None:  # else another process was faster
+                self._create_tables(connection)
+
+        self._transaction(work, self.begin_write, "COMMIT")
+
+    def _create_tables(self, connection: sa.Connection) -> None:
+        from .migrations import upgrade
+
+        upgrade(connection)
+
+    def upgrade(self) -> tuple[str | None, str]:
+        """Upgrade the tables to this release's revision; return the old and the new revision."""
+        from .migrations import upgrade
+
+        def work(connection: sa.Connection) -> None:
+            connection.exec_driver_sql(self.setup_lock)
+            upgrade(connection)
+
+        before = self._transaction(self._revision, self.begin_read)
+        self._transaction(work, self.begin_write, "COMMIT")
+        self.outdated = False
+        return before, schema.REVISION
+
+    def _revision(self, connection: sa.Connection) -> str | None:
+        """The revision of the tables; None if there are none."""
+        if not self._has_tables(connection):
+            return None
+        revisions = connection.exec_driver_sql(f"SELECT version_num FROM {schema.VERSION_TABLE}").scalars().all()
+        return str(revisions[0]) if len(revisions) == 1 else ""
+
+
+def driver_of(connection: sa.Connection) -> Any:
+    """The driver's own connection."""
+    return connection.connection.driver_connection
+
+
+class _SQLRecords:
+    """The records of one campaign: what :class:`~sharpe_bandits.live.campaigns.storage.Records` asks for."""
+
+    def __init__(self, database: Database, connection: sa.Connection, campaign: int, for_update: str = "") -> None:
+        self._database, self._campaign, self._for_update = database, campaign, for_update
+        self.driver = driver_of(connection)
+
+    def _rows(self, text: str, *parameters: Any) -> list[Any]:
+        rows: list[Any] = self.driver.execute(self._database.sql(text), parameters).fetchall()
+        return rows
+
+    def _pages(self, columns: str, table: str, by: str, first: int, last: int) -> Iterator[Any]:
+        """Rows from number ``first`` to ``last`` in the first column, which is ``by``."""
+        statement = (
+            f"SELECT {columns} FROM {table} WHERE campaign = ? AND {by} >= ? AND {by} <= ? ORDER BY {by} LIMIT ?"
+        )
+        while True:
+            rows = self._rows(statement, self._campaign, first, last, _PAGE)
+            yield from rows
+            if len(rows) < _PAGE:
+                return
+            first = rows[-1][0] + 1
+
+    def now(self) -> float:
+        """The time of the storage's clock; for a file, that of the machine."""
+        return self._rows(f"SELECT {self._database.clock}")[0][0] or time.time()
+
+    def head(self) -> Head:
+        rows = self._rows(
+            f"SELECT created, events, clock, next_expiry, {self._database.clock} FROM {_CAMPAIGNS} WHERE id = ?"
+            f"{self._for_update}",
+            self._campaign,
+        )
+        if not rows:
+            raise StoreError(f"the campaign is no longer in {self._database.name}")
+        created, events, clock, next_expiry, now = rows[0]
+        return Head(created, events, clock, next_expiry, now or time.time())
+
+    def snapshot(self) -> tuple[int, str]:
+        (row,) = self._rows(f"SELECT seq, state FROM {_SNAPSHOTS} WHERE campaign = ?", self._campaign)
+        return row[0], row[1]
+
+    def events(self, after: int, upto: int) -> Iterator[Event]:
+        return map(Event._make, self._pages(_EVENT, _EVENTS, "seq", after + 1, upto))
+
+    def decisions(self, *, numbers: Sequence[int] = (), keys: Sequence[str] = ()) -> list[DecisionRow]:
+        rows: list[Any] = []
+        for column, values in (("number", numbers), ("key", keys)):
+            if values:
+                condition, argument = self._database.in_list, self._database.list_argument(values)
+                statement = f"SELECT {_DECISION} FROM {_DECISIONS} WHERE campaign = ? AND {column} {condition}"
+                rows += self._rows(statement, self._campaign, argument)
+        return list(map(DecisionRow._make, rows))
+
+    def history(self, first: int, last: int | None) -> Iterator[DecisionRow]:
+        upto = _ALL if last is None else last
+        return map(DecisionRow._make, self._pages(_DECISION, _DECISIONS, "number", first, upto))
+
+    def pending(
+        self, count: int | None = None, *, after: float | None = None, until: float | None = None
+    ) -> list[DecisionRow]:
+        statement = f"SELECT {_DECISION} FROM {_DECISIONS} WHERE {_PENDING}"
+        parameters: list[Any] = [self._campaign]
+        for condition, end in ((" AND expires > ?", after), (" AND expires <= ?", until)):
+            if end is not None:
+                statement, parameters = statement + condition, [*parameters, end]
+        rows = self._rows(f"{statement} ORDER BY expires, number LIMIT ?", *parameters, count or _ALL)
+        return list(map(DecisionRow._make, rows))
+
+    def overdue(self, now: float) -> int:
+        statement = f"SELECT count(*) FROM {_DECISIONS} WHERE {_PENDING} AND expires <= ?"
+        return int(self._rows(statement, self._campaign, now)[0][0])
+
+    def log(self, before: int | None, count: int, search: Search | None) -> list[tuple[Event, str | None, str | None]]:
+        page = f"SELECT * FROM {_EVENTS} WHERE campaign = ? AND seq < ?"
+        parameters: list[Any] = [self._campaign, before or _ALL]
+        if search is not None and search.number is not None:
+            page, parameters = f"{page} AND number = ?", [*parameters, search.number]
+        elif search is not None:
+            # Decisions are searched once, not once per event.
+            in_list, like = self._database.in_list, "LIKE ? ESCAPE '!'"
+            page = (
+                f"{page} AND (kind {in_list} OR arm {in_list} OR lower(name) {like} OR number IN (SELECT number FROM "
+                f"{_DECISIONS} WHERE campaign = ? AND (lower(key) {like} OR lower(worker) {like})))"
+            )
+            text = f"%{search.text.lower().replace('!', '!!').replace('%', '!%').replace('_', '!_')}%"
+            kinds, arms = map(self._database.list_argument, (search.kinds, search.arms))
+            parameters = [*parameters, kinds, arms, text, self._campaign, text, text]
+        columns = ", ".join(f"page.{name}" for name in Event._fields)
+        # Decisions are joined to the entries of a page, not to all of the log.
+        rows = self._rows(
+            f"SELECT {columns}, d.key, d.worker FROM ({page} ORDER BY seq DESC LIMIT ?) AS page LEFT JOIN {_DECISIONS} "
+            "AS d ON d.campaign = page.campaign AND d.number = page.number ORDER BY page.seq DESC",
+            *parameters,
+            count,
+        )
+        return [(Event(*event), key, worker) for *event, key, worker in rows]
+
+    def activity(self, after: int, upto: int, start: float, width: float, centre: float, arms: int) -> list[Interval]:
+        interval = self._database.whole_part.format("(at - ?) / ?")
+        kinds = 64  # more than there are
+        # One sort key, and each power computed once: SQLite is much faster this way.
+        rows = self._rows(
+            f"SELECT place, count(*), count(d), sum(d), sum(square), sum(d * square), sum(square * square) FROM ("
+            f"SELECT place, d, d * d AS square FROM (SELECT ({interval} * {arms + 1} + CASE WHEN arm < {arms} THEN arm "
+            f"ELSE {arms} END) * {kinds} + kind AS place, reward - ? AS d FROM {_EVENTS} WHERE campaign = ? AND "
+            f"seq > ? AND seq <= ? AND arm IS NOT NULL AND at >= ?) AS cells LIMIT {_ALL}) AS powers GROUP BY place",
+            start, width, centre, self._campaign, after, upto, start,
+        )  # fmt: skip
+        cells = ((divmod(int(place), kinds), sums) for place, *sums in rows)
+        return [Interval(*divmod(cell, arms + 1), kind, *sums) for (cell, kind), sums in cells]
+
+    def append(self, batch: Batch) -> None:
+        campaign, sql, driver = self._campaign, self._database.sql, self.driver
+        if batch.decisions:
+            self._many(_INSERT_DECISION, [(campaign, *row) for row in batch.decisions])
+        if batch.outcomes:
+            self._many(_UPDATE_DECISION, [(state, x, told, campaign, n) for n, state, x, told in batch.outcomes])
+        self._many(_INSERT_EVENT, [(campaign, *event) for event in batch.events])
+        last = batch.events[-1].seq
+        driver.execute(
+            sql(f"UPDATE {_CAMPAIGNS} SET events = ?, clock = ?, next_expiry = ? WHERE id = ?"),
+            (last, batch.clock, batch.next_expiry, campaign),
+        )
+        if batch.snapshot is not None:
+            statement = sql(f"UPDATE {_SNAPSHOTS} SET seq = ?, state = ? WHERE campaign = ?")
+            driver.execute(statement, (last, batch.snapshot, campaign))
+
+    def _many(self, text: str, rows: list[tuple[Any, ...]]) -> None:
+        if len(rows) == 1:
+            self.driver.execute(self._database.sql(text), rows[0])
+        else:
+            self.driver.cursor().executemany(self._database.sql(text), rows)

@@ -1,0 +1,276 @@
+"""Records of campaigns: events, decisions, and the results of methods. They need no database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...policies.base import Direction
+from ...results.metrics import Estimate
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Prefix of the keys that the library generates for decisions without one; no user's key can start with it.
+GENERATED_KEY_PREFIX = "\n"
+#: Maximum number of problems that a verification lists.
+_MAX_PROBLEMS = 20
+
+
+class EventKind(IntEnum):
+    """What happened, by its number in the log; new kinds are added at the end. "Late" is after the lease ran out."""
+
+    ASKED = 0
+    REWARDED = 1
+    REWARDED_LATE = 2
+    EXPIRED = 3
+    CANCELLED = 4
+    CANCELLED_LATE = 5
+    ARM_ADDED = 6
+    ARM_RETIRED = 7
+    CLOCK_ACCEPTED = 8
+
+    @property
+    def label(self) -> str:
+        """The kind in words, such as "rewarded late"."""
+        return self.name.lower().replace("_", " ")
+
+
+class DecisionState(StrEnum):
+    """What became of a decision."""
+
+    PENDING = "pending"
+    REWARDED = "rewarded"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+
+
+class Event(NamedTuple):
+    """An event of the log: what happened to which decision, or to which arm (its number, or the name of a new one)."""
+
+    seq: int
+    kind: int
+    number: int | None
+    arm: int | None
+    reward: float | None
+    name: str | None
+    at: float
+
+
+class DecisionRow(NamedTuple):
+    """A decision as a store keeps it: arms are numbers, and times are seconds since 1970."""
+
+    number: int
+    arm: int
+    key: str
+    worker: str
+    asked: float
+    expires: float | None
+    probability: float
+    state: str
+    reward: float | None
+    told: float | None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """An arm that was handed out.
+
+    Attributes
+    ----------
+    number : int
+        number of the decision in its campaign, from 1
+    arm : Any
+        the arm to play
+    asked, expires : datetime and datetime | None
+        when it was made, and when its lease runs out (None: never); UTC
+    probability : float
+        probability with which the arm was chosen
+    key : str | None
+        idempotency key, if it was asked for with one
+    worker : str | None
+        who asked
+    state : DecisionState
+        "pending", "rewarded", "expired" or "cancelled"
+    reward : float | None
+        the reward, if it was told
+    told : datetime | None
+        when it was told
+    """
+
+    number: int
+    arm: Any
+    asked: datetime
+    expires: datetime | None
+    probability: float
+    key: str | None
+    worker: str | None
+    state: DecisionState
+    reward: float | None
+    told: datetime | None
+
+    @classmethod
+    def from_row(cls, row: DecisionRow, arms: list[Any]) -> Decision:
+        """The decision in a row of a store."""
+        return cls(
+            row.number,
+            arms[row.arm],
+            utc_time(row.asked),
+            None if row.expires is None else utc_time(row.expires),
+            row.probability,
+            user_key(row.key),
+            row.worker,
+            DecisionState(row.state),
+            row.reward,
+            None if row.told is None else utc_time(row.told),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, times in ISO 8601."""
+        times = {name: getattr(self, name) for name in ("asked", "expires", "told")}
+        return {**self.__dict__, **{name: time and time.isoformat() for name, time in times.items()}}
+
+
+def user_key(key: str | None) -> str | None:
+    """The key that a user gave, if any."""
+    return None if key is None or key.startswith(GENERATED_KEY_PREFIX) else key
+
+
+def utc_time(seconds: float) -> datetime:
+    """The time so many seconds after 1970."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A campaign in the list of a store."""
+
+    name: str
+    policy: str
+    created: datetime
+    events: int
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """An event of the log.
+
+    Attributes
+    ----------
+    seq : int
+        its number in the log
+    kind : str
+        what happened, in words: the label of an :class:`EventKind`
+    time : datetime
+        when it happened
+    decision : int | None
+        number of the decision that it refers to, if any
+    arm : Any
+        the arm that it refers to, if any
+    reward : float | None
+        the reward that it refers to, if any
+    key, worker : str | None
+        key and worker of the decision
+    """
+
+    seq: int
+    kind: str
+    time: datetime
+    decision: int | None
+    arm: Any
+    reward: float | None
+    key: str | None
+    worker: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {**self.__dict__, "time": self.time.isoformat()}
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What another policy would have earned per round.
+
+    Attributes
+    ----------
+    policy : str
+        its name
+    rounds : int
+        decisions with rewards, which the estimates use
+    unrewarded : int
+        decisions without one, which are left out
+    earned : Estimate
+        the mean reward of the campaign
+    inverse_propensity, doubly_robust : Estimate
+        estimated mean reward of the other policy
+    effective_rounds : float
+        effective number of rounds of the other policy
+    direction : Direction
+        "min" if rewards are costs: all estimates are then those of costs
+    """
+
+    policy: str
+    rounds: int
+    unrewarded: int
+    earned: Estimate
+    inverse_propensity: Estimate
+    doubly_robust: Estimate
+    effective_rounds: float
+    direction: Direction = "max"
+
+    def __str__(self) -> str:
+        verb = "earned" if self.direction == "max" else "cost"
+        return (
+            f"{self.policy} would have {verb} {self.doubly_robust} per round (doubly robust; inverse propensity "
+            f"{self.inverse_propensity}); the campaign {verb} {self.earned}; {self.rounds:,} rewards, "
+            f"{self.effective_rounds:,.0f} effective rounds of {self.policy}"
+        )
+
+
+@dataclass
+class Verification:
+    """The result of verifying a campaign.
+
+    Attributes
+    ----------
+    events, decisions : int, optional
+        number checked
+    problems : list[str], optional
+        descriptions of the discrepancies; empty if there are none
+    """
+
+    events: int = 0
+    decisions: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no problem was found."""
+        return not self.problems
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        if self.ok:
+            return f"verified: {self.events:,} events reproduce the state and {self.decisions:,} decisions"
+        count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
+        return "\n".join([f"{count} in {self.events:,} events:", *self.problems])
+
+    def add(self, problem: str) -> None:
+        """Add a problem, up to a maximum number."""
+        if len(self.problems) < _MAX_PROBLEMS:
+            self.problems.append(problem)
+
+
+def history_schema(named: bool) -> pa.Schema:
+    """The columns of a history; arms are names if ``named``, otherwise numbers."""
+    import pyarrow as pa
+
+    text, number, time = pa.string(), pa.float64(), pa.timestamp("us", "UTC")
+    return pa.schema({
+        "number": pa.int64(), "arm": text if named else pa.int64(), "key": text, "worker": text, "asked": time,
+        "expires": time, "probability": number, "state": text, "reward": number, "told": time,
+    })  # fmt: skip

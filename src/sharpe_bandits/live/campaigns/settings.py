@@ -1,0 +1,207 @@
+"""The settings of a campaign: one definition for the store, the HTTP API, its client, the command line and the form.
+
+A new setting is a field of :class:`Settings` with a default, and its type in :class:`Options`. Campaigns that were
+created before it existed have the default.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from dataclasses import Field, asdict, dataclass, field, fields
+from datetime import timedelta
+from typing import Any, TypedDict, get_args
+
+from ..._support.files import from_json
+from ..._support.plain_data import plain
+from ..._support.validation import finite, is_number, one_of, real, whole
+from ...errors import ConflictError, InvalidInputError, UnreadableDataError, shown, unknown
+from ...policies.base import Direction, Policy, check_policy, policy_from_dict
+from ...policies.by_name import policies_by_name
+from ..agents.base import check_arms
+
+_UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
+_LENGTH = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(second|minute|hour|day|week)s?\s*")
+#: Longest lease, in seconds.
+_LONGEST = 100 * 366 * 86_400
+
+
+def lease_seconds(lease: Any) -> float:
+    """A lease in seconds, given as "1 day", as a number of seconds, or as a timedelta."""
+    length = math.nan
+    if isinstance(lease, str) and (match := _LENGTH.fullmatch(lease)):
+        length = float(match[1]) * _UNITS[match[2]]
+    elif isinstance(lease, timedelta):
+        length = lease.total_seconds()
+    elif is_number(lease):
+        length = real(lease)
+    if not 0 < length <= _LONGEST:
+        raise InvalidInputError(
+            f'a lease is a length of time of up to 100 years, such as "1 day", "90 seconds" or a number of seconds, '
+            f"got {shown(lease)}; leave it out if decisions never expire"
+        )
+    return length
+
+
+def _probability(explore: Any) -> float:
+    if not 0 <= real(explore) < 1:
+        raise InvalidInputError(f"explore is a probability from 0 to below 1, got {shown(explore)}")
+    return float(explore)
+
+
+def _setting(default: Any, kind: type, check: Callable[[Any], Any], help: str, example: str = "") -> Any:
+    """A setting with its default; the type of its text on the command line and in forms; and its description."""
+    return field(default=default, metadata={"kind": kind, "check": check, "help": help, "example": example})
+
+
+class Options(TypedDict, total=False):
+    """Settings as users give them; those left out, or None, have their defaults."""
+
+    horizon: int | None
+    seed: int | None
+    lease: str | float | timedelta | None
+    default_reward: float | None
+    explore: float | None
+    direction: Direction | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings that a campaign is created with, as plain data.
+
+    Attributes
+    ----------
+    policy : dict[str, Any]
+        the policy, by its ``to_dict()``
+    arms : list[str] | int
+        names of the arms, or their number
+    horizon : int | None, optional
+        number of rounds, if it is fixed
+    seed : int, optional
+        seed of the policy's own randomness
+    lease : float | None, optional
+        seconds that a decision waits for its reward
+    default_reward : float | None, optional
+        the reward of decisions that expire
+    explore : float, optional
+        probability with which an arm is drawn uniformly
+    direction : Direction, optional
+        "min" if rewards are costs
+    """
+
+    policy: dict[str, Any]
+    arms: list[str] | int
+    horizon: int | None = _setting(
+        None,
+        int,
+        lambda x: whole("horizon", x, 2),
+        "number of rounds, if the policy needs it or the campaign ends",
+    )
+    seed: int = _setting(
+        0, int, lambda x: whole("seed", x, 0, 2**64 - 1), "seed of the policy's own randomness (0)", "0"
+    )
+    lease: float | None = _setting(
+        None, str, lease_seconds, 'how long a decision waits for its reward: "1 day", or seconds (no limit)', "1 day"
+    )
+    default_reward: float | None = _setting(
+        None, float, lambda x: finite("default_reward", x), "reward of decisions whose lease runs out (none)"
+    )
+    explore: float = _setting(
+        0.0, float, _probability,
+        "probability of playing a random arm, so that other policies can be evaluated from the log (0)", "0",
+    )  # fmt: skip
+    direction: Direction = _setting(  # noqa: RUF009 (a field)
+        "max", str, lambda x: one_of("direction", x, get_args(Direction)), "min if rewards are costs (max)", "max"
+    )
+
+    @classmethod
+    def create(cls, policy: Policy, arms: list[str] | int, **options: Any) -> Settings:
+        """Settings from checked options, if they fit together."""
+        settings = cls(plain(policy.to_dict()), arms, **options)
+        if settings.default_reward is not None and settings.lease is None:
+            raise InvalidInputError("default_reward is the reward of an expired decision; give a lease, too")
+        if settings.explore and not policy.minimises_regret:
+            raise InvalidInputError(
+                f"{policy.name} decides how often each arm is played, and explore={settings.explore:g} would spend its "
+                "budget differently; leave explore out"
+            )
+        return settings
+
+    @property
+    def policy_object(self) -> Policy:
+        """The policy; raises if a user's own policy has changed, or is not defined."""
+        return policy_from_dict(self.policy)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+    def to_json(self) -> str:
+        """The form in which a store keeps them."""
+        try:
+            return json.dumps(self.to_dict(), allow_nan=False)
+        except ValueError:
+            raise InvalidInputError("a parameter of the policy is not finite, and cannot be saved in a store") from None
+
+    @classmethod
+    def from_json(cls, text: str) -> Settings:
+        """Settings from a store. Those that an older release did not know have their defaults."""
+        try:
+            content = from_json(text, "it")
+        except UnreadableDataError as error:
+            raise _damaged(str(error)) from None
+        names = {one.name for one in fields(cls)}
+        if not isinstance(content, dict) or not {"policy", "arms"} <= content.keys():
+            raise _damaged("it has no policy or no arms")
+        if newer := sorted(content.keys() - names):
+            raise UnreadableDataError(
+                f"the campaign has a setting that this release does not know ({shown(newer[0])}): it was created by a "
+                "newer release; upgrade sharpe-bandits"
+            )
+        return cls(**content)
+
+    def check_same(self, name: str, arms_now: Callable[[], list[Any]], options: dict[str, Any]) -> None:
+        """Raise if options differ from the settings of the campaign with this name; its arms now are fine."""
+        for key, value in options.items():
+            expected = getattr(self, key)
+            new = plain(value.to_dict()) if key == "policy" else value
+            if new != expected and not (key == "arms" and new == arms_now()):
+                raise ConflictError(
+                    f"the campaign {name!r} was created with {key}={shown(expected)}, not {shown(new)}; nothing was "
+                    f"changed: open it without {key}=, or give a new campaign another name"
+                )
+
+
+def _damaged(reason: str) -> UnreadableDataError:
+    return UnreadableDataError(f"the description of the campaign is damaged ({reason}); restore the store from a copy")
+
+
+def optional_settings() -> dict[str, Field[Any]]:
+    """The settings with defaults, by name; the metadata of each has its type, check, description and an example."""
+    return {one.name: one for one in fields(Settings) if one.metadata}
+
+
+def checked(policy: Policy | None, arms: Any, options: Options) -> dict[str, Any]:
+    """The settings that are not None, checked and in the form in which they are kept (a policy as it is)."""
+    known = optional_settings()
+    given: dict[str, Any] = {}
+    if policy is not None:
+        given["policy"] = check_policy(policy)
+    if arms is not None:
+        given["arms"] = check_arms(arms)
+    for name, value in options.items():
+        if name not in known:
+            raise unknown("setting of a campaign", name, list(known))
+        if value is not None:
+            given[name] = known[name].metadata["check"](value)
+    return given
+
+
+def policy_from_text(text: str, L: float | None, risk_free: float) -> Policy:
+    """The policy that a text such as "SF-UCB:c=0.5" names; with the regulariser ``L`` if the text has none."""
+    (policy,) = policies_by_name([text], L=1.0 if L is None else L, risk_free=risk_free)
+    if L is None and "L=" not in text and ("objective=" not in text or hasattr(policy.goal, "L")):
+        raise InvalidInputError("give L (--L), in the unit of the variance of a reward: 1e-5 for daily returns of 1%")
+    return policy

@@ -1,0 +1,225 @@
+"""Campaigns in an SQLite file.
+
+SQLite runs in WAL mode. Before 3.51.3 it could, very rarely, corrupt a file if one connection wrote while another moved
+the WAL into the file (a checkpoint). So automatic checkpoints are off: a second connection runs a checkpoint while the
+write lock is held.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args
+
+import sqlalchemy as sa
+
+from ..._support.validation import one_of
+from ...errors import StoreError, UnreadableDataError
+from . import schema
+from .database import Database, driver_of
+from .storage import Records
+
+T = TypeVar("T")
+
+#: When SQLite flushes to disk: before a commit is acknowledged, or soon after.
+Synchronous = Literal["FULL", "NORMAL"]
+#: If the file is locked, retry after a random time in this range, in seconds: SQLite's own wait is unfair.
+_RETRY = (0.0005, 0.004)
+#: A checkpoint of the WAL runs each time it has grown by this many bytes.
+_CHECKPOINT = 4 * 2**20
+#: Primary result codes of SQLite.
+_BUSY, _LOCKED, _READONLY, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 5, 6, 8, 10, 11, 13, 14, 26
+#: Network file systems, on which SQLite's WAL mode does not work.
+_NETWORK = {
+    "nfs", "nfs4", "cifs", "smb2", "smb3", "smbfs", "afs", "ncpfs", "9p", "ceph", "lustre", "beegfs", "gpfs", "ocfs2",
+    "gfs2", "fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "fuse.gcsfuse", "fuse.rclone", "davfs",
+}  # fmt: skip
+
+
+class SQLite(Database):
+    """Campaigns in a file.
+
+    Parameters
+    ----------
+    path : str
+        path of the file
+    timeout : float
+        seconds to wait for a lock
+    synchronous : Synchronous
+        "FULL": acknowledged transactions survive a power failure; "NORMAL": the last ones may not
+    create : bool
+        whether to create the file if there is none
+    """
+
+    single_writer = True
+    begin_read, begin_write = "BEGIN", "BEGIN IMMEDIATE"
+    clock = "NULL"  # that of the machine
+    in_list, for_update = "IN (SELECT value FROM json_each(?))", ""
+    whole_part = "CAST({} AS INTEGER)"
+
+    def __init__(self, path: str, timeout: float, synchronous: Synchronous, create: bool) -> None:
+        one_of("synchronous", synchronous, get_args(Synchronous))
+        self._path, self._synchronous = Path(path).absolute(), synchronous
+        self._checkpointed = 0  # size of the WAL at the last checkpoint
+        _check_file(self._path, create)
+        super().__init__(sa.URL.create("sqlite", database=str(self._path)), path, timeout, create)
+
+    def _connect_arguments(self) -> dict[str, Any]:
+        return {"timeout": 0, "check_same_thread": False}
+
+    def _connect(self) -> None:
+        super()._connect()
+        sa.event.listen(self.engine, "connect", self._configure)
+
+    def _configure(self, driver: Any, _: Any) -> None:
+        """Settings that each connection needs."""
+        for pragma in (f"synchronous={self._synchronous}", "wal_autocheckpoint=0", "journal_size_limit=0"):
+            driver.execute(f"PRAGMA {pragma}")
+
+    def sql(self, text: str) -> str:
+        return text
+
+    def list_argument(self, values: Sequence[Any]) -> str:
+        return json.dumps(list(values))
+
+    def _begin(self, driver: Any, begin: str, deadline: float) -> None:
+        while True:
+            try:
+                driver.execute(begin)
+                return
+            except self.errors as error:
+                if _code(error) != _BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(random.uniform(*_RETRY))
+
+    def _roll_back(self, driver: Any) -> None:
+        if driver.in_transaction:
+            driver.execute("ROLLBACK")
+
+    def write(self, campaign: int, work: Callable[[Records], T]) -> T:
+        result = super().write(campaign, work)
+        self._checkpoint()
+        return result
+
+    def _checkpoint(self) -> None:
+        """Run a checkpoint of the WAL if it has grown, while nobody writes."""
+        try:
+            size = os.stat(f"{self._path}-wal").st_size
+        except OSError:
+            return
+        if size < self._checkpointed:
+            self._checkpointed = 0
+        if size < self._checkpointed + _CHECKPOINT:
+            return
+        with self.engine.connect() as locking, self.engine.connect() as other:
+            driver = driver_of(locking)
+            try:
+                driver.execute("BEGIN IMMEDIATE")
+                driver_of(other).execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                self._checkpointed = size
+            except self.errors:  # somebody writes, and a later transaction will do it; what is in the WAL is safe
+                pass
+            finally:
+                self._roll_back(driver)
+
+    def _retry_after(self, cause: Any) -> float | None:
+        return random.uniform(*_RETRY) if _code(cause) in (_BUSY, _LOCKED) else None
+
+    def _explained(self, cause: Any, reason: str) -> Exception:
+        code = _code(cause)
+        if code in (_NOTADB, _CORRUPT):
+            return UnreadableDataError(
+                f"{self.name} is damaged, or not a store ({reason}); restore it from a copy, or recover what is "
+                "readable with: sqlite3 FILE .recover"
+            )
+        if code == _FULL:
+            return StoreError(
+                f"no space is left for {self.name} ({reason}); nothing was recorded: free some space and try again"
+            )
+        if code in (_BUSY, _LOCKED):
+            return StoreError(
+                f"{self.name} was locked by another process for {self.timeout:g} seconds; nothing was recorded: find "
+                "the process that holds the lock, or pass a longer timeout="
+            )
+        if code in (_READONLY, _CANTOPEN):
+            return StoreError(
+                f"{self.name} cannot be opened for writing ({reason}); check that file and folder exist and are "
+                "writable"
+            )
+        if code == _IOERR:
+            return StoreError(f"{self.name} could not be read or written ({reason}); check the disk and try again")
+        return StoreError(f"the database {self.name} failed: {reason}; check the file, and try again")
+
+    def _has_tables(self, connection: sa.Connection) -> bool:
+        tables = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
+        application = connection.exec_driver_sql("PRAGMA application_id").scalar()
+        if tables and (schema.VERSION_TABLE not in tables or application != schema.APPLICATION_ID):
+            raise UnreadableDataError(
+                f"{self.name} is a database of another application (tables: {', '.join(sorted(tables)[:5])}); choose "
+                "another file"
+            )
+        return bool(tables)
+
+    def _make(self) -> None:
+        self._transaction(lambda connection: None, "PRAGMA journal_mode=WAL", "PRAGMA query_only")
+        super()._make()
+
+    def _create_tables(self, connection: sa.Connection) -> None:
+        super()._create_tables(connection)
+        connection.exec_driver_sql(f"PRAGMA application_id={schema.APPLICATION_ID}")
+
+    def check(self) -> str:
+        """What SQLite finds wrong with its file; empty if nothing."""
+        lines = self._transaction(lambda c: driver_of(c).execute("PRAGMA integrity_check").fetchall(), self.begin_read)
+        return "" if lines == [("ok",)] else "; ".join(str(line[0]) for line in lines[:5])
+
+
+def _code(cause: Any) -> int | None:
+    """SQLite's primary result code."""
+    code = getattr(cause, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+def _check_file(path: Path, create: bool) -> None:
+    """Raise if a file cannot be a store: foreign, missing, or on a network file system."""
+    if not path.parent.is_dir():
+        raise StoreError(f"there is no folder {path.parent}; create it, or choose another file")
+    kind = file_system(path.parent)
+    if kind in _NETWORK:
+        raise StoreError(
+            f"{path} is on a network file system ({kind}), on which SQLite may lose data; put it on a local disk, or "
+            "use PostgreSQL: Store('postgresql://...')"
+        )
+    if path.is_dir() or (path.exists() and not path.is_file()):
+        raise StoreError(f"{path} is not a file; choose another path")
+    if not path.exists():
+        if not create:
+            raise StoreError(f"there is no store {path}; create a campaign first, or check the path")
+        return
+    try:
+        with path.open("rb") as file:
+            head = file.read(16)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read ({error.strerror}); check its permissions") from None
+    if head and head != b"SQLite format 3\0":
+        raise UnreadableDataError(f"{path} is not an SQLite file; choose another file, or restore it from a copy")
+
+
+def file_system(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
+    """The type of the file system that a folder is on, if the operating system reports it."""
+    try:
+        lines = mounts.read_text("utf-8", "surrogateescape").splitlines()
+    except OSError:
+        return ""
+    resolved, longest, kind = folder.resolve(), -1, ""
+    for line in lines:
+        fields = line.split(" ")
+        if len(fields) > 2:
+            point = fields[1].replace("\\040", " ")
+            if resolved.is_relative_to(point) and len(point) >= longest:
+                longest, kind = len(point), fields[2]
+    return kind

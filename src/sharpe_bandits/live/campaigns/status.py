@@ -1,0 +1,253 @@
+"""The status of a campaign."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._support.display import in_words
+from ...confidence_sequences import Leader
+from ...errors import InvalidInputError
+from ...objectives import Objective
+from ...policies.base import Direction
+from ...results.metrics import normal_half_width, student
+from .state import State
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+#: Confidence of the intervals.
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class ArmStatus:
+    """The status of an arm.
+
+    Attributes
+    ----------
+    arm : Any
+        its name
+    retired : bool
+        whether it is no longer played
+    pulls, pending : int
+        rewards told, and pending pulls
+    mean, mean_interval : float | None and tuple[float, float] | None
+        of its rewards, or costs, with the 95% Student interval; None if there are too few, or all the same
+    standard_deviation : float | None
+        of its rewards
+    value, value_interval : float | None and tuple[float, float] | None
+        of the policy's objective, with its 95% interval by the delta method; larger is better, also for costs
+    """
+
+    arm: Any
+    retired: bool
+    pulls: int
+    pending: int
+    mean: float | None
+    mean_interval: tuple[float, float] | None
+    standard_deviation: float | None
+    value: float | None
+    value_interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Status:
+    """The status of a campaign.
+
+    Attributes
+    ----------
+    name, policy : str
+        name and policy of the campaign
+    objective : str | None
+        what the policy maximises, as text; None if it declares none
+    time : datetime
+        time of the database
+    arms : list[ArmStatus]
+        an :class:`ArmStatus` each
+    decisions : int
+        handed out so far; of these ``rewards`` have a reward, ``pending`` are pending, the leases of ``expired`` ran
+        out, and ``cancelled`` were cancelled
+    unused : int
+        rewards that arrived when the policy no longer needed them
+    horizon : int | None
+        the budget, if there is one; ``spent`` rounds of it are handed out or rewarded
+    best : Any
+        the recommended arm (a list for several); None before there are enough rewards
+    leader : Leader
+        the arm that looks best of those not retired, whether it is probably best (time-uniformly), and since which
+        reward (see :meth:`sharpe_bandits.Agent.leader`)
+    leader_since : datetime | None
+        since when it has been probably best; None if it is not
+    done : bool
+        whether the budget is spent, or the policy has stopped
+    events : int
+        length of the log
+    reward_warning : str | None
+        what is wrong with rewards that the policy cannot handle, and the remedy; None if nothing is wrong
+    direction : Direction
+        "min" if rewards are costs
+    """
+
+    name: str
+    policy: str
+    objective: str | None
+    time: datetime
+    arms: list[ArmStatus]
+    decisions: int
+    rewards: int
+    pending: int
+    expired: int
+    cancelled: int
+    unused: int
+    horizon: int | None
+    spent: int
+    best: Any
+    leader: Leader
+    leader_since: datetime | None
+    done: bool
+    events: int
+    reward_warning: str | None
+    direction: Direction = "max"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        since = None if self.leader_since is None else self.leader_since.isoformat()
+        return {**asdict(self), "time": self.time.isoformat(), "leader_since": since}
+
+    def __rich__(self) -> RenderableType:
+        from ..._support import console
+
+        mean = "mean" if self.direction == "max" else "mean cost"
+        heads = ["arm", "pulls", "pending", mean, "95% interval", "standard deviation"]
+        if self.objective:
+            heads += [self.objective.partition("(")[0], "95% interval"]
+        rows = []
+        for arm in self.arms:
+            cells = [_cell(arm.mean), _pair(arm.mean_interval), _cell(arm.standard_deviation)]
+            cells += [_cell(arm.value), _pair(arm.value_interval)] if self.objective else []
+            name = f"{arm.arm} (retired)" if arm.retired else str(arm.arm)
+            rows.append([name, f"{arm.pulls:,}", f"{arm.pending:,}", *cells])
+        spent = f"{self.spent:,}" + (f" of {self.horizon:,} rounds" if self.horizon else " rounds")
+        best = "not known yet" if self.best is None else f"{self.best}"
+        facts = {
+            "policy": self.policy,
+            "objective": (self.objective or "none") + (" of minus the cost" if self.direction == "min" else ""),
+            "spent": f"{spent}{', done' if self.done else ''}",
+            "decisions": f"{self.decisions:,}: {self.rewards:,} rewarded, {self.pending:,} pending, {self.expired:,} "
+            f"expired, {self.cancelled:,} cancelled",
+            "leader": self._leader_in_words(),
+            "time": f"{self.time:%Y-%m-%d %H:%M:%S} UTC",
+        }
+        return console.results(
+            [(heads, rows)], f"Best so far: {best}.", facts, [self.reward_warning] if self.reward_warning else []
+        )
+
+    def _leader_in_words(self) -> str:
+        """Whether the arm that looks best is probably best, and since when."""
+        leader = self.leader
+        if not leader.probably_best:
+            return f"{leader.arm}, not yet separated from {leader.rival}"
+        heavy = "; heavy-tailed rewards: this may be wrong more often" if leader.heavy_tailed else ""
+        since = "" if self.leader_since is None else f" since {self.leader_since:%Y-%m-%d %H:%M:%S} UTC"
+        return f"{leader.arm}, probably best{since} (time-uniform error {leader.alpha:.0%}{heavy})"
+
+
+def status_of(name: str, state: State, time: datetime, overdue: int, lead_began: datetime | None) -> Status:
+    """The status of a campaign; ``overdue`` decisions have run out of time but are not marked as expired yet.
+
+    ``lead_began``: the time of the event since which the agent has found its leader probably best.
+    """
+    agent = state.agent
+    goal = agent.policy.goal
+    pulls, pending, retired = agent.pulls, agent.pending, set(agent.retired)
+    arms = []
+    for arm, (weight, mean, variance, third, fourth) in agent.moments().items():
+        known = weight > 1 and math.isfinite(variance)
+        value, interval = None, None
+        if known and goal is not None and not goal.two_moments:
+            value, half = agent.values()[arm], normal_half_width(CONFIDENCE) * agent.value_error(arm)
+            interval = (value - half, value + half)
+        elif known:
+            value, interval = objective_interval(goal, weight, agent.sign * mean, variance, agent.sign * third, fourth)
+        arms.append(
+            ArmStatus(
+                arm,
+                arm in retired,
+                pulls[arm],
+                pending[arm],
+                mean if weight > 0 else None,
+                _student(weight, mean, variance) if known and variance > 0 else None,
+                math.sqrt(variance) if known else None,
+                value,
+                interval,
+            )
+        )
+    try:
+        best = agent.recommend()
+    except InvalidInputError:
+        best = None
+    n_pending = sum(pending.values())
+    leader = agent.leader()
+    separated = agent.leading is not None and agent.arms[agent.leading[0]] == leader.arm
+    return Status(
+        name=name,
+        policy=f"{agent.policy.name}: {agent.policy.in_words()}",
+        objective=None if goal is None else in_words(goal.to_dict()),
+        time=time,
+        arms=arms,
+        decisions=state.decisions,
+        rewards=state.decisions - n_pending - state.expired - state.cancelled,
+        pending=n_pending - overdue,
+        expired=state.expired + overdue,
+        cancelled=state.cancelled,
+        unused=state.unused,
+        horizon=agent.horizon,
+        spent=agent.t + n_pending,
+        best=best,
+        leader=leader,
+        leader_since=(lead_began if separated else time) if leader.probably_best else None,
+        done=agent.done,
+        events=state.seq,
+        reward_warning=agent.reward_warning(),
+        direction=agent.direction,
+    )
+
+
+def _student(weight: float, mean: float, variance: float) -> tuple[float, float]:
+    half = student(CONFIDENCE, weight - 1) * math.sqrt(variance / weight)
+    return mean - half, mean + half
+
+
+def objective_interval(
+    goal: Objective | None, weight: float, mean: float, variance: float, third: float, fourth: float
+) -> tuple[float | None, tuple[float, float] | None]:
+    """The value of an objective and its interval, by the delta method on mean and variance."""
+    if goal is None:
+        return None, None
+    value = float(goal.value(mean, variance))
+    deviation = math.sqrt(variance)
+    if not math.isfinite(value) or deviation == 0:
+        return (value if math.isfinite(value) else None), None
+    steps = np.array([1e-4 * deviation, 1e-4 * variance])
+    slope = np.array(
+        [
+            (goal.value(mean + steps[0], variance) - goal.value(mean - steps[0], variance)) / (2 * steps[0]),
+            (goal.value(mean, variance + steps[1]) - goal.value(mean, variance - steps[1])) / (2 * steps[1]),
+        ]
+    )
+    covariance = np.array([[variance, third], [third, max(fourth - variance**2, 0.0)]]) / weight
+    half = normal_half_width(CONFIDENCE) * math.sqrt(max(float(slope @ covariance @ slope), 0.0))
+    return value, (value - half, value + half)
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+def _pair(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"{interval[0]:.4g} to {interval[1]:.4g}"

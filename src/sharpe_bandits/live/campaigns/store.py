@@ -1,0 +1,161 @@
+"""A store: a database of campaigns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any, Unpack
+
+from ..._support.names import check_name
+from ...errors import InvalidInputError, UnreadableDataError, shown, unknown
+from ...policies.base import Policy
+from .campaign import Campaign
+from .postgresql import PostgreSQL
+from .records import Entry, utc_time
+from .settings import Options, Settings, checked
+from .sqlite import SQLite, Synchronous
+from .state import State
+from .storage import CampaignRow, Storage
+
+
+class Store:
+    """A database of campaigns: an SQLite file, or PostgreSQL for many machines.
+
+    Any number of threads and processes may use one database at the same time. A store may be shared between threads
+    and survives a fork.
+
+    Parameters
+    ----------
+    target : str | os.PathLike[str] | Storage
+        path of an SQLite file (created if missing), a URL ``postgresql://user@host/database``, or your own
+        :class:`~sharpe_bandits.live.campaigns.storage.Storage`
+    timeout : float, optional
+        seconds to wait for other writers, or for a server to come back, before :class:`StoreError` is raised
+    synchronous : Synchronous, optional
+        of SQLite. "FULL": acknowledged transactions survive a power failure. "NORMAL" is many times faster and may lose
+        the last transactions in a power failure (but never in a crash of the program)
+    create : bool, optional
+        whether to create a store if there is none
+
+    Examples
+    --------
+    >>> import tempfile, sharpe_bandits as sb
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store = sb.Store(f"{folder.name}/campaigns.db")
+    >>> campaign = store.campaign("desks", policy=sb.ScaleFreeUCB(L=1e-5), arms=["momentum", "carry"])
+    >>> decision = campaign.ask(key="order-4711")
+    >>> decision.arm
+    'momentum'
+    >>> campaign.tell(decision, 0.012)
+    >>> store.close(); folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        target: str | os.PathLike[str] | Storage,
+        *,
+        timeout: float = 30.0,
+        synchronous: Synchronous = "FULL",
+        create: bool = True,
+    ) -> None:
+        self._storage = _storage(target, timeout, synchronous, create)
+
+    def __repr__(self) -> str:
+        return f"<store {self._storage.name}>"
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections. A store that is used again opens new ones."""
+        self._storage.close()
+
+    @property
+    def single_writer(self) -> bool:
+        """Whether campaigns wait for each other's commits, as in an SQLite file."""
+        return self._storage.single_writer
+
+    def campaigns(self) -> list[Entry]:
+        """All campaigns, by name."""
+        rows = self._storage.campaigns()
+        return [Entry(row.name, _policy_name(row.settings), utc_time(row.created), row.events) for row in rows]
+
+    def upgrade(self) -> tuple[str | None, str]:
+        """Upgrade a database written by an older release; return the old and the new revision."""
+        return self._storage.upgrade()
+
+    def campaign(
+        self,
+        name: str,
+        *,
+        policy: Policy | None = None,
+        arms: int | Iterable[str] | None = None,
+        **options: Unpack[Options],
+    ) -> Campaign:
+        """Open the campaign with this name, or create it if it does not exist and ``policy`` and ``arms`` are given.
+
+        Given settings must be those that the campaign was created with; otherwise
+        :class:`~sharpe_bandits.errors.ConflictError` says where they differ. Omitted settings are not compared. Arms
+        may be those that it started with, or all that it has now.
+
+        Parameters
+        ----------
+        name : str
+            of the campaign
+        policy : Policy | None, optional
+            any policy of the library, or your own (it must be defined, unchanged, whenever the campaign is opened)
+        arms : int | Iterable[str] | None, optional
+            names of the arms, or their number
+        **options : Unpack[Options]
+            the other settings: ``horizon``, the number of rounds, if the policy needs it or the campaign should end;
+            ``seed`` of the policy's own randomness (0); ``lease``, how long a decision waits for its reward ("1 day",
+            seconds, or a timedelta; without it, indefinitely), after which it is no longer pending, though late
+            rewards are accepted; ``default_reward``, the reward assumed for a decision whose lease runs out (none);
+            ``explore``, the probability with which an arm is drawn uniformly instead of chosen by the policy (0), so
+            that other policies can be evaluated from the log: see :meth:`Campaign.evaluate`; ``direction``, "min" if
+            rewards are costs, which are told and shown as costs ("max")
+        """
+        check_name("the name of a campaign", name)
+        given = checked(policy, arms, options)
+        row = self._find(name)
+        if row is None:
+            if "policy" not in given or "arms" not in given:
+                known = [entry.name for entry in self.campaigns()]
+                raise unknown("campaign", name, known)
+            settings = Settings.create(**given)
+            initial = State.initial(settings, given["policy"])
+            self._storage.create(name, settings.to_json(), initial.to_json())
+            row = self._find(name)
+            assert row is not None
+        settings = Settings.from_json(row.settings)
+        recorded = settings.policy_object  # raises if a user's own policy has changed, or is not defined
+        campaign = Campaign(self._storage, row.id, name, settings, given.get("policy", recorded))
+        settings.check_same(name, lambda: campaign.arms, given)
+        return campaign
+
+    def _find(self, name: str) -> CampaignRow | None:
+        return next(iter(self._storage.campaigns(name)), None)
+
+
+def _storage(target: Any, timeout: float, synchronous: Synchronous, create: bool) -> Storage:
+    """The storage at a path or URL: the only place that asks which kind it is."""
+    if hasattr(target, "single_writer"):
+        own: Storage = target
+        return own
+    text = os.fspath(target) if isinstance(target, (str, os.PathLike)) else target
+    if not isinstance(text, str) or not text or "\0" in text or text == ":memory:":
+        raise InvalidInputError(
+            f"a store is the path of a file or a URL such as postgresql://user@host/database, got {shown(target)}"
+        )
+    return PostgreSQL(text, timeout, create) if "://" in text else SQLite(text, timeout, synchronous, create)
+
+
+def _policy_name(settings: str) -> str:
+    """The name of a campaign's policy, or "(damaged)": the other campaigns are still listed."""
+    try:
+        return str(Settings.from_json(settings).policy.get("name", ""))
+    except UnreadableDataError:
+        return "(damaged)"

@@ -1,0 +1,382 @@
+"""The kernel of policies that play in phases and decide on arms in between: sequential halving, successive rejects,
+successive accepts and rejects.
+
+A phase has a number of pulls for every undecided arm, played in round robin, and a number of arms that stay undecided
+after it. A policy that allocates by influence variance has phases in which the same total is shared unequally. Within a
+phase the arm with the most remaining pulls is played next, which is round robin if all have the same number.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .formulas import by_round, decide_on, keeps_powers, share, value_of_moments
+from .game import LANES, keep_pulls
+from .memory import words, zeros
+from .rewards import UNIFORM, fill, recorded, uniform_reward
+from .state import Sums, anchor_of
+from .statistics import higher_moments, pooled, summary
+from .streams import REWARDS, fold, reward_bits, stream_key
+
+DRAWN = 64  # rewards drawn at a time where lanes are not drawn in parallel
+PIECE = 65536  # pulls drawn in parallel between checks of whether to stop
+STEP = 1e-3  # of a numerical derivative, in standard deviations (or variances)
+#: Working state of the arms being played, one per lane: rows of an array. It is one array so that the compiler sees
+#: that nothing overlaps.
+LOC, SCALE, ANCHOR, SUM1, SUM2, STREAM, ROWS = range(7)
+
+
+class Phases(NamedTuple):
+    """Pulls per undecided arm in each phase, and how many arms stay undecided after it; ``fresh``: estimates use only
+    the current phase's rewards.
+    """
+
+    pulls: np.ndarray
+    keep: np.ndarray
+    fresh: bool
+
+
+def estimate(count, sum1, sum2, anchor, goal):
+    """Estimated objective of an arm from its sums."""
+    less = 1.0 / (count - 1.0) if count > 1 else 0.0
+    mean, variance, _ = summary(anchor, sum1, sum2, 1.0 / count, less)
+    return value_of_moments(mean, variance, *goal)
+
+
+def influence_variance(count, sum1, sum2, sum3, sum4, anchor, goal):
+    """Variance of the influence function: s times the asymptotic variance of an arm's estimate after s pulls.
+
+    The influence of a reward x on the estimate of f(mean, variance) is f_m (x - mean) + f_v ((x - mean)^2 - variance).
+    """
+    mean, variance, _ = summary(anchor, sum1, sum2, 1.0 / count, 1.0 / (count - 1.0))
+    if not variance > 0.0:
+        return 0.0
+    third, fourth = higher_moments(sum1, sum2, sum3, sum4, 1.0 / count)
+    aside, more = STEP * math.sqrt(variance), STEP * variance
+    above, below = value_of_moments(mean + aside, variance, *goal), value_of_moments(mean - aside, variance, *goal)
+    by_mean = (above - below) / (2.0 * aside)
+    above, below = value_of_moments(mean, variance + more, *goal), value_of_moments(mean, variance - more, *goal)
+    by_variance = (above - below) / (2.0 * more)
+    biased = variance * (count - 1.0) / count  # the other moments are biased, too
+    first = by_mean * (by_mean * biased + 2.0 * by_variance * third)
+    return max(0.0, first + by_variance * by_variance * (fourth - biased * biased))
+
+
+def share_equally(sums, alive, size, pulls, previous_kept_all, goal, quota):
+    """Every arm gets the same number of pulls (see :func:`~sharpe_bandits.play.formulas.share`)."""
+    quota[:size] = pulls
+
+
+def share_by_influence_variance(sums, alive, size, pulls, previous_kept_all, goal, quota):
+    """After a phase that kept all arms, share pulls so that the arms' total pulls are as nearly as possible in
+    proportion to their influence variances: estimates then have equal standard errors. Arms that already have more
+    than their share get none.
+    """
+    quota[:size] = pulls
+    if not previous_kept_all:
+        return
+    total, count = pulls * size, sums.pulls
+    weights = zeros(size)
+    for p in range(size):
+        a = alive[p]
+        weights[p] = influence_variance(
+            count[a], sums.sum1[a], sums.sum2[a], sums.sum3[a], sums.sum4[a], sums.anchor[a], goal
+        )
+    if not 0.0 < weights.sum() < math.inf:  # they carry no information
+        weights[:] = 1.0
+    done = zeros(size, np.bool_)  # arms with more than their share
+    level, settled = 0.0, False
+    while not settled:
+        pulls, weight = float(total), 0.0
+        for p in range(size):
+            if not done[p]:
+                pulls += count[alive[p]]
+                weight += weights[p]
+        level = pulls / weight
+        settled = True
+        for p in range(size):
+            if not done[p] and level * weights[p] < count[alive[p]]:
+                done[p] = True
+                settled = False
+    upto, before = 0.0, 0
+    for p in range(size):  # rounding the running total loses nothing
+        if not done[p]:
+            upto += level * weights[p] - count[alive[p]]
+        after = total if p == size - 1 else min(total, int(upto))
+        quota[p] = after - before
+        before = after
+
+
+def place(quota, size, p, due):
+    """The round of a phase in which the p-th undecided arm is played when it has ``due`` pulls remaining."""
+    rounds = 0
+    for q in range(size):
+        rounds += max(0, quota[q] - due) + (1 if q < p and quota[q] >= due else 0)
+    return rounds
+
+
+def remaining_pulls(quota, size, within, out):
+    """Pulls of each undecided arm that remain after the first ``within`` rounds of a phase, which must not be all."""
+    low, high, least = 0, quota[0], quota[0]
+    for p in range(1, size):
+        high, least = max(high, quota[p]), min(least, quota[p])
+    if least == high:
+        high -= within // size
+        low = high - 1
+    while high - low > 1:  # after these rounds the maximum of the remaining pulls is ``high``
+        middle = (low + high) // 2
+        rounds = 0
+        for p in range(size):
+            rounds += max(0, quota[p] - middle)
+        if rounds <= within:
+            high = middle
+        else:
+            low = middle
+    for p in range(size):
+        within -= max(0, quota[p] - high)
+    for p in range(size):
+        out[p] = min(quota[p], high)
+        if within > 0 and quota[p] >= high:
+            out[p] -= 1
+            within -= 1
+
+
+def drop_worst(values, low, high, wanted):
+    """The worst arm is dropped (see :func:`~sharpe_bandits.play.formulas.decide_on`)."""
+    return False
+
+
+def accept_or_drop(values, low, high, wanted):
+    """Accept the best arm if it is further than the worst from the boundary between the ``wanted`` arms and the others,
+    otherwise drop the worst. A tie accepts the best, unless only one arm is wanted: accepting it would then end the
+    decision before the last phase.
+    """
+    if wanted == 0:
+        return False
+    lead, lag = values[low] - values[low + wanted], values[low + wanted - 1] - values[high - 1]
+    return lead > lag or (lead == lag and wanted > 1)
+
+
+def rank(values, size, ranks, places):
+    """Rank the first ``size`` values, the largest first; among equal values the first counts as the largest.
+
+    Writes the rank of each value to ``ranks``, and the position of the value with each rank to ``places``.
+
+    Every pair is compared: with vector instructions this is faster than a sort, which branches.
+    """
+    for p in range(size):
+        ranks[p], places[p] = 0, -1
+    for q in range(size):
+        v = values[q]
+        for p in range(size):
+            ranks[p] += v > values[p]
+    for p in range(size):
+        while places[ranks[p]] >= 0:  # taken by an equal value
+            ranks[p] += 1
+        places[ranks[p]] = p
+
+
+def end_phase(sums, alive, size, keep, wanted, taken, goal, ranked, places):
+    """End a phase: accept or drop arms by their estimates until ``keep`` are undecided. If as many are wanted as
+    remain, they are all accepted.
+
+    Accepted arms are marked in ``taken``; the undecided stay in ``alive``, in order of arm. Returns how many are still
+    wanted. ``ranked`` and ``places``: scratch arrays of two rows each.
+    """
+    values, ranked, ranks, places = ranked[0], ranked[1], places[0], places[1]
+    for p in range(size):
+        a = alive[p]
+        v = estimate(sums.pulls[a], sums.sum1[a], sums.sum2[a], sums.anchor[a], goal)
+        values[p] = v if v == v else -math.inf
+    rank(values, size, ranks, places)
+    for p in range(size):
+        ranked[p] = values[places[p]]
+    low, high = 0, size  # the undecided among those ranked
+    while high - low > keep and wanted < high - low:
+        if decide_on(ranked, low, high, wanted):
+            taken[alive[places[low]]] = True
+            wanted -= 1
+            low += 1
+        else:
+            high -= 1
+    if wanted == high - low:
+        for p in range(low, high):
+            taken[alive[places[p]]] = True
+        wanted = 0
+    left = 0
+    for p in range(size):
+        alive[left] = alive[p]
+        left += low <= ranks[p] < high
+    return wanted
+
+
+def play_phases(game, phases, rewards, goal, out):
+    """Play runs, LANES in parallel."""
+    first, runs = game.first, game.runs
+    arms, row_step, seed = rewards
+    fresh = phases.fresh
+    checkpoints, batch = out.checkpoints, out.batch
+    count_arms, n_recommended = out.final.shape[1], out.recommended.shape[1]
+    shape = (LANES, count_arms)
+    alive = zeros(shape, np.int64)
+    taken = zeros(shape, np.bool_)
+    wanted = zeros(LANES, np.int64)  # arms still to be accepted
+    cells = zeros(LANES, np.int64)  # the batch of each run
+    quotas = zeros(shape, np.int64)  # pulls of the p-th undecided arm in a phase
+    short = zeros(count_arms, np.int64)
+    so_far = zeros(count_arms, np.int64)  # pulls of the arms of one run at a checkpoint
+    added = zeros(count_arms, np.int64)  # the same, summed over several runs
+    done = zeros(shape, np.int64)  # pulls of an arm in the whole run
+    sum1, sum2, all1, all2, anchor = zeros(shape), zeros(shape), zeros(shape), zeros(shape), zeros(shape)
+    sum3, sum4 = zeros(shape), zeros(shape)  # kept where pulls are shared by influence variance
+    streams = zeros(shape, np.uint64)
+    count, pulls, mean, variance = (
+        zeros(count_arms),
+        zeros(count_arms),
+        zeros(count_arms),
+        zeros(count_arms),
+    )
+    ranked, places = zeros((2, count_arms)), zeros((2, count_arms), np.int64)
+    played = zeros((ROWS, LANES))
+    keys = words(played)  # the same memory
+    buffer = zeros(DRAWN)
+    traced = out.choices.shape[0] > 0
+    first_batch = first // batch
+    for block in range(0, runs, LANES):
+        lanes = min(LANES, runs - block)
+        for k in range(LANES):
+            run = first + block + min(k, lanes - 1)  # lanes past the last run repeat it; their results are not kept
+            row = (block + min(k, lanes - 1)) * row_step
+            run_key = stream_key(seed, REWARDS, run)
+            for i in range(count_arms):
+                streams[k, i] = fold(run_key, i)
+                if arms.kind[row, i] == UNIFORM:
+                    x = uniform_reward(arms.loc[row, i], arms.scale[row, i], reward_bits(streams[k, i], 0))
+                else:
+                    fill(arms, row, i, streams[k, i], i if by_round() else 0, buffer[:1])
+                    x = buffer[0]
+                anchor[k, i] = anchor_of(x)
+                alive[k, i] = i
+                done[k, i] = 0
+                taken[k, i] = False
+                sum1[k, i], sum2[k, i], all1[k, i], all2[k, i] = 0.0, 0.0, 0.0, 0.0
+                sum3[k, i], sum4[k, i] = 0.0, 0.0
+            wanted[k] = n_recommended
+            cells[k] = run // batch - first_batch
+        size = count_arms
+        start = 0  # pulls so far of every undecided arm, if all have the same
+        previous_kept_all = False  # whether the last phase left all arms undecided
+        alike = True  # whether all undecided arms have the same pulls
+        t = 0
+        check = 0
+        for phase in range(phases.pulls.size):
+            quota = phases.pulls[phase]
+            for k in range(lanes):
+                for i in range(count_arms):
+                    count[i] = done[k, i]
+                sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
+                share(sums, alive[k], size, quota, previous_kept_all, goal, quotas[k])
+                for p in range(size):
+                    alike &= quotas[k, p] == quota
+            for p in range(size):
+                simple = alike and not (traced or keeps_powers())
+                for k in range(LANES):
+                    a = alive[k, p]
+                    row = (block + min(k, lanes - 1)) * row_step
+                    simple = simple and arms.kind[row, a] == UNIFORM
+                    played[LOC, k], played[SCALE, k] = arms.loc[row, a], arms.scale[row, a]
+                    played[ANCHOR, k] = anchor[k, a]
+                    played[SUM1, k] = 0.0 if fresh else sum1[k, a]
+                    played[SUM2, k] = 0.0 if fresh else sum2[k, a]
+                    keys[STREAM, k] = streams[k, a]
+                if simple:
+                    for piece in range(start, start + quota, PIECE):
+                        if out.stop[0] != 0:
+                            return
+                        for j in range(piece, min(piece + PIECE, start + quota)):
+                            for k in range(LANES):
+                                bits = reward_bits(keys[STREAM, k], j)
+                                d = uniform_reward(played[LOC, k], played[SCALE, k], bits) - played[ANCHOR, k]
+                                played[SUM1, k] += d
+                                played[SUM2, k] += d * d
+                else:
+                    for k in range(lanes):
+                        a = alive[k, p]
+                        row = (block + k) * row_step
+                        total1, total2, base = played[SUM1, k], played[SUM2, k], played[ANCHOR, k]
+                        total3, total4 = sum3[k, a], sum4[k, a]
+                        for j in range(0, quotas[k, p], DRAWN):
+                            if out.stop[0] != 0:
+                                return
+                            steps = min(DRAWN, quotas[k, p] - j)
+                            fill(arms, row, a, streams[k, a], done[k, a] + j, buffer[:steps])
+                            for i in range(steps):
+                                now = 0
+                                if traced or by_round():
+                                    now = t + place(quotas[k], size, p, quotas[k, p] - j - i)
+                                if by_round():
+                                    buffer[i] = recorded(arms, row, a, now)
+                                d = buffer[i] - base
+                                total1 += d
+                                total2 += d * d
+                                if keeps_powers():
+                                    total3 += d * d * d
+                                    total4 += d * d * d * d
+                                if traced:
+                                    out.choices[block + k, now] = a
+                                    out.rewards[block + k, now] = buffer[i]
+                        played[SUM1, k], played[SUM2, k] = total1, total2
+                        sum3[k, a], sum4[k, a] = total3, total4
+                for k in range(lanes):
+                    a = alive[k, p]
+                    sum1[k, a], sum2[k, a] = played[SUM1, k], played[SUM2, k]
+                    done[k, a] += quotas[k, p]
+                    if fresh:
+                        all1[k, a] += sum1[k, a]
+                        all2[k, a] += sum2[k, a]
+            start += quota
+            end = t + quota * size
+            while check < checkpoints.size and checkpoints[check] < end:
+                halfway = check == out.halfway_check
+                runs_alike = 1  # runs of one batch with the same pulls: all of them, until an arm is decided
+                for k in range(lanes):
+                    if k == 0 or not alike:
+                        remaining_pulls(quotas[k], size, checkpoints[check] - t, short)
+                    if k == 0 or not alike or size < count_arms:
+                        for i in range(count_arms):
+                            so_far[i] = done[k, i]
+                        for p in range(size):
+                            so_far[alive[k, p]] -= short[p]
+                    if alike and size == count_arms and not halfway and k + 1 < lanes and cells[k] == cells[k + 1]:
+                        runs_alike += 1
+                        continue
+                    for i in range(count_arms):
+                        added[i] = so_far[i] * runs_alike
+                    keep_pulls(added, out.pulls[cells[k], check], halfway, out.halfway[block + k])
+                    runs_alike = 1
+                check += 1
+            t = end
+            for k in range(lanes):
+                for i in range(count_arms):
+                    count[i] = quota if fresh else done[k, i]
+                sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
+                wanted[k] = end_phase(
+                    sums, alive[k], size, phases.keep[phase], wanted[k], taken[k], goal, ranked, places
+                )
+            previous_kept_all = phases.keep[phase] == size
+            size = phases.keep[phase]
+        for k in range(lanes):
+            for c in range(check, checkpoints.size):  # left-over rounds that do not divide evenly are not played
+                keep_pulls(done[k], out.pulls[cells[k], c], c == out.halfway_check, out.halfway[block + k])
+            number = 0
+            for i in range(count_arms):
+                out.final[block + k, i] = done[k, i]
+                pulls[i] = done[k, i]
+                less = 1.0 / (pulls[i] - 1.0) if done[k, i] > 1 else 0.0
+                t1, t2 = (all1[k, i], all2[k, i]) if fresh else (sum1[k, i], sum2[k, i])
+                mean[i], variance[i], _ = summary(anchor[k, i], t1, t2, 1.0 / pulls[i], less)
+                if taken[k, i]:
+                    out.recommended[block + k, number] = i
+                    number += 1
+            out.reward_mean[block + k], out.reward_variance[block + k] = pooled(pulls, mean, variance, count_arms)

@@ -1,0 +1,75 @@
+"""Inputs and outputs of a kernel, as named tuples so that no call depends on an order."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+#: Runs that a vectorised kernel plays in parallel.
+LANES = 16
+#: Rewards drawn in advance, per arm.
+AHEAD = 64
+#: The most rounds that a kernel looks ahead: tables by rounds or pulls extend this far beyond the horizon.
+LOOKAHEAD = 64
+#: Status code: an index was NaN; the run, arm, round and the arm's pulls follow.
+NOT_A_NUMBER = 1
+#: Position in a status of the number of times that the lazy kernel compared arms.
+N_COMPARISONS = 5
+
+
+class Game(NamedTuple):
+    """Runs ``first`` to ``first + runs - 1`` of ``horizon`` rounds, each with a pilot of ``pilot`` pulls per arm."""
+
+    first: int
+    runs: int
+    horizon: int
+    pilot: int
+
+
+class Outputs(NamedTuple):
+    """Arrays of a chunk that a kernel writes its results to (see :class:`sharpe_bandits.simulation.spec.Chunk`).
+
+    ``halfway_check`` is the position of half of the horizon among the checkpoints. ``status`` says why a kernel gave
+    up, if it did. A kernel also returns soon after another thread has set ``stop[0]``; its outputs are then
+    meaningless.
+    """
+
+    checkpoints: np.ndarray
+    halfway_check: int
+    batch: int
+    pulls: np.ndarray
+    halfway: np.ndarray
+    final: np.ndarray
+    recommended: np.ndarray
+    stopped: np.ndarray
+    reward_mean: np.ndarray
+    reward_variance: np.ndarray
+    choices: np.ndarray
+    rewards: np.ndarray
+    status: np.ndarray
+    stop: np.ndarray
+
+
+def keep_pulls(counts, pulls, is_halfway, halfway):
+    """Add a run's pulls per arm to those of its batch at a checkpoint; at half of the horizon also store them per run.
+
+    Takes rows of :class:`Outputs`, not all of it: passing a tuple of arrays costs as much as playing ten rounds.
+    """
+    for i in range(counts.size):
+        pulls[i] += counts[i]
+    if is_halfway:
+        for i in range(counts.size):
+            halfway[i] = counts[i]
+
+
+def best_value(values):
+    """The arm with the largest value; ties go to the lowest arm."""
+    best, top = 0, -np.inf
+    for i in range(values.size):
+        if values[i] > top:
+            best, top = i, values[i]
+    return best
+
+
+def pilot_counts(t, arm, arms):
+    """Pulls of an arm after ``t`` rounds of round robin."""
+    return t // arms + (1 if arm < t % arms else 0)

@@ -1,0 +1,457 @@
+"""Statistics of an arm, and how they are computed from running sums.
+
+Every kernel keeps pulls, an anchor and the sums of (x - anchor) and its square. Anything else that a formula may read
+is a :class:`Statistic`. It is declared once in :data:`STATISTICS` and kept only if a formula mentions one of its
+fields.
+"""
+
+import math
+from collections.abc import Callable, Collection
+from functools import lru_cache, reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import formulas
+from .formulas import keeps_powers, long_game, statistics_of
+from .memory import scratch
+from .streams import GOLDEN, log, mix64, normal_pair, unit
+
+#: Number of an arm's first rewards that are kept for policies that reweight them.
+FIRSTS = 64
+
+#: Number of cells that an autocovariance needs.
+PAIRS = 3
+
+#: A variance below this fraction of the squared mean is rounding error: the arm has always paid the same.
+ROUNDING = 1e-15
+
+#: Maximum number of entries of a table by rounds or pulls; values beyond it are computed.
+MAX_TABLE = 2**20
+
+
+class ArmRecord(NamedTuple):
+    """The inputs of a policy's index. After ``standard_normal`` come the fields of :data:`STATISTICS`, in their order.
+
+    Attributes
+    ----------
+    pulls : float
+        number of pulls of the arm, s
+    mean : float
+        mean of its rewards
+    variance : float
+        unbiased sample variance of its rewards (0 for a single pull)
+    second_moment : float
+        mean of its squared rewards
+    epsilon : float
+        ``sqrt(2 ln t / s)``, the paper's confidence radius, already computed
+    last : float
+        rounds played when the arm's statistics last changed (never before the end of the pilot)
+    key : int
+        random stream of this run, arm and round (see :mod:`sharpe_bandits.play.streams`)
+    round_key : int
+        random stream of this run and round, the same for every arm
+    lead : float, optional
+        the largest score of any arm, if the policy has a score besides its index
+    standard_normal : float, optional
+        a standard normal draw of this run, arm and round; in simulations it costs half as much as one from ``key``
+    maximum : float, optional
+        its largest reward
+    third, fourth : float, optional
+        third and fourth central moment of its rewards
+    drawn_mean, drawn_variance : float, optional
+        mean and variance of its rewards under random weights (see :func:`reweighted`)
+    autocovariance : float, optional
+        lag-1 autocovariance of its rewards in the order in which it was played
+    shortfall2, shortfall3, shortfall4 : float, optional
+        mean of the second, third and fourth power of the shortfall max(target - x, 0), for objectives with a target
+    """
+
+    pulls: float
+    mean: float
+    variance: float
+    second_moment: float
+    epsilon: float
+    last: float
+    key: int
+    round_key: int
+    lead: float = math.nan
+    standard_normal: float = math.nan
+    maximum: float = math.nan
+    third: float = math.nan
+    fourth: float = math.nan
+    drawn_mean: float = math.nan
+    drawn_variance: float = math.nan
+    autocovariance: float = math.nan
+    shortfall2: float = math.nan
+    shortfall3: float = math.nan
+    shortfall4: float = math.nan
+
+
+def record_kinds() -> dict[str, type]:
+    """The fields of a record in their order: float, or int for a random stream (64 bits, unsigned)."""
+    return dict(ArmRecord.__annotations__)
+
+
+class Statistic(NamedTuple):
+    """A statistic of an arm beyond mean and variance.
+
+    It may keep numbers of its own: ``kept[i, at, k]`` to ``kept[i, at + cells - 1, k]`` for arm i in run (lane) k,
+    initially 0. Policies that forget do not forget these.
+
+    Attributes
+    ----------
+    fields : tuple[str, ...]
+        the fields of :class:`ArmRecord` that it provides
+    values : Callable[..., Any]
+        ``values(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key)`` returns a tuple: the fields
+    cells : int, optional
+        how many numbers it keeps
+    update : Callable[..., Any] | None, optional
+        ``update(kept, i, at, k, pulls, x, d, goal)`` is called after pull number ``pulls`` has paid x = anchor + d;
+        ``goal``: the parameters of the objective
+    powers : bool, optional
+        whether ``values`` uses third and fourth moments, which take two more sums
+    random : bool, optional
+        whether it differs from run to run even if rewards do not
+    quick : Callable[..., Any] | None, optional
+        if ``values`` has a loop: its result without one, for arms with more pulls than ``loops_until``
+    loops_until : int, optional
+        the most pulls for which ``values`` needs its loop
+    """
+
+    fields: tuple[str, ...]
+    values: Callable[..., Any]
+    cells: int = 0
+    update: Callable[..., Any] | None = None
+    powers: bool = False
+    random: bool = False
+    quick: Callable[..., Any] | None = None
+    loops_until: int = 0
+
+
+def update_maximum(kept, i, at, k, pulls, x, d, goal):
+    """Keep the largest reward."""
+    kept[i, at, k] = max(kept[i, at, k], x) if pulls > 1.0 else x
+
+
+def maximum(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """The largest reward."""
+    return (kept[i, at, k],)
+
+
+def moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """Third and fourth moment."""
+    return third, fourth
+
+
+def update_firsts(kept, i, at, k, pulls, x, d, goal):
+    """Keep the first rewards minus the anchor."""
+    if pulls <= FIRSTS:
+        kept[i, at + int(pulls) - 1, k] = d
+
+
+def drawn(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """Mean and variance under random weights."""
+    return reweighted(kept[i, at : at + FIRSTS, k], anchor, pulls, mean, variance, third, fourth, key)
+
+
+def drawn_in_the_limit(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """:func:`drawn` for more than FIRSTS pulls."""
+    return limit_of_reweighted(pulls, mean, variance, third, fourth, key)
+
+
+def update_pairs(kept, i, at, k, pulls, x, d, goal):
+    """Keep the sum of products of consecutive rewards, and the first and last reward, all minus the anchor."""
+    if pulls > 1.0:
+        kept[i, at, k] += kept[i, at + 2, k] * d
+    else:
+        kept[i, at + 1, k] = d
+    kept[i, at + 2, k] = d
+
+
+def autocovariance(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """Autocovariance at lag 1."""
+    m, products, ends = mean - anchor, kept[i, at, k], kept[i, at + 1, k] + kept[i, at + 2, k]
+    return ((products - m * (2.0 * pulls * m - ends) + (pulls - 1.0) * m * m) / pulls,)
+
+
+def update_shortfalls(kept, i, at, k, pulls, x, d, goal):
+    """Keep sums of powers of the shortfall below the target, the last parameter of the objective."""
+    below = max(goal[-1] - x, 0.0)
+    kept[i, at, k] += below * below
+    kept[i, at + 1, k] += below * below * below
+    kept[i, at + 2, k] += below * below * below * below
+
+
+def shortfalls(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """Lower partial moments about the target."""
+    return kept[i, at, k] / pulls, kept[i, at + 1, k] / pulls, kept[i, at + 2, k] / pulls
+
+
+#: All statistics, in the order of their fields in :class:`ArmRecord`. A new one is an entry here and a field there.
+STATISTICS: tuple[Statistic, ...] = (
+    Statistic(("maximum",), maximum, cells=1, update=update_maximum),
+    Statistic(("third", "fourth"), moments, powers=True),
+    Statistic(
+        ("drawn_mean", "drawn_variance"),
+        drawn,
+        cells=FIRSTS,
+        update=update_firsts,
+        powers=True,
+        random=True,
+        quick=drawn_in_the_limit,
+        loops_until=FIRSTS,
+    ),
+    Statistic(("autocovariance",), autocovariance, cells=PAIRS, update=update_pairs),
+    Statistic(("shortfall2", "shortfall3", "shortfall4"), shortfalls, cells=3, update=update_shortfalls),
+)
+
+
+class StatisticsLayout(NamedTuple):
+    """What is kept for formulas that read some fields: ``cells`` per arm, those of a field starting at its place.
+
+    ``bindings`` maps a kernel's placeholders to the functions they stand for.
+    """
+
+    cells: int
+    places: dict[str, int]
+    bindings: dict[Callable[..., Any], Callable[..., Any]]
+
+
+def layout_for(read: Collection[str]) -> StatisticsLayout:
+    """What a kernel keeps if formulas mention these names."""
+    return _layout(frozenset(read).intersection(ArmRecord._fields), STATISTICS)
+
+
+@lru_cache
+def _layout(read: frozenset[str], statistics: tuple[Statistic, ...]) -> StatisticsLayout:
+    cells, unread, powers, loops_until = 0, 0, False, 0
+    places: dict[str, int] = {}
+    values: list[Callable[..., Any]] = []
+    quick: list[Callable[..., Any]] = []
+    updates: list[Callable[..., Any]] = []
+    for statistic in statistics:
+        if read.isdisjoint(statistic.fields):
+            unread += len(statistic.fields)
+            continue
+        if unread:
+            values.append(_unknown(unread))
+            quick.append(values[-1])
+            unread = 0
+        places.update(dict.fromkeys(statistic.fields, cells))
+        values.append(_placed(statistic.values, cells))
+        quick.append(_placed(statistic.quick or statistic.values, cells))
+        if statistic.update is not None:
+            updates.append(_placed(statistic.update, cells))
+        cells += statistic.cells
+        powers = powers or statistic.powers
+        loops_until = max(loops_until, statistic.loops_until)
+    if unread:
+        values.append(_unknown(unread))
+        quick.append(values[-1])
+    bindings: dict[Callable[..., Any], Callable[..., Any]] = {
+        formulas.statistics_of: reduce(_joined, values),
+        formulas.statistics_without_loop: reduce(_joined, quick),
+        formulas.needs_loop: _up_to(loops_until) if loops_until else formulas.no_loop,
+        formulas.update_statistics: reduce(_in_turn, updates) if updates else formulas.no_update,
+        formulas.kept_cells: _number(cells),
+        formulas.keeps_powers: formulas.constant(powers),
+    }
+    return StatisticsLayout(cells, places, bindings)
+
+
+def _unknown(count: int) -> Callable[..., Any]:
+    nothing = (math.nan,) * count
+
+    def unknown(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+        return nothing
+
+    return _named(unknown, f"unknown_{count}")
+
+
+def _placed(function: Callable[..., Any], place: int) -> Callable[..., Any]:
+    def placed(kept, i, at, k, *rest):
+        return function(kept, i, at + place, k, *rest)
+
+    return _named(placed, f"{function.__name__}_at_{place}") if place else function
+
+
+def _joined(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
+    def joined(kept, i, at, k, *rest):
+        return first(kept, i, at, k, *rest) + second(kept, i, at, k, *rest)
+
+    return _named(joined, f"{first.__name__}_and_{second.__name__}")
+
+
+def _in_turn(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
+    def in_turn(kept, i, at, k, *rest):
+        first(kept, i, at, k, *rest)
+        second(kept, i, at, k, *rest)
+
+    return _named(in_turn, f"{first.__name__}_and_{second.__name__}")
+
+
+def _up_to(most: int) -> Callable[..., Any]:
+    def up_to(pulls):
+        return pulls <= most
+
+    return _named(up_to, f"up_to_{most}")
+
+
+def _number(number: int) -> Callable[..., Any]:
+    def constant():
+        return number
+
+    return _named(constant, f"constant_{number}")
+
+
+def _named(function: Any, name: str) -> Callable[..., Any]:
+    """Give a generated function a name of its own: compiled functions are distinguished by name."""
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def record(pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, standard_normal, statistics):
+    """A record from its fields, with the statistics as a tuple."""
+    known = pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, standard_normal
+    return ArmRecord(*known, *statistics)
+
+
+#: Cells of statistics that keep nothing.
+NO_CELLS = np.zeros((0, 0, 0))
+
+
+def plain_arm(pulls, mean, variance, second, epsilon, last, third, fourth):
+    """The record of an arm for an index that uses only moments: the only kind that is played lazily."""
+    nothing = np.uint64(0)
+    return record(
+        pulls=pulls, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=nothing,
+        round_key=nothing, lead=np.nan, standard_normal=np.nan,
+        statistics=statistics_of(NO_CELLS, 0, 0, 0, pulls, 0.0, mean, variance, third, fourth, nothing),
+    )  # fmt: skip
+
+
+def record_of(sums, kept, i, more, epsilon, last, key, round_key, lead, standard_normal):
+    """The record of arm ``i`` from sums; ``kept[i, cell, 0]``: cells kept by statistics.
+
+    ``more`` is added to its pulls: pending pulls, whose rewards are not known yet.
+    """
+    pulls, anchor = sums.pulls[i], sums.anchor[i]
+    inverse = 1.0 / pulls
+    less = 1.0 / (pulls - 1.0) if pulls > 1 else 0.0
+    mean, variance, second = summary(anchor, sums.sum1[i], sums.sum2[i], inverse, less)
+    third, fourth = np.nan, np.nan
+    if keeps_powers():
+        third, fourth = higher_moments(sums.sum1[i], sums.sum2[i], sums.sum3[i], sums.sum4[i], inverse)
+    return record(
+        pulls=pulls + more, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=key,
+        round_key=round_key, lead=lead, standard_normal=standard_normal,
+        statistics=statistics_of(kept, i, 0, 0, pulls, anchor, mean, variance, third, fourth, key),
+    )  # fmt: skip
+
+
+def summary(anchor, sum1, sum2, inverse, inverse_less):
+    """Mean, unbiased variance and second moment from sums of (x - anchor) and its square, given 1/s and 1/(s-1)."""
+    shifted = sum1 * inverse
+    variance = max(0.0, (sum2 - sum1 * shifted) * inverse_less)
+    second = sum2 * inverse + anchor * (2.0 * shifted + anchor)
+    return anchor + shifted, variance, second
+
+
+def higher_moments(sum1, sum2, sum3, sum4, inverse):
+    """Third and fourth central moment from sums of the powers of (x - anchor), given 1/s."""
+    a = sum1 * inverse
+    b = sum2 * inverse
+    c = sum3 * inverse
+    d = sum4 * inverse
+    third = c - a * (3.0 * b - 2.0 * a * a)
+    fourth = d - a * (4.0 * c - a * (6.0 * b - 3.0 * a * a))
+    return third, max(0.0, fourth)
+
+
+def reweighted(firsts, anchor, pulls, mean, variance, third, fourth, key):
+    """Mean and variance of an arm's rewards under weights drawn from the flat Dirichlet distribution.
+
+    Up to FIRSTS pulls the draw is exact (``firsts``: the rewards minus the anchor), with the variance scaled to be
+    unbiased; for more pulls it is from the normal limit, which uses the moments.
+    """
+    if pulls <= FIRSTS:
+        weight, first, second = 0.0, 0.0, 0.0
+        weights = scratch()[0]
+        place = key
+        for j in range(int(pulls)):  # the uniform numbers of the stream, by additions alone
+            place += GOLDEN
+            weights[j] = -log(unit(mix64(place)))
+        for j in range(int(pulls)):
+            w, d = weights[j], firsts[j]
+            weight += w
+            first += w * d
+            second += w * d * d
+        a = first / weight
+        biased = max(0.0, second / weight - a * a)
+        return anchor + a, biased * (pulls + 1.0) / (pulls - 1.0)
+    return limit_of_reweighted(pulls, mean, variance, third, fourth, key)
+
+
+def limit_of_reweighted(pulls, mean, variance, third, fourth, key):
+    """:func:`reweighted` from the normal limit."""
+    z, other = normal_pair(key, 0)
+    root = math.sqrt(variance)
+    slope = third / root if variance > 0.0 else 0.0
+    rest = math.sqrt(max(0.0, fourth - variance * variance - slope * slope))
+    share = 1.0 / math.sqrt(pulls)
+    drawn = variance + share * (slope * z + rest * other)
+    return mean + share * root * z, max(0.0, drawn)
+
+
+def radius(rounds):
+    """``sqrt(2 ln N)``: times 1/sqrt(s) it is the paper's epsilon."""
+    return math.sqrt(2.0 * math.log(rounds)) if rounds > 1 else 0.0
+
+
+class Tables(NamedTuple):
+    """Tables by N or s: sqrt(2 ln N), 1/s and 1/sqrt(s) (0 at 0). Values beyond their end are computed."""
+
+    radii: np.ndarray
+    inverse: np.ndarray
+    inverse_root: np.ndarray
+
+
+def tables(size):
+    """Tables of ``size`` entries."""
+    places = np.maximum(np.arange(size), 1)  # not 0, which has no inverse
+    # Python's logarithm agrees with that of compiled code; numpy's may differ in the last bit.
+    radii = np.sqrt(2.0 * np.fromiter(map(math.log, places.tolist()), float, size))
+    inverse, inverse_root = 1.0 / places, 1.0 / np.sqrt(places)
+    inverse[0] = inverse_root[0] = 0.0
+    return Tables(radii, inverse, inverse_root)
+
+
+def radius_at(tables, rounds):
+    """:func:`radius`, from the table where it reaches."""
+    return radius(rounds) if long_game() and rounds >= tables.radii.size else tables.radii[rounds]
+
+
+def inverse_at(tables, s):
+    """1/s, from the table where it reaches."""
+    return 1.0 / s if long_game() and s >= tables.inverse.size else tables.inverse[s]
+
+
+def inverse_root_at(tables, s):
+    """1/sqrt(s), from the table where it reaches."""
+    return 1.0 / math.sqrt(s) if long_game() and s >= tables.inverse_root.size else tables.inverse_root[s]
+
+
+def pooled(pulls, mean, variance, arms):
+    """Mean and unbiased variance of all rewards of a run, from the means and variances of its arms."""
+    n = 0.0
+    total = 0.0
+    for i in range(arms):
+        n += pulls[i]
+        total += pulls[i] * mean[i]
+    average = total / n
+    squares = 0.0
+    for i in range(arms):
+        squares += (pulls[i] - 1.0) * variance[i] + pulls[i] * (mean[i] - average) * (mean[i] - average)
+    return average, squares / (n - 1.0)

@@ -1,0 +1,356 @@
+"""The results of one policy over all runs, merged from chunks, and the metrics computed from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from .._support.display import html_table
+from .._support.validation import probability
+from ..arms.environment import Environment
+from ..errors import InvalidInputError
+from ..objectives import Objective, Sharpe, check_objective, gaps_of
+from ..simulation.spec import Chunk, Spec
+from . import metrics
+from .metrics import Curve, Estimate
+
+__all__ = ["Curve", "Estimate", "PolicyResult", "StoppingResult"]
+
+#: Metrics that policies are ranked by; less is better.
+Metric = Literal["regret", "error", "stopping time"]
+#: Metrics that policies are compared by: those, or one whose unit does not depend on the objective.
+Compared = Metric | Literal["sub-optimal plays"]
+#: A run is locked in at a share if the best arms got less than that share of the pulls in its last half.
+LOCKED_IN = (0.01, 0.1, 0.5)
+#: Default confidence level of intervals.
+CONFIDENCE = 0.95
+
+
+@dataclass(repr=False, eq=False)
+class PolicyResult:
+    """All runs of one policy. Objectives default to the policy's own.
+
+    Attributes
+    ----------
+    name, policy : str and dict[str, Any]
+        its name and its description as plain data
+    goal : Objective | None
+        the policy's own objective, if it has one
+    checkpoints : numpy.ndarray
+        rounds at which pulls are known
+    batch : int
+        runs per batch
+    pulls : numpy.ndarray
+        (batches, checkpoints, arms), summed over the runs of a batch
+    halfway : numpy.ndarray | None
+        (runs, arms) pulls after half of the rounds; None if unknown
+    final : numpy.ndarray
+        (runs, arms) pulls at the horizon
+    recommended : numpy.ndarray
+        (runs, m), in order of arm; m = 1 unless the policy identifies several
+    reward_mean, reward_variance : numpy.ndarray
+        (runs,) mean and variance of the sequence of rewards
+    stopped : numpy.ndarray
+        (runs,), whether the run is finished: False if it reached its maximum budget without stopping
+    mean, variance : numpy.ndarray
+        true moments of the arms: one row for all runs, or one per run, or one per segment between switches
+    switches : tuple[int, ...], optional
+        checkpoints after which the arms changed
+    bandit, seed : Environment | None and int, optional
+        what was played, for objectives that need more than mean and variance; None if it was not saved
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> policies = [sb.UCBRSSR(L=0.5), sb.policies.UUCB(epsilon0=0.5)]
+    >>> study = sb.simulate(policies, bandit, horizon=1_000, runs=100, seed=1)
+    >>> result = study["UCB-RSSR"]
+    >>> result.runs, result.horizon
+    (100, 1000)
+    >>> print(result.regret(sb.RSSR(L=0.5)).final)
+    88.99 ± 6.784 [75.52, 102.4]
+    """
+
+    #: Metrics it can be ranked by; the first is the default.
+    ranked_by: ClassVar[tuple[Metric, ...]] = ("regret", "error")
+
+    name: str
+    policy: dict[str, Any]
+    goal: Objective | None
+    checkpoints: np.ndarray
+    batch: int
+    pulls: np.ndarray
+    halfway: np.ndarray | None
+    final: np.ndarray
+    recommended: np.ndarray
+    reward_mean: np.ndarray
+    reward_variance: np.ndarray
+    stopped: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    switches: tuple[int, ...] = ()
+    bandit: Environment | None = None
+    seed: int = 0
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.runs} runs of {self.horizon} rounds>"
+
+    def _repr_html_(self) -> str:
+        rows = [(name, e.mean, e.se, e.low, e.high) for name, e in self._at_the_end()]
+        columns = (f"{self.name}, {self.runs} runs", "mean", "s.e.", "low", "high")
+        return html_table(columns, rows)
+
+    def _at_the_end(self) -> Iterator[tuple[str, Estimate]]:
+        if self.goal is not None:
+            for name, measured in self.measures(self.ranked_by[0], self.goal):
+                yield name, measured.final if isinstance(measured, Curve) else measured
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return len(self.recommended)
+
+    @property
+    def horizon(self) -> int:
+        """Maximum number of rounds per run."""
+        return int(self.checkpoints[-1])
+
+    @property
+    def batch_sizes(self) -> np.ndarray:
+        """Runs in each batch; the last may be smaller."""
+        return np.diff(np.minimum(np.arange(len(self.pulls) + 1) * self.batch, self.runs))
+
+    def objective(self, objective: Objective | None = None) -> Objective:
+        """The given objective, or the policy's own; its signed form if an arm's true mean is below the risk-free rate,
+        where a square would prefer losses.
+        """
+        own = None if self.goal is None else self.goal.for_means(self.mean)
+        chosen = own if objective is None else check_objective(objective)
+        if chosen is None:
+            raise InvalidInputError(f"{self.name} has no objective; pass one, as in RSSR(L=0.5)")
+        return chosen
+
+    def gaps(self, objective: Objective | None = None) -> np.ndarray:
+        """The gap of each arm to the best.
+
+        One row for all runs; one per run if arms vary; one per segment between switches if they change.
+        """
+        return gaps_of(self.values(objective))
+
+    def values(self, objective: Objective | None = None) -> np.ndarray:
+        """True values of the arms, in the rows of :meth:`gaps`."""
+        goal = self.objective(objective)
+        if goal.two_moments:
+            return np.asarray(goal.value(self.mean, self.variance), float)
+        if self.bandit is None:
+            raise InvalidInputError(
+                f"only mean and variance of the arms of this study were saved, and {goal!r} needs more; simulate again"
+            )
+        return self.bandit.true_values(goal, self.seed, self.runs)
+
+    def regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Curve:
+        """Regret over time: the sum over arms of gap times expected pulls, with the current gaps if arms change."""
+        return self._curve(self.gaps(objective), confidence)
+
+    def suboptimal_plays(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Curve:
+        """Expected plays of arms that are not best, over time."""
+        return self._curve((self.gaps(objective) > 0).astype(float), confidence)
+
+    def error(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Estimate:
+        """e_n: probability that the arm recommended at the end is not a best one (Wilson interval).
+
+        For a policy that recommends m arms: that they are not m best ones. Arms that tie are interchangeable.
+        """
+        return metrics.wilson(int(self.wrong(objective).sum()), self.runs, confidence)
+
+    def simple_regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Estimate:
+        """Expected gap of the arm recommended at the end.
+
+        For a policy that recommends m arms: the average value of the m best minus that of the recommended arms.
+        """
+        return metrics.sample_mean(self._shortfalls(objective).mean(axis=1), confidence)
+
+    def achieved(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Estimate:
+        """Expected objective (such as Sharpe or RSSR) of the policy's own sequence of rewards."""
+        values = self.objective(objective).value(self.reward_mean, self.reward_variance)
+        return metrics.sample_mean(values, confidence)
+
+    def locked_in(
+        self, objective: Objective | None = None, confidence: float = CONFIDENCE, share: float = 0.1
+    ) -> Estimate:
+        """Proportion of runs in which the best arms got less than ``share`` of the pulls in the last half (Wilson
+        interval).
+        """
+        if self.halfway is None:
+            raise InvalidInputError(f"pulls of {self.name} at half of the horizon were not recorded; simulate it again")
+        gaps = self.gaps(objective)
+        if self.switches:
+            gaps = gaps.min(axis=0, keepdims=True)  # an arm that is best for a while is not a wrong one
+        late = self.final - self.halfway
+        best = np.where(gaps > 0, 0, late).sum(axis=1)
+        return metrics.wilson(int((best < probability("share", share) * late.sum(axis=1)).sum()), self.runs, confidence)
+
+    def wrong(self, objective: Objective | None = None) -> np.ndarray:
+        """Per run, whether the recommended arms are not the best ones (arms that tie are interchangeable)."""
+        return self._shortfalls(objective).max(axis=1) > 0
+
+    def regret_per_batch(self, objective: Objective | None = None) -> np.ndarray:
+        """(batches, checkpoints): regret, summed over the runs of a batch."""
+        return self._weighted(self.gaps(objective))
+
+    def regret_per_run(self, objective: Objective | None = None) -> np.ndarray:
+        """Regret of every run at the horizon: the whole distribution."""
+        if self.switches:
+            if self.batch > 1:
+                raise InvalidInputError(
+                    f"arms change, and the {self.runs} runs were recorded in batches of {self.batch}; "
+                    "simulate at most 256 runs to have them one by one"
+                )
+            return self.regret_per_batch(objective)[:, -1]
+        return (self.final * self.gaps(objective)).sum(axis=1)
+
+    def totals(self, metric: Compared, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """The metric summed over the runs of each batch, and the number of runs per batch."""
+        if metric == "error":
+            return self.wrong(objective).astype(float), np.ones(self.runs)
+        if metric == "sub-optimal plays":
+            return self._weighted((self.gaps(objective) > 0).astype(float))[:, -1], self.batch_sizes
+        return self.regret_per_batch(objective)[:, -1], self.batch_sizes
+
+    def measures(
+        self, metric: Metric, objective: Objective | None = None, L: float | None = None
+    ) -> Iterator[tuple[str, Curve | Estimate]]:
+        """All metrics of the policy for tables, with curves if the policy is ranked by regret."""
+        chosen = self.objective(objective)
+        if metric == "regret":
+            yield "regret", self.regret(chosen)
+            yield "sub-optimal plays", self.suboptimal_plays(chosen)
+            if self.halfway is not None:
+                for share in LOCKED_IN:
+                    yield f"runs locked in at {share:.0%}", self.locked_in(chosen, share=share)
+        yield "error", self.error(chosen)
+        yield "simple regret", self.simple_regret(chosen)
+        if chosen.two_moments:
+            yield "achieved objective", self.achieved(chosen)
+        if L is not None:
+            yield "achieved Sharpe ratio", self.achieved(Sharpe(L))
+
+    def _curve(self, weights: np.ndarray, confidence: float) -> Curve:
+        return metrics.batch_means(self._weighted(weights), self.batch_sizes, self.checkpoints, confidence)
+
+    def _weighted(self, weights: np.ndarray) -> np.ndarray:
+        """Pulls weighted by arm, per batch and checkpoint; ``weights`` has the rows of :meth:`gaps`."""
+        if self.switches:
+            rows = np.searchsorted(np.array(self.switches), self.checkpoints)
+            return np.cumsum(np.einsum("bca,ca->bc", np.diff(self.pulls, axis=1, prepend=0), weights[rows]), axis=1)
+        if len(weights) == 1:
+            return self.pulls @ weights[0]
+        return np.einsum("rca,ra->rc", self.pulls, weights)
+
+    def _shortfalls(self, objective: Objective | None) -> np.ndarray:
+        """(runs, m): the value of the j-th best arm minus that of the j-th best recommended arm, at the end."""
+        gaps = self.gaps(objective)
+        gaps = gaps[-1:] if self.switches else gaps
+        rows = np.arange(self.runs) if len(gaps) > 1 else np.zeros(self.runs, int)
+        m = self.recommended.shape[1]
+        return np.sort(gaps[rows[:, None], self.recommended], axis=1) - np.sort(gaps, axis=1)[rows, :m]
+
+
+class StoppingResult(PolicyResult):
+    """All runs of a fixed-confidence policy, each until it stopped or reached its maximum budget.
+
+    Its only checkpoint is that budget and stands for the end of each run, whenever that was: :meth:`regret` is the
+    regret until then.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> arms = [sb.Normal(1, sd=1), sb.Normal(0, sd=1)]
+    >>> study = sb.identify(sb.policies.LUCB(L=0.1), arms, runs=20, seed=1)
+    >>> result = study["LUCB"]
+    >>> bool(result.stopping_time().mean >= 64), result.error().mean
+    (True, 0.0)
+    """
+
+    ranked_by: ClassVar[tuple[Metric, ...]] = ("stopping time", "error", "regret")
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {int(self.stopped.sum())} of {self.runs} runs stopped on their own>"
+
+    @property
+    def rounds(self) -> np.ndarray:
+        """(runs,): rounds played: the stopping time, or the maximum budget."""
+        return self.final.sum(axis=1)
+
+    def stopping_time(self, confidence: float = CONFIDENCE) -> Estimate:
+        """Mean number of rounds. Unfinished runs count with the maximum budget, which makes it a lower bound."""
+        return metrics.sample_mean(self.rounds, confidence)
+
+    def unfinished(self, confidence: float = CONFIDENCE) -> Estimate:
+        """Proportion of runs that reached the maximum budget without stopping (Wilson interval)."""
+        return metrics.wilson(int((~self.stopped).sum()), self.runs, confidence)
+
+    def quantiles(self, levels: Iterable[float] = (0.1, 0.5, 0.9)) -> tuple[float, ...]:
+        """Quantiles of the stopping time; infinite where too many runs are unfinished to know them."""
+        times = np.sort(np.where(self.stopped, self.rounds, math.inf))
+        places = [math.ceil(probability("level", level) * len(times)) - 1 for level in levels]
+        return tuple(float(times[max(0, place)]) for place in places)
+
+    def error(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Estimate:
+        """Probability that a finished run recommended an arm that is not a best one (Wilson interval).
+
+        Unfinished runs are not counted: see :meth:`unfinished`. If there are many of them, the finished ones are not
+        representative and may be wrong more often than delta, which refers to all runs.
+        """
+        wrong = self.wrong(objective)[self.stopped]
+        if not len(wrong):
+            return Estimate(math.nan, math.nan, 0.0, 1.0)
+        return metrics.wilson(int(wrong.sum()), len(wrong), confidence)
+
+    def totals(self, metric: Compared, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
+        if metric == "stopping time":
+            return self.rounds.astype(float), np.ones(self.runs)
+        if metric == "error":  # NaN for unfinished runs
+            return np.where(self.stopped, self.wrong(objective), np.nan), np.ones(self.runs)
+        return super().totals(metric, objective)
+
+    def measures(
+        self, metric: Metric, objective: Objective | None = None, L: float | None = None
+    ) -> Iterator[tuple[str, Curve | Estimate]]:
+        """All metrics of the policy for tables."""
+        chosen = self.objective(objective)
+        yield "stopping time", self.stopping_time()
+        yield "unfinished runs", self.unfinished()
+        yield "regret", self.regret(chosen)
+        yield from super().measures("error", chosen)
+
+
+def merge(spec: Spec, chunks: Iterable[Chunk], truth: tuple[np.ndarray, np.ndarray]) -> PolicyResult:
+    """The result of chunks that cover all runs of a spec, in any order; ``truth``: true means and variances."""
+    ordered = sorted(chunks, key=lambda chunk: chunk.first)
+    covered = 0
+    for chunk in ordered:
+        if chunk.first != covered:
+            raise InvalidInputError(f"the chunks do not cover the runs: run {covered} is missing or duplicated")
+        covered += chunk.runs
+    if covered != spec.runs:
+        raise InvalidInputError(f"the chunks have {covered} runs, not {spec.runs}")
+    kept = ("halfway", "final", "recommended", "reward_mean", "reward_variance", "stopped")
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(chunk, name) for chunk in ordered]) for name in kept}
+    arrays |= {"mean": truth[0], "variance": truth[1], "bandit": spec.environment, "seed": spec.seed}
+    policy = spec.policy
+    if not spec.checkpoints:
+        arrays["halfway"] = None
+        end, pulls = np.array([spec.horizon], np.int64), arrays["final"][:, None, :].astype(np.int64)
+        return StoppingResult(policy.name, policy.to_dict(), policy.goal, end, 1, pulls, **arrays)
+    pulls = np.zeros((-(-spec.runs // spec.batch), len(spec.checkpoints), spec.environment.K), np.int64)
+    for chunk in ordered:
+        pulls[chunk.first_batch : chunk.first_batch + len(chunk.pulls)] += chunk.pulls
+    times = np.array(spec.checkpoints, np.int64)
+    arrays["switches"] = spec.environment.switches
+    return PolicyResult(policy.name, policy.to_dict(), policy.goal, times, spec.batch, pulls, **arrays)

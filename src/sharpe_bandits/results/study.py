@@ -1,0 +1,487 @@
+"""Studies: policies simulated on the same rewards, and their comparison."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from .._support.display import Table, in_words
+from .._support.validation import one_of
+from ..charts.description import Figure
+from ..charts.render_matplotlib import render_matplotlib
+from ..charts.tidy_rows import CaseLabel, curves, points
+from ..errors import InvalidInputError, shown, unknown
+from ..objectives import Objective, check_objective
+from . import metrics, saved
+from .metrics import Curve, Estimate
+from .policy_result import CONFIDENCE, Metric, PolicyResult, StoppingResult
+
+#: Columns of the tidy table of studies and panels: one row per case, policy, metric and time.
+COLUMNS = (
+    "panel",
+    "profile",
+    "case",
+    "policy",
+    "K",
+    "L",
+    "horizon",
+    "t",
+    "metric",
+    "mean",
+    "se",
+    "low",
+    "high",
+    "runs",
+)
+
+_M = TypeVar("_M", Curve, Estimate)
+
+
+class ByPolicy(Mapping[str, _M], Generic[_M]):
+    """One curve or estimate per policy of a study, by name or class; displayed as a table of the final values."""
+
+    def __init__(self, what: str, values: Mapping[str, _M], study: Study) -> None:
+        self.what = what
+        self._values: dict[str, _M] = dict(values)
+        self._study = study
+
+    def __getitem__(self, name: str) -> _M:
+        found = self._study[name].name
+        if found not in self._values:
+            raise unknown(f"policy with {self.what}", name, self._values)
+        return self._values[found]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def table(self) -> Table:
+        """The values at the end."""
+        ends = {name: v.final if isinstance(v, Curve) else v for name, v in self._values.items()}
+        rows = [[name, e.mean, e.se, e.low, e.high] for name, e in ends.items()]
+        return Table(["policy", self.what, "s.e.", "low", "high"], rows)
+
+    def __repr__(self) -> str:
+        return repr(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
+class Study(Mapping[str, PolicyResult]):
+    """Policies simulated on the same rewards, by name, or by class if only one has that class.
+
+    Methods that concern all policies need a common objective: the one given, that of the study's experiment, or the one
+    that the policies share.
+
+    Attributes
+    ----------
+    settings : Mapping[str, Any]
+        what was simulated: bandit, horizon, runs, seed
+    metric : Metric, optional
+        the default metric for ranking policies: "regret", "error" or "stopping time"
+    objective : Objective | None, optional
+        the default objective, if the study is a case of an experiment
+    variables, label : Mapping[str, Any] | None and str, optional
+        what distinguishes it from the other cases of an experiment, if it is one
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> policies = [sb.UCBRSSR(L=0.5), sb.policies.UUCB(epsilon0=0.5)]
+    >>> study = sb.simulate(policies, bandit, horizon=1_000, runs=100, seed=1)
+    >>> study.names
+    ['UCB-RSSR', 'U-UCB']
+    >>> print(study.compare("UCB-RSSR", "U-UCB", sb.RSSR(L=0.5)).final)
+    -0.3422 ± 6.762 [-13.76, 13.07]
+    """
+
+    def __init__(
+        self,
+        results: Mapping[str, PolicyResult],
+        settings: Mapping[str, Any],
+        metric: Metric = "regret",
+        objective: Objective | None = None,
+        variables: Mapping[str, Any] | None = None,
+        label: str = "",
+        L: float | None = None,
+    ) -> None:
+        self._results, self.settings = dict(results), dict(settings)
+        self.metric, self.objective, self._L = metric, objective, L
+        self.variables, self.label = dict(variables or {}), label
+
+    def __repr__(self) -> str:
+        return f"<Study of {', '.join(self.names)}: {self._size()} on {self.K} arms>"
+
+    def _size(self) -> str:
+        bound = "at most " if self.metric == "stopping time" else ""
+        return f"{self.runs:,} runs of {bound}{self.horizon:,} rounds"
+
+    def _repr_html_(self) -> str:
+        try:
+            return self.summary()._repr_html_()
+        except InvalidInputError:  # no common objective: show what needs none
+            rows = [[name, str(result.goal or "none")] for name, result in self.items()]
+            title = f"{self._size()}; for a comparison pass one objective, as in study.summary(sb.RSSR(L=0.5))"
+            return Table(["policy", "its own objective"], rows, title)._repr_html_()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the policies."""
+        return list(self._results)
+
+    @property
+    def runs(self) -> int:
+        """Runs of each policy."""
+        return next((result.runs for result in self.values()), 0)
+
+    @property
+    def horizon(self) -> int:
+        """Maximum number of rounds of each run."""
+        return int(self.settings["horizon"])
+
+    @property
+    def K(self) -> int:
+        """Number of arms."""
+        return int(self.settings["arms"])
+
+    @property
+    def switches(self) -> tuple[int, ...]:
+        """Rounds after which the arms changed."""
+        return next((result.switches for result in self.values()), ())
+
+    @property
+    def checkpoints(self) -> np.ndarray:
+        """Rounds at which pulls are known."""
+        return next(iter(self.values())).checkpoints
+
+    @property
+    def L(self) -> float | None:
+        """The regulariser of its experiment, or of its objective, if there is one."""
+        named = self._L if self._L is not None else getattr(self.objective, "L", None)
+        return None if named is None else float(named)
+
+    @property
+    def case_label(self) -> CaseLabel:
+        """How figures label the study among other cases of its experiment."""
+        others = [f"{k} = {v}" for k, v in self.variables.items() if k not in ("K", "n")]
+        unnamed = self.L is None or "L" in self.variables or not self.label
+        return CaseLabel(
+            case=self.label,
+            title=self.label if unnamed else f"{self.label}, L = {self.L:g}",
+            lines=(*others, f"K = {self.K}", f"n = {self.horizon:,}"),
+            horizon=self.horizon,
+            switches=self.switches,
+            names={
+                name: f"{name}, ε₀ = {self.L:g}"
+                for name, result in self.items()
+                if self.L is not None and result.policy.get("epsilon0") == self.L
+            },
+        )
+
+    def arms_in_words(self) -> list[str]:
+        """Its arms, or its bandit if that is not a fixed set of arms."""
+        bandit = self.settings["bandit"]
+        if bandit.get("bandit") != "Bandit":
+            return [in_words(bandit)]
+        return [in_words(arm, named=False) for arm in bandit["arms"]]
+
+    def policies_in_words(self) -> list[str]:
+        """Kinds and parameters of its policies."""
+        return [in_words(result.policy) for result in self.values()]
+
+    def judged_by(self, objective: Objective | None = None) -> Study:
+        """The same study with an objective: the given one, its own, or the one that its policies share."""
+        chosen = self._common(objective)
+        named = self._L if objective is None else None
+        return Study(self._results, self.settings, self.metric, chosen, self.variables, self.label, named)
+
+    def _common(self, objective: Objective | None) -> Objective:
+        if objective is not None:
+            return check_objective(objective)
+        if self.objective is not None:
+            return self.objective
+        goals = list(dict.fromkeys(result.goal for result in self.values()))
+        known = [goal for goal in goals if goal is not None]
+        if known and len(known) == len(goals):
+            # Objectives that agree on all arms of the study, such as RSSR and its signed form, count as the same.
+            gaps = [next(iter(self.values())).gaps(goal) for goal in known]
+            if all(np.array_equal(gaps[0], other) for other in gaps[1:]):
+                return known[0]
+        raise InvalidInputError(
+            f"these policies have no objective in common ({', '.join(map(str, goals))}); pass one, as in RSSR(L=0.5)"
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __getitem__(self, name: str) -> PolicyResult:
+        if isinstance(name, str) and name in self._results:
+            return self._results[name]
+        kinds = ("policy", "defined_as")  # the name of its class, or the name under which a user's policy was defined
+        of_class = [
+            result
+            for result in self._results.values()
+            if isinstance(name, str) and name in map(result.policy.get, kinds)
+        ]
+        if len(of_class) > 1:
+            several = ", ".join(repr(result.name) for result in of_class)
+            raise unknown("policy in this study", name, self.names, f"{several} are of that class; use their names")
+        if not of_class:
+            raise unknown("policy in this study", name, self.names)
+        return of_class[0]
+
+    # --- all policies -------------------------------------------------------------------------------------------------
+
+    def _all(
+        self, what: str, ask: Callable[[PolicyResult, Objective], _M], objective: Objective | None
+    ) -> ByPolicy[_M]:
+        chosen = self._common(objective)
+        return ByPolicy(what, {name: ask(result, chosen) for name, result in self.items()}, self)
+
+    def regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Curve]:
+        """Regret over time of every policy."""
+        return self._all("regret", lambda r, o: r.regret(o, confidence), objective)
+
+    def suboptimal_plays(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Curve]:
+        """Expected plays of arms that are not best, over time, of every policy."""
+        return self._all("sub-optimal plays", lambda r, o: r.suboptimal_plays(o, confidence), objective)
+
+    def error(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
+        """Probability of error of every policy."""
+        return self._all("error", lambda r, o: r.error(o, confidence), objective)
+
+    def simple_regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
+        """Expected gap of the arm recommended at the end, of every policy."""
+        return self._all("simple regret", lambda r, o: r.simple_regret(o, confidence), objective)
+
+    def achieved(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
+        """Expected objective of every policy's own sequence of rewards."""
+        return self._all("achieved objective", lambda r, o: r.achieved(o, confidence), objective)
+
+    def locked_in(
+        self, objective: Objective | None = None, confidence: float = CONFIDENCE, share: float = 0.1
+    ) -> ByPolicy[Estimate]:
+        """Proportion of runs in which the best arms got less than ``share`` of the pulls in the last half, of every
+        policy.
+        """
+        return self._all("runs locked in", lambda r, o: r.locked_in(o, confidence, share), objective)
+
+    def stopping_time(self, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
+        """Mean number of rounds of every fixed-confidence policy. Unfinished runs count with the maximum budget."""
+        return self._of_stopping("stopping times", lambda result: result.stopping_time(confidence))
+
+    def unfinished(self, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
+        """Proportion of runs that reached the maximum budget without stopping, of every fixed-confidence policy."""
+        return self._of_stopping("unfinished runs", lambda result: result.unfinished(confidence))
+
+    def _of_stopping(self, what: str, ask: Callable[[StoppingResult], Estimate]) -> ByPolicy[Estimate]:
+        stopping = {name: r for name, r in self.items() if isinstance(r, StoppingResult)}
+        if not stopping:
+            raise InvalidInputError(
+                f"only fixed-confidence policies such as sb.TopTwo(L=...), which sb.identify() plays, have {what}; "
+                f"{', '.join(self.names)} play a given number of rounds"
+            )
+        return ByPolicy(what, {name: ask(result) for name, result in stopping.items()}, self)
+
+    # --- comparisons --------------------------------------------------------------------------------------------------
+
+    def compare(self, a: str, b: str, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Curve:
+        """Regret of ``a`` minus regret of ``b`` over time, paired, since both saw the same rewards.
+
+        Below zero: ``a`` has less regret. The objective defaults to that of ``a``.
+        """
+        first, second = self[a], self[b]
+        chosen = first.objective(objective)
+        totals = first.regret_per_batch(chosen) - second.regret_per_batch(chosen)
+        return metrics.batch_means(totals, first.batch_sizes, first.checkpoints, confidence)
+
+    def compare_errors(
+        self, a: str, b: str, objective: Objective | None = None, confidence: float = CONFIDENCE
+    ) -> Estimate:
+        """Probability of error of ``a`` minus that of ``b``, paired."""
+        return self._difference(self[a], self[b], "error", self[a].objective(objective), confidence)
+
+    def _difference(
+        self, a: PolicyResult, b: PolicyResult, metric: Metric, objective: Objective, confidence: float
+    ) -> Estimate:
+        (first, sizes), (second, _) = a.totals(metric, objective), b.totals(metric, objective)
+        known = ~np.isnan(first - second)  # for errors of fixed-confidence policies: runs in which both stopped
+        if not known.any():
+            return Estimate(math.nan, math.nan, -math.inf, math.inf)
+        return metrics.mean_of((first - second)[known], sizes[known], confidence)
+
+    # --- tables, pictures, files --------------------------------------------------------------------------------------
+
+    def summary(
+        self, objective: Objective | None = None, metric: Metric | None = None, confidence: float = CONFIDENCE
+    ) -> Table:
+        """Policies, best first: the ranking metric with its interval, and the paired difference to the best."""
+        judge = self._common(objective)
+        chosen = self.metric if metric is None else metric
+        for result in self.values():
+            one_of("metric", chosen, result.ranked_by)
+        values = {
+            name: result.error(judge, confidence)  # proportions have Wilson intervals
+            if chosen == "error"
+            else metrics.mean_of(*result.totals(chosen, judge), confidence)
+            for name, result in self.items()
+        }
+        order = sorted(values, key=lambda name: (math.isnan(values[name].mean), values[name].mean))
+        rows: list[list[Any]] = []
+        for name in order:
+            value = values[name]
+            difference: list[float | None] = [None, None, None]
+            if name != order[0]:
+                paired = self._difference(self[name], self[order[0]], chosen, judge, confidence)
+                difference = [paired.mean, paired.low, paired.high]
+            rows.append([name, value.mean, value.se, value.low, value.high, *difference])
+        columns = ["policy", chosen, "s.e.", "low", "high", "difference from best", "difference low", "difference high"]
+        title = f"{self._size()}, {judge!r}, {100 * confidence:g}% intervals"
+        if chosen == "stopping time":
+            unfinished = self.unfinished(confidence)
+            columns.append(unfinished.what)
+            rows = [[*row, unfinished[row[0]].mean] for row in rows]
+            if any(row[-1] > 0 for row in rows):
+                title += "; a stopping time is a lower bound where runs are unfinished"
+        return Table(columns, rows, title)
+
+    def row(
+        self, policy: str, runs: int, numbers: Mapping[str, Any], panel: str = "", profile: str = ""
+    ) -> dict[str, Any]:
+        """A row of the tidy table: ``numbers`` are t, metric, mean, se, low and high."""
+        entries = {
+            "panel": panel,
+            "profile": profile,
+            "case": self.label,
+            "policy": policy,
+            "K": self.K,
+            "L": np.nan if self.L is None else self.L,
+            "horizon": self.horizon,
+            "runs": runs,
+            **numbers,
+        }
+        return {column: entries[column] for column in COLUMNS}
+
+    def rows(
+        self, objective: Objective | None = None, metric: Metric | None = None, panel: str = "", profile: str = ""
+    ) -> list[dict[str, Any]]:
+        """The tidy table as a list of rows."""
+        study = self.judged_by(objective) if self._results else self
+        table = []
+        for name, result in self.items():
+            for what, measured in result.measures(self.metric if metric is None else metric, study.objective, study.L):
+                for numbers in _points(measured, self.horizon):
+                    table.append(study.row(name, result.runs, {"metric": what, **numbers}, panel, profile))
+        return table
+
+    def table(self, objective: Objective | None = None, metric: Metric | None = None) -> Table:
+        """The tidy table: one row per policy, metric and time, with mean, standard error and 95% interval."""
+        return tidy(self.rows(objective, metric))
+
+    def to_pandas(self, objective: Objective | None = None, metric: Metric | None = None) -> Any:
+        """The tidy table as a :class:`pandas.DataFrame`."""
+        return self.table(objective, metric).to_pandas()
+
+    def to_polars(self, objective: Objective | None = None, metric: Metric | None = None) -> Any:
+        """The tidy table as a :class:`polars.DataFrame`."""
+        return self.table(objective, metric).to_polars()
+
+    def to_arrow(self, objective: Objective | None = None, metric: Metric | None = None) -> Any:
+        """The tidy table as a :class:`pyarrow.Table`."""
+        return self.table(objective, metric).to_arrow()
+
+    def figure(self, objective: Objective | None = None, logx: bool = False) -> Figure:
+        """The description of its figure: regret over time, or errors or stopping times of all policies."""
+        study = self.judged_by(objective)
+        rounds = f"{'at most ' if self.metric == 'stopping time' else ''}{self.horizon:,} rounds"
+        title = f"{self.K} arms, {rounds}, {self.runs:,} runs, {study.objective!r}"
+        if self.metric == "regret":
+            return curves(title, study.rows(), [study.case_label], logx)
+        return points(title, study.rows(), [study.case_label], self.metric)
+
+    def plot(self, objective: Objective | None = None, logx: bool = False) -> Any:
+        """The figure of the study, drawn by matplotlib (the extra ``report``).
+
+        Parameters
+        ----------
+        objective : Objective | None, optional
+            what the policies are judged by; by default the objective that they share
+        logx : bool, optional
+            whether time has a logarithmic scale
+        """
+        return render_matplotlib(self.figure(objective, logx))
+
+    def report(self, folder: str | os.PathLike[str], objective: Objective | None = None) -> Path:
+        """Write a folder with a page of charts, numbers and settings that works offline, figures, and data; returns the
+        path of the page.
+        """
+        from ..report.folder import report
+
+        path = _folder(folder)
+        if path.suffix.lower() in (".html", ".htm"):
+            raise InvalidInputError(
+                f"a report is a folder, with figures and data beside its page, got {str(folder)!r}; pass the folder's "
+                f"name, such as {str(path.with_suffix(''))!r}"
+            )
+        return report(self.judged_by(objective), path)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write the study to a folder: Parquet files and a JSON manifest (settings, seed, versions, checksums)."""
+        case = {
+            "metric": self.metric,
+            "objective": None if self.objective is None else self.objective.to_dict(),
+            "variables": self.variables,
+            "label": self.label,
+            "L": self._L,
+        }
+        saved.save(self._results, self.settings, case, _folder(folder))
+
+
+def load(folder: str | os.PathLike[str]) -> Study:
+    """The study that :meth:`Study.save` wrote to a folder.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> import tempfile
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> study = sb.simulate(sb.UCBRSSR(L=0.5), bandit, horizon=1_000, runs=100, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     study.save(folder)
+    ...     back = sb.load(folder)
+    >>> print(back["UCB-RSSR"].regret().final)
+    88.99 ± 6.784 [75.52, 102.4]
+    """
+    results, settings, case = saved.load(_folder(folder))
+    return Study(results, settings, **case)
+
+
+def _folder(thing: Any) -> Path:
+    if not isinstance(thing, (str, os.PathLike)):
+        raise InvalidInputError(f"a folder is needed, got {shown(thing)}")
+    return Path(thing)
+
+
+def tidy(rows: list[dict[str, Any]]) -> Table:
+    """Rows of the tidy table as a table."""
+    return Table(list(COLUMNS), [[row[column] for column in COLUMNS] for row in rows])
+
+
+def _points(measured: Curve | Estimate, horizon: int) -> Iterator[dict[str, Any]]:
+    if isinstance(measured, Estimate):
+        yield {"t": horizon, **vars(measured)}
+        return
+    for t, *values in zip(measured.t, measured.mean, measured.se, measured.low, measured.high, strict=True):
+        yield {"t": int(t), **dict(zip(("mean", "se", "low", "high"), map(float, values), strict=True))}

@@ -1,0 +1,295 @@
+"""Compiles kernels faster than Numba's public API does, by its internals. Nothing depends on it.
+
+Numba optimises every function as a module of its own, with all its callees, and generates machine code for it. Here, a
+kernel's callees are linked into the kernel's module and optimised there only. Besides, a few functions of
+:mod:`sharpe_bandits.play.memory` become some instructions each. A first call takes about half the time, and loops
+over rewards run faster.
+
+:mod:`sharpe_bandits.simulation.compiler` leaves this file out if the environment says so
+(``SHARPE_BANDITS_ACCELERATOR=0``), or if :func:`check` fails because Numba's internals have changed.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numba
+import numba.experimental.function_type  # so that Numba knows the type of pointers, even if nothing is compiled
+import numpy as np
+from llvmlite import ir
+from numba import _dynfunc, types  # type: ignore[attr-defined]
+from numba.core import cgutils
+from numba.core.ccallback import CFunc
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+from .._support.call_tree import is_own
+from ..play import memory
+
+njit: Any = numba.njit  # with options that its type does not know
+
+
+class _CalleeLibrary(JITCodeLibrary):
+    """Code to be linked into a kernel."""
+
+    def finalize(self) -> None:
+        """Skip linking, optimisation and code generation."""
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+class _KernelLibrary(JITCodeLibrary):
+    """The code of a kernel and of its whole call tree."""
+
+    def finalize(self) -> None:
+        """Link everything once, callers first: code that nothing calls yet is left out."""
+        libraries: dict[Any, None] = {}
+        _gather(self, libraries)
+        self._linking_libraries = list(reversed(libraries))
+        super().finalize()
+
+
+def _gather(library: Any, libraries: dict[Any, None]) -> None:
+    for linked in library._linking_libraries:
+        if linked not in libraries:
+            if isinstance(linked, _CalleeLibrary):
+                _gather(linked, libraries)
+            libraries[linked] = None
+
+
+class _KernelCompiler(Compiler):
+    def compile_extra(self, func: Any) -> Any:
+        """Compile a kernel and its callees for the given types."""
+        self.state.library = _KernelLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.library.enable_object_caching()
+        with _uncollected():
+            return super().compile_extra(func)
+
+
+class _CalleeCompiler(Compiler):
+    def compile_extra(self, func: Any) -> Any:
+        """Compile a function that only compiled functions call: no machine code is generated."""
+        context = self.state.targetctx
+        self.state.flags.no_compile = True
+        self.state.library = _CalleeLibrary(context.codegen(), func.__qualname__)
+        result = super().compile_extra(func)
+        # Numba identifies compiled functions by an object of this kind. Its entry point is never called.
+        handle = _dynfunc.make_function(
+            result.fndesc.lookup_module(), func.__name__, "", 0, result.environment, (result.library,)
+        )
+        context.insert_user_function(handle, result.fndesc, [result.library])
+        return result._replace(entry_point=handle)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Disable garbage collection, which would scan millions of live objects and take a tenth of a first call."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+def kernel(function: Any, **options: Any) -> Any:
+    """A function that is compiled as a kernel on its first call."""
+    return njit(pipeline_class=_KernelCompiler, no_cfunc_wrapper=True, **options)(function)
+
+
+def callee(function: Any, **options: Any) -> Any:
+    """A function that is compiled as a callee on its first call; Python never calls it, so it needs no wrapper."""
+    dispatcher = njit(pipeline_class=_CalleeCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(
+        function
+    )
+    if is_own(function):
+        template = dispatcher.get_call_template
+        # A literal has a type of its own, for which Numba would compile the function again.
+        dispatcher.get_call_template = lambda args, kws: template(
+            [types.unliteral(a) for a in args], {name: types.unliteral(a) for name, a in kws.items()}
+        )
+    return dispatcher
+
+
+def pointer(function: Any, signature: Any, cache: Any, **options: Any) -> Any:
+    """A function that compiled code calls by a pointer, compiled or from a cache."""
+    compiled: Any = CFunc(function, (signature.args, signature.return_type), {}, options, _KernelCompiler)
+    compiled._cache = cache
+    compiled.compile()
+    return compiled
+
+
+@intrinsic
+def _zeros(typing: Any, shape: Any, kind: Any = None) -> Any:
+    dtype = kind.dtype if isinstance(kind, types.NumberClass) else types.float64  # the default
+    sizes: Any = getattr(shape, "types", (shape,))
+    array_type = types.Array(dtype, len(sizes), "C")
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        given = cgutils.unpack_tuple(builder, arguments[0]) if hasattr(shape, "types") else arguments[:1]
+        extents = [context.cast(builder, s, kind, types.intp) for s, kind in zip(given, sizes, strict=True)]
+        strides = [context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(dtype)))]
+        for extent in reversed(extents):
+            strides.append(builder.mul(strides[-1], extent))
+        size = strides.pop()
+        block = context.nrt.meminfo_alloc_aligned(builder, size, context.get_preferred_array_alignment(dtype))
+        with builder.if_then(cgutils.is_null(builder, block), likely=False):
+            context.call_conv.return_user_exc(builder, MemoryError, ("a kernel's arrays do not fit into memory",))
+        data = context.nrt.meminfo_data(builder, block)
+        cgutils.memset(builder, data, size, 0)
+        array = make_array(array_type)(context, builder)
+        word = context.get_value_type(types.intp)
+        populate_array(
+            array,
+            data=builder.bitcast(data, context.get_data_type(dtype).as_pointer()),
+            shape=cgutils.pack_array(builder, extents, ty=word),
+            strides=cgutils.pack_array(builder, strides[::-1], ty=word),
+            itemsize=strides[0],
+            meminfo=block,
+        )
+        return impl_ret_new_ref(context, builder, array_type, array._getvalue())
+
+    return array_type(shape, kind), generate
+
+
+@intrinsic
+def _words(typing: Any, array: Any) -> Any:
+    seen_type = array.copy(dtype=types.uint64)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        given = make_array(array)(context, builder, arguments[0])
+        seen = make_array(seen_type)(context, builder)
+        populate_array(
+            seen,
+            data=builder.bitcast(given.data, ir.IntType(64).as_pointer()),
+            shape=given.shape,
+            strides=given.strides,
+            itemsize=given.itemsize,
+            meminfo=given.meminfo,
+            parent=given.parent,
+        )
+        return impl_ret_borrowed(context, builder, seen_type, seen._getvalue())
+
+    return seen_type(array), generate
+
+
+@intrinsic
+def _word_of(typing: Any, number: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.IntType(64))
+
+    return types.uint64(types.float64), generate
+
+
+@intrinsic
+def _number_of(typing: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.uint64), generate
+
+
+@intrinsic
+def _scratch(typing: Any) -> Any:
+    array_type = types.Array(types.float64, 2, "C")
+    shape = 4, memory.SCRATCH
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = make_array(array_type)(context, builder)
+        word = context.get_value_type(types.intp)
+        populate_array(
+            array,
+            data=cgutils.alloca_once(builder, ir.DoubleType(), shape[0] * shape[1]),
+            shape=cgutils.pack_array(builder, [word(size) for size in shape], ty=word),
+            strides=cgutils.pack_array(builder, [word(8 * shape[1]), word(8)], ty=word),
+            itemsize=word(8),
+            meminfo=None,
+        )
+        return array._getvalue()
+
+    return array_type(), generate
+
+
+@intrinsic
+def _fetch(typing: Any, pool: Any, rows: Any, first: Any) -> Any:
+    eight = memory.FETCHED
+    assert (pool.ndim, pool.layout, rows.ndim, rows.layout, eight) == (1, "C", 2, "C", 8)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        source = make_array(pool)(context, builder, arguments[0]).data
+        target = make_array(rows)(context, builder, arguments[1])
+        width = builder.extract_value(target.shape, 1)
+        word, double = ir.IntType(64), ir.DoubleType()
+
+        def shuffled(a: Any, b: Any, *order: int) -> Any:
+            return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), len(order)), list(order)))
+
+        def column(number: int) -> Any:
+            place = builder.gep(target.data, [builder.add(arguments[2], word(number))])
+            found = builder.gep(source, [builder.load(builder.bitcast(place, word.as_pointer()))])
+            four = builder.load(builder.bitcast(found, ir.VectorType(double, 4).as_pointer()))
+            four.align = 8
+            return four
+
+        columns = [column(number) for number in range(eight)]
+        pairs = [shuffled(*columns[n : n + 2], *range(8)) for n in range(0, eight, 2)]
+        # Halves of four columns: rows 0 and 1 of them, then rows 2 and 3.
+        low = [shuffled(*pairs[n : n + 2], 0, 4, 8, 12, 1, 5, 9, 13) for n in (0, 2)]
+        high = [shuffled(*pairs[n : n + 2], 2, 6, 10, 14, 3, 7, 11, 15) for n in (0, 2)]
+        for row in range(4):
+            begin = 4 * (row % 2)
+            whole = shuffled(*(high if row > 1 else low), *range(begin, begin + 4), *range(begin + 8, begin + 12))
+            place = builder.gep(target.data, [builder.add(builder.mul(width, word(row)), arguments[2])])
+            stored = builder.store(whole, builder.bitcast(place, ir.VectorType(double, eight).as_pointer()))
+            stored.align = 8
+        return context.get_dummy_value()
+
+    return types.void(pool, rows, types.intp), generate
+
+
+#: The replacement of each function. Zeros are made by a call, not an intrinsic: if a kernel's own code showed that an
+#: array is LANES wide, LLVM would unroll its loops before inlining their callees, and not vectorise them.
+INTRINSICS: dict[Any, Any] = {
+    memory.zeros: callee(lambda shape, kind=np.float64: _zeros(shape, kind), nogil=True, error_model="numpy"),
+    memory.words: _words,
+    memory.word_of: _word_of,
+    memory.number_of: _number_of,
+    memory.scratch: _scratch,
+    memory.fetch: _fetch,
+}
+
+
+def check() -> None:
+    """Raise unless a small kernel, compiled here, gives what plain Python gives."""
+    options = {"nogil": True, "error_model": "numpy"}
+    functions = memory.zeros, memory.words, memory.scratch, memory.fetch
+    zeros, words, scratch, fetch = (INTRINSICS[function] for function in functions)
+
+    def total(pool, rows):  # type: ignore[no-untyped-def]
+        sums = zeros(rows.shape[1])
+        for i in range(rows.shape[0]):
+            for j in range(rows.shape[1]):
+                sums[j] += rows[i, j] * pool[0]
+        return sums
+
+    linked = callee(total, **options)
+
+    def trial(pool):  # type: ignore[no-untyped-def]
+        rows = scratch()
+        places = words(rows)
+        for j in range(memory.FETCHED):
+            places[0, j] = 3 * j
+        fetch(pool, rows, 0)
+        return linked(pool, rows[:, : memory.FETCHED])
+
+    pool = np.sqrt(np.arange(64.0)) - 2.0
+    expected = [sum(pool[3 * j + i] * pool[0] for i in range(4)) for j in range(memory.FETCHED)]
+    if kernel(trial, **options)(pool).tolist() != expected:
+        raise AssertionError("a linked kernel gives other results than plain Python")

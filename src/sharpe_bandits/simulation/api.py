@@ -1,0 +1,469 @@
+"""Simulate policies, run fixed-confidence identification, or trace a single run."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, get_args
+
+import numpy as np
+
+from .._support.display import html_table
+from .._support.validation import check_keywords, is_whole, one_of, whole
+from ..arms.bandit import as_environment
+from ..arms.environment import Environment, as_arm
+from ..errors import InvalidInputError, RewardWarning, shown
+from ..policies.base import Policy, check_policy
+from ..results.policy_result import PolicyResult, merge
+from ..results.study import Study
+from .executors import Advance, Backend, Store, Task, backend_for, on_threads
+from .spec import Chunk, Feedback, Kernel, Source, Spec, prepare, run_chunk
+
+LARGEST_SEED = 2**64 - 1
+LARGEST_HORIZON = 10**9
+_MEMORY = 4 * 2**30
+#: Maximum numbers of runs and checkpoints, independent of memory.
+_RUNS, _CHECKPOINTS = 10**12, 10**6
+#: Where an objective belongs.
+_OBJECTIVE = (
+    "policies have their own, as in ScaleFreeUCB(objective=...), and results are judged by any objective afterwards, "
+    "as in study.regret(RSSR(L=0.5))"
+)
+
+
+@check_keywords(objective=_OBJECTIVE, budget="the budget of a policy with phases is the horizon; pass horizon=")
+def simulate(
+    policies: Policy | Iterable[Policy],
+    bandit: Any,
+    *,
+    horizon: int,
+    runs: int = 1000,
+    seed: int = 0,
+    workers: int | None = None,
+    executor: Any = None,
+    checkpoints: int | Iterable[int] = 100,
+    chunk: int | None = None,
+    progress: bool | None = None,
+    source: Source = "splitmix",
+    feedback: Feedback = "bandit",
+    delay: Any = 0,
+    batch: int = 1,
+) -> Study:
+    """Simulate many runs of policies on a bandit.
+
+    Results depend only on the seed: they are identical, bit for bit, for any number of workers, any size of chunks, and
+    any other policies. The j-th pull of arm i in run r pays the same under every policy.
+
+    Parameters
+    ----------
+    policies : Policy | Iterable[Policy]
+        one or several, with different names
+    bandit : Any
+        a Bandit, Tape, RandomBandit or SwitchingBandit, or a list of arms
+    horizon : int
+        rounds per run (the budget, for best-arm identification)
+    runs : int, optional
+        independent repetitions
+    seed : int, optional
+        a non-negative whole number
+    workers : int | None, optional
+        threads; None for all cores
+    executor : Any, optional
+        computes chunks instead of threads: any ``concurrent.futures.Executor`` (processes, loky, MPI), a function that
+        makes one, or a Dask client
+    checkpoints : int | Iterable[int], optional
+        rounds at which pulls are recorded, or their number, spaced logarithmically; the horizon is always included
+    chunk : int | None, optional
+        runs per unit of work; None for a good default
+    progress : bool | None, optional
+        show a progress bar; None for "if standard error is a terminal"
+    source : Source, optional
+        random number generator of rewards: "splitmix" (fastest) or "philox" (for more than about 10^13 rewards in one
+        study)
+    feedback : Feedback, optional
+        "bandit": only the reward of the arm played is seen; "full": those of all arms are (index policies only)
+    delay : Any, optional
+        delay of rewards in rounds (0: before the next choice), or its distribution, such as ``sb.Uniform(0, 20)``,
+        rounded down to whole rounds. Until its reward arrives, a pull is pending, as in campaigns
+    batch : int, optional
+        rounds that are chosen before their rewards arrive, all together. Delays and batches cost policies that play in
+        phases only time: their choices are the same
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> policies = [sb.UCBRSSR(L=0.5), sb.policies.UUCB(epsilon0=0.5)]
+    >>> study = sb.simulate(policies, bandit, horizon=1_000, runs=100, seed=1)
+    >>> print(study["UCB-RSSR"].regret(sb.RSSR(L=0.5)).final)
+    88.99 ± 6.784 [75.52, 102.4]
+    """
+    environment = as_environment(bandit)
+    delays = _delays(delay, batch)
+    horizon = whole("horizon", horizon, 2, LARGEST_HORIZON)
+    runs = whole("runs", runs, 1, _RUNS)
+    seed = whole("seed", seed, 0, LARGEST_SEED)
+    backend = backend_for(workers, executor)
+    environment.check_horizon(horizon)
+    times = checkpoint_times(checkpoints, horizon, environment.switches)
+    one_of("source", source, get_args(Source))
+    one_of("feedback", feedback, get_args(Feedback))
+    specs = [
+        Spec(policy, environment, horizon, runs, seed, times, source, feedback=feedback, **delays)
+        for policy in _listed(policies)
+    ]
+    check_memory(specs[0], len(specs))
+    for spec in specs:
+        prepare(spec)
+        _warn_of_rewards(spec)
+    results = run_specs(specs, backend, chunk, watch=lambda tasks, backend: _bar(progress, tasks, backend))
+    ranked_by = {spec.policy.default_metric for spec in specs}
+    return Study(
+        {result.name: result for result in results},
+        settings_of(environment, horizon, runs, seed, source, feedback, backend.machines) | _delay_settings(specs[0]),
+        ranked_by.pop() if len(ranked_by) == 1 else "regret",
+    )
+
+
+def _warn_of_rewards(spec: Spec) -> None:
+    """Warn if the policy cannot handle rewards such as those of the first run's arms."""
+    mean, variance = (moments[0].tolist() for moments in spec.environment.truth(spec.seed, 1))
+    pulls = math.inf  # means are known
+    arms = [(i, pulls, m, v) for i, (m, v) in enumerate(zip(mean, variance, strict=True))]
+    warning = spec.policy.reward_warning(arms, spec.horizon)
+    if warning is not None:
+        warnings.warn(warning.replace(f" after {pulls:g} pulls", ""), RewardWarning, stacklevel=4)
+
+
+def _delays(delay: Any, batch: Any) -> dict[str, Any]:
+    """When rewards arrive, as fields of a spec."""
+    late = whole("delay", delay, 0, LARGEST_HORIZON) if is_whole(delay) else as_arm(delay)
+    if not isinstance(late, int) and late.serially_dependent:
+        raise InvalidInputError(f"delays are drawn independently of each other, got {shown(delay)}")
+    return {"delay": late, "batch_rounds": whole("batch", batch, 1, LARGEST_HORIZON)}
+
+
+def _delay_settings(spec: Spec) -> dict[str, Any]:
+    """A study's settings for delayed rewards; empty if rewards are not delayed."""
+    delay = spec.delay if isinstance(spec.delay, int) else spec.delay.to_dict()
+    return {"delay": delay, "batch": spec.batch_rounds} if spec.has_delayed_rewards else {}
+
+
+def settings_of(
+    environment: Environment,
+    horizon: int,
+    runs: int,
+    seed: int,
+    source: Source = "splitmix",
+    feedback: Feedback = "bandit",
+    machines: Sequence[dict[str, str]] = (),
+) -> dict[str, Any]:
+    """Everything that determines a study's results except the policies; and the machines of its executor, if any."""
+    return {
+        "bandit": environment.to_dict(),
+        "arms": environment.K,
+        "horizon": horizon,
+        "runs": runs,
+        "seed": seed,
+        "source": source,
+        "feedback": feedback,
+        **({"machines": list(machines)} if machines else {}),
+    }
+
+
+def _listed(policies: Policy | Iterable[Policy]) -> list[Policy]:
+    """One or several policies as a list; raises unless they are policies with different names."""
+    listed = list(policies) if isinstance(policies, Iterable) else [policies]
+    if not listed:
+        raise InvalidInputError("there is no policy to simulate; pass at least one")
+    names: set[str] = set()
+    for policy in listed:
+        if check_policy(policy).name in names:
+            raise InvalidInputError(f"two policies are called {policy.name!r}; give one of them another name=")
+        names.add(policy.name)
+    return listed
+
+
+def tasks_of(spec: Spec, chunk: int | None = None) -> list[Task]:
+    """A spec split into chunks."""
+    size = spec.chunk if chunk is None else whole("chunk", chunk, 1)
+    return [Task(spec, first, min(size, spec.runs - first)) for first in range(0, spec.runs, size)]
+
+
+#: Makes a context manager from tasks and the backend that computes them; it yields the function to report progress to.
+Watch = Callable[[list[Task], Backend], AbstractContextManager[Advance | None]]
+
+
+def run_specs(
+    specs: Sequence[Spec],
+    backend: Backend,
+    chunk: int | None = None,
+    store: Store | None = None,
+    watch: Watch = lambda tasks, backend: nullcontext(None),
+) -> list[PolicyResult]:
+    """Simulate specs: split them into tasks, run these, and merge their results.
+
+    Parameters
+    ----------
+    specs : Sequence[Spec]
+        the specs to simulate
+    backend : Backend
+        computes the tasks
+    chunk : int | None, optional
+        runs per task; None for a good default
+    store : Store | None, optional
+        stores finished chunks
+    watch : Watch, optional
+        shows progress
+    """
+    tasks = [task for spec in specs for task in tasks_of(spec, chunk)]
+    chunks: dict[int, list[Chunk]] = {id(spec): [] for spec in specs}
+    with watch(tasks, backend) as advance:
+        for task, done in backend.run(tasks, store, advance):
+            chunks[id(task.spec)].append(done)
+    truths: dict[tuple[int, int, int], tuple[np.ndarray, np.ndarray]] = {}
+    results = []
+    for spec in specs:
+        key = (id(spec.environment), spec.seed, spec.runs)
+        if key not in truths:
+            truths[key] = spec.environment.truth(spec.seed, spec.runs)
+        results.append(merge(spec, chunks[id(spec)], truths[key]))
+    return results
+
+
+@check_keywords(
+    objective=_OBJECTIVE,
+    horizon="policies stop on their own, after at most max_budget rounds",
+    delta="the accepted probability of error is a parameter of policies, as in LUCB(L=0.5, delta=0.05)",
+)
+def identify(
+    policies: Policy | Iterable[Policy],
+    bandit: Any,
+    *,
+    runs: int = 1000,
+    seed: int = 0,
+    max_budget: int = 10**6,
+    workers: int | None = None,
+    executor: Any = None,
+    chunk: int | None = None,
+) -> Study:
+    """Simulate many runs of fixed-confidence policies, such as LUCB, which stop once they have identified the best arm.
+
+    Results depend only on the seed: they are identical, bit for bit, for any number of workers and any size of chunks.
+    Rewards are those of :func:`simulate`: the j-th pull of arm i in run r pays the same under every policy. The results
+    are :class:`~sharpe_bandits.StoppingResult`.
+
+    Parameters
+    ----------
+    policies : Policy | Iterable[Policy]
+        one or several fixed-confidence policies, with different names
+    bandit : Any
+        a Bandit, Tape or RandomBandit, or a list of arms
+    max_budget : int, optional
+        rounds after which an unfinished run is stopped
+    runs, seed, workers, executor, chunk : int and int | None and Any, optional
+        as for :func:`simulate`
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> arms = [sb.Normal(1, sd=1), sb.Normal(0, sd=1)]
+    >>> study = sb.identify(sb.policies.LUCB(L=0.1), arms, runs=20, seed=1)
+    >>> study["LUCB"].error().mean
+    0.0
+    """
+    listed = _listed(policies)
+    environment = as_environment(bandit)
+    runs = whole("runs", runs, 1, _RUNS)
+    seed = whole("seed", seed, 0, LARGEST_SEED)
+    budget = whole("max_budget", max_budget, 2, LARGEST_HORIZON)
+    backend = backend_for(workers, executor)
+    specs = [Spec(policy, environment, budget, runs, seed, ()) for policy in listed]
+    check_memory(specs[0], len(specs))
+    for spec in specs:
+        prepare(spec)
+    results = run_specs(specs, backend, chunk)
+    settings = settings_of(environment, budget, runs, seed, machines=backend.machines)
+    return Study({result.name: result for result in results}, settings, "stopping time")
+
+
+@dataclass(frozen=True, repr=False)
+class Trace:
+    """One run, round by round: the arms chosen and the rewards they paid; and the arm recommended at the end.
+
+    A policy that identifies the m > 1 best arms recommends a list of m arms, in order of arm.
+    """
+
+    choices: np.ndarray
+    rewards: np.ndarray
+    recommended: int | list[int]
+
+    def __repr__(self) -> str:
+        return f"<Trace of {len(self)} rounds; recommended: {self.recommended}>"
+
+    def _repr_html_(self) -> str:
+        recommended = np.atleast_1d(self.recommended)
+        rows = []
+        for arm in range(int(max(self.choices.max(), recommended.max())) + 1):
+            paid = self.rewards[self.choices == arm]
+            rows.append(
+                [arm, len(paid), paid.mean() if len(paid) else None, "recommended" if arm in recommended else ""]
+            )
+        return html_table(("arm", "pulls", "mean reward", ""), rows, f"{len(self)} rounds")
+
+    def __len__(self) -> int:
+        return len(self.choices)
+
+
+@check_keywords(objective=_OBJECTIVE, runs="a trace is of one run: pass run= for a run other than the first")
+def trace(
+    policy: Policy,
+    bandit: Any,
+    *,
+    horizon: int,
+    seed: int = 0,
+    run: int = 0,
+    source: Source = "splitmix",
+    kernel: Kernel = "auto",
+    feedback: Feedback = "bandit",
+    delay: Any = 0,
+    batch: int = 1,
+) -> Trace:
+    """One run of a policy with every choice, the same as run ``run`` of :func:`simulate` with that seed.
+
+    For a fixed-confidence policy: the same as run ``run`` of :func:`identify` with ``max_budget=horizon``.
+
+    Parameters
+    ----------
+    policy, bandit, horizon, seed, source, feedback, delay, batch : Policy and Any and int and Source and Feedback
+        as for :func:`simulate`
+    run : int, optional
+        which run
+    kernel : Kernel, optional
+        "auto", or "lazy", "side by side" or "reference" to force one of them (all make the same choices)
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
+    >>> run = sb.trace(sb.UCBRSSR(L=0.5), bandit, horizon=500, seed=1, run=3)
+    >>> run.choices[:6].tolist()
+    [0, 1, 0, 1, 1, 1]
+    """
+    check_policy(policy)
+    environment = as_environment(bandit)
+    horizon = whole("horizon", horizon, 2, LARGEST_HORIZON)
+    run = whole("run", run, 0)
+    seed = whole("seed", seed, 0, LARGEST_SEED)
+    one_of("source", source, get_args(Source))
+    one_of("kernel", kernel, get_args(Kernel))
+    one_of("feedback", feedback, get_args(Feedback))
+    checkpoints = () if policy.stops_itself else (horizon,)
+    spec = Spec(
+        policy, environment, horizon, run + 1, seed, checkpoints, source, kernel, feedback, **_delays(delay, batch)
+    )
+    if 12 * horizon > _MEMORY:
+        raise InvalidInputError(
+            f"choices and rewards of {horizon} rounds would take {12 * horizon / 2**30:.1f} GiB; shorten the horizon"
+        )
+    check_memory(spec)
+    prepare(spec)
+    ((_, chunk),) = on_threads([spec], 1, lambda spec: run_chunk(spec, run, 1, trace=True))
+    played = int(chunk.final.sum())
+    arms = chunk.recommended[0].tolist()
+    return Trace(chunk.choices[0, :played], chunk.rewards[0, :played], arms if policy.n_recommended > 1 else arms[0])
+
+
+def checkpoint_times(checkpoints: int | Iterable[int], horizon: int, switches: tuple[int, ...] = ()) -> tuple[int, ...]:
+    """Rounds at which pulls are recorded: as given, or spaced logarithmically from 1 (evenly if arms change).
+
+    Switches and the horizon are always included.
+    """
+    if isinstance(checkpoints, (int, np.integer)):
+        space = np.linspace if switches else np.geomspace
+        spaced = space(1, horizon, whole("checkpoints", checkpoints, 1, _CHECKPOINTS))
+        return tuple(sorted({*np.rint(spaced).astype(int).tolist(), *switches, horizon}))
+    if not isinstance(checkpoints, Iterable):
+        raise InvalidInputError(f"checkpoints must be a number of them, or a list of rounds, got {shown(checkpoints)}")
+    listed = list(islice(checkpoints, _CHECKPOINTS + 1))
+    if len(listed) > _CHECKPOINTS:
+        raise InvalidInputError(f"checkpoints must be at most {_CHECKPOINTS} rounds; pass fewer of them")
+    return tuple(sorted({*(whole("checkpoint", t, 1, horizon) for t in listed), *switches, horizon}))
+
+
+def check_memory(spec: Spec, policies: int = 1) -> None:
+    """Raise if the rewards or the results of so many policies like this one do not fit into memory."""
+    pregenerated = 8 * spec.horizon * spec.environment.K
+    if spec.environment.pregenerated and pregenerated > _MEMORY:
+        raise InvalidInputError(
+            f"the rewards of {spec.environment!r} are generated before a run is played, and {spec.horizon} rounds of "
+            f"{spec.environment.K} arms would take {pregenerated / 2**30:.1f} GiB; shorten the horizon"
+        )
+    needed = 8 * len(spec.checkpoints) * spec.environment.K * -(-spec.runs // spec.batch)
+    if needed > _MEMORY:
+        raise InvalidInputError(
+            f"pulls at {len(spec.checkpoints)} checkpoints of {spec.runs} runs, in batches of {spec.batch}, would take "
+            f"{needed / 2**30:.1f} GiB; pass fewer checkpoints, as in checkpoints=[{spec.horizon}]"
+        )
+    needed, available = policies * spec.runs * bytes_per_run(spec.environment.K), machine_memory()
+    if needed > available:
+        raise InvalidInputError(
+            f"the results of {spec.runs} runs would take {needed / 2**30:.3g} GiB, and this machine has "
+            f"{available / 2**30:.0f} GiB; simulate fewer runs"
+        )
+
+
+def bytes_per_run(arms: int) -> int:
+    """Bytes that a result keeps of every run."""
+    return 8 * arms + 24
+
+
+def machine_memory() -> int:
+    """Bytes of memory that this machine has."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # the system does not report it
+        return 2**40
+
+
+@contextmanager
+def _bar(progress: bool | None, tasks: list[Task], backend: Backend) -> Iterator[Advance | None]:
+    if not (sys.stderr.isatty() if progress is None else progress):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("simulating"), BarColumn(), TextColumn("{task.percentage:3.0f}%"), TimeRemainingColumn(),
+        TextColumn("{task.fields[chunks]}"),
+    )  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        count = ChunkCount(backend, len(tasks))
+        shown = bar.add_task("simulating", total=sum(task.rounds for task in tasks), chunks=str(count))
+
+        def advance(task: Task | None, seconds: float) -> None:
+            count.done += task is not None
+            bar.update(shown, advance=task.rounds if task else 0, chunks=str(count))
+
+        yield advance
+
+
+@dataclass
+class ChunkCount:
+    """The number of finished chunks and the number of workers, as text."""
+
+    backend: Backend
+    total: int
+    done: int = 0
+
+    def __str__(self) -> str:
+        workers, unit = self.backend.workers, self.backend.unit
+        by = f", {workers} {unit if workers != 1 else unit[:-1]}" if workers else ""
+        return f"{self.done} of {self.total} chunks{by or (', no worker yet' if self.backend.awaits_workers else '')}"

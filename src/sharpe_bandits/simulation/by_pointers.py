@@ -1,0 +1,46 @@
+"""Formulas behind pointers: a kernel that calls them this way is compiled once for all policies.
+
+A pointer costs some nanoseconds per call, and the kernel a few seconds per policy: small games are played this way.
+"""
+
+from math import nan
+
+from ..play.formulas import index, score, unpacked, value
+
+
+def index_target(arm, t, parameters):
+    """The function behind a pointer to an index."""
+    return float(index(arm, t, *unpacked(parameters)))
+
+
+def guarded_index_target(arm, t, parameters):
+    """:func:`index_target`, but NaN if the index raises an exception, which no pointer can pass on."""
+    try:
+        return index_target(arm, t, parameters)
+    except Exception:
+        return nan
+
+
+def score_target(arm, t, parameters):
+    """The function behind a pointer to a score."""
+    return float(score(arm, t, *unpacked(parameters)))
+
+
+def value_target(arm, parameters):
+    """The function behind a pointer to the value of an arm."""
+    return float(value(arm, *unpacked(parameters)))
+
+
+def index_by_pointer(arm, t, index_pointer, score_pointer, parameters):
+    """Stands for :func:`~sharpe_bandits.play.formulas.index`."""
+    return index_pointer(arm, t, parameters)
+
+
+def score_by_pointer(arm, t, index_pointer, score_pointer, parameters):
+    """Stands for :func:`~sharpe_bandits.play.formulas.score`."""
+    return score_pointer(arm, t, parameters)
+
+
+def value_by_pointer(arm, value_pointer, parameters, last):
+    """Stands for :func:`~sharpe_bandits.play.formulas.value`; ``last``: the last parameter of the objective."""
+    return value_pointer(arm, parameters)

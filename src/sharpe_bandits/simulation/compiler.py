@@ -1,0 +1,336 @@
+"""Compiles kernels and formulas, which are plain Python functions, to machine code, once per combination.
+
+A kernel calls the placeholders of :mod:`sharpe_bandits.play.formulas`; :func:`specialise` rebinds them to a policy's
+index and an objective's value, compiles the whole call tree, and keeps the result on disk under a digest of every
+function and value involved (:mod:`sharpe_bandits._support.fingerprints`). A user's formula therefore gets the same
+treatment as a built-in one: the same loop, inlined and cached. Everything compiled is keyed by that digest, never by a
+function object: changing a constant changes the machine code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+import os
+import re
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Callable
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from .._support.call_tree import Bindings, Function, call_tree, is_followed, is_own, rebuilt
+from .._support.fingerprints import code_key
+from ..errors import CompilationError
+from ..play import formulas
+from .cache import KernelCache, remember, remembers
+
+#: Part of every digest. Changing it invalidates everything compiled before.
+_SALT = "sharpe-bandits kernels 6"
+#: Options of everything that is compiled.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+#: Processor extensions that compiled code may use, the widest vectors first.
+_EXTENSIONS = ("avx512f", "avx2", "avx", "fma", "sse4.2", "sve", "neon")
+#: Functions with less byte code than this are always inlined, unless marked by :func:`memory.called`.
+_SHORT = 1500
+_compiled: dict[tuple[str, str], Any] = {}
+_callees: dict[str, Any] = {}
+#: Formulas that are known to compile, with the types they were compiled for.
+_sound: set[tuple[str, Any]] = set()
+_lock = threading.RLock()
+#: Functions that placeholders for yes or no are bound to.
+_CONSTANTS = (formulas.always, formulas.never)
+
+
+def is_disabled() -> bool:
+    """Whether Numba's compiler is switched off (``NUMBA_DISABLE_JIT``), so that kernels run as plain Python."""
+    import numba
+
+    return bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
+
+
+@cache
+def accelerator() -> ModuleType | None:
+    """The module that compiles faster by Numba's internals; None if it is switched off, or if they have changed."""
+    if os.environ.get("SHARPE_BANDITS_ACCELERATOR") == "0" or is_disabled():
+        return None
+    try:
+        from . import accelerator
+    except Exception as error:  # an internal of Numba may have changed in any way
+        _say_slower(error)
+        return None
+    name = hashlib.sha256("\n".join(_versions()).encode()).hexdigest()[:40]
+    if remembers(f"accelerator-{name}"):
+        return accelerator
+    try:
+        accelerator.check()
+    except Exception as error:
+        _say_slower(error)
+        return None
+    remember(f"accelerator-{name}")
+    return accelerator
+
+
+def _say_slower(error: Exception) -> None:
+    import numba
+
+    print(
+        f"sharpe-bandits: kernels compile more slowly with Numba {numba.__version__}, whose internals have changed "
+        f"({type(error).__name__}: {error})",
+        file=sys.stderr,
+    )
+
+
+def specialise(kernel: Callable[..., Any], bindings: Bindings) -> Any:
+    """The kernel with its placeholders bound, compiled (or from the cache).
+
+    Parameters
+    ----------
+    kernel : Callable[..., Any]
+        a plain function of :mod:`sharpe_bandits.play`.
+    bindings : Bindings
+        placeholder function -> formula
+    """
+    with _lock:
+        while True:
+            digest = _digest(kernel, bindings)
+            if (kernel.__name__, digest) in _compiled:
+                return _compiled[kernel.__name__, digest]
+            entry = _Translation(bindings, digest, []).entry(kernel)
+            # The translation has copied every value. The digest describes these copies unless one changed meanwhile.
+            if _digest(kernel, bindings) == digest:
+                _compiled[kernel.__name__, digest] = entry
+
+
+def pointer(target: Callable[..., Any], bindings: Bindings, signature: Any) -> Any:
+    """A compiled function that kernels receive as an argument, so that they need not be compiled for it.
+
+    Parameters
+    ----------
+    target : Callable[..., Any]
+        a plain function of :mod:`sharpe_bandits.simulation.by_pointers`
+    bindings : Bindings
+        placeholder function -> formula
+    signature : Any
+        Numba's signature of the function
+    """
+    import numba
+
+    warnings.filterwarnings("ignore", category=numba.errors.NumbaExperimentalFeatureWarning)
+    with _lock:
+        digest = _digest(target, bindings)
+        if (target.__name__, digest) not in _compiled:
+            function = _Translation(bindings, digest, [])._rebound(target)
+            fast = accelerator()
+            if fast:
+                own = all(map(is_own, call_tree(target, bindings)))
+                cache = KernelCache(target.__name__, digest, own)
+                compiled = fast.pointer(function, signature, cache, **_OPTIONS)
+            else:
+                compiled = numba.cfunc(signature, **_OPTIONS)(function)
+            if _digest(target, bindings) != digest:
+                return pointer(target, bindings, signature)  # a value changed meanwhile
+            _compiled[target.__name__, digest] = compiled
+        return _compiled[target.__name__, digest]
+
+
+def is_ready(kernel: Any) -> bool:
+    """Whether a kernel of :func:`specialise` is compiled already, in memory or on disk (perhaps for other types)."""
+    return is_disabled() or bool(kernel.overloads) or kernel._cache.holds_any()
+
+
+def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what: str) -> None:
+    """Compile an index formula on its own, so that errors are reported at the user's own line."""
+    import numba
+
+    from ..play.statistics import ArmRecord, record_kinds
+
+    if is_disabled():
+        return
+    fields = [numba.uint64 if kind is int else numba.float64 for kind in record_kinds().values()]
+    signature = (numba.types.NamedTuple(fields, ArmRecord), numba.int64, *(numba.typeof(a) for a in arguments))
+    checked = (_digest(formula, {}), signature)
+    if checked in _sound:
+        return
+    try:
+        dispatcher = _shared(formula, [])
+        dispatcher.compile(signature)
+        result = dispatcher.overloads[signature].signature.return_type
+    except (numba.errors.NumbaError, numba.errors.UnsupportedBytecodeError) as error:
+        raise CompilationError(_explain(formula, error, what)) from error
+    if not isinstance(result, (numba.types.Float, numba.types.Integer, numba.types.Boolean)):
+        line = formula.__code__.co_firstlineno
+        raise CompilationError(
+            f"the index of {what} ({formula.__code__.co_filename}, line {line}) must return a number on every path, "
+            f"but it returns {result}"
+        )
+    _sound.add(checked)
+
+
+def _explain(formula: Callable[..., Any], error: Any, what: str) -> str:
+    filename, line = formula.__code__.co_filename, formula.__code__.co_firstlineno
+    where = getattr(error, "loc", None)
+    if where is not None and where.filename and os.path.basename(where.filename) == os.path.basename(filename):
+        line = where.line
+    elif raised := re.search(r"Raised from (.*) \((\d+)\)$", str(error)):
+        line = int(raised[2]) if raised[1] == filename else line
+    source = linecache.getline(filename, line).strip()
+    reason = next((text for text in str(error).splitlines() if _is_reason(text)), str(error).splitlines()[0])
+    shown = f"\n    {source}" if source else ""
+    return (
+        f"the index of {what} does not compile: {reason.strip()}\n  {filename}, line {line}:{shown}\n"
+        "Use numbers, the fields of arm, math and numpy functions of numbers, and plain functions of these."
+    )
+
+
+def _is_reason(text: str) -> bool:
+    plain = text.strip()
+    return bool(plain) and not plain.startswith(("Failed in", "- Resolution", "During", "File", "[", "<source", "\x1b"))
+
+
+class _Translation:
+    """One pass over a call tree that compiles every plain function in it."""
+
+    def __init__(self, bindings: Bindings, label: str, callers: list[Callable[..., Any]]) -> None:
+        self.bindings = bindings
+        #: Part of the name of everything compiled. The linker resolves names: machine code from the cache must not be
+        #: linked to a function of the same name with other bindings.
+        self.label = label
+        #: Functions whose callees are being translated, in this pass and in the passes that started it.
+        self.callers = callers
+        self.done: dict[Callable[..., Any], Any] = {}
+
+    def entry(self, kernel: Callable[..., Any]) -> Any:
+        import numba
+
+        if is_disabled():
+            return self._rebound(kernel)
+        fast = accelerator()
+        compiled: Any = fast.kernel if fast else numba.njit
+        dispatcher = compiled(self._rebound(kernel), **_OPTIONS)
+        own = fast is not None and all(map(is_own, call_tree(kernel, self.bindings)))
+        dispatcher._cache = KernelCache(kernel.__name__, self.label, own)
+        return dispatcher
+
+    def callee(self, function: Callable[..., Any]) -> Any:
+        function = self.bindings.get(function, function)
+        fast = accelerator()
+        if fast and function in fast.INTRINSICS:
+            return fast.INTRINSICS[function]
+        if function in self.callers:
+            raise CompilationError(f"{function.__name__} calls itself, which cannot be compiled here; write a loop")
+        if function not in self.done:
+            unbound = self.bindings.keys().isdisjoint(call_tree(function))
+            self.done[function] = _shared(function, self.callers) if unbound else self.compiled(function)
+        return self.done[function]
+
+    def compiled(self, function: Callable[..., Any]) -> Any:
+        import numba
+
+        # A loop over runs or pulls is vectorised only if all its callees are inlined. In a user's function, reading
+        # past the end of an array is an error instead of undefined behaviour.
+        short, own = len(function.__code__.co_code) < _SHORT and not hasattr(function, "called"), is_own(function)
+        self.callers.append(function)
+        try:
+            rebound = self._rebound(function)
+        finally:
+            self.callers.pop()
+        if is_disabled():
+            return rebound
+        if function in _CONSTANTS:  # Numba then leaves out the branches that they rule out
+            return numba.njit(**_OPTIONS, inline="always")(rebound)
+        fast = accelerator()
+        compiled: Any = fast.callee if fast else numba.njit
+        return compiled(rebound, forceinline=short, boundscheck=not own, **_OPTIONS)
+
+    def _rebound(self, function: Callable[..., Any]) -> Function:
+        copy = rebuilt(function, self._converted, f"{function.__name__}_{self.label}")
+        if is_own(function) and not is_disabled() and function not in _BUILTINS.values():
+            # Numba's own versions take any number of arguments, are compiled anew for each combination of types, and
+            # treat NaN otherwise than Python does.
+            used = _BUILTINS.keys() & set(copy.__code__.co_names)
+            copy.__globals__.update({name: self.callee(_BUILTINS[name]) for name in used})
+        return copy
+
+    def _converted(self, thing: Any) -> Any:
+        """The value that compiled code sees: functions compiled, arrays copied."""
+        if is_followed(thing):
+            return self.callee(thing)
+        if isinstance(thing, np.ndarray):
+            copy = thing.copy(order="K")
+            copy.flags.writeable = False
+            return copy
+        if isinstance(thing, tuple):
+            items = [self._converted(getattr(item, "py_func", item)) for item in thing]
+            return type(thing)(*items) if hasattr(thing, "_fields") else tuple(items)
+        return thing
+
+
+def smaller(first, second):  # type: ignore[no-untyped-def]
+    """Python's ``min`` of two numbers."""
+    return second if second < first else first
+
+
+def larger(first, second):  # type: ignore[no-untyped-def]
+    """Python's ``max`` of two numbers."""
+    return second if second > first else first
+
+
+#: Replacements of builtin functions in functions of this package.
+_BUILTINS = {"min": smaller, "max": larger}
+
+
+def _shared(function: Callable[..., Any], callers: list[Callable[..., Any]]) -> Any:
+    """A function that no binding affects, compiled once for all its callers."""
+    digest = _digest(function, {})
+    with _lock:
+        if digest not in _callees:
+            _callees[digest] = _Translation({}, digest, callers).compiled(function)
+        return _callees[digest]
+
+
+def _digest(kernel: Callable[..., Any], bindings: Bindings) -> str:
+    """A digest of everything that the machine code depends on: byte code, values, and versions of the compiler."""
+    parts = [*_versions(), str(accelerator() is None), kernel.__name__, code_key(kernel, bindings)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+
+
+@cache
+def _versions() -> tuple[str, ...]:
+    import llvmlite
+    import numba
+
+    return _SALT, sys.version, numba.__version__, llvmlite.__version__, np.__version__
+
+
+#: Packages whose errors are not a formula's.
+_COMPILERS = {"numba", "llvmlite"}
+
+
+def is_raised_by_formula(error: BaseException) -> bool:
+    """Whether an error of a kernel comes from a user's formula: not from the compiler, and not from this package.
+
+    To be called where the kernel was called: compiled code leaves no further frame, or one of the formula's own file.
+    """
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    packages = [frame.f_globals.get("__name__", "").partition(".")[0] for frame in frames]
+    own = len(packages) > 1 and packages[-1] == __name__.partition(".")[0]
+    return not own and _COMPILERS.isdisjoint(packages)
+
+
+def target() -> tuple[str, str]:
+    """The processor that kernels are compiled for, and those of its extensions that affect how loops are compiled."""
+    import numba
+    from llvmlite import binding
+
+    name, listed = numba.config.CPU_NAME, numba.config.CPU_FEATURES  # type: ignore[attr-defined]
+    if listed is None and name != "generic":
+        listed = binding.get_host_cpu_features().flatten()
+    enabled = [extension for extension in _EXTENSIONS if f"+{extension}" in (listed or "").split(",")]
+    svml = ["svml"] if getattr(numba.config, "USING_SVML", False) else []
+    return f"{binding.get_process_triple()} {name or binding.get_host_cpu_name()}", " ".join([*enabled, *svml])

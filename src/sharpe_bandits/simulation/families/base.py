@@ -1,0 +1,157 @@
+"""The interface that a family of policies provides to the engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ..._support.call_tree import Bindings
+from ...errors import InvalidInputError
+from ...play.choose import Holding
+from ...play.game import LANES, Outputs
+from ...play.rewards import TAPE, ArmTable, Rewards, write_paths
+from ...play.streams import bits_at, place_of, stride, strong_bits, strong_place_of, strong_stride
+from ...policies.base import Policy
+from ..compiler import specialise
+from ..interruption import stop_cell
+
+if TYPE_CHECKING:
+    from ..spec import Chunk, Spec
+
+Source = Literal["splitmix", "philox"]
+#: Bindings of a kernel's placeholders, by the generator of the random bits of rewards.
+SOURCES: dict[Source, Bindings] = {
+    "splitmix": {},
+    "philox": {place_of: strong_place_of, bits_at: strong_bits, stride: strong_stride},
+}
+#: Target number of rounds of a chunk: enough that the overhead of a chunk is negligible, few enough that all workers
+#: stay busy to the end.
+CHUNK_ROUNDS = 8_000_000
+#: Maximum number of rewards generated before a chunk is played (except for a chunk of one run).
+MAX_PREGENERATED = 2**23
+
+
+class Family:
+    """The adapter of a family of policies in simulations; :data:`sharpe_bandits.live.agents.AGENTS` has its agent."""
+
+    #: Target number of rounds per chunk.
+    chunk_rounds = CHUNK_ROUNDS
+
+    def check(self, spec: Spec) -> None:
+        """Raise before the first run if a spec cannot be played."""
+        if not spec.checkpoints:
+            raise InvalidInputError(
+                f"{spec.policy.name} does not stop on its own, as sb.TopTwo(L=...) does; it plays a given number of "
+                "rounds: use sb.simulate(policy, bandit, horizon=...)"
+            )
+        spec.environment.check_horizon(spec.horizon)
+        spec.policy.check_horizon(spec.horizon, spec.environment.K)
+
+    def kernels(self, spec: Spec) -> Any:
+        """The compiled kernels that play a spec."""
+        raise AssertionError(f"{type(self).__name__} has no kernels")
+
+    def play(self, spec: Spec, chunk: Chunk) -> None:
+        """Play the runs of a chunk and fill in its arrays."""
+        raise AssertionError(f"{type(self).__name__} does not play")
+
+    def hold(self, policy: Policy, values: np.ndarray, holding: Holding, full: bool, seed: int, run: int) -> np.ndarray:
+        """The arms that a policy holds in each round (rounds, places) on recorded rewards; -1 where there is none.
+
+        Parameters
+        ----------
+        values : numpy.ndarray
+            rewards (rounds, arms), NaN where an arm is not available
+        holding : Holding
+            constraints on what is held
+        full : bool
+            whether the rewards of all arms are seen in every round
+        seed, run : int
+            seed and run of the policy's random numbers
+        """
+        raise InvalidInputError(
+            f"{policy.name} plays one arm at a time and needs every arm from the first round; take an index policy "
+            "such as SF-UCB for columns of unequal histories, several columns at once, a minimum holding, known costs "
+            "or warm-up rows"
+        )
+
+    def chunk_runs(self, spec: Spec) -> int:
+        """Default number of runs per chunk: a multiple of the lanes of a kernel."""
+        size = LANES * max(1, min(-(-spec.runs // (2 * LANES)), self.chunk_rounds // (spec.horizon * LANES)))
+        if spec.environment.pregenerated:
+            size = min(size, max(1, MAX_PREGENERATED // (spec.horizon * spec.environment.K)))
+        return size
+
+    def cost(self, spec: Spec) -> float:
+        """Rough cost of a round, relative to a pull of a policy that plays in phases."""
+        return 1.0
+
+    def is_random(self, policy: Policy) -> bool:
+        """Whether a policy is randomised: on the same rewards it may choose differently in another run."""
+        return False
+
+
+def rewards_of(spec: Spec, first: int, runs: int) -> ArmTable:
+    """The arms of some runs as input of a kernel: one row for all runs, or one per run."""
+    environment = spec.environment
+    if not environment.pregenerated:
+        return environment.table(spec.seed, first, runs)
+    pool = np.empty((runs, environment.K, spec.horizon))
+    write = specialise(write_paths, SOURCES[spec.source])
+    for begin, end, table in environment.pieces(spec.seed, first, runs, spec.horizon):
+        rewards = Rewards(table, int(len(table.kind) > 1), np.uint64(spec.seed))
+        write(first, rewards, environment.jointly, begin, end, pool, stop_cell())
+    kind = np.full(pool.shape[:2], TAPE, np.int64)
+    start = np.arange(0, pool.size, spec.horizon).reshape(kind.shape)
+    none = np.zeros(kind.shape)
+    return ArmTable(kind, none, none, start, np.full(kind.shape, spec.horizon), pool.ravel())
+
+
+def check_record(spec: Spec, arm: int, pulls: int) -> None:
+    """Raise if the recorded rewards are too few for this number of pulls of an arm."""
+    needed = np.zeros(spec.environment.K, np.int64)
+    needed[arm] = pulls
+    spec.environment.check_pulls(needed, spec.policy.name)
+
+
+def outputs_of(spec: Spec, chunk: Chunk, begin: int = 0, end: int | None = None) -> Outputs:
+    """The arrays that a kernel writes the results of some runs of a chunk to (counted from its first run)."""
+    end = chunk.runs if end is None else end
+    trace = slice(begin, end) if len(chunk.choices) else slice(0)
+    return Outputs(
+        checkpoints=np.array(spec.times, np.int64),
+        halfway_check=spec.times.index(spec.horizon // 2) if spec.horizon // 2 in spec.times else -1,
+        batch=spec.batch,
+        pulls=chunk.pulls[(chunk.first + begin) // spec.batch - chunk.first_batch :],
+        halfway=chunk.halfway[begin:end],
+        final=chunk.final[begin:end],
+        recommended=chunk.recommended[begin:end],
+        stopped=chunk.stopped[begin:end],
+        reward_mean=chunk.reward_mean[begin:end],
+        reward_variance=chunk.reward_variance[begin:end],
+        choices=chunk.choices[trace],
+        rewards=chunk.rewards[trace],
+        status=np.zeros(6, np.int64),
+        stop=stop_cell(),
+    )
+
+
+def one_run_outputs(rounds: int, arms: int) -> Outputs:
+    """The arrays that a kernel writes the results of a single run to, if only its choices matter."""
+    counts = np.zeros((1, arms), np.int32)
+    return Outputs(
+        checkpoints=np.array([rounds], np.int64), halfway_check=-1, batch=1, pulls=np.zeros((1, 1, arms), np.int64),
+        halfway=counts.copy(), final=counts, recommended=np.zeros((1, 1), np.int32), stopped=np.ones(1, np.bool_),
+        reward_mean=np.zeros(1), reward_variance=np.zeros(1), choices=np.zeros((0, 0), np.int32),
+        rewards=np.zeros((0, 0)), status=np.zeros(6, np.int64), stop=stop_cell(),
+    )  # fmt: skip
+
+
+def source_of(spec: Spec, table: ArmTable, begin: int = 0, end: int | None = None) -> Rewards:
+    """The rewards of some runs of a chunk as input of a kernel."""
+    row_step = int(spec.environment.varies or spec.environment.pregenerated)
+    if row_step:
+        columns = ("kind", "loc", "scale", "start", "size")
+        table = table._replace(**{name: getattr(table, name)[begin:end] for name in columns})
+    return Rewards(table, row_step, np.uint64(spec.seed))

@@ -1,0 +1,74 @@
+"""Fixed-confidence policies: they stop on their own once they have identified the best arm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..._support.call_tree import mentions
+from ...errors import InvalidInputError
+from ...play import fixed_confidence, formulas
+from ...play.game import Game
+from ...play.statistics import layout_for
+from ...policies.base import FixedConfidencePolicy
+from ..compiler import specialise
+from .base import SOURCES, Family, check_record, outputs_of, rewards_of, source_of
+
+if TYPE_CHECKING:
+    from ..spec import Chunk, Spec
+
+
+class FixedConfidenceFamily(Family):
+    """The adapter of fixed-confidence policies. The horizon of a spec is the maximum budget, and there are no
+    checkpoints, since runs differ in length.
+    """
+
+    def check(self, spec: Spec) -> None:
+        policy, environment = spec.policy, spec.environment
+        if spec.checkpoints:
+            raise InvalidInputError(
+                f"{policy.name} stops on its own and is not simulated for a given number of rounds; use "
+                "sb.identify(policy, bandit)"
+            )
+        if spec.feedback == "full":
+            raise InvalidInputError(
+                f"{policy.name} decides which arm to play, which is meaningless if the rewards of all arms are seen in "
+                'every round; use feedback="bandit"'
+            )
+        if environment.pregenerated or environment.clock != "pulls":
+            raise InvalidInputError(
+                f"{policy.name} can identify the best arm only if rewards are independent and identically distributed, "
+                f"which those of {environment!r} are not; simulate a policy with a given horizon instead"
+            )
+        policy.check_horizon(spec.horizon, environment.K)
+
+    def kernels(self, spec: Spec) -> Any:
+        assert isinstance(spec.policy, FixedConfidencePolicy)
+        bindings = {**fixed_confidence_bindings(spec.policy), **SOURCES[spec.source]}
+        return specialise(fixed_confidence.identify, bindings)
+
+    def play(self, spec: Spec, chunk: Chunk) -> None:
+        policy = spec.policy
+        assert isinstance(policy, FixedConfidencePolicy)
+        out = outputs_of(spec, chunk)
+        spec.kernels(
+            Game(chunk.first, chunk.runs, spec.horizon, policy.pilot_pulls),
+            source_of(spec, rewards_of(spec, chunk.first, chunk.runs)),
+            policy.log_odds(spec.environment.K),
+            policy.arguments(),
+            out,
+        )
+        if out.status[0] == fixed_confidence.RAN_OUT:
+            run, arm, pulls = (int(v) for v in out.status[1:4])
+            check_record(spec, arm, pulls)
+            raise InvalidInputError(f"pull {pulls} of arm {arm} in run {run} paid a reward that is not a number")
+
+    def chunk_runs(self, spec: Spec) -> int:
+        # Runs differ in length, and many chunks keep all workers busy to the end; but each has 0.1 ms of overhead.
+        return max(16, spec.runs // 64)
+
+
+def fixed_confidence_bindings(policy: FixedConfidencePolicy) -> dict[Any, Any]:
+    """Bindings of a kernel's placeholders for a fixed-confidence policy."""
+    read = mentions(policy.estimate) | mentions(policy.noise)
+    functions = {formulas.estimate: policy.estimate, formulas.noise: policy.noise, formulas.turns: policy.turns}
+    return {**functions, **layout_for(read).bindings}

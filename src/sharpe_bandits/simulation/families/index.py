@@ -1,0 +1,358 @@
+"""Policies that play the arm with the largest index."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..._support.call_tree import mentions, substituted
+from ...arms.environment import stack
+from ...arms.uniform import Constant
+from ...errors import InvalidInputError
+from ...objectives import Mean
+from ...play import formulas, statistics
+from ...play.choose import Holding
+from ...play.game import LANES, LOOKAHEAD, N_COMPARISONS, NOT_A_NUMBER, Game, Outputs
+from ...play.rewards import TAPE, ArmTable, Rewards
+from ...play.state import Rule
+from ...play.statistics import MAX_TABLE, STATISTICS, StatisticsLayout, layout_for
+from ...policies.base import NO_FORGETTING, IndexPolicy, Policy
+from .. import lazy, reference, side_by_side
+from ..compiler import check_formula, is_disabled, is_raised_by_formula, is_ready, specialise
+from ..pointers import BY_POINTER, formula_pointers
+from .base import SOURCES, Family, check_record, one_run_outputs, outputs_of, rewards_of, source_of
+
+if TYPE_CHECKING:
+    from ..spec import Chunk, Spec
+
+#: Costs in units of the side-by-side kernel's cost of one arm. The first PROBE runs of a chunk show whether the lazy
+#: kernel pays: a round costs the side-by-side kernel ROUND + K, a comparison of arms costs the lazy one COMPARISON + K.
+PROBE, ROUND, COMPARISON = 8, 3, 90
+#: A faster kernel is compiled once a process was asked for this many runs times rounds times arms of a formula: the
+#: reference kernel takes about as long to play them as the faster one to compile.
+MIN_WORK_TO_COMPILE = 2**27
+_requested: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+#: A few runs are played one after the other instead of side by side if rounds times arms is at least this much.
+MIN_ROUNDS_TIMES_ARMS = 2**20
+
+#: Fields of an arm's record that the lazy kernel does not keep.
+_NOT_LAZY = {
+    "key", "round_key", "lead", "standard_normal",
+    *(field for statistic in STATISTICS if statistic.cells or statistic.random for field in statistic.fields),
+}  # fmt: skip
+#: Fields of an arm's record that differ from run to run even if rewards do not.
+_RANDOM = {
+    "key", "round_key", "standard_normal",
+    *(field for statistic in STATISTICS if statistic.random for field in statistic.fields),
+}  # fmt: skip
+#: No constraints on what is held.
+_NO_HOLDING = Holding(0, 1, 0, False, np.zeros(0))
+_NO_PORTFOLIO = np.zeros((0, 0), np.int64)
+
+
+class Loop:
+    """The reference kernel for a policy. It calls formulas by pointers where their arguments allow it."""
+
+    def __init__(self, policy: IndexPolicy, horizon: int, bindings: dict[Any, Any]) -> None:
+        self.policy, self._bindings = policy, bindings
+        self._formula_arguments = policy.arguments(horizon), (policy.goal or Mean()).arguments()
+        pointers = None if is_disabled() else formula_pointers(bindings, *self._formula_arguments, not policy.users_own)
+        self._arguments = pointers or self._formula_arguments
+        self._by_pointer = pointers is not None
+        if pointers:
+            # One kernel keeps all statistics and serves all policies, except those statistics that draw random numbers.
+            kept = [statistic.fields[0] for statistic in STATISTICS if not statistic.random]
+            bindings = {**bindings, **layout_of(policy, *kept).bindings, **BY_POINTER}
+        self._kernel = specialise(reference.reference, bindings)
+
+    def play(self, *arguments: Any, out: Outputs, portfolio: np.ndarray = _NO_PORTFOLIO) -> None:
+        """Play runs; ``arguments`` are those of :func:`~sharpe_bandits.simulation.reference.reference` before the
+        arguments of formulas.
+        """
+        call_kernel(self.policy, self._kernel, *arguments, *self._arguments, out, portfolio)
+        if out.status[0] == NOT_A_NUMBER and self._by_pointer and self.policy.users_own:
+            # The index may have raised an exception: play once more without pointers, which do not pass it on.
+            exact = specialise(reference.reference, self._bindings)
+            call_kernel(self.policy, exact, *arguments, *self._formula_arguments, out, portfolio)
+
+
+class Kernels:
+    """Kernels that can play a spec; each is made when first used (see :mod:`sharpe_bandits.simulation.compiler`)."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._policy, self._horizon, self._is_lazy = _policy(spec), spec.horizon, is_plain(spec) and is_lazy(spec)
+        self._bindings = bindings_for(self._policy, spec.horizon, spec.environment.clock == "rounds")
+        self._bindings.update(SOURCES[spec.source])
+
+    @cached_property
+    def reference(self) -> Loop:
+        return Loop(self._policy, self._horizon, self._bindings)
+
+    @cached_property
+    def lazy(self) -> Any:
+        """None if the policy cannot be played lazily."""
+        return specialise(lazy.lazy, self._bindings) if self._is_lazy else None
+
+    @cached_property
+    def side_by_side(self) -> Any:
+        return specialise(side_by_side.side_by_side, {**self._bindings, **_vectorised(self._policy)})
+
+
+class IndexFamily(Family):
+    """The adapter of index policies, including those that forget."""
+
+    def check(self, spec: Spec) -> None:
+        super().check(spec)
+        if spec.has_delayed_rewards and spec.feedback == "full":
+            raise InvalidInputError(
+                'delay and batch say when the reward of the arm played is seen; leave them out with feedback="full"'
+            )
+        check_index(_policy(spec), spec.horizon, spec.environment.lowest)
+        formula = _policy(spec).formula
+        _requested[formula] = _requested.get(formula, 0) + _work(spec)
+
+    def kernels(self, spec: Spec) -> Kernels:
+        if not is_plain(spec) and spec.kernel not in ("auto", "reference"):
+            raise InvalidInputError(
+                f"the {spec.kernel} kernel does not play policies that forget, full feedback, or late rewards"
+            )
+        return Kernels(spec)
+
+    def play(self, spec: Spec, chunk: Chunk) -> None:
+        # All kernels make the same choices, so the selection is only a matter of speed.
+        table = rewards_of(spec, chunk.first, chunk.runs)
+        kernels: Kernels = spec.kernels
+        runs, arms = chunk.runs, spec.environment.K
+        forced = spec.kernel != "auto"
+        if not is_plain(spec) or spec.kernel == "reference":
+            _play(spec, chunk, table, kernels.reference, 0, runs)
+        elif kernels.lazy is None:
+            few = 2 * runs < LANES and spec.horizon * arms >= MIN_ROUNDS_TIMES_ARMS
+            fast = forced or (not few and _pays_to_compile(spec, kernels.side_by_side))
+            _play(spec, chunk, table, kernels.side_by_side if fast else kernels.reference, 0, runs)
+        elif not forced and not _pays_to_compile(spec, kernels.lazy):
+            _play(spec, chunk, table, kernels.reference, 0, runs)
+        else:
+            probe = runs if forced else min(runs, PROBE)
+            comparisons = _play(spec, chunk, table, kernels.lazy, 0, probe)
+            if probe < runs:
+                pays = comparisons * (COMPARISON + arms) < probe * spec.horizon * (ROUND + arms)
+                pays = pays or not _pays_to_compile(spec, kernels.side_by_side)
+                _play(spec, chunk, table, kernels.lazy if pays else kernels.side_by_side, probe, runs)
+        if spec.policy.goal is None:
+            chunk.recommended[:, 0] = chunk.final.argmax(axis=1)
+
+    def hold(self, policy: Policy, values: np.ndarray, holding: Holding, full: bool, seed: int, run: int) -> np.ndarray:
+        assert isinstance(policy, IndexPolicy)
+        rounds, arms = values.shape
+        portfolio = np.full((rounds, holding.places), -1, np.int64)
+        outputs = one_run_outputs(rounds, arms)
+        Loop(policy, rounds, bindings_for(policy, rounds, by_round=True)).play(
+            Game(run, 1, rounds, policy.pilot(rounds, arms)), rule_of(policy, rounds),
+            reference.Feedback(full, 0, _NO_DELAYS, 1, 0.0, True), holding, Rewards(tape(values), 0, np.uint64(seed)),
+            out=outputs, portfolio=portfolio,
+        )  # fmt: skip
+        if outputs.status[0] == NOT_A_NUMBER:
+            raise InvalidInputError(
+                f"the index of {policy.name} is not a number for arm {outputs.status[2]} in run {run}"
+            )
+        return portfolio
+
+    def cost(self, spec: Spec) -> float:
+        return 6.0 if is_plain(spec) and is_lazy(spec) else 2.0 + 12.0 * spec.environment.K
+
+    def is_random(self, policy: Policy) -> bool:
+        assert isinstance(policy, IndexPolicy)
+        return any(_RANDOM & mentions(formula) for formula in (policy.formula, policy.score) if formula is not None)
+
+
+def _policy(spec: Spec) -> IndexPolicy:
+    assert isinstance(spec.policy, IndexPolicy)
+    return spec.policy
+
+
+def table_size(horizon: int) -> int:
+    """Number of entries that a table by rounds or pulls needs: kernels look some rounds ahead."""
+    return horizon + 2 + LOOKAHEAD
+
+
+def tables_for(horizon: int) -> statistics.Tables:
+    """Tables for a game, up to their maximum size."""
+    return _tables(min(table_size(horizon), MAX_TABLE))
+
+
+@lru_cache(maxsize=4)
+def _tables(size: int) -> statistics.Tables:
+    return statistics.tables(size)
+
+
+def _pays_to_compile(spec: Spec, kernel: Any) -> bool:
+    """Whether a faster kernel is worth its compilation."""
+    requested = max(_requested.get(_policy(spec).formula, 0), _work(spec))
+    return requested >= MIN_WORK_TO_COMPILE or is_ready(kernel)
+
+
+def _work(spec: Spec) -> int:
+    return spec.runs * spec.horizon * spec.environment.K
+
+
+def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, end: int) -> int:
+    """Play some runs of a chunk; returns how often the lazy kernel had to compare arms."""
+    policy, goal = _policy(spec), spec.policy.goal or Mean()
+    game = Game(chunk.first + begin, end - begin, spec.horizon, policy.pilot(spec.horizon, spec.environment.K))
+    rewards = source_of(spec, table, begin, end)
+    out = outputs_of(spec, chunk, begin, end)
+    if isinstance(kernel, Loop):
+        kernel.play(game, rule_of(policy, spec.horizon), _feedback(spec), _NO_HOLDING, rewards, out=out)
+    else:
+        call_kernel(
+            policy, kernel, game, rewards, tables_for(spec.horizon), policy.arguments(spec.horizon), goal.arguments(),
+            out,
+        )  # fmt: skip
+    if out.status[0] == NOT_A_NUMBER:
+        run, arm, t, pulls = (int(v) for v in out.status[1:5])
+        check_record(spec, arm, pulls)
+        raise InvalidInputError(
+            f"the index of {policy.name} is not a number for arm {arm} after {t} rounds of run {run}; "
+            "it must be a number for every record (infinity is allowed); if rewards are beyond 1e75, "
+            "fourth powers overflow: scale them down"
+        )
+    return int(out.status[N_COMPARISONS])
+
+
+def call_kernel(policy: Policy, kernel: Any, *arguments: Any) -> Any:
+    """Call a kernel; what the user's formula raises is reported as the formula's, anything else passes."""
+    try:
+        return kernel(*arguments)
+    except Exception as error:
+        if is_raised_by_formula(error):
+            raise index_failed(policy, error) from error
+        raise
+
+
+def is_plain(spec: Spec) -> bool:
+    """Whether a spec is the plain game that the fast kernels play: nothing is forgotten, and the reward of the arm
+    played is seen before the next round.
+    """
+    return not spec.has_delayed_rewards and spec.feedback == "bandit" and _policy(spec).forgetting == NO_FORGETTING
+
+
+def rule_of(policy: IndexPolicy, horizon: int) -> Rule:
+    """How a policy plays, as input of a kernel."""
+    window, discount = policy.forgetting
+    return Rule(min(window, horizon), discount, policy.least_pilot, policy.score is not None, draws_normals(policy))
+
+
+def _feedback(spec: Spec) -> reference.Feedback:
+    """Which rewards are seen and when, as input of a kernel."""
+    delay, delays = (spec.delay, _NO_DELAYS) if isinstance(spec.delay, int) else (-1, stack([[spec.delay.draws()]]))
+    counted = 0.0 if spec.family.is_random(spec.policy) else 1.0
+    by_round = spec.environment.clock == "rounds"
+    return reference.Feedback(spec.feedback == "full", delay, delays, spec.batch_rounds, counted, by_round)
+
+
+_NO_DELAYS = stack([[Constant(0.0).draws()]])
+
+
+def tape(values: np.ndarray) -> ArmTable:
+    """Recorded rewards (rounds, arms) as input of a kernel."""
+    rounds, arms = values.shape
+    kind = np.full((1, arms), TAPE, np.int64)
+    none = np.zeros((1, arms))
+    start = np.arange(0, rounds * arms, rounds).reshape(1, arms)
+    return ArmTable(kind, none, none, start, np.full((1, arms), rounds), values.T.ravel())
+
+
+def index_failed(policy: Policy, error: Exception) -> Exception:
+    """The error for a user's index that reads past the end of a table or raises an exception."""
+    if isinstance(error, IndexError):
+        return InvalidInputError(
+            f"the index of {policy.name} reads past the end of a table; give tables an entry for all pulls or rounds "
+            "up to the horizon, or limit the place as in table[min(int(arm.pulls), table.size - 1)]"
+        )
+    return InvalidInputError(
+        f"the index of {policy.name} raised {type(error).__name__}: {error}; it must return a number for every record "
+        "(infinity is allowed)"
+    )
+
+
+def draws_normals(policy: IndexPolicy) -> bool:
+    """Whether an index reads a normal draw."""
+    return "standard_normal" in mentions(policy.formula)
+
+
+def bindings_for(policy: IndexPolicy, horizon: int, by_round: bool) -> dict[Any, Any]:
+    """Bindings of a kernel's placeholders for a policy; ``by_round``: whether rewards are indexed by round."""
+    return {
+        formulas.value: (policy.goal or Mean()).record_formula,
+        formulas.by_round: formulas.constant(by_round),
+        **policy_bindings(policy, horizon),
+    }
+
+
+def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
+    """Bindings of a kernel's placeholders for a policy, except the objective; horizon None: without end."""
+    return {
+        formulas.index: policy.formula,
+        formulas.score: policy.score or formulas.no_score,
+        formulas.long_game: formulas.constant(horizon is None or table_size(horizon) > MAX_TABLE),
+        formulas.keeps_lead: formulas.constant(policy.score is not None),
+        formulas.draws_normals: formulas.constant(draws_normals(policy)),
+        **layout_of(policy).bindings,
+    }
+
+
+def _vectorised(policy: IndexPolicy) -> dict[Any, Any]:
+    """Bindings for the side-by-side kernel: a variant of the index that the compiler can vectorise over runs."""
+    variant = substituted(policy.formula, policy.branch_free)
+    loops = layout_of(policy).bindings[formulas.needs_loop] is not formulas.no_loop
+    return {
+        formulas.index_branch_free: variant,
+        formulas.has_exact_fallback: formulas.constant(variant is not policy.formula or loops),
+    }
+
+
+def layout_of(policy: IndexPolicy, *more: str) -> StatisticsLayout:
+    """The statistics that are kept of each arm for a policy, beyond those kept for every policy, and ``more``."""
+    goal = policy.goal or Mean()
+    read = (policy.formula, policy.score or formulas.no_score, goal.record_formula)
+    return layout_for(frozenset(more).union(*map(mentions, read)))
+
+
+def is_lazy(spec: Spec) -> bool:
+    """Whether the lazy kernel plays this spec, which is the plain game."""
+    policy = _policy(spec)
+    possible = (
+        policy.score is None
+        and not (_NOT_LAZY & (mentions(policy.formula) | mentions((policy.goal or Mean()).record_formula)))
+        and policy.nondecreasing(spec.environment.lowest)
+        and spec.environment.clock == "pulls"
+        and is_plain(spec)
+    )
+    if spec.kernel == "lazy" and not possible:
+        raise InvalidInputError(
+            f"{policy.name} cannot be played by the lazy kernel here: its index may decrease with t or depends on the "
+            "other arms, or rewards are indexed by round"
+        )
+    return possible and spec.kernel in ("lazy", "auto")
+
+
+def check_index(policy: IndexPolicy, horizon: int, lowest: float) -> None:
+    """Compile a user's index on its own, and test on sample records that it is nondecreasing if declared so."""
+    if not policy.users_own:
+        return
+    arguments = policy.arguments(horizon)
+    check_formula(policy.formula, arguments, policy.name)
+    if not policy.declared_nondecreasing:
+        return
+    first_decrease = specialise(lazy.first_decrease, policy_bindings(policy, horizon))
+    before, after, pulls, mean, variance = first_decrease(arguments, lowest < 0)
+    if before > 0:
+        raise InvalidInputError(
+            f"{policy.name} was declared nondecreasing=True, but its index decreases between t = {before} and t = "
+            f"{after} for an arm with pulls={pulls:g}, mean={mean:g}, variance={variance:g}; declare "
+            "nondecreasing=False"
+        )

@@ -1,0 +1,72 @@
+"""Policies that play in phases and accept or drop arms between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._support.call_tree import mentions
+from ...errors import InvalidInputError
+from ...objectives import Mean
+from ...play import elimination, formulas
+from ...play.game import Game
+from ...policies.base import EliminationPolicy
+from ..compiler import specialise
+from .base import SOURCES, Family, outputs_of, rewards_of, source_of
+
+if TYPE_CHECKING:
+    from ..spec import Chunk, Spec
+
+
+class PhasesFamily(Family):
+    """The adapter of policies that play in phases."""
+
+    chunk_rounds = 20_000_000
+
+    def check(self, spec: Spec) -> None:
+        if spec.feedback == "full":
+            raise InvalidInputError(
+                f"{spec.policy.name} divides a budget of pulls, which is meaningless if the rewards of all arms are "
+                'seen in every round; leave it out or use feedback="bandit"'
+            )
+        if spec.has_delayed_rewards and spec.environment.clock == "rounds":
+            raise InvalidInputError(
+                f"{spec.policy.name} waits for late rewards at the end of a phase, while rewards that are indexed by "
+                'round go on; leave it out, or use clock="pulls"'
+            )
+        super().check(spec)
+
+    def kernels(self, spec: Spec) -> Any:
+        by_round = {formulas.by_round: formulas.constant(spec.environment.clock == "rounds")}
+        bindings = {**phase_bindings(_policy(spec)), **SOURCES[spec.source], **by_round}
+        return specialise(elimination.play_phases, bindings)
+
+    def play(self, spec: Spec, chunk: Chunk) -> None:
+        policy = _policy(spec)
+        phases = policy.phases(spec.horizon, spec.environment.K)
+        quotas = np.array([pulls for pulls, _ in phases], np.int64)
+        keep = np.array([stay for _, stay in phases], np.int64)
+        rewards = source_of(spec, rewards_of(spec, chunk.first, chunk.runs))
+        spec.kernels(
+            Game(chunk.first, chunk.runs, spec.horizon, 0),
+            elimination.Phases(quotas, keep, not policy.keeps_samples),
+            rewards,
+            (policy.goal or Mean()).arguments(),
+            outputs_of(spec, chunk),
+        )
+
+
+def _policy(spec: Spec) -> EliminationPolicy:
+    assert isinstance(spec.policy, EliminationPolicy)
+    return spec.policy
+
+
+def phase_bindings(policy: EliminationPolicy) -> dict[Any, Any]:
+    """Bindings of a kernel's placeholders for a policy that plays in phases."""
+    return {
+        formulas.value_of_moments: (policy.goal or Mean()).formula,
+        formulas.share: policy.share,
+        formulas.decide_on: policy.decide_on,
+        formulas.keeps_powers: formulas.constant(bool({"sum3", "sum4"} & mentions(policy.share))),
+    }

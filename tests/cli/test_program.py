@@ -1,0 +1,409 @@
+"""The command line: what every command says, and what is said of mistakes."""
+
+import csv
+import errno
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.cli.program import main
+from sharpe_bandits.experiments import catalogue, reproduction
+from sharpe_bandits.paper.panels import panels
+
+MINE = """\
+title = "Coins [fair and not]"
+runs = 12
+seed = 3
+horizon = 80
+sweep = { p = [0.3, 0.5] }
+arms = [{ kind = "Bernoulli", p = ["p", 0.8] }]
+objective = { kind = "RSSR", L = 0.5 }
+
+[[policies]]
+kind = "UCBRSSR"
+L = 0.5
+
+[[policies]]
+kind = "UUCB"
+epsilon0 = 0.5
+name = "U-UCB [bold]"
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder to work in, with an experiment file."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text(MINE)
+    return tmp_path
+
+
+def said(capsys, *arguments, status=0):
+    """What a command prints, its spaces and lines joined."""
+    assert main(list(arguments)) == status
+    out, err = capsys.readouterr()
+    return " ".join(out.split()), err
+
+
+# --- looking things up ------------------------------------------------------------------------------------------------
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["--version"])
+    assert left.value.code == 0
+    assert capsys.readouterr().out == f"sharpe-bandits {sb.__version__}\n"
+
+
+def test_the_package_can_be_run_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "sharpe_bandits", "objectives"], capture_output=True, text=True, check=True
+    )
+    assert "Sharpe" in done.stdout
+    assert "\x1b" not in done.stdout  # no colours where nobody sees them
+
+
+def test_panels(capsys):
+    assert main(["panels"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    head = next(line for line in lines if "profile" in line)
+    at = {name: head.index(name) for name in ("panel", "profile", "title", "compares", " K ", " L ", "horizon", "arms")}
+    cells = {}
+    for line in lines:
+        words = line.split()
+        if len(words) > 2 and words[1] in ("paper", "authors"):
+            cells[f"{words[0]}-{words[1]}"] = {
+                "K": line[at[" K "] : at[" L "]].strip(),
+                "L": line[at[" L "] : at["horizon"]].strip(),
+                "horizon": line[at["horizon"] : at["arms"]].strip(),
+                "arms": line[at["arms"] :].strip(),
+            }
+    assert set(cells) == {p.key for p in panels()}
+    assert cells["R3-paper"] == {"K": "5, 10", "L": "0.75, 7.5", "horizon": "10000", "arms": "Uniform"}
+    assert cells["R1-authors"] == {"K": "2", "L": "1, 15, 0.5, 20", "horizon": "10000", "arms": "Uniform"}
+    assert cells["R6-paper"]["arms"] == "TruncatedNormal"
+    assert cells["V5-paper"] == {"K": "16, 32, 64", "L": "", "horizon": "5000", "arms": "drawn anew per run"}
+    assert cells["B5-authors"]["K"] == "32"
+    assert cells["B5-authors"]["horizon"] == "20000, 30000, 40000"
+
+
+@pytest.mark.parametrize("what", ["policies", "arms", "objectives"])
+def test_listings_have_every_kind_with_its_parameters(capsys, what):
+    assert main([what]) == 0
+    out = capsys.readouterr().out
+    first = [line.split()[0] for line in out.splitlines() if re.match(r" \w", line)]
+    entries = getattr(catalogue, what)()
+    assert set(entries) <= set(first)
+    words = " ".join(out.split())
+    for entry in entries.values():
+        for parameter in entry.parameters:
+            if parameter.name not in ("name", "pilot_fraction", "pilot_pulls"):
+                assert parameter.name in words
+    if what == "policies":
+        assert "Cassel" in words
+        assert "pilot_fraction or pilot_pulls" in words
+    if what == "arms":
+        assert "mean and variance" in words
+        assert "[0, 1]" in words  # brackets are not taken for markup
+
+
+def test_a_reader_that_has_seen_enough_is_no_error():
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "sharpe_bandits", "arms"], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writer)
+    assert done.stderr == ""
+    assert done.returncode == 1
+
+
+# --- reproduce --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What the command would do, without doing it."""
+    found = SimpleNamespace()
+
+    def remember(job, out, workers, progress, say):
+        found.job, found.out, found.workers = job, out, workers
+        return reproduction.Reproduction([], {}, [])
+
+    monkeypatch.setattr(reproduction, "run_job", remember)
+    return found
+
+
+def test_everything_by_default(asked):
+    assert main(["reproduce"]) == 0
+    assert [p.key for p in asked.job.panels] == [p.key for p in panels()]
+    assert (asked.job.runs, asked.job.seed, asked.workers) == (10_000, 1, None)
+    assert str(asked.out) == os.path.join("out", "paper")
+    assert "10,000 runs" in asked.job.lead
+
+
+@pytest.mark.parametrize(
+    ("arguments", "runs"),
+    [(["--quick"], 200), (["--quick", "--runs", "50"], 50), (["--runs", "2"], 2), (["--runs", "2000"], 2000)],
+)
+def test_how_many_runs(asked, arguments, runs):
+    assert main(["reproduce", *arguments]) == 0
+    assert asked.job.runs == runs
+
+
+def test_what_is_chosen(asked):
+    arguments = [
+        "R3",
+        "b1",
+        "--profile",
+        "authors",
+        "--runs",
+        "2000",
+        "--seed",
+        "7",
+        "--out",
+        "here/",
+        "--workers",
+        "2",
+    ]
+    assert main(["reproduce", *arguments]) == 0
+    assert [p.key for p in asked.job.panels] == ["R3-authors", "B1-authors"]
+    assert (asked.job.runs, asked.job.seed, asked.workers, str(asked.out)) == (2000, 7, 2, "here")
+
+
+def test_what_is_printed(here, capsys):
+    out, err = said(capsys, "reproduce", "R2", "--profile", "paper", "--runs", "8", "--out", "o", "--workers", "1")
+    assert "R2.1 At L = epsilon0 = 0.5 UCB-RSSR has less regret than U-UCB" in out
+    *_, total = re.finditer(r"(\d+) claims judged: (\d) holds?, (\d) fails?, (\d) (?:is|are) undecided", out)
+    verdicts = [v["verdict"] for v in json.loads((here / "o" / "claims.json").read_text("utf-8"))]
+    assert list(map(int, total.groups())) == [len(verdicts), *map(verdicts.count, ("holds", "fails", "undecided"))]
+    assert "the paper's experiments: 6 distinct statements, 6 claims judged" in out
+    assert out.endswith(f"report: {os.path.join('o', 'report.html')}")
+    assert err.splitlines()[0].startswith("R2-paper: done (1 of 6 panels")  # with its five other readings
+    assert "simulated in" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["R22"], "no panel is called 'R22': did you mean 'R2'?"),
+        (["R2", "r8"], "no panel is called 'r8': did you mean 'R"),
+        (["V1", "--profile", "authors"], "none of these panels exists in the authors profile"),
+        (["--runs", "1"], "--runs must be a whole number from 2"),
+        (["--runs", "0"], "--runs must be a whole number from 2"),
+        (["--runs", "-5"], "got -5"),
+        (["--quick", "--runs", "0"], "got 0"),
+        (["--seed", "-1"], "--seed must be a whole number from 0"),
+        (["--seed", str(2**64)], f"got {2**64}"),
+        (["--workers", "0"], "--workers must be a whole number at least 1"),
+        (["--workers", "-2"], "got -2"),
+    ],
+)
+def test_mistakes(here, capsys, arguments, told):
+    _, err = said(capsys, "reproduce", *arguments, status=2)
+    assert err.startswith("sharpe-bandits: ")
+    assert told in err
+    assert "Traceback" not in err
+    assert not (here / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "required: command"),
+        (["reproduse"], "invalid choice: 'reproduse'"),
+        (["reproduce", "--runs", "many"], "invalid int value: 'many'"),
+        (["reproduce", "--workers", "1.5"], "invalid int value: '1.5'"),
+        (["reproduce", "--profile", "author"], "invalid choice: 'author'"),
+        (["run"], "required: file"),
+    ],
+)
+def test_mistakes_in_the_command_itself(capsys, arguments, told):
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 2
+    assert told in capsys.readouterr().err
+
+
+# --- run --------------------------------------------------------------------------------------------------------------
+
+
+def data(folder):
+    with (folder / "data" / "mine.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_an_experiment_of_ones_own(here, capsys):
+    out, _ = said(capsys, "run", "mine.toml", "--workers", "1")
+    folder = here / "out" / "mine"
+    assert {p.name for p in folder.iterdir()} >= {"report.html", "manifest.json", "data", "figures"}
+    assert {p.name for p in (folder / "figures").iterdir()} == {"mine.svg", "mine.png"}
+    assert "Coins [fair and not]" in out
+    assert "U-UCB [bold]" in out
+    bandit = sb.Bandit([sb.Bernoulli(0.3), sb.Bernoulli(0.8)])
+    study = sb.simulate(sb.UCBRSSR(0.5), bandit, horizon=80, runs=12, seed=3)
+    regret = study["UCB-RSSR"].regret().final
+    assert f"p = 0.3 UCB-RSSR {regret.mean:.4g} {regret.se:.2g} [{regret.low:.4g}, {regret.high:.4g}]" in out
+    (row,) = (
+        r
+        for r in data(folder)
+        if (r["case"], r["policy"], r["metric"], r["t"]) == ("p = 0.3", "UCB-RSSR", "regret", "80")
+    )
+    assert float(row["mean"]) == pytest.approx(regret.mean, rel=1e-12)
+    assert row["profile"] == ""
+    text = (folder / "report.html").read_text("utf-8")
+    assert "<h1>Coins [fair and not]</h1>" in text
+    assert "12 runs, 2 case(s)" in text
+
+
+def test_runs_seed_and_folder_can_be_given(here, capsys):
+    said(capsys, "run", "mine.toml", "--runs", "6", "--seed", "9", "--out", "there", "--workers", "1")
+    assert {r["runs"] for r in data(here / "there")} == {"6"}
+    bandit = sb.Bandit([sb.Bernoulli(0.3), sb.Bernoulli(0.8)])
+    study = sb.simulate(sb.UCBRSSR(0.5), bandit, horizon=80, runs=6, seed=9)
+    found = [
+        float(r["mean"])
+        for r in data(here / "there")
+        if (r["case"], r["policy"], r["metric"]) == ("p = 0.3", "UCB-RSSR", "regret")
+    ]
+    assert found[-1] == pytest.approx(study["UCB-RSSR"].regret().final.mean, rel=1e-12)
+
+
+def test_a_file_that_was_changed_is_refused_in_the_folder_of_the_old_one(here, capsys):
+    said(capsys, "run", "mine.toml", "--out", "there", "--runs", "4")
+    before = (here / "there" / "report.html").read_bytes()
+    (here / "mine.toml").write_text(MINE.replace("horizon = 80", "horizon = 90"))
+    _, err = said(capsys, "run", "mine.toml", "--out", "there", "--runs", "4", status=2)
+    assert "description.horizon was 80, now it is 90" in err
+    assert (here / "there" / "report.html").read_bytes() == before
+
+
+def test_names_of_files_that_are_no_names_of_anchors(here, capsys):
+    (here / 'my "own" test.toml').write_text(MINE)
+    said(capsys, "run", 'my "own" test.toml', "--runs", "2")
+    folder = here / "out" / 'my "own" test'
+    assert {p.name for p in (folder / "data").iterdir()} == {"my-own-test.csv", "my-own-test.parquet"}
+    assert 'href="data/my-own-test.csv"' in (folder / "report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            'kind = "UUCB"',
+            'kind = "UUBC"',
+            "mine.toml, policies[1].kind: no policy is called 'UUBC'",
+        ),
+        ("runs = 12", "runs = 1", "mine.toml, runs: runs must be"),
+        ("horizon = 80", "horizon = 3", "mine.toml, policies[0]: UCB-RSSR needs a horizon of at least 4"),
+        ("seed = 3", "seed = ", "mine.toml is not TOML"),
+        ("runs = 12", "runs = 1_000_000_000_000", "GiB; simulate fewer runs"),
+    ],
+)
+def test_mistakes_in_a_file(here, capsys, old, new, told):
+    (here / "mine.toml").write_text(MINE.replace(old, new))
+    _, err = said(capsys, "run", "mine.toml", status=2)
+    assert told in err
+    assert not (here / "out").exists()
+
+
+def test_a_file_that_is_not_there(here, capsys):
+    _, err = said(capsys, "run", "none.toml", status=2)
+    assert err == "sharpe-bandits: there is no file none.toml\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [(["--runs", "1"], "--runs"), (["--seed", "-1"], "--seed"), (["--workers", "0"], "--workers")],
+)
+def test_mistakes_in_the_numbers(here, capsys, arguments, told):
+    _, err = said(capsys, "run", "mine.toml", *arguments, status=2)
+    assert f"{told} must be a whole number" in err
+    assert not (here / "out").exists()
+
+
+@pytest.mark.parametrize("library", ["matplotlib", "jinja2"])
+def test_a_missing_library_is_named_with_its_remedy(here, capsys, monkeypatch, library):
+    monkeypatch.setitem(sys.modules, library, None)
+    _, err = said(capsys, "run", "mine.toml", status=2)
+    assert f"{library}, which is not installed; install it with: pip install 'sharpe-bandits[report]'" in err
+    assert not (here / "out").exists()
+
+
+# --- what goes wrong outside ------------------------------------------------------------------------------------------
+
+
+def failing(monkeypatch, error):
+    def fail(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr(reproduction, "run_job", fail)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "told"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted; run the same command to resume"),
+        (OSError(errno.ENOSPC, "No space left on device", "a/b"), 3, "No space left on device: a/b; free some space"),
+        (OSError(errno.EACCES, "Permission denied", "a/b"), 3, "Permission denied: a/b; choose a writable --out"),
+        (sb.errors.BudgetTooSmallError("too little"), 2, "sharpe-bandits: too little"),
+        (sb.errors.UnknownNameError("nobody"), 2, "sharpe-bandits: nobody"),
+    ],
+)
+def test_exit_status(here, capsys, monkeypatch, error, status, told):
+    failing(monkeypatch, error)
+    _, err = said(capsys, "run", "mine.toml", status=status)
+    assert told in err
+
+
+def test_what_is_not_foreseen_is_not_hidden(here, monkeypatch):
+    failing(monkeypatch, OSError(errno.EIO, "Input/output error"))
+    with pytest.raises(OSError, match="Input/output error"):
+        main(["run", "mine.toml"])
+    failing(monkeypatch, ZeroDivisionError("a bug"))
+    with pytest.raises(ZeroDivisionError):
+        main(["run", "mine.toml"])
+
+
+def test_importing_the_package_installs_no_signal_handlers():
+    code = """
+import signal, sys
+sys.argv[0] = "sharpe-bandits"
+handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
+import sharpe_bandits, sharpe_bandits.cli.program, sharpe_bandits.simulation.api
+assert handlers == {number: signal.getsignal(number) for number in signal.valid_signals()}
+"""
+    subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=True
+    )
+
+
+def test_ctrl_c_ends_the_program_without_waiting_for_its_threads():
+    code = """
+import threading, time
+from sharpe_bandits.cli import program as cli
+
+def work(options):
+    threading.Thread(target=time.sleep, args=(600,)).start()  # as one that compiles
+    print("ready", flush=True)
+    time.sleep(600)
+
+cli._panels = work
+cli.program()
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "panels"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert errors == "\nsharpe-bandits: interrupted; nothing was written\n"

@@ -1,0 +1,187 @@
+"""Agents of index policies, those that forget included: what they ask for, and states that do not add up."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+import sharpe_bandits.live.agents.index
+from sharpe_bandits.play import statistics
+from tests.damage import with_checksum
+from tests.forgetting import CASES, IDS, TURNING, L
+from tests.live.agents.played import REWARDS, step
+
+
+def test_an_agent_without_a_horizon_never_ends():
+    agent = sb.policies.GRAUCB().agent(arms=2)  # its table by pulls grows as needed
+    for t in range(2100):
+        assert not agent.done
+        agent.tell(agent.ask(), 1.0 + 0.5 * math.sin(t))
+    expected = sb.policies.GRAUCB().agent(arms=2, horizon=2101)
+    for t in range(2100):
+        expected.tell(expected.ask(), 1.0 + 0.5 * math.sin(t))
+    assert agent.pulls == expected.pulls
+
+
+def test_pending_pulls_count_in_s_and_leave_the_moments_as_they_are():
+    """By hand: with two arms alike, pulls under way of one make the other's radius the larger."""
+    agent = sb.ScaleFreeUCB(L=1.0).agent(arms=2)
+    for x in (1.0, 2.0, 1.5, 2.5):
+        for arm in range(2):
+            agent.tell(arm, x + 0.001 * (arm == 0))
+    assert [agent.ask() for _ in range(6)] == [0, 1, 0, 1, 0, 1]
+    assert agent.estimates()[1] == (1.75, pytest.approx(np.var([1.0, 2.0, 1.5, 2.5], ddof=1)))
+
+
+def test_randomised_policies_draw_by_the_number_of_the_decision():
+    agent = sb.policies.ThompsonSampling(variance=1.0).agent(arms=2, seed=3)
+    for arm in (0, 1):
+        agent.tell(arm, 0.5)
+    asked = [agent.ask() for _ in range(60)]
+    assert 10 < sum(asked) < 50  # equal arms: a fair coin each time
+    assert agent.probabilities() == pytest.approx({0: 0.5, 1: 0.5}, abs=5 * 0.5 / 16)
+
+
+def test_arms_come_and_go():
+    agent = sb.policies.SlidingWindowUCB(L=0.5, window=60).agent(arms=["a", "b"], seed=1)
+    for t in range(80):
+        agent.tell(agent.ask(), math.sin(t))
+    agent.add_arm("c")
+    assert [agent.ask() for _ in range(3)] == ["c"] * 3  # its pilot
+    for _ in range(3):
+        agent.tell("c", 9.0)
+    agent.retire_arm("a")
+    again = sb.Agent.from_json(agent.to_json())
+    assert again.retired == ["a"]
+    for t in range(90):
+        arm = again.ask()
+        assert arm != "a"
+        again.tell(arm, math.sin(t))
+    with pytest.raises(sb.errors.InvalidInputError, match="there is an arm 'c' already"):
+        agent.add_arm("c")
+    agent.retire_arm("b")
+    with pytest.raises(sb.errors.InvalidInputError, match="the last one"):
+        agent.retire_arm("c")
+    for fixed in (sb.SHSR(L=0.5).agent(arms=["a", "b"], horizon=40), sb.policies.LUCB(L=0.5).agent(arms=["a", "b"])):
+        with pytest.raises(sb.errors.InvalidInputError, match="among the arms that it starts with"):
+            fixed.add_arm("c")
+
+
+def test_an_index_agent_ends_at_its_horizon():
+    agent = sb.policies.UCB1().agent(arms=2, horizon=5)
+    for _ in range(5):
+        agent.tell(agent.ask(), 0.5)
+    assert agent.done
+    state = agent.to_json()
+    with pytest.raises(sb.errors.CampaignOverError, match=r"5 rounds.*recommend"):
+        agent.ask()
+    with pytest.raises(sb.errors.CampaignOverError, match="nothing was recorded"):
+        agent.tell(0, 1.0)
+    assert agent.to_json() == state
+
+
+def test_the_seed_of_an_agent_is_that_of_a_trace():
+    bandit = sb.Tape(REWARDS)
+    for seed in (0, 1, 2**64 - 1):
+        agent = sb.policies.MVTS(rho=1.5).agent(arms=4, horizon=60, seed=seed)
+        asked = [step(agent) for _ in range(60)]
+        assert asked == sb.trace(sb.policies.MVTS(rho=1.5), bandit, horizon=60, seed=seed).choices.tolist()
+
+
+def test_a_window_that_would_take_too_much_room_is_refused():
+    policy = sb.policies.SlidingWindowUCB(L=1, window=10**6)
+    assert policy.agent(arms=50).ask() == 0
+    with pytest.raises(sb.errors.InvalidInputError, match="shorten the window or use DiscountedUCB"):
+        policy.agent(arms=51)
+
+
+def update_total(kept, i, at, k, pulls, x, d, goal):
+    kept[i, at, k] += x
+
+
+def total(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    return kept[i, at, k], 0.0
+
+
+@sb.index_policy(name="Least paid")
+def least_paid(arm, t):
+    return -arm.third
+
+
+def test_a_new_statistic_is_saved_without_further_ado(monkeypatch):
+    """Another statistic takes the place of the third moment: its numbers are in the state, and are restored."""
+    new = statistics.Statistic(("third", "fourth"), total, cells=1, update=update_total)
+    declared = tuple(new if s.fields == new.fields else s for s in statistics.STATISTICS)
+    monkeypatch.setattr(statistics, "STATISTICS", declared)
+    monkeypatch.setattr(sharpe_bandits.live.agents.index, "STATISTICS", declared)
+    agent = least_paid().agent(arms=2)
+    for reward in (1.0, 2.0, 4.0, 1.0):  # the pilot
+        agent.tell(agent.ask(), reward)
+    state = json.loads(agent.to_json())
+    assert state["third"] == [[5.0], [3.0]]
+    again = sb.Agent.from_json(agent.to_json())
+    assert again.ask() == agent.ask() == 1
+    with pytest.raises(sb.errors.UnreadableDataError):
+        sb.Agent.from_json(with_checksum({**state, "third": [[5.0]]}))
+
+
+@pytest.mark.parametrize(("policy", "expected"), CASES, ids=IDS)
+def test_an_agent_forgets_alike_and_survives_json(policy, expected):
+    agent = policy.agent(arms=["a", "b", "c"])
+    for t, arm in enumerate(expected()):
+        assert agent.ask() == "abc"[arm]
+        agent.tell("abc"[arm], TURNING[t, arm])
+        if t in (0, 5, 39, 40, 41, 200):
+            agent = sb.Agent.from_json(agent.to_json())
+    trace = sb.trace(policy, sb.Tape(TURNING.T, clock="rounds"), horizon=500)
+    assert agent.recommend() == "abc"[trace.recommended]
+
+
+@pytest.mark.parametrize(
+    "policy", [sb.policies.SlidingWindowUCB(L=1, window=200), sb.policies.DiscountedUCB(L=1, discount=0.98)]
+)
+def test_a_level_that_moves_far_does_not_break_the_moments(policy):
+    """Rewards jump by a million after a third of the game; what is remembered later must know its unit variance."""
+    rng = np.random.default_rng(1)
+    table = rng.normal(0.0, 1.0, (6000, 2))
+    table[2000:] += 1e6
+    agent = policy.agent(arms=2)
+    last = {0: [], 1: []}
+    for t, row in enumerate(table):
+        arm = t % 2
+        agent.tell(arm, row[arm])
+        last[arm].append(row[arm])
+    for arm in (0, 1):
+        mean, variance = agent.estimates()[arm]
+        assert mean == pytest.approx(1e6, abs=0.5)
+        assert 0.5 < variance < 1.8
+        fourth = agent.moments()[arm][4]
+        assert 1.0 < fourth < 8.0  # 3 for a normal distribution; about an anchor a million away it would be noise
+    trace = sb.trace(policy, sb.Tape(table.T, clock="rounds"), horizon=6000)
+    live = policy.agent(arms=2)
+    for t, arm in enumerate(trace.choices):
+        assert live.ask() == arm
+        live.tell(int(arm), table[t, arm])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda state: state["ring"].pop(),
+        lambda state: state["ring"][0].__setitem__(0, 40),
+        lambda state: state["ring"][0].__setitem__(1, 3),
+        lambda state: state["memory"].pop(),
+        lambda state: state.pop("memory"),
+    ],
+)
+def test_a_damaged_memory_is_refused(damage):
+    agent = sb.policies.SlidingWindowUCB(L=L, window=40).agent(arms=3)
+    for t in range(60):
+        arm = agent.ask()
+        agent.tell(arm, TURNING[t, arm])
+    state = json.loads(agent.to_json())
+    damage(state)
+    with pytest.raises(sb.errors.UnreadableDataError):
+        sb.Agent.from_json(with_checksum(state))

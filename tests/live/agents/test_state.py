@@ -1,0 +1,205 @@
+"""States of agents: one that is read continues exactly, and what no agent could have saved is refused."""
+
+import json
+import math
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sharpe_bandits as sb
+import sharpe_bandits.live.agents.index
+from sharpe_bandits.live.agents.state import FORMAT
+from sharpe_bandits.policies.base import Policy
+from tests.damage import with_checksum
+from tests.data.agents.make import follow
+from tests.live.agents.played import POLICIES, a_state, step
+
+
+@given(
+    policy=st.sampled_from(POLICIES),
+    cuts=st.lists(st.integers(0, 79), max_size=4),
+    seed=st.integers(0, 2**64 - 1),
+)
+def test_a_state_continues_exactly(policy, cuts, seed):
+    """Through JSON and back at any points: the same questions to the end, and the same recommendation."""
+    plain = policy.agent(arms=4, horizon=80, seed=seed)
+    moved = policy.agent(arms=4, horizon=80, seed=seed)
+    while not plain.done:
+        for _ in range(cuts.count(plain.t)):
+            text = moved.to_json()
+            moved = sb.Agent.from_json(text)
+            assert moved.to_json() == text
+        assert step(plain) == step(moved)
+    assert moved.done
+    assert plain.recommend() == moved.recommend()
+    assert plain.to_json() == moved.to_json()
+    assert sb.Agent.from_json(moved.to_json()).done
+
+
+@given(
+    policy=st.sampled_from([sb.UCBRSSR(L=0.8), sb.SHSR(L=0.5)]),
+    rewards=st.lists(st.floats(-1e75, 1e75) | st.integers(-(2**70), 2**70), min_size=1, max_size=30),
+)
+def test_any_finite_rewards_survive_the_trip(policy, rewards):
+    agent = policy.agent(arms=["a", "b"], horizon=40)
+    for reward in rewards:
+        agent.tell(agent.ask(), reward)
+    again = sb.Agent.from_json(agent.to_json())
+    assert again.to_json() == agent.to_json()
+    assert again.pulls == agent.pulls
+    assert json.dumps(again.estimates()) == json.dumps(agent.estimates())
+
+
+DAMAGES = {
+    "not JSON": lambda s: "{" + json.dumps(s),
+    "cut short": lambda s: json.dumps(s)[:-20],
+    "a list": lambda s: json.dumps([s]),
+    "foreign": lambda s: json.dumps({"weights": [1, 2]}),
+    "other kind": lambda s: with_checksum({**s, "kind": "someone's agent"}),
+    "newer format": lambda s: with_checksum({**s, "format": 99}),
+    "no policy": lambda s: with_checksum({k: v for k, v in s.items() if k != "policy"}),
+    "unknown policy": lambda s: with_checksum({**s, "policy": {**s["policy"], "policy": "UCBRSR"}}),
+    "unknown parameter": lambda s: with_checksum({**s, "policy": {**s["policy"], "M": 1.0}}),
+    "bad parameter": lambda s: with_checksum({**s, "policy": {**s["policy"], "L": -1.0}}),
+    "one arm": lambda s: with_checksum({**s, "arms": 1}),
+    "more arms": lambda s: with_checksum({**s, "arms": 5}),
+    "negative rounds": lambda s: with_checksum({**s, "t": -1}),
+    "other rounds": lambda s: with_checksum({**s, "t": s["t"] + 1}),
+    "NaN": lambda s: with_checksum({**s, "record": {**s["record"], "sum1": [math.nan, 0.0, 0.0]}}),
+    "text": lambda s: with_checksum({**s, "record": {**s["record"], "sum1": ["x", 0.0, 0.0]}}),
+    "missing column": lambda s: with_checksum({**s, "record": {k: v for k, v in s["record"].items() if k != "sum2"}}),
+    "short column": lambda s: with_checksum({**s, "record": {**s["record"], "sum2": [0.0]}}),
+    "record of nothing": lambda s: with_checksum({**s, "record": None}),
+    "past the horizon": lambda s: with_checksum({**s, "horizon": 6}),
+}
+
+
+@pytest.mark.parametrize("policy", [sb.UCBRSSR(L=0.8), sb.SHSR(L=0.5)], ids=lambda policy: policy.name)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_and_foreign_states_are_refused(policy, damage):
+    state = a_state(policy)
+    assert sb.Agent.from_json(json.dumps(state)).t == 9
+    with pytest.raises(sb.errors.UnreadableDataError) as caught:
+        sb.Agent.from_json(DAMAGES[damage](state))
+    assert len(str(caught.value)) > 20
+    assert isinstance(caught.value, sb.SharpeBanditsError)
+
+
+HOSTILE = {
+    "deep": "[" * 100_000,
+    "deep and closed": "[" * 5000 + "]" * 5000,
+    "deep inside": '{"kind": "sharpe-bandits agent", "format": 5, "x": ' + "[" * 900 + "]" * 900 + "}",
+    "beyond the largest number": '{"kind": "sharpe-bandits agent", "format": 5, "t": 1e400}',
+    "NaN": '{"kind": "sharpe-bandits agent", "format": 5, "t": NaN}',
+    "Infinity": '{"kind": "sharpe-bandits agent", "format": 5, "t": -Infinity}',
+    "a long whole number": '{"kind": "sharpe-bandits agent", "format": 5, "t": 1' + "0" * 4000 + "}",
+    "a longer whole number": '{"kind": "sharpe-bandits agent", "format": 5, "t": 1' + "0" * 9000 + "}",
+    "a key twice": '{"kind": "sharpe-bandits agent", "kind": "sharpe-bandits agent", "format": 5}',
+    "empty": "",
+    "null": "null",
+    "bytes that are not text": b"\xff\xfe\x00",
+    "no text at all": 7,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_texts_are_refused_quickly(text):
+    began = time.perf_counter()
+    with pytest.raises(sb.errors.UnreadableDataError) as caught:
+        sb.Agent.from_json(text)
+    assert time.perf_counter() - began < 2
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [*POLICIES, sb.policies.VarianceAwareHalving(sb.RSSR(L=0.5)), sb.policies.GRAUCB(), sb.policies.LUCB(L=0.5)],
+)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"arms": 10**6},
+        {"arms": 10**12},
+        {"horizon": 10**12, "t": 5},
+        {"horizon": 10**18},
+        {"seed": 2**64},
+        {"t": 10**14},
+    ],
+    ids=str,
+)
+def test_absurd_sizes_are_refused_quickly(policy, change):
+    """No sooner is room made than there are rewards to fill it."""
+    state = json.loads(policy.agent(arms=3, horizon=200).to_json())
+    began = time.perf_counter()
+    with pytest.raises(sb.errors.UnreadableDataError):
+        sb.Agent.from_json(with_checksum({**state, **change}))
+    assert time.perf_counter() - began < 2
+
+
+STORED = sorted((Path(__file__).parents[2] / "data" / "agents").glob("format-*/*.json"))
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_states_of_every_format_are_read_and_continue_as_they_did(path):
+    """States saved by earlier versions of the library, with what those versions then asked for."""
+    stored = json.loads(path.read_text())
+    agent = sb.Agent.from_json(json.dumps(stored["state"]))
+    assert follow(path.stem, agent) == stored["then"]
+    assert json.loads(agent.to_json())["format"] == FORMAT
+
+
+def test_every_format_and_every_policy_is_stored():
+    formats = {int(path.parent.name.removeprefix("format-")) for path in STORED}
+    assert formats == set(range(3, FORMAT + 1))
+    for version in formats:
+        kinds = {
+            json.loads(path.read_text())["state"]["policy"]["policy"]
+            for path in STORED
+            if path.parent.name == f"format-{version}"
+        }
+        renamed = {"UniformPlay": "RoundRobin", "ScaleFreeDirichlet": "ScaleFreeNPTS"}
+        library = {name for name, kind in Policy.kinds.items() if kind.__module__.startswith("sharpe_bandits.")}
+        stored = {renamed.get(kind, kind) for kind in kinds}
+        assert stored <= library
+        assert stored == library or version < FORMAT  # policies that came later have no states of earlier formats
+
+
+def test_other_formats_are_explained():
+    state = a_state(sb.UCBRSSR(L=0.8))
+    for version, said in ((99, "saved by a newer version"), (2, "reads 3 to 5"), ("5", "reads 3 to 5"), (None, "None")):
+        with pytest.raises(sb.errors.UnreadableDataError, match=said):
+            sb.Agent.from_json(with_checksum({**state, "format": version}))
+
+
+def test_messages_about_states_say_what_is_wrong():
+    state = a_state(sb.UCBRSSR(L=0.8))
+    with pytest.raises(sb.errors.UnreadableDataError, match=f"format 99, this version reads up to {FORMAT}.*upgrade"):
+        sb.Agent.from_json(json.dumps({**state, "format": 99}))
+    with pytest.raises(sb.errors.UnreadableDataError, match="'UCBRSR': did you mean 'UCBRSSR'"):
+        sb.Agent.from_json(with_checksum({**state, "policy": {**state["policy"], "policy": "UCBRSR"}}))
+    with pytest.raises(sb.errors.UnreadableDataError, match="9 pulls in 10 rounds"):
+        sb.Agent.from_json(with_checksum({**state, "t": 10, "asked": 10}))
+
+
+def test_a_state_without_pulls_is_a_state():
+    agent = sb.policies.ModifiedMVTS(L=0.8, form="authors").agent(arms=2)  # its largest reward so far is minus infinity
+    again = sb.Agent.from_json(agent.to_json())
+    assert again.to_json() == agent.to_json()
+    assert again.ask() == 0
+
+
+@pytest.mark.parametrize("column", ["sum1", "anchor", "last", "maximum"])
+def test_a_state_in_which_a_number_was_changed_is_refused(column):
+    agent = sb.UCBRSSR(L=1).agent(arms=2)
+    for reward in (0.5, 1.25, 0.75, 2.5):
+        agent.tell(agent.ask(), reward)
+    state = json.loads(agent.to_json())
+    asked = agent.ask()
+    assert sb.Agent.from_json(json.dumps(state, sort_keys=True)).ask() == asked
+    assert sb.Agent.from_json(json.dumps(state).replace(".0,", ",").replace(".0]", "]")).ask() == asked
+    state["record"][column][0] += 0.25
+    with pytest.raises(sb.errors.UnreadableDataError, match="was changed after it was saved"):
+        sb.Agent.from_json(json.dumps(state))

@@ -1,0 +1,73 @@
+"""Settings: one definition, and campaigns of other releases."""
+
+import inspect
+import json
+import sqlite3
+from typing import get_type_hints
+
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.live.campaigns.settings import Options, optional_settings
+from tests.live.campaigns.desks import ARMS, POLICY, make
+
+
+def rewrite(path, change):
+    """Change the settings of the only campaign in a store."""
+    with sqlite3.connect(path) as connection:
+        (text,) = connection.execute("SELECT settings FROM sharpe_bandits_campaigns").fetchone()
+        connection.execute("UPDATE sharpe_bandits_campaigns SET settings = ?", (json.dumps(change(json.loads(text))),))
+    connection.close()
+
+
+def without(settings, name):
+    return {key: value for key, value in settings.items() if key != name}
+
+
+@pytest.mark.parametrize("name", list(optional_settings()))
+def test_a_campaign_created_before_a_setting_existed_has_its_default(name, tmp_path):
+    path = tmp_path / "campaigns.db"
+    with sb.Store(path) as store:
+        store.campaign("desks", policy=POLICY, arms=ARMS).ask()
+    rewrite(path, lambda settings: without(settings, name))
+    with sb.Store(path) as store:
+        campaign = store.campaign("desks", policy=POLICY, arms=ARMS)
+        assert campaign.settings[name] == optional_settings()[name].default
+        assert campaign.ask().number == 2
+        assert campaign.verify(choices=True).ok
+        assert [entry.policy for entry in store.campaigns()] == ["SF-UCB"]
+
+
+def test_a_setting_of_a_newer_release_is_refused_with_the_remedy(tmp_path):
+    path = tmp_path / "campaigns.db"
+    with sb.Store(path) as store:
+        make(store)
+    rewrite(path, lambda settings: {**settings, "segments": 3})
+    with sb.Store(path) as store:
+        with pytest.raises(sb.errors.UnreadableDataError, match=r"'segments'.* newer release; upgrade sharpe-bandits"):
+            make(store)
+        assert [entry.name for entry in store.campaigns()] == ["desks"]
+
+
+@pytest.mark.parametrize("change", [lambda _: [], lambda settings: without(settings, "policy"), lambda _: "x"])
+def test_settings_that_are_none_are_damaged(change, tmp_path):
+    path = tmp_path / "campaigns.db"
+    with sb.Store(path) as store:
+        make(store)
+    rewrite(path, change)
+    with sb.Store(path) as store, pytest.raises(sb.errors.UnreadableDataError, match="damaged"):
+        make(store)
+
+
+def test_an_unknown_setting_is_refused_with_the_nearest(tmp_path):
+    with sb.Store(tmp_path / "campaigns.db") as store:
+        with pytest.raises(sb.errors.UnknownNameError, match="did you mean 'horizon'"):
+            make(store, horizont=5)
+        assert store.campaigns() == []
+
+
+def test_options_are_documented_and_typed():
+    """Every setting can be given by a user, with a type, and is described where users look."""
+    assert list(get_type_hints(Options)) == list(optional_settings())
+    for name in optional_settings():
+        assert f"``{name}``" in inspect.getdoc(sb.Store.campaign)

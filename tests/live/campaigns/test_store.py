@@ -1,0 +1,92 @@
+"""Stores: what is no store is refused with the remedy, and many processes may make one at once."""
+
+import multiprocessing
+import os
+import sqlite3
+
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.live.campaigns import schema
+from tests.live.campaigns.desks import POLICY, opened
+
+
+def foreign(path):
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE orders (x)")
+    connection.commit()
+    connection.close()
+
+
+def damaged(path):
+    with sb.Store(path) as store:
+        store.campaign("c", policy=POLICY, arms=["a", "b"]).ask()
+    content = bytearray(path.read_bytes())
+    content[4096:] = os.urandom(len(content) - 4096)
+    path.write_bytes(content)
+
+
+def newer(path):
+    with sb.Store(path) as store:
+        store.campaign("c", policy=POLICY, arms=["a", "b"])
+    connection = sqlite3.connect(path)
+    connection.execute(f"UPDATE {schema.VERSION_TABLE} SET version_num = '9999'")
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("prepare", "said"),
+    [
+        (lambda path: path.write_text("number,reward\n1,0.5\n" * 100), "not an SQLite file"),
+        (foreign, "a database of another application .*orders"),
+        (damaged, "is damaged"),
+        (newer, "'9999'.* newer release; upgrade sharpe-bandits"),
+    ],
+    ids=["text", "foreign", "damaged", "newer"],
+)
+def test_what_is_no_store_is_refused_and_left_alone(prepare, said, tmp_path):
+    path = tmp_path / "campaigns.db"
+    prepare(path)
+    before = path.read_bytes()
+    with pytest.raises(sb.errors.UnreadableDataError, match=said):
+        opened(path).ask()
+    assert path.read_bytes() == before
+
+
+def test_paths_and_urls_that_are_none(tmp_path, monkeypatch):
+    for target, said in (
+        (":memory:", "path of a file"), (7, "path of a file"), ("mysql://host/x", "PostgreSQL database"),
+        ("://", "is not a URL"),
+    ):  # fmt: skip
+        with pytest.raises(sb.errors.InvalidInputError, match=said):
+            sb.Store(target)
+    with pytest.raises(sb.errors.StoreError, match="there is no folder"):
+        sb.Store(tmp_path / "no" / "x.db")
+    with pytest.raises(sb.errors.StoreError, match="is not a file"):
+        sb.Store(tmp_path)
+    with pytest.raises(sb.errors.StoreError, match=r"there is no store .*create a campaign first"):
+        sb.Store(tmp_path / "x.db", create=False)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(sb.errors.StoreError, match=r"failed: .*check the server and the URL"):
+        sb.Store(f"postgresql://tester@/x?host={tmp_path}", timeout=0.2)
+
+
+def first_use(path, gate):
+    gate.wait()
+    with sb.Store(path) as store:
+        return store.campaign("c", policy=POLICY, arms=["a", "b"]).ask().number
+
+
+def test_many_processes_may_make_one_store_at_once(target):
+    context = multiprocessing.get_context("spawn")
+    with context.Manager() as manager, context.Pool(2) as pool:
+        gate = manager.Barrier(2)
+        assert sorted(pool.starmap(first_use, [(target, gate)] * 2)) == [1, 2]
+
+
+def test_the_library_says_what_it_needs(monkeypatch):
+    monkeypatch.delitem(vars(sb), "Store", raising=False)  # as if it was never asked for
+    monkeypatch.setattr("sharpe_bandits.errors.find_spec", lambda name: None)
+    with pytest.raises(sb.errors.MissingLibraryError, match=r"pip install 'sharpe-bandits\[live\]'"):
+        _ = sb.Store

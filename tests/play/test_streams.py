@@ -1,0 +1,237 @@
+"""Counter-based random numbers against published values, numpy, scipy, and tests of fit with fixed seeds."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.special
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sharpe_bandits.play import streams
+from sharpe_bandits.simulation.compiler import specialise
+
+WORD = st.integers(0, 2**64 - 1)
+#: A fixed seed either passes for ever or fails for ever; below this a sample is no sample of its distribution.
+LEAST_P = 1e-4
+
+
+@pytest.fixture(autouse=True)
+def _modulo():
+    """Run as plain Python, the streams count modulo 2**64 in numpy numbers, which warn of it."""
+    with np.errstate(over="ignore"):
+        yield
+
+
+def test_log1p_is_that_of_numpy():
+    x = np.concatenate([[0.0, 1e300], np.exp(np.random.default_rng(3).uniform(-700.0, 690.0, 20_000))])
+    np.testing.assert_allclose([streams.log1p(v) for v in x], np.log1p(x), rtol=1e-15)
+
+
+def test_mix64_is_splitmix64():
+    """First five outputs for the seed 1234567, as listed by Rosetta Code, "Pseudo-random numbers/Splitmix64"."""
+    state = np.uint64(1234567)
+    produced = []
+    for _ in range(5):
+        state = state + streams.GOLDEN
+        produced.append(int(streams.mix64(state)))
+    assert produced == [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+        4593380528125082431,
+        16408922859458223821,
+    ]
+
+
+def test_philox_known_answer():
+    """Counter 0, key 0: first line for philox4x64 10 in kat_vectors of Random123 (Salmon et al., 2011)."""
+    assert int(streams.philox(np.uint64(0), np.uint64(0))) == 0x16554D9ECA36314C
+
+
+@given(counter=WORD, key=WORD)
+def test_philox_is_numpys(counter, key):
+    # numpy steps its 256-bit counter before it draws.
+    generator = np.random.Philox(counter=(counter - 1) % 2**256, key=key)
+    expected = int(generator.random_raw())
+    with np.errstate(over="ignore"):
+        assert int(streams.philox(np.uint64(counter), np.uint64(key))) == expected
+
+
+@given(WORD, WORD)
+def test_mulhi_is_the_high_word(a, b):
+    with np.errstate(over="ignore"):
+        assert int(streams.mulhi(np.uint64(a), np.uint64(b))) == a * b >> 64
+
+
+def test_reward_bits_are_the_documented_functions_of_key_and_pull():
+    key = np.uint64(0x0123456789ABCDEF)
+    for pull in (0, 1, 2, 1000, 10**9):
+        state = (int(key) + pull * int(streams.GOLDEN)) % 2**64
+        assert streams.reward_bits(key, pull) == streams.mix64(np.uint64(state))
+        counter = (pull - 1) % 2**256
+        expected = int(np.random.Philox(counter=counter, key=int(key)).random_raw())
+        assert int(streams.strong_bits(key, pull)) == expected
+
+
+def test_unit_stays_inside_and_is_symmetric():
+    words = [0, 1, 2**12 - 1, 2**12, 2**63 - 1, 2**63, 2**64 - 2**12, 2**64 - 1]
+    for word in words:
+        u = float(streams.unit(np.uint64(word)))
+        assert 0.0 < u < 1.0
+        assert u == (word // 2**12 + 0.5) / 2**52
+        assert u + float(streams.unit(np.uint64(2**64 - 1 - word))) == 1.0
+
+
+def test_keys_of_runs_arms_and_domains_differ():
+    keys = {
+        int(streams.fold(streams.stream_key(np.uint64(seed), domain, run), arm))
+        for seed in range(6)
+        for domain in (streams.REWARDS, streams.POLICY)
+        for run in range(30)
+        for arm in range(30)
+    }
+    assert len(keys) == 6 * 2 * 30 * 30
+
+
+@pytest.mark.parametrize("distance", np.concatenate([2.0 ** -np.arange(1, 54), [0.0749, 0.075, 0.0751, 1.4e-11]]))
+def test_normal_quantile_is_scipys(distance):
+    expected = scipy.special.ndtri(distance)
+    assert streams.normal_quantile(distance) == pytest.approx(expected, rel=2e-15, abs=1e-16)
+    if 1.0 - distance < 1.0:
+        exact = 1.0 - distance  # what is left after rounding
+        assert streams.normal_quantile(exact) == pytest.approx(-scipy.special.ndtri(1.0 - exact), rel=2e-15, abs=1e-16)
+
+
+def test_log_is_the_logarithm():
+    x = np.concatenate([np.geomspace(1e-300, 1e300, 4001), 1.0 + np.linspace(-0.3, 0.5, 4001), 2.0 ** -np.arange(53.0)])
+    ours = np.array([float(streams.log(v)) for v in x])
+    np.testing.assert_allclose(ours, np.log(x), rtol=3e-16, atol=1e-300)
+
+
+def test_root_growth_is_the_root_of_growth():
+    x = np.concatenate([[1e-300, 1e-12], np.linspace(1e-3, 2.0, 4001), np.linspace(2.0, 600.0, 4001)])
+    with np.errstate(over="ignore"):  # 64-bit words wrap
+        ours = np.array([float(streams.root_growth(v)) for v in x])
+    np.testing.assert_allclose(ours, np.sqrt(np.expm1(x) / x), rtol=9e-16)
+    branch_free = np.array([float(streams.root_growth_branch_free(v)) for v in x])
+    np.testing.assert_array_equal(branch_free, np.where(x <= 2.0, ours, np.nan))
+    assert streams.root_growth(0.0) == 1.0
+
+
+def draw(key, count, shape, uniforms, normals, pairs, gammas):
+    """Draws of many streams, one number of each kind per stream (compiled in the test below)."""
+    for i in range(count):
+        stream = streams_fold(key, i)
+        uniforms[i] = streams_uniform(stream, 0)
+        normals[i] = streams_normal(stream, 0)
+        pairs[i] = streams_normal(stream, BESIDE_GAMMA)
+        gammas[i] = streams_gamma(stream, shape)
+
+
+# The compiler follows plain names.
+streams_fold, streams_uniform, streams_normal = streams.fold, streams.uniform, streams.normal
+streams_gamma, BESIDE_GAMMA = streams.gamma, streams.BESIDE_GAMMA
+
+
+def sample(count, shape, seed=1):
+    columns = [np.zeros(count) for _ in range(4)]
+    specialise(draw, {})(np.uint64(seed), count, shape, *columns)
+    return columns
+
+
+def test_uniform_and_normal_draws_fit():
+    uniforms, normals, pairs, _ = sample(400_000, 2.0)
+    assert scipy.stats.kstest(uniforms, "uniform").pvalue > LEAST_P
+    for drawn in (normals, pairs):
+        assert scipy.stats.kstest(drawn, "norm").pvalue > LEAST_P
+        # Far tails, which Kolmogorov and Smirnov hardly look at.
+        for z in (3.0, 3.5, 4.0):
+            for beyond in (np.sum(drawn > z), np.sum(drawn < -z)):
+                expected = scipy.stats.norm.sf(z)
+                assert scipy.stats.binomtest(int(beyond), drawn.size, expected).pvalue > LEAST_P
+
+
+@pytest.mark.parametrize("shape", [1.0, 1.5, 2.0, 7.5, 300.0])
+def test_gamma_draws_fit(shape):
+    _, _, beside, gammas = sample(1_500_000, shape, seed=2)  # enough to notice a rejection that errs by a percent
+    assert scipy.stats.kstest(gammas, scipy.stats.gamma(shape).cdf).pvalue > LEAST_P
+    for tail in (1e-3, 1e-4):
+        low, high = scipy.stats.gamma(shape).ppf(tail), scipy.stats.gamma(shape).isf(tail)
+        assert scipy.stats.binomtest(int(np.sum(gammas < low)), gammas.size, tail).pvalue > LEAST_P
+        assert scipy.stats.binomtest(int(np.sum(gammas > high)), gammas.size, tail).pvalue > LEAST_P
+    # The normal number that costs next to nothing beside a gamma must not know of it.
+    for seen in (beside, np.abs(beside), beside**2):
+        assert scipy.stats.spearmanr(seen, gammas).pvalue > LEAST_P
+
+
+def test_compiled_draws_are_the_plain_ones():
+    columns = sample(300, 1.25, seed=3)
+    plain = [np.zeros(300) for _ in range(4)]
+    draw(np.uint64(3), 300, 1.25, *plain)
+    for compiled, ours in zip(columns, plain, strict=True):
+        np.testing.assert_array_equal(compiled, ours)
+
+
+def test_normal_numbers_of_a_stream_are_independent():
+    """All pairs among the first few numbers of a stream, the two of a Box-Muller pair included."""
+    key = np.uint64(99)
+    assert streams.normal_pair(key, 7) == streams.normal_pair(key, 6)
+    assert streams.normal_pair(key, 6) == (streams.normal(key, 6), streams.normal(key, 7))
+    drawn = np.array([[streams.normal(streams.fold(key, i), which) for which in range(4)] for i in range(5000)])
+    for a in range(4):
+        for b in range(a):
+            assert scipy.stats.spearmanr(drawn[:, a], drawn[:, b]).pvalue > LEAST_P
+            assert scipy.stats.spearmanr(drawn[:, a] ** 2, drawn[:, b] ** 2).pvalue > LEAST_P
+
+
+def mixed(z):
+    """splitmix64's finaliser on whole arrays."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@pytest.mark.parametrize("neighbour", ["pull", "arm", "run", "seed", "domain"])
+def test_neighbouring_rewards_are_independent(neighbour):
+    """Chi-square of pairs in 64 x 64 cells, for rewards that differ by one in one of the things they are keyed by."""
+    pulls = np.arange(250, dtype=np.uint64)
+
+    def rewards(seed, domain, run, arm, first):
+        key = streams.fold(streams.stream_key(np.uint64(seed), domain, run), arm)
+        bits = mixed(key + (pulls + np.uint64(first)) * streams.GOLDEN)
+        assert bits[0] == streams.reward_bits(key, first)
+        return (bits >> np.uint64(12)).astype(float) / 2**52
+
+    other = {
+        "pull": (1, streams.REWARDS, 0, 0, 1),
+        "arm": (1, streams.REWARDS, 0, 1, 0),
+        "run": (1, streams.REWARDS, 1, 0, 0),
+        "seed": (2, streams.REWARDS, 0, 0, 0),
+        "domain": (1, streams.POLICY, 0, 0, 0),
+    }[neighbour]
+    step = np.subtract(other, (1, streams.REWARDS, 0, 0, 0), dtype=object)
+    counts = np.zeros((64, 64))
+    for run in range(0, 40, 2):
+        for arm in range(0, 40, 2):
+            base = (1, streams.REWARDS, run, arm, 0)
+            moved = tuple(int(a) + int(b) for a, b in zip(base, step, strict=True))
+            x = rewards(*base)
+            y = rewards(moved[0], np.uint64(moved[1]), *moved[2:])
+            cells = np.histogram2d(x, y, bins=64, range=[[0, 1], [0, 1]])[0]
+            counts += cells
+    expected = counts.sum() / counts.size
+    assert expected > 20
+    statistic = ((counts - expected) ** 2 / expected).sum()
+    p = scipy.stats.chi2.sf(statistic, counts.size - 1)
+    assert LEAST_P < p < 1 - LEAST_P
+
+
+def test_log_spaced_bits_have_no_bias():
+    """Each of the 64 bits of a reward is 1 half of the time."""
+    key = streams.fold(streams.stream_key(np.uint64(7), streams.REWARDS, 3), 2)
+    bits = mixed(key + np.arange(100_000, dtype=np.uint64) * streams.GOLDEN)
+    for place in range(64):
+        ones = int(np.sum((bits >> np.uint64(place)) & np.uint64(1)))
+        assert abs(ones - 50_000) < 5 * math.sqrt(25_000)

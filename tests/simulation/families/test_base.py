@@ -1,0 +1,90 @@
+"""Every policy is played by the adapter of its family, and all of them fill the same chunk."""
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.arms.bandit import as_environment
+from sharpe_bandits.policies.base import Policy
+from sharpe_bandits.simulation.families import FAMILIES, Family, family_of
+from sharpe_bandits.simulation.spec import Spec, is_random, prepare, run_chunk
+from tests.catalogue import EVERY_POLICY
+
+BANDIT = as_environment([sb.Uniform(0, 6), sb.Uniform(0, 2), sb.Uniform(0, 2.5)])
+
+
+def spec(policy, horizon=400, checkpoints=None, runs=5, **options):
+    return Spec(policy, BANDIT, horizon, runs, 3, (horizon,) if checkpoints is None else checkpoints, **options)
+
+
+def test_every_policy_names_a_family_that_there_is():
+    assert {policy.family for policy in EVERY_POLICY} | {sb.policies.LUCB(L=1.0).family} == set(FAMILIES)
+    assert all(isinstance(family, Family) for family in FAMILIES.values())
+    assert family_of(sb.SHSR(L=1.0)) is FAMILIES["phases"]
+
+
+def test_a_chunk_of_a_policy_that_stops_says_which_runs_stopped():
+    """Of the same runs with a larger budget, those that had stopped before stop after the same rounds."""
+    policy = sb.policies.LUCB(L=0.5)
+    free = run_chunk(spec(policy, 10**5, (), runs=40), 0, 40)
+    rounds = free.final.sum(axis=1)
+    budget = int(np.median(rounds))
+    cut = run_chunk(spec(policy, budget, (), runs=40), 0, 40)
+    assert free.stopped.all()
+    assert 0 < cut.stopped.sum() < 40
+    np.testing.assert_array_equal(cut.stopped, rounds <= budget)
+    np.testing.assert_array_equal(cut.final[cut.stopped], free.final[cut.stopped])
+    assert (cut.final[~cut.stopped].sum(axis=1) == budget).all()
+    assert free.pulls.shape == (40, 0, 3)
+    assert free.recommended.shape == (40, 1)
+
+
+@pytest.mark.parametrize("policy", [sb.policies.LUCB(L=0.5), sb.SHSR(L=0.5), sb.UCBRSSR(L=0.5)], ids=lambda p: p.family)
+def test_means_of_rewards_are_those_of_the_trace(policy):
+    chunk = run_chunk(spec(policy, checkpoints=() if policy.stops_itself else None), 0, 5, trace=True)
+    for run in range(5):
+        paid = chunk.rewards[run, : chunk.final[run].sum()]
+        assert chunk.reward_mean[run] == pytest.approx(paid.mean(), rel=1e-12)
+        assert chunk.reward_variance[run] == pytest.approx(paid.var(ddof=1), rel=1e-12)
+
+
+def test_specs_that_a_family_cannot_play_are_refused():
+    with pytest.raises(
+        sb.errors.InvalidInputError, match="stops on its own and is not simulated for a given number of rounds"
+    ):
+        prepare(spec(sb.policies.LUCB(L=0.5)))
+    with pytest.raises(sb.errors.InvalidInputError, match="SHSR does not stop on its own"):
+        prepare(spec(sb.SHSR(L=0.5), checkpoints=()))
+    for policy, checkpoints in ((sb.SHSR(L=0.5), None), (sb.policies.LUCB(L=0.5), ())):
+        with pytest.raises(
+            sb.errors.InvalidInputError, match="is meaningless if the rewards of all arms are seen in every"
+        ):
+            prepare(spec(policy, checkpoints=checkpoints, feedback="full"))
+
+
+def test_a_family_is_asked_for_all_that_depends_on_it(monkeypatch):
+    """A new family is one adapter: nothing else needs to know of it."""
+
+    class Coin(Policy):
+        family, setting, title, n_recommended = "coin", "regret", "Coin", 1
+        goal = None
+
+    class CoinFamily(Family):
+        def check(self, spec):
+            assert spec.horizon == 9
+
+        def play(self, spec, chunk):
+            chunk.final[:, 0] = spec.horizon
+
+        def cost(self, spec):
+            return 0.5
+
+        def chunk_runs(self, spec):
+            return 2
+
+    monkeypatch.setitem(FAMILIES, "coin", CoinFamily())
+    monkeypatch.delitem(Policy.kinds, "Coin")
+    played = spec(Coin(), 9)
+    prepare(played)
+    assert run_chunk(played, 0, 5).final.tolist() == [[9, 0, 0]] * 5
+    assert (played.chunk, played.family.cost(played), is_random(played.policy)) == (2, 0.5, False)

@@ -1,0 +1,61 @@
+"""The reference loop: policies that forget, games in which all rewards are seen, and the plain game."""
+
+import numpy as np
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.simulation.spec import run_chunk
+from tests.clocks import TABLE
+from tests.forgetting import CASES, IDS, TURNING, L
+from tests.simulation.games import BANDITS, spec
+
+
+def test_with_full_feedback_the_rewards_of_all_arms_are_seen():
+    """Greedy on the mean: it plays the column with the largest mean so far, after two rounds of looking."""
+
+    @sb.index_policy(name="follow the leader")
+    def follow(arm, t):
+        return arm.mean
+
+    trace = sb.trace(follow(), sb.Tape(TABLE.T, clock="rounds"), horizon=300, feedback="full")
+    assert trace.choices[:2].tolist() == [0, 1]
+    assert trace.choices[2:].tolist() == [int(TABLE[:t].mean(axis=0).argmax()) for t in range(2, 300)]
+    assert trace.recommended == np.bincount(trace.choices).argmax()  # it names no objective: the arm played most
+    assert (trace.rewards == TABLE[np.arange(300), trace.choices]).all()
+
+
+def test_full_feedback_on_arms_that_are_counted_by_pulls():
+    """Every arm moves on in every round: round t pays what the t-th pull would."""
+    bandit = sb.Bandit([sb.Normal(0, variance=1), sb.Normal(0.5, variance=1)])
+    paths = [sb.trace(sb.policies.RoundRobin(), bandit, horizon=400, seed=9)]
+    pays = [paths[0].rewards[paths[0].choices == arm] for arm in (0, 1)]
+    trace = sb.trace(sb.ScaleFreeUCB(L=0.5), bandit, horizon=200, seed=9, feedback="full")
+    assert [pays[arm][t] for t, arm in enumerate(trace.choices)] == trace.rewards.tolist()
+
+
+@pytest.mark.parametrize("policy", [sb.ScaleFreeIMED(L=0.5), sb.policies.ModifiedMVTS(L=1.0), sb.policies.ScaleFreeNPTS(L=0.5),
+                                    sb.UCBRSSR(L=0.75)], ids=lambda policy: policy.name)  # fmt: skip
+@pytest.mark.parametrize("name", ["uniform", "coins", "constant", "negative"])
+def test_fast_kernels_make_the_choices_of_the_reference(policy, name):
+    one, brute = (
+        run_chunk(spec(policy, BANDITS[name], kernel, runs=3), 0, 3, trace=True)
+        for kernel in ("reference", "side by side")
+    )
+    for field in ("choices", "rewards", "pulls", "halfway", "final", "recommended", "reward_mean", "reward_variance"):
+        np.testing.assert_array_equal(getattr(one, field), getattr(brute, field), err_msg=field)
+
+
+@pytest.mark.parametrize(("policy", "expected"), CASES, ids=IDS)
+@pytest.mark.parametrize("full", [False, True], ids=["bandit", "full"])
+def test_the_same_choices_as_the_twin(policy, expected, full):
+    tape = sb.Tape(TURNING.T, clock="rounds")
+    trace = sb.trace(policy, tape, horizon=500, feedback="full" if full else "bandit")
+    assert trace.choices.tolist() == expected(full)
+    assert len(set(trace.choices[20:].tolist())) == 3
+
+
+def test_a_window_as_long_as_the_game_forgets_nothing():
+    tape = sb.Tape(TURNING.T, clock="rounds")
+    plain = sb.trace(sb.ScaleFreeUCB(L=L), tape, horizon=500)
+    windowed = sb.trace(sb.policies.SlidingWindowUCB(L=L, window=500), tape, horizon=500)
+    assert (plain.choices == windowed.choices).all()
