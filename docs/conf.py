@@ -72,12 +72,11 @@ html_theme_options = {
         "api/*": ["page-toc"],
         "_generated/*": ["page-toc"],
         "tutorials/*": [],
-        "comparison": [],
     },
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "start": [], "which-policy": [], "comparison": []}
+html_sidebars = {"index": []}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
@@ -87,11 +86,12 @@ linkcheck_retries = 2
 
 #: Files outside the documentation that have a page in it.
 PAGES = {
-    "../CHANGELOG.md": "changelog.md",
-    "../CONTRIBUTING.md": "contributing.md",
-    "../SECURITY.md": "security.md",
-    "../benchmarks/RESULTS.md": "benchmarks.md",
-    "../benchmarks/EXECUTORS.md": "executors.md",
+    "CHANGELOG.md": "reference/changelog.md",
+    "CONTRIBUTING.md": "contribute/contributing.md",
+    "SECURITY.md": "contribute/security.md",
+    "benchmarks/RESULTS.md": "evidence/benchmarks.md",
+    "benchmarks/EXECUTORS.md": "evidence/executors.md",
+    "benchmarks/ASK_TELL.md": "evidence/ask-tell.md",
 }
 LINK = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#\s]+)\)")
 
@@ -102,11 +102,11 @@ def _links(app, name, source):
 
     def there(found: re.Match[str]) -> str:
         text, target = found[1], found[2]
-        plain = target.removeprefix("../" * depth)
+        path = ((HERE / name).parent / target).resolve()
+        plain = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else target
         if plain in PAGES:
             return f"[{text}]({'../' * depth}{PAGES[plain]})"
-        path = (HERE / name).parent / target
-        if path.is_file() and HERE not in path.resolve().parents:
+        if path.is_file() and HERE not in path.parents:
             return f"{{download}}`{text.strip('`')} <{target}>`"
         return found[0]
 

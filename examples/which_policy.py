@@ -1,4 +1,4 @@
-"""The tables of docs/which-policy.md: the same few policies in five situations, and ways to find the best arm.
+"""The tables of docs/learn/which-policy.md: the same few policies in five situations, and ways to find the best arm.
 
 Run with: python examples/which_policy.py [runs]
 """

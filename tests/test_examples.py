@@ -30,7 +30,7 @@ def test_the_worked_example_prints_what_the_docs_show(tmp_path):
         text=True,
         check=True,
     )
-    page = (ROOT / "docs" / "real-returns.md").read_text()
+    page = (ROOT / "docs" / "do" / "rank.md").read_text()
     shown = page.split("prints\n\n")[1].split("\nand writes the pages")[0]
     assert [line.strip() for line in done.stdout.splitlines()] == [line.strip() for line in shown.splitlines()]
     assert {path.name for path in tmp_path.iterdir()} == {"rank", "replay"}

@@ -48,13 +48,13 @@ def test_every_objective_is_tested_above():
 
 
 def test_best_rssr_is_not_always_best_sharpe():
-    """docs/reading-the-paper.md: at L = 0.75 RSSR prefers arm 1 of the ten and SR arm 3 (counted from 1)."""
+    """docs/evidence/reading-the-paper.md: at L = 0.75 RSSR prefers arm 1 of the ten and SR arm 3 (counted from 1)."""
     assert int(np.argmax(sb.RSSR(L=0.75).value(MEANS, VARIANCES))) == 0
     assert int(np.argmax(sb.Sharpe(L=0.75).value(MEANS, VARIANCES))) == 2
 
 
 def test_the_printed_modified_mvts_tends_to_another_arm():
-    """docs/reading-the-paper.md: its limit mu^2 / (L + sigma) prefers arm 5 of the ten, RSSR arm 1 (R4, L = 1)."""
+    """docs/evidence/reading-the-paper.md: its limit mu^2 / (L + sigma) prefers arm 5 of the ten, RSSR arm 1 (R4, L = 1)."""
     assert int(np.argmax(MEANS**2 / (1.0 + np.sqrt(VARIANCES)))) == 4
     assert int(np.argmax(sb.RSSR(L=1.0).value(MEANS, VARIANCES))) == 0
 

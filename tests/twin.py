@@ -106,7 +106,7 @@ def best(objective, records, among=None):
 
 
 def halving(objective, tape, budget, keep_samples):
-    """Choices and recommended arm of sequential halving (docs/reading-the-paper.md)."""
+    """Choices and recommended arm of sequential halving (docs/evidence/reading-the-paper.md)."""
     arms = len(tape)
     phases = math.ceil(math.log2(arms))
     alive = list(range(arms))
@@ -128,7 +128,7 @@ def halving(objective, tape, budget, keep_samples):
 
 
 def rejects(objective, tape, budget):
-    """Choices and recommended arm of successive rejects (docs/reading-the-paper.md)."""
+    """Choices and recommended arm of successive rejects (docs/evidence/reading-the-paper.md)."""
     arms = len(tape)
     log_bar = 0.5 + sum(1 / i for i in range(2, arms + 1))
     alive = list(range(arms))
@@ -147,7 +147,7 @@ def rejects(objective, tape, budget):
 
 
 def uniform_sampling(objective, tape, budget):
-    """Choices and recommended arm of uniform sampling (docs/reading-the-paper.md)."""
+    """Choices and recommended arm of uniform sampling (docs/evidence/reading-the-paper.md)."""
     arms = len(tape)
     choices = [arm for _ in range(budget // arms) for arm in range(arms)]
     records = [Record(row[: budget // arms]) for row in tape]

@@ -107,8 +107,8 @@ def http_api() -> str:
         store.close()
     parts = [
         "# HTTP API\n\nGenerated from the OpenAPI schema, which a running service has at `/openapi.json` (and to try "
-        "at `/docs`). Every request needs a token: `Authorization: Bearer …`. [The service](../service.md) says how to "
-        "run it, what it guarantees and what errors look like.\n"
+        "at `/docs`). Every request needs a token: `Authorization: Bearer …`. [The service](../do/service.md) says how "
+        "to run it, what it guarantees and what errors look like.\n"
     ]
     for path, methods in schema["paths"].items():
         for method, route in methods.items():

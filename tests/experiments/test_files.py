@@ -161,7 +161,7 @@ def test_files_that_are_none(tmp_path):
 
 
 def test_the_example_of_the_documentation_is_the_file_that_it_names():
-    page = (ROOT / "docs" / "experiment-file.md").read_text("utf-8")
+    page = (ROOT / "docs" / "do" / "experiment-file.md").read_text("utf-8")
     blocks = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
     assert blocks[0] == (ROOT / "examples" / "desks.toml").read_text("utf-8")
     experiment = read(ROOT / "examples" / "desks.toml")
@@ -170,7 +170,7 @@ def test_the_example_of_the_documentation_is_the_file_that_it_names():
 
 
 def test_the_random_arms_of_the_documentation(write):
-    page = (ROOT / "docs" / "experiment-file.md").read_text("utf-8")
+    page = (ROOT / "docs" / "do" / "experiment-file.md").read_text("utf-8")
     (snippet,) = (b for b in re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL) if "random" in b)
     text = re.sub(r"^arms = .*$", snippet.strip(), INLINE, flags=re.MULTILINE)
     assert read(write(text)).cases[0].environment.K == 16

@@ -1,4 +1,4 @@
-"""docs/reading-the-paper.md and the readings that are played are one list."""
+"""docs/evidence/reading-the-paper.md and the readings that are played are one list."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ import sharpe_bandits as sb
 from sharpe_bandits.paper.panels import descriptions
 from sharpe_bandits.paper.readings import PROFILES, readings
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reading-the-paper.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "evidence" / "reading-the-paper.md").read_text("utf-8")
 #: Rows of the tables that have a column for readings.
 ROWS = [
     [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]

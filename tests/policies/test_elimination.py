@@ -22,7 +22,7 @@ def copy_sign_square(x):
     return math.copysign(x * x, x)
 
 
-#: Objectives of docs/reading-the-paper.md, with risk-free rate and in signed form, and their formulas written out.
+#: Objectives of docs/evidence/reading-the-paper.md, with risk-free rate and in signed form, and their formulas written out.
 OBJECTIVES = {
     "RSSR": (sb.RSSR(L=0.3), lambda m, v: m**2 / (0.3 + v)),
     "RSSR, rate": (sb.RSSR(L=0.3, risk_free=0.4), lambda m, v: (m - 0.4) ** 2 / (0.3 + v)),

@@ -1,4 +1,4 @@
-"""Every index policy, in every form, against a plain-Python twin on recorded rewards (docs/reading-the-paper.md)."""
+"""Every index policy, in every form, against a plain-Python twin on recorded rewards (docs/evidence/reading-the-paper.md)."""
 
 import math
 

@@ -75,7 +75,7 @@ def test_the_same_choices_run_by_run(policy, name):
 
 
 def test_policies_for_which_negative_means_matter_fall_back():
-    """SR-like and the printed GRA form may fall where means are negative; the others may not (docs/results.md)."""
+    """SR-like and the printed GRA form may fall where means are negative; the others may not (docs/evidence/methods.md)."""
     falling = {p.name for p in LAZY if not p.nondecreasing(-np.inf)}
     assert falling == {"UCB-SR-like", "Modified-GRA-UCB"}
     assert sb.UCBSRLike(L=1.0, risk_free=-1.0).nondecreasing(-1.0)

@@ -77,7 +77,7 @@ class NPTS(AnyObjective):
 
     In each round every arm's rewards get weights from the flat Dirichlet distribution, and the arm whose reweighted
     rewards have the largest objective is played. This is exact up to 64 pulls of an arm; beyond that, the normal limit
-    of the reweighted moments is used (docs/scale-free.md measures the difference). The pilot is two pulls per arm.
+    of the reweighted moments is used (measured in docs/evidence/scale-free.md). The pilot is two pulls per arm.
     Nothing is added to the observed rewards, so an arm whose first rewards are all poor may never be played again, with
     a probability that does not decrease with the horizon. :class:`ScaleFreeNPTS` fixes this in part.
 

@@ -313,7 +313,7 @@ class ScaleFreeUCB(AnyObjective):
         if rest:
             raise InvalidInputError(
                 f"rest={shown(rest)}: playing every arm once in a given number of rounds is no longer supported; it "
-                "had more regret and locked in more often than the default (docs/scale-free.md)"
+                "had more regret and locked in more often than the default (docs/evidence/scale-free.md)"
             )
         return super().from_parameters(kept)
 

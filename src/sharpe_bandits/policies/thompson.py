@@ -213,7 +213,7 @@ class NormalGammaTS(IndexPolicy):
     r"""Normal-gamma Thompson sampling on RSSR: :math:`\theta \sim N(\bar X, 1/(s\tau))`.
 
     Argmax of :math:`\theta^2/(L+1/\tau)`. The square loses the sign: if means can be below 0, it may lock in to losing
-    arms (see docs/scale-free.md).
+    arms (see docs/evidence/scale-free.md).
 
     Examples
     --------

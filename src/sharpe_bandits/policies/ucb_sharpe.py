@@ -120,7 +120,7 @@ class UCBRSSR(_UCBSharpe):
         \qquad D = L + \bar V,\ \epsilon = \sqrt{2 \ln N / s}
 
     The square loses the sign: if means can be below the risk-free rate, it may lock in to losing arms (see
-    docs/scale-free.md); :class:`~sharpe_bandits.ScaleFreeUCB` keeps the sign.
+    docs/evidence/scale-free.md); :class:`~sharpe_bandits.ScaleFreeUCB` keeps the sign.
 
     Parameters
     ----------

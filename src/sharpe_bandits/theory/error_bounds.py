@@ -163,7 +163,7 @@ def path_error(
     of rejects.
 
     In neither form is it a bound in the strict sense, since the root depends on the estimates whose errors it bounds;
-    ``docs/error-bounds.md`` shows how often it holds.
+    ``docs/evidence/error-bounds.md`` shows how often it holds.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Durable campaigns: many workers ask which arm to play and tell rewards later; nothing is lost.
 
 A :class:`Store` is a database (SQLite, or PostgreSQL) of campaigns. A campaign is an agent whose every event is logged:
-the log is the source of truth, and the agent's state is derived from it. See ``docs/campaigns.md``.
+the log is the source of truth, and the agent's state is derived from it. See ``docs/do/campaign.md``.
 """
 
 from typing import TYPE_CHECKING, Any
