@@ -17,7 +17,10 @@ import sharpe_bandits as sb
 from sharpe_bandits.arms.environment import Environment
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name not in {"_generated", "tutorials"})]
+PAGES = [
+    ROOT / "README.md",
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name not in {"_generated", "tutorials"}),
+]
 #: A block of Python, and what it prints, indented, right after it.
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n((?:(?: {4}[^\n]*)?\n)+))?", re.MULTILINE | re.DOTALL)
 
@@ -125,7 +128,10 @@ def test_links_between_pages_lead_somewhere():
 def test_the_comparison_shows_what_the_benchmark_measured():
     measured = (ROOT / "benchmarks" / "RESULTS.md").read_text("utf-8").partition("## (a)")[2].partition("## (b)")[0]
     shown = (
-        (ROOT / "docs" / "learn" / "comparison.md").read_text("utf-8").partition("simulating plain UCB1")[2].partition("##")[0]
+        (ROOT / "docs" / "learn" / "comparison.md")
+        .read_text("utf-8")
+        .partition("simulating plain UCB1")[2]
+        .partition("##")[0]
     )
     of_engines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in measured.splitlines() if line[:1] == "|"]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in shown.splitlines() if line[:1] == "|"]

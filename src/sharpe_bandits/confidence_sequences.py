@@ -9,8 +9,8 @@ probability at most alpha, to the extent that the estimate of the root of the ob
 
 It is asymptotic, since W is estimated [2]. It starts once n is at least 32 and at least 8 times the estimated kurtosis;
 before that, and as long as an arm has always paid the same, the interval is the whole real line.
-``docs/evidence/intervals.md`` has the measured coverage, and the cases where it falls short: rewards with an estimated kurtosis above 20 are marked
-heavy-tailed.
+``docs/evidence/intervals.md`` has the measured coverage, and the cases where it falls short: rewards with an estimated
+kurtosis above 20 are marked heavy-tailed.
 
 References
 ----------
