@@ -38,13 +38,13 @@ class Server:
             return
         self._root = Path(tempfile.mkdtemp(prefix="sb-pg-"))
         try:
-            self._user = _unprivileged()
-            self._programs = _programs(self._root, self._user)
+            self.user = _unprivileged()
+            self._programs = _programs(self._root, self.user)
             self._data, self._socket = self._root / "data", self._root / "s"
             self._socket.mkdir()
-            if self._user is not None:
+            if self.user is not None:
                 for folder in (self._root, self._socket):
-                    shutil.chown(folder, self._user)
+                    shutil.chown(folder, self.user)
             options = ("-D", self._data, "-U", "tester", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-instructions")
             self._run("initdb", *options)
             self.url = f"postgresql://tester@/postgres?host={quote(str(self._socket))}"
@@ -53,9 +53,14 @@ class Server:
             shutil.rmtree(self._root, ignore_errors=True)
             raise
 
+    @property
+    def address(self) -> Path:
+        """The socket that it listens on."""
+        return self._socket / ".s.PGSQL.5432"
+
     def _run(self, program: str, *arguments: object) -> None:
         done = subprocess.run(
-            [self._programs / program, *map(str, arguments)], capture_output=True, text=True, user=self._user, cwd="/"
+            [self._programs / program, *map(str, arguments)], capture_output=True, text=True, user=self.user, cwd="/"
         )
         if done.returncode:
             raise NoPostgresError(f"{program} failed: {done.stderr.strip()[-300:]}")
@@ -84,7 +89,7 @@ class Server:
         arguments = [self._programs / "postgres", "-D", self._data, "-k", self._socket, "-c", "listen_addresses="]
         with (self._root / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                arguments, stdout=log, stderr=log, user=self._user, cwd="/", start_new_session=True
+                arguments, stdout=log, stderr=log, user=self.user, cwd="/", start_new_session=True
             )
 
     def kill(self) -> None:

@@ -21,6 +21,43 @@ def postgres():
     server.stop()
 
 
+@pytest.fixture
+def pgbouncer(postgres, tmp_path):
+    """The URL of a PgBouncer in transaction mode, with its default settings otherwise and two connections to the server."""
+    import os
+    import shutil
+    import socket
+    import subprocess
+
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    folder = tmp_path / "pool"
+    folder.mkdir()
+    (folder / "users").write_text('"tester" ""\n')
+    host = str(postgres.address).rpartition("/")[0]
+    (folder / "pool.ini").write_text(
+        f"[databases]\npostgres = host={host} port=5432 user=tester dbname=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\n"
+        f"listen_port = {port}\nunix_socket_dir =\nauth_type = any\npool_mode = transaction\ndefault_pool_size = 2\n"
+    )
+    root = os.geteuid() == 0
+    for folder_above in (folder, *folder.parents)[:4] if root else ():
+        folder_above.chmod(0o755)
+    command = [shutil.which("pgbouncer"), "-q", str(folder / "pool.ini")]
+    process = subprocess.Popen(command, user=postgres.user, cwd="/")
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            break
+        except OSError:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    yield f"postgresql://tester@127.0.0.1:{port}/postgres"
+    process.terminate()
+    process.wait(10)
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def target(request, tmp_path):
     """What a store is opened with, empty."""

@@ -1,11 +1,17 @@
-"""PostgreSQL: connections with bounds, and readers beside writers."""
+"""PostgreSQL: a network that is cut, a peer that stops, a pooler between, and readers beside writers."""
 
+import os
+import shutil
+import signal
+import subprocess
+import sys
 import threading
 import time
 
 import pytest
 
 import sharpe_bandits as sb
+from tests.proxies import Proxy
 
 
 @pytest.fixture
@@ -13,17 +19,83 @@ def url(postgres):
     return postgres.url
 
 
-def test_connections_have_bounds(url):
-    """All timeouts are shorter than the one that a caller was promised."""
-    with sb.Store(url, timeout=8.0) as store, store._storage.engine.connect() as connection:
-        for name, value in (
-            ("lock_timeout", "8s"), ("statement_timeout", "8s"), ("idle_in_transaction_session_timeout", "2666ms"),
-        ):  # fmt: skip
-            assert connection.exec_driver_sql(f"SHOW {name}").scalar() == value
-        info = connection.connection.driver_connection.info.get_parameters()
-        assert (info["tcp_user_timeout"], info["connect_timeout"]) == ("4000", "2")
-        detected = int(info["keepalives_idle"]) + 3 * int(info["keepalives_interval"])
-        assert detected <= 4
+def test_a_network_that_is_cut_without_a_reset_is_noticed_in_time(postgres):
+    """Connections stay open, and nothing passes: the answer comes within the promised time, and later calls work."""
+    with Proxy(postgres.address) as proxy, sb.Store(proxy.url(postgres), timeout=1.5) as store:
+        campaign = store.campaign(f"cut {time.monotonic_ns()}", policy=sb.policies.UCB1(), arms=2)
+        campaign.ask()
+        proxy.forwards = False
+        began = time.monotonic()
+        with pytest.raises(sb.errors.StoreError, match="no answer"):
+            campaign.ask()
+        assert 1 < time.monotonic() - began < 5
+        proxy.forwards = True
+        assert campaign.ask().number >= 2
+        assert campaign.verify().ok
+
+
+_STOPS_INSIDE_A_TRANSACTION = """
+import os, signal, sys
+import sharpe_bandits as sb
+store = sb.Store(sys.argv[1], timeout=float(sys.argv[3]))
+number = store._storage.campaigns(sys.argv[2])[0].id
+def work(records):
+    records.head()
+    print("locked", flush=True)
+    os.kill(os.getpid(), signal.SIGSTOP)
+store._storage.write(number, work)
+"""
+
+
+def test_a_process_that_is_stopped_inside_a_transaction_does_not_block_others(url):
+    name = f"frozen {time.monotonic_ns()}"
+    with sb.Store(url, timeout=6.0) as store:
+        campaign = store.campaign(name, policy=sb.policies.UCB1(), arms=2)
+        campaign.ask()
+        command = [sys.executable, "-c", _STOPS_INSIDE_A_TRANSACTION, url, name, "6"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as stopped:
+            try:
+                assert stopped.stdout.readline() == "locked\n"
+                began = time.monotonic()
+                assert campaign.ask().number == 2
+                assert 1 < time.monotonic() - began < 5
+            finally:
+                os.kill(stopped.pid, signal.SIGKILL)
+
+
+@pytest.mark.skipif(shutil.which("pgbouncer") is None, reason="PgBouncer is not installed")
+def test_a_pooler_in_transaction_mode(postgres, pgbouncer):
+    """Two stores whose statements meet on the same connections of the server."""
+    name = f"pooled {time.monotonic_ns()}"
+    stores = [sb.Store(pgbouncer) for _ in range(3)]
+    campaigns = [store.campaign(f"{name} {k % 2}", policy=sb.policies.UCB1(), arms=3) for k, store in enumerate(stores)]
+    errors = []
+
+    def work(campaign):
+        try:
+            for _ in range(25):
+                campaign.tell(campaign.ask(), 0.5)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(campaign,)) for campaign in campaigns]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert [campaign.status().rewards for campaign in campaigns] == [50, 25, 50]
+    assert all(campaign.verify(choices=True).ok for campaign in campaigns)
+    for store in stores:
+        store.close()
+
+
+def test_options_in_a_url_are_not_shown(url):
+    with sb.Store(f"{url}&password=secret-123") as store:
+        assert "secret-123" not in repr(store)
+        with pytest.raises(sb.errors.StoreError) as caught:
+            store._storage.read(2**31 - 1, lambda records: records.head())
+        assert "secret-123" not in str(caught.value)
 
 
 def test_a_statement_that_takes_too_long_is_explained(url):

@@ -11,7 +11,6 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, TypeVar
 
 import sqlalchemy as sa
@@ -56,8 +55,8 @@ class Database(ABC):
     #: Whether campaigns wait for each other's commits.
     single_writer: bool
     #: How transactions begin.
-    begin_read: ClassVar[str]
-    begin_write: ClassVar[str]
+    begin_read: str
+    begin_write: str
     #: The clock in SQL, and a condition that a column is in a list (see :meth:`list_argument`).
     clock: ClassVar[str]
     in_list: ClassVar[str]
@@ -137,11 +136,9 @@ class Database(ABC):
         def locked(connection: sa.Connection) -> T:
             return work(_SQLRecords(self, connection, campaign, self.for_update))
 
-        return self._transaction(locked, self.begin_write, "COMMIT", pipelined=True)
+        return self._transaction(locked, self.begin_write, "COMMIT")
 
-    def _transaction(
-        self, work: Callable[[sa.Connection], T], begin: str, end: str = "ROLLBACK", pipelined: bool = False
-    ) -> T:
+    def _transaction(self, work: Callable[[sa.Connection], T], begin: str, end: str = "ROLLBACK") -> T:
         if self._process != os.getpid():  # forked: connections must not be shared with the parent
             with self._lock:
                 if self._process != os.getpid():
@@ -151,7 +148,7 @@ class Database(ABC):
         while True:
             try:
                 with self.engine.connect() as connection:
-                    return self._attempt(connection, work, begin, end, deadline, pipelined)
+                    return self._attempt(connection, work, begin, end, deadline)
             except self.errors as error:
                 cause = getattr(error, "orig", error)
                 pause = self._retry_after(cause)
@@ -161,20 +158,13 @@ class Database(ABC):
                 time.sleep(pause)
 
     def _attempt(
-        self,
-        connection: sa.Connection,
-        work: Callable[[sa.Connection], T],
-        begin: str,
-        end: str,
-        deadline: float,
-        pipelined: bool,
+        self, connection: sa.Connection, work: Callable[[sa.Connection], T], begin: str, end: str, deadline: float
     ) -> T:
         driver = driver_of(connection)
         try:
-            with self._pipeline(driver) if pipelined else nullcontext():
-                self._begin(driver, begin, deadline)
-                result = work(connection)
-                driver.execute(end)
+            self._begin(driver, begin, deadline)
+            result = work(connection)
+            driver.execute(end)
             return result
         except BaseException:
             try:
@@ -182,10 +172,6 @@ class Database(ABC):
             except self.errors:  # the connection is lost
                 connection.invalidate()
             raise
-
-    def _pipeline(self, driver: Any) -> AbstractContextManager[Any]:
-        """Inside it, statements may be sent before earlier ones are answered."""
-        return nullcontext()
 
     def _begin(self, driver: Any, begin: str, deadline: float) -> None:
         driver.execute(begin)

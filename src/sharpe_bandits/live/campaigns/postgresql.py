@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+import time
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
+from ..._support.validation import positive
 from ...errors import InvalidInputError, StoreError, require, shown
 from . import schema
 from .database import Database
 
-#: Gives a transaction ten minutes between two statements: for readers, which hold no lock, and for migrations.
-_PATIENCE = "SET LOCAL idle_in_transaction_session_timeout = 600000"
+#: Milliseconds that a transaction may take between two statements: of readers, which hold no lock, and of migrations.
+_PATIENCE = 600_000
+#: Seconds after the limit of the server until a connection whose server says nothing is given up.
+_MARGIN = 1.0
 #: Seconds between attempts to reconnect.
 _RECONNECT = 0.05
 #: What a server says when it refuses a connection for good, so that retrying is pointless.
@@ -34,11 +37,11 @@ class PostgreSQL(Database):
     """
 
     single_writer = False
-    begin_read = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PATIENCE}"
-    begin_write = "BEGIN"
     clock = "CAST(extract(epoch FROM clock_timestamp()) AS float8)"
     in_list, for_update = "= ANY(?)", " FOR UPDATE"
-    setup_lock = f"{_PATIENCE}; SELECT pg_advisory_xact_lock(1935827809)"
+    setup_lock = (
+        f"SET LOCAL idle_in_transaction_session_timeout = {_PATIENCE}; SELECT pg_advisory_xact_lock(1935827809)"
+    )
     whole_part = "CAST(floor({}) AS bigint)"
 
     def __init__(self, url: str, timeout: float, create: bool) -> None:
@@ -52,37 +55,46 @@ class PostgreSQL(Database):
                 "path, or postgresql://user@host/database"
             )
         require("psycopg", "PostgreSQL", "live")
-        parsed = parsed.set(drivername="postgresql+psycopg")
-        super().__init__(parsed, parsed.render_as_string(hide_password=True), timeout, create)
+        limit = int(1000 * positive("timeout", timeout))
+        # For each transaction, since a pooler such as PgBouncer may run the next one on another connection.
+        bounds = f"BEGIN {{}}; SET LOCAL statement_timeout = {limit}; SET LOCAL idle_in_transaction_session_timeout = "
+        # A process that stops inside a transaction loses it, with its lock, before others give up waiting.
+        self.begin_write = bounds.format("") + f"{max(1000, limit // 3)}; SET LOCAL lock_timeout = {limit}"
+        self.begin_read = bounds.format("ISOLATION LEVEL REPEATABLE READ READ ONLY") + f"{_PATIENCE}"
+        # Options in a URL may be secrets.
+        name = parsed.set(query={}).render_as_string(hide_password=True)
+        super().__init__(parsed.set(drivername="postgresql+psycopg"), name, timeout, create)
 
     def _connect_arguments(self) -> dict[str, Any]:
-        whole = int(1000 * self.timeout)
-        # A peer that stops between two statements of a transaction is ended before others give up.
-        server = {
-            "application_name": "sharpe-bandits",
-            "lock_timeout": whole,
-            "statement_timeout": whole,
-            "idle_in_transaction_session_timeout": max(1000, whole // 3),
-        }
-        # A network that is cut without a reset is noticed after about half of the timeout.
+        # The operating system notices after about half of the timeout that a network was cut without a reset.
         part = max(1, int(self.timeout / 8))
         return {
-            "options": " ".join(f"-c {name}={value}" for name, value in server.items()),
+            "application_name": "sharpe-bandits",
             "connect_timeout": max(2, int(self.timeout / 3)),
             "keepalives_idle": part,
             "keepalives_interval": part,
             "keepalives_count": 3,
-            "tcp_user_timeout": whole // 2,
+            "tcp_user_timeout": int(500 * self.timeout),
         }
+
+    def _connect(self) -> None:
+        super()._connect()
+        connections = _bounded_connections(self.timeout + _MARGIN)
+
+        def connect(_dialect: Any, _record: Any, arguments: Any, options: Any) -> Any:
+            driver = connections.connect(*arguments, **options, autocommit=True)
+            ((server,),) = driver.execute("SELECT pg_backend_pid()").fetchall()
+            if server != driver.info.backend_pid:  # a pooler, in which prepared statements of others may be met
+                driver.prepare_threshold = None
+            return driver
+
+        sa.event.listen(self.engine, "do_connect", connect)
 
     def sql(self, text: str) -> str:
         return text.replace("?", "%s")
 
     def list_argument(self, values: Sequence[Any]) -> list[Any]:
         return list(values)
-
-    def _pipeline(self, driver: Any) -> AbstractContextManager[Any]:
-        return driver.pipeline()
 
     def _retry_after(self, cause: Any) -> float | None:
         import psycopg
@@ -96,7 +108,10 @@ class PostgreSQL(Database):
             return None
         stopped = psycopg.errors.IdleInTransactionSessionTimeout  # this process was; its transaction was rolled back
         lost = isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError | stopped)
-        return _RECONNECT if lost and not any(words in str(cause) for words in _REFUSALS) else None
+        if not lost or any(words in str(cause) for words in _REFUSALS):
+            return None
+        self.engine.dispose()  # idle connections are probably lost, too
+        return _RECONNECT
 
     def _explained(self, cause: Any, reason: str) -> Exception:
         if "No space left" in reason or "disk full" in reason.lower():
@@ -117,3 +132,29 @@ class PostgreSQL(Database):
 
     def _has_tables(self, connection: sa.Connection) -> bool:
         return connection.scalar(sa.select(sa.func.to_regclass(schema.VERSION_TABLE))) is not None
+
+
+def _bounded_connections(limit: float) -> Any:
+    """The class of psycopg's connections, with a limit in seconds to each wait for the server.
+
+    A server behind a proxy that has lost it does not answer, and the operating system cannot know.
+    """
+    import psycopg
+
+    class Bounded(psycopg.Connection[Any]):
+        def wait(self, gen: Any, *arguments: Any, **options: Any) -> Any:
+            return super().wait(self._until(gen, time.monotonic() + limit), *arguments, **options)
+
+        def _until(self, gen: Any, deadline: float) -> Generator[Any, Any, Any]:
+            try:
+                state = next(gen)
+                while True:
+                    ready = yield state
+                    if not ready and time.monotonic() > deadline:
+                        self.close()
+                        raise psycopg.OperationalError(f"no answer for {limit:g} seconds")
+                    state = gen.send(ready)
+            except StopIteration as end:
+                return end.value
+
+    return Bounded
