@@ -267,5 +267,5 @@ def test_what_goes_by_sharpe_ratios_refuses_costs(table, use):
         use(sb.read_returns(table, **READING, direction="min"))
     with pytest.raises(sb.errors.InvalidInputError, match="by='sharpe' rewards risk"):
         sb.rank(table, **READING, direction="min", by="sharpe")
-    with pytest.raises(sb.errors.InvalidInputError, match=r"--minimise\) is for costs.*not 'prices'"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"direction='min' is for costs.*not 'prices'"):
         sb.read_returns(table, kind="prices", periods_per_year=252, direction="min")

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.cli.program import main
+from sharpe_bandits.cli.program import COMMANDS, main, parser_of
 from sharpe_bandits.experiments import catalogue, reproduction
 from sharpe_bandits.paper.panels import panels
 
@@ -217,19 +217,63 @@ def test_mistakes(here, capsys, arguments, told):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([], "required: command"),
-        (["reproduse"], "invalid choice: 'reproduse'"),
-        (["reproduce", "--runs", "many"], "invalid int value: 'many'"),
-        (["reproduce", "--workers", "1.5"], "invalid int value: '1.5'"),
-        (["reproduce", "--profile", "author"], "invalid choice: 'author'"),
-        (["run"], "required: file"),
+        (["reproduse"], "no command is called 'reproduse': did you mean reproduce?"),
+        (["--quick"], "sharpe-bandits has no option --quick"),
+        (["reproduce", "--runs", "many"], "--runs takes a whole number, got 'many'"),
+        (["reproduce", "--workers", "1.5"], "--workers takes a whole number, got '1.5'"),
+        (["reproduce", "--profile", "author"], "--profile is one of paper, authors, got 'author': did you mean"),
+        (["reproduce", "--prifile", "authors"], "has no option --prifile: did you mean --profile?"),
+        (["rank", "a.csv", "--knd", "prices"], "has no option --knd: did you mean --kind?"),
+        (["rank", "a.csv", "b.csv", "--kind", "prices", "--periods-per-year", "12"], "has no argument b.csv"),
+        (["rank", "a.csv"], "as in: sharpe-bandits rank prices.csv --kind prices --periods-per-year 252"),
+        (["run"], "run needs file"),
+        (["campaign", "statuss"], "no action is called 'statuss': did you mean status?"),
     ],
 )
 def test_mistakes_in_the_command_itself(capsys, arguments, told):
+    """The error in a line, without the usage."""
+    _, err = said(capsys, *arguments, status=2)
+    assert err.startswith("sharpe-bandits: ")
+    assert err.count("\n") == 1
+    assert told in err
+
+
+def test_no_command_prints_the_help(capsys):
+    out, _ = said(capsys)
+    assert all(f" {name} " in out for name in (*COMMANDS, "reproduce", "run", "panels"))
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "reproduce", "run"])
+def test_help_has_a_sentence_an_example_and_defaults(capsys, name):
     with pytest.raises(SystemExit) as left:
-        main(arguments)
-    assert left.value.code == 2
-    assert told in capsys.readouterr().err
+        main([name, "--help"])
+    assert left.value.code == 0
+    text = capsys.readouterr().out
+    usage, sentence, example = text.split("\n\n")[:3]
+    assert usage.count("\n") < 3
+    assert sentence.endswith(".")
+    words = example.split(f"example:\n  sharpe-bandits {name}")[1].split()
+    options = re.findall(r"--[a-z-]+", " ".join(words))
+    assert all(f"  {option}" in text for option in options if name != "campaign")
+
+
+def test_messages_are_spelled_as_the_command_line_does():
+    command = parser_of(("replay",)).command(["replay"])
+    said = {
+        "pass missing='drop' or missing='fill'": "pass --missing drop or --missing fill",
+        "pass scale=0.01, if not, pass scale=1.": "pass --percent, if not, pass --scale 1.",
+        "pass feedback='full'; direction='min'": "pass --full-feedback; --minimise",
+        "columns=['A', 'B C'] or columns=, pivot=('t', 'p')": "--columns A 'B C' or --columns, --pivot t p",
+        "separator='\\t'": "--separator tab",
+        "objective=MeanRisk(aversion=1), p=0.5, L = 3": "objective=MeanRisk(aversion=1), p=0.5, L = 3",
+    }
+    assert {text: command.spelled(text) for text in said} == said
+
+
+@pytest.mark.parametrize("name", ["panels", "policies", "arms", "objectives", "cache"])
+def test_json(capsys, name):
+    assert main([name, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)
 
 
 # --- run --------------------------------------------------------------------------------------------------------------

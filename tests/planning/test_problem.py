@@ -67,7 +67,7 @@ class TestTolerance:
         """With two arms, what is lost is the gap in every wrong run, seen together or one at a time."""
         returns = exact([0.6, 0.5], 0.0, rows=500)
         options = {"block": 1, "bootstrap": not direct}
-        with pytest.raises(sb.errors.InvalidInputError, match=r"all 2 arms are within tolerance=0.2 \(--tolerance\)"):
+        with pytest.raises(sb.errors.InvalidInputError, match=r"all 2 arms are within tolerance=0.2"):
             sb.BestArmProblem.from_returns(returns, tolerance=0.2, **options)
         strict = sb.plan(sb.BestArmProblem.from_returns(returns, **options), budget=60, runs=400)
         for point in strict.asked:
@@ -174,9 +174,9 @@ def test_what_was_done_to_a_table_is_told():
         (lambda: sb.plan(EASY, error=0), ("between 0 and 0.5, got 0",)),
         (
             lambda: sb.plan(EASY, error=1e-300),
-            ("an error of 1e-300 is too small", "pass error=0.0001 (--error 0.0001)"),
+            ("an error of 1e-300 is too small", "pass error=0.0001"),
         ),
-        (lambda: sb.plan(EASY, error=0.001, runs=300), ("300 runs cannot show", "pass runs=4000 (--runs 4000)")),
+        (lambda: sb.plan(EASY, error=0.001, runs=300), ("300 runs cannot show", "pass runs=4000")),
         (lambda: sb.plan(EASY, error="0.1"), ("between 0 and 0.5, got '0.1'",)),
         (lambda: sb.plan(EASY, error=0.1, budget=100), ("a target error (0.1) or a budget (100), not both",)),
         (lambda: sb.plan(EASY, budget=3), ("budget must be a whole number from 4", "got 3")),

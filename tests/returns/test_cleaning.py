@@ -60,7 +60,7 @@ def test_time_zones_of_objects():
 
 def test_order():
     shuffled = frame().iloc[[0, 2, 1, 3]]
-    remedy = "pass unsorted='sort' (--unsorted sort)"
+    remedy = "pass unsorted='sort'"
     with pytest.raises(
         sb.errors.InvalidInputError, match=says("row 3 of 4 (2020-01-03) comes after row 2 of 4 (2020-01-06)", remedy)
     ):
@@ -102,7 +102,7 @@ def test_gaps_in_prices():
         match=says("column 'A', row 3 of 5 has no value (2 values missing in 2 rows and 2 columns: 'A'",
                    "lacks 1, 1 of them as the only column; 'B'",
                        "missing='keep'", "missing='drop'",
-                   "missing='fill' (--missing fill) to use the last known price"),
+                   "missing='fill' to use the last known price"),
     ):  # fmt: skip
         prices(given)
     filled = prices(given, missing="fill")
@@ -145,7 +145,7 @@ def test_per_cent():
     percent = {"A": [2.0, -3.0, 1.0]}
     with pytest.raises(
         sb.errors.InvalidInputError,
-        match=says("column 'A', row 2 of 3: a return of -3 is a loss of more than 100%", "scale=0.01 (--percent)"),
+        match=says("column 'A', row 2 of 3: a return of -3 is a loss of more than 100%", "scale=0.01"),
     ):
         returns(percent)
     found = returns(percent, scale=0.01)
@@ -155,9 +155,7 @@ def test_per_cent():
 
 def test_a_gain_of_more_than_everything_is_accepted_when_it_is_meant():
     doubled = {"A": [1.5, -0.5, 0.1]}
-    with pytest.raises(
-        sb.errors.InvalidInputError, match=says("row 1 of 3: a return of 1.5 is a gain", "scale=1 (--scale 1)")
-    ):
+    with pytest.raises(sb.errors.InvalidInputError, match=says("row 1 of 3: a return of 1.5 is a gain", "scale=1")):
         returns(doubled)
     assert returns(doubled, scale=1).values[:, 0].tolist() == [1.5, -0.5, 0.1]
     with pytest.raises(sb.errors.InvalidInputError, match=says("a return of -2 is a loss of more than 100%")):
@@ -179,7 +177,7 @@ class TestUnequalHistories:
     def test_prices(self):
         said = suggested(self.table)
         assert "'B' lacks 3" in said
-        assert "missing='keep' (--missing keep)" in said
+        assert "missing='keep'" in said
         more = {"date": [datetime.date(2020, 1, d) for d in (9, 10, 13)]}
         long = {key: [*column, *more.get(key, [4.0, 5.0, 4.5])] for key, column in self.table.items()}
         found = prices(long, missing="keep")

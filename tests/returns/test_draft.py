@@ -32,7 +32,7 @@ def test_an_index_without_dates_is_left_out():
 def test_a_comma_at_the_end_of_every_line(tmp_path):
     path = csv(tmp_path, ["date,A,B,", *(f"{d},{a},{b}," for d, a, b in zip(DATES, FUND_A, FUND_B, strict=True))])
     said = suggested(path)
-    assert said == "column 4 has no name; name it, or choose others with columns=['A', 'B'] (--columns A B)"
+    assert said == "column 4 has no name; name it, or choose others with columns=['A', 'B']"
     np.testing.assert_allclose(prices(path, columns=["A", "B"]).values, expected(), rtol=1e-12)
 
 
@@ -52,12 +52,12 @@ def test_names_below_a_preamble(tmp_path):
     book.save(path)
     for skipped in (0, 1, 2):
         said = suggested(path, skip_rows=skipped)
-        assert "pass skip_rows=3 (--skip-rows 3) if the names are in row 4 of the sheet" in said
+        assert "pass skip_rows=3 if the names are in row 4 of the sheet" in said
     np.testing.assert_allclose(prices(path, skip_rows=3).values, expected(), rtol=1e-12)
     text = [",".join(str(cell) for cell in [*line, "", "", ""][: max(3, len(line))]) for line in lines]
     path = csv(tmp_path, text)
-    assert "pass skip_rows=3 (--skip-rows 3) if the names are in line 4" in suggested(path)
-    assert "pass skip_rows=3 (--skip-rows 3) if the names are in the line above" in suggested(path, skip_rows=4)
+    assert "pass skip_rows=3 if the names are in line 4" in suggested(path)
+    assert "pass skip_rows=3 if the names are in the line above" in suggested(path, skip_rows=4)
     np.testing.assert_allclose(prices(path, skip_rows=3).values, expected(), rtol=1e-12)
 
 

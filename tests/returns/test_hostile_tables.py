@@ -85,7 +85,7 @@ def test_odd_notes_of_pandas_are_no_matter(noted, tmp_path):
     [
         ("2020-01-01,0.1,0.2\n2020-01-02,0.2,0.1\n",
          "first line seems to hold data, .* '2020-01-01', '0.1', '0.2'; add a header"),
-        ("0.1,0.2\n0.2,0.1\n", "first line seems to hold data, .*columns= .*--columns"),
+        ("0.1,0.2\n0.2,0.1\n", "first line seems to hold data, .*columns= "),
         ("A,B\n0.1,0.2\n0.3," + "x" * 140_000 + "\n", "about line 3: field larger than field limit"),
         ("A" * 140_000 + ",B\n0.1,0.2\n", "about line 1: field larger than field limit"),
         ("\0,\0\n0.1,0.2\n0.2,0.1\n0.3,0.1\n", "two columns are called|must be printable"),

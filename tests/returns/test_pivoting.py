@@ -11,7 +11,7 @@ def test_long_tables(tmp_path):
         f"{d},{name},{p}" for d, a, b in zip(DATES, FUND_A, FUND_B, strict=True) for name, p in (("A", a), ("B", b))
     ]
     path = csv(tmp_path, ["date,ticker,close", *rows])
-    assert "pass pivot=('ticker', 'close') (--pivot 'ticker' 'close')" in suggested(path)
+    assert "pass pivot=('ticker', 'close')" in suggested(path)
     found = prices(path, pivot=("ticker", "close"))
     assert found.names == ("A", "B")
     np.testing.assert_allclose(found.values, expected(), rtol=1e-12)

@@ -57,7 +57,7 @@ def test_time_that_is_no_date_is_no_strategy(what, backwards, tmp_path):
     frame.to_csv(path, index=False)
     for source in (frame, path):
         with pytest.raises(
-            sb.errors.InvalidInputError, match=rf"column 'when' seems to hold {what} .*--columns.*: columns=\['A', 'B'"
+            sb.errors.InvalidInputError, match=rf"column 'when' seems to hold {what} .*columns=.*: columns=\['A', 'B'"
         ):
             read(source)
     if not backwards:

@@ -81,9 +81,7 @@ def test_a_compressed_file(tmp_path):
 def test_other_separators(tmp_path):
     path = written(tmp_path, CSV.replace(",", "\t"), "table.tsv")
     assert prices(path, separator="\t").names == ("A", "B")
-    with pytest.raises(
-        sb.errors.InvalidInputError, match=says("only column", r"'date\tA\tB'", r"separator='\t' (--separator tab)")
-    ):
+    with pytest.raises(sb.errors.InvalidInputError, match=says("only column", r"'date\tA\tB'", r"separator='\t'")):
         prices(path)
 
 
@@ -166,7 +164,7 @@ def test_a_preamble(tmp_path):
     ]
     path = csv(tmp_path, lines)
     assert "line 3" in suggested(path)
-    assert "pass skip_rows=2 (--skip-rows 2)" in suggested(path)
+    assert "pass skip_rows=2" in suggested(path)
     np.testing.assert_allclose(prices(path, skip_rows=2).values, expected(), rtol=1e-12)
     path = csv(tmp_path, [*lines[:4], "2020-01-03,x,2", *lines[5:]])
     assert "column 'A', line 5 (2020-01-03)" in suggested(path, skip_rows=2)
@@ -184,7 +182,7 @@ def test_spreadsheets(tmp_path):
     np.testing.assert_allclose(prices(path, skip_rows=1).values, expected(), rtol=1e-12)
     book.create_sheet("notes")
     book.save(path)
-    assert "has 2 sheets: 'prices', 'notes'; pass sheet='prices' (--sheet)" in suggested(path, skip_rows=1)
+    assert "has 2 sheets: 'prices', 'notes'; pass sheet='prices'" in suggested(path, skip_rows=1)
     found = prices(path, skip_rows=1, sheet="prices")
     assert found.dates[-1] == np.datetime64("2020-01-08")
     with pytest.raises(sb.errors.UnknownNameError, match="did you mean 'prices'"):
@@ -211,7 +209,7 @@ def test_a_preamble_with_empty_lines(preamble, lines, tmp_path):
     """The error names the value to pass, and with it the file is read."""
     rows = [f"{d},{a},{b}" for d, a, b in zip(DATES, FUND_A, FUND_B, strict=True)]
     path = csv(tmp_path, [f"{preamble}date,A,B", *rows])
-    assert f"pass skip_rows={lines} (--skip-rows {lines})" in suggested(path)
+    assert f"pass skip_rows={lines}" in suggested(path)
     np.testing.assert_allclose(prices(path, skip_rows=lines).values, expected(), rtol=1e-12)
 
 
@@ -226,7 +224,7 @@ def test_yfinance_frames_and_their_files(tmp_path):
     np.testing.assert_allclose(prices(swapped, field="Close").values, expected(), rtol=1e-12)
     path = tmp_path / "yf.csv"
     frame.to_csv(path)
-    assert "pass field='Close' (--field 'Close')" in suggested(path)
+    assert "pass field='Close'" in suggested(path)
     found = prices(path, field="Close")
     assert found.names == ("A", "B")
     np.testing.assert_allclose(found.values, expected(), rtol=1e-12)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ Cells = tuple[list[str], list[list[str]]]
 
 #: Width of output to a pipe or a file.
 WIDTH = 160
+#: How options are spelled in remarks: as Python does, or as the command line that sets this.
+spelling: Callable[[str], str] = str
 
 
 def table(*columns: str, title: str | None = None) -> Table:
@@ -66,7 +68,7 @@ def decimals(error: float, least: int = 0, most: int = 3) -> int:
 def results(
     tables: Iterable[Cells], summary: str, settings: Mapping[str, str], remarks: Iterable[str] = ()
 ) -> RenderableType:
-    """Remarks, tables of numbers, a summary, and settings."""
+    """Remarks, a summary, tables of numbers, and settings."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -75,14 +77,14 @@ def results(
     facts = Table.grid(padding=(0, 2))
     for what, words in settings.items():
         facts.add_row(Text(what, style="dim"), Text(words))
-    return Group(*doubts(remarks), *drawn, Text(summary + "\n"), facts)
+    return Group(*doubts(remarks), Text(spelling(summary)), *drawn, facts)
 
 
 def doubts(remarks: Iterable[str]) -> list[RenderableType]:
     """Possible mistakes, one line each, shown at the top."""
     from rich.text import Text
 
-    return [Text(f"Check: {text}.", style="bold") for text in remarks]
+    return [Text(f"Check: {spelling(text)}.", style="bold") for text in remarks]
 
 
 def show(thing: Any) -> None:

@@ -15,20 +15,28 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from .._support import console
 from ..errors import SharpeBanditsError
 from .commands import cluster
+from .parser import Parser, print_json
 
 if TYPE_CHECKING:
     from ..experiments.reproduction import Job, Reproduction
 
-#: Commands with their own file, and their help texts.
+#: Commands with their own file: what they do, and an example.
 COMMANDS = {
-    "rank": "rank strategies, funds or assets by their recorded returns",
-    "compare": "test whether one column's Sharpe ratio is larger than another's",
-    "replay": "play policies through recorded returns, in time order",
-    "plan": "how many rounds it takes to find the arm with the best Sharpe ratio",
-    "campaign": "durable campaigns: ask which arm to play, tell the reward later",
-    "serve": "campaigns over HTTP, with a live dashboard",
-    "cache": "show or clear the cache of compiled kernels",
-}
+    "rank": ("rank strategies, funds or assets by their recorded returns or costs",
+             "prices.csv --kind prices --periods-per-year 252"),
+    "compare": ("test whether one column is better than another",
+                "returns.csv --kind returns --periods-per-year 12 --against SPY"),
+    "replay": ("play policies through recorded returns, in time order",
+               "prices.parquet --kind prices --periods-per-year 252 --cost 0.001"),
+    "plan": ("how long it takes to find the best arm",
+             "--arms 8 --best-sharpe 1.0 --gap 0.3"),
+    "campaign": ("durable campaigns: ask which arm to play, tell the reward later",
+                 "ask desks --store campaigns.db"),
+    "serve": ("campaigns over HTTP, with a live dashboard", "campaigns.db"),
+    "cache": ("show or clear the cache of compiled kernels", "--clear"),
+}  # fmt: skip
+#: Commands whose actions have their own ``--json``, or that print nothing.
+_WITHOUT_JSON = ("campaign", "serve")
 #: Exit status after Ctrl-C, as shells have it.
 INTERRUPTED = 130
 QUICK_RUNS = 200
@@ -53,13 +61,22 @@ def program() -> NoReturn:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     options = argparse.Namespace(resumes=False)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    name = next((word for word in words if not word.startswith("-")), "")
+    parser = parser_of((name,))
+    command = parser.command(words)
+    before, console.spelling = console.spelling, command.spelled
     try:
-        words = sys.argv[1:] if arguments is None else arguments
-        command = next((word for word in words if not word.startswith("-")), "")
-        parser_of((command,)).parse_args(words, options)
+        if not words:
+            parser.print_help()
+            return 0
+        command.check_options(words)
+        _, extra = parser.parse_known_args(words, options)
+        if extra:
+            command.refuse(extra)
         return int(options.do(options) or 0)
     except SharpeBanditsError as error:
-        print(f"sharpe-bandits: {error}", file=sys.stderr)
+        print(f"sharpe-bandits: {command.spelled(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         after = "run the same command to resume" if options.resumes else "nothing was written"
@@ -77,6 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         again = f"run the same command again{'; it resumes' if begun else ''}"
         print(f"sharpe-bandits: {error.strerror or error}: {place}; {remedy} and {again}", file=sys.stderr)
         return 3
+    finally:
+        console.spelling = before
 
 
 class _Version(argparse.Action):
@@ -89,40 +108,50 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def parser_of(in_full: Container[str]) -> argparse.ArgumentParser:
+def parser_of(in_full: Container[str]) -> Parser:
     """The parser of the command line, with the options of the commands ``in_full``; only their files are imported."""
-    parser = argparse.ArgumentParser(
-        prog="sharpe-bandits", description="Bandit policies that maximise the Sharpe ratio."
-    )
+    parser = Parser(prog="sharpe-bandits", description="Bandits that choose under risk, and numbers about returns.")
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
-    commands = parser.add_subparsers(required=True, metavar="command")
+    commands = parser.add_subparsers(required=True, metavar="command", title="commands")
 
-    reproduce = commands.add_parser("reproduce", help="run the paper's experiments, judge its claims, write a report")
+    def command(name: str, what: str, example: str = "") -> Parser:
+        added: Parser = commands.add_parser(
+            name, help=what, description=f"{what[0].upper()}{what[1:]}.", example=example
+        )
+        if name not in _WITHOUT_JSON:
+            added.add_argument("--json", action="store_true", help="print JSON instead of tables")
+        return added
+
+    for name in ("rank", "compare", "replay", "plan"):
+        _add(command(name, *COMMANDS[name]), name, in_full)
+    reproduce = command("reproduce", "run the paper's experiments, judge its claims, write a report", "R3 B1 --quick")
     reproduce.add_argument("panels", nargs="*", metavar="panel", help="such as R3 B1; all by default")
     reproduce.add_argument("--profile", choices=("paper", "authors"), help="only this profile; both by default")
     reproduce.add_argument("--quick", action="store_true", help=f"{QUICK_RUNS} runs instead of {FULL_RUNS:,}")
     reproduce.add_argument("--runs", type=int, help="number of runs")
-    reproduce.add_argument("--seed", type=int, default=1)
+    reproduce.add_argument("--seed", type=int, default=1, help="seed of all random numbers")
     _output(reproduce, "out/paper")
     reproduce.set_defaults(do=_reproduce, resumes=True)
 
-    run = commands.add_parser("run", help="run your own experiment from a TOML file")
+    run = command("run", "run your own experiment from a TOML file", "desks.toml --out out/desks")
     run.add_argument("file", type=Path, help="the experiment file")
     run.add_argument("--runs", type=int, help="override the file's value")
     run.add_argument("--seed", type=int, help="override the file's value")
     _output(run, None)
     run.set_defaults(do=_run, resumes=True)
 
-    for name, what in COMMANDS.items():
-        command = commands.add_parser(name, help=what)
-        if name in in_full:
-            import_module(f".commands.{name}", __package__).add(command)
-
-    commands.add_parser("panels", help="the paper's experiments").set_defaults(do=_panels)
+    for name in ("campaign", "serve", "cache"):
+        _add(command(name, *COMMANDS[name]), name, in_full)
+    command("panels", "list the paper's experiments").set_defaults(do=_panels)
     for what in ("policies", "arms", "objectives"):
-        listing = commands.add_parser(what, help=f"the {what} that an experiment file can name")
-        listing.set_defaults(do=_listing, what=what)
+        command(what, f"list the {what} that an experiment file can name").set_defaults(do=_listing, what=what)
     return parser
+
+
+def _add(parser: Parser, name: str, in_full: Container[str]) -> None:
+    """Add the options of a command that has its own file, if it is wanted in full."""
+    if name in in_full:
+        import_module(f".commands.{name}", __package__).add(parser)
 
 
 def _output(parser: argparse.ArgumentParser, default: str | None) -> None:
@@ -186,6 +215,10 @@ def _do(job: Job, options: argparse.Namespace) -> None:
 
     with cluster.workers(options) as who:
         found = run_job(job, options.out, progress=Progress(sys.stderr), say=say, **who)
+    if options.json:
+        rows = [row for panel in found.rows.values() for row in panel]
+        print_json([vars(v) for v in found.verdicts] or rows)
+        return
     if found.verdicts:
         _print_verdicts(found.verdicts)
     else:
@@ -228,38 +261,46 @@ def _print_results(found: Reproduction) -> None:
 def _panels(options: argparse.Namespace) -> None:
     from ..paper.panels import panels
 
-    table = console.table("panel", "profile", "title", "compares", "K", "L", "horizon", "arms")
-    for panel in panels():
-        cases = panel.cases
-        table.add_row(
-            panel.id,
-            panel.profile,
-            panel.title,
-            panel.compares,
-            _several(c.environment.K for c in cases),
-            _several(f"{c.L:.3g}" for c in cases if c.L is not None),
-            _several(c.horizon for c in cases),
-            _several(c.environment.sort for c in cases),
+    heads = ("panel", "profile", "title", "compares", "K", "L", "horizon", "arms")
+    rows = [
+        (
+            panel.id, panel.profile, panel.title, panel.compares, _several(c.environment.K for c in panel.cases),
+            _several(f"{c.L:.3g}" for c in panel.cases if c.L is not None), _several(c.horizon for c in panel.cases),
+            _several(c.environment.sort for c in panel.cases),
         )
-    console.show(table)
+        for panel in panels()
+    ]  # fmt: skip
+    _show_rows(options, heads, rows)
 
 
 def _listing(options: argparse.Namespace) -> None:
     from ..experiments import catalogue
 
-    table = console.table("kind", "parameters", "description", *(["citation"] if options.what == "policies" else []))
-    for entry in getattr(catalogue, options.what)().values():
-        citation = [entry.citation] if options.what == "policies" else []
-        table.add_row(*map(console.escape, (entry.kind, entry.signature(), entry.summary, *citation)))
-    console.show(table)
-    if options.what == "policies":
+    cited = options.what == "policies"
+    heads = ("kind", "parameters", "description", *(["citation"] if cited else []))
+    entries = getattr(catalogue, options.what)().values()
+    rows = [(e.kind, e.signature(), e.summary, *([e.citation] if cited else [])) for e in entries]
+    _show_rows(options, heads, rows)
+    if options.json:
+        return
+    if cited:
         print("Every policy takes name; index policies take pilot_fraction or pilot_pulls.")
-        stopping = [e.kind for e in catalogue.policies().values() if e.make.stops_itself]
+        stopping = [e.kind for e in entries if e.make.stops_itself]
         print(
             f"{' and '.join(stopping)} have a fixed confidence: for sb.identify and live agents, not experiment files."
         )
     if options.what == "arms":
         print("Uniform also takes mean and variance. Lists make one arm per value; repeat = n makes n arms.")
+
+
+def _show_rows(options: argparse.Namespace, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    if options.json:
+        print_json([dict(zip(heads, row, strict=True)) for row in rows])
+        return
+    table = console.table(*heads)
+    for row in rows:
+        table.add_row(*map(console.escape, row))
+    console.show(table)
 
 
 def _several(values: Any) -> str:

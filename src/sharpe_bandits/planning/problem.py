@@ -189,7 +189,7 @@ class BestArmProblem:
         if not returns.complete:
             raise InvalidInputError(
                 "a plan needs columns with the same history, whose rows are resampled together; read the table with "
-                "missing='drop' (--missing drop)"
+                "missing='drop'"
             )
         periods = _periods(returns.periods_per_year)
         rate = returns.rate(annual_risk_free, risk_free_per_period)
@@ -246,7 +246,7 @@ class BestArmProblem:
             )
         if len(problem.right) == len(arms):
             raise InvalidInputError(
-                f"all {len(arms)} arms are within tolerance={tolerance!r} (--tolerance) of the best, so any choice is "
+                f"all {len(arms)} arms are within tolerance={tolerance!r} of the best, so any choice is "
                 "right; pass a smaller tolerance"
             )
         return problem

@@ -130,7 +130,7 @@ def plan(
     if given is not None and given < least_runs:
         raise InvalidInputError(
             f"{given} runs cannot show an error below {target:g}, even if none of them is wrong; pass "
-            f"runs={least_runs} (--runs {least_runs}) or more"
+            f"runs={least_runs} or more"
         )
     needs: list[Need] = []
     for play, methods, smallest in plays:
@@ -161,7 +161,7 @@ def _target(error: float) -> float:
     if target < LEAST_ERROR:
         raise InvalidInputError(
             f"an error of {target:g} is too small to simulate, since it takes many times 1/error runs to observe it; "
-            f"pass error={LEAST_ERROR:g} (--error {LEAST_ERROR:g}) or more"
+            f"pass error={LEAST_ERROR:g} or more"
         )
     return target
 

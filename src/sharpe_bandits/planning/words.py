@@ -127,7 +127,7 @@ def remarks(plan: Plan) -> list[str]:
         errors = ", ".join(f"{n.policy} {n.check.error.mean:.2g} {_interval(n.check.error)}" for n in missed)
         said.append(
             f"Within {plan.max_budget:,} rounds the error does not fall to {plan.target:g}; at that budget it is "
-            f"{errors}. Allow more rounds with max_budget= (--max-budget), or accept a larger error."
+            f"{errors}. Allow more rounds with max_budget=, or accept a larger error."
         )
     for need in plan.needs:
         if need.rounds is not None and need.line is None:

@@ -7,6 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from .._support import console
 from ..errors import require
 
 if TYPE_CHECKING:
@@ -51,4 +52,5 @@ def _environment() -> Environment:
     )  # fmt: skip
     environment.filters["short"] = lambda value: f"{value:.4g}"
     environment.filters["inline"] = inline
+    environment.filters["spelled"] = lambda text: console.spelling(text)
     return environment

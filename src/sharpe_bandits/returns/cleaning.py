@@ -134,7 +134,7 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
         column = int(gaps[0].argmax())
         raise InvalidInputError(
             f"{draft.where(0, column)} has no price, and there is no earlier one to fill it with; pass "
-            f"{passing('missing', 'keep')} or {passing('missing', 'drop')}, or choose other columns= (--columns)"
+            f"{passing('missing', 'keep')} or {passing('missing', 'drop')}, or choose other columns="
         )
     draft.values = _filled(draft.values)
     draft.notes.append(f"filled {number.replace('value', 'missing price')} with the last known price")
@@ -186,7 +186,7 @@ def make_returns(draft: Draft) -> None:
         row, column = _first(low)
         raise InvalidInputError(
             f"{draft.where(row, column)}: a price must be above 0, got {draft.values[row, column]:g}; correct it, "
-            "choose other columns= (--columns), or pass kind='returns' (--kind returns) if these are returns"
+            "choose other columns=, or pass kind='returns' if these are returns"
         )
     gaps = np.isnan(draft.values)
     before = _filled(draft.values) if gaps.any() else draft.values  # the last known price
@@ -217,16 +217,16 @@ def rescale(draft: Draft, scale: float | None, kind: Kind) -> None:
     row, column = _first(lost if lost.any() else large)
     value = draft.values[row, column]
     what = "a loss of more than 100%" if value < -1 else "a gain of more than 100%"
-    remedy = "if returns are in per cent, pass scale=0.01 (--percent)" if scale is None else "pass another scale="
-    remedy += "; if they are logarithmic, pass kind='log-returns' (--kind log-returns)" if value < -1 else ""
-    accept = "" if lost.any() or scale is not None else "; if it is correct, pass scale=1 (--scale 1)"
+    remedy = "if returns are in per cent, pass scale=0.01" if scale is None else "pass another scale="
+    remedy += "; if they are logarithmic, pass kind='log-returns'" if value < -1 else ""
+    accept = "" if lost.any() or scale is not None else "; if it is correct, pass scale=1"
     prices = ""
     if kind == "pnl":
-        remedy, accept = "pass a larger capital= (--capital)", ""
+        remedy, accept = "pass a larger capital=", ""
     elif scale is None:
         prices = (
-            "; if these are prices, pass kind='prices' (--kind prices); if they are profits and losses in money, pass "
-            "kind='pnl' and capital= (--kind pnl --capital)"
+            "; if these are prices, pass kind='prices'; if they are profits and losses in money, pass "
+            "kind='pnl' and capital="
         )
     raise InvalidInputError(f"{draft.where(row, column)}: a return of {value:g} is {what}; {remedy}{accept}{prices}")
 
@@ -238,7 +238,7 @@ def check_moderate(draft: Draft) -> None:
         row, column = _first(large)
         raise InvalidInputError(
             f"{draft.where(row, column)}: a return of {draft.values[row, column]:g} is too large to be plausible or "
-            "to compute with; correct it, or choose other columns= (--columns)"
+            "to compute with; correct it, or choose other columns="
         )
 
 
@@ -251,7 +251,7 @@ def check_enough(draft: Draft, kind: Kind) -> None:
     if number < len(draft.values):
         raise InvalidInputError(
             f"column {shown(draft.names[short])} has {counted(number, 'return')}, but at least {LEAST_ROWS} are "
-            "needed; leave it out with columns= (--columns)"
+            "needed; leave it out with columns="
         )
     needed = f"{LEAST_ROWS + 1} prices" if kind == "prices" else f"{LEAST_ROWS} returns"
     done = f" (while reading: {'; '.join(draft.notes)})" if draft.notes else ""

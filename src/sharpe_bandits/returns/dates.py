@@ -91,8 +91,7 @@ def remedy(column: Any) -> str | None:
     first = next(cell for cell in plain_values(column) if not absent(cell))
     means = [by_form(first, form) for form in forms]
     return ", or ".join(
-        f"date_format={form!r} (--date-format {form if ' ' not in form else repr(form)})"
-        + (f" if {first!r} is {meant:%Y-%m-%d}" if meant is not None and len(forms) > 1 else "")
+        f"date_format={form!r}" + (f" if {first!r} is {meant:%Y-%m-%d}" if meant is not None and len(forms) > 1 else "")
         for form, meant in zip(forms, means, strict=True)
     )
 
@@ -109,13 +108,13 @@ def refuse_digits(name: str, column: Any, place: Callable[[int], str]) -> None:
     dated = all(len(text) in (6, 8) and as_datetime(text) is not None for text in texts)
     if dated or steps in ({1}, {-1}):
         what = "dates in digits" if dated else "years or row numbers"
-        remedy = f"date={shown(name)} (--date) if it holds the dates of the rows, or " if dated else ""
+        remedy = f"date={shown(name)} if it holds the dates of the rows, or " if dated else ""
         if not dated and 20_000 <= int(texts[0]) <= 80_000:  # 1954 to 2119
-            counted = "date_format='excel' (--date-format excel)"
-            remedy = f"date={shown(name)} (--date) and {counted} if it counts days as a spreadsheet does, or "
+            counted = "date_format='excel'"
+            remedy = f"date={shown(name)} and {counted} if it counts days as a spreadsheet does, or "
         raise InvalidInputError(
             f"column {shown(name)} seems to hold {what} ({place(0)}: {texts[0]}, {place(1)}: {texts[1]}), not prices "
-            f"or returns; pass {remedy}columns= (--columns) with the intended columns"
+            f"or returns; pass {remedy}columns= with the intended columns"
         )
 
 
@@ -203,7 +202,7 @@ def _read_form(name: str, column: Any, place: Callable[[int], str], form: str) -
             other = remedy(column)
             raise InvalidInputError(
                 f"column {shown(name)}, {place(row)}: {shown(cell)} is not a date in the format {form!r}"
-                f"{f'; pass {other}' if other else '; correct it, or pass another date_format= (--date-format)'}"
+                f"{f'; pass {other}' if other else '; correct it, or pass another date_format='}"
             )
     return values, zones
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -55,7 +54,7 @@ class Draft:
 
 
 def passing(option: str, value: str) -> str:
-    return f"{option}={value!r} (--{option} {value})"
+    return f"{option}={value!r}"
 
 
 def counted(number: int, what: str) -> str:
@@ -122,7 +121,7 @@ def _with_time(source: sources.Source, dated: int | None, position: int) -> str:
     if not cells or not all(isinstance(c, str) and _TIME_OF_DAY.fullmatch(c.strip()) for c in cells):
         return ""
     day, time = source.names[0 if dated is None else dated], source.names[position]
-    return f"; these are times of day: pass date=[{day!r}, {time!r}] (--date {shlex.join([day, time])})"
+    return f"; these are times of day: pass date=[{day!r}, {time!r}]"
 
 
 def time_column(source: sources.Source) -> int | None:
@@ -139,7 +138,7 @@ def _field_below(source: sources.Source) -> str:
     if not all(map(_is_name, below)) or any(map(_is_name, data)) or not (usual or len(set(below)) < len(below)):
         return ""
     field = next((usual for usual in sources.FIELDS if usual in below), below[0])
-    return f"; if the line below names the numbers of each asset, pass field={field!r} (--field {shown(field)})"
+    return f"; if the line below names the numbers of each asset, pass field={field!r}"
 
 
 def _two_lines(source: sources.Source, name: str) -> str:
@@ -149,7 +148,7 @@ def _two_lines(source: sources.Source, name: str) -> str:
     if source.index is None and names and all(isinstance(n, str) and not _is_datum(n) for n in names):
         field = next((usual for usual in sources.FIELDS if usual in names), name)
         which = "assets" if field == name else "numbers of each asset"
-        return f", or pass field={field!r} (--field {shown(field)}) if the line below names the {which}"
+        return f", or pass field={field!r} if the line below names the {which}"
     return ""
 
 
@@ -165,10 +164,7 @@ def _long_form(source: sources.Source, dated: int | None, text: int) -> str:
         return ""
     priced = (other for usual in _NUMBERS for other in others if other.strip().lower() == usual)
     name, number = source.names[text], next(priced, others[0])
-    return (
-        f"; dates repeat: if the table has a row per date and {name!r}, pass pivot=({name!r}, {number!r}) (--pivot "
-        f"{shown(name)} {shown(number)})"
-    )
+    return f"; dates repeat: if the table has a row per date and {name!r}, pass pivot=({name!r}, {number!r})"
 
 
 def _positions(source: sources.Source, columns: Sequence[str], candidates: list[int]) -> list[int]:
@@ -191,7 +187,7 @@ def _positions(source: sources.Source, columns: Sequence[str], candidates: list[
 def _named(source: sources.Source, chosen: list[int]) -> str:
     """The option that selects the columns that have a name, with its value if these are few."""
     names = [source.names[p] for p in chosen if source.names[p]]
-    value = f"{names!r} (--columns {shlex.join(names)})" if 0 < len(names) <= _FEW else " (--columns)"
+    value = f"{names!r}" if 0 < len(names) <= _FEW else ""
     return f"columns={value}"
 
 
@@ -219,7 +215,7 @@ def _pass_names_in(source: sources.Source, row: int) -> str:
     """The option that makes this row the header; empty lines are not rows, but count as skipped lines."""
     place = source.place(row)
     skip = next(int(word) for word in place.split() if word.isdecimal()) - 1
-    return f"pass skip_rows={skip} (--skip-rows {skip}) if the names are in {place}"
+    return f"pass skip_rows={skip} if the names are in {place}"
 
 
 def _refuse_data_as_names(source: sources.Source) -> None:
@@ -229,10 +225,10 @@ def _refuse_data_as_names(source: sources.Source) -> None:
         remedy = "add a header line with a name per column"
         if source.skipped:
             fewer = source.skipped - 1
-            remedy = f"pass skip_rows={fewer} (--skip-rows {fewer}) if the names are in the line above"
+            remedy = f"pass skip_rows={fewer} if the names are in the line above"
         raise InvalidInputError(
             f"the first line seems to hold data, not column names: {listed(named[:3])}; {remedy}, or select "
-            "columns with columns= (--columns) if these are names"
+            "columns with columns= if these are names"
         )
 
 
@@ -291,7 +287,7 @@ def _undated(name: str, cell: Any, column: Any) -> str:
     if not (isinstance(cell, str) and _LIKE_A_DATE.match(cell.strip())):
         return ""
     form = dates_of.remedy(column)
-    read = f"pass date={shown(name)} (--date) and {form}" if form else "write it as 2020-01-31"
+    read = f"pass date={shown(name)} and {form}" if form else "write it as 2020-01-31"
     return f"{shown(cell)} is not a number; if it is a date, {read}: formats are not guessed"
 
 
@@ -305,12 +301,12 @@ def _misread(cell: str, column: list[Any], written: notation.Notation) -> str:
 
 
 def _no_number(name: str, cell: Any, column: Any) -> str:
-    select = "select other columns with columns= (--columns)"
+    select = "select other columns with columns="
     if is_number(cell):
         return f"{shown(cell)} is a number that cannot be converted to a float; correct it, or {select}"
     if dates_of.as_datetime(cell) is not None:
         return (
-            f"{shown(cell)} is a date, not a number; pass date={shown(name)} (--date) if it holds the dates of the "
+            f"{shown(cell)} is a date, not a number; pass date={shown(name)} if it holds the dates of the "
             f"rows, or {select}"
         )
     undated = _undated(name, cell, column)

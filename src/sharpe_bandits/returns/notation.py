@@ -96,7 +96,7 @@ def remedy(text: str) -> str | None:
         options.append(_option("currency", money[0].strip()))
         text = text.replace(money[0], "")
     if "%" in text:
-        options.append("scale=0.01 (--percent)")
+        options.append("scale=0.01")
         text = text.replace("%", "")
     digits = text.strip().lstrip("+-").strip()
     if not re.fullmatch(r"\d[\d.,' ’]*|[.,]\d+", digits):
@@ -117,5 +117,4 @@ def remedy(text: str) -> str | None:
 
 
 def _option(name: str, value: str) -> str:
-    quoted = f"'{value}'" if value in " $" else f'"{value}"' if value == "'" else value
-    return f"{name}={value!r} (--{name} {quoted})"
+    return f"{name}={value!r}"

@@ -19,7 +19,7 @@ def pivoted(source: Source, layout: Layout, dated: int | None, duplicates: Dupli
         if name not in source.names:
             raise unknown("column", name, source.names)
     if dated is None:
-        raise InvalidInputError("pivot needs a column of dates; pass date= (--date) with its name")
+        raise InvalidInputError("pivot needs a column of dates; pass date= with its name")
     dates, assets, numbers = (
         plain_values(source.columns[k]) for k in (dated, *(source.names.index(name) for name in layout.pivot))
     )
@@ -37,7 +37,7 @@ def pivoted(source: Source, layout: Layout, dated: int | None, duplicates: Dupli
         if before != at and duplicates == "error":
             raise InvalidInputError(
                 f"{source.place(before)} and {source.place(at)} have the same date and {layout.pivot[0]}, {name!r}; "
-                "pass duplicates='first' (--duplicates first) or duplicates='last' (--duplicates last)"
+                "pass duplicates='first' or duplicates='last'"
             )
         if before == at or duplicates == "last":
             wide[name][row] = number

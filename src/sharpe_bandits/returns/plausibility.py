@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from itertools import pairwise
 from typing import Any
 
@@ -102,11 +101,11 @@ def _refuse_times(table: Draft) -> None:
         if what is not None:
             first, second = table.values[:2, number]
             form = _FORMATS.get(what)
-            dated = f"date={name!r} (--date) and date_format={form!r} (--date-format {form})"
+            dated = f"date={name!r} and date_format={form!r}"
             remedy = f"pass {dated} if it holds the dates of the rows" if form else "write dates as 2020-01-31"
             raise InvalidInputError(
                 f"column {name!r} seems to hold {what} ({table.where(0)}: {first:.10g}, {table.where(1)}: "
-                f"{second:.10g}), not prices or returns; {remedy}, or pass columns= (--columns) with the intended "
+                f"{second:.10g}), not prices or returns; {remedy}, or pass columns= with the intended "
                 f"columns{_value([other for other in table.names if other != name])}"
             )
 
@@ -135,7 +134,7 @@ def time_of(values: np.ndarray) -> str | None:
 
 
 def _refuse_volumes(names: list[str]) -> None:
-    remedy = "pass columns= (--columns) with the columns of prices"
+    remedy = "pass columns= with the columns of prices"
     volumes = [name for name in names if _VOLUME.fullmatch(name.strip())]
     if volumes:
         others = _value([name for name in names if name not in volumes])
@@ -157,7 +156,7 @@ def _refuse_twice(names: list[str]) -> None:
             kept = [other for other in names if other != twin]
             raise InvalidInputError(
                 f"columns {twin!r} and {name!r} seem to be of one asset, without and with dividends and splits; pass "
-                f"columns= (--columns) without one of them{_value(kept)}"
+                f"columns= without one of them{_value(kept)}"
             )
 
 
@@ -170,7 +169,7 @@ def _refuse_dates_without_time(source: Source, table: Draft) -> None:
         day = source.names[0 if source.index is None else source.index]
         raise InvalidInputError(
             f"dates repeat, and column {source.names[time]!r} holds times of day; pass date=[{day!r}, "
-            f"{source.names[time]!r}] (--date {shlex.join([day, source.names[time]])})"
+            f"{source.names[time]!r}]"
         )
 
 
@@ -187,7 +186,7 @@ def refuse_levels(table: Draft, kind: Kind) -> None:
             what, read = ("prices, or the value of an investment of 1", "prices")
         raise InvalidInputError(
             f"column {name!r} seems to hold {what}: all values are positive, {np.median(own):.4g} in the middle; pass "
-            f"kind={read!r} (--kind {read})"
+            f"kind={read!r}"
         )
 
 
@@ -199,18 +198,18 @@ def _refuse_backwards(table: Draft, name: str, column: Any) -> None:
     if order <= 0:
         how = "the newest come first" if order < 0 else "they are not in order"
         raise InvalidInputError(
-            f"the dates in column {name!r} were not read, and {how}: returns would run backwards; pass date={name!r} "
-            f"(--date) with {_named_form(column)} and unsorted='sort' (--unsorted sort)"
+            f"the dates in column {name!r} were not read, and {how}: returns would run backwards; pass date={name!r}"
+            f" with {_named_form(column)} and unsorted='sort'"
         )
     table.notes.append(
-        f"dates in column {name!r} were not read; rows are assumed to be in order. Pass date={name!r} (--date) with "
+        f"dates in column {name!r} were not read; rows are assumed to be in order. Pass date={name!r} with "
         f"{_named_form(column)} to check this"
     )
 
 
 def _named_form(column: Any) -> str:
     """The options that read a column of dates in another format."""
-    return dates_of.remedy(column) or "date_format= (--date-format), or write dates as 2020-01-31,"
+    return dates_of.remedy(column) or "date_format=, or write dates as 2020-01-31,"
 
 
 def _order(column: Any) -> int | None:
@@ -276,7 +275,7 @@ def remarks(
     if named:
         found.append(
             f"the name of column {named[0]!r} suggests logarithmic returns, but they are read as simple ones; if they "
-            "are logarithmic, pass kind='log-returns' (--kind log-returns)"
+            "are logarithmic, pass kind='log-returns'"
         )
     return found
 
@@ -301,7 +300,7 @@ def _frequency(table: Draft, periods_per_year: float) -> list[str]:
     if not 1 / odd < seen / periods_per_year < odd:
         found.append(
             f"periods_per_year={periods_per_year:g}, but according to its dates the table has {seen:.3g} rows per "
-            f"year; pass periods_per_year={seen:.0f} (--periods-per-year), or leave out non-trading days"
+            f"year; pass periods_per_year={seen:.0f}, or leave out non-trading days"
         )
     longest = int(days.argmax())
     if days[longest] > _HOLE * max(usual, 1.0):
@@ -325,8 +324,7 @@ def _like_levels(table: Draft) -> list[str]:
         similar = by_column(autocorrelation, table.values)
     return [
         f"values of column {table.names[number]!r} hardly differ from those before (autocorrelation "
-        f"{similar[number]:.2f}), as in cumulative returns; if they are, pass kind='cumulative-returns' (--kind "
-        "cumulative-returns)"
+        f"{similar[number]:.2f}), as in cumulative returns; if they are, pass kind='cumulative-returns'"
         for number in np.flatnonzero(similar > _LEVELS)[:3].tolist()
     ]
 
@@ -341,8 +339,8 @@ def _like_percent(table: Draft, periods_per_year: float) -> list[str]:
     first = int(large.argmax())
     return [
         f"returns of column {table.names[first]!r} would have an annualised mean of {mean[first]:,.0%} and a "
-        f"volatility of {volatility[first]:,.0%}; if they are in per cent, pass scale=0.01 (--percent), if not, pass "
-        "scale=1 (--scale 1)"
+        f"volatility of {volatility[first]:,.0%}; if they are in per cent, pass scale=0.01, if not, pass "
+        "scale=1"
     ]
 
 
@@ -418,7 +416,7 @@ def _still(table: Draft) -> list[str]:
             which = f"its first {length:,} rows, until {last}" if begin == 0 else f"{length:,} rows, {first} to {last}"
         found.append(
             f"column {table.names[number]!r} does not change in {which}: was it traded then? Shorten the table, or "
-            "leave the column out with columns= (--columns)"
+            "leave the column out with columns="
         )
     return found[:3] + ([f"{len(found) - 3} more columns do not change for many rows"] if len(found) > 3 else [])
 
@@ -436,7 +434,7 @@ def _like_volumes(table: Draft, prices: np.ndarray) -> list[str]:
         x = x - x.mean()
         if x[1:] @ x[:-1] < _UNDONE * (x @ x):
             found.append(
-                f"column {name!r} varies like volumes, not like prices; choose others with columns= (--columns) if it "
+                f"column {name!r} varies like volumes, not like prices; choose others with columns= if it "
                 "does not hold prices"
             )
     return found

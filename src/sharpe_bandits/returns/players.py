@@ -81,7 +81,7 @@ def past_their_pilot(policies: list[Policy], rows: int, columns: int) -> tuple[l
     of_regret = [policy for policy in policies if policy.minimises_regret]
     never = [p for p in of_regret if not too_short(p, rows) and too_short(p, rows - columns)]
     late = [p for p in of_regret if p not in never and not too_short(p, rows) and too_short(p, rows // 2)]
-    remedy = "give fewer columns with columns= (--columns), or more rows"
+    remedy = "give fewer columns with columns=, or more rows"
     if len(never) == len(policies):
         raise InvalidInputError(
             f"{columns:,} columns are too many for {rows:,} rows: {_named(never)} would reach the end of the table "

@@ -221,8 +221,8 @@ def _within_histories(returns: Returns) -> np.ndarray:
         column = int(within.sum(axis=0).argmax())
         raise InvalidInputError(
             f"column {returns.names[column]!r} has no return in {within[:, column].sum():,} of {len(x):,} rows between "
-            "its first and its last, and what was not observed cannot be replayed; read the table with missing='drop' "
-            "(--missing drop) to use the rows that all columns have, or with missing='fill' (--missing fill) if these "
+            "its first and its last, and what was not observed cannot be replayed; read the table with missing='drop'"
+            " to use the rows that all columns have, or with missing='fill' if these "
             "returns were 0. Columns that are seen one at a time can be compared (compare), not replayed"
         )
     return np.where(within, 0.0, x)
@@ -241,9 +241,9 @@ def paths_through(
     rows = len(returns)
     one_of("paths", paths, PATHS)
     if length is not None and paths != "starts":
-        raise InvalidInputError(f"length={length!r} is for paths='starts' (--paths starts); leave it out")
+        raise InvalidInputError(f"length={length!r} is for paths='starts'; leave it out")
     if block is not None and paths != "blocks":
-        raise InvalidInputError(f"block={block!r} is for paths='blocks' (--paths blocks); leave it out")
+        raise InvalidInputError(f"block={block!r} is for paths='blocks'; leave it out")
     mean = None
     if paths == "starts":
         rows = rows // 2 if length is None else whole("length", length, 3, rows - 1)
@@ -464,9 +464,7 @@ def first_regulariser(paths: _TablePaths) -> float:
     seen = [column[~np.isnan(column)] for column in first.T]
     varied = [column.var(ddof=1) for column in seen if len(column) > 1 and np.ptp(column) > CONSTANT]
     if not varied:
-        raise InvalidInputError(
-            f"no column varies in the first {len(first)} rows, from which L is estimated; pass L= (--L)"
-        )
+        raise InvalidInputError(f"no column varies in the first {len(first)} rows, from which L is estimated; pass L=")
     return usual_regulariser(np.array(varied))
 
 

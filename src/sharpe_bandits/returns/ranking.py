@@ -715,6 +715,6 @@ def _resamples(returns: Returns, block: float, replications: int, seed: int) -> 
             column = int(flat.any(axis=0).argmax())
             raise InvalidInputError(
                 f"column {returns.names[column]!r} varies so rarely that a resample of it does not vary at all, or has "
-                "too few rows; leave it out with columns= (--columns), or give more rows"
+                "too few rows; leave it out with columns=, or give more rows"
             )
         yield means, variances

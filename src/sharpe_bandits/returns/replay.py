@@ -178,7 +178,7 @@ class Replay(Shown):
         return (
             "This table has the return of every column in every row, but policies saw only the returns of what they "
             "held. If you, too, see every column's return whether you hold it or not, a bandit is the wrong tool: it "
-            "pays for exploring what you can observe for free. Full feedback (--full-feedback) shows how much that "
+            "pays for exploring what you can observe for free. Full feedback shows how much that "
             "costs."
         )
 
@@ -492,7 +492,7 @@ def replay(
     costs = costs_of(cost, returns.names)
     if not returns.complete and paths != "recorded":
         raise InvalidInputError(
-            f"paths={paths!r} needs columns with the same history; read the table with missing='drop' (--missing drop)"
+            f"paths={paths!r} needs columns with the same history; read the table with missing='drop'"
         )
     drawn = paths_through(returns, rate, seed, paths, length, block, every, warm_up)
     shortest = int(np.diff([*drawn.begins, drawn.length])[:-1].min())
@@ -512,7 +512,7 @@ def replay(
     if late and not plain and feedback == "bandit":
         raise InvalidInputError(
             f"lag={lag!r} with bandit feedback needs one column at a time (top=1, hold=1), no warm-up, policies that "
-            "do not allow for costs, and columns with the same history; pass feedback='full' (--full-feedback), or "
+            "do not allow for costs, and columns with the same history; pass feedback='full', or "
             "leave the others out"
         )
     table = Evaluator(returns, rate, costs, drawn)

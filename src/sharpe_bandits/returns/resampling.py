@@ -51,7 +51,7 @@ def block_length(x: np.ndarray, risk_free_per_period: float = 0.0) -> float:
     if shortest < LEAST_FOR_BLOCKS:
         raise InvalidInputError(
             f"{shortest} returns are too few to choose the block length from (at least {LEAST_FOR_BLOCKS}); "
-            "pass block= (--block), 1 if returns are independent"
+            "pass block=, 1 if returns are independent"
         )
 
     def best(own: np.ndarray) -> Any:

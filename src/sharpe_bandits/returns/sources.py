@@ -322,8 +322,8 @@ def _of_field(labels: Sequence[tuple[str, ...]], field: str | None) -> tuple[lis
     if field is None:
         usual = next((n for usual in FIELDS for names in levels for n in names if n == usual), levels[0][0])
         raise InvalidInputError(
-            f"the columns have two levels, {listed(levels[0][:6])} and {listed(levels[1][:6])}; pass field={usual!r} "
-            f"(--field {shown(usual)}) for the columns of that name"
+            f"the columns have two levels, {listed(levels[0][:6])} and {listed(levels[1][:6])}; pass field={usual!r}"
+            f" for the columns of that name"
         )
     level = next((k for k, names in enumerate(levels) if field in names), None)
     if level is None:
@@ -402,7 +402,7 @@ def _spreadsheet(path: Path, layout: Layout) -> Source:
         sheets = book.sheet_names
         if layout.sheet is None and len(sheets) > 1:
             raise InvalidInputError(
-                f"{str(path)!r} has {len(sheets)} sheets: {listed(sheets)}; pass sheet={sheets[0]!r} (--sheet) for "
+                f"{str(path)!r} has {len(sheets)} sheets: {listed(sheets)}; pass sheet={sheets[0]!r} for "
                 "the intended one"
             )
         if layout.sheet is not None and layout.sheet not in sheets:
@@ -525,7 +525,7 @@ def _csv(path: Path, layout: Layout) -> Source:
                     hint = f"; is it separated by {sign!r}? {_pass_separator(sign)}"
                 else:
                     begin = _first_of_most(path, layout) - 1
-                    hint = f"; if the table begins in line {begin + 1}, pass skip_rows={begin} (--skip-rows {begin})"
+                    hint = f"; if the table begins in line {begin + 1}, pass skip_rows={begin}"
                 raise InvalidInputError(
                     f"line {line} of {str(path)!r} has {len(cells)} values, but the header has {len(names)} "
                     f"name{'s' * (len(names) > 1)}{hint * (len(cells) > len(names))}"
@@ -557,7 +557,7 @@ def _first_of_most(path: Path, layout: Layout) -> int:
 
 
 def _pass_separator(sign: str) -> str:
-    return f"Pass separator={sign!r} (--separator {'tab' if sign == chr(9) else repr(sign)})"
+    return f"Pass separator={sign!r}"
 
 
 def _fractional(cell: str) -> bool:
@@ -606,7 +606,7 @@ def _records(path: Path, layout: Layout, empty: bool = False) -> Any:
         except UnicodeDecodeError as error:
             raise InvalidInputError(
                 f"{str(path)!r} is not in {layout.encoding.upper()} ({error.reason}, about line {line}); pass "
-                f"encoding={_other_encoding(path)!r} (--encoding {_other_encoding(path)}) if that is its encoding, "
+                f"encoding={_other_encoding(path)!r} if that is its encoding, "
                 "or save it in UTF-8"
             ) from None
         except csv.Error as error:

@@ -286,8 +286,7 @@ def risk_free_rate(annual_risk_free: float, risk_free_per_period: float | None, 
     if not -LARGEST_RATE < rate <= LARGEST_RATE or abs(math.log1p(rate)) * q > math.log1p(LARGEST_RATE):
         raise InvalidInputError(
             f"a rate of {risk_free_per_period!r} per period would be {_percent(rate, q)} per year with {q:g} periods; "
-            f"if it is the annual rate pass annual_risk_free={risk_free_per_period!r} (--annual-risk-free "
-            f"{risk_free_per_period!r})"
+            f"if it is the annual rate pass annual_risk_free={risk_free_per_period!r}"
         )
     return rate
 

@@ -107,7 +107,7 @@ class Returns:
         if self.hurdle is not None and (annual_risk_free != 0 or risk_free_per_period is not None):
             raise InvalidInputError(
                 f"returns are already evaluated against the {self.hurdle.kind} {self.hurdle.name!r}; leave out "
-                "annual_risk_free= (--annual-risk-free)"
+                "annual_risk_free="
             )
         return risk_free_rate(annual_risk_free, risk_free_per_period, self.periods_per_year)
 
@@ -122,8 +122,8 @@ class Returns:
             f"every mean return is below {hurdle} (the largest, of {shown(self.names[best])}, by {-means[best]:.4g} "
             "per period). Below it a Sharpe ratio rewards volatility: of two columns with the same loss the riskier "
             "one ranks higher, so do not choose by this order. Rank by mean less risk instead: "
-            "by='mean-risk' (--by mean-risk) of a ranking, or objective=MeanRisk(aversion=...) of policies; if the "
-            "numbers are costs, pass direction='min' (--minimise)",
+            "by='mean-risk' of a ranking, or objective=MeanRisk(aversion=...) of policies; if the "
+            "numbers are costs, pass direction='min'",
         )
 
     @property
@@ -274,7 +274,7 @@ def read_returns(
     periods_per_year = positive("periods_per_year", periods_per_year, remedy)
     if one_of("direction", direction, get_args(Direction)) == "min" and kind not in ("returns", "pnl"):
         raise InvalidInputError(
-            f"direction='min' (--minimise) is for costs, which are kind='returns' (a share of what is traded) or 'pnl' "
+            f"direction='min' is for costs, which are kind='returns' (a share of what is traded) or 'pnl' "
             f"(money, with capital=), not {kind!r}"
         )
     one_of("missing", missing, get_args(Missing))
@@ -288,9 +288,9 @@ def read_returns(
             raise InvalidInputError(f"scale={scale!r} is for returns; those made from {kind} have the right scale")
     if (capital is not None) != (kind == "pnl"):
         raise InvalidInputError(
-            "profits and losses need capital= (--capital), the money that they were made with, to become returns"
+            "profits and losses need capital=, the money that they were made with, to become returns"
             if kind == "pnl"
-            else f"capital={capital!r} is for kind='pnl' (--kind pnl), profits and losses in money; leave it out"
+            else f"capital={capital!r} is for kind='pnl', profits and losses in money; leave it out"
         )
     if capital is not None:
         capital = positive("capital", capital)
@@ -387,7 +387,7 @@ def _rates(series: Draft, quote: Quote, periods_per_year: float) -> np.ndarray:
     if yearly > LARGEST_RATE:
         raise InvalidInputError(
             f"rates of {series.names[0]!r} would be up to {yearly:.0%} per year if quoted as {quote!r}; pass "
-            f"risk_free_quote= (--risk-free-quote) with another of {', '.join(get_args(Quote))}"
+            f"risk_free_quote= with another of {', '.join(get_args(Quote))}"
         )
     return rates
 

@@ -18,9 +18,11 @@ from ...errors import ExecutorError, InvalidInputError, require, shown
 _CONNECT, _LEAVE, _END = 10, 2, 0.3
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: argparse._ActionsContainer) -> None:
     """Add ``--workers`` and ``--dask``."""
-    parser.add_argument("--workers", type=int, help="number of threads, or of processes with --dask local (all cores)")
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="number of threads, or of processes with --dask local (all cores)"
+    )
     parser.add_argument("--dask", metavar="ADDRESS", help="compute on a Dask cluster, such as tcp://scheduler:8786; "
                         "local: on processes of this machine")  # fmt: skip
 

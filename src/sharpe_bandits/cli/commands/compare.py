@@ -9,13 +9,12 @@ from . import options as data
 
 
 def add(compare: argparse.ArgumentParser) -> None:
-    """Add the options."""
+    """Add what to compare with, and how to read the table."""
+    compare.add_argument("--against", metavar="COLUMN", help="compare all others with this one (all pairs, or with "
+                         "the best if there are many)")  # fmt: skip
+    compare.add_argument("--out", type=Path, metavar="FOLDER", help="write comparison.html, .csv, .json, .svg and .png")
     data.add(compare)
-    compare.add_argument("--against", metavar="COLUMN", help="compare all others with this one (all pairs, or with the "
-                         "best if there are many)")  # fmt: skip
-    data.add_risk_free(compare)
-    data.add_bootstrap(compare, "intervals and the model confidence set", replications=1000)
-    compare.add_argument("--out", type=Path, help="folder for comparison.html, .csv and .json")
+    data.add_bootstrap(compare, replications=1000)
     compare.set_defaults(do=_compare)
 
 
@@ -23,4 +22,4 @@ def _compare(options: argparse.Namespace) -> None:
     from ...returns.comparison import compare
 
     names = ("against", "confidence", "replications", "block", "seed")
-    data.present(compare(data.read(options), **data.given(options, *names)), options.out)
+    data.present(compare(data.read(options), **data.given(options, *names)), options, options.out)

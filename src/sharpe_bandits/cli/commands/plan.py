@@ -17,42 +17,52 @@ if TYPE_CHECKING:
 
 
 def add(plan: argparse.ArgumentParser) -> None:
-    """Add the options."""
+    """Add the arms, the question, and how to read a table."""
+    plan.add_argument(
+        "--out",
+        type=Path,
+        default=Path("out/plan"),
+        metavar="FOLDER",
+        help="folder of plan.html, .csv, .json, .svg and .png",
+    )
     arms = plan.add_argument_group("arms, by their annualised Sharpe ratios or from a table")
     arms.add_argument("--arms", type=int, metavar="K", help="number of arms, with --best-sharpe and --gap")
-    arms.add_argument("--best-sharpe", type=float, metavar="S", help="annualised Sharpe ratio of the best arm")
+    arms.add_argument("--best-sharpe", type=float, metavar="S", help="Sharpe ratio of the best arm")
     arms.add_argument("--gap", type=float, help="gap between the best Sharpe ratio and that of all other arms")
-    arms.add_argument(
-        "--sharpes", type=float, nargs="+", metavar="S", help="instead: annualised Sharpe ratio of each arm"
-    )
+    arms.add_argument("--sharpes", type=float, nargs="+", metavar="S", help="instead: Sharpe ratio of each arm")
     arms.add_argument(
         "--volatility", type=float, nargs="+", metavar="V", help="annualised volatility: one, or one per arm (0.15)"
     )
-    data.add(plan, optional=True)
-    data.add_risk_free(plan)
-    plan.add_argument("--bootstrap", action="store_true", help="resample the table in blocks for all methods; by "
-                      "default those that see one arm at a time get normal rewards with the same moments")  # fmt: skip
-    plan.add_argument("--block", type=float, help="mean block length in rows (chosen from the data)")
-    plan.add_argument(
-        "--objective", choices=get_args(Criterion), default="sharpe", help="criterion of the best arm (sharpe)"
-    )
-    plan.add_argument("--tolerance", type=float, default=0.0, metavar="S", help="any arm whose annualised Sharpe ratio "
-                      "is within this of the best one's is a right choice (0)")  # fmt: skip
-    plan.add_argument("--L", type=float, help="regulariser (of RSSR: a tenth of the smallest variance per period)")
-    asked = plan.add_mutually_exclusive_group()
-    asked.add_argument("--error", type=float, help="accepted probability of a wrong choice (0.05)")
-    asked.add_argument("--budget", type=int, nargs="+", metavar="N", help="instead: report the error at these budgets")
+    asked = plan.add_argument_group("question")
+    what = asked.add_mutually_exclusive_group()
+    what.add_argument("--error", type=float, metavar="P", help="accepted probability of a wrong choice (0.05)")
+    what.add_argument("--budget", type=int, nargs="+", metavar="N", help="instead: report the error at these budgets")
+    what.add_argument("--years", type=float, nargs="+", metavar="Y", help="the same in years, a round per period")
     asked.add_argument(
-        "--years", type=float, nargs="+", metavar="Y", help="the same in years, with one round per period"
+        "--tolerance",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="any arm whose annualised Sharpe ratio is within this of the best one's is a right choice",
     )
-    plan.add_argument("--max-budget", type=int, default=10_000_000, metavar="N", help="largest budget to try "
-                      "(10,000,000)")  # fmt: skip
-    plan.add_argument("--runs", type=int, help="runs per budget (enough for a standard error of a tenth of --error)")
-    plan.add_argument("--seed", type=int, default=0)
-    cluster.add(plan)
-    plan.add_argument("--out", type=Path, default=Path("out/plan"), help="folder for plan.csv, .json, .svg, .png and "
-                      ".html (out/plan)")  # fmt: skip
-    plan.set_defaults(do=_plan)
+    asked.add_argument("--objective", choices=get_args(Criterion), default="sharpe", help="criterion of the best arm")
+    asked.add_argument("--L", type=float, help="regulariser (of RSSR: a tenth of the smallest variance per period)")
+    work = plan.add_argument_group("simulation")
+    work.add_argument(
+        "--bootstrap",
+        action="store_true",
+        help="resample the table in blocks for all methods; by default those that see one arm at a time get normal "
+        "rewards with the same moments",
+    )
+    work.add_argument("--block", type=float, metavar="ROWS", help="mean block length (chosen from the data)")
+    work.add_argument("--max-budget", type=int, default=10_000_000, metavar="N", help="largest budget to try")
+    work.add_argument(
+        "--runs", type=int, metavar="N", help="runs per budget (enough for a standard error of a tenth of --error)"
+    )
+    work.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything random")
+    cluster.add(work)
+    data.add(plan, optional=True)
+    plan.set_defaults(do=_plan)  # fmt: skip
 
 
 def _plan(options: argparse.Namespace) -> int:
@@ -72,7 +82,7 @@ def _plan(options: argparse.Namespace) -> int:
             say=(lambda text: print(text, file=sys.stderr, flush=True)) if sys.stderr.isatty() else None,
             **who,
         )
-    data.present(found, options.out)
+    data.present(found, options, options.out)
     if found.needs and all(need.rounds is None for need in found.needs):
         print(f"sharpe-bandits: no method reaches an error of {found.target:g} within {found.max_budget:,} "
               "rounds; raise --max-budget or --error", file=sys.stderr)  # fmt: skip

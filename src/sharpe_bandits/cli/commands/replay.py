@@ -3,50 +3,71 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ...errors import InvalidInputError
 from ...returns.playing import PATHS
-from ...simulation.spec import Feedback
 from . import options as data
 
 
 def add(replay: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    data.add(replay)
-    replay.add_argument("--policies", nargs="+", metavar="POLICY", help="kind or name, with parameters as in "
-                        "SlidingWindowUCB:window=250,c=1 (SF-UCB, SW-SF-UCB, SF-TS and UCB-RSSR)")  # fmt: skip
-    replay.add_argument("--L", type=float, help="regulariser of policies, in units of variance per round (a tenth "
-                        "of the smallest variance of a column in the first rounds)")  # fmt: skip
-    data.add_risk_free(replay)
-    replay.add_argument("--full-feedback", action="store_true", help="policies see the returns of all columns")
-    replay.add_argument(
-        "--cost", type=float, default=0.0, help="share of wealth that a switch costs: 0.001 is 0.1%% (0)"
-    )
-    replay.add_argument("--costs", nargs="+", metavar="COLUMN=COST", help="cost per switch of individual columns")
-    replay.add_argument("--cost-aware", action="store_true", help="policies allow for the cost when they choose")
-    replay.add_argument("--every", default="1", metavar="ROWS", help="rows between decisions, or week, month, "
-                        "quarter or year (1)")  # fmt: skip
-    replay.add_argument("--hold", type=int, default=1, metavar="N", help="minimum holding period, in decisions (1)")
-    replay.add_argument("--top", type=int, default=1, metavar="M", help="columns held at a time, in equal parts (1)")
-    replay.add_argument("--warm-up", type=int, default=0, metavar="ROWS", help="rows that are observed before "
-                        "the first decision (0)")  # fmt: skip
-    replay.add_argument("--lag", type=int, default=0, metavar="ROWS", help="rows between a decision and its trade (0)")
-    replay.add_argument("--budget", type=int, metavar="ROUNDS", help="rounds in which fixed-budget policies "
-                        "explore, before they hold a column (half)")  # fmt: skip
-    replay.add_argument("--runs", type=int, default=100, help="runs per policy, each with the columns in another "
-                        "order (100)")  # fmt: skip
-    replay.add_argument("--paths", choices=PATHS, default="recorded", help="rows of a run: all as recorded, "
-                        "consecutive ones from a random start, or resampled blocks (recorded)")  # fmt: skip
-    replay.add_argument("--length", type=int, metavar="ROWS", help="rows of a run from a random start (half)")
-    replay.add_argument("--block", type=float, help="mean block length in rows (chosen from the data)")
+    """Add the policies, how they decide and trade, and how to read the table."""
+    replay.add_argument("--out", type=Path, metavar="FOLDER", help="folder of the report (out/replay-<file name>)")
     replay.add_argument(
         "--tear-sheet", metavar="POLICY", help="also write the quantstats report on this policy or benchmark"
     )
-    replay.add_argument("--seed", type=int, default=0)
-    replay.add_argument("--out", type=Path, help="folder for report, figures and data (out/replay-<file name>)")
+    players = replay.add_argument_group("policies")
+    players.add_argument(
+        "--policies",
+        nargs="+",
+        metavar="POLICY",
+        help="kind or name, with parameters as in SlidingWindowUCB:window=250,c=1 (SF-UCB, SW-SF-UCB, SF-TS and "
+        "UCB-RSSR)",
+    )
+    players.add_argument(
+        "--L",
+        type=float,
+        help="their regulariser, in units of variance per round (a tenth of the smallest of a column at first)",
+    )
+    players.add_argument(
+        "--full-feedback",
+        dest="feedback",
+        action="store_const",
+        const="full",
+        default="bandit",
+        help="policies see the returns of all columns",
+    )
+    players.add_argument(
+        "--budget", type=int, metavar="ROUNDS", help="rounds in which fixed-budget policies explore (half)"
+    )
+    trade = replay.add_argument_group("trading")
+    trade.add_argument("--cost", type=float, default=0.0, help="share of wealth that a switch costs: 0.001 is 0.1%%")
+    trade.add_argument("--costs", nargs="+", metavar="COLUMN=COST", help="cost per switch of individual columns")
+    trade.add_argument("--cost-aware", action="store_true", help="policies allow for the cost when they choose")
+    trade.add_argument(
+        "--every", default="1", metavar="ROWS", help="rows between decisions, or week, month, quarter or year"
+    )
+    trade.add_argument("--hold", type=int, default=1, metavar="N", help="minimum holding period, in decisions")
+    trade.add_argument("--top", type=int, default=1, metavar="M", help="columns held at a time, in equal parts")
+    trade.add_argument("--warm-up", type=int, default=0, metavar="ROWS", help="rows observed before the first decision")
+    trade.add_argument("--lag", type=int, default=0, metavar="ROWS", help="rows between a decision and its trade")
+    runs = replay.add_argument_group("runs")
+    runs.add_argument(
+        "--runs", type=int, default=100, metavar="N", help="runs per policy, each with the columns in another order"
+    )
+    runs.add_argument(
+        "--paths",
+        choices=PATHS,
+        default="recorded",
+        help="rows of a run: all as recorded, consecutive ones from a random start, or resampled blocks",
+    )
+    runs.add_argument("--length", type=int, metavar="ROWS", help="rows of a run from a random start (half)")
+    runs.add_argument("--block", type=float, metavar="ROWS", help="mean block length (chosen from the data)")
+    runs.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything random")  # fmt: skip
+    data.add(replay)
     replay.set_defaults(do=_replay)
 
 
@@ -57,17 +78,16 @@ def _replay(options: argparse.Namespace) -> None:
     check_libraries()
     returns = data.read(options)
     names = (
-        "L", "runs", "seed", "cost_aware", "every", "hold", "top", "warm_up", "lag", "budget", "paths", "length",
-        "block",
+        "feedback", "L", "runs", "seed", "cost_aware", "every", "hold", "top", "warm_up", "lag", "budget", "paths",
+        "length", "block",
     )  # fmt: skip
-    feedback: Feedback = "full" if options.full_feedback else "bandit"
     cost = _costs(options, returns.names)
-    played = replay(returns, options.policies, feedback=feedback, cost=cost, **data.given(options, *names))
+    played = replay(returns, options.policies, cost=cost, **data.given(options, *names))
     out = options.out or Path("out") / f"replay-{options.file.stem}"
-    data.present(played, out)
+    data.present(played, options, out)
     if options.tear_sheet is not None:
         played.tear_sheet(options.tear_sheet, out / "tear_sheet.html")
-        print(f"saved: {out / 'tear_sheet.html'}")
+        print(f"saved: {out / 'tear_sheet.html'}", file=sys.stderr)
 
 
 def _costs(options: argparse.Namespace, names: Sequence[str]) -> float | dict[str, float]:

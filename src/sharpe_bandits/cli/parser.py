@@ -1,0 +1,147 @@
+"""Options of the command line: short help with examples and defaults, and errors that say what to type."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+from .._support.files import to_json
+from ..errors import InvalidInputError
+
+#: An option as Python writes it: missing='drop', columns=['A', 'B'], scale=0.01, columns=
+_KEYWORD = re.compile(
+    r"\b([A-Za-z_]+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?|True)?(?!\w)"
+)
+#: The name of an option as Python writes it: periods_per_year, or the first word of "seed must be ..."
+_NAME = re.compile(r"(?<!-)\b([a-z]+(?:_[a-z]+)+|^\w+(?= must be ))\b(?!=)()")
+
+
+class UsageError(InvalidInputError):
+    """A command, option or value that does not exist, or a missing one."""
+
+
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Only required options in the usage line; the default in parentheses after the help of an option."""
+
+    def __init__(self, prog: str, **kwargs: Any) -> None:
+        super().__init__(prog, max_help_position=27, **kwargs)
+        self._action_max_length = 16  # of the longest command, with its indentation
+
+    def add_usage(self, usage: str | None, actions: Iterable[argparse.Action], groups: Any, prefix: Any = None) -> None:
+        words, optional = ["%(prog)s"], False
+        for action in actions:
+            if action.option_strings and not action.required:
+                optional = True
+                continue
+            value = str(action.metavar or (action.dest.upper() if action.option_strings else action.dest))
+            value = f"[{value} ...]" if action.nargs == "*" else f"{value} ..." if action.nargs == "A..." else value
+            words.append(" ".join([*action.option_strings[-1:], value]))
+        super().add_usage(usage or " ".join([*words, "[options]" * optional]), [], [], prefix)
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        text = action.help or ""
+        constant = isinstance(action, argparse._StoreConstAction) or action.default in ("", argparse.SUPPRESS)
+        if constant or action.default is None or not action.option_strings or text.endswith(")"):
+            return text
+        return f"{text} (%(default)s)".strip()
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser of a command.
+
+    Parameters
+    ----------
+    example : str, optional
+        arguments after the name of the command, shown in its help and if something is missing
+    **kwargs : Any
+        see :class:`argparse.ArgumentParser`
+    """
+
+    def __init__(self, *, example: str = "", **kwargs: Any) -> None:
+        kwargs.setdefault("formatter_class", Formatter)
+        super().__init__(**kwargs)
+        self.example = f"{self.prog} {example}" if example else ""
+        if self.example:
+            self.description = f"{self.description}\n\nexample:\n  {self.example}"
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(self._in_words(message))
+
+    def _in_words(self, message: str) -> str:
+        choice = re.fullmatch(r"argument (\S+): invalid choice: (.*) \(choose from (.*)\)", message, re.DOTALL)
+        if choice is not None:
+            what, value, known = choice[1], ast.literal_eval(choice[2]), re.findall(r"'([^']*)'", choice[3])
+            if what in ("command", "action"):
+                return f"no {what} is called {value!r}{_similar(value, known)} (see {self.prog} --help)"
+            return f"{what} is one of {', '.join(known)}, got {value!r}{_similar(value, known)}"
+        needed = re.fullmatch(r"the following arguments are required: (.*)", message)
+        if needed is not None:
+            sample = f", as in: {self.example}" if self.example else f"; see {self.prog} --help"
+            return f"{self.prog.partition(' ')[2] or 'it'} needs {' and '.join(needed[1].rsplit(', ', 1))}{sample}"
+        value = re.fullmatch(r"argument (\S+): invalid (\w+) value: (.*)", message)
+        if value is not None:
+            kind = {"int": "a whole number", "float": "a number"}.get(value[2], f"a {value[2]}")
+            return f"{value[1].split('/')[-1]} takes {kind}, got {value[3]}"
+        return f"{message.removeprefix('argument ')}; see {self.prog} --help"
+
+    def check_options(self, words: Iterable[str]) -> None:
+        """Raise for the first option that the command does not have, before missing ones are reported."""
+        for word in words:
+            name = word.partition("=")[0]
+            if re.match("--[A-Za-z]", name) and not any(
+                known.startswith(name) for known in self._option_string_actions
+            ):
+                self.refuse([name])
+
+    def refuse(self, extra: Sequence[str]) -> NoReturn:
+        """Raise for arguments that the command does not have."""
+        first = extra[0].partition("=")[0]
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        kind = "option" if first.startswith("-") else "argument"
+        raise UsageError(f"{self.prog} has no {kind} {first}{_similar(first, known)} (see {self.prog} --help)")
+
+    def command(self, words: Sequence[str]) -> Parser:
+        """The parser of the command that these words name; itself if they name none."""
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                name = next((word for word in words if word in action.choices), None)
+                if name is not None:
+                    inner: Parser = action.choices[name]
+                    return inner.command(words[list(words).index(name) + 1 :])
+        return self
+
+    def spelled(self, text: str) -> str:
+        """A message with options as this command writes them: ``--missing drop`` instead of ``missing='drop'``."""
+        return _NAME.sub(self._option, _KEYWORD.sub(self._option, text))
+
+    def _option(self, found: re.Match[str]) -> str:
+        name, value = found[1], found[2]
+        own = [a for a in self._actions if a.dest == name and a.option_strings]
+        if not own:
+            return found[0]
+        given = None if not value else ast.literal_eval(value)
+        constant = next((a for a in own if a.const is not None and a.const == given), None)
+        if constant is not None:
+            return constant.option_strings[-1]
+        option = next((a for a in own if a.const is None), own[0]).option_strings[-1]
+        if given is None:
+            return option
+        words = [
+            "tab" if word == "\t" else str(word) for word in (given if isinstance(given, (list, tuple)) else [given])
+        ]
+        return f"{option} {shlex.join(words)}"
+
+
+def _similar(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f": did you mean {near[0]}?" if near else ""
+
+
+def print_json(data: Any) -> None:
+    """Print plain data as JSON."""
+    print(to_json(data, allow_nan=False).decode().rstrip())
