@@ -12,6 +12,7 @@
 #   make load                the service under load, killed at random moments
 #   make docs                the documentation, out/docs/index.html
 #   make docs-numbers        the tables of the documentation made anew, and what moved (hours; PAGE=scale-free.md for one)
+#   make docs-pictures       the pictures of the documentation drawn anew (PICTURES=lock_in for one)
 #   make coverage            the tests with the share of lines and branches that they reach
 #   make dist                wheel and source archive, built, checked, installed and tried
 #   make hooks               the checks of `make lint types` before every commit
@@ -24,7 +25,7 @@ BIN := $(VENV)/bin
 endif
 STAMP := $(VENV)/.installed
 
-.PHONY: run demo paper test lint types tests bare plain-numba next-numba test-long fuzz torture load browser bench bench-quick bench-executors same-bits docs docs-links docs-numbers coverage dist audit minimum hooks workflows clean
+.PHONY: run demo paper test lint types tests bare plain-numba next-numba test-long fuzz torture load browser bench bench-quick bench-executors same-bits docs docs-links docs-numbers docs-pictures coverage dist audit minimum hooks workflows clean
 
 run: $(STAMP)
 	$(BIN)/sharpe-bandits reproduce --quick --out out/quick
@@ -114,6 +115,10 @@ docs: $(DOCS)
 # Addresses elsewhere are tried, which takes a network.
 docs-links: $(DOCS)
 	$(BIN)/python -m sphinx -b linkcheck -d out/doctrees docs out/links
+
+# The pictures of the documentation, from data of their own: minutes.
+docs-pictures: $(STAMP)
+	$(BIN)/python -m docs.site.pictures $(PICTURES)
 
 docs-numbers: $(STAMP)
 	$(BIN)/python docs/site/numbers.py $(if $(PAGE),--page $(PAGE)) $(if $(QUICK),--quick)
