@@ -243,7 +243,9 @@ def thompson(sizes: Sizes) -> dict[str, Any]:
     ]
     table = rows(take_turns(engines, sizes.repetitions))
     study = ours(policy, bandit, n, 4 * runs, machine.cores())
-    gaps = sb.RSSR(1.0).gaps(settings.MEANS[None, :], settings.VARIANCES[None, :])[0]
+    gaps = sb.RSSR(1.0).gaps(
+        sb.objectives.Statistics(mean=settings.MEANS[None, :], variance=settings.VARIANCES[None, :])
+    )[0]
     truth = estimate(study[policy.name].final @ gaps)
     for row in table:
         sample = truth if row["engine"] == OURS else estimate(np.array(seen) @ gaps)
@@ -407,13 +409,21 @@ def twin(sizes: Sizes) -> list[dict[str, Any]]:
     bandit, n = settings.uniform_arms(3), min(1000, sizes.horizon)
     rng = random.Random(20)
     policy = sb.UCBRSSR(L=settings.L)
-    gaps = sb.RSSR(settings.L).gaps(settings.MEANS[None, :3], settings.VARIANCES[None, :3])[0]
+    gaps = sb.RSSR(settings.L).gaps(
+        sb.objectives.Statistics(mean=settings.MEANS[None, :3], variance=settings.VARIANCES[None, :3])
+    )[0]
     theirs = [plain.ucb_rssr(low.tolist(), high.tolist(), settings.L, n, rng) for _ in range(sizes.twin_runs)]
     mine = ours(policy, bandit, n, sizes.many_runs, machine.cores())[policy.name]
     found = [_beside("regret of UCB-RSSR, 3 arms", n, mine.final @ gaps, np.array(theirs) @ gaps)]
     low, high = settings.ends(8)
     bandit, n = settings.uniform_arms(8), 600
-    best = int(np.argmin(sb.RSSR(settings.L).gaps(settings.MEANS[None, :8], settings.VARIANCES[None, :8])[0]))
+    best = int(
+        np.argmin(
+            sb.RSSR(settings.L).gaps(
+                sb.objectives.Statistics(mean=settings.MEANS[None, :8], variance=settings.VARIANCES[None, :8])
+            )[0]
+        )
+    )
     finder = sb.SHSR(L=settings.L)
     wrong = [plain.halving(low.tolist(), high.tolist(), settings.L, n, rng) != best for _ in range(3 * sizes.twin_runs)]
     outcome = ours(finder, bandit, n, sizes.many_runs, machine.cores())[finder.name]

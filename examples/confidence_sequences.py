@@ -59,7 +59,11 @@ def measure(name: str, paths: int) -> tuple[float, float, float, float]:
     for _ in range(0, paths, AT_ONCE):
         x = draw(rng, (LENGTH, AT_ONCE))
         for k, objective in enumerate((None, sb.RSSR(variance / 10, signed=True))):
-            truth = mean / np.sqrt(variance) if objective is None else objective.value(mean, variance)
+            truth = (
+                mean / np.sqrt(variance)
+                if objective is None
+                else objective.value(sb.objectives.Statistics(mean=mean, variance=variance))
+            )
             found = sb.confidence_sequence(x, objective, alpha=ALPHA, autocorrelated=autocorrelated)
             left[k] += ((found.low > truth) | (found.high < truth)).any(axis=0).sum()
         begun = np.isfinite(found.high)

@@ -24,7 +24,7 @@ BANDITS = {
 def row(name: str, policy: sb.policies.Policy, budget: int) -> str:
     bandit, (lower, upper), L = BANDITS[name]
     objective = sb.RSSR(L)
-    smallest = float(np.sort(objective.gaps(bandit.means, bandit.variances))[1])
+    smallest = float(np.sort(objective.gaps(sb.objectives.Statistics(mean=bandit.means, variance=bandit.variances)))[1])
     error = sb.simulate(policy, bandit, horizon=budget, runs=10_000, seed=1, workers=1)[policy.name].error(objective)
     bounds = {(form, guess): [] for form in ("printed", "repaired") for guess in GUESSES}
     for run in range(RUNS):

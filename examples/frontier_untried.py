@@ -277,7 +277,9 @@ if __name__ == "__main__":
     for number in range(BANDITS):
         bandit, L = drawn(number, SEED)
         rewards = rewards_of(bandit, number)
-        gaps = sb.RSSR(L, signed=True).gaps(bandit.means[None], bandit.variances[None])[0]
+        gaps = sb.RSSR(L, signed=True).gaps(
+            sb.objectives.Statistics(mean=bandit.means[None], variance=bandit.variances[None])
+        )[0]
         for mode, name in enumerate(NAMES):
             for c in LEVELS[mode]:
                 pulls = np.zeros((RUNS, 2, len(gaps)), np.int64)

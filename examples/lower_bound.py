@@ -68,7 +68,8 @@ from sharpe_bandits.arms.bandit import Bandit, as_environment
 from sharpe_bandits.arms.base import Arm
 from sharpe_bandits.arms.environment import as_arm
 from sharpe_bandits.errors import InvalidInputError
-from sharpe_bandits.objectives import RSSR, TIE
+from sharpe_bandits.objectives import RSSR, Statistics
+from sharpe_bandits.objectives.base import TIE
 from sharpe_bandits.theory.bound import independent
 
 Function = Callable[[np.ndarray], np.ndarray]
@@ -192,10 +193,15 @@ def lower_bound(
     objective = RSSR(L, risk_free, signed)
     ends = np.array([arm.support for arm in fixed.arms])
     span = _span(low, high, float(ends[:, 0].min()), float(ends[:, 1].max()), fixed)
-    values = objective.value(fixed.means, fixed.variances)
+    values = objective.value(Statistics(mean=fixed.means, variance=fixed.variances))
     target = float(values.max())
     shares = []
-    for name, arm, gap in zip(fixed.names, fixed.arms, objective.gaps(fixed.means, fixed.variances), strict=True):
+    for name, arm, gap in zip(
+        fixed.names,
+        fixed.arms,
+        objective.gaps(Statistics(mean=fixed.means, variance=fixed.variances)),
+        strict=True,
+    ):
         divergence = _kl_inf(arm, target, objective, span) if gap > 0 else 0.0
         contribution = 0.0 if gap == 0 else float(gap) / divergence if divergence > 0 else math.inf
         shares.append(ArmShare(name, float(gap), divergence, contribution))
@@ -266,7 +272,7 @@ def _span(low: Any, high: Any, smallest: float, largest: float, whose: Any) -> t
 
 
 def _kl_inf(arm: Arm, c: float, objective: RSSR, span: tuple[float, float]) -> float:
-    if float(objective.value(arm.mean, arm.variance)) >= c - TIE * abs(c):
+    if float(objective.value(arm)) >= c - TIE * abs(c):
         return 0.0
     low, high = span[0] - objective.risk_free, span[1] - objective.risk_free
     rewards = _Rewards(arm, objective.risk_free)

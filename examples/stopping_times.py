@@ -14,7 +14,6 @@ import numpy as np
 from scipy.optimize import minimize
 
 import sharpe_bandits as sb
-from sharpe_bandits.objectives import influence_variance
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
 DELTA = 0.05
@@ -34,8 +33,8 @@ def least_rounds(bandit: sb.Bandit, L: float) -> float:
     third, fourth = (
         np.array([getattr(arm, f"{which}_moment") for arm in bandit.arms]) for which in ("third", "fourth")
     )
-    h, *gradient = sb.RSSR(L, signed=True).root(bandit.means, bandit.variances, L, 0.0)
-    w = influence_variance(bandit.variances, third, fourth, *gradient)
+    true = sb.objectives.Statistics(mean=bandit.means, variance=bandit.variances, third=third, fourth=fourth)
+    h, w = sb.RSSR(L, signed=True).estimate(true)
     best = int(np.argmax(h))
     others = [i for i in range(bandit.K) if i != best]
 

@@ -7,15 +7,8 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.confidence_sequences import (
-    Moments,
-    dependence,
-    intervals,
-    leader,
-    leader_of_columns,
-    moments_so_far,
-)
-from sharpe_bandits.objectives import Objective, influence_variance
+from sharpe_bandits.confidence_sequences import dependence, intervals, leader, leader_of_columns
+from sharpe_bandits.objectives import Objective, Statistics
 
 OBJECTIVES = [
     sb.RSSR(L=0.5),
@@ -41,7 +34,7 @@ def by_hand(x, alpha, m=300.0):
 
 
 def test_every_objective_is_tried():
-    two_moments = {name for name, kind in Objective.kinds.items() if kind.two_moments}
+    two_moments = {name for name, kind in Objective.kinds.items() if kind.feature is None}
     assert {type(objective).__name__ for objective in OBJECTIVES} == two_moments
 
 
@@ -50,7 +43,9 @@ def test_every_objective_is_tried():
 def test_roots_order_arms_as_values_do_and_have_the_gradient_of_differences(objective, mean, variance):
     arguments = objective.arguments()
     root, by_mean, by_variance, scale = objective.root(mean, variance, *arguments)
-    assert objective.from_root(root) == pytest.approx(float(objective.value(mean, variance)), rel=1e-14)
+    assert objective.from_root(root) == pytest.approx(
+        float(objective.value(Statistics(mean=mean, variance=variance))), rel=1e-14
+    )
     step = 1e-6
     up, down = (
         objective.root(mean + step, variance, *arguments)[0],
@@ -68,10 +63,8 @@ def test_roots_order_arms_as_values_do_and_have_the_gradient_of_differences(obje
 def test_the_influence_variance_is_that_of_estimates(objective):
     """Estimates from 400 gamma rewards each scatter by W / 400: skewed rewards, so that all moments matter."""
     x = np.random.default_rng(3).gamma(4.0, 0.5, (4000, 400))
-    mean, variance = 2.0, 1.0  # third central moment 1, fourth 4.5
-    root, *gradient = objective.root(mean, variance, *objective.arguments())
-    w = influence_variance(variance, 1.0, 4.5, *gradient)
-    estimates = objective.root(x.mean(axis=1), x.var(axis=1, ddof=1), *objective.arguments())[0]
+    root, w = objective.estimate(Statistics(mean=2.0, variance=1.0, third=1.0, fourth=4.5))
+    estimates, _ = objective.estimate(objective.statistics(x.T))
     assert estimates.var() * 400 == pytest.approx(w, rel=0.12)  # 5 standard errors of a variance of 4000
     assert estimates.mean() == pytest.approx(root, abs=6 * math.sqrt(w / 400 / 4000) + 2 * w / 400)
 
@@ -171,7 +164,7 @@ def moments_of(rewards):
         mean = statistics.fmean(x)
         central = [statistics.fmean([(v - mean) ** k for v in x]) for k in (3, 4)]
         rows.append((len(x), mean, statistics.variance(x), *central))
-    return Moments(*np.array(rows).T)
+    return Statistics(*np.array(rows).T)
 
 
 def test_agents_know_since_when_the_leader_has_been_probably_best():
@@ -249,7 +242,7 @@ def test_the_leader_of_columns_by_hand():
     assert found.low == pytest.approx(rows[-1][1], rel=0.1)  # autocorrelation by chance is allowed for
     since = 1 + max(n for n, low in rows if low <= 0 or n < 32)
     assert since - 30 <= found.since <= since + 60
-    apart = leader(Moments(*(np.array(row[-1]) for row in moments_so_far(x)[0])))
+    apart = leader(sb.Mean().statistics(x))
     assert apart.low < 0.6 * found.low  # as if they were independent
 
 
@@ -270,7 +263,7 @@ def test_columns_that_are_alike_have_no_leader():
 def test_the_lead_by_hand():
     n, m, alpha = np.array([100.0, 400.0, 50.0]), 300.0, 0.05
     mean, variance, fourth = np.array([1.0, 0.9, -0.5]), np.ones(3), np.full(3, 3.0)
-    found = leader(Moments(n, mean, variance, np.zeros(3), fourth), sb.Mean(), alpha=alpha)
+    found = leader(Statistics(n, mean, variance, np.zeros(3), fourth), sb.Mean(), alpha=alpha)
     bounds = [
         mean[0] - mean[i]
         - math.sqrt(
@@ -293,8 +286,8 @@ def test_the_lead_by_hand():
         (lambda: sb.confidence_sequence([1.0, 2.0], alpha=1.5), "alpha"),
         (lambda: sb.confidence_sequence([1.0, 2.0], "Sharpe"), "objective"),
         (lambda: sb.confidence_sequence([1.0, 2.0], arms=0), "arms"),
-        (lambda: intervals(Moments(5, 0, 1, 0, 3), tuning=0), "tuning"),
-        (lambda: leader(Moments(*np.ones((5, 1)))), "two arms"),
+        (lambda: intervals(Statistics(5, 0, 1, 0, 3), tuning=0), "tuning"),
+        (lambda: leader(Statistics(*np.ones((5, 1)))), "two arms"),
         (lambda: leader_of_columns([[1.0], [2.0]]), "two columns"),
     ],
 )

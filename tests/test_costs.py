@@ -64,19 +64,16 @@ def test_the_modified_ratio_by_hand():
     """Below 0 the product of mean and risk: 36, 36.8, 50.4 and 137.5; above 0 the Sharpe ratio."""
     objective = sb.objectives.IsraelsenSharpe(L=1e-9)
     assert [objective.true_value(arm) for arm in BANDIT.arms] == pytest.approx([-36.0, -36.8, -50.4, -137.5])
-    assert objective.value(0.3, 0.25) == pytest.approx(0.6)
+    assert objective.value(sb.objectives.Statistics(mean=0.3, variance=0.25)) == pytest.approx(0.6)
 
 
 @pytest.mark.parametrize("objective", [sb.MeanRisk(aversion=0.8), sb.objectives.IsraelsenSharpe(L=0.1)], ids=repr)
 @pytest.mark.parametrize("mean", [-1.5, 1.5])
 def test_the_influence_variance_is_that_of_many_samples(objective, mean):
     """W / s against the variance of the estimate over 4,000 samples of 400 skewed rewards; standard error 2%."""
-    from sharpe_bandits.objectives import influence_variance
-
     x = mean + np.random.default_rng(5).gamma(4.0, 0.5, (4000, 400)) - 2.0  # variance 1, skewness 1, kurtosis 4.5
-    _, by_mean, by_variance, scale = objective.root(mean, 1.0, *objective.arguments())
-    w = influence_variance(1.0, 1.0, 4.5, by_mean, by_variance, scale)
-    spread = objective.value(x.mean(axis=1), x.var(axis=1, ddof=1)).var() * 400
+    _, w = objective.estimate(sb.objectives.Statistics(mean=mean, variance=1.0, third=1.0, fourth=4.5))
+    spread = objective.value(objective.statistics(x.T)).var() * 400
     assert w == pytest.approx(spread, rel=0.1)
 
 
@@ -111,9 +108,9 @@ def test_an_agent_that_is_told_costs_chooses_as_one_told_their_negatives(policy)
     assert play(agent, costs) == play(twin, -costs)
     assert agent.recommend() == twin.recommend()
     assert agent.values() == twin.values()
-    for arm, (pulls, mean, variance, third, fourth) in twin.moments().items():
-        assert agent.moments()[arm] == (pulls, -mean, variance, -third, fourth)
-        assert agent.estimates()[arm] == (-mean, variance)
+    for arm, known in twin.statistics().items():
+        assert agent.statistics()[arm][:5] == known[:5]
+        assert agent.estimates()[arm] == (-known.mean, known.variance)
     again = sb.Agent.from_json(agent.to_json())
     assert again.direction == "min"
     assert play(again, drawn(30, seed=8)) == play(agent, drawn(30, seed=8))

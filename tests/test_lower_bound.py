@@ -42,7 +42,7 @@ CONTINUOUS = {
 
 
 def own_value(arm, L, risk_free=0.0, signed=False):
-    return float(sb.RSSR(L, risk_free, signed).value(arm.mean, arm.variance))
+    return float(sb.RSSR(L, risk_free, signed).value(arm))
 
 
 def as_arm(thing):

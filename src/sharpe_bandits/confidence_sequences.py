@@ -30,7 +30,7 @@ import numpy as np
 
 from ._support.validation import finite, inside, positive, whole
 from .errors import InvalidInputError
-from .objectives import Objective, Sharpe, check_objective, influence_variance
+from .objectives import Objective, Sharpe, Statistics, check_objective
 from .play.statistics import ROUNDING
 
 #: As a multiple of the standard error, intervals are narrowest after about this many rewards.
@@ -41,16 +41,6 @@ START, PER_KURTOSIS = 32, 8.0
 HEAVY = 20.0
 #: Upper limit of autocorrelations.
 _LARGEST = 0.99
-
-
-class Moments(NamedTuple):
-    """Number, mean, unbiased variance, third and fourth central moment of an arm's rewards, as numbers or arrays."""
-
-    pulls: Any
-    mean: Any
-    variance: Any
-    third: Any
-    fourth: Any
 
 
 @dataclass(frozen=True, repr=False)
@@ -180,67 +170,62 @@ def confidence_sequence(
         raise InvalidInputError(f"rewards must be a series, or a column per arm, got shape {x.shape}")
     if not np.isfinite(x).all():
         raise InvalidInputError("rewards must be finite numbers; drop missing values")
-    moments, inflation = moments_so_far(x, autocorrelated)
-    return intervals(
-        moments, objective, alpha=alpha, risk_free=risk_free, arms=arms, inflation=inflation, tuning=tuning
-    )
+    chosen = _or_sharpe(objective, risk_free)
+    inflation = _autocorrelation_so_far(x) if autocorrelated else 1.0
+    return intervals(chosen.statistics_so_far(x), chosen, alpha=alpha, arms=arms, inflation=inflation, tuning=tuning)
+
+
+def _or_sharpe(objective: Objective | None, risk_free: float = 0.0) -> Objective:
+    return Sharpe(0.0, finite("risk_free", risk_free)) if objective is None else check_objective(objective)
 
 
 def intervals(
-    moments: Moments,
+    statistics: Statistics,
     objective: Objective | None = None,
     *,
     alpha: float = 0.05,
-    risk_free: float = 0.0,
     arms: int = 1,
     inflation: Any = 1.0,
     tuning: float = TUNING,
 ) -> ConfidenceSequence:
-    """The intervals of :func:`confidence_sequence` from moments, for callers that keep sums instead of rewards.
+    """The intervals of :func:`confidence_sequence` from statistics, for callers that keep sums instead of rewards.
 
     ``inflation`` is the factor by which W is multiplied for dependence. An arm's interval depends only on its own
-    moments.
+    statistics.
     """
     share = inside("alpha", alpha) / whole("arms", arms, 1)
     m = positive("tuning", tuning)
-    chosen = objective if objective is None else check_objective(objective)
-    if chosen is not None and not chosen.two_moments:
-        raise InvalidInputError(
-            f"there is no time-uniform interval for {chosen!r} yet; pass an objective of mean and variance, as in "
-            "objective=sb.Sharpe(L=0)"
-        )
-    estimate, w, ready, heavy = _estimates(moments, chosen, finite("risk_free", risk_free), inflation)
-    n = np.maximum(np.asarray(moments.pulls, float), 1.0)
+    chosen = _or_sharpe(objective)
+    estimate, w, ready, heavy = _estimates(statistics, chosen, inflation)
+    n = np.maximum(np.asarray(statistics.pulls, float), 1.0)
     half = np.sqrt(2 * w * (n + m) / n**2 * np.log(np.sqrt(1 + n / m) / share))
     half = np.where(ready, half, np.inf)
     shown = np.where(np.isnan(estimate), 0.0, estimate)
     low, high = shown - half, shown + half
-    if chosen is not None:
-        estimate, low, high = (np.asarray(chosen.from_root(root), float) for root in (estimate, low, high))
-    return ConfidenceSequence(np.asarray(moments.pulls), estimate, low, high, heavy, float(alpha))
+    estimate, low, high = (np.asarray(chosen.from_root(root), float) for root in (estimate, low, high))
+    return ConfidenceSequence(np.asarray(statistics.pulls), estimate, low, high, heavy, float(alpha))
 
 
 def leader(
-    moments: Moments,
+    statistics: Statistics,
     objective: Objective | None = None,
     *,
     alpha: float = 0.05,
-    risk_free: float = 0.0,
     tuning: float = TUNING,
     among: Any = True,
 ) -> Leader:
-    r"""The arm with the best estimate, and whether it is probably the best of all; ``moments`` are arrays over arms.
+    r"""The arm with the best estimate, and whether it is probably the best of all; ``statistics``: arrays over arms.
 
     The error of the difference to a rival is bounded by :math:`\sqrt{2\beta(w_1 + w_2)}` with :math:`w = (1 + m/n) \hat
     W/n` and :math:`\beta = \ln((K-1)/\alpha) + \frac12\sum \ln(1 + n/m)`, summed over the two: this follows from the
     product of two mixture martingales, in whatever order the arms are played. There is no bound while it is too early
     for either arm. ``among``: which arms are compared, at least one; alpha is divided among all arms.
     """
-    m, chosen = positive("tuning", tuning), objective if objective is None else check_objective(objective)
-    estimate, w, ready, heavy = _estimates(moments, chosen, finite("risk_free", risk_free), 1.0)
-    n = np.maximum(np.asarray(moments.pulls, float), 1.0)
+    m, chosen = positive("tuning", tuning), _or_sharpe(objective)
+    estimate, w, ready, heavy = _estimates(statistics, chosen, 1.0)
+    n = np.maximum(np.asarray(statistics.pulls, float), 1.0)
     if n.ndim != 1 or n.size < 2:
-        raise InvalidInputError(f"moments of at least two arms are needed, got arrays of shape {n.shape}")
+        raise InvalidInputError(f"statistics of at least two arms are needed, got arrays of shape {n.shape}")
     compared = np.flatnonzero(np.broadcast_to(np.asarray(among, bool), n.shape))
     best = int(compared[np.argmax(np.where(np.isnan(estimate), -np.inf, estimate)[compared])])
     noise, mixed = (1 + m / n) * w / n, 0.5 * np.log1p(n / m)
@@ -281,16 +266,16 @@ def leader_of_columns(
     x = np.asarray(rewards, float)
     if x.ndim != 2 or x.shape[1] < 2 or not len(x) or not np.isfinite(x).all():
         raise InvalidInputError(f"rewards must be finite numbers in at least two columns, got shape {x.shape}")
-    chosen = objective if objective is None else check_objective(objective)
-    moments, _ = moments_so_far(x)
-    estimate, _, ready, heavy = _estimates(moments, chosen, finite("risk_free", risk_free), 1.0)
+    chosen = _or_sharpe(objective, risk_free)
+    statistics = chosen.statistics_so_far(x)
+    estimate, _, ready, heavy = _estimates(statistics, chosen, 1.0)
     last = np.where(np.isnan(estimate[-1]), -np.inf, estimate[-1])
     best, n, m = int(np.argmax(last)), np.arange(1.0, len(x) + 1), TUNING
     level = np.log(np.sqrt(1 + n / m) * (x.shape[1] - 1) / inside("alpha", alpha))
-    own, rivals = _parts(x, moments, chosen, risk_free, best), [k for k in range(x.shape[1]) if k != best]
+    own, rivals = _parts(x, statistics, chosen, best), [k for k in range(x.shape[1]) if k != best]
     low = np.full((len(x), len(rivals)), -np.inf)
     for place, rival in enumerate(rivals):
-        other = _parts(x, moments, chosen, risk_free, rival)
+        other = _parts(x, statistics, chosen, rival)
         weights = np.concatenate([own[1], -other[1]], axis=1)
         w, inflation = _variance_so_far(np.concatenate([own[0], other[0]], axis=1), weights)
         begun = ready[:, best] & ready[:, rival] & (n >= START * inflation)
@@ -314,20 +299,18 @@ def leader_of_columns(
     )
 
 
-def _parts(
-    x: np.ndarray, moments: Moments, objective: Objective | None, risk_free: float, k: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """A column and its square, both about the column's mean, and their weights in the influence after each row."""
-    centre = x[:, k].mean()
-    mean, variance = moments.mean[:, k], moments.variance[:, k]
-    plain = Sharpe(1.0, risk_free) if objective is None else objective
-    arguments = (0.0, risk_free) if objective is None else plain.arguments()
+def _parts(x: np.ndarray, statistics: Statistics, objective: Objective, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """A column about its mean and its feature (the square, if there is none), and their weights in the influence after
+    each row.
+    """
+    d = x[:, k] - x[:, k].mean()
     with np.errstate(all="ignore"):
-        _, by_mean, by_variance, scale = plain.root(mean, variance, *arguments)
-        by_mean, by_variance = by_mean / np.sqrt(scale), by_variance / np.sqrt(scale)
-        weights = np.stack(np.broadcast_arrays(by_mean - 2 * by_variance * (mean - centre), by_variance), axis=1)
-    d = x[:, k] - centre
-    return np.stack([d, d * d], axis=1), np.where(np.isfinite(weights), weights, 0.0)
+        by_mean, by_second = objective.gradient(statistics.at((slice(None), k)))
+        if not objective.has_feature:  # the square about the mean of a row is one about the centre less a multiple of d
+            by_mean = by_mean - 2 * by_second * (statistics.mean[:, k] - x[:, k].mean())
+        weights = np.stack(np.broadcast_arrays(by_mean, by_second), axis=1)
+    y = objective.features(x[:, k]) if objective.has_feature else d * d
+    return np.stack([d, y], axis=1), np.where(np.isfinite(weights), weights, 0.0)
 
 
 def _variance_so_far(parts: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -350,29 +333,18 @@ def _variance_so_far(parts: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray
     return variance, dependence(r)
 
 
-def moments_so_far(x: np.ndarray, autocorrelated: bool = False) -> tuple[Moments, np.ndarray | float]:
-    """Moments of the rewards up to and including each, and the inflation factor of W for autocorrelation."""
+def _autocorrelation_so_far(x: np.ndarray) -> np.ndarray:
+    """The inflation factor of W for autocorrelation, from the rewards up to and including each."""
     n = np.arange(1.0, len(x) + 1).reshape(-1, *[1] * (x.ndim - 1))
-    centre = x.mean(axis=0)  # powers about the overall mean lose the least precision
-    d = x - centre
-    a, b, c, e = (np.cumsum(d**k, axis=0) / n for k in (1, 2, 3, 4))
+    d = x - x.mean(axis=0)
+    a, b = (np.cumsum(d**k, axis=0) / n for k in (1, 2))
     constant = np.maximum.accumulate(x, axis=0) == np.minimum.accumulate(x, axis=0)
     biased = np.where(constant, 0.0, np.maximum(b - a * a, 0.0))
-    pulls = np.broadcast_to(n, x.shape).astype(np.int64)
-    moments = Moments(pulls, centre + a, biased * n / np.maximum(n - 1, 1), *about_the_mean(a, b, c, e))
-    if not autocorrelated:
-        return moments, 1.0
     products = np.zeros_like(d)
     products[1:] = np.cumsum(d[1:] * d[:-1], axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         r = np.where(biased > 0, (products / n - a * a) / biased, 0.0)
-    return moments, dependence(r)
-
-
-def about_the_mean(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Third and fourth central moment from the means of the first four powers of deviations from any point."""
-    third, fourth = c - a * (3 * b - 2 * a * a), d - a * (4 * c - a * (6 * b - 3 * a * a))
-    return third, np.maximum(fourth, 0.0)
+    return np.asarray(dependence(r))
 
 
 def dependence(autocorrelation: Any) -> Any:
@@ -382,17 +354,15 @@ def dependence(autocorrelation: Any) -> Any:
 
 
 def _estimates(
-    moments: Moments, objective: Objective | None, risk_free: float, inflation: Any
+    statistics: Statistics, objective: Objective, inflation: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Root of the objective, W, whether intervals have started, and whether tails are heavy."""
-    pulls, mean, variance, third, fourth = (np.asarray(values, float) for values in moments)
-    plain = Sharpe(1.0, risk_free) if objective is None else objective
-    arguments = (0.0, risk_free) if objective is None else plain.arguments()
+    known = Statistics(*(np.asarray(values, float) for values in statistics))
+    pulls, variance = known.pulls, known.variance
     with np.errstate(all="ignore"):
-        varies = (pulls > 1) & (variance > ROUNDING * mean * mean)
-        kurtosis = np.where(varies, fourth / (variance * variance), np.inf)
-        estimate, by_mean, by_variance, scale = plain.root(mean, variance, *arguments)
-        w = np.maximum(influence_variance(variance, third, fourth, by_mean, by_variance, scale), 0.0) * inflation
+        varies = (pulls > 1) & (variance > ROUNDING * known.mean * known.mean)
+        kurtosis = np.where(varies, known.fourth / (variance * variance), np.inf)
+        estimate, w = objective.estimate(known)
         ready = varies & (pulls >= np.maximum(START, PER_KURTOSIS * kurtosis) * inflation)
         estimate = np.where((pulls > 1) & np.isfinite(estimate), estimate, np.nan)
-    return np.asarray(estimate, float), np.where(ready, w, np.inf), ready, varies & (kurtosis > HEAVY)
+    return np.asarray(estimate, float), np.where(ready, w * inflation, np.inf), ready, varies & (kurtosis > HEAVY)

@@ -27,7 +27,9 @@ def test_gaps_of_the_papers_truncated_gammas():
     """Panel R7: the true gaps of RSSR between Gamma(2, 2) and Gamma(2, 3) on [1, 10] are 0.69 and 0.68."""
     bandit = sb.Bandit([sb.arms.TruncatedGamma(2, 2, 1, 10), sb.arms.TruncatedGamma(2, 3, 1, 10)])
     for L, gap in ((0.5, 0.69), (1.0, 0.68)):
-        assert sb.RSSR(L=L).gaps(bandit.means, bandit.variances).max() == pytest.approx(gap, abs=0.005)
+        assert sb.RSSR(L=L).gaps(
+            sb.objectives.Statistics(mean=bandit.means, variance=bandit.variances)
+        ).max() == pytest.approx(gap, abs=0.005)
 
 
 def test_a_gamma_interval_with_nothing_in_it_is_refused():

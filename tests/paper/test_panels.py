@@ -143,7 +143,7 @@ def test_r5(profile):
 @pytest.mark.parametrize(("id", "gap"), [("R4", 0.1), ("R5", 0.5)])
 def test_the_gaps_are_those_of_the_titles(id, gap):
     for case in panel(id, "paper").cases:
-        gaps = np.sort(case.objective.gaps(*case.environment.truth(0, 1))[0])
+        gaps = np.sort(sb.objectives.gaps_of(case.environment.true_values(case.objective, 0, 1))[0])
         assert gaps[0] == 0
         assert gaps[1] == pytest.approx(gap, abs=0.05)
 
@@ -178,7 +178,9 @@ def test_r7_and_its_true_gaps(profile):
             values.append(mean**2 / (L + square - mean**2))
         gap = abs(values[0] - values[1])
         assert round(gap, 2) == {"A": 0.69, "B": 0.68}[name]
-        assert case.objective.gaps(*case.environment.truth(0, 1))[0].max() == pytest.approx(gap, rel=1e-6)
+        assert sb.objectives.gaps_of(case.environment.true_values(case.objective, 0, 1))[0].max() == pytest.approx(
+            gap, rel=1e-6
+        )
 
 
 # --- best-arm identification ------------------------------------------------------------------------------------------

@@ -214,7 +214,9 @@ def test_what_the_released_code_plots_is_beside_the_regret():
     assert len(plotted) == len(plays)
     for row in plotted:
         case = next(c for c in done.panel.cases if c.label == row["case"])
-        values = case.objective.value(case.environment.means, case.environment.variances)
+        values = case.objective.value(
+            sb.objectives.Statistics(mean=case.environment.means, variance=case.environment.variances)
+        )
         assert row["mean"] == pytest.approx(abs(values[0] - values[1]) * plays[row["case"], row["policy"], row["t"]])
     two_arms = examine([without_runs("R1", "authors")], 3, 0).rows["R1-authors"]
     assert "regret as plotted" not in {row["metric"] for row in two_arms}

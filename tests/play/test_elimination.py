@@ -220,19 +220,14 @@ def test_the_influence_variance_is_that_of_the_estimate():
     rewards = generator.gamma(2.0, 0.5, size=(4000, 400))
     mean, variance = rewards.mean(axis=1), rewards.var(axis=1, ddof=1)
     measured = 400 * np.var(mean**2 / (0.1 + variance))
-    from sharpe_bandits.play import formulas
-    from sharpe_bandits.simulation.compiler import specialise
-
     objective = sb.RSSR(L=0.1)
-    compiled = specialise(elimination.influence_variance, {formulas.value_of_moments: objective.formula})
-    x = generator.gamma(2.0, 0.5, size=1_000_000) - 0.7
-    sums = [float((x**power).sum()) for power in (1, 2, 3, 4)]
-    found = compiled(float(x.size), *sums, 0.7, objective.arguments())
-    assert found == pytest.approx(measured, rel=0.1)
-    exact = influence_variance(lambda m, v: m**2 / (0.1 + v), (x + 0.7).tolist())
-    assert found == pytest.approx(exact, rel=1e-4)
-    scaled = compiled(float(x.size), *(s * 1e3**p for p, s in enumerate(sums, 1)), 700.0, (0.1e6, 0.0))
-    assert scaled == pytest.approx(found, rel=1e-9)  # RSSR has no unit if L is scaled too
+    x = generator.gamma(2.0, 0.5, size=1_000_000)
+    w = objective.record_noise(objective.statistics(x), *objective.arguments())
+    assert w == pytest.approx(measured, rel=0.1)
+    exact = influence_variance(lambda m, v: m**2 / (0.1 + v), x.tolist())
+    assert w == pytest.approx(exact, rel=1e-4)
+    scaled = sb.RSSR(L=0.1e6).record_noise(objective.statistics(1e3 * x), 0.1e6, 0.0)
+    assert scaled == pytest.approx(w, rel=1e-9)  # RSSR has no unit if L is scaled too
 
 
 def test_remaining_pulls_and_place_agree_with_playing_it_out():

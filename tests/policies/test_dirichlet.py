@@ -35,7 +35,10 @@ def test_the_anchor_is_a_reward_like_the_others(anchor):
             )  # fmt: skip
             ours.append(index(arm, 10, goal.arguments(), anchor))
     both = np.append(REWARDS, anchor)
-    theirs = [goal.value(*weighted(both, weights)) for weights in generator.dirichlet(np.ones(s + 1), DRAWS)]
+    theirs = [
+        goal.formula(*weighted(both, weights), *goal.arguments())
+        for weights in generator.dirichlet(np.ones(s + 1), DRAWS)
+    ]
     assert scipy.stats.ks_2samp(ours, theirs).pvalue > 0.001
 
 

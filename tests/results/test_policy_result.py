@@ -74,7 +74,12 @@ def test_a_set_is_right_if_it_is_one_of_m_best_arms():
 
 
 def test_simple_regret_is_what_the_average_falls_short():
-    values = np.array([sb.RSSR(L=0.1).value(b / 2, b * b / 12) for b in (1.0, 0.9, 0.8, 0.8, 0.5)])
+    values = np.array(
+        [
+            sb.RSSR(L=0.1).value(sb.objectives.Statistics(mean=b / 2, variance=b * b / 12))
+            for b in (1.0, 0.9, 0.8, 0.8, 0.5)
+        ]
+    )
     for s in ([0, 1, 3], [0, 2, 3], [2, 3, 4]):
         expected = values[:3].mean() - values[s].mean()
         assert judged([s] * 2).simple_regret().mean == pytest.approx(expected, abs=1e-15)

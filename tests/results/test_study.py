@@ -147,7 +147,7 @@ def test_a_report_is_a_folder(study, tmp_path):
 
 
 def test_the_summary_is_best_first_with_paired_differences(study):
-    gaps = RSSR.gaps(BANDIT.means, BANDIT.variances)
+    gaps = RSSR.gaps(sb.objectives.Statistics(mean=BANDIT.means, variance=BANDIT.variances))
     per_run = {name: (study[name].final * gaps).sum(axis=1) for name in study}
     order = sorted(per_run, key=lambda name: per_run[name].mean())
     table = study.summary(RSSR, confidence=0.9)
@@ -202,7 +202,7 @@ def test_fixed_confidence_gives_a_study_too(identified):
     difference = (sure.rounds - bold.rounds).astype(float)
     assert rows[1]["difference from best"] == pytest.approx(difference.mean())
     assert rows[1]["stopping time"] == pytest.approx(sure.rounds.mean())
-    gaps = sure.goal.gaps(*(np.array([m]) for m in ([3.0, 1.0], [3.0, 1 / 3])))[0]
+    gaps = sure.goal.gaps(sb.objectives.Statistics(mean=[3.0, 1.0], variance=[3.0, 1 / 3]))
     assert sure.regret().final.mean == pytest.approx((sure.final @ gaps).mean())
     assert {row["metric"] for row in identified.rows()} >= {"stopping time", "unfinished runs", "error"}
 

@@ -219,7 +219,7 @@ def test_long_horizons_do_not_sum_every_round():
 def test_the_appendix_s_bound_by_hand():
     """One worse arm, so that the sum has one term; the moments of U[0, 1] are known."""
     bandit, L, n = sb.Bandit([sb.Uniform(0.5, 1.0), sb.Uniform(0, 1)]), 0.3, 10_000
-    value = sb.RSSR(L).value([0.75, 0.5], [1 / 48, 1 / 12])
+    value = sb.RSSR(L).value(sb.objectives.Statistics(mean=[0.75, 0.5], variance=[1 / 48, 1 / 12]))
     gap = float(value[0] - value[1])
     v, m2, fourth, raw = 1 / 12, 1 / 3, 1 / 80, 1 / 5
     c = 1.5 * gap + 1

@@ -187,7 +187,8 @@ def _converted(thing: Any, chains: list[tuple[str, ...]], convert: Callable[[Any
 def substituted(function: Callable[..., Any], bindings: Bindings) -> Callable[..., Any]:
     """A copy of a function, and of all functions it calls, with bound functions replaced."""
     if function in bindings:
-        return bindings[function]
+        others = {placeholder: bound for placeholder, bound in bindings.items() if placeholder is not function}
+        return substituted(bindings[function], others)
     if bindings.keys().isdisjoint(call_tree(function)):
         return function
 

@@ -44,7 +44,7 @@ class Bandit(Environment):
     >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Bernoulli(0.4)], names=["A", "B"])
     >>> bandit.names
     ('A', 'B')
-    >>> sb.RSSR(L=0.1).gaps(*bandit.truth(0, 1)).round(3)
+    >>> sb.objectives.gaps_of(bandit.true_values(sb.RSSR(L=0.1), 0, 1)).round(3)
     array([[0.   , 0.893]])
     """
 

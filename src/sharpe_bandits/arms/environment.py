@@ -10,7 +10,7 @@ import numpy as np
 from .._support.display import html_table
 from .._support.plain_data import from_plain
 from ..errors import InvalidInputError, shown
-from ..objectives import Objective
+from ..objectives import Objective, Statistics
 from ..play.rewards import ArmTable
 from .base import Arm, Draws
 from .scipy_arm import Scipy, is_frozen
@@ -59,8 +59,9 @@ class Environment:
 
     def true_values(self, objective: Objective, seed: int, runs: int) -> np.ndarray:
         """True values of the arms under an objective, in the rows of :meth:`truth`."""
-        if objective.two_moments:
-            return np.asarray(objective.value(*self.truth(seed, runs)), float)
+        if not objective.has_feature:
+            mean, variance = self.truth(seed, runs)
+            return np.asarray(objective.value(Statistics(mean=mean, variance=variance)), float)
         return np.array([[objective.true_value(arm) for arm in row] for row in self.rows_of_arms(seed, runs)])
 
     def rows_of_arms(self, seed: int, runs: int) -> list[list[Arm]]:

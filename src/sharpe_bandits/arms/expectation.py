@@ -18,8 +18,8 @@ from .base import Arm
 _WIDE = 14.0
 
 
-def expected(arm: Arm, function: Callable[[Any], Any], kink: float) -> float:
-    """E f(X) for a reward X of an arm, where f is smooth on both sides of ``kink`` and takes arrays."""
+def expected(arm: Arm, function: Callable[[Any], Any], kinks: tuple[float, ...]) -> float:
+    """E f(X) for a reward X of an arm, where f takes arrays and is smooth except at ``kinks``."""
     draws = arm.draws()
     pool = np.asarray(draws.pool, float)
     if draws.kind == BERNOULLI:
@@ -31,7 +31,7 @@ def expected(arm: Arm, function: Callable[[Any], Any], kink: float) -> float:
         return float(np.sum(function(values) * np.diff(cumulative, prepend=0.0)))
     if draws.kind == UNIFORM:
         low, high = draws.loc, draws.loc + draws.scale
-        return _integral(lambda x: function(x) / (high - low), low, high, kink) if high > low else float(function(low))
+        return _integral(lambda x: function(x) / (high - low), low, high, kinks) if high > low else float(function(low))
     if draws.kind in (NORMAL, AUTOREGRESSIVE):
         mean, sd = draws.loc, draws.scale
 
@@ -39,7 +39,7 @@ def expected(arm: Arm, function: Callable[[Any], Any], kink: float) -> float:
             return function(x) * np.exp(-0.5 * ((x - mean) / sd) ** 2) / (sd * np.sqrt(2.0 * np.pi))
 
         cuts = np.linspace(mean - _WIDE * sd, mean + _WIDE * sd, 15)
-        return sum(_integral(weighted, low, high, kink) for low, high in pairwise(cuts.tolist()))
+        return sum(_integral(weighted, low, high, kinks) for low, high in pairwise(cuts.tolist()))
     if draws.kind == QUANTILE_TABLE:
         return _over_table(lambda q: function(draws.loc + draws.scale * q), pool)
     raise InvalidInputError(
@@ -55,9 +55,9 @@ def _nodes(count: int) -> tuple[np.ndarray, np.ndarray]:
     return (nodes + 1.0) / 2.0, weights / 2.0
 
 
-def _integral(function: Callable[[Any], Any], low: float, high: float, kink: float) -> float:
+def _integral(function: Callable[[Any], Any], low: float, high: float, kinks: tuple[float, ...]) -> float:
     nodes, weights = _nodes(40)
-    cuts = [low, *([kink] if low < kink < high else []), high]
+    cuts = [low, *sorted(kink for kink in kinks if low < kink < high), high]
     return float(sum((b - a) * (weights * function(a + (b - a) * nodes)).sum() for a, b in pairwise(cuts)))
 
 

@@ -28,7 +28,7 @@ from ..experiments.verdicts import (
     Verdict,
     together,
 )
-from ..objectives import Sharpe, Variance
+from ..objectives import Sharpe, Variance, gaps_of
 from ..policies.elimination import SHVV
 from ..policies.ucb_vv import UCBVV
 from ..results.metrics import Estimate, mean_of, wilson
@@ -366,9 +366,10 @@ def _same_arm(f: PanelResult, runs: int, seed: int, findings: Findings) -> None:
     for case in f.panel.cases:
         if isinstance(case.objective, Variance) or case.L is None:
             return
-        mean, variance = case.environment.truth(seed, runs)
-        best = case.objective.gaps(mean, variance) == 0
-        sharpe = Sharpe(case.L).gaps(mean, variance) == 0
+        best, sharpe = (
+            gaps_of(case.environment.true_values(objective, seed, runs)) == 0
+            for objective in (case.objective, Sharpe(case.L))
+        )
         apart = ~(best & sharpe).any(axis=1)
         if isinstance(case.environment, Bandit):
             if apart[0]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arms.base import Arm
 from ..arms.normal import Normal
+from ..objectives import Statistics
 from ..play.elimination import accept_or_drop, drop_worst, share_equally
 from ..policies.base import EliminationPolicy
 
@@ -65,7 +66,7 @@ def recommended(
             squares += away**2 * (count * pulls / (count + pulls))
             average += away * (pulls / (count + pulls))
             count += pulls
-        value = goal.value(average, squares / (count - 1))
+        value = goal.value(Statistics(mean=average, variance=squares / (count - 1)))
         # of arms that tie, the lowest counts as the best
         stay = np.sort(np.argsort(-value, axis=1, kind="stable")[:, :keep], axis=1)
         alive, average, squares = (np.take_along_axis(x, stay, axis=1) for x in (alive, average, squares))

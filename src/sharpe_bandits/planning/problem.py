@@ -17,7 +17,7 @@ from ..arms.base import Arm
 from ..arms.discrete import numbers
 from ..arms.normal import Normal
 from ..errors import InvalidInputError
-from ..objectives import RSSR, Objective, Sharpe, usual_regulariser
+from ..objectives import RSSR, Objective, Sharpe, Statistics, gaps_of, usual_regulariser
 from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SequentialHalving, SuccessiveRejects, SuRSR, UniformSampling
 from ..returns.resampling import LEAST_FOR_BLOCKS, block_length, check_block, resampled_rows
@@ -287,8 +287,7 @@ class BestArmProblem:
     @property
     def best(self) -> tuple[int, ...]:
         """The best arm, by number; several if they tie."""
-        mean, variance = self.bandit.truth(0, 1)
-        return tuple(np.flatnonzero(self.objective.gaps(mean, variance)[0] == 0).tolist())
+        return tuple(np.flatnonzero(gaps_of(self.bandit.true_values(self.objective, 0, 1))[0] == 0).tolist())
 
     @property
     def shortfalls(self) -> np.ndarray:
@@ -330,7 +329,8 @@ class BestArmProblem:
 
     def leaders(self, periods: int, runs: int, generator: np.random.Generator) -> np.ndarray:
         """The arm that looks best in each run, with every arm seen for this number of periods."""
-        return np.asarray(self.objective.value(*self.estimates(periods, runs, generator)).argmax(axis=1))
+        mean, variance = self.estimates(periods, runs, generator)
+        return np.asarray(self.objective.value(Statistics(mean=mean, variance=variance)).argmax(axis=1))
 
     def policies(self) -> list[EliminationPolicy]:
         """The default policies: halving, rejects and uniform sampling on the objective."""
@@ -370,9 +370,7 @@ class BestArmProblem:
 
     def _order(self) -> str:
         """Whether the objective orders arms differently from their Sharpe ratios, in a sentence."""
-        mean, variance = self.bandit.truth(0, 1)
-        pure = Sharpe(0.0).gaps(mean, variance)[0]
-        own = self.objective.gaps(mean, variance)[0]
+        pure, own = (gaps_of(self.bandit.true_values(goal, 0, 1))[0] for goal in (Sharpe(0.0), self.objective))
         top = np.flatnonzero(pure == 0).tolist()
         if top != list(self.best):
             return (

@@ -11,17 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import by_round, decide_on, keeps_powers, share, value_of_moments
+from .formulas import by_round, decide_on, keeps_powers, kept_cells, noise, share, update_statistics, value
 from .game import LANES, keep_pulls
 from .memory import words, zeros
 from .rewards import UNIFORM, fill, recorded, uniform_reward
 from .state import Sums, anchor_of
-from .statistics import higher_moments, pooled, summary
+from .statistics import pooled, record_of, summary
 from .streams import REWARDS, fold, reward_bits, stream_key
 
 DRAWN = 64  # rewards drawn at a time where lanes are not drawn in parallel
+ROUNDING = 1e-9  # of shares of pulls
 PIECE = 65536  # pulls drawn in parallel between checks of whether to stop
-STEP = 1e-3  # of a numerical derivative, in standard deviations (or variances)
 #: Working state of the arms being played, one per lane: rows of an array. It is one array so that the compiler sees
 #: that nothing overlaps.
 LOC, SCALE, ANCHOR, SUM1, SUM2, STREAM, ROWS = range(7)
@@ -37,38 +37,18 @@ class Phases(NamedTuple):
     fresh: bool
 
 
-def estimate(count, sum1, sum2, anchor, goal):
-    """Estimated objective of an arm from its sums."""
-    less = 1.0 / (count - 1.0) if count > 1 else 0.0
-    mean, variance, _ = summary(anchor, sum1, sum2, 1.0 / count, less)
-    return value_of_moments(mean, variance, *goal)
+def arm_record(sums, kept, i):
+    """The record of an arm, without what only an index reads."""
+    nothing = np.uint64(0)
+    return record_of(sums, kept, i, 0.0, np.nan, np.nan, nothing, nothing, np.nan, np.nan)
 
 
-def influence_variance(count, sum1, sum2, sum3, sum4, anchor, goal):
-    """Variance of the influence function: s times the asymptotic variance of an arm's estimate after s pulls.
-
-    The influence of a reward x on the estimate of f(mean, variance) is f_m (x - mean) + f_v ((x - mean)^2 - variance).
-    """
-    mean, variance, _ = summary(anchor, sum1, sum2, 1.0 / count, 1.0 / (count - 1.0))
-    if not variance > 0.0:
-        return 0.0
-    third, fourth = higher_moments(sum1, sum2, sum3, sum4, 1.0 / count)
-    aside, more = STEP * math.sqrt(variance), STEP * variance
-    above, below = value_of_moments(mean + aside, variance, *goal), value_of_moments(mean - aside, variance, *goal)
-    by_mean = (above - below) / (2.0 * aside)
-    above, below = value_of_moments(mean, variance + more, *goal), value_of_moments(mean, variance - more, *goal)
-    by_variance = (above - below) / (2.0 * more)
-    biased = variance * (count - 1.0) / count  # the other moments are biased, too
-    first = by_mean * (by_mean * biased + 2.0 * by_variance * third)
-    return max(0.0, first + by_variance * by_variance * (fourth - biased * biased))
-
-
-def share_equally(sums, alive, size, pulls, previous_kept_all, goal, quota):
+def share_equally(sums, kept, alive, size, pulls, previous_kept_all, goal, quota):
     """Every arm gets the same number of pulls (see :func:`~sharpe_bandits.play.formulas.share`)."""
     quota[:size] = pulls
 
 
-def share_by_influence_variance(sums, alive, size, pulls, previous_kept_all, goal, quota):
+def share_by_influence_variance(sums, kept, alive, size, pulls, previous_kept_all, goal, quota):
     """After a phase that kept all arms, share pulls so that the arms' total pulls are as nearly as possible in
     proportion to their influence variances: estimates then have equal standard errors. Arms that already have more
     than their share get none.
@@ -80,9 +60,7 @@ def share_by_influence_variance(sums, alive, size, pulls, previous_kept_all, goa
     weights = zeros(size)
     for p in range(size):
         a = alive[p]
-        weights[p] = influence_variance(
-            count[a], sums.sum1[a], sums.sum2[a], sums.sum3[a], sums.sum4[a], sums.anchor[a], goal
-        )
+        weights[p] = noise(arm_record(sums, kept, a), *goal)
     if not 0.0 < weights.sum() < math.inf:  # they carry no information
         weights[:] = 1.0
     done = zeros(size, np.bool_)  # arms with more than their share
@@ -103,7 +81,7 @@ def share_by_influence_variance(sums, alive, size, pulls, previous_kept_all, goa
     for p in range(size):  # rounding the running total loses nothing
         if not done[p]:
             upto += level * weights[p] - count[alive[p]]
-        after = total if p == size - 1 else min(total, int(upto))
+        after = total if p == size - 1 else min(total, int(upto + ROUNDING))  # a whole number may fall just short
         quota[p] = after - before
         before = after
 
@@ -177,7 +155,7 @@ def rank(values, size, ranks, places):
         places[ranks[p]] = p
 
 
-def end_phase(sums, alive, size, keep, wanted, taken, goal, ranked, places):
+def end_phase(sums, kept, alive, size, keep, wanted, taken, goal, ranked, places):
     """End a phase: accept or drop arms by their estimates until ``keep`` are undecided. If as many are wanted as
     remain, they are all accepted.
 
@@ -187,7 +165,7 @@ def end_phase(sums, alive, size, keep, wanted, taken, goal, ranked, places):
     values, ranked, ranks, places = ranked[0], ranked[1], places[0], places[1]
     for p in range(size):
         a = alive[p]
-        v = estimate(sums.pulls[a], sums.sum1[a], sums.sum2[a], sums.anchor[a], goal)
+        v = value(arm_record(sums, kept, a), *goal)
         values[p] = v if v == v else -math.inf
     rank(values, size, ranks, places)
     for p in range(size):
@@ -230,6 +208,7 @@ def play_phases(game, phases, rewards, goal, out):
     done = zeros(shape, np.int64)  # pulls of an arm in the whole run
     sum1, sum2, all1, all2, anchor = zeros(shape), zeros(shape), zeros(shape), zeros(shape), zeros(shape)
     sum3, sum4 = zeros(shape), zeros(shape)  # kept where pulls are shared by influence variance
+    kept = zeros((LANES, count_arms, kept_cells(), 1))  # of the rewards that estimates use
     streams = zeros(shape, np.uint64)
     count, pulls, mean, variance = (
         zeros(count_arms),
@@ -262,6 +241,7 @@ def play_phases(game, phases, rewards, goal, out):
                 taken[k, i] = False
                 sum1[k, i], sum2[k, i], all1[k, i], all2[k, i] = 0.0, 0.0, 0.0, 0.0
                 sum3[k, i], sum4[k, i] = 0.0, 0.0
+            kept[k] = 0.0
             wanted[k] = n_recommended
             cells[k] = run // batch - first_batch
         size = count_arms
@@ -276,11 +256,13 @@ def play_phases(game, phases, rewards, goal, out):
                 for i in range(count_arms):
                     count[i] = done[k, i]
                 sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
-                share(sums, alive[k], size, quota, previous_kept_all, goal, quotas[k])
+                share(sums, kept[k], alive[k], size, quota, previous_kept_all, goal, quotas[k])
+                if fresh:
+                    kept[k] = 0.0
                 for p in range(size):
                     alike &= quotas[k, p] == quota
             for p in range(size):
-                simple = alike and not (traced or keeps_powers())
+                simple = alike and not (traced or keeps_powers() or kept_cells() > 0)
                 for k in range(LANES):
                     a = alive[k, p]
                     row = (block + min(k, lanes - 1)) * row_step
@@ -306,6 +288,7 @@ def play_phases(game, phases, rewards, goal, out):
                         row = (block + k) * row_step
                         total1, total2, base = played[SUM1, k], played[SUM2, k], played[ANCHOR, k]
                         total3, total4 = sum3[k, a], sum4[k, a]
+                        before = 0 if fresh else done[k, a]  # rewards that are used already
                         for j in range(0, quotas[k, p], DRAWN):
                             if out.stop[0] != 0:
                                 return
@@ -318,6 +301,7 @@ def play_phases(game, phases, rewards, goal, out):
                                 if by_round():
                                     buffer[i] = recorded(arms, row, a, now)
                                 d = buffer[i] - base
+                                update_statistics(kept[k], a, 0, 0, np.float64(before + j + i + 1), buffer[i], d, goal)
                                 total1 += d
                                 total2 += d * d
                                 if keeps_powers():
@@ -362,7 +346,7 @@ def play_phases(game, phases, rewards, goal, out):
                     count[i] = quota if fresh else done[k, i]
                 sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
                 wanted[k] = end_phase(
-                    sums, alive[k], size, phases.keep[phase], wanted[k], taken[k], goal, ranked, places
+                    sums, kept[k], alive[k], size, phases.keep[phase], wanted[k], taken[k], goal, ranked, places
                 )
             previous_kept_all = phases.keep[phase] == size
             size = phases.keep[phase]

@@ -29,9 +29,14 @@ def value(arm, *parameters):
     raise AssertionError("a kernel ran without its objective's value bound")
 
 
-def value_of_moments(mean, variance, *parameters):
-    """Value of an arm of given mean and variance, under an objective of these alone."""
-    raise AssertionError("a kernel ran without its objective's value bound")
+def feature(x, *parameters):
+    """The feature of a reward whose mean an objective uses."""
+    raise AssertionError("a kernel ran without its objective's feature bound")
+
+
+def no_feature(x, *parameters):
+    """The feature of objectives of mean and variance."""
+    return 0.0
 
 
 def score(arm, t, *parameters):
@@ -133,7 +138,7 @@ def estimate(arm, *parameters):
 
 
 def noise(arm, *parameters):
-    """The variance of the influence function of :func:`estimate`."""
+    """The variance of the influence function of an estimate: of :func:`estimate`, or of :func:`value`."""
     raise AssertionError("a kernel ran without its policy's noise bound")
 
 
@@ -142,7 +147,7 @@ def turns(pulls, estimates, errors, best, challenger, turn):
     raise AssertionError("a kernel ran without its policy's way of taking turns bound")
 
 
-def share(sums, alive, size, pulls, previous_kept_all, goal, quota):
+def share(sums, kept, alive, size, pulls, previous_kept_all, goal, quota):
     """Write the pulls of each of the ``size`` undecided arms in a phase to ``quota``, ``pulls`` on average.
 
     ``previous_kept_all``: whether the previous phase left all arms undecided.

@@ -8,14 +8,17 @@ fields.
 import math
 from collections.abc import Callable, Collection
 from functools import lru_cache, reduce
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import formulas
-from .formulas import keeps_powers, long_game, statistics_of
+from .formulas import feature, keeps_powers, long_game, statistics_of
 from .memory import scratch
 from .streams import GOLDEN, log, mix64, normal_pair, unit
+
+if TYPE_CHECKING:
+    from ..objectives import Objective
 
 #: Number of an arm's first rewards that are kept for policies that reweight them.
 FIRSTS = 64
@@ -63,8 +66,8 @@ class ArmRecord(NamedTuple):
         mean and variance of its rewards under random weights (see :func:`reweighted`)
     autocovariance : float, optional
         lag-1 autocovariance of its rewards in the order in which it was played
-    shortfall2, shortfall3, shortfall4 : float, optional
-        mean of the second, third and fourth power of the shortfall max(target - x, 0), for objectives with a target
+    feature, feature_square, feature_covariance : float, optional
+        mean of the objective's feature of a reward, mean of its square, and its covariance with the reward
     """
 
     pulls: float
@@ -83,9 +86,9 @@ class ArmRecord(NamedTuple):
     drawn_mean: float = math.nan
     drawn_variance: float = math.nan
     autocovariance: float = math.nan
-    shortfall2: float = math.nan
-    shortfall3: float = math.nan
-    shortfall4: float = math.nan
+    feature: float = math.nan
+    feature_square: float = math.nan
+    feature_covariance: float = math.nan
 
 
 def record_kinds() -> dict[str, type]:
@@ -176,19 +179,22 @@ def autocovariance(kept, i, at, k, pulls, anchor, mean, variance, third, fourth,
     return ((products - m * (2.0 * pulls * m - ends) + (pulls - 1.0) * m * m) / pulls,)
 
 
-def update_shortfalls(kept, i, at, k, pulls, x, d, goal):
-    """Keep sums of powers of the shortfall below the target, the last parameter of the objective."""
-    below = max(goal[-1] - x, 0.0)
-    kept[i, at, k] += below * below
-    kept[i, at + 1, k] += below * below * below
-    kept[i, at + 2, k] += below * below * below * below
+def update_feature(kept, i, at, k, pulls, x, d, goal):
+    """Keep sums of the objective's feature, its square, and its product with the reward minus the anchor."""
+    y = feature(x, *goal)
+    kept[i, at, k] += y
+    kept[i, at + 1, k] += y * y
+    kept[i, at + 2, k] += d * y
 
 
-def shortfalls(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
-    """Lower partial moments about the target."""
-    return kept[i, at, k] / pulls, kept[i, at + 1, k] / pulls, kept[i, at + 2, k] / pulls
+def feature_moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
+    """Mean and mean square of the feature, and its covariance with the reward."""
+    y = kept[i, at, k] / pulls
+    return y, kept[i, at + 1, k] / pulls, kept[i, at + 2, k] / pulls - (mean - anchor) * y
 
 
+#: Fields of the statistic of an objective's feature.
+FEATURE = ("feature", "feature_square", "feature_covariance")
 #: All statistics, in the order of their fields in :class:`ArmRecord`. A new one is an entry here and a field there.
 STATISTICS: tuple[Statistic, ...] = (
     Statistic(("maximum",), maximum, cells=1, update=update_maximum),
@@ -204,30 +210,35 @@ STATISTICS: tuple[Statistic, ...] = (
         loops_until=FIRSTS,
     ),
     Statistic(("autocovariance",), autocovariance, cells=PAIRS, update=update_pairs),
-    Statistic(("shortfall2", "shortfall3", "shortfall4"), shortfalls, cells=3, update=update_shortfalls),
+    Statistic(FEATURE, feature_moments, cells=3, update=update_feature),
 )
 
 
 class StatisticsLayout(NamedTuple):
-    """What is kept for formulas that read some fields: ``cells`` per arm, those of a field starting at its place.
+    """What is kept for formulas that read some fields: ``cells`` per arm, and which of them each statistic has, by the
+    name of its first field.
 
     ``bindings`` maps a kernel's placeholders to the functions they stand for.
     """
 
     cells: int
-    places: dict[str, int]
+    places: dict[str, slice]
     bindings: dict[Callable[..., Any], Callable[..., Any]]
 
 
-def layout_for(read: Collection[str]) -> StatisticsLayout:
-    """What a kernel keeps if formulas mention these names."""
-    return _layout(frozenset(read).intersection(ArmRecord._fields), STATISTICS)
+def layout_for(read: Collection[str], objective: "Objective | None" = None) -> StatisticsLayout:
+    """What a kernel keeps if formulas mention these names, with the feature of an objective."""
+    own = None if objective is None else objective.statistic
+    statistics = STATISTICS if own is None else tuple(own if s.fields == FEATURE else s for s in STATISTICS)
+    layout = _layout(frozenset(read).intersection(ArmRecord._fields), statistics)
+    bound = formulas.no_feature if objective is None or objective.feature is None else objective.feature
+    return layout._replace(bindings={**layout.bindings, formulas.feature: bound})
 
 
 @lru_cache
 def _layout(read: frozenset[str], statistics: tuple[Statistic, ...]) -> StatisticsLayout:
     cells, unread, powers, loops_until = 0, 0, False, 0
-    places: dict[str, int] = {}
+    places: dict[str, slice] = {}
     values: list[Callable[..., Any]] = []
     quick: list[Callable[..., Any]] = []
     updates: list[Callable[..., Any]] = []
@@ -239,7 +250,8 @@ def _layout(read: frozenset[str], statistics: tuple[Statistic, ...]) -> Statisti
             values.append(_unknown(unread))
             quick.append(values[-1])
             unread = 0
-        places.update(dict.fromkeys(statistic.fields, cells))
+        if statistic.cells:
+            places[statistic.fields[0]] = slice(cells, cells + statistic.cells)
         values.append(_placed(statistic.values, cells))
         quick.append(_placed(statistic.quick or statistic.values, cells))
         if statistic.update is not None:

@@ -328,14 +328,6 @@ class EliminationPolicy(Policy):
     #: Whether half of the arms are dropped after a phase instead of one.
     halves: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.goal is not None and not self.goal.two_moments:
-            raise InvalidInputError(
-                f"{self.name} estimates objectives of mean and variance, and {self.goal!r} needs more; play an index "
-                "policy such as ScaleFreeUCB(objective=...) and take its recommendation"
-            )
-
     @property
     def keeps_samples(self) -> bool:
         """Whether estimates use all of an arm's rewards, or only those of the current phase."""
@@ -381,8 +373,9 @@ class EliminationPolicy(Policy):
 class FixedConfidencePolicy(Policy):
     """Plays until it has identified the best arm with confidence 1 - ``delta``; then it stops.
 
-    Subclasses define two plain functions of an arm's record (:class:`sharpe_bandits.play.statistics.ArmRecord`) and
-    of :meth:`arguments`: the estimate that arms are compared by, and the variance of its influence function.
+    Subclasses define two plain functions of an arm's record (:class:`sharpe_bandits.play.statistics.ArmRecord`), the
+    arguments of the objective, and ``unseen`` (see :meth:`arguments`): the estimate that arms are compared by, and the
+    variance of its influence function.
     """
 
     family: ClassVar[str] = "fixed confidence"
@@ -414,9 +407,12 @@ class FixedConfidencePolicy(Policy):
         """The variance of the influence function of the estimate."""
         raise AssertionError(f"{type(self).__name__} does not define noise")
 
-    def arguments(self) -> tuple[float, ...]:
-        """The arguments of both functions after the arm."""
-        raise AssertionError(f"{type(self).__name__} does not define arguments")
+    def arguments(self) -> tuple[tuple[float, ...], float]:
+        """The arguments of both functions after the arm: those of the objective, and the value of W for an arm that has
+        always paid the same, 0 if the objective has none.
+        """
+        assert self.goal is not None
+        return self.goal.arguments(), float(self.goal.unseen_influence_variance or 0.0)
 
     def log_odds(self, arms: int) -> float:
         """``ln((K - 1) / delta)``: a union bound over the other arms, any of which could be mistaken for the best."""

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 from .._support.validation import finite
 from ..errors import InvalidInputError
+from ..objectives.influence import named
 from ..play.statistics import FIRSTS, ArmRecord
 from ..play.streams import log, normal, uniform
-from .scale_free import AnyObjective, ScaleFree, has_zero_variance, named
+from .scale_free import AnyObjective, ScaleFree, has_zero_variance
 
 
 def reweighted(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
@@ -109,7 +110,7 @@ class NPTS(AnyObjective):
         super().check()
         if self.anchor is not None:
             self._set(anchor=finite("anchor", self.anchor))
-        if not self.goal.two_moments:
+        if self.goal.has_feature:
             raise InvalidInputError(
                 f"{self.title} reweights mean and variance, and {self.goal!r} needs more; use ScaleFreeTS"
             )

@@ -1,40 +1,50 @@
 """Best-arm identification with fixed confidence: play until the best arm is identified."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, ClassVar
 
 from .._support.validation import finite, positive
 from ..objectives import RSSR, Objective
+from ..objectives.influence import named
 from ..play.fixed_confidence import top_two
 from ..play.statistics import ArmRecord
 from .base import FixedConfidencePolicy
-from .scale_free import estimate_of, has_zero_variance, influence_variance_of
+from .scale_free import Root, check_objective_or_L, has_zero_variance, root_of
 
 #: After s pulls the relative error of a sample variance is about sqrt(kurtosis / s); W is inflated by this times its
 #: square.
 _DOUBT = 4.0
 
 
-_SIGNED = RSSR(1.0, signed=True)
-estimate, w_of = estimate_of(_SIGNED.root), influence_variance_of(_SIGNED.root)
+@lru_cache
+def estimate_and_noise(root: Root) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The estimate of an arm by the root of an objective, and its W, inflated while there are few pulls.
 
+    W is infinite for an arm that has always paid the same if the objective has no bound for it.
+    """
+    estimate_of, w_of = root
 
-def root(arm: ArmRecord, L: float, risk_free: float) -> float:
-    return estimate(arm, (L, risk_free))
+    def estimate(arm: ArmRecord, goal: tuple[float, ...], unseen: float) -> float:
+        h: float = estimate_of(arm, goal)
+        return h
 
+    def noise(arm: ArmRecord, goal: tuple[float, ...], unseen: float) -> float:
+        if has_zero_variance(arm):
+            return unseen if unseen > 0.0 else math.inf
+        w: float = w_of(arm, goal, unseen, 0.0)
+        v = arm.variance
+        return w * (1.0 + _DOUBT * (arm.fourth / v / v) / arm.pulls)
 
-def noise(arm: ArmRecord, L: float, risk_free: float) -> float:
-    w: float = w_of(arm, (L, risk_free), 0.5, 0.0)
-    v = arm.variance
-    if has_zero_variance(arm):
-        return w
-    return w * (1.0 + _DOUBT * (arm.fourth / v / v) / arm.pulls)
+    return named(estimate, root.estimate), named(noise, root.estimate)
 
 
 @dataclass(frozen=True)
 class LUCB(FixedConfidencePolicy):
-    r"""LUCB: plays the arm with the best :math:`h = (\bar X - r)/\sqrt{L + \bar V}` and its challenger in turn,
-    until the confidence bound on their difference excludes 0.
+    r"""LUCB: plays the arm with the best root h of the objective and its challenger in turn, until the confidence
+    bound on their difference excludes 0. By default that is signed RSSR: :math:`h = (\bar X - r)/\sqrt{L + \bar V}`.
 
     The challenger is the arm with the largest upper bound on its lead over the best,
     :math:`\hat h_i - \hat h_1 + \sqrt{2 \beta (w_1 + w_i)}`. The policy stops when that is below 0. With s pulls,
@@ -53,10 +63,12 @@ class LUCB(FixedConfidencePolicy):
 
     Parameters
     ----------
-    L : float
-        regulariser, in units of the variance of rewards
-    risk_free : float, optional
-        rate subtracted from every reward
+    L, risk_free : float | None and float, optional
+        parameters of signed RSSR: its regulariser, in units of the variance of rewards, and the rate that is subtracted
+        from every reward
+    objective : Objective | None, optional
+        any objective, instead of L and risk_free; if it has no regulariser, a run does not end while an arm has always
+        paid the same
     delta : float, optional
         accepted probability of a wrong answer
     pilot_pulls : int, optional
@@ -76,22 +88,30 @@ class LUCB(FixedConfidencePolicy):
         "mixture martingales of Kaufmann & Koolen, 2021, and the delta-method variance of the signed root of RSSR"
     )
 
-    L: float
+    L: float | None = None
     risk_free: float = 0.0
+    objective: Objective | None = field(default=None, kw_only=True)
 
     def check(self) -> None:
-        remedy = "the regulariser keeps the ratio finite; take a tenth of the smallest variance if in doubt"
-        self._set(L=positive("L", self.L, remedy), risk_free=finite("risk_free", self.risk_free))
+        check_objective_or_L(self, self.L, self.risk_free, self.objective)
+        if self.objective is None:
+            remedy = "the regulariser keeps the ratio finite; take a tenth of the smallest variance if in doubt"
+            self._set(L=positive("L", self.L, remedy), risk_free=finite("risk_free", self.risk_free))
 
     @property
     def goal(self) -> Objective:
+        if self.objective is not None:
+            return self.objective
+        assert self.L is not None
         return RSSR(self.L, self.risk_free, signed=True)
 
-    estimate = staticmethod(root)
-    noise = staticmethod(noise)
+    @property
+    def estimate(self) -> Callable[..., Any]:
+        return estimate_and_noise(root_of(self.goal))[0]
 
-    def arguments(self) -> tuple[float, ...]:
-        return self.L, self.risk_free
+    @property
+    def noise(self) -> Callable[..., Any]:
+        return estimate_and_noise(root_of(self.goal))[1]
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from .._support.validation import finite, inside, positive, true_or_false, whole
 from ..errors import InvalidInputError, shown
-from ..objectives import RSSR, Objective, check_objective, influence_variance
+from ..objectives import RSSR, Objective, check_objective
+from ..objectives.influence import influence_variance, named
 from ..play.statistics import ROUNDING, ArmRecord
 from ..play.streams import expm1, log, log1p, root_growth, root_growth_branch_free
 from .base import IndexPolicy, Policy
@@ -53,18 +54,29 @@ class Root(NamedTuple):
 
 
 def root_of(goal: Objective) -> Root:
-    """The functions for an objective: its own, or those that follow from its root in mean and variance."""
-    if goal.record_root is not None and goal.record_noise is not None:
-        return Root(goal.record_root, goal.record_noise)
+    """The functions for an objective."""
+    if goal.has_feature:
+        return Root(estimate_by_feature(goal.root), influence_variance_by_feature(goal.root, goal.spread_if_normal))
     return Root(estimate_of(goal.root), influence_variance_of(goal.root))
 
 
 @lru_cache
 def estimate_of(root: Callable[..., Any]) -> Callable[..., Any]:
-    """h: the estimate that arms are compared by, for the objective with this root."""
+    """h: the estimate that arms are compared by, for the objective of mean and variance with this root."""
 
     def estimate(arm: ArmRecord, goal: tuple[float, ...]) -> float:
         h, _, _, _ = root(arm.mean, arm.variance, *goal)
+        return h
+
+    return named(estimate, root)
+
+
+@lru_cache
+def estimate_by_feature(root: Callable[..., Any]) -> Callable[..., Any]:
+    """:func:`estimate_of` for an objective of the mean of a feature."""
+
+    def estimate(arm: ArmRecord, goal: tuple[float, ...]) -> float:
+        h, _, _, _ = root(arm.mean, arm.feature, *goal)
         return h
 
     return named(estimate, root)
@@ -85,7 +97,7 @@ def influence_variance_of(root: Callable[..., Any]) -> Callable[..., Any]:
         share = arm.pulls / (arm.pulls + PRIOR)
         third = share * arm.third
         fourth = share * arm.fourth + (1.0 - share) * 3.0 * v * v
-        estimated = influence_variance(v, third, fourth, by_mean, by_variance, 1.0)
+        estimated = influence_variance(v, third, fourth, v, by_mean, by_variance, 1.0)
         if_normal = by_mean * by_mean * v + 2.0 * by_variance * by_variance * v * v
         stable = (if_normal if degenerate else max(estimated, FLOOR * if_normal)) / scale
         return unseen if degenerate and unseen > 0.0 else stable
@@ -93,10 +105,26 @@ def influence_variance_of(root: Callable[..., Any]) -> Callable[..., Any]:
     return named(stable_influence_variance, root)
 
 
-def named(function: Any, *parts: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a generated function a name of its own: compiled functions are distinguished by name."""
-    function.__name__ = function.__qualname__ = "_".join([function.__name__, *(part.__name__ for part in parts)])
-    return function
+@lru_cache
+def influence_variance_by_feature(root: Callable[..., Any], if_normal: Callable[..., Any]) -> Callable[..., Any]:
+    """:func:`influence_variance_of` for an objective of the mean of a feature, whose covariance and variance are shrunk
+    towards those for normal rewards.
+    """
+
+    def stable_influence_variance(arm: ArmRecord, goal: tuple[float, ...], unseen: float, largest: float) -> float:
+        degenerate = has_zero_variance(arm)
+        v = largest if degenerate else arm.variance
+        _, by_mean, by_feature, scale = root(arm.mean, arm.feature, *goal)
+        covariance, spread = if_normal(arm.mean, v, *goal)
+        normal = influence_variance(v, covariance, spread, 0.0, by_mean, by_feature, 1.0)
+        share = 0.0 if degenerate else arm.pulls / (arm.pulls + PRIOR)
+        covariance = share * arm.feature_covariance + (1.0 - share) * covariance
+        spread = share * (arm.feature_square - arm.feature * arm.feature) + (1.0 - share) * spread
+        estimated = influence_variance(v, covariance, spread, 0.0, by_mean, by_feature, 1.0)
+        stable = max(estimated, FLOOR * normal) / scale
+        return unseen if degenerate and unseen > 0.0 else stable
+
+    return named(stable_influence_variance, root)
 
 
 def largest_variance(arm: ArmRecord, t: int, *arguments: Any) -> float:
@@ -200,6 +228,28 @@ def sampled_of(root: Root, largest: Callable[..., Any]) -> Callable[..., Any]:
     return named(sampled, root.estimate, largest)
 
 
+def check_objective_or_L(policy: Policy, L: Any, risk_free: Any, objective: Any) -> None:
+    """Raise unless a policy is given L, or an objective whose ratio is finite before rewards vary."""
+    kind = type(policy).__name__
+    if objective is None:
+        if L is None:
+            raise InvalidInputError(
+                f"L must be a finite number above 0, got None; {policy.title} needs the regulariser L of RSSR, or "
+                f"another objective: {kind}(L=0.1) or {kind}(objective=sb.Sharpe(L=0.1))"
+            )
+        return
+    if getattr(check_objective(objective), "L", 1.0) == 0.0:
+        raise InvalidInputError(
+            f"{policy.title} needs L above 0, got {objective!r}: the ratio of an arm whose rewards have not varied yet "
+            "would be infinite; take a tenth of the smallest variance if in doubt"
+        )
+    if L is not None or risk_free != 0.0:
+        raise InvalidInputError(
+            f"{policy.title} takes L and risk_free from its objective; give L={L!r}, risk_free={risk_free!r} there, as "
+            "in objective=sb.RSSR(L=0.1, risk_free=0.01, signed=True)"
+        )
+
+
 @dataclass(frozen=True)
 class ScaleFree(IndexPolicy):
     """Base class of policies for signed RSSR."""
@@ -230,25 +280,9 @@ class AnyObjective(ScaleFree):
     objective: Objective | None = field(default=None, kw_only=True)
 
     def check(self) -> None:
+        check_objective_or_L(self, self.L, self.risk_free, self.objective)
         if self.objective is None:
-            if self.L is None:
-                raise InvalidInputError(
-                    f"L must be a finite number above 0, got None; {self.title} needs the regulariser L of RSSR, or "
-                    "another objective: "
-                    f"{type(self).__name__}(L=0.1) or {type(self).__name__}(objective=sb.Sharpe(L=0.1))"
-                )
             super().check()
-            return
-        if getattr(check_objective(self.objective), "L", 1.0) == 0.0:
-            raise InvalidInputError(
-                f"{self.title} needs L above 0, got {self.objective!r}: the ratio of an arm whose rewards have not "
-                "varied yet would be infinite; take a tenth of the smallest variance if in doubt"
-            )
-        if self.L is not None or self.risk_free != 0.0:
-            raise InvalidInputError(
-                f"{self.title} takes L and risk_free from its objective; give L={self.L!r}, risk_free="
-                f"{self.risk_free!r} there, as in objective=sb.RSSR(L=0.1, risk_free=0.01, signed=True)"
-            )
 
     @property
     def goal(self) -> Objective:
@@ -337,7 +371,7 @@ class _Forgetting(ScaleFreeUCB):
             raise InvalidInputError(
                 f"{self.title} forgets rewards, but not their autocorrelation; leave dependent=False"
             )
-        if not self.goal.two_moments:
+        if self.goal.has_feature:
             raise InvalidInputError(
                 f"{self.title} forgets only what mean and variance are computed from, and {self.goal!r} needs more; "
                 "use ScaleFreeUCB"

@@ -13,7 +13,7 @@ from .._support.display import html_table
 from .._support.validation import probability
 from ..arms.environment import Environment
 from ..errors import InvalidInputError
-from ..objectives import Objective, Sharpe, check_objective, gaps_of
+from ..objectives import Objective, Sharpe, Statistics, check_objective, gaps_of
 from ..simulation.spec import Chunk, Spec
 from . import metrics
 from .metrics import Curve, Estimate
@@ -145,8 +145,8 @@ class PolicyResult:
     def values(self, objective: Objective | None = None) -> np.ndarray:
         """True values of the arms, in the rows of :meth:`gaps`."""
         goal = self.objective(objective)
-        if goal.two_moments:
-            return np.asarray(goal.value(self.mean, self.variance), float)
+        if not goal.has_feature:
+            return np.asarray(goal.value(self), float)
         if self.bandit is None:
             raise InvalidInputError(
                 f"only mean and variance of the arms of this study were saved, and {goal!r} needs more; simulate again"
@@ -177,7 +177,7 @@ class PolicyResult:
 
     def achieved(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Estimate:
         """Expected objective (such as Sharpe or RSSR) of the policy's own sequence of rewards."""
-        values = self.objective(objective).value(self.reward_mean, self.reward_variance)
+        values = self.objective(objective).value(Statistics(mean=self.reward_mean, variance=self.reward_variance))
         return metrics.sample_mean(values, confidence)
 
     def locked_in(
@@ -235,7 +235,7 @@ class PolicyResult:
                     yield f"runs locked in at {share:.0%}", self.locked_in(chosen, share=share)
         yield "error", self.error(chosen)
         yield "simple regret", self.simple_regret(chosen)
-        if chosen.two_moments:
+        if not chosen.has_feature:
             yield "achieved objective", self.achieved(chosen)
         if L is not None:
             yield "achieved Sharpe ratio", self.achieved(Sharpe(L))

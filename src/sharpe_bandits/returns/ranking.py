@@ -27,7 +27,7 @@ from .._support.validation import (
 )
 from ..confidence_sequences import Leader, confidence_sequence, leader_of_columns
 from ..errors import InvalidInputError, unknown
-from ..objectives import RSSR, MeanRisk, Objective, usual_regulariser
+from ..objectives import RSSR, MeanRisk, Objective, Statistics, usual_regulariser
 from ..results.metrics import wilson
 from . import dates as dates_of
 from . import statistics
@@ -584,8 +584,8 @@ def rank(
     mean_risk = MeanRisk(aversion)
     drawn = {
         "sharpe": (means - rate) / np.sqrt(variances),
-        "rssr": objective.value(means, variances),
-        "mean-risk": mean_risk.value(means - rate, variances),
+        "rssr": objective.value(Statistics(mean=means, variance=variances)),
+        "mean-risk": mean_risk.value(Statistics(mean=means - rate, variance=variances)),
     }
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     low, high = ({key: np.quantile(values, end, axis=0) for key, values in drawn.items()} for end in ends)
@@ -612,8 +612,9 @@ def rank(
         "annual_sharpe_robust": robust, "autocorrelation": each(statistics.autocorrelation),
         "autocorrelation_p": autocorrelation_p, "headline_sharpe": sharpe * factor,
         "headline_low": low["sharpe"] * factor, "headline_high": high["sharpe"] * factor,
-        "rssr": objective.value(mean, variance), "rssr_low": low["rssr"], "rssr_high": high["rssr"],
-        "mean_risk": mean_risk.value(mean - rate, variance), "mean_risk_low": low["mean-risk"],
+        "rssr": objective.value(Statistics(mean=mean, variance=variance)), "rssr_low": low["rssr"],
+        "rssr_high": high["rssr"], "mean_risk_low": low["mean-risk"],
+        "mean_risk": mean_risk.value(Statistics(mean=mean - rate, variance=variance)),
         "mean_risk_high": high["mean-risk"],
         **{f"psr{kind}": statistics.probabilistic_sharpe(sharpe, error) for kind, error in psr.items()},
         **{f"dsr{kind}": statistics.probabilistic_sharpe(sharpe, error, maximum) for kind, error in psr.items()},

@@ -39,17 +39,17 @@ def forecast(campaign: Campaign, recent: Estimate | None, error: float) -> dict[
     """The plan as plain data, with a sentence that summarises it; ``recent``: rewards per day."""
     agent = campaign.agent()
     retired = set(agent.retired)
-    active = {arm: moments for arm, moments in agent.moments().items() if arm not in retired}
-    if any(n < 2 or not variance > 0 for n, _, variance, _, _ in active.values()):
+    active = {arm: known for arm, known in agent.statistics().items() if arm not in retired}
+    if any(known.pulls < 2 or not known.variance > 0 for known in active.values()):
         raise InvalidInputError(
             "a plan needs an estimate of every arm: at least two different rewards of each; tell more rewards first"
         )
     if recent is None:
         raise InvalidInputError("a plan needs a pace: no reward was told in the last seven days")
     pace = recent.mean
-    smallest = min(variance for _, _, variance, _, _ in active.values())
+    smallest = min(known.variance for known in active.values())
     goal = agent.policy.goal or RSSR(usual_regulariser(smallest), signed=True)
-    arms = [Normal(agent.sign * mean, variance=variance) for _, mean, variance, _, _ in active.values()]
+    arms = [Normal(float(known.mean), variance=float(known.variance)) for known in active.values()]
     bandit = Bandit(arms, list(map(str, active)))
     words = "normal, independent, with the current estimates treated as true"
     problem = BestArmProblem(bandit, pace * YEAR / DAY, goal, words)

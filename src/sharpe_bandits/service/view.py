@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..confidence_sequences import Interval, Moments, intervals
+from ..confidence_sequences import Interval, intervals
 from ..live.agents import Agent
 from ..live.campaigns import Campaign
 from ..live.campaigns.activity import ARMS, Activity
 from ..live.campaigns.status import CONFIDENCE, Status, objective_interval
-from ..objectives import Mean, Objective, Sharpe
+from ..objectives import Mean, Objective, Sharpe, Statistics, Variance
 from ..results.metrics import normal_half_width
 from .forecast import forecast, per_day
 
@@ -88,7 +88,7 @@ class View:
             "decisions_per_day": daily["asked"] and asdict(daily["asked"]),
             "rewards_per_day": daily["rewarded"] and asdict(daily["rewarded"]),
             "can_evaluate": self.campaign.settings["explore"] > 0,
-            "series": _series(activity, status, goal, watchable, agent.sign),
+            "series": _series(activity, status, goal, watchable),
             "waiting": [decision.to_dict() for decision in self.campaign.pending(_LISTED)],
         }
 
@@ -96,39 +96,36 @@ class View:
 def _remembers_everything(agent: Agent) -> bool:
     """Whether estimates use all rewards. Those of a policy that forgets follow drifting arms, for which no interval is
     time-uniform."""
-    return all(m[0] == n for m, n in zip(agent.moments().values(), agent.pulls.values(), strict=True))
+    return all(known.pulls == n for known, n in zip(agent.statistics().values(), agent.pulls.values(), strict=True))
 
 
 def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) -> list[dict[str, Any]]:
     """Estimates with 95% intervals: simultaneous confidence sequences for all arms, or fixed-time intervals."""
     scale = math.sqrt(periods) if periods else 1.0
-    all_moments = [(n, agent.sign * mean, v, agent.sign * m3, m4) for n, mean, v, m3, m4 in agent.moments().values()]
     rate = float(getattr(agent.policy.goal, "risk_free", 0.0))
     sharpe = Sharpe(0.0, rate)
     goals = {"mean": Mean(), "sharpe": sharpe, "value": agent.policy.goal}
     sequences = {
         name: list(agent.intervals(goal, alpha=1 - CONFIDENCE).values())
         for name, goal in goals.items()
-        if watchable and goal is not None and goal.two_moments
+        if watchable and goal is not None
     }
     found = []
-    for k, (arm, moments) in enumerate(zip(status.arms, all_moments, strict=True)):
-        weight, _, variance, _, fourth = moments
-        varies = weight > 1 and variance > 0
-        ratio, ratio_interval = objective_interval(sharpe, *moments) if varies else (None, None)
+    for k, (arm, known) in enumerate(zip(status.arms, agent.statistics().values(), strict=True)):
+        varies = known.pulls > 1 and known.variance > 0
+        ratio, ratio_interval = objective_interval(sharpe, known) if varies else (None, None)
         row = {**vars(arm), "sharpe": ratio, "sharpe_interval": ratio_interval}
         # For the current probability of being best: by the delta method.
         row["errors"] = {name: _half(row[f"{name}_interval"]) for name in ("sharpe", "value")}
         for name, sequence in sequences.items():
             ends = _ends(sequence[k])
-            costs = name == "mean" and agent.direction == "min"
-            row[f"{name}_interval"] = [-end for end in reversed(ends)] if costs and ends else ends
+            row[f"{name}_interval"] = agent.interval_as_told(ends) if name == "mean" else ends
         row["heavy_tailed"] = bool(sequences) and sequences["sharpe"][k].heavy_tailed
         row["sharpe"] = None if ratio is None else scale * ratio
         row["sharpe_interval"] = row["sharpe_interval"] and [scale * end for end in row["sharpe_interval"]]
         # The standard error of a standard deviation, by the delta method.
-        room = max(fourth - variance**2, 0.0)
-        row["standard_deviation_error"] = math.sqrt(room / weight / variance) / 2 if varies else None
+        error = float(Variance().standard_error(known)) / (2 * math.sqrt(known.variance)) if varies else None
+        row["standard_deviation_error"] = error
         found.append(row)
     of = "sharpe" if agent.policy.goal is None else "value"
     chances = _best_probabilities(found, of, scale if of == "sharpe" else 1.0)
@@ -142,8 +139,8 @@ def _half(interval: Any) -> float | None:
     return None if interval is None else (interval[1] - interval[0]) / 2
 
 
-def _ends(interval: Interval) -> list[float] | None:
-    ends = [interval.low, interval.high]
+def _ends(interval: Interval) -> tuple[float, float] | None:
+    ends = interval.low, interval.high
     return ends if all(map(math.isfinite, ends)) else None
 
 
@@ -165,22 +162,17 @@ def _best_probabilities(arms: list[dict[str, Any]], of: str, scale: float) -> li
     return chances
 
 
-def _series(activity: Activity, status: Status, goal: Objective | None, watchable: bool, sign: float) -> dict[str, Any]:
+def _series(activity: Activity, status: Status, goal: Objective | None, watchable: bool) -> dict[str, Any]:
     asked = activity.counts["asked"]
     pulls = asked.sum(axis=0)
     known = min(len(status.arms), ARMS)
     drawn = sorted(np.argsort(-pulls[:known], kind="stable")[:DRAWN].tolist())
-    told = Moments(*(values[:, :known] for values in activity.moments()))
-    moments = told._replace(mean=sign * told.mean, third=sign * told.third)
+    statistics = activity.statistics(status.direction).at((slice(None), slice(known)))
     objective = goal or Sharpe(0.0)
     with np.errstate(all="ignore"):
-        steady = (moments.pulls >= STEADY) & (moments.variance > 0)
-        value = np.full(steady.shape, np.nan)
-        if objective.two_moments:  # of others only the latest value is known
-            value = np.where(steady, objective.value(moments.mean, moments.variance), np.nan)
-    ends = _bands(
-        Moments(*(values[:, drawn] for values in moments)), objective, len(status.arms) if watchable else None
-    )
+        steady = (statistics.pulls >= STEADY) & (statistics.variance > 0)
+        value = np.where(steady, objective.value(statistics), np.nan)
+    ends = _bands(statistics.at((slice(None), drawn)), objective, len(status.arms) if watchable else None)
     rest = asked.sum(axis=1) - asked[:, drawn].sum(axis=1)
     per_arm = [asked[:, k].tolist() for k in drawn]
     names = [str(status.arms[k].arm) for k in drawn]
@@ -211,18 +203,16 @@ def _series(activity: Activity, status: Status, goal: Objective | None, watchabl
     }
 
 
-def _bands(moments: Moments, objective: Objective, arms: int | None) -> tuple[np.ndarray, np.ndarray]:
+def _bands(statistics: Statistics, objective: Objective, arms: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Ends of the intervals of the arms that are drawn, a row each: of the confidence sequence for all ``arms`` of the
     campaign together, as in the table of arms, or fixed-time."""
-    if not objective.two_moments:
-        nothing = np.full(moments.pulls.T.shape, np.nan)
-        return nothing, nothing
     if arms is not None:
-        found = intervals(moments, objective, alpha=1 - CONFIDENCE, arms=arms)
-        return found.low.T, found.high.T
-    rows = [objective_interval(objective, *map(float, one))[1] for one in zip(*map(np.ravel, moments), strict=True)]
-    ends = np.array([row or (np.nan, np.nan) for row in rows]).reshape(*moments.pulls.shape, 2)
-    return ends[..., 0].T, ends[..., 1].T
+        sequence = intervals(statistics, objective, alpha=1 - CONFIDENCE, arms=arms)
+        return sequence.low.T, sequence.high.T
+    with np.errstate(all="ignore"):
+        value, half = objective.value(statistics), normal_half_width(CONFIDENCE) * objective.standard_error(statistics)
+        value = np.where(statistics.variance > 0, value, np.nan)
+    return (value - half).T, (value + half).T
 
 
 def _pending(activity: Activity) -> np.ndarray:

@@ -5,7 +5,7 @@ A pointer costs some nanoseconds per call, and the kernel a few seconds per poli
 
 from math import nan
 
-from ..play.formulas import index, score, unpacked, value
+from ..play.formulas import feature, index, score, unpacked, value
 
 
 def index_target(arm, t, parameters):
@@ -41,6 +41,16 @@ def score_by_pointer(arm, t, index_pointer, score_pointer, parameters):
     return score_pointer(arm, t, parameters)
 
 
-def value_by_pointer(arm, value_pointer, parameters, last):
-    """Stands for :func:`~sharpe_bandits.play.formulas.value`; ``last``: the last parameter of the objective."""
+def feature_target(x, parameters):
+    """The function behind a pointer to the feature of an objective."""
+    return float(feature(x, *unpacked(parameters)))
+
+
+def value_by_pointer(arm, value_pointer, feature_pointer, parameters):
+    """Stands for :func:`~sharpe_bandits.play.formulas.value`."""
     return value_pointer(arm, parameters)
+
+
+def feature_by_pointer(x, value_pointer, feature_pointer, parameters):
+    """Stands for :func:`~sharpe_bandits.play.formulas.feature`."""
+    return feature_pointer(x, parameters)

@@ -18,6 +18,7 @@ BY_POINTER = {
     formulas.index: pointers.index_by_pointer,
     formulas.score: pointers.score_by_pointer,
     formulas.value: pointers.value_by_pointer,
+    formulas.feature: pointers.feature_by_pointer,
 }
 
 
@@ -55,8 +56,11 @@ def formula_pointers(
     if bindings[formulas.keeps_lead] is formulas.always:
         score = pointer(pointers.score_target, of_index, float64(record, int64, floats))
     value = pointer(pointers.value_target, of_value, float64(record, floats))
-    last = goal[-1] if goal else 0.0
-    return (index, score, _filled(slots)), (value, np.array(goal, float), last)
+    of_feature = of_value
+    if bindings[formulas.feature] is formulas.no_feature:  # one pointer for all objectives
+        of_feature = {formulas.feature: formulas.no_feature, formulas.unpacked: _unpacked("()")}
+    feature = pointer(pointers.feature_target, of_feature, float64(float64, floats))
+    return (index, score, _filled(slots)), (value, feature, np.array(goal, float))
 
 
 def _expression(argument: Any, slots: list[Any]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from ..arms import Bandit, Tape, Uniform
 from ..errors import BudgetTooSmallError, CampaignOverError, InvalidInputError, UnreadableDataError, WaitForRewardsError
 from ..live.agents import Agent
-from ..objectives import Mean, Objective
+from ..objectives import Mean, Objective, gaps_of
 from ..policies.base import Policy, policy_from_dict
 from ..simulation.api import simulate, trace
 from .contract import check_round_trips, refused, require, run_all
@@ -178,7 +178,7 @@ class PolicyContract:
             return  # played by identify, which has no given horizon
         tape, rounds, runs = self.tape(policy), self.rounds(policy), 3
         objective = policy.goal or Mean()
-        gaps = objective.gaps(tape.rewards.mean(axis=1), tape.rewards.var(axis=1))
+        gaps = gaps_of(tape.true_values(objective, 0, 1))[0]
         totals = [
             gaps[trace(policy, tape, horizon=rounds, seed=self.seed, run=run).choices].sum() for run in range(runs)
         ]

@@ -16,7 +16,7 @@ from ..arms.bandit import Bandit
 from ..arms.base import Arm, Draws
 from ..arms.environment import as_arm, stack
 from ..errors import InvalidInputError
-from ..objectives import RSSR, SharpeLike
+from ..objectives import RSSR, SharpeLike, Statistics
 from ..results.metrics import Estimate, wilson
 from ..simulation.compiler import specialise
 from ..simulation.executors import cores, on_threads
@@ -240,5 +240,5 @@ def _error(
     if statistic == "variance":
         return np.abs(variance - arm.variance), second
     objective = SharpeLike(L) if statistic == "sr_like" else RSSR(L)  # type: ignore[arg-type]
-    error = np.abs(objective.value(mean, variance) - objective.value(arm.mean, arm.variance))
+    error = np.abs(objective.value(Statistics(mean=mean, variance=variance)) - objective.value(arm))
     return error, mean if statistic == "sr_like" else second

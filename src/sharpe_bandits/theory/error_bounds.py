@@ -86,7 +86,7 @@ def variance_order(bandit: Any, arm: int, pulls: int, form: Form = "repaired") -
     pulls = whole("pulls", pulls, 2)
     check_form(form)
     known = facts(bandit)
-    gap = Variance().gaps(known.mean, known.variance)
+    gap = Variance().gaps(known)
     delta = float(gap[whole("arm", arm, 0, len(gap) - 1)])
     source = "Lemma 2"
     if form == "printed":
@@ -125,7 +125,7 @@ def shvv_phase_error(bandit: Any, budget: int, phase: int, form: Form = "repaire
     budget = whole("budget", budget, 1)
     check_form(form)
     arm = facts(bandit)
-    gap = Variance().gaps(arm.mean, arm.variance)
+    gap = Variance().gaps(arm)
     k = len(gap)
     phase = whole("phase", phase, 0, math.ceil(math.log2(k)) - 1)
     source = "Lemma 3"
@@ -288,7 +288,7 @@ def shvv_error(bandit: Any, budget: int, form: Form = "repaired", *, keep_sample
     budget = whole("budget", budget, 1)
     one_of("form", form, (*FORMS, "theorem"))
     arm = facts(bandit)
-    gap = Variance().gaps(arm.mean, arm.variance)
+    gap = Variance().gaps(arm)
     source = "Theorem on the error of SHVV"
     k = len(gap)
     log = math.log2(k)
@@ -343,7 +343,7 @@ def shsr_error(
     source = "Theorem on the error of SHSR"
     if form != "printed":
         return _halving(SHSR(L, keep_samples=keep_samples), arm, budget, form, source, _rssr_beaten(arm, L))
-    gap = RSSR(L).gaps(arm.mean, arm.variance)
+    gap = RSSR(L).gaps(arm)
     order = np.argsort(gap, kind="stable")
     k = len(gap)
     log = math.log2(k)
@@ -378,7 +378,7 @@ def sursr_error(bandit: Any, L: float, budget: int, form: Form = "repaired", *, 
     """
     arm, L, budget = _arguments(bandit, L, budget, form, risk_free)
     source = "Theorem on the error of SuRSR"
-    gap = RSSR(L).gaps(arm.mean, arm.variance)
+    gap = RSSR(L).gaps(arm)
     k = len(gap)
     if form == "printed":
         smallest = float(np.sort(gap)[1])
@@ -441,8 +441,8 @@ def _variance_beaten(arm: Facts, gap: np.ndarray) -> Beaten:
 
 
 def _rssr_beaten(arm: Facts, L: float) -> Beaten:
-    value = RSSR(L).value(arm.mean, arm.variance)
-    gap = RSSR(L).gaps(arm.mean, arm.variance)
+    value = RSSR(L).value(arm)
+    gap = RSSR(L).gaps(arm)
     best, rest = np.flatnonzero(gap == 0)[None, :, None], np.flatnonzero(gap)[None, None, :]
     c = value[rest] + _THRESHOLDS[:, None, None] * (value[best] - value[rest])
 

@@ -66,7 +66,7 @@ def ucb_vv_regret(bandit: Any, horizon: int, form: Form = "repaired", *, pilot: 
     horizon, pilot = whole("horizon", horizon, 1), whole("pilot", pilot, 2)
     check_form(form)
     arm = facts(bandit)
-    gap = Variance().gaps(arm.mean, arm.variance)
+    gap = Variance().gaps(arm)
     source = "Theorem on the regret of UCB-VV (appendix A)"
     trivial = horizon * float(gap.max())
     if form == "printed":
@@ -151,11 +151,11 @@ def ucb_rssr_regret(
         return _appendix(arm, objective, L, horizon, source)
     if form != "proved":
         return _as_printed(arm, objective, L, horizon, form, source)
-    gap = objective.gaps(arm.mean, arm.variance)
+    gap = objective.gaps(arm)
     trivial = horizon * float(gap.max())
     if not arm.bounded:
         return regret(math.nan, trivial, form, source, reason=_unbounded(arm), applies=False)
-    target = float(objective.value(arm.mean, arm.variance).max())
+    target = float(objective.value(arm).max())
     best = gap == 0
     with np.errstate(divide="ignore"):
         from_mean = 1 / (arm.mean[best] * arm.width[best]) ** 2
@@ -200,14 +200,14 @@ def ucb_sr_like_regret(
         return _appendix(arm, objective, L, horizon, source)
     if form != "proved":
         return _as_printed(arm, objective, L, horizon, form, source)
-    gap = objective.gaps(arm.mean, arm.variance)
+    gap = objective.gaps(arm)
     trivial = horizon * float(gap.max())
     reason = _unbounded(arm)
     if not reason and (arm.low < 0).any():
         reason = f"excess rewards can be negative (down to {float(arm.low.min())!r}), where optimism is not proved"
     if reason:
         return regret(math.nan, trivial, form, source, reason=reason, applies=False)
-    target = float(objective.value(arm.mean, arm.variance).max())
+    target = float(objective.value(arm).max())
     best = gap == 0
     with np.errstate(divide="ignore"):
         exponents = [(float(4 / w**2), float(4 / w**4)) for w in arm.width[best]]
@@ -246,7 +246,7 @@ def _arguments(
 
 
 def _as_printed(arm: Facts, objective: Objective, L: float, horizon: int, form: Form, source: str) -> Bound:
-    gap = objective.gaps(arm.mean, arm.variance)
+    gap = objective.gaps(arm)
     worse = gap > 0
     delta = gap[worse]
     scale = arm.fourth[worse] + (arm.variance[worse] + L) ** 2
@@ -259,7 +259,7 @@ def _as_printed(arm: Facts, objective: Objective, L: float, horizon: int, form: 
 
 
 def _appendix(arm: Facts, objective: Objective, L: float, horizon: int, source: str) -> Bound:
-    gap = objective.gaps(arm.mean, arm.variance)
+    gap = objective.gaps(arm)
     worse = gap > 0
     delta, mean, v, m2, fourth = (x[worse] for x in (gap, arm.mean, arm.variance, arm.second, arm.fourth))
     c = 1.5 * delta + 1

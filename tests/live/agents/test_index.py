@@ -115,7 +115,6 @@ def test_a_new_statistic_is_saved_without_further_ado(monkeypatch):
     new = statistics.Statistic(("third", "fourth"), total, cells=1, update=update_total)
     declared = tuple(new if s.fields == new.fields else s for s in statistics.STATISTICS)
     monkeypatch.setattr(statistics, "STATISTICS", declared)
-    monkeypatch.setattr(sharpe_bandits.live.agents.index, "STATISTICS", declared)
     agent = least_paid().agent(arms=2)
     for reward in (1.0, 2.0, 4.0, 1.0):  # the pilot
         agent.tell(agent.ask(), reward)
@@ -157,7 +156,7 @@ def test_a_level_that_moves_far_does_not_break_the_moments(policy):
         mean, variance = agent.estimates()[arm]
         assert mean == pytest.approx(1e6, abs=0.5)
         assert 0.5 < variance < 1.8
-        fourth = agent.moments()[arm][4]
+        fourth = agent.statistics()[arm].fourth
         assert 1.0 < fourth < 8.0  # 3 for a normal distribution; about an anchor a million away it would be noise
     trace = sb.trace(policy, sb.Tape(table.T, clock="rounds"), horizon=6000)
     live = policy.agent(arms=2)

@@ -17,7 +17,7 @@ from ..._support.display import html_table
 from ..._support.names import check_name
 from ..._support.plain_data import plain
 from ..._support.validation import is_number, real, whole
-from ...confidence_sequences import Interval, Leader, Moments, intervals, leader
+from ...confidence_sequences import Interval, Leader, intervals, leader
 from ...errors import (
     CampaignOverError,
     InvalidInputError,
@@ -27,13 +27,13 @@ from ...errors import (
     shown,
     unknown,
 )
-from ...objectives import Objective
+from ...objectives import Objective, Statistics
 from ...play import state as arm_state
-from ...play.state import Sums, anchor_of
-from ...play.statistics import StatisticsLayout, higher_moments, layout_for, record_of
+from ...play.state import ArmState, Sums, anchor_of
+from ...play.statistics import FEATURE, StatisticsLayout, layout_for, record_of
 from ...policies.base import MIN_PULLS_FOR_WARNING, Direction, Policy, policy_from_dict
 from . import state as states
-from .record import mean_and_variance, moments_of
+from .record import mean_and_variance, statistics_of
 from .state import damaged
 
 #: Maximum numbers of arms and rounds of an agent.
@@ -41,6 +41,8 @@ MAX_ARMS, MAX_ROUNDS = 10**5, 10**15
 #: The agent checks whether the leader is probably best every _LOOK rounds, or every K if that is more, so that the
 #: cost per reward is negligible.
 _LOOK = 32
+#: Names in saved states of what statistics keep, where they are not those of a statistic's first field.
+_SAVED_AS = {"drawn_mean": "firsts", "autocovariance": "pairs"}
 #: Maximum number of arms shown in a notebook.
 _SHOWN = 50
 
@@ -102,8 +104,9 @@ class Agent:
         self._leading: tuple[int, int] | None = None
 
     def _layout(self) -> StatisticsLayout:
-        """The statistics that the policy's formulas read."""
-        return layout_for(())
+        """The statistics that the policy's formulas and its objective read."""
+        goal = self.policy.goal
+        return layout_for(FEATURE if goal is not None and goal.has_feature else (), goal)
 
     @property
     def _pulls(self) -> np.ndarray:
@@ -120,10 +123,13 @@ class Agent:
     def __repr__(self) -> str:
         return f"<agent of {self.policy.name}: {len(self.arms)} arms, {self.t} rounds played>"
 
-    @property
-    def sign(self) -> float:
-        """The factor that makes rewards, which are maximised, of the numbers told: -1 for costs, otherwise 1."""
-        return -1.0 if self.direction == "min" else 1.0
+    def as_told(self, reward: float) -> float:
+        """A reward in the direction in which callers tell it: minus the reward for costs. The way back is the same."""
+        return reward if self.direction == "max" else 0.0 - reward  # not -reward, which may be -0.0
+
+    def interval_as_told(self, ends: tuple[float, float] | None) -> tuple[float, float] | None:
+        """An interval of rewards in the direction in which callers tell them."""
+        return ends if ends is None or self.direction == "max" else (self.as_told(ends[1]), self.as_told(ends[0]))
 
     def _repr_html_(self) -> str:
         """The arms as a table, for notebooks."""
@@ -157,8 +163,9 @@ class Agent:
     def estimates(self) -> dict[Any, tuple[float, float]]:
         """Mean and unbiased variance of each arm's rewards, or costs (NaN if there are too few)."""
         with self._lock:
-            found = [self._estimate(i) for i in range(len(self.arms))]
-        return {arm: (self.sign * mean, variance) for arm, (mean, variance) in zip(self.arms, found, strict=True)}
+            estimates = [self._estimate(i) for i in range(len(self.arms))]
+        pairs = zip(self.arms, estimates, strict=True)
+        return {arm: (self.as_told(mean), variance) for arm, (mean, variance) in pairs}
 
     def intervals(self, objective: Objective | None = None, *, alpha: float = 0.05) -> dict[Any, Interval]:
         """Time-uniform confidence intervals for the objective of every arm: with probability 1 - alpha they hold for
@@ -168,13 +175,23 @@ class Agent:
         ``objective`` defaults to the policy's own, or to the Sharpe ratio if it has none.
         """
         with self._lock:
-            arms, moments = list(self.arms), self._moments()
-        goal = self.policy.goal if objective is None else objective
-        found = intervals(moments, goal, alpha=alpha, arms=len(arms))
-        rows = zip(found.estimate.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
-        return {
-            arm: Interval(*row, bool(heavy)) for arm, row, heavy in zip(arms, rows, found.heavy_tailed, strict=True)
-        }
+            goal = self._objective(objective)
+            arms, statistics = list(self.arms), self._statistics(self._all)
+        sequence = intervals(statistics, goal, alpha=alpha, arms=len(arms))
+        columns = sequence.estimate, sequence.low, sequence.high, sequence.heavy_tailed
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return {arm: Interval(*row) for arm, row in zip(arms, rows, strict=True)}
+
+    def _objective(self, objective: Objective | None) -> Objective | None:
+        """The given objective, or the policy's own, whose statistics the agent keeps."""
+        if objective is None or objective == self.policy.goal:
+            return self.policy.goal
+        if objective.has_feature:
+            raise InvalidInputError(
+                f"this agent keeps moments and what {self.policy.goal!r} needs, but not what {objective!r} needs; pass "
+                "an objective of mean and variance, or give the policy this one, as in ScaleFreeUCB(objective=...)"
+            )
+        return objective
 
     def leader(self, objective: Objective | None = None, *, alpha: float | None = None) -> Leader:
         """The arm with the best estimate among those not retired, whether it is probably the best of them (by a
@@ -185,13 +202,13 @@ class Agent:
         which it always was. It is None if another ``objective`` or ``alpha`` is given.
         """
         with self._lock:
-            found = self._leader(objective, 0.05 if alpha is None else alpha)
+            best = self._leader(objective, 0.05 if alpha is None else alpha)
             watched, round_ = self._leading, self.t
         since = None
-        if objective is None and alpha is None and found.probably_best:
-            since = watched[1] if watched is not None and watched[0] == found.arm else round_
-        rival = None if found.rival is None else self.arms[found.rival]
-        return replace(found, arm=self.arms[found.arm], rival=rival, since=since)
+        if objective is None and alpha is None and best.probably_best:
+            since = watched[1] if watched is not None and watched[0] == best.arm else round_
+        rival = None if best.rival is None else self.arms[best.rival]
+        return replace(best, arm=self.arms[best.arm], rival=rival, since=since)
 
     @property
     def leading(self) -> tuple[int, int] | None:
@@ -200,46 +217,35 @@ class Agent:
             return self._leading
 
     def _leader(self, objective: Objective | None = None, alpha: float = 0.05) -> Leader:
-        goal = self.policy.goal if objective is None else objective
-        if goal is not None and not goal.two_moments:
-            active = np.flatnonzero(self._active).tolist()
-            values = np.array([self._value(goal, i) if self._state.sums.pulls[i] > 1 else -math.inf for i in active])
-            return Leader(active[int(values.argmax())], None, None, None, False, False, float(alpha))
-        return leader(self._moments(), goal, alpha=alpha, among=self._active)
+        return leader(self._statistics(self._all), self._objective(objective), alpha=alpha, among=self._active)
 
     def _look(self) -> None:
         """Record which arm is probably best, and since which round."""
-        if self.policy.goal is not None and not self.policy.goal.two_moments:
-            return  # there is no time-uniform statement about such an objective
-        found = self._leader()
-        if not found.probably_best:
+        best = self._leader()
+        if not best.probably_best:
             self._leading = None
-        elif self._leading is None or self._leading[0] != found.arm:
-            self._leading = found.arm, self.t
+        elif self._leading is None or self._leading[0] != best.arm:
+            self._leading = best.arm, self.t
 
-    def _moments(self) -> Moments:
-        mean, variance = np.array([self._estimate_of_all(i) for i in range(len(self.arms))]).T
-        inverse = 1.0 / np.maximum(self._pulls, 1.0)
-        _, sum1, sum2, sum3, sum4, _ = self._all.sums
-        sums = zip(sum1, sum2, sum3, sum4, inverse, strict=True)
-        third, fourth = np.array([higher_moments(*row) for row in sums]).T
-        return Moments(self._pulls.copy(), mean, variance, third, fourth)
+    def statistics(self) -> dict[Any, Statistics]:
+        """What the estimates of each arm are computed from (see :class:`sharpe_bandits.objectives.Statistics`); NaN if
+        there are too few rewards. Pulls are the total weight of rewards, if some are forgotten.
 
-    def moments(self) -> dict[Any, tuple[float, float, float, float, float]]:
-        """Per arm: pulls behind the estimates (their total weight if rewards are forgotten), mean, unbiased variance,
-        third and fourth central moment; NaN if there are too few rewards.
+        They are those of rewards, which are maximised: of minus the costs, if costs are told.
         """
         with self._lock:
-            sums, sign = self._sums(), self.sign
-            found = [moments_of(*(float(row[i]) for row in sums)) for i in range(len(self.arms))]
-        return {
-            arm: (pulls, sign * mean, variance, sign * third, fourth)
-            for arm, (pulls, mean, variance, third, fourth) in zip(self.arms, found, strict=True)
-        }
+            columns = self._statistics(self._state)
+        return {arm: columns.at(i) for i, arm in enumerate(self.arms)}
 
-    def _sums(self) -> Sums:
-        """The sums that estimates are computed from."""
-        return self._state.sums
+    def _statistics(self, state: ArmState) -> Statistics:
+        """The statistics of all arms, as arrays."""
+        rows = [statistics_of(*(float(column[i]) for column in state.sums)) for i in range(len(self.arms))]
+        statistics = Statistics(*np.array(rows).T)
+        if self.policy.goal is None or not self.policy.goal.has_feature:
+            return statistics
+        records = [self._arm_record(i) if n > 0 else None for i, n in enumerate(statistics.pulls)]
+        columns = {name: np.array([getattr(arm, name, math.nan) for arm in records]) for name in FEATURE}
+        return statistics._replace(**columns)
 
     @property
     def pending(self) -> dict[Any, int]:
@@ -310,7 +316,7 @@ class Agent:
                 f"a reward must be a finite number, got {shown(reward)} for arm {arm!r}; nothing was recorded"
             )
         with self._lock:
-            self._tell(i, self._as_reward(x))
+            self._tell(i, self.as_told(x))
             if self._pending[i]:
                 self._end(i)
             else:  # a round that the caller chose to play
@@ -358,7 +364,7 @@ class Agent:
                 self._check_pending(arm)
             used = self._takes(arm)
             if used:
-                self._tell(arm, self._as_reward(reward))
+                self._tell(arm, self.as_told(reward))
             if pending:
                 self._end(arm)
             return used
@@ -453,9 +459,6 @@ class Agent:
         self._all = self._state if alone else arm_state.with_one_more_arm(self._all)
         self._maximum = np.append(self._maximum, -math.inf)
 
-    def _as_reward(self, told: float) -> float:
-        return told if self.direction == "max" else 0.0 - told  # not -told, which may be -0.0
-
     def _tell(self, i: int, x: float) -> None:
         if self._over:
             raise CampaignOverError(f"{self._why_over()}; nothing was recorded")
@@ -465,8 +468,8 @@ class Agent:
         square = max(x * x, d * d)
         if not math.isfinite(float(sums.sum4[i]) + square * square):
             raise InvalidInputError(
-                f"with the reward {self.sign * x!r} the moments of arm {self.arms[i]!r} are beyond the largest number; "
-                "scale all rewards down; nothing was recorded"
+                f"with the reward {self.as_told(x)!r} the moments of arm {self.arms[i]!r} are beyond the largest "
+                "number; scale all rewards down; nothing was recorded"
             )
         self._record(i, x)
         self.t += 1
@@ -525,23 +528,15 @@ class Agent:
 
     def _value(self, goal: Objective, i: int) -> float:
         """The estimated objective of arm i, which has rewards."""
-        if goal.two_moments:
-            return float(goal.value(*self._estimate(i)))
-        return float(goal.record_formula(self._arm_record(i), *goal.arguments()))
+        if goal.has_feature:
+            return float(goal.value(self._arm_record(i)))
+        mean, variance = self._estimate(i)
+        return float(goal.value(Statistics(mean=mean, variance=variance)))
 
     def _arm_record(self, i: int) -> Any:
         """What a formula sees of arm i, which has rewards."""
         key = np.uint64(0)
         return self._record_of(self._state.sums, self._state.kept, i, 0.0, math.nan, 0.0, key, key, math.nan, math.nan)
-
-    def value_error(self, arm: Any) -> float:
-        """Standard error of the estimate of the policy's objective, for one that needs more than mean and variance."""
-        goal, i = self.policy.goal, self._index(arm)
-        assert goal is not None
-        assert goal.record_noise is not None
-        with self._lock:
-            record = self._arm_record(i)
-        return math.sqrt(goal.record_noise(record, goal.arguments(), 0.0, record.variance) / record.pulls)
 
     def values(self) -> dict[Any, float]:
         """Estimate of the policy's objective for each arm (NaN if there are too few rewards, or no objective)."""
@@ -589,9 +584,18 @@ class Agent:
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.to_json(), self.policy)
 
+    def _cells(self) -> dict[str, np.ndarray]:
+        """What statistics keep of each arm, by the name under which it is saved."""
+        return {
+            _SAVED_AS.get(name, name): self._state.kept[:, place, 0] for name, place in self._layout().places.items()
+        }
+
     def _more(self) -> dict[str, Any]:
-        """Additional state of a subclass."""
-        return {}
+        """Additional state: what statistics keep, and that of a subclass."""
+        saved = {name: cells.tolist() for name, cells in self._cells().items() if name != "maximum"}
+        if "firsts" in saved:
+            saved["firsts"] = [row[: int(n)] for row, n in zip(saved["firsts"], self._pulls, strict=True)]
+        return saved
 
     def _restore(self, state: dict[str, Any]) -> None:
         """Restore a saved state, whose checksum was right."""
@@ -608,6 +612,12 @@ class Agent:
         if self._pulls.sum() != self.t or (self.horizon is not None and self.t > self.horizon):
             raise damaged(f"its arms have {self._pulls.sum():g} pulls in {self.t} rounds of {self.horizon}")
         self._restore_pending(state)
+        for name, cells in self._cells().items():
+            if name == "maximum":  # saved for all policies, -inf where an arm was never played
+                cells[:, 0] = np.where(self._pulls > 0, self._maximum, 0.0)
+                continue
+            for row, values in zip(cells, state[name], strict=True):
+                row[: len(values)] = values
 
     def _restore_pending(self, state: dict[str, Any]) -> None:
         k = len(self.arms)

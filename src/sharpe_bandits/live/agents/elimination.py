@@ -7,10 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..._support.call_tree import substituted
 from ..._support.validation import whole
 from ...errors import CampaignOverError, InvalidInputError, WaitForRewardsError, listed
 from ...objectives import RSSR, Mean
 from ...play import elimination, formulas
+from ...play import state as arm_state
 from ...play.statistics import summary
 from ...policies.base import EliminationPolicy
 from ...simulation.compiler import specialise
@@ -36,8 +38,8 @@ class EliminationAgent(Agent):
         self._phase = 0
         self._alive = list(range(k))  # arms that are played: neither accepted nor dropped
         self._taken = np.zeros(k, bool)
-        # Sums of the current estimates: of this phase's rewards, or of all.
-        self._count, self._now1, self._now2 = np.zeros(k), np.zeros(k), np.zeros(k)
+        #: What current estimates are computed from: this phase's rewards, or all.
+        self._now = self._state if policy.keeps_samples else arm_state.new_state(k, self._state.kept.shape[1], 0)
         self._due = np.full(k, self._phases[0][0])
         #: For every phase played: pulls per arm, variances and second moments of its arms.
         bounded = isinstance(policy.goal, RSSR) and k <= MAX_BOUNDED and policy.n_recommended == 1
@@ -46,9 +48,10 @@ class EliminationAgent(Agent):
         goal = policy.goal or Mean()
         self._goal_arguments = goal.arguments()
         bindings = phase_bindings(policy)
+        self._update = substituted(formulas.update_statistics, bindings)
         self._decide = specialise(elimination.end_phase, bindings)
         self._room = np.zeros((2, k)), np.zeros((2, k), np.int64)
-        self._share = specialise(policy.share, {formulas.value_of_moments: goal.formula})
+        self._share = specialise(policy.share, bindings)
 
     def error_bound(
         self, *, gap: float, form: Literal["printed", "repaired"] = "printed", lower: float = 0.0, upper: float = 1.0
@@ -92,11 +95,11 @@ class EliminationAgent(Agent):
         rate = self.policy.goal.risk_free
         rows = []
         for i in alive:
-            n, anchor = self._count[i], self._state.sums.anchor[i]
-            mean, variance, second = summary(anchor, self._now1[i], self._now2[i], 1 / n, 1 / (n - 1))
+            n, sum1, sum2, _, _, anchor = (column[i] for column in self._now.sums)
+            mean, variance, second = summary(anchor, sum1, sum2, 1 / n, 1 / (n - 1))
             rows.append((float(variance), float(second - rate * (2 * mean - rate))))
         variances, seconds = zip(*rows, strict=True)
-        self._played.append([int(self._count[alive[0]]), list(variances), list(seconds)])
+        self._played.append([int(self._now.sums.pulls[alive[0]]), list(variances), list(seconds)])
 
     @property
     def _over(self) -> bool:
@@ -154,9 +157,11 @@ class EliminationAgent(Agent):
             )
 
     def _after(self, i: int, x: float, d: float) -> None:
-        self._count[i] += 1
-        self._now1[i] += d
-        self._now2[i] += d * d
+        if self._now is not self._state:
+            sums = self._now.sums
+            sums.anchor[i] = self._state.sums.anchor[i]
+            self._update(self._now.kept, i, 0, 0, sums.pulls[i] + 1.0, x, d, self._goal_arguments)
+            arm_state.add(sums, i, d, 1.0)
         self._due[i] -= 1
         while not self._over and not self._due.any():
             self._end_phase()
@@ -167,6 +172,7 @@ class EliminationAgent(Agent):
             goal, quota = self._goal_arguments, np.zeros(keep, np.int64)
             self._decide(
                 self._example_sums(),
+                self._now.kept,
                 alive,
                 len(alive),
                 keep,
@@ -175,26 +181,26 @@ class EliminationAgent(Agent):
                 goal,
                 *self._room,
             )
-            self._share(self._example_sums(), alive, keep, pulls, keep == len(alive), goal, quota)
+            self._share(self._example_sums(), self._now.kept, alive, keep, pulls, keep == len(alive), goal, quota)
 
     def _end_phase(self) -> None:
         alive = np.array(self._alive, np.int64)
         keep = self._phases[self._phase][1]
         self._note_phase(alive)
         kept_all = keep == len(alive)
-        sums = self._state.sums
-        now = sums._replace(pulls=self._count, sum1=self._now1, sum2=self._now2)
-        self._decide(now, alive, len(alive), keep, self._wanted, self._taken, self._goal_arguments, *self._room)
+        sums, kept = self._now.sums, self._now.kept
+        self._decide(sums, kept, alive, len(alive), keep, self._wanted, self._taken, self._goal_arguments, *self._room)
         self._phase += 1
         self._due[:] = 0
         self._alive = [] if self._over else [int(i) for i in alive[:keep]]
         if self._over:
             return
         quota = np.zeros(keep, np.int64)
-        self._share(self._sums(), alive, keep, self._phases[self._phase][0], kept_all, self._goal_arguments, quota)
+        pulls = self._phases[self._phase][0]
+        self._share(self._state.sums, kept, alive, keep, pulls, kept_all, self._goal_arguments, quota)
         self._due[self._alive] = quota
-        if not self._rule.keeps_samples:
-            self._count[:], self._now1[:], self._now2[:] = 0.0, 0.0, 0.0
+        if self._now is not self._state:
+            arm_state.reset(self._now)
 
     def _recommend(self) -> Any:
         chosen = self._accepted
@@ -210,13 +216,18 @@ class EliminationAgent(Agent):
         return listed if self._rule.n_recommended > 1 else listed[0]
 
     def _more(self) -> dict[str, Any]:
+        sums, kept = self._now.sums, self._now.kept
+        current = {"count": sums.pulls.tolist(), "sum1": sums.sum1.tolist(), "sum2": sums.sum2.tolist()}
+        if kept.size and self._now is not self._state:
+            current["kept"] = kept[:, :, 0].tolist()
         return {
+            **super()._more(),
             **({} if self._played is None else {"played": self._played}),
             "phase": self._phase,
             "alive": self._alive,
             "accepted": self._accepted,
             "due": self._due.tolist(),
-            "current": {"count": self._count.tolist(), "sum1": self._now1.tolist(), "sum2": self._now2.tolist()},
+            "current": current,
         }
 
     def _restore(self, state: dict[str, Any]) -> None:
@@ -227,7 +238,11 @@ class EliminationAgent(Agent):
         accepted = [whole("arm", i, 0, k - 1) for i in state["accepted"]]
         self._taken[accepted] = True
         self._due = np.array([whole("due", v, 0, self.horizon) for v in state["due"]])
-        current = state["current"]
-        self._count, self._now1, self._now2 = (np.array(current[c], float) for c in ("count", "sum1", "sum2"))
+        if self._now is not self._state:
+            current, sums = state["current"], self._now.sums
+            sums.pulls[:], sums.sum1[:], sums.sum2[:] = (current[name] for name in ("count", "sum1", "sum2"))
+            sums.anchor[:] = self._state.sums.anchor
+            if self._now.kept.size:
+                self._now.kept[:, :, 0] = current["kept"]
         played = state.get("played")  # states of earlier versions have none
         self._played = None if self._played is None or played is None else [list(row) for row in played]

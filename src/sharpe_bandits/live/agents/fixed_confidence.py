@@ -33,7 +33,7 @@ class FixedConfidenceAgent(Agent):
         self._decide = specialise(fixed_confidence.decide, fixed_confidence_bindings(policy))
 
     def _layout(self) -> StatisticsLayout:
-        return layout_for(mentions(self._rule.estimate) | mentions(self._rule.noise))
+        return layout_for(mentions(self._rule.estimate) | mentions(self._rule.noise), self._rule.goal)
 
     @property
     def _in_pilot(self) -> bool:
@@ -75,7 +75,7 @@ class FixedConfidenceAgent(Agent):
     def _judge(self) -> tuple[int, list[int], float]:
         """The best arm, the arms to play before judging again, and an upper bound on another arm's lead."""
         turn = np.zeros(2, np.int64)
-        best, ahead, steps = self._judgement(self._sums(), turn)
+        best, ahead, steps = self._judgement(self._state.sums, turn)
         return int(best), turn[: int(steps)].tolist(), float(ahead)
 
     def _after(self, i: int, x: float, d: float) -> None:
@@ -91,7 +91,7 @@ class FixedConfidenceAgent(Agent):
         return self.arms[self._best([i for i in range(len(self.arms)) if self._pulls[i] >= 2])]
 
     def _more(self) -> dict[str, Any]:
-        return {"pair": list(self._pair)}
+        return {**super()._more(), "pair": list(self._pair)}
 
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore(state)

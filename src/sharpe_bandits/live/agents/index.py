@@ -17,7 +17,7 @@ from ...objectives import Mean
 from ...play import choose, formulas
 from ...play import state as arm_state
 from ...play.choose import Decision
-from ...play.statistics import STATISTICS, StatisticsLayout, layout_for
+from ...play.statistics import StatisticsLayout, layout_for
 from ...policies.base import NO_FORGETTING, IndexPolicy
 from ...simulation.compiler import specialise
 from ...simulation.families.index import (
@@ -36,8 +36,6 @@ from .state import damaged
 DRAWS = 256
 #: Maximum number of rewards that an agent with a window stores (window times arms).
 _MAX_ROOM = 5 * 10**7
-#: Names in saved states, where they are not those of a statistic's first field.
-_SAVED_AS = {"drawn_mean": "firsts", "autocovariance": "pairs"}
 
 
 def index_agent(policy: IndexPolicy, arms: int | Iterable[str], horizon: int | None, seed: int) -> Agent:
@@ -118,7 +116,7 @@ class IndexAgent(Agent):
             mean, variance = self._estimate(i)
             raise InvalidInputError(
                 f"the index of {self.policy.name} is not a number for arm {self.arms[i]!r} (pulls {self._pulls[i]:g}, "
-                f"mean {self.sign * mean!r}, variance {variance!r}) after {self.t} rounds"
+                f"mean {self.as_told(mean)!r}, variance {variance!r}) after {self.t} rounds"
             )
         return choice
 
@@ -145,30 +143,6 @@ class IndexAgent(Agent):
                 self._room = self.horizon if self._rule.needs_horizon else min(self._room, self.horizon)
             self._arguments = self._rule.arguments(self._room)
         return self._arguments
-
-    def _cells(self) -> dict[str, np.ndarray]:
-        """What statistics keep of each arm, by the name under which it is saved."""
-        places = self._layout().places
-        return {
-            _SAVED_AS.get(statistic.fields[0], statistic.fields[0]): self._state.kept[:, place : place + cells, 0]
-            for statistic in STATISTICS
-            if (cells := statistic.cells) and (place := places.get(statistic.fields[0])) is not None
-        }
-
-    def _more(self) -> dict[str, Any]:
-        saved = {name: cells.tolist() for name, cells in self._cells().items() if name != "maximum"}
-        if "firsts" in saved:
-            saved["firsts"] = [row[: int(n)] for row, n in zip(saved["firsts"], self._pulls, strict=True)]
-        return saved
-
-    def _restore(self, state: dict[str, Any]) -> None:
-        super()._restore(state)
-        for name, cells in self._cells().items():
-            if name == "maximum":  # saved for all policies, -inf where an arm was never played
-                cells[:, 0] = np.where(self._pulls > 0, self._maximum, 0.0)
-                continue
-            for row, values in zip(cells, state[name], strict=True):
-                row[: len(values)] = values
 
     def _recommend(self) -> Any:
         return self.arms[self._best([i for i in range(len(self.arms)) if self._pulls[i] >= 2])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ...objectives import Statistics
 from ...play.statistics import higher_moments, summary
 
 
@@ -16,11 +17,10 @@ def mean_and_variance(pulls: float, anchor: float, sum1: float, sum2: float) -> 
     return float(mean), float(variance) if pulls > 1 else math.nan
 
 
-def moments_of(
-    pulls: float, sum1: float, sum2: float, sum3: float, sum4: float, anchor: float
-) -> tuple[float, float, float, float, float]:
+def statistics_of(pulls: float, sum1: float, sum2: float, sum3: float, sum4: float, anchor: float) -> Statistics:
+    """Moments from sums about an anchor; NaN if there are too few pulls."""
     mean, variance = mean_and_variance(pulls, anchor, sum1, sum2)
     if not pulls > 1:
-        return pulls, mean, variance, math.nan, math.nan
+        return Statistics(pulls, mean, variance)
     third, fourth = higher_moments(sum1, sum2, sum3, sum4, 1.0 / pulls)
-    return pulls, mean, variance, float(third), float(fourth)
+    return Statistics(pulls, mean, variance, float(third), float(fourth))

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...confidence_sequences import Moments, about_the_mean
+from ...objectives.statistics import Statistics, about_the_mean
+from ...policies.base import Direction
 from .records import EventKind
 from .storage import Records
 
@@ -56,13 +57,14 @@ class Activity:
         """Ends of the intervals, in seconds since 1970."""
         return self.start + self.width * np.arange(1, len(self.counts["asked"]) + 1)
 
-    def moments(self) -> Moments:
-        """Moments of all rewards up to the end of each interval, per arm."""
+    def statistics(self, direction: Direction = "max") -> Statistics:
+        """Statistics of all rewards up to the end of each interval, per arm; of minus the costs, if these are told."""
         n, s1, s2, s3, s4 = (np.cumsum(self.counts[name], axis=0) for name in _SUMS)
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = s1 / n
             variance = np.where(n > 1, np.maximum(s2 - n * mean * mean, 0.0) / (n - 1), np.nan)
-            return Moments(n, self.centre + mean, variance, *about_the_mean(mean, s2 / n, s3 / n, s4 / n))
+            known = Statistics(n, self.centre + mean, variance, *about_the_mean(mean, s2 / n, s3 / n, s4 / n))
+        return known if direction == "max" else known._replace(mean=-known.mean, third=-known.third)
 
     def _fit(self, until: float, arms: int) -> None:
         """Make room for a time and for arms."""

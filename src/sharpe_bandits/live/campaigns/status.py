@@ -7,12 +7,10 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..._support.display import in_words
 from ...confidence_sequences import Leader
 from ...errors import InvalidInputError
-from ...objectives import Objective
+from ...objectives import Objective, Statistics
 from ...policies.base import Direction
 from ...results.metrics import normal_half_width, student
 from .state import State
@@ -166,23 +164,19 @@ def status_of(name: str, state: State, time: datetime, overdue: int, lead_began:
     goal = agent.policy.goal
     pulls, pending, retired = agent.pulls, agent.pending, set(agent.retired)
     arms = []
-    for arm, (weight, mean, variance, third, fourth) in agent.moments().items():
-        known = weight > 1 and math.isfinite(variance)
-        value, interval = None, None
-        if known and goal is not None and not goal.two_moments:
-            value, half = agent.values()[arm], normal_half_width(CONFIDENCE) * agent.value_error(arm)
-            interval = (value - half, value + half)
-        elif known:
-            value, interval = objective_interval(goal, weight, agent.sign * mean, variance, agent.sign * third, fourth)
+    for arm, statistics in agent.statistics().items():
+        known = statistics.pulls > 1 and math.isfinite(statistics.variance)
+        value, interval = objective_interval(goal, statistics) if known and goal is not None else (None, None)
+        ends = _student(statistics) if known and statistics.variance > 0 else None
         arms.append(
             ArmStatus(
                 arm,
                 arm in retired,
                 pulls[arm],
                 pending[arm],
-                mean if weight > 0 else None,
-                _student(weight, mean, variance) if known and variance > 0 else None,
-                math.sqrt(variance) if known else None,
+                agent.as_told(statistics.mean) if statistics.pulls > 0 else None,
+                agent.interval_as_told(ends),
+                math.sqrt(statistics.variance) if known else None,
                 value,
                 interval,
             )
@@ -218,31 +212,18 @@ def status_of(name: str, state: State, time: datetime, overdue: int, lead_began:
     )
 
 
-def _student(weight: float, mean: float, variance: float) -> tuple[float, float]:
-    half = student(CONFIDENCE, weight - 1) * math.sqrt(variance / weight)
-    return mean - half, mean + half
+def _student(statistics: Statistics) -> tuple[float, float]:
+    half = student(CONFIDENCE, statistics.pulls - 1) * math.sqrt(statistics.variance / statistics.pulls)
+    return statistics.mean - half, statistics.mean + half
 
 
-def objective_interval(
-    goal: Objective | None, weight: float, mean: float, variance: float, third: float, fourth: float
-) -> tuple[float | None, tuple[float, float] | None]:
-    """The value of an objective and its interval, by the delta method on mean and variance."""
-    if goal is None:
+def objective_interval(objective: Objective, statistics: Statistics) -> tuple[float | None, tuple[float, float] | None]:
+    """The value of an objective and its interval, by the delta method."""
+    value, error = float(objective.value(statistics)), float(objective.standard_error(statistics))
+    if not math.isfinite(value):
         return None, None
-    value = float(goal.value(mean, variance))
-    deviation = math.sqrt(variance)
-    if not math.isfinite(value) or deviation == 0:
-        return (value if math.isfinite(value) else None), None
-    steps = np.array([1e-4 * deviation, 1e-4 * variance])
-    slope = np.array(
-        [
-            (goal.value(mean + steps[0], variance) - goal.value(mean - steps[0], variance)) / (2 * steps[0]),
-            (goal.value(mean, variance + steps[1]) - goal.value(mean, variance - steps[1])) / (2 * steps[1]),
-        ]
-    )
-    covariance = np.array([[variance, third], [third, max(fourth - variance**2, 0.0)]]) / weight
-    half = normal_half_width(CONFIDENCE) * math.sqrt(max(float(slope @ covariance @ slope), 0.0))
-    return value, (value - half, value + half)
+    half = normal_half_width(CONFIDENCE) * error
+    return value, (value - half, value + half) if statistics.variance > 0 and math.isfinite(half) else None
 
 
 def _cell(value: float | None) -> str:

@@ -59,7 +59,9 @@ class Loop:
     def __init__(self, policy: IndexPolicy, horizon: int, bindings: dict[Any, Any]) -> None:
         self.policy, self._bindings = policy, bindings
         self._formula_arguments = policy.arguments(horizon), (policy.goal or Mean()).arguments()
-        pointers = None if is_disabled() else formula_pointers(bindings, *self._formula_arguments, not policy.users_own)
+        pointers = None
+        if not is_disabled() and (policy.goal or Mean()).statistic is None:
+            pointers = formula_pointers(bindings, *self._formula_arguments, not policy.users_own)
         self._arguments = pointers or self._formula_arguments
         self._by_pointer = pointers is not None
         if pointers:
@@ -319,7 +321,7 @@ def layout_of(policy: IndexPolicy, *more: str) -> StatisticsLayout:
     """The statistics that are kept of each arm for a policy, beyond those kept for every policy, and ``more``."""
     goal = policy.goal or Mean()
     read = (policy.formula, policy.score or formulas.no_score, goal.record_formula)
-    return layout_for(frozenset(more).union(*map(mentions, read)))
+    return layout_for(frozenset(more).union(*map(mentions, read)), goal)
 
 
 def is_lazy(spec: Spec) -> bool:

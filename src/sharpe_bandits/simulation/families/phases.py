@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._support.call_tree import mentions
+from ..._support.call_tree import call_tree, mentions
 from ...errors import InvalidInputError
 from ...objectives import Mean
 from ...play import elimination, formulas
 from ...play.game import Game
+from ...play.statistics import layout_for
 from ...policies.base import EliminationPolicy
 from ..compiler import specialise
 from .base import SOURCES, Family, outputs_of, rewards_of, source_of
@@ -64,9 +65,12 @@ def _policy(spec: Spec) -> EliminationPolicy:
 
 def phase_bindings(policy: EliminationPolicy) -> dict[Any, Any]:
     """Bindings of a kernel's placeholders for a policy that plays in phases."""
-    return {
-        formulas.value_of_moments: (policy.goal or Mean()).formula,
+    goal = policy.goal or Mean()
+    functions: dict[Any, Any] = {
+        formulas.value: goal.record_formula,
         formulas.share: policy.share,
         formulas.decide_on: policy.decide_on,
-        formulas.keeps_powers: formulas.constant(bool({"sum3", "sum4"} & mentions(policy.share))),
     }
+    if formulas.noise in call_tree(policy.share):
+        functions[formulas.noise] = goal.record_noise
+    return {**functions, **layout_for(frozenset().union(*map(mentions, functions.values())), goal).bindings}

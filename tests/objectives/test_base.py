@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.objectives import Objective, objective_from_dict
+from sharpe_bandits.objectives import Objective, Statistics, objective_from_dict
 
 #: The paper's ten uniform arms (panel R3).
 MEANS = np.array([3.80, 4.43, 5.09, 4.15, 5.33, 3.69, 5.02, 3.38, 3.91, 3.51])
@@ -38,7 +38,7 @@ VARIANCES = np.array([2.7, 4.17, 6.01, 3.7, 6.99, 2.83, 6.21, 2.39, 3.64, 2.78])
     ids=repr,
 )
 def test_values_by_hand(objective, value):
-    assert objective.value(3.0, 4.0) == pytest.approx(value, rel=1e-15)
+    assert objective.value(Statistics(mean=3.0, variance=4.0)) == pytest.approx(value, rel=1e-15)
     assert objective_from_dict(objective.to_dict()) == objective
 
 
@@ -49,53 +49,53 @@ def test_every_objective_is_tested_above():
 
 def test_best_rssr_is_not_always_best_sharpe():
     """docs/evidence/reading-the-paper.md: at L = 0.75 RSSR prefers arm 1 of the ten and SR arm 3 (counted from 1)."""
-    assert int(np.argmax(sb.RSSR(L=0.75).value(MEANS, VARIANCES))) == 0
-    assert int(np.argmax(sb.Sharpe(L=0.75).value(MEANS, VARIANCES))) == 2
+    assert int(np.argmax(sb.RSSR(L=0.75).value(Statistics(mean=MEANS, variance=VARIANCES)))) == 0
+    assert int(np.argmax(sb.Sharpe(L=0.75).value(Statistics(mean=MEANS, variance=VARIANCES)))) == 2
 
 
 def test_the_printed_modified_mvts_tends_to_another_arm():
     """docs/evidence/reading-the-paper.md: its limit mu^2 / (L + sigma) prefers arm 5 of the ten, RSSR arm 1 (R4, L = 1)."""
     assert int(np.argmax(MEANS**2 / (1.0 + np.sqrt(VARIANCES)))) == 4
-    assert int(np.argmax(sb.RSSR(L=1.0).value(MEANS, VARIANCES))) == 0
+    assert int(np.argmax(sb.RSSR(L=1.0).value(Statistics(mean=MEANS, variance=VARIANCES)))) == 0
 
 
 def test_gaps_by_hand():
-    gaps = sb.RSSR(L=1.0).gaps([2.0, 3.0, 0.0], [1.0, 2.0, 5.0])  # values 2, 3, 0
+    gaps = sb.RSSR(L=1.0).gaps(Statistics(mean=[2.0, 3.0, 0.0], variance=[1.0, 2.0, 5.0]))  # values 2, 3, 0
     np.testing.assert_allclose(gaps, [1.0, 0.0, 3.0], rtol=1e-15)
 
 
 def test_values_that_differ_by_rounding_tie():
     """0.1 + 0.2 and 0.3 are the same mean; so are arms equal but for the last digit."""
-    gaps = sb.Mean().gaps([0.1 + 0.2, 0.3, 0.2], [1.0, 1.0, 1.0])
+    gaps = sb.Mean().gaps(Statistics(mean=[0.1 + 0.2, 0.3, 0.2], variance=[1.0, 1.0, 1.0]))
     assert gaps[0] == gaps[1] == 0.0
     assert gaps[2] == pytest.approx(0.1)
-    assert sb.Mean().gaps([1.0, 1.0 - 1e-9], [1.0, 1.0])[1] > 0  # but not arms that differ
+    assert sb.Mean().gaps(Statistics(mean=[1.0, 1.0 - 1e-9], variance=[1.0, 1.0]))[1] > 0  # but not arms that differ
 
 
 def test_ties_in_some_bandits_do_not_change_the_gaps_of_others():
     mean = np.array([[0.1 + 0.2, 0.3, 0.2, 0.2], [0.1, 0.4, 0.2, 0.3], [0.5, 0.1, 0.5 - 1e-15, 0.1 + 1e-15]])
     variance = np.ones_like(mean)
-    together = sb.Mean().gaps(mean, variance)
+    together = sb.Mean().gaps(Statistics(mean=mean, variance=variance))
     for row, alone in zip(together, mean, strict=True):
-        np.testing.assert_array_equal(row, sb.Mean().gaps(alone, np.ones(4)))
+        np.testing.assert_array_equal(row, sb.Mean().gaps(Statistics(mean=alone, variance=np.ones(4))))
     assert together[0].tolist()[:2] == [0.0, 0.0]
     assert together[2][1] == together[2][3] > 0
     assert (np.diff(np.sort(together[1])) > 0).all()
 
 
 def test_gaps_of_many_bandits_are_taken_row_by_row():
-    gaps = sb.Mean().gaps([[1.0, 2.0], [5.0, 3.0]], [[1.0, 1.0], [1.0, 1.0]])
+    gaps = sb.Mean().gaps(Statistics(mean=[[1.0, 2.0], [5.0, 3.0]], variance=[[1.0, 1.0], [1.0, 1.0]]))
     np.testing.assert_array_equal(gaps, [[1.0, 0.0], [0.0, 2.0]])
 
 
 def test_negative_values_have_gaps_too():
-    gaps = sb.RSSR(L=1.0, signed=True).gaps([-1.0, -2.0], [1.0, 1.0])
+    gaps = sb.RSSR(L=1.0, signed=True).gaps(Statistics(mean=[-1.0, -2.0], variance=[1.0, 1.0]))
     np.testing.assert_allclose(gaps, [0.0, 1.5])
 
 
 @pytest.mark.parametrize("L", [-0.5, math.nan, math.inf, "1", None, True])
 def test_the_regulariser_of_a_sharpe_ratio_may_be_0(L):
-    assert sb.Sharpe(L=0).value(0.3, 0.25) == 0.6
+    assert sb.Sharpe(L=0).value(Statistics(mean=0.3, variance=0.25)) == 0.6
     with pytest.raises(sb.errors.InvalidInputError, match="L must be a finite number of at least 0, got"):
         sb.Sharpe(L=L)
 
@@ -114,7 +114,7 @@ def test_unknown_objectives_are_named():
 
 def test_arms_that_tie_but_for_rounding_have_the_same_gap():
     value = 0.1 + 0.2
-    gaps = sb.Mean().gaps([0.3, value, 1.0, 1.0 + 1e-15, 0.1], np.ones(5))
+    gaps = sb.Mean().gaps(Statistics(mean=[0.3, value, 1.0, 1.0 + 1e-15, 0.1], variance=np.ones(5)))
     assert gaps[0] == gaps[1]
     assert gaps[2] == gaps[3] == 0.0
     assert gaps[4] == pytest.approx(0.9)

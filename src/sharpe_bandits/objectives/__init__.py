@@ -1,0 +1,27 @@
+"""Objectives: what makes an arm good. Larger is better.
+
+Ratios      ``Sharpe``: mean over standard deviation; ``RSSR``: the paper's squared and regularised form;
+            ``SharpeLike``: mean over variance; ``IsraelsenSharpe``: no reward for risk below the hurdle
+Downside    ``Sortino``: mean over downside deviation; ``Omega``: gains over losses; ``CVaR``: mean of the worst rewards
+Moments     ``Mean``; ``Variance``; ``MeanVariance``: mean less variance; ``MeanRisk``: mean less standard deviation
+Growth      ``LogGrowth``: expected logarithm of wealth
+Your own    ``Objective``: the base class; ``Statistics``: what it is computed from
+
+The same formula computes an arm's true value from its distribution and its estimated value from its rewards, in
+simulations, agents, campaigns and rankings. A new objective is a class in one file; :mod:`.sortino` is the example.
+"""
+
+from .base import Objective
+from .base import check_objective as check_objective
+from .base import gaps_of as gaps_of
+from .base import objective_from_dict as objective_from_dict
+from .moments import Mean, MeanRisk, MeanVariance, Variance
+from .ratios import RSSR, IsraelsenSharpe, Sharpe, SharpeLike
+from .ratios import usual_regulariser as usual_regulariser
+from .sortino import Sortino
+from .statistics import Statistics
+
+__all__ = [
+    "RSSR", "IsraelsenSharpe", "Mean", "MeanRisk", "MeanVariance", "Objective", "Sharpe", "SharpeLike", "Sortino",
+    "Statistics", "Variance",
+]  # fmt: skip

@@ -1,0 +1,323 @@
+"""The base class of objectives."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from .._support.plain_data import from_plain
+from ..errors import InvalidInputError, shown
+from .influence import (
+    influence_variance,
+    influence_variance_of_record,
+    numeric_root,
+    spread_if_normal,
+    value_of_record,
+)
+from .statistics import Statistics, moments_of, moments_so_far
+
+if TYPE_CHECKING:
+    from ..play.statistics import Statistic
+
+#: Values closer than this, relative to the largest, are ties.
+TIE = 1e-12
+
+
+def gaps_of(values: Any) -> np.ndarray:
+    """The gap of each value (last axis) to the largest; exactly 0 for the best and those that tie with it.
+
+    Others that tie also have equal gaps.
+    """
+    value = np.asarray(values, float)
+    best = value.max(axis=-1, keepdims=True)
+    gap = best - value
+    tie = TIE * np.abs(value).max(axis=-1, keepdims=True)
+    if (np.diff(np.sort(gap, axis=-1), axis=-1) > tie).all():
+        return gap  # no arms tie, as in most cases; what follows takes several times as long
+    order = np.argsort(gap, axis=-1)
+    ranked = np.take_along_axis(gap, order, axis=-1)
+    # Within a run of ties, all arms get the gap of the first; the best has 0.
+    steps = np.diff(ranked, axis=-1, prepend=-np.inf) > tie
+    first = np.maximum.accumulate(np.where(steps, np.arange(gap.shape[-1]), 0), axis=-1)
+    np.put_along_axis(gap, order, np.take_along_axis(ranked, first, axis=-1), axis=-1)
+    return gap
+
+
+def unit_slope(root: Any) -> Any:
+    """The derivative of a root that is the value."""
+    return 1.0
+
+
+@dataclass(frozen=True, repr=False)
+class Objective:
+    """A value of arms; larger is better.
+
+    A subclass is a frozen dataclass of parameters with a :attr:`formula`, a plain function of the mean of rewards,
+    their variance, and the parameters by name. An objective that needs more has a :attr:`feature`, a plain function of
+    a reward and the same parameters: its formula takes the mean of the feature instead of the variance. That is all:
+    simulations, agents and campaigns keep what it needs. Kernels compile these functions, so they use arithmetic and
+    functions of ``math`` and ``numpy``.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> objective = sb.Sharpe(L=0.01)
+    >>> isinstance(objective, sb.objectives.Objective), round(float(objective.value_of([0.1, 0.3, -0.1])), 4)
+    (True, 0.4762)
+    """
+
+    kinds: ClassVar[dict[str, type[Objective]]] = {}
+    #: ``feature(x, *arguments)``: the feature of a reward whose mean the formula takes; None: it takes the variance.
+    feature: ClassVar[Callable[..., Any] | None] = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not cls.__name__.startswith("_"):
+            Objective.kinds[cls.__name__] = cls
+
+    def __repr__(self) -> str:
+        changed = (f for f in dataclasses.fields(self) if getattr(self, f.name) != f.default)
+        return f"{type(self).__name__}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in changed)})"
+
+    # What a subclass defines.
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        """The value as a function of the mean, the variance or the mean of the feature, and :meth:`arguments`."""
+        raise AssertionError(f"{type(self).__name__} does not define a formula")
+
+    @property
+    def root(self) -> Callable[..., Any]:
+        """The function of the formula's arguments that returns the root of the value, its derivatives with respect to
+        the first two, both times sqrt(scale), and scale (see :mod:`sharpe_bandits.objectives.influence`).
+
+        By default the root is the value, and derivatives are numerical.
+        """
+        return numeric_root(self.formula)
+
+    def from_root(self, root: Any) -> Any:
+        """The value with this root."""
+        return root
+
+    #: The derivative of :meth:`from_root`, a plain function.
+    slope_from_root: ClassVar[Callable[..., Any]] = staticmethod(unit_slope)
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """Rewards at which the feature is not smooth."""
+        return ()
+
+    @property
+    def hurdle(self) -> float:
+        """The mean above which an arm is worth its risk: the risk-free rate or target, 0 if there is none."""
+        return float(getattr(self, "risk_free", 0.0))
+
+    @property
+    def unseen_influence_variance(self) -> float | None:
+        """Upper bound on W for an arm with zero sample variance; None if there is no finite bound.
+
+        With probability about exp(-b), an event of probability b/s does not occur in s pulls. Whatever the arm pays in
+        that event, it cannot raise a regularised ratio from 0 beyond sqrt(2 b W / s).
+        """
+        return None
+
+    def arguments(self) -> tuple[float, ...]:
+        """The arguments of the formula after the first two, and of the feature after the reward."""
+        names = self.formula.__code__.co_varnames[2 : self.formula.__code__.co_argcount]
+        return tuple(float(getattr(self, name)) for name in names)
+
+    def for_means(self, mean: Any) -> Objective:
+        """The objective by which arms with these true means are judged: itself, unless it would prefer losses."""
+        return self
+
+    # What kernels and agents use.
+
+    @property
+    def has_feature(self) -> bool:
+        """Whether it needs more of an arm's rewards than mean and variance."""
+        return self.feature is not None
+
+    @property
+    def record_formula(self) -> Callable[..., Any]:
+        """The value as a function of an arm's record and :meth:`arguments`."""
+        return value_of_record(self.formula, self.has_feature)
+
+    @property
+    def record_noise(self) -> Callable[..., Any]:
+        """The variance of the value's influence function, as a function of an arm's record and :meth:`arguments`."""
+        return influence_variance_of_record(self.root, self.slope_from_root, self.has_feature)
+
+    @property
+    def statistic(self) -> Statistic | None:
+        """How the statistics of its feature are kept, if not as sums over rewards."""
+        return None
+
+    @property
+    def spread_if_normal(self) -> Callable[..., Any]:
+        """Covariance of feature and reward and variance of the feature, as a function of the mean and variance of
+        normal rewards and :meth:`arguments`.
+        """
+        assert self.feature is not None
+        return spread_if_normal(self.feature)
+
+    # Values and their uncertainty.
+
+    def value(self, statistics: Any) -> Any:
+        """Value of arms with these statistics, numbers or arrays: :class:`Statistics`, or anything with the same
+        attributes.
+        """
+        return self.formula(*self._inputs(statistics), *self.arguments())
+
+    def _inputs(self, statistics: Any) -> tuple[Any, Any]:
+        name = "feature" if self.has_feature else "variance"
+        try:
+            return np.asarray(statistics.mean, float), np.asarray(getattr(statistics, name), float)
+        except AttributeError:
+            raise InvalidInputError(
+                f"{self!r} is a function of mean and {name}, and {shown(statistics)} does not have both; "
+                "value_of(rewards) is its value for rewards, true_value(arm) for an arm"
+            ) from None
+
+    def estimate(self, statistics: Any) -> tuple[Any, Any]:
+        """The root of the value, and W, the variance of its influence function (see
+        :mod:`sharpe_bandits.objectives.influence`).
+        """
+        mean, second = self._inputs(statistics)
+        root, by_mean, by_second, scale = self.root(mean, second, *self.arguments())
+        if self.has_feature:
+            covariance, square = statistics.feature_covariance, statistics.feature_square
+        else:
+            covariance, square = statistics.third, statistics.fourth
+        w = influence_variance(statistics.variance, covariance, square, second, by_mean, by_second, scale)
+        return root, np.maximum(w, 0.0)
+
+    def gradient(self, statistics: Any) -> tuple[Any, Any]:
+        """Derivatives of the root with respect to the mean, and the variance or the mean of the feature."""
+        _, by_mean, by_second, scale = self.root(*self._inputs(statistics), *self.arguments())
+        return by_mean / np.sqrt(scale), by_second / np.sqrt(scale)
+
+    def standard_error(self, statistics: Any) -> Any:
+        """Standard error of the value, estimated from independent rewards with these statistics."""
+        with np.errstate(all="ignore"):
+            root, w = self.estimate(statistics)
+            return np.abs(self.slope_from_root(root)) * np.sqrt(w / statistics.pulls)
+
+    def gaps(self, statistics: Any) -> np.ndarray:
+        """The gap of each arm (last axis) to the best: see :func:`gaps_of`."""
+        return gaps_of(self.value(statistics))
+
+    def true_value(self, arm: Any) -> float:
+        """The value of an arm, from its distribution."""
+        if self.feature is None:
+            return float(self.value(arm))
+        return float(self.value(Statistics(mean=arm.mean, feature=self._expected(arm, self.feature))))
+
+    def _expected(self, arm: Any, function: Callable[..., Any]) -> float:
+        from ..arms.expectation import expected
+
+        arguments = self.arguments()
+        return expected(arm, lambda x: function(x, *arguments), self.kinks)
+
+    # Of rewards.
+
+    def features(self, rewards: Any) -> np.ndarray:
+        """The feature of every reward of a sample (a column per arm)."""
+        assert self.feature is not None
+        return np.asarray(self.feature(np.asarray(rewards, float), *self.arguments()))
+
+    def statistics(self, rewards: Any) -> Statistics:
+        """Statistics of a sample of rewards; a column per arm, if there are several."""
+        x = np.asarray(rewards, float)
+        known = moments_of(x)
+        if not self.has_feature:
+            return known
+        y = self.features(x)
+        covariance = ((x - known.mean) * y).mean(axis=0)
+        return known._replace(
+            feature=y.mean(axis=0), feature_square=(y * y).mean(axis=0), feature_covariance=covariance
+        )
+
+    def statistics_so_far(self, rewards: Any) -> Statistics:
+        """Statistics of the rewards up to and including each."""
+        x = np.asarray(rewards, float)
+        known = moments_so_far(x)
+        if not self.has_feature:
+            return known
+        y, centre = self.features(x), x.mean(axis=0)
+        n = np.arange(1.0, len(x) + 1).reshape(-1, *[1] * (x.ndim - 1))
+        mean, square, product = (np.cumsum(column, axis=0) / n for column in (y, y * y, (x - centre) * y))
+        covariance = product - (known.mean - centre) * mean
+        return known._replace(feature=mean, feature_square=square, feature_covariance=covariance)
+
+    def value_of(self, rewards: Any) -> Any:
+        """Value of a sample of rewards; a column per arm, if there are several."""
+        return self.value(self.statistics(rewards))
+
+    def influence(self, rewards: Any) -> np.ndarray:
+        """The influence of every reward on the value of the sample, to first order. Its mean is 0, and its variance
+        divided by the number of rewards is that of the value, if rewards are independent.
+        """
+        x = np.asarray(rewards, float)
+        known = self.statistics(x)
+        d = x - known.mean
+        y = self.features(x) if self.has_feature else d * d
+        by_mean, by_second = self.gradient(known)
+        slope = self.slope_from_root(self.root(*self._inputs(known), *self.arguments())[0])
+        return np.asarray(slope * (by_mean * d + by_second * (y - y.mean(axis=0))))
+
+    # Warnings.
+
+    @property
+    def rewards_losses(self) -> bool:
+        """Whether a losing arm has a larger value than one that earns exactly the hurdle."""
+        if self.has_feature:
+            return False
+        losing, even = self.value(Statistics(mean=[self.hurdle - 1.0, self.hurdle], variance=[1.0, 1.0]))
+        return bool(losing > even)
+
+    @property
+    def rewards_risk_of_losses(self) -> bool:
+        """Whether risk lowers the value of arms above the hurdle and raises that of arms below it, as in a ratio."""
+        if self.has_feature:
+            return False
+        above, below = self.hurdle + 1.0, self.hurdle - 1.0
+        values = self.value(Statistics(mean=[above, above, below, below], variance=[1.0, 2.0, 1.0, 2.0]))
+        return bool(values[1] < values[0] and values[3] > values[2])
+
+    # Plain data.
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data from which :func:`objective_from_dict` makes the same objective."""
+        return {"objective": type(self).__name__, **dataclasses.asdict(self)}
+
+    @classmethod
+    def from_parameters(cls, data: dict[str, Any]) -> Objective:
+        """The objective described by plain data without its kind."""
+        return cls(**data)
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+
+def check_objective(objective: Any) -> Objective:
+    """``objective``, if it is an objective."""
+    if not isinstance(objective, Objective):
+        raise InvalidInputError(f"an objective such as RSSR(L=0.5) is needed, got {shown(objective)}")
+    return objective
+
+
+def objective_from_dict(data: dict[str, Any]) -> Objective:
+    """The objective described by plain data (see :meth:`Objective.to_dict`).
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.from_dict({"objective": "RSSR", "L": 0.5})
+    RSSR(L=0.5)
+    """
+    return from_plain("objective", Objective.kinds, data)

@@ -1,0 +1,111 @@
+"""The delta method: how uncertain an estimated objective is, to first order.
+
+Every objective is a function of two numbers: the mean of rewards, and their variance or the mean of a feature. It has a
+*root* h, an increasing function of its value (the value itself, except for RSSR, where it is the signed root), and the
+root's derivatives h_m, h_y. Let y be the feature of a reward x: (x - mean)^2 for objectives of mean and variance. The
+influence of a reward on the estimate is
+
+    psi(x) = h_m (x - mean) + h_y (y - mean of y),
+
+and the variance of the estimate after s independent rewards is W / s, where W is the variance of psi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+#: Step of a numerical derivative, relative to the scale of its argument.
+_STEP = 1e-5
+
+
+def influence_variance(
+    variance: Any, covariance: Any, square: Any, second: Any, by_mean: Any, by_second: Any, scale: Any
+) -> Any:
+    """W, from the variance of a reward, its covariance with the feature, and the mean square and mean (``second``) of
+    the feature; the root's derivatives are given times sqrt(scale).
+
+    For objectives of mean and variance these are the third and fourth central moment, and the variance.
+    """
+    linear = by_mean * (by_mean * variance + 2.0 * by_second * covariance)
+    return (linear + by_second * by_second * (square - second * second)) / scale
+
+
+def named(function: Any, *parts: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a generated function a name of its own: compiled functions are distinguished by name."""
+    function.__name__ = function.__qualname__ = "_".join([function.__name__, *(part.__name__ for part in parts)])
+    return function
+
+
+@lru_cache
+def numeric_root(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """The root of an objective that is its own root: its value, and derivatives by central differences."""
+
+    def root(mean: Any, second: Any, *arguments: float) -> Any:
+        scale = np.sqrt(np.abs(second)) + 1e-100
+        step, more = _STEP * (np.abs(mean) + scale), _STEP * (np.abs(second) + 1e-100)
+        by_mean = (formula(mean + step, second, *arguments) - formula(mean - step, second, *arguments)) / (2.0 * step)
+        by_second = (formula(mean, second + more, *arguments) - formula(mean, second - more, *arguments)) / (2.0 * more)
+        return formula(mean, second, *arguments), by_mean, by_second, 1.0
+
+    return named(root, formula)
+
+
+@lru_cache
+def value_of_record(formula: Callable[..., Any], has_feature: bool) -> Callable[..., Any]:
+    """A formula of two numbers as a function of an arm's record."""
+
+    def of_feature(arm: Any, *arguments: float) -> Any:
+        return formula(arm.mean, arm.feature, *arguments)
+
+    def of_moments(arm: Any, *arguments: float) -> Any:
+        return formula(arm.mean, arm.variance, *arguments)
+
+    return named(of_feature if has_feature else of_moments, formula)
+
+
+@lru_cache
+def influence_variance_of_record(
+    root: Callable[..., Any], slope_from_root: Callable[..., Any], has_feature: bool
+) -> Callable[..., Any]:
+    """W of the value, not of the root, as a function of an arm's record; 0 if its rewards have not varied."""
+
+    def of_feature(arm: Any, *arguments: float) -> Any:
+        h, by_mean, by_second, scale = root(arm.mean, arm.feature, *arguments)
+        biased = arm.variance * (arm.pulls - 1.0) / arm.pulls  # the other moments are biased, too
+        w = influence_variance(
+            biased, arm.feature_covariance, arm.feature_square, arm.feature, by_mean, by_second, scale
+        )
+        slope = slope_from_root(h)
+        return slope * slope * max(w, 0.0) if arm.variance > 0.0 else 0.0
+
+    def of_moments(arm: Any, *arguments: float) -> Any:
+        h, by_mean, by_second, scale = root(arm.mean, arm.variance, *arguments)
+        biased = arm.variance * (arm.pulls - 1.0) / arm.pulls
+        w = influence_variance(biased, arm.third, arm.fourth, biased, by_mean, by_second, scale)
+        slope = slope_from_root(h)
+        return slope * slope * max(w, 0.0) if arm.variance > 0.0 else 0.0
+
+    return named(of_feature if has_feature else of_moments, root)
+
+
+@lru_cache
+def spread_if_normal(feature: Callable[..., Any]) -> Callable[..., Any]:
+    """Covariance of feature and reward, and variance of the feature, for normal rewards, by Gauss-Hermite quadrature
+    with three nodes. (For the feature (x - mean)^2 that is exact.)
+    """
+
+    def spread(mean: float, variance: float, *arguments: float) -> tuple[float, float]:
+        away = np.sqrt(3.0 * variance)
+        low, middle, high = (
+            feature(mean - away, *arguments),
+            feature(mean, *arguments),
+            feature(mean + away, *arguments),
+        )
+        average = (low + 4.0 * middle + high) / 6.0
+        return away * (high - low) / 6.0, (low * low + 4.0 * middle * middle + high * high) / 6.0 - average * average
+
+    return named(spread, feature)

@@ -1,0 +1,118 @@
+"""Mean, variance, and one less a multiple of the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._support.validation import not_negative
+from .base import Objective
+from .ratios import SMALLEST
+
+
+def _variance(mean: Any, variance: Any) -> Any:
+    return variance + 0.0
+
+
+def _mean(mean: Any, variance: Any) -> Any:
+    return mean + 0.0
+
+
+def _mean_variance(mean: Any, variance: Any, rho: float) -> Any:
+    return rho * mean - variance
+
+
+def _mean_risk(mean: Any, variance: Any, aversion: float) -> Any:
+    return mean - aversion * np.sqrt(variance)
+
+
+def _root_variance(mean: Any, variance: Any) -> Any:
+    return variance + 0.0, 0.0, 1.0, 1.0
+
+
+def _root_mean(mean: Any, variance: Any) -> Any:
+    return mean + 0.0, 1.0, 0.0, 1.0
+
+
+def _root_mean_variance(mean: Any, variance: Any, rho: float) -> Any:
+    return rho * mean - variance, rho, -1.0, 1.0
+
+
+def _root_mean_risk(mean: Any, variance: Any, aversion: float) -> Any:
+    sd = np.sqrt(variance)
+    return mean - aversion * sd, 1.0, -0.5 * aversion / np.maximum(sd, SMALLEST), 1.0
+
+
+@dataclass(frozen=True, repr=False)
+class Variance(Objective):
+    r"""Variance, :math:`\sigma^2`: the most volatile arm is best (paper, section 3).
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.Variance().true_value(sb.Normal(0.5, variance=0.25))
+    0.25
+    """
+
+    formula = staticmethod(_variance)
+    root = staticmethod(_root_variance)
+
+
+@dataclass(frozen=True, repr=False)
+class MeanVariance(Objective):
+    r"""Mean-variance, :math:`\rho\mu - \sigma^2`, which GRA-UCB and MVTS optimise; ``rho`` is the risk tolerance.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.MeanVariance(rho=2.0).true_value(sb.Normal(0.5, variance=0.25))
+    0.75
+    """
+
+    rho: float = 1.0
+
+    def __post_init__(self) -> None:
+        self._set(rho=not_negative("rho", self.rho))
+
+    formula = staticmethod(_mean_variance)
+    root = staticmethod(_root_mean_variance)
+
+
+@dataclass(frozen=True, repr=False)
+class MeanRisk(Objective):
+    r"""Mean less risk, :math:`\mu - a\sigma`, in the unit of rewards; ``aversion`` is :math:`a`, the mean that one unit
+    of standard deviation is worth.
+
+    Unlike a ratio, it never rewards risk: use it where means may all be negative, as those of costs are.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.MeanRisk(aversion=0.5).true_value(sb.Normal(-4.0, variance=81.0))
+    -8.5
+    """
+
+    aversion: float = 1.0
+
+    def __post_init__(self) -> None:
+        self._set(aversion=not_negative("aversion", self.aversion))
+
+    formula = staticmethod(_mean_risk)
+    root = staticmethod(_root_mean_risk)
+
+
+@dataclass(frozen=True, repr=False)
+class Mean(Objective):
+    r"""Mean, :math:`\mu`, the objective of classical bandits.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.Mean().true_value(sb.Normal(0.5, variance=0.25))
+    0.5
+    """
+
+    formula = staticmethod(_mean)
+    root = staticmethod(_root_mean)
