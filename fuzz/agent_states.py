@@ -24,8 +24,10 @@ def fuzzed(arm, t, L):  # type: ignore[no-untyped-def]
 
 
 def policies() -> Iterator[Policy]:
-    """An instance of every kind of policy, and a user's own."""
+    """An instance of every kind of policy of the library, and a user's own."""
     for kind in Policy.kinds.values():
+        if not kind.__module__.startswith("sharpe_bandits."):
+            continue
         for arguments in ({}, {"L": 0.8}, {"objective": sb.RSSR(L=0.5)}, {"epsilon0": 5.0}, {"rho": 1.0},
                           {"L": 0.8, "window": 20}, {"L": 0.8, "discount": 0.9}, {"L": 0.8,
                               "delta": 0.05}):  # fmt: skip

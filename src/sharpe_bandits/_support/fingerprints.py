@@ -126,6 +126,11 @@ def content(value: Any, reader: Any, reference: Callable[[Any], str]) -> str:
     reference : Callable[[Any], str]
         text that stands for a function that is described elsewhere
     """
+    if isinstance(value, int) and value.bit_length() > 64:
+        raise CompilationError(
+            f"{reader.__name__ if reader else 'a formula'} reads an integer of {value.bit_length()} bits, and compiled "
+            "integers have 64; write it as a float, such as 1e30"
+        )
     if isinstance(value, (bool, int, str, bytes, type(None))) and type(value).__module__ == "builtins":
         return f"{type(value).__name__} {value!r}"
     if type(value) is float:
@@ -200,7 +205,7 @@ def source_text(code: Code) -> str:
         try:
             (node,) = ast.parse(textwrap.dedent(inspect.getsource(code))).body
             text = ast.unparse(ast.Module([*node.args.posonlyargs, *node.args.args, *node.body], []))  # type: ignore[attr-defined]
-        except (OSError, TypeError, SyntaxError, ValueError, AttributeError):  # there is no source
+        except (OSError, TypeError, SyntaxError, ValueError, AttributeError, RecursionError):  # no source, or too deep
             text = byte_code(code)
         _source_texts[code] = text
     return _source_texts[code]

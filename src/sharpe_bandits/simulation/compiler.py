@@ -16,7 +16,7 @@ import re
 import sys
 import threading
 import traceback
-import warnings
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
 from types import ModuleType
@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.call_tree import Bindings, Function, call_tree, is_followed, is_own, rebuilt
+from .._support.call_tree import Bindings, Function, call_tree, codes, is_followed, is_own, rebuilt
 from .._support.fingerprints import code_key
 from ..errors import CompilationError
 from ..play import formulas
@@ -38,13 +38,27 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _EXTENSIONS = ("avx512f", "avx2", "avx", "fma", "sse4.2", "sve", "neon")
 #: Functions with less byte code than this are always inlined, unless marked by :func:`memory.called`.
 _SHORT = 1500
-_compiled: dict[tuple[str, str], Any] = {}
-_callees: dict[str, Any] = {}
+#: Maximum number of kernels and pointers, and of their shared callees, that are kept in memory for their next use. What
+#: is dropped is still on disk.
+MAX_KEPT = 512
+#: Maximum bytes of byte code of a user's formula, with the functions it calls. Twice the code takes more than twice as
+#: long to compile: some ten seconds for this much.
+MAX_BYTE_CODE = 20_000
+_compiled: OrderedDict[tuple[str, str], Any] = OrderedDict()
+_callees: OrderedDict[str, Any] = OrderedDict()
 #: Formulas that are known to compile, with the types they were compiled for.
 _sound: set[tuple[str, Any]] = set()
 _lock = threading.RLock()
 #: Functions that placeholders for yes or no are bound to.
 _CONSTANTS = (formulas.always, formulas.never)
+
+
+def _keep(kept: OrderedDict[Any, Any], key: Any, compiled: Any) -> None:
+    """Add an entry as the latest one, and drop those that were added or used longest ago if there are too many."""
+    kept[key] = compiled
+    kept.move_to_end(key)
+    while len(kept) > MAX_KEPT:
+        kept.popitem(last=False)
 
 
 def is_disabled() -> bool:
@@ -100,11 +114,12 @@ def specialise(kernel: Callable[..., Any], bindings: Bindings) -> Any:
         while True:
             digest = _digest(kernel, bindings)
             if (kernel.__name__, digest) in _compiled:
+                _compiled.move_to_end((kernel.__name__, digest))
                 return _compiled[kernel.__name__, digest]
             entry = _Translation(bindings, digest, []).entry(kernel)
             # The translation has copied every value. The digest describes these copies unless one changed meanwhile.
             if _digest(kernel, bindings) == digest:
-                _compiled[kernel.__name__, digest] = entry
+                _keep(_compiled, (kernel.__name__, digest), entry)
 
 
 def pointer(target: Callable[..., Any], bindings: Bindings, signature: Any) -> Any:
@@ -121,10 +136,10 @@ def pointer(target: Callable[..., Any], bindings: Bindings, signature: Any) -> A
     """
     import numba
 
-    warnings.filterwarnings("ignore", category=numba.errors.NumbaExperimentalFeatureWarning)
     with _lock:
         digest = _digest(target, bindings)
-        if (target.__name__, digest) not in _compiled:
+        compiled = _compiled.get((target.__name__, digest))
+        if compiled is None:
             function = _Translation(bindings, digest, [])._rebound(target)
             fast = accelerator()
             if fast:
@@ -135,8 +150,8 @@ def pointer(target: Callable[..., Any], bindings: Bindings, signature: Any) -> A
                 compiled = numba.cfunc(signature, **_OPTIONS)(function)
             if _digest(target, bindings) != digest:
                 return pointer(target, bindings, signature)  # a value changed meanwhile
-            _compiled[target.__name__, digest] = compiled
-        return _compiled[target.__name__, digest]
+        _keep(_compiled, (target.__name__, digest), compiled)
+        return compiled
 
 
 def is_ready(kernel: Any) -> bool:
@@ -157,6 +172,7 @@ def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what:
     checked = (_digest(formula, {}), signature)
     if checked in _sound:
         return
+    _check_size(formula, what)
     try:
         dispatcher = _shared(formula, [])
         dispatcher.compile(signature)
@@ -170,6 +186,18 @@ def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what:
             f"but it returns {result}"
         )
     _sound.add(checked)
+
+
+def _check_size(formula: Callable[..., Any], what: str) -> None:
+    """Raise if the compiler would take minutes for a user's formula."""
+    functions = [function for function in call_tree(formula) if not is_own(function)]
+    size = sum(len(code.co_code) for function in functions for code in codes(function.__code__))
+    if size > MAX_BYTE_CODE:
+        longest = max(functions, key=lambda function: len(function.__code__.co_code))
+        raise CompilationError(
+            f"the index of {what} has {size:,} bytes of byte code, most of them in {longest.__name__}, and at most "
+            f"{MAX_BYTE_CODE:,} are compiled; write repeated terms as a loop over an array of their coefficients"
+        )
 
 
 def _explain(formula: Callable[..., Any], error: Any, what: str) -> str:
@@ -289,9 +317,9 @@ def _shared(function: Callable[..., Any], callers: list[Callable[..., Any]]) -> 
     """A function that no binding affects, compiled once for all its callers."""
     digest = _digest(function, {})
     with _lock:
-        if digest not in _callees:
-            _callees[digest] = _Translation({}, digest, callers).compiled(function)
-        return _callees[digest]
+        compiled = _callees.get(digest) or _Translation({}, digest, callers).compiled(function)
+        _keep(_callees, digest, compiled)
+        return compiled
 
 
 def _digest(kernel: Callable[..., Any], bindings: Bindings) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._support.call_tree import Bindings
 from ..play import formulas
+from ..play.memory import number_of
 from ..play.statistics import ArmRecord, record_kinds
 from . import by_pointers as pointers
 from .compiler import pointer
@@ -22,12 +23,35 @@ BY_POINTER = {
 }
 
 
+class FormulaPointers(NamedTuple):
+    """The arguments of an index and of an objective for a kernel bound to :data:`BY_POINTER`, and the bindings of the
+    function behind the pointer to the index.
+    """
+
+    of_index: tuple[Any, ...]
+    of_value: tuple[Any, ...]
+    bindings: Bindings
+
+    def with_own_parameters(self) -> FormulaPointers:
+        """A copy in which another thread does not keep records."""
+        parameters, *pointers = self.of_index
+        return self._replace(of_index=(parameters.copy(), *pointers))
+
+    @property
+    def failure(self) -> ArmRecord | None:
+        """The record for which the index raised an exception, if it did."""
+        kinds = record_kinds().values()
+        fields = self.of_index[0][-len(kinds) :]
+        if np.isnan(fields[0]):
+            return None
+        return ArmRecord(*(x.view(np.uint64) if kind is int else x for x, kind in zip(fields, kinds, strict=True)))
+
+
 def formula_pointers(
     bindings: Bindings, arguments: tuple[Any, ...], goal: tuple[float, ...], trusted: bool
-) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
-    """The arguments of an index and of an objective for a kernel bound to :data:`BY_POINTER`.
-
-    None if an argument is neither a number nor a table of numbers nor a tuple of these.
+) -> FormulaPointers | None:
+    """Pointers to the formulas of a policy; None if an argument of its index is neither a number nor a table of numbers
+    nor a tuple of these.
 
     Parameters
     ----------
@@ -51,7 +75,7 @@ def formula_pointers(
     record = types.NamedTuple([uint64 if kind is int else float64 for kind in record_kinds().values()], ArmRecord)
     floats = types.Array(float64, 1, "C")
     target = pointers.index_target if trusted else pointers.guarded_index_target
-    index = pointer(target, of_index, float64(record, int64, floats))
+    index = pointer(target, {**of_index, pointers.keep_record: _keep_record()}, float64(record, int64, floats))
     score = index
     if bindings[formulas.keeps_lead] is formulas.always:
         score = pointer(pointers.score_target, of_index, float64(record, int64, floats))
@@ -60,7 +84,7 @@ def formula_pointers(
     if bindings[formulas.feature] is formulas.no_feature:  # one pointer for all objectives
         of_feature = {formulas.feature: formulas.no_feature, formulas.unpacked: _unpacked("()")}
     feature = pointer(pointers.feature_target, of_feature, float64(float64, floats))
-    return (index, score, _filled(slots)), (value, feature, np.array(goal, float))
+    return FormulaPointers((_filled(slots), index, score), (np.array(goal, float), value, feature), of_index)
 
 
 def _expression(argument: Any, slots: list[Any]) -> str:
@@ -80,9 +104,11 @@ def _expression(argument: Any, slots: list[Any]) -> str:
 
 
 def _filled(slots: list[Any]) -> np.ndarray:
-    """The numbers of all slots, then the tables; the two slots of a table hold where it starts and ends."""
+    """The numbers of all slots, then the tables, then NaN in place of a record; the two slots of a table hold where it
+    starts and ends.
+    """
     tables = [slot for slot in slots if isinstance(slot, np.ndarray)]
-    parameters = np.zeros(len(slots) + sum(table.size for table in tables))
+    parameters = np.full(len(slots) + sum(table.size for table in tables) + len(record_kinds()), np.nan)
     end = len(slots)
     for place, slot in enumerate(slots):
         if isinstance(slot, np.ndarray):
@@ -99,3 +125,16 @@ def _unpacked(expression: str) -> Any:
     scope: dict[str, Any] = {"__name__": __name__}
     exec(f"def unpacked(parameters):\n    return {expression}", scope)
     return scope["unpacked"]
+
+
+@lru_cache
+def _keep_record() -> Any:
+    kinds = record_kinds()
+    lines = [
+        f"    parameters[parameters.size - {len(kinds) - place}] = "
+        + (f"number_of(arm.{name})" if kind is int else f"arm.{name}")
+        for place, (name, kind) in enumerate(kinds.items())
+    ]
+    scope: dict[str, Any] = {"__name__": __name__, "number_of": number_of}
+    exec("def keep_record(arm, parameters):\n" + "\n".join(lines), scope)
+    return scope["keep_record"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ...play.state import Rule
 from ...play.statistics import MAX_TABLE, STATISTICS, StatisticsLayout, layout_for
 from ...policies.base import NO_FORGETTING, IndexPolicy, Policy
 from .. import lazy, reference, side_by_side
+from ..by_pointers import index_target
 from ..compiler import check_formula, is_disabled, is_raised_by_formula, is_ready, specialise
 from ..pointers import BY_POINTER, formula_pointers
 from .base import SOURCES, Family, check_record, one_run_outputs, outputs_of, rewards_of, source_of
@@ -35,6 +36,9 @@ PROBE, ROUND, COMPARISON = 8, 3, 90
 #: reference kernel takes about as long to play them as the faster one to compile.
 MIN_WORK_TO_COMPILE = 2**27
 _requested: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+#: Formulas that have raised exceptions. The faster kernels are not used for them any more: Numba does not free the
+#: arrays of a kernel that raises.
+_raising: WeakSet[Any] = WeakSet()
 #: A few runs are played one after the other instead of side by side if rounds times arms is at least this much.
 MIN_ROUNDS_TIMES_ARMS = 2**20
 
@@ -57,14 +61,12 @@ class Loop:
     """The reference kernel for a policy. It calls formulas by pointers where their arguments allow it."""
 
     def __init__(self, policy: IndexPolicy, horizon: int, bindings: dict[Any, Any]) -> None:
-        self.policy, self._bindings = policy, bindings
-        self._formula_arguments = policy.arguments(horizon), (policy.goal or Mean()).arguments()
-        pointers = None
+        self.policy = policy
+        self._arguments = policy.arguments(horizon), (policy.goal or Mean()).arguments()
+        self._pointers = None
         if not is_disabled() and (policy.goal or Mean()).statistic is None:
-            pointers = formula_pointers(bindings, *self._formula_arguments, not policy.users_own)
-        self._arguments = pointers or self._formula_arguments
-        self._by_pointer = pointers is not None
-        if pointers:
+            self._pointers = formula_pointers(bindings, *self._arguments, not policy.users_own)
+        if self._pointers:
             # One kernel keeps all statistics and serves all policies, except those statistics that draw random numbers.
             kept = [statistic.fields[0] for statistic in STATISTICS if not statistic.random]
             bindings = {**bindings, **layout_of(policy, *kept).bindings, **BY_POINTER}
@@ -74,11 +76,12 @@ class Loop:
         """Play runs; ``arguments`` are those of :func:`~sharpe_bandits.simulation.reference.reference` before the
         arguments of formulas.
         """
-        call_kernel(self.policy, self._kernel, *arguments, *self._arguments, out, portfolio)
-        if out.status[0] == NOT_A_NUMBER and self._by_pointer and self.policy.users_own:
-            # The index may have raised an exception: play once more without pointers, which do not pass it on.
-            exact = specialise(reference.reference, self._bindings)
-            call_kernel(self.policy, exact, *arguments, *self._formula_arguments, out, portfolio)
+        pointers = self._pointers.with_own_parameters() if self._pointers else None
+        of_formulas = (pointers.of_index, pointers.of_value) if pointers else self._arguments
+        call_kernel(self.policy, self._kernel, *arguments, *of_formulas, out, portfolio)
+        if pointers and out.status[0] == NOT_A_NUMBER and pointers.failure:
+            index = specialise(index_target, pointers.bindings)  # without a pointer, so that it raises the exception
+            call_kernel(self.policy, index, pointers.failure, int(out.status[3]), pointers.of_index[0])
 
 
 class Kernels:
@@ -193,6 +196,8 @@ def _tables(size: int) -> statistics.Tables:
 
 def _pays_to_compile(spec: Spec, kernel: Any) -> bool:
     """Whether a faster kernel is worth its compilation."""
+    if _policy(spec).formula in _raising:
+        return False
     requested = max(_requested.get(_policy(spec).formula, 0), _work(spec))
     return requested >= MIN_WORK_TO_COMPILE or is_ready(kernel)
 
@@ -231,6 +236,8 @@ def call_kernel(policy: Policy, kernel: Any, *arguments: Any) -> Any:
         return kernel(*arguments)
     except Exception as error:
         if is_raised_by_formula(error):
+            if isinstance(policy, IndexPolicy):
+                _raising.add(policy.formula)
             raise index_failed(policy, error) from error
         raise
 
