@@ -15,13 +15,16 @@ from .base import Objective
 from .base import check_objective as check_objective
 from .base import gaps_of as gaps_of
 from .base import objective_from_dict as objective_from_dict
+from .cvar import CVaR
+from .log_growth import LogGrowth
 from .moments import Mean, MeanRisk, MeanVariance, Variance
+from .omega import Omega
 from .ratios import RSSR, IsraelsenSharpe, Sharpe, SharpeLike
 from .ratios import usual_regulariser as usual_regulariser
 from .sortino import Sortino
 from .statistics import Statistics
 
 __all__ = [
-    "RSSR", "IsraelsenSharpe", "Mean", "MeanRisk", "MeanVariance", "Objective", "Sharpe", "SharpeLike", "Sortino",
-    "Statistics", "Variance",
+    "RSSR", "CVaR", "IsraelsenSharpe", "LogGrowth", "Mean", "MeanRisk", "MeanVariance", "Objective", "Omega", "Sharpe",
+    "SharpeLike", "Sortino", "Statistics", "Variance",
 ]  # fmt: skip

@@ -1,0 +1,166 @@
+r"""Conditional value at risk.
+
+Of an arm's rewards the first EXACT are kept, sorted, and the estimate is exact. Later the tail is known at KNOTS
+points: by Rockafellar & Uryasev (2000), CVaR is the maximum over q of
+
+.. math:: F(q) = q - E[(q - X)_+]/\alpha,
+
+and sums of :math:`(q - X)_+` are kept for q near the quantile of the first rewards. F is flat at its maximum, so the
+nearest point is good enough: with 3,000 to 20,000 normal, t3 or lognormal rewards and alpha of 0.05 to 0.3 the value
+was too low by 0.009 standard deviations at most, usually by less than 0.001.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from .._support.validation import inside
+from ..play.statistics import FEATURE, Statistic
+from .base import Objective
+
+#: Number of rewards up to which estimates are exact.
+EXACT = 256
+#: Number of points at which the tail is known later: BELOW of them below the smallest of the first rewards.
+KNOTS, BELOW = 40, 4
+#: Knots reach up to the quantile of this multiple of alpha.
+_REACH = 3.0
+
+
+def update_tail(kept, i, at, k, pulls, x, d, goal):  # type: ignore[no-untyped-def]
+    """Insert a reward into the sorted first ones, or add it to the sums of all knots; keep alpha for the estimate."""
+    count, alpha = int(pulls), goal[0]
+    kept[i, at + EXACT + 3 * KNOTS, k] = alpha
+    if count <= EXACT:
+        j = at + count - 1
+        while j > at and kept[i, j - 1, k] > d:
+            kept[i, j, k] = kept[i, j - 1, k]
+            j -= 1
+        kept[i, j, k] = d
+        return
+    knots, sums, squares = at + EXACT, at + EXACT + KNOTS, at + EXACT + 2 * KNOTS
+    if count == EXACT + 1:
+        last = min(EXACT - 1.0, math.ceil(_REACH * alpha * EXACT) + 2.0)
+        lowest = kept[i, at, k]
+        away = kept[i, at + int(last), k] - lowest
+        for m in range(KNOTS):
+            place = last * (m - BELOW) / (KNOTS - 1.0 - BELOW)
+            j = int(max(place, 0.0))
+            after = min(j + 1, EXACT - 1)
+            q = kept[i, at + j, k] + (place - j) * (kept[i, at + after, k] - kept[i, at + j, k])
+            if m < BELOW:
+                q = lowest - away * 0.5**m
+            kept[i, knots + m, k] = q
+            for j in range(EXACT):
+                below = max(q - kept[i, at + j, k], 0.0)
+                kept[i, sums + m, k] += below
+                kept[i, squares + m, k] += below * below
+    for m in range(KNOTS):
+        below = max(kept[i, knots + m, k] - d, 0.0)
+        kept[i, sums + m, k] += below
+        kept[i, squares + m, k] += below * below
+
+
+def tail_moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):  # type: ignore[no-untyped-def]
+    """The estimate, and the mean square of the feature q - (q - x)_+/alpha, whose mean it is."""
+    alpha = kept[i, at + EXACT + 3 * KNOTS, k]
+    best, total, square = -math.inf, 0.0, 0.0
+    if pulls <= EXACT:
+        whole = min(int(alpha * pulls), int(pulls) - 1)
+        q = kept[i, at + whole, k]
+        for j in range(whole):
+            below = q - kept[i, at + j, k]
+            total += below
+            square += below * below
+        best = q - total / pulls / alpha
+    else:
+        for m in range(KNOTS):
+            shortfall = kept[i, at + EXACT + KNOTS + m, k]
+            value = kept[i, at + EXACT + m, k] - shortfall / pulls / alpha
+            if value > best:
+                best, total, square = value, shortfall, kept[i, at + EXACT + 2 * KNOTS + m, k]
+    tail = anchor + best
+    spread = (square / pulls - (total / pulls) * (total / pulls)) / (alpha * alpha)
+    return tail, spread + tail * tail, 0.0
+
+
+def cvar(mean: Any, tail: Any, alpha: float, factor: float) -> Any:
+    return tail + 0.0
+
+
+def cvar_root(mean: Any, tail: Any, alpha: float, factor: float) -> Any:
+    return tail + 0.0, 0.0, 1.0, 1.0
+
+
+def spread_if_normal(mean: float, variance: float, alpha: float, factor: float) -> tuple[float, float]:
+    return 0.0, factor * variance
+
+
+_STATISTIC = Statistic(FEATURE, tail_moments, cells=EXACT + 3 * KNOTS + 1, update=update_tail)
+
+
+@dataclass(frozen=True, repr=False)
+class CVaR(Objective):
+    r"""Conditional value at risk (expected shortfall) as a reward: the mean of the worst share ``alpha`` of rewards.
+    Larger is better; for losses it is minus the CVaR of risk management.
+
+    Estimates are exact up to 256 rewards of an arm, and then too low by less than 0.01 standard deviations, usually by
+    0.001 (see :mod:`sharpe_bandits.objectives.cvar`).
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.objectives.CVaR(alpha=0.4).value_of([3.0, -1.0, 0.0, 2.0, 1.0])  # the mean of -1 and 0
+    -0.5
+    """
+
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        self._set(alpha=inside("alpha", self.alpha))
+
+    formula = staticmethod(cvar)
+    root = staticmethod(cvar_root)
+
+    @property
+    def statistic(self) -> Statistic:
+        return _STATISTIC
+
+    @property
+    def spread_if_normal(self) -> Callable[..., Any]:
+        return spread_if_normal
+
+    def arguments(self) -> tuple[float, ...]:
+        """alpha, and the variance of the feature for standard normal rewards."""
+        normal, a = NormalDist(), self.alpha
+        z = normal.inv_cdf(a)
+        first, second = z * a + normal.pdf(z), (1.0 + z * z) * a + z * normal.pdf(z)  # of (z - Z)_+
+        return a, (second - first * first) / (a * a)
+
+    def features(self, rewards: Any) -> np.ndarray:
+        """q - (q - x)_+/alpha for every reward, with q the quantile of the sample."""
+        x = np.asarray(rewards, float)
+        q = np.sort(x, axis=0)[min(int(self.alpha * len(x)), len(x) - 1)]
+        return np.asarray(q - np.maximum(q - x, 0.0) / self.alpha)
+
+    def true_value(self, arm: Any) -> float:
+        from scipy.optimize import minimize_scalar
+
+        from ..arms.expectation import expected
+
+        a, sd = self.alpha, math.sqrt(arm.variance)
+        if sd == 0.0:
+            return float(arm.mean)
+
+        def minus_value(q: float) -> float:
+            return expected(arm, lambda x: np.maximum(q - x, 0.0), (q,)) / a - q
+
+        # By Cantelli's inequality the quantile lies between these.
+        ends = arm.mean - sd * math.sqrt((1 - a) / a), arm.mean + sd * math.sqrt(a / (1 - a))
+        best = minimize_scalar(minus_value, bounds=ends, method="bounded", options={"xatol": 1e-10 * sd})
+        return -float(best.fun)
