@@ -128,7 +128,7 @@ def test_links_between_pages_lead_somewhere():
 def test_the_comparison_shows_what_the_benchmark_measured():
     measured = (ROOT / "benchmarks" / "RESULTS.md").read_text("utf-8").partition("## (a)")[2].partition("## (b)")[0]
     shown = (
-        (ROOT / "docs" / "learn" / "comparison.md")
+        (ROOT / "docs" / "evidence" / "other-libraries.md")
         .read_text("utf-8")
         .partition("simulating plain UCB1")[2]
         .partition("##")[0]

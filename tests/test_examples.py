@@ -23,15 +23,25 @@ def test_examples_import_what_there_is(path):
 
 
 def test_the_worked_example_prints_what_the_docs_show(tmp_path):
-    pytest.importorskip("skfolio", reason="the prices are inside skfolio: pip install 'sharpe-bandits[examples]'")
+    pytest.importorskip("skfolio", reason="the prices are inside skfolio: pip install '.[examples]'")
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "real_returns.py"), str(tmp_path)],
         capture_output=True,
         text=True,
         check=True,
     )
-    page = (ROOT / "docs" / "do" / "rank.md").read_text()
-    shown = page.split("prints\n\n")[1].split("\nand writes the pages")[0]
+    page = (ROOT / "docs" / "evidence" / "twenty-stocks.md").read_text()
+    shown = page.split("and prints\n\n")[1]
     assert [line.strip() for line in done.stdout.splitlines()] == [line.strip() for line in shown.splitlines()]
     assert {path.name for path in tmp_path.iterdir()} == {"rank", "replay"}
     assert "<svg" in (tmp_path / "replay" / "replay.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("page", ["funded-strategies", "channels", "model-routing"])
+def test_a_use_case_prints_what_its_page_shows(page):
+    text = (ROOT / "docs" / "do" / f"{page}.md").read_text("utf-8")
+    script = ROOT / "examples" / f"{page.replace('-', '_')}.py"
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    lines = text.split("prints", 1)[1].split("\n## ")[0].splitlines()
+    shown = [line.strip() for line in lines if line.startswith("    ")]
+    assert [line.strip() for line in done.stdout.splitlines()] == shown

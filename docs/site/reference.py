@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -34,6 +35,24 @@ GIVEN = (
     ),
     "sharpe_bandits.simulation.api.Trace",
 )
+#: Statuses of the service.
+ERRORS = """\
+| status | when |
+|---|---|
+| 401, 403 | no token; a token without permission |
+| 404 | no such campaign, decision or arm |
+| 409 | conflict, or the campaign is over; nothing was changed |
+| 408, 413, 414, 422 | too slow; too large; too long; an invalid value |
+| 425 | the policy waits for rewards of pending pulls: `arms` says how many of which |
+| 421 | unknown host name: see `--allowed-hosts` |
+| 429, 503 | too many requests; the store is unavailable. Both with `Retry-After` |
+"""
+#: Headings of the page of policies, by family.
+FAMILIES = {
+    "index": "To earn while learning",
+    "phases": "To know the best arm after a fixed budget",
+    "fixed confidence": "To stop when sure",
+}
 TESTING = ("check_policy", "check_arm", "check_storage", "PolicyContract", "ArmContract", "StorageContract")
 
 
@@ -97,6 +116,46 @@ def command_line() -> str:
     return "\n".join(parts)
 
 
+def policies() -> str:
+    """The page of policies, objectives and arms: name in tables, what it does, where it comes from."""
+    parts = ["# Policies, objectives, arms\n\nMade from the code. `sharpe-bandits policies` prints parameters, too.\n"]
+    kinds: dict[str, list[Any]] = {}
+    for kind in sb.policies.Policy.kinds.values():
+        if kind.__module__.startswith("sharpe_bandits.") and kind.__name__ != "CustomPolicy":
+            kinds.setdefault(kind.family, []).append(kind)
+    for family, heading in FAMILIES.items():
+        rows = [
+            f"| `{kind.__name__}` | {kind.title} | {_line(kind)} | {_plain(kind.citation)} |"
+            for kind in sorted(kinds.pop(family), key=lambda kind: kind.__name__.lower())
+        ]
+        parts.append(
+            f"## {heading}\n\n| class | in tables | what it does | source |\n|---|---|---|---|\n"
+            + "\n".join(rows)
+            + "\n"
+        )
+    if kinds:
+        raise LookupError(f"families without a heading: {sorted(kinds)}")
+    for heading, base in (("Objectives", sb.objectives.Objective), ("Arms", sb.arms.Arm)):
+        rows = [
+            f"| `{kind.__name__}` | {_line(kind)} |"
+            for kind in sorted(base.kinds.values(), key=lambda kind: kind.__name__.lower())
+            if kind.__module__.startswith("sharpe_bandits.")
+        ]
+        parts.append(f"## {heading}\n\n| class | |\n|---|---|\n" + "\n".join(rows) + "\n")
+    return "\n".join(parts)
+
+
+def _line(kind: type) -> str:
+    """The first sentence of a docstring, without reStructuredText."""
+    return _plain((kind.__doc__ or "").strip().split("\n\n")[0])
+
+
+def _plain(text: str) -> str:
+    text = re.sub(r":math:`([^`]*)`", r"$\1$", " ".join(text.split()))
+    text = re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"`\1`", text).replace("``", "`")
+    return text.replace("|", r"\|")
+
+
 def http_api() -> str:
     """The page of the HTTP API, from its OpenAPI schema."""
     from sharpe_bandits.service.app import create_app
@@ -108,7 +167,8 @@ def http_api() -> str:
     parts = [
         "# HTTP API\n\nGenerated from the OpenAPI schema, which a running service has at `/openapi.json` (and to try "
         "at `/docs`). Every request needs a token: `Authorization: Bearer …`. [The service](../do/service.md) says how "
-        "to run it, what it guarantees and what errors look like.\n"
+        "to run it. A name in a path is percent-encoded: `desks/eu` is `desks%2Feu`.\n\n"
+        "Errors are problem details (RFC 9457) with the library's own message in `detail`:\n\n" + ERRORS
     ]
     for path, methods in schema["paths"].items():
         for method, route in methods.items():
@@ -155,6 +215,7 @@ def write(folder: Path) -> None:
     pages = {
         "api.rst": api(),
         "command-line.md": command_line(),
+        "policies.md": policies(),
         "http-api.md": http_api(),
     }
     for name, text in pages.items():
