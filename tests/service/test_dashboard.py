@@ -149,7 +149,7 @@ def test_hostile_names_are_text(page, store):
     assert page.evaluate("window.hacked") is None
     assert page.locator("main img, main b, main script").count() == 0
     shown = page.locator("#arms tbody th").all_text_contents()
-    assert shown == names
+    assert sorted(shown) == sorted(names)
 
 
 def test_which_arm_leads_how_surely_and_what_another_policy_would_have_earned(page, store):
@@ -160,13 +160,14 @@ def test_which_arm_leads_how_surely_and_what_another_policy_would_have_earned(pa
     assert campaign.status().leader.probably_best
     sign_in(page, READER, "/campaign/explores")
     page.wait_for_url("**/explores")
-    until(page, "document.querySelector('#lead').textContent.includes('Probably best since')")
-    assert "good leads" in page.inner_text("#lead")
-    assert "You may act on this" in page.inner_text("#lead")
-    assert "normal approximation" not in page.inner_text("#lead")
+    until(page, "document.querySelector('#verdict').textContent === 'good is best'")
+    assert page.inner_text("#next-step") == "Play good alone."
+    assert "ahead of bad" in page.inner_text("#figure")
+    page.click("#why summary")
+    assert "Ahead of all other arms since" in page.inner_text("#because")
+    assert "gained so far" in page.inner_text("#because")
     assert "time-uniform" in page.inner_text("figure[data-chart=intervals] figcaption")
-    assert "confidence sequences" in page.inner_text("#interval-note")
-    until(page, "document.querySelector('#plan').textContent.includes('rewards a day')")
+    assert "confidence sequences" in page.text_content("#interval-note")
     page.fill("#other", "SF-UCB:c=0.2")
     page.press("#other", "Enter")
     until(page, "document.querySelector('#evaluation').textContent.includes('would have earned')")
@@ -186,15 +187,54 @@ def test_a_leader_that_is_not_told_apart_is_not_made_to_look_sure(page, store):
     campaign.tell_many({decision: rewards[decision.arm].pop() for decision in campaign.ask(count=32)})
     assert not campaign.status().leader.probably_best
     sign_in(page, READER, "/campaign/close")
-    page.wait_for_selector("#lead .weaker")
-    said = page.inner_text("#lead")
-    assert said.startswith("good leads. It is not yet separated from bad (95% time-uniform confidence): too")
-    assert re.search(r"too early to act\.\s+Weaker evidence, .* single look.* best with probability 9\d\.\d%\.$", said)
+    until(page, "document.querySelector('#verdict').textContent === 'good leads; too early to act'")
+    assert re.search(r"about [\d,]+ more rewards decide it, if arms are", page.inner_text("#next-step"))
+    assert "probability" not in page.inner_text(".lead")
+    page.click("#why summary")
+    assert re.search(r"single look.* probability 9\d\.\d%", page.inner_text("#because"))
     page.goto(page.base + "/")
     until(page, "document.querySelectorAll('#campaigns td.spark svg').length === 2")
     row = page.locator("#campaigns tbody tr[data-name=close] td").all_inner_texts()
-    assert row[:2] == ["good", "not yet"]
-    assert row[2].startswith("9")
+    assert row[:4] == ["good leads; too early to act", "32", "0", "0"]
+    assert row[4] == "–", "no rate in the first hour"
+
+
+def test_a_thousand_arms_are_paged_and_filtered(page, store):
+    store.campaign("wide", policy=sb.policies.UCB1(), arms=[f"arm {k:04}" for k in range(1000)])
+    page.set_viewport_size({"width": 1280, "height": 900})
+    sign_in(page, WRITER, "/campaign/wide")
+    until(page, "document.querySelector('#live').textContent === 'live'")
+    until(page, "document.querySelectorAll('#arms tbody tr').length === 25")
+    assert page.evaluate("document.documentElement.scrollHeight") < 6000
+    page.fill("#arm-filter", "0077")
+    until(page, "document.querySelectorAll('#arms tbody tr').length === 1")
+    page.fill("#arm-filter", "")
+    page.click("#arm-more")
+    until(page, "document.querySelectorAll('#arms tbody tr').length === 125")
+    head = page.locator("#arms thead th", has_text="missing").bounding_box()
+    assert head["x"] + head["width"] < 1280
+    page.goto(page.base + "/")
+    until(page, "document.querySelectorAll('#campaigns td.spark svg').length === 2")
+    box = page.locator("#campaigns thead th", has_text="stale").bounding_box()
+    assert box["x"] + box["width"] < 1280
+
+
+def test_digits_are_those_that_the_error_carries(page, store):
+    campaign = store.campaign("digits", policy=sb.policies.RoundRobin(sb.Mean()), arms=["a", "b"])
+    generator = np.random.default_rng(1)
+    for _ in range(5):
+        campaign.tell_many({decision: generator.normal(0.0005, 0.05) for decision in campaign.ask(count=100)})
+    sign_in(page, READER, "/campaign/digits")
+    until(
+        page,
+        "document.querySelectorAll('#arms tbody .pm').length > 4 && document.querySelector('#arms tbody .pm').textContent !== ''",
+    )
+    for text in page.locator("#arms tbody td.n").all_inner_texts():
+        if "±" in text:
+            value, error = text.split(" ± ")
+            assert re.fullmatch(r"-?\d\.\d+", value), text
+            assert len(value.partition(".")[2]) == len(error.partition(".")[2]), text
+            assert len(error.partition(".")[2].lstrip("0")) <= 2, text
 
 
 def test_without_a_mouse_and_in_another_time_zone(browser, served, store):
@@ -272,11 +312,11 @@ def test_a_damaged_campaign_says_so_and_does_not_hide_others(page, store, served
     sign_in(page, READER)
     until(page, "document.querySelectorAll('#campaigns td.spark svg').length === 1")
     assert "description of the campaign" in page.inner_text("#campaigns tr[data-name=broken]")
-    page.click("#campaigns thead th:nth-child(8) button")
+    page.click("#campaigns thead th:nth-child(3) button")
     assert page.locator("#campaigns tbody th").all_inner_texts() == ["desks", "broken"]
     page.focus("#campaigns a:has-text('desks')")
     store.campaign("desks").ask()
-    until(page, "document.querySelector('#campaigns tr[data-name=desks] td:nth-child(8)').textContent === '1'")
+    until(page, "document.querySelector('#campaigns tr[data-name=desks] td:nth-child(3)').textContent === '1'")
     assert page.evaluate("document.activeElement.textContent") == "desks", "the focus stays when rows are new"
     page.click("#campaigns a:has-text('broken')")
     page.wait_for_url("**/broken")

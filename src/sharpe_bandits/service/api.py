@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
+import tempfile
 from collections.abc import AsyncIterator
-from dataclasses import asdict
 from typing import Annotated, Any
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
-from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.background import BackgroundTask
 
 from .._support.files import from_json
 from ..errors import InvalidInputError, SharpeBanditsError, UnreadableDataError
 from ..live.campaigns import AddArm, Ask, Cancel, RetireArm, Tell
+from ..live.campaigns.records import Entry
 from ..live.campaigns.settings import optional_settings, policy_from_text
 from ..policies.base import Policy, policy_from_dict
 from . import exports
+from .aside import Aside
 from .models import ArmBody, AskBody, Decisions, NewCampaign, Problem, TellBody
 from .problems import problem_of
 from .state import CampaignHandle, ServiceState, finite
@@ -27,6 +31,9 @@ from .view import View
 _STREAM = 600.0
 #: Seconds between keep-alive comments in a stream.
 _PATIENCE = 15.0
+
+#: Campaigns on a page of the overview.
+PAGE = 25
 
 _PROBLEMS: dict[int | str, Any] = {
     status: {"model": Problem, "description": words, "content": {"application/problem+json": {}}}
@@ -108,11 +115,38 @@ async def tell(request: Request, name: str, body: TellBody) -> Response:
     return answer({"recorded": len(body.rewards) - len(refused), "refused": refused})
 
 
-@router.get("/campaigns", summary="All campaigns")
-def list_campaigns(request: Request) -> Response:
-    """Names, policies, creation times, and numbers of events."""
-    entries = state_of(request).store.campaigns()
-    return answer({"campaigns": [{**vars(entry), "created": entry.created.isoformat()} for entry in entries]})
+Search = Annotated[str, Query(max_length=200, description="part of the name")]
+After = Annotated[str, Query(max_length=200, description="only names after this one")]
+
+
+@router.get("/campaigns", summary="Campaigns, page by page")
+def list_campaigns(
+    request: Request,
+    search: Search = "",
+    after: After = "",
+    count: int = Query(1000, ge=1, le=10_000, description="maximum number"),
+) -> Response:
+    """Names, policies, creation times, and numbers of events, by name; ``next`` is where the next page begins."""
+    entries, following = visible(request, search, after, count)
+    campaigns = [{**vars(entry), "created": entry.created.isoformat()} for entry in entries]
+    return answer({"campaigns": campaigns, "next": following})
+
+
+def visible(request: Request, search: str, after: str, count: int) -> tuple[list[Entry], str | None]:
+    """Campaigns that the token of a request is for; and after which name the next page begins, if there is one."""
+    store, token = state_of(request).store, request.scope["token"]
+    entries: list[Entry] = []
+    search, after = search.replace("\0", ""), after.replace("\0", "")
+    while True:
+        page = store.campaigns(search, after=after, count=count + 1)
+        for entry in page:
+            if len(entries) == count:
+                return entries, after
+            if token.sees(entry.name):
+                entries.append(entry)
+            after = entry.name
+        if len(page) <= count:
+            return entries, None
 
 
 @router.post("/campaigns", summary="Create a campaign, or check that it exists")
@@ -120,6 +154,8 @@ def create(request: Request, body: NewCampaign) -> Response:
     """Repeating the request changes nothing; other settings for an existing name are a conflict."""
     if body.name in (".", ".."):
         raise InvalidInputError(f"a campaign cannot be called {body.name!r} in the service: it would have no URL")
+    if not request.scope["token"].sees(body.name):
+        raise InvalidInputError(f"the token {request.scope['token'].name!r} is not for a campaign of this name")
     options = body.model_dump(include={"arms", *optional_settings()})
     policy = _policy(body.policy, body.L, body.risk_free)
     campaign = state_of(request).store.campaign(body.name, policy=policy, **options)
@@ -144,29 +180,45 @@ def recommend(handle: Handle) -> Response:
 
 
 @router.get("/campaigns/{name}/decisions", summary="History, page by page", response_model=Decisions)
-def history(
+async def history(
+    request: Request,
     handle: Handle,
     first: int = Query(1, ge=1, le=2**53, description="number of the first decision"),
     count: int = Query(1000, ge=1, le=10_000, description="maximum number"),
 ) -> Response:
     """Decisions in order."""
-    rows = handle.reader.history(first=first, count=count).to_pylist()
-    for row in rows:
-        for time in ("asked", "expires", "told"):
-            row[time] = row[time] and row[time].isoformat()
-    return answer({"decisions": rows, "next": first + count if len(rows) == count else None})
+    content = await aside_of(request).short(exports.page, handle.reader.name, first, count)
+    return Response(content, media_type="application/json")
 
 
 @router.get("/campaigns/{name}/decisions.csv", summary="History as CSV", response_class=_of_type(_CSV))
-def history_csv(handle: Handle, name: str) -> Response:
+async def history_csv(request: Request, handle: Handle, name: str) -> Response:
     """All decisions; times in UTC."""
-    return StreamingResponse(exports.csv(handle.reader), media_type=_CSV, headers=_file(name, "csv"))
+    return await _exported(request, handle, exports.csv, _CSV, _file(name, "csv"))
 
 
 @router.get("/campaigns/{name}/decisions.parquet", summary="History as Parquet", response_class=_of_type(_PARQUET))
-def history_parquet(handle: Handle, name: str) -> Response:
+async def history_parquet(request: Request, handle: Handle, name: str) -> Response:
     """All decisions; times in UTC."""
-    return StreamingResponse(exports.parquet(handle.reader), media_type=_PARQUET, headers=_file(name, "parquet"))
+    return await _exported(request, handle, exports.parquet, _PARQUET, _file(name, "parquet"))
+
+
+async def _exported(
+    request: Request, handle: CampaignHandle, write: Any, kind: str, headers: dict[str, str]
+) -> Response:
+    folder = tempfile.mkdtemp(prefix="sharpe-bandits-")
+    path, task = f"{folder}/decisions", BackgroundTask(shutil.rmtree, folder)
+    try:
+        await aside_of(request).long(write, handle.reader.name, path)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+    return FileResponse(path, media_type=kind, headers=headers, background=task)
+
+
+def aside_of(request: Request) -> Aside:
+    """Where long work of the service is done."""
+    return request.app.state.aside
 
 
 def _file(name: str, ending: str) -> dict[str, str]:
@@ -226,9 +278,7 @@ async def verify(
     choices: bool = Query(False, description="also check that the policy still makes every choice"),
 ) -> Response:
     """The time is proportional to the length of the log."""
-    async with request.app.state.heavy:
-        verification = await asyncio.to_thread(handle.reader.verify, choices=choices)
-    return answer({"ok": verification.ok, **vars(verification)})
+    return answer(await aside_of(request).long(exports.verify, handle.reader.name, choices))
 
 
 @router.get("/campaigns/{name}/agent", summary="The state as an agent")
@@ -237,15 +287,10 @@ def agent(handle: Handle) -> Response:
     return answer({"agent": handle.reader.agent().to_json()})
 
 
-@router.get("/campaigns/{name}/plan", summary="How long until the error is small, at the current pace")
-async def plan(
-    request: Request,
-    handle: Handle,
-    error: float = Query(0.05, ge=0.01, lt=0.5, description="accepted probability of error"),
-) -> Response:
-    """Simulates arms with the current estimates: rounds until the best one is found with this error."""
-    async with request.app.state.heavy:
-        return answer(await asyncio.to_thread(view_of(request.app, handle).forecast, error))
+@router.get("/campaigns/{name}/verdict", summary="One verdict, one number, one next step")
+def verdict(request: Request, handle: Handle) -> Response:
+    """Whether an arm is best, by how much, and how many more rewards decide it at the current pace and estimates."""
+    return answer(view_of(request.app, handle).to_dict()["verdict"])
 
 
 @router.get("/campaigns/{name}/evaluation", summary="What another policy would have earned")
@@ -267,9 +312,7 @@ async def evaluation(
     except UnreadableDataError as error:
         raise InvalidInputError(str(error)) from None
     other = _policy(given, L, risk_free)
-    async with request.app.state.heavy:
-        estimates = await asyncio.to_thread(handle.reader.evaluate, other)
-    return answer({"sentence": f"{estimates}.", **asdict(estimates)})
+    return answer(await aside_of(request).long(exports.evaluate, handle.reader.name, other))
 
 
 @router.get("/campaigns/{name}/view", summary="Data of the dashboard")
@@ -288,16 +331,22 @@ def view_of(app: FastAPI, handle: CampaignHandle) -> View:
     return views.setdefault(handle.reader.name, View(handle.reader))
 
 
-@router.get("/overview", summary="Data of the list of campaigns")
-def overview(request: Request) -> Response:
+@router.get("/overview", summary="Data of the list of campaigns, page by page")
+def overview(
+    request: Request,
+    search: Search = "",
+    after: After = "",
+    count: int = Query(PAGE, ge=1, le=200, description="maximum number"),
+) -> Response:
     """For each campaign: decisions, pending, expired, the best arm and its confidence, decisions over time."""
     state, summaries = state_of(request), []
-    for entry in state.store.campaigns():
+    entries, following = visible(request, search, after, count)
+    for entry in entries:
         try:
             summaries.append(view_of(request.app, state.handle(entry.name)).summary())
         except SharpeBanditsError as error:  # an unreadable campaign does not hide the others
             summaries.append({"name": entry.name, "policy": entry.policy, "problem": str(error)})
-    return answer({"campaigns": summaries})
+    return answer({"campaigns": summaries, "next": following})
 
 
 @router.get("/stream", summary="Server-sent events: which campaigns changed", response_class=_of_type(_EVENTS))
@@ -305,7 +354,7 @@ async def stream(
     request: Request, campaign: str | None = Query(None, max_length=200, description="only this one")
 ) -> Response:
     """A "changed" event with names and numbers of events, at most once per second."""
-    state = state_of(request)
+    state, token = state_of(request), request.scope["token"]
     state.check_room()
 
     async def changes() -> AsyncIterator[str]:
@@ -316,7 +365,7 @@ async def stream(
             while not state.closing.is_set() and asyncio.get_running_loop().time() < end:
                 changed = await state.watch(seen, _PATIENCE)
                 seen |= changed
-                wanted = {name: count for name, count in changed.items() if campaign in (None, name)}
+                wanted = {n: count for n, count in changed.items() if campaign in (None, n) and token.sees(n)}
                 yield f"event: changed\ndata: {json.dumps(wanted)}\n\n" if wanted else ": alive\n\n"
 
     return StreamingResponse(changes(), media_type=_EVENTS)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -16,12 +17,16 @@ from .. import __version__
 from ..errors import SharpeBanditsError
 from ..live.campaigns import Store
 from . import api, dashboard
+from .aside import Aside
+from .observability import logger
 from .problems import MEDIA_TYPE, RETRY_AFTER, problem, problem_of
-from .security import Gate, Guard, Token
+from .security import Gate, Guard, Token, read_tokens
 from .state import ServiceState
 
 #: Maximum number of seconds for which the service aggregates logs before it listens.
 WARMING = 5.0
+#: Seconds between looks at the token file.
+REREAD_SECONDS = 2.0
 #: Requests per second and token.
 RATE = 2000.0
 
@@ -33,6 +38,9 @@ def create_app(
     *,
     rate: float = RATE,
     group: int = 256,
+    token_file: Path | None = None,
+    target: str | None = None,
+    modules: Sequence[str] = (),
 ) -> Gate:
     """The service of a store, as an ASGI application.
 
@@ -48,6 +56,12 @@ def create_app(
         requests per second and token
     group : int, optional
         maximum number of requests in one commit
+    token_file : Path | None, optional
+        the file that the tokens are from; it is read again when it changes
+    target : str | None, optional
+        how other processes open the store, for work that takes long; without it, threads do that work
+    modules : Sequence[str], optional
+        modules that define policies, which those processes import
     """
     state = ServiceState(store, group)
 
@@ -55,7 +69,11 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         warming = asyncio.create_task(asyncio.to_thread(dashboard.warm, app))  # so that first views are fast
         await asyncio.wait([warming], timeout=WARMING)
+        rereading = asyncio.create_task(_reread(token_file, guard)) if token_file else None
         yield
+        if rereading is not None:
+            rereading.cancel()
+        app.state.aside.close()
         await state.close()
         await warming
 
@@ -71,18 +89,37 @@ def create_app(
     app.state.service = state
     app.state.guard = guard = Guard(tokens, hosts, rate)
     app.state.views = {}
-    app.state.heavy = asyncio.Semaphore(1)  # simulations and verifications, one at a time
+    app.state.aside = Aside(store, target, modules)
     app.include_router(api.router)
     dashboard.add(app)
     app.add_exception_handler(SharpeBanditsError, _library)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unforeseen)
-    return Gate(app, guard)
+    return Gate(app, guard, state.observer)
+
+
+async def _reread(path: Path, guard: Guard) -> None:
+    """Use the tokens in a file whenever it changes; if it cannot be used, the former ones stay valid."""
+    last = path.stat().st_mtime_ns
+    while True:
+        await asyncio.sleep(REREAD_SECONDS)
+        try:
+            changed = path.stat().st_mtime_ns
+            if changed == last:
+                continue
+            tokens = read_tokens(path)
+        except (OSError, SharpeBanditsError) as error:
+            logger.error("token file not used", extra={"fields": {"problem": str(error)}})
+            continue
+        guard.replace(tokens)
+        last = changed
+        logger.warning("tokens replaced", extra={"fields": {"tokens": sorted(token.name for token in tokens)}})
 
 
 def _shown(request: Request, content: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
     """A problem as a page for people, or as data for programs."""
+    request.scope["problem"] = content["detail"]  # for the log
     return dashboard.problem_page(request, content) if dashboard.wants_page(request) else _answer(content, headers)
 
 

@@ -101,10 +101,17 @@ class Service:
         while self._idle:
             self._idle.pop().close()
 
-    def campaigns(self) -> list[Entry]:
-        """All campaigns, by name."""
-        found = self.request("GET", "/api/campaigns")["campaigns"]
-        return [Entry(**_timed(item, "created")) for item in found]
+    def campaigns(self, search: str = "", *, after: str = "", count: int | None = None) -> list[Entry]:
+        """Campaigns by name; see :meth:`Store.campaigns`."""
+        entries: list[Entry] = []
+        page: str | None = after
+        while page is not None and (count is None or len(entries) < count):
+            size = _PAGE if count is None else min(_PAGE, count - len(entries))
+            query = urlencode({"search": search, "after": page, "count": size})
+            content = self.request("GET", f"/api/campaigns?{query}")
+            entries += [Entry(**_timed(item, "created")) for item in content["campaigns"]]
+            page = content["next"]
+        return entries
 
     def campaign(
         self,

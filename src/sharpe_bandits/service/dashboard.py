@@ -17,8 +17,8 @@ from starlette.staticfiles import StaticFiles
 from .. import __version__
 from ..errors import SharpeBanditsError
 from ..live.campaigns.settings import optional_settings
-from .api import campaign_of, state_of, view_of
-from .security import COOKIE, SESSION_LENGTH, WRITE, Guard, cookie_of
+from .api import PAGE, campaign_of, state_of, view_of, visible
+from .security import COOKIE, SESSION_LENGTH, Guard, cookie_of
 
 _HERE = Path(__file__).parent
 
@@ -40,7 +40,7 @@ def _templates() -> Environment:
 def _page(request: Request, template: str, code: int = 200, **content: Any) -> Response:
     token = request.scope.get("token")
     html = _templates().get_template(template).render(
-        version=__version__, token=token, may_write=token is not None and token.access == WRITE, **content
+        version=__version__, token=token, may_write=token is not None and "admin" in token.scopes, **content
     )  # fmt: skip
     return HTMLResponse(html, code)
 
@@ -57,10 +57,10 @@ def problem_page(request: Request, problem: dict[str, Any]) -> Response:
 
 
 def warm(app: FastAPI) -> None:
-    """Aggregate the logs of all campaigns in advance, so that first views are fast."""
+    """Aggregate the logs of the first page of campaigns in advance, so that first views are fast."""
     state = app.state.service
     with suppress(SharpeBanditsError):  # reported when a page is handle
-        for entry in state.store.campaigns():
+        for entry in state.store.campaigns(count=PAGE):
             if state.closing.is_set():
                 return
             with suppress(SharpeBanditsError):  # an unreadable campaign does not stop the others
@@ -78,13 +78,17 @@ def add(app: FastAPI) -> None:
     app.add_api_route("/sign-in", _sign_in_page, methods=["GET"], **page)
     app.add_api_route("/sign-in", _sign_in, methods=["POST"], **page)
     app.add_api_route("/sign-out", _sign_out, methods=["POST"], **page)
-    app.add_api_route("/health", _health, methods=["GET"], **page)
+    app.add_api_route("/health", _live, methods=["GET", "HEAD"], **page)
+    app.add_api_route("/health/live", _live, methods=["GET", "HEAD"], **page)
+    app.add_api_route("/health/ready", _ready, methods=["GET", "HEAD"], **page)
+    app.add_api_route("/metrics", _metrics, methods=["GET"], **page)
 
 
 async def _home(request: Request) -> Response:
-    store = state_of(request).store
-    entries = await asyncio.to_thread(store.campaigns)
-    return _page(request, "home.html", entries=entries, store=repr(store).strip("<>"))
+    query = {key: request.query_params.get(key, "")[:200] for key in ("search", "after")}
+    entries, following = await asyncio.to_thread(visible, request, **query, count=PAGE)
+    store = repr(state_of(request).store).strip("<>")
+    return _page(request, "home.html", entries=entries, following=following, store=store, query=query)
 
 
 async def _campaign(request: Request, name: str) -> Response:
@@ -101,8 +105,23 @@ async def _docs(request: Request) -> Response:
     return _page(request, "docs.html", schema=request.app.openapi())
 
 
-async def _health() -> Response:
+async def _live() -> Response:
+    """The process answers."""
     return JSONResponse({"ok": True})
+
+
+async def _ready(request: Request) -> Response:
+    """The store answers, and can be written: 503 otherwise, without details, since anyone may ask."""
+    try:
+        await state_of(request).check_ready()
+    except SharpeBanditsError as error:
+        request.scope["problem"] = str(error)
+        return JSONResponse({"ok": False}, 503, {"Retry-After": "1"})
+    return JSONResponse({"ok": True})
+
+
+def _metrics(request: Request) -> Response:
+    return Response(state_of(request).observer.metrics(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def _next(text: str) -> str:

@@ -1,48 +1,70 @@
-"""The history of a campaign as a stream of CSV or Parquet, with one page of decisions in memory at a time."""
+"""What is read from a campaign at length: pages of its history, files, verification and evaluation.
+
+Functions of a campaign that run aside; their arguments and results go from process to process.
+"""
 
 from __future__ import annotations
 
-import tempfile
+import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from ..live.campaigns import Campaign
 from ..live.campaigns.log import to_csv
+from ..policies.base import Policy
 
-#: Decisions in one piece.
-_PIECE = 20_000
-#: Bytes of a file in one piece.
-_BYTES = 2**20
+#: Decisions in memory at a time.
+_PAGE = 20_000
 
 
-def _pieces(campaign: Campaign) -> Iterator[Any]:
+def page(campaign: Campaign, first: int, count: int) -> bytes:
+    """Decisions as JSON."""
+    rows = campaign.history(first=first, count=count).to_pylist()
+    for row in rows:
+        for moment in ("asked", "expires", "told"):
+            row[moment] = row[moment] and row[moment].isoformat()
+    return json.dumps({"decisions": rows, "next": first + count if len(rows) == count else None}).encode()
+
+
+def verify(campaign: Campaign, choices: bool) -> dict[str, Any]:
+    """The result of a verification."""
+    verification = campaign.verify(choices=choices)
+    return {"ok": verification.ok, **vars(verification)}
+
+
+def evaluate(campaign: Campaign, policy: Policy) -> dict[str, Any]:
+    """What another policy would have earned."""
+    estimates = campaign.evaluate(policy)
+    return {"sentence": f"{estimates}.", **asdict(estimates)}
+
+
+def _tables(campaign: Campaign) -> Iterator[Any]:
     first = 1
     while True:
-        table = campaign.history(first=first, count=_PIECE)
+        table = campaign.history(first=first, count=_PAGE)
         if table.num_rows or first == 1:
             yield table
-        if table.num_rows < _PIECE:
+        if table.num_rows < _PAGE:
             return
-        first += _PIECE
+        first += _PAGE
 
 
-def csv(campaign: Campaign) -> Iterator[bytes]:
-    """All decisions as CSV."""
-    for number, table in enumerate(_pieces(campaign)):
-        yield to_csv(table, header=number == 0)
+def csv(campaign: Campaign, path: str) -> None:
+    """All decisions to a CSV file."""
+    with Path(path).open("wb") as file:
+        for number, table in enumerate(_tables(campaign)):
+            file.write(to_csv(table, header=number == 0))
 
 
-def parquet(campaign: Campaign) -> Iterator[bytes]:
-    """All decisions as Parquet, which is written to a temporary file first."""
+def parquet(campaign: Campaign, path: str) -> None:
+    """All decisions to a Parquet file."""
     import pyarrow.parquet as pq
 
-    with tempfile.TemporaryFile() as file:
-        pages = _pieces(campaign)
-        first = next(pages)
-        with pq.ParquetWriter(file, first.schema) as writer:
-            for table in chain([first], pages):
-                writer.write_table(table)
-        file.seek(0)
-        while piece := file.read(_BYTES):
-            yield piece
+    tables = _tables(campaign)
+    first = next(tables)
+    with pq.ParquetWriter(path, first.schema) as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
@@ -33,10 +35,20 @@ class GroupCommit:
         held during a commit; campaigns of one storage share it if only one of them can write at a time
     largest : int
         maximum number of requests in one commit
+    committed : Callable[[int, float], None], optional
+        told the number of requests and the seconds of each commit
     """
 
-    def __init__(self, campaign: Campaign, threads: Executor, turn: asyncio.Lock, largest: int) -> None:
+    def __init__(
+        self,
+        campaign: Campaign,
+        threads: Executor,
+        turn: asyncio.Lock,
+        largest: int,
+        committed: Callable[[int, float], None] = lambda size, seconds: None,
+    ) -> None:
         self._campaign, self._threads, self._turn, self._largest = campaign, threads, turn, largest
+        self._committed = committed
         self._waiting: list[_Waiting] = []
         self._task: asyncio.Task[None] | None = None
 
@@ -65,8 +77,12 @@ class GroupCommit:
                 async with self._turn:
                     group = self._waiting[: self._largest]
                     del self._waiting[: self._largest]
-                    requests = [one.request for one in group]
+                    requests, began = [one.request for one in group], time.perf_counter()
                     results = await loop.run_in_executor(self._threads, self._commit, requests)
+                    self._committed(len(requests), time.perf_counter() - began)
+                if isinstance(results[0], StoreError):  # those that came meanwhile have waited as long already
+                    group, self._waiting = group + self._waiting, []
+                    results = [results[0]] * len(group)
                 for one, result in zip(group, results, strict=True):
                     if not one.result.done():  # else its client has gone
                         one.result.set_result(result)

@@ -1,13 +1,14 @@
 """The gate in front of all routes: authentication, authorisation and rate limits. It denies by default.
 
-Only the gate decides, for all routes: reading (GET, HEAD) needs a token, every other method needs a token for writing,
-and only the few paths in ``OPEN`` need none. It also checks Host (DNS rebinding) and Origin (forged requests), limits
-the size of bodies and the rate of requests, and adds security headers to every response.
+Only the gate decides, for all routes: each needs a token with the scope of :func:`scope_of` for the campaign in its
+path, and only the few paths in ``OPEN`` need none. It also checks Host (DNS rebinding) and Origin (forged requests),
+limits the size of bodies and the rate of requests, and adds security headers to every response.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import hashlib
 import hmac
 import json
@@ -19,27 +20,40 @@ import tomllib
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from fnmatch import fnmatchcase
 from functools import lru_cache
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any, Literal, get_args
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from .._support.names import check_name
 from ..errors import InvalidInputError, UnreadableDataError, shown
+from .observability import Observer
 from .problems import MEDIA_TYPE, RETRY_AFTER, problem
 
 #: Routes that need no token: method and path, or a path prefix that ends in "/".
-OPEN = {("GET", "/sign-in"), ("POST", "/sign-in"), ("POST", "/sign-out"), ("GET", "/health"), ("GET", "/static/")}
-#: What a token may do.
-Access = Literal["read", "write"]
-READ, WRITE = get_args(Access)
+OPEN = {
+    ("GET", "/sign-in"),
+    ("POST", "/sign-in"),
+    ("POST", "/sign-out"),
+    ("GET", "/health"),
+    ("GET", "/health/live"),
+    ("GET", "/health/ready"),
+    ("GET", "/static/"),
+}
+#: Probes of load balancers, which know no host name and must not be limited.
+HEALTH = ("/health", "/health/live", "/health/ready")
+#: What a token may do; "write" stands for all of it.
+Scope = Literal["read", "ask", "tell", "create", "admin"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+READ, WRITE = "read", "write"
 #: Bytes of a body, of a path with its query, and seconds that a body may take to arrive.
 LARGEST_BODY, LONGEST_PATH, SLOWEST_BODY = 2**20, 8192, 30.0
 #: Requests per second, and burst size, of an address without a token.
 STRANGERS, STRANGERS_BURST = 20.0, 200.0
-#: Browser sessions: length in seconds, and maximum number.
-SESSION_LENGTH, MOST_SESSIONS = 12 * 3600.0, 1000
+#: Length of a browser session in seconds.
+SESSION_LENGTH = 12 * 3600.0
 COOKIE = "sharpe_bandits_session"
 #: Headers of every response.
 HEADERS = {
@@ -61,15 +75,42 @@ _SHORTEST = 32
 
 @dataclass(frozen=True)
 class Token:
-    """A token: its name, what it may do, and its digest; the token itself is not kept."""
+    """A token: its name, what it may do in which campaigns until when, and its digest; the token itself is not kept.
+
+    ``campaigns`` are names, or patterns such as "eu-*"; ``expires`` is in seconds since 1970.
+    """
 
     name: str
-    access: Access
+    scopes: frozenset[str]
     digest: bytes
+    campaigns: tuple[str, ...] = ("*",)
+    expires: float = float("inf")
 
     @classmethod
-    def of(cls, name: str, access: Access, token: str) -> Token:
-        return cls(name, access, _digest(token))
+    def of(cls, name: str, access: str | Iterable[str], token: str, **more: Any) -> Token:
+        """A token whose access is "read", "write" (all scopes), or a list of scopes."""
+        scopes = {access} if isinstance(access, str) else set(access)
+        return cls(name, frozenset(SCOPES if WRITE in scopes else scopes), _digest(token), **more)
+
+    @property
+    def valid(self) -> bool:
+        """Whether it has not expired."""
+        return time.time() < self.expires
+
+    def sees(self, campaign: str) -> bool:
+        """Whether it is for this campaign."""
+        return any(fnmatchcase(campaign, pattern) for pattern in self.campaigns)
+
+
+def scope_of(method: str, path: str) -> Scope:
+    """The scope that a request needs."""
+    if method in ("GET", "HEAD") or path.endswith("/numbers"):
+        return "read"
+    if path == "/api/campaigns":
+        return "create"
+    if path.endswith("/decisions"):
+        return "ask"
+    return "tell" if path.endswith(("/rewards", "/cancel")) else "admin"
 
 
 def fresh_token() -> str:
@@ -78,7 +119,7 @@ def fresh_token() -> str:
 
 
 def read_tokens(path: Path) -> list[Token]:
-    """The tokens in a TOML file: ``[name]`` with ``token`` and ``access`` = "read" or "write"."""
+    """The tokens in a TOML file: ``[name]`` with ``token``, ``access``, and perhaps ``campaigns`` and ``expires``."""
     try:
         if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise InvalidInputError(f"{path} can be read by others; restrict it to its owner: chmod 600 {path}")
@@ -87,24 +128,38 @@ def read_tokens(path: Path) -> list[Token]:
         raise UnreadableDataError(f"{path} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UnreadableDataError(f"{path} is not a TOML file: {error}") from None
-    tokens = []
-    for name, entry in content.items():
-        check_name("the name of a token", name)
-        given = entry if isinstance(entry, dict) else {}
-        token, access = given.get("token"), given.get("access")
-        if set(given) != {"token", "access"} or access not in (READ, WRITE) or not isinstance(token, str):
-            raise InvalidInputError(
-                f'[{name}] in {path} needs token = "..." and access = "read" or "write", and nothing else'
-            )
-        if len(token) < _SHORTEST or not token.isascii():
-            raise InvalidInputError(
-                f"the token [{name}] in {path} must have at least {_SHORTEST} ASCII characters, got {len(token)}; make "
-                'one with: python -c "import secrets; print(secrets.token_urlsafe(32))"'
-            )
-        tokens.append(Token.of(name, access, token))
+    tokens = [_token(path, name, entry) for name, entry in content.items()]
     if not tokens:
         raise InvalidInputError(f'there is no token in {path}; write [desk], token = "..." and access = "write"')
     return tokens
+
+
+def _token(path: Path, name: str, entry: Any) -> Token:
+    check_name("the name of a token", name)
+    settings = entry if isinstance(entry, dict) else {}
+    token, access = settings.get("token"), settings.get("access")
+    scopes = access if isinstance(access, list) else [access]
+    known = {"token", "access"} <= set(settings) <= {"token", "access", "campaigns", "expires"}
+    if not known or not scopes or not set(map(str, scopes)) <= {*SCOPES, WRITE} or not isinstance(token, str):
+        raise InvalidInputError(
+            f'[{name}] in {path} needs token = "..." and access = "read", "write" or a list of {", ".join(SCOPES)}; it '
+            'may have campaigns = ["eu-*"] and expires = 2030-01-31; nothing else'
+        )
+    if len(token) < _SHORTEST or not token.isascii():
+        raise InvalidInputError(
+            f"the token [{name}] in {path} must have at least {_SHORTEST} ASCII characters, got {len(token)}; make "
+            'one with: python -c "import secrets; print(secrets.token_urlsafe(32))"'
+        )
+    patterns, end = settings.get("campaigns", ["*"]), settings.get("expires")
+    if not isinstance(patterns, list) or not all(isinstance(pattern, str) for pattern in patterns):
+        raise InvalidInputError(f'campaigns of [{name}] in {path} must be a list of names or patterns, as in ["eu-*"]')
+    if not (end is None or isinstance(end, date)):
+        raise InvalidInputError(f"expires of [{name}] in {path} must be a date, as in expires = 2030-01-31")
+    more: dict[str, Any] = {"campaigns": tuple(patterns)}
+    if end is not None:
+        moment = end if isinstance(end, datetime) else datetime(end.year, end.month, end.day)
+        more["expires"] = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return Token.of(name, map(str, scopes), token, **more)
 
 
 def _digest(text: str) -> bytes:
@@ -130,7 +185,7 @@ class _Buckets:
 
 
 class Guard:
-    """Tokens, sessions of browsers, and limits.
+    """Tokens, sessions of browsers, and limits, which are those of one process.
 
     Parameters
     ----------
@@ -143,48 +198,71 @@ class Guard:
     """
 
     def __init__(self, tokens: Iterable[Token], hosts: Iterable[str], rate: float) -> None:
-        self._tokens = list(tokens)
+        self.replace(tokens)
         self.hosts = {host.lower() for host in hosts}
-        self._sessions: OrderedDict[bytes, tuple[Token, float]] = OrderedDict()
+        self._signed_out: OrderedDict[bytes, None] = OrderedDict()
         self._known, self._strangers = _Buckets(rate, 2 * rate), _Buckets(STRANGERS, STRANGERS_BURST)
+
+    def replace(self, tokens: Iterable[Token]) -> None:
+        """Use these tokens from now on; sessions of others end."""
+        self._tokens = {token.name: token for token in tokens}
 
     def token(self, text: str) -> Token | None:
         """The token that matches a text; all are compared, each in constant time."""
-        digest, found = _digest(text), None
-        for token in self._tokens:
+        digest, match = _digest(text), None
+        for token in self._tokens.values():
             if hmac.compare_digest(token.digest, digest):
-                found = token
-        return found
+                match = token
+        return match if match is not None and match.valid else None
 
     def sign_in(self, token: Token) -> str:
-        """Start a browser session; return the value of its cookie."""
-        session = secrets.token_urlsafe(32)
-        self._sessions[_digest(session)] = token, time.monotonic() + SESSION_LENGTH
-        while len(self._sessions) > MOST_SESSIONS:
-            self._sessions.popitem(last=False)
-        return session
+        """Start a browser session; return the value of its cookie.
+
+        It is signed with the token's digest: every server with the same tokens accepts it, also after a restart, and
+        it ends when the token is replaced.
+        """
+        name = base64.urlsafe_b64encode(token.name.encode()).decode().rstrip("=")
+        content = f"{name}.{int(time.time() + SESSION_LENGTH)}.{secrets.token_urlsafe(8)}"
+        return f"{content}.{_signature(token, content)}"
 
     def sign_out(self, session: str) -> None:
-        """End a session."""
-        self._sessions.pop(_digest(session), None)
+        """End a session on this server; the browser forgets it."""
+        self._signed_out[_digest(session)] = None
+        while len(self._signed_out) > 10_000:
+            self._signed_out.popitem(last=False)
 
     def session(self, text: str) -> Token | None:
-        """The token of a session, if it has not expired. Looked up by digest, so that timing reveals nothing."""
-        token, end = self._sessions.get(_digest(text), (None, 0.0))
-        return token if time.monotonic() < end else None
+        """The token of a session that has not ended."""
+        content, _, signature = text.rpartition(".")
+        try:
+            encoded, end, _ = content.split(".")
+            name = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode()
+            current = time.time() < int(end)
+        except ValueError:
+            return None
+        token = self._tokens.get(name)
+        if token is None or not hmac.compare_digest(
+            _signature(token, content), signature.encode("ascii", "replace").decode()
+        ):
+            return None
+        return token if current and token.valid and _digest(text) not in self._signed_out else None
 
     def within_limit(self, token: Token | None, address: str) -> bool:
         """Whether a request is within the rate of its token, or of its address."""
         return self._strangers.take(address) if token is None else self._known.take(token.name)
 
 
+def _signature(token: Token, content: str) -> str:
+    return hmac.new(token.digest, b"session " + content.encode(), hashlib.sha256).hexdigest()
+
+
 def cookie_of(headers: dict[bytes, bytes]) -> str:
-    """The session in a Cookie header, or an empty string."""
-    try:
-        found = SimpleCookie(headers.get(b"cookie", b"").decode("latin-1")).get(COOKIE)
-    except CookieError:
-        return ""
-    return found.value if found else ""
+    """The session in a Cookie header, or an empty string; other cookies of the host may have any form."""
+    for part in headers.get(b"cookie", b"").decode("latin-1").split(";"):
+        name, _, value = part.strip().partition("=")
+        if name == COOKIE:
+            return value.strip('"')
+    return ""
 
 
 class _DeniedError(Exception):
@@ -195,8 +273,8 @@ class _DeniedError(Exception):
 class Gate:
     """The layer in front of the application (ASGI)."""
 
-    def __init__(self, app: Any, guard: Guard) -> None:
-        self.app, self._guard = app, guard
+    def __init__(self, app: Any, guard: Guard, observer: Observer) -> None:
+        self.app, self._guard, self._observer = app, guard, observer
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -205,12 +283,23 @@ class Gate:
         if scope["type"] != "http":  # there are no websockets
             await send({"type": "websocket.close", "code": 1008})
             return
+        began, status = time.perf_counter(), 500
+        scope["request_id"] = request_id = self._observer.request_id(scope["headers"])
 
         async def guarded(message: Any) -> None:
+            nonlocal status
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *_HEADERS]}
+                status = message["status"]
+                identifier = (b"x-request-id", request_id.encode())
+                message = {**message, "headers": [*message["headers"], *_HEADERS, identifier]}
             await send(message)
 
+        try:
+            await self._pass(scope, receive, guarded)
+        finally:
+            self._observer.request(scope, status, time.perf_counter() - began)
+
+    async def _pass(self, scope: Any, receive: Any, guarded: Any) -> None:
         try:
             scope["token"] = self._admit(scope)
             body = await _body(scope, receive)
@@ -232,6 +321,8 @@ class Gate:
         if len(raw) + len(scope["query_string"]) > LONGEST_PATH or not raw.isascii():
             raise _DeniedError(414, "too-long", f"path and query must have at most {LONGEST_PATH} ASCII characters")
         scope["raw_path"] = raw
+        if raw.decode("ascii") in HEALTH and scope["method"] in ("GET", "HEAD"):
+            return None
         host, origin = (headers.get(name, b"").decode("latin-1") for name in (b"host", b"origin"))
         if _host(host) not in self._guard.hosts:
             detail = f"this service has no host name {shown(host)}; add it to --allowed-hosts"
@@ -253,13 +344,16 @@ class Gate:
         if ("GET" if read else method, path) in OPEN or (path.startswith("/static/") and read):
             return token
         if token is None:
-            known = "a token is required" if by_cookie else "this token is not valid here"
-            raise _DeniedError(401, "no-token", f"{known}: send one as Authorization: Bearer ...")
-        if not read:
-            if token.access != WRITE:
-                raise _DeniedError(403, "read-only-token", f"the token {token.name!r} may read but not write")
-            if by_cookie and not origin:
-                raise _DeniedError(403, "no-origin", "with a session cookie, changes need an Origin header")
+            reason = "a token is required" if by_cookie else "this token is not valid here"
+            raise _DeniedError(401, "no-token", f"{reason}: send one as Authorization: Bearer ...")
+        scope["campaign"] = campaign = _campaign_in(path)
+        if scope_of(method, path) not in token.scopes:
+            detail = f"the token {token.name!r} may {' and '.join(sorted(token.scopes))}; this needs the scope "
+            raise _DeniedError(403, "scope", f"{detail}{scope_of(method, path)!r}")
+        if campaign is not None and not token.sees(campaign):
+            raise _DeniedError(403, "campaign", f"the token {token.name!r} is not for the campaign {shown(campaign)}")
+        if not read and by_cookie and not origin:
+            raise _DeniedError(403, "no-origin", "with a session cookie, changes need an Origin header")
         return token
 
     async def _refuse(self, scope: Any, send: Any, denied: _DeniedError) -> None:
@@ -272,6 +366,7 @@ class Gate:
             await send({**start, "headers": [(b"location", where.encode()), (b"content-length", b"0")]})
             await send({"type": "http.response.body", "body": b""})
             return
+        self._observer.refused(denied.kind)
         content = problem(denied.status, denied.kind, denied.kind.replace("-", " "), denied.detail)
         body = json.dumps(content).encode()
         more = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
@@ -283,6 +378,14 @@ class Gate:
             more.append((b"connection", b"close"))
         await send({"type": "http.response.start", "status": denied.status, "headers": more})
         await send({"type": "http.response.body", "body": body})
+
+
+def _campaign_in(path: str) -> str | None:
+    """The campaign that a path names, if it names one."""
+    for prefix in ("/api/campaigns/", "/campaign/"):
+        if path.startswith(prefix):
+            return unquote(path.removeprefix(prefix).partition("/")[0], errors="replace")
+    return None
 
 
 @lru_cache(1024)

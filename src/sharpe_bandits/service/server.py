@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import signal
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ..errors import InvalidInputError
 from .security import Gate
@@ -21,6 +23,58 @@ from .state import ServiceState
 #: Seconds that requests have to finish at shutdown, and after which the process ends even if the store does not answer:
 #: what is not committed by then was not acknowledged.
 _GRACE, _LAST = 20, 25.0
+
+
+#: Bytes of a request line with its headers, and number of headers.
+_LARGEST_HEAD, _MOST_HEADERS = 32_768, 100
+#: Seconds until all headers of a first request must have arrived, and that a connection may idle after one.
+_SLOWEST_HEAD, _IDLE = 10.0, 75
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """HTTP with limits on what a connection may hold before it has shown a token."""
+
+    #: Maximum number of connections; more are closed at once.
+    most = 1000
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._head: int | None = 0  # bytes of headers so far; None while a request is under way
+        self._timer = self.loop.call_later(_SLOWEST_HEAD, transport.abort)
+        if len(self.connections) > self.most:
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._timer.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._head is not None:
+            if self._head == 0 and self.cycle is not None:  # another request on the same connection
+                self._timer = self.loop.call_later(_SLOWEST_HEAD, self.transport.abort)
+            self._head += len(data)
+        super().data_received(data)
+        if self._head is not None and (self._head > _LARGEST_HEAD or len(self.headers or ()) > _MOST_HEADERS):
+            self.transport.abort()
+
+    def on_headers_complete(self) -> None:
+        self._timer.cancel()
+        self._head = None
+        super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        self._head = 0
+        super().on_response_complete()
+
+
+def _connections() -> int:
+    """How many connections there may be: descriptors are needed for the store and for files, too."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return BoundedProtocol.most
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(16, min(BoundedProtocol.most, soft // 2))
 
 
 def _spare_the_collector() -> None:
@@ -60,8 +114,15 @@ def run(
     started: Callable[[str], None],
     certificate: Path | None = None,
     key: Path | None = None,
+    trusted_proxies: Sequence[str] = (),
 ) -> int:
-    """Serve until told to stop; ``started`` is called with the address."""
+    """Serve until told to stop; ``started`` is called with the address.
+
+    Forwarded headers of ``trusted_proxies`` (addresses or networks) tell scheme and address of the client.
+    """
+    BoundedProtocol.most = _connections()
+    if hasattr(signal, "SIGHUP"):  # the token file is read again by itself
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -76,13 +137,15 @@ def run(
     shown = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        http=BoundedProtocol,
+        log_config=None,
         access_log=False,
         server_header=False,
         ws="none",
         lifespan="on",
-        proxy_headers=False,
-        timeout_keep_alive=75,
+        proxy_headers=bool(trusted_proxies),
+        forwarded_allow_ips=list(trusted_proxies),
+        timeout_keep_alive=_IDLE,
         timeout_graceful_shutdown=_GRACE,
         ssl_certfile=certificate,
         ssl_keyfile=key,

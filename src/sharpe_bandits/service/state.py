@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -12,9 +13,14 @@ from typing import Any, NamedTuple
 from ..errors import StoreError
 from ..live.campaigns import Campaign, Store
 from .group_commit import GroupCommit
+from .observability import Observer
 
 #: Seconds between polls of the store while there are watchers.
 POLL_SECONDS = 1.0
+#: Seconds by which the clock of a store may differ from that of the service for pages to be updated at once.
+CLOCK_DIFFERENCE = 300.0
+#: Seconds in which a store must answer to be called ready.
+READY_SECONDS = 2.0
 #: Maximum number of concurrent streams.
 MAX_WATCHERS = 200
 
@@ -47,9 +53,24 @@ class ServiceState:
         self._turn = asyncio.Lock()
         #: Number of events by campaign, as of the last poll.
         self.events: dict[str, int] = {}
-        self._watchers = 0
+        self._watchers, self._polled = 0, 0.0
         self._polling: asyncio.Task[None] | None = None
         self._changed = asyncio.Condition()
+        self.observer = Observer(lambda: [handle.reader for handle in list(self._handles.values())])
+
+    def _committed(self, size: int, seconds: float) -> None:
+        self.observer.group_size.observe(size)
+        self.observer.commit_seconds.observe(seconds)
+
+    async def check_ready(self) -> None:
+        """Raise unless the store answers within ``READY_SECONDS`` and this release can write to it."""
+        try:
+            async with asyncio.timeout(READY_SECONDS):
+                await asyncio.to_thread(self.store.ping)
+        except TimeoutError:
+            raise StoreError(f"the store does not answer within {READY_SECONDS:g} seconds") from None
+        if self.closing.is_set():
+            raise StoreError("the service is shutting down")
 
     async def open(self, name: str) -> CampaignHandle:
         """The campaign of this name."""
@@ -62,7 +83,7 @@ class ServiceState:
         with self._opening:
             if name not in self._handles:
                 turn = self._turn if self.store.single_writer else asyncio.Lock()
-                commits = GroupCommit(self.store.campaign(name), self._threads, turn, self._group)
+                commits = GroupCommit(self.store.campaign(name), self._threads, turn, self._group, self._committed)
                 self._handles[name] = CampaignHandle(commits, self.store.campaign(name))
             return self._handles[name]
 
@@ -109,10 +130,12 @@ class ServiceState:
         """Poll the store every second while there are watchers."""
         while self._watchers and not self.closing.is_set():
             try:
-                entries = await asyncio.to_thread(self.store.campaigns)
-                self.events = {entry.name: entry.events for entry in entries}
+                began = time.time()
+                # The store's clock may differ from ours by some seconds.
+                self.events |= await asyncio.to_thread(self.store.changes, self._polled - CLOCK_DIFFERENCE)
+                self._polled = began
             except Exception:  # a damaged or unavailable store: pages find out when they read
-                self.events = {}
+                self._polled = 0.0
             async with self._changed:
                 self._changed.notify_all()
             try:

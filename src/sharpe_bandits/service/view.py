@@ -15,8 +15,8 @@ from ..live.campaigns import Campaign
 from ..live.campaigns.activity import ARMS, Activity
 from ..live.campaigns.status import CONFIDENCE, Status, objective_interval
 from ..objectives import Mean, Objective, Sharpe, Statistics, Variance
-from ..results.metrics import normal_half_width
-from .forecast import forecast, per_day
+from ..results.metrics import Estimate, normal_half_width
+from .forecast import duration, gain, per_day, rewards_to_decide, rounded
 
 #: Number of arms drawn over time: those with the most pulls; all others are aggregated.
 DRAWN = 8
@@ -34,7 +34,6 @@ class View:
         self._lock = threading.Lock()
         self._activity: Activity | None = None
         self._kept: tuple[Any, dict[str, Any]] = (None, {})
-        self._plan: tuple[Any, dict[str, Any]] = (None, {})
 
     def to_dict(self, periods_per_year: float | None = None) -> dict[str, Any]:
         """All of it, as plain data."""
@@ -43,29 +42,35 @@ class View:
         with self._lock:
             if self._kept[0] != key:
                 self._kept = key, self._made(status, periods_per_year)
-            return {**self._kept[1], "time": status.time.isoformat()}
-
-    def forecast(self, error: float) -> dict[str, Any]:
-        """How long until the error is small; a simulation of some seconds, repeated when the campaign has changed."""
-        status = self.campaign.status()
-        key = error, status.events
-        if self._plan[0] != key:
-            with self._lock:
-                self._activity = self.campaign.activity(self._activity)
-                recent = per_day(self._activity, status.time.timestamp(), "rewarded")
-            self._plan = key, forecast(self.campaign, recent, error)
-        return self._plan[1]
+            content = self._kept[1]
+            assert self._activity is not None
+            now = status.time.timestamp()
+            paces = {kind: per_day(self._activity, now, kind) for kind in ("asked", "rewarded")}
+        return {
+            **content,
+            "time": status.time.isoformat(),
+            "decisions_per_day": paces["asked"] and asdict(paces["asked"]),
+            "rewards_per_day": paces["rewarded"] and asdict(paces["rewarded"]),
+            "verdict": _verdict(content, paces["rewarded"]),
+        }
 
     def summary(self) -> dict[str, Any]:
         """What the list of campaigns shows."""
-        found = self.to_dict()
-        best = next((arm for arm in found["arms"] if arm["arm"] == found["best"]), None)
-        series = found["series"]
+        view = self.to_dict()
+        series = view["series"]
+        keys = (
+            "name",
+            "policy",
+            "best",
+            "done",
+            "verdict",
+            "leader_since",
+            "decisions_per_day",
+            "decisions",
+            "rewards",
+        )
         return {
-            **{key: found[key] for key in ("name", "policy", "best", "done", "intervals", "leader", "leader_since")},
-            "decisions_per_day": found["decisions_per_day"],
-            **{key: found[key] for key in ("decisions", "rewards", "pending", "expired", "arms_count", "events")},
-            "best_probability": best and best["best_probability"],
+            **{key: view[key] for key in (*keys, "pending", "expired", "arms_count", "events")},
             "last": series["last"],
             "spark": [sum(column) for column in zip(*series["asked"], strict=True)],
         }
@@ -76,7 +81,6 @@ class View:
         goal = agent.policy.goal
         watchable = _remembers_everything(agent)
         arms = _arms(status, agent, periods, watchable)
-        daily = {kind: per_day(activity, status.time.timestamp(), kind) for kind in ("asked", "rewarded")}
         return {
             **status.to_dict(),
             "objective_name": "Sharpe ratio" if goal is None else type(goal).__name__,
@@ -85,12 +89,57 @@ class View:
             "confidence": CONFIDENCE,
             "intervals": "at all times" if watchable else "fixed-time",
             "periods_per_year": periods,
-            "decisions_per_day": daily["asked"] and asdict(daily["asked"]),
-            "rewards_per_day": daily["rewarded"] and asdict(daily["rewarded"]),
+            "rewards_to_decide": rewards_to_decide(agent) if watchable and not status.done else None,
+            "gain": (earned := gain(agent)) and asdict(earned),
             "can_evaluate": self.campaign.settings["explore"] > 0,
+            "missing": _missing(activity, len(arms)),
             "series": _series(activity, status, goal, watchable),
             "waiting": [decision.to_dict() for decision in self.campaign.pending(_LISTED)],
         }
+
+
+def _verdict(view: dict[str, Any], pace: Estimate | None) -> dict[str, str]:
+    """One verdict, one number, one next step, and whether one may act on it."""
+    leader, best = view["leader"], view["best"]
+    if best is None:
+        return _said("No arm leads yet", "", "Tell rewards: every arm needs at least two.", "early")
+    name = ", ".join(map(str, best)) if isinstance(best, list) else str(best)
+    separated = view["intervals"] == "at all times" and leader["probably_best"] and leader["arm"] == best
+    ahead, least, number = leader["lead"], leader["low"], ""
+    if ahead is not None and least is not None and leader["arm"] == best:
+        error = ahead - least
+        number = f"{rounded(ahead, error)} ahead of {leader['rival']}, by at least {rounded(least, error)}"
+        number = f"{view['objective_name']} {number} (95%, at all times)"
+    if view["done"]:
+        return _said(f"Finished: {name} is recommended", number, f"Play {name}.", "act")
+    if separated:
+        careful = any(arm["heavy_tailed"] for arm in view["arms"])
+        step = "Rewards have heavy tails: wait for more before you act." if careful else f"Play {name} alone."
+        return _said(f"{name} is best", number, step, "early" if careful else "act")
+    if view["intervals"] != "at all times":
+        return _said(f"{name} looks best now", "", "Go on: this policy follows arms that drift.", "early")
+    more = view["rewards_to_decide"]
+    if more is None:
+        return _said(
+            f"{name} leads; too early to act",
+            number,
+            "Go on; no end is in sight if arms are as they look now.",
+            "early",
+        )
+    figure = float(f"{more:.2g}")
+    time = f", {duration(figure / pace.mean)} at this pace" if pace is not None else ""
+    step = f"Go on: about {figure:,.0f} more rewards decide it{time}, if arms are as they look now."
+    return _said(f"{name} leads; too early to act", number, step, "early")
+
+
+def _said(verdict: str, number: str, step: str, state: str) -> dict[str, str]:
+    return {"verdict": verdict, "number": number, "next": step, "state": state}
+
+
+def _missing(activity: Activity, arms: int) -> list[int | None]:
+    """Decisions of each arm whose lease ran out and that have no reward so far; None for arms counted together."""
+    missing = (activity.counts["expired"] - activity.counts["late"]).sum(axis=0)
+    return [max(int(missing[k]), 0) if k < min(ARMS, len(missing)) else None for k in range(arms)]
 
 
 def _remembers_everything(agent: Agent) -> bool:

@@ -102,3 +102,10 @@ def test_a_store_survives_a_fork(tmp_path):
     assert os.waitpid(child, 0)[1] == 0
     assert campaign.ask().number == 3
     assert campaign.verify().ok
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files")
+def test_a_new_file_is_readable_by_its_owner_alone(tmp_path):
+    with sb.Store(tmp_path / "campaigns.db") as store:
+        store.campaign("a", policy=sb.policies.UCB1(), arms=2).ask()
+        assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}

@@ -22,7 +22,11 @@ def add(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("--allowed-hosts", nargs="+", metavar="NAME", help="names under which the service may be "
                        "reached; required with another --host")  # fmt: skip
     serve.add_argument("--token-file", type=Path, metavar="FILE", help='TOML with [name], token = "...", access = '
-                       '"read" or "write"; required with another --host')  # fmt: skip
+                       '"read" or "write"; read again when it changes; required with another --host')  # fmt: skip
+    serve.add_argument("--trusted-proxies", nargs="+", default=[], metavar="ADDRESS", help="addresses or networks of "
+                       "proxies whose X-Forwarded-For and X-Forwarded-Proto headers are believed")  # fmt: skip
+    serve.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="warning", help="what is "
+                       "logged as JSON to stderr; info: every request (warning)")  # fmt: skip
     serve.add_argument("--rate", type=float, default=2000.0, metavar="N", help="requests per second and token (2000)")
     serve.add_argument(
         "--tls-certificate", type=Path, metavar="FILE", help="certificate (PEM); with --tls-key the service uses HTTPS"
@@ -36,9 +40,10 @@ def add(serve: argparse.ArgumentParser) -> None:
 def _serve(options: argparse.Namespace) -> int:
     from ...live.campaigns import Store
 
-    for library in ("fastapi", "uvicorn", "jinja2"):
+    for library in ("fastapi", "uvicorn", "jinja2", "prometheus_client"):
         require(library, "the service", "serve")
     from ...service.app import create_app
+    from ...service.observability import configure_log
     from ...service.security import READ, WRITE, Token, fresh_token, read_tokens
     from ...service.server import run
 
@@ -60,13 +65,24 @@ def _serve(options: argparse.Namespace) -> int:
         made = {READ: fresh_token(), WRITE: fresh_token()}
         tokens = [Token.of(access, access, token) for access, token in made.items()]
         lines = [f"token to read and write: {made[WRITE]}", f"token to read only:      {made[READ]}"]
+    configure_log(options.log_level)
     store = Store(options.store, timeout=_STORE_TIMEOUT)
-    app = create_app(store, tokens, hosts, rate=options.rate)
+    app = create_app(
+        store,
+        tokens,
+        hosts,
+        rate=options.rate,
+        token_file=options.token_file,
+        target=options.store,
+        modules=options.module,
+    )
 
     def started(address: str) -> None:
         print("\n".join([f"sharpe-bandits: {address} (Ctrl-C stops it)", *lines]), flush=True)
 
-    return run(app, options.host, options.port, started, options.tls_certificate, options.tls_key)
+    return run(
+        app, options.host, options.port, started, options.tls_certificate, options.tls_key, options.trusted_proxies
+    )
 
 
 def _loopback(host: str) -> bool:

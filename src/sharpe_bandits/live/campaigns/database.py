@@ -29,6 +29,8 @@ _PAGE = 5000
 #: More rows than any table has. A limit keeps SQLite from flattening a subquery.
 _ALL = 2**62
 _CAMPAIGNS, _DECISIONS, _EVENTS, _SNAPSHOTS = schema.TABLES
+#: A condition that lower-case text contains another: see :func:`_pattern`.
+_LIKE = "LIKE ? ESCAPE '!'"
 _DECISION = ", ".join(DecisionRow._fields)
 _EVENT = ", ".join(Event._fields)
 _PENDING = f"campaign = ? AND state = '{DecisionState.PENDING}'"  # the condition of an index
@@ -60,6 +62,8 @@ class Database(ABC):
     #: The clock in SQL, and a condition that a column is in a list (see :meth:`list_argument`).
     clock: ClassVar[str]
     in_list: ClassVar[str]
+    #: Compares text by code points.
+    by_code_point: ClassVar[str] = ""
     #: Ends a statement that locks the rows it selects.
     for_update: ClassVar[str]
     #: Lets one process at a time create tables.
@@ -114,6 +118,14 @@ class Database(ABC):
     def check(self) -> str:
         """What is wrong with the database itself; empty if nothing is known to be."""
         return ""
+
+    def ping(self) -> None:
+        """Raise if the database does not answer, or can only be read."""
+        if self.outdated:
+            raise StoreError(
+                f"{self.name} was written by an older release; upgrade it: sharpe-bandits campaign upgrade"
+            )
+        self._select("SELECT 1")
 
     def close(self) -> None:
         """Close all connections."""
@@ -181,14 +193,30 @@ class Database(ABC):
 
     # Campaigns.
 
-    def campaigns(self, name: str | None = None) -> list[CampaignRow]:
-        """All campaigns by name, or the one with this name."""
-        statement = f"SELECT {', '.join(CampaignRow._fields)} FROM {_CAMPAIGNS}"
-        statement, given = (statement, ()) if name is None else (self.sql(f"{statement} WHERE name = ?"), (name,))
-        rows = self._transaction(
-            lambda connection: driver_of(connection).execute(statement, given).fetchall(), self.begin_read
+    def campaigns(
+        self, name: str | None = None, *, search: str = "", after: str = "", count: int | None = None
+    ) -> list[CampaignRow]:
+        """Campaigns by name."""
+        where, arguments = ["name > ?" + self.by_code_point], [after]
+        if name is not None:
+            where, arguments = ["name = ?"], [name]
+        if search:
+            where, arguments = [*where, f"lower(name) {_LIKE}"], [*arguments, _pattern(search)]
+        statement = (
+            f"SELECT {', '.join(CampaignRow._fields)} FROM {_CAMPAIGNS} WHERE {' AND '.join(where)} ORDER BY name"
         )
-        return sorted(map(CampaignRow._make, rows), key=lambda row: row.name)
+        rows = self._select(f"{statement}{self.by_code_point} LIMIT ?", *arguments, _ALL if count is None else count)
+        return list(map(CampaignRow._make, rows))
+
+    def changes(self, since: float) -> dict[str, int]:
+        """Numbers of events of campaigns with one since then."""
+        return dict(self._select(f"SELECT name, events FROM {_CAMPAIGNS} WHERE clock >= ?", since))
+
+    def _select(self, text: str, *arguments: Any) -> list[Any]:
+        statement = self.sql(text)
+        return self._transaction(
+            lambda connection: driver_of(connection).execute(statement, arguments).fetchall(), self.begin_read
+        )
 
     def create(self, name: str, settings: str, snapshot: str) -> None:
         """Create a campaign with its initial snapshot; nothing changes if there is one with this name."""
@@ -260,6 +288,11 @@ class Database(ABC):
             return None
         revisions = connection.exec_driver_sql(f"SELECT version_num FROM {schema.VERSION_TABLE}").scalars().all()
         return str(revisions[0]) if len(revisions) == 1 else ""
+
+
+def _pattern(text: str) -> str:
+    """What :data:`_LIKE` takes to find a text anywhere."""
+    return f"%{text.lower().replace('!', '!!').replace('%', '!%').replace('_', '!_')}%"
 
 
 def driver_of(connection: sa.Connection) -> Any:
@@ -347,12 +380,12 @@ class _SQLRecords:
             page, parameters = f"{page} AND number = ?", [*parameters, search.number]
         elif search is not None:
             # Decisions are searched once, not once per event.
-            in_list, like = self._database.in_list, "LIKE ? ESCAPE '!'"
+            in_list, like = self._database.in_list, _LIKE
             page = (
                 f"{page} AND (kind {in_list} OR arm {in_list} OR lower(name) {like} OR number IN (SELECT number FROM "
                 f"{_DECISIONS} WHERE campaign = ? AND (lower(key) {like} OR lower(worker) {like})))"
             )
-            text = f"%{search.text.lower().replace('!', '!!').replace('%', '!%').replace('_', '!_')}%"
+            text = _pattern(search.text)
             kinds, arms = map(self._database.list_argument, (search.kinds, search.arms))
             parameters = [*parameters, kinds, arms, text, self._campaign, text, text]
         columns = ", ".join(f"page.{name}" for name in Event._fields)

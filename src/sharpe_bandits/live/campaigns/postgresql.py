@@ -42,6 +42,7 @@ class PostgreSQL(Database):
     setup_lock = (
         f"SET LOCAL idle_in_transaction_session_timeout = {_PATIENCE}; SELECT pg_advisory_xact_lock(1935827809)"
     )
+    by_code_point = ' COLLATE "C"'
     whole_part = "CAST(floor({}) AS bigint)"
 
     def __init__(self, url: str, timeout: float, create: bool) -> None:

@@ -12,6 +12,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
@@ -199,6 +200,8 @@ def _check_file(path: Path, create: bool) -> None:
     if not path.exists():
         if not create:
             raise StoreError(f"there is no store {path}; create a campaign first, or check the path")
+        with suppress(OSError):  # explained when it is opened
+            path.touch(0o600)  # what is decided and earned is nobody else's business
         return
     try:
         with path.open("rb") as file:

@@ -145,8 +145,15 @@ class Storage(Protocol):
     name: str
     single_writer: bool
 
-    def campaigns(self, name: str | None = None) -> list[CampaignRow]:
-        """All campaigns by name, or the one with this name."""
+    def campaigns(
+        self, name: str | None = None, *, search: str = "", after: str = "", count: int | None = None
+    ) -> list[CampaignRow]:
+        """Campaigns by name: all, or the one with this name; only those whose names contain ``search``, ignoring case,
+        and come after ``after``; at most ``count``.
+        """
+
+    def changes(self, since: float) -> dict[str, int]:
+        """Numbers of events of the campaigns with an event, or created, not earlier than ``since``, by name."""
 
     def create(self, name: str, settings: str, snapshot: str) -> None:
         """Create a campaign with its initial snapshot; nothing changes if there is one with this name."""

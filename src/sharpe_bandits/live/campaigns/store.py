@@ -78,10 +78,28 @@ class Store:
         """Whether campaigns wait for each other's commits, as in an SQLite file."""
         return self._storage.single_writer
 
-    def campaigns(self) -> list[Entry]:
-        """All campaigns, by name."""
-        rows = self._storage.campaigns()
+    def campaigns(self, search: str = "", *, after: str = "", count: int | None = None) -> list[Entry]:
+        """Campaigns by name.
+
+        Parameters
+        ----------
+        search : str, optional
+            only those whose names contain this, ignoring case
+        after : str, optional
+            only those that come after this name
+        count : int | None, optional
+            at most this many
+        """
+        rows = self._storage.campaigns(search=search, after=after, count=count)
         return [Entry(row.name, _policy_name(row.settings), utc_time(row.created), row.events) for row in rows]
+
+    def changes(self, since: float) -> dict[str, int]:
+        """Numbers of events of campaigns that changed at or after a time, in seconds since 1970, by name."""
+        return self._storage.changes(since)
+
+    def ping(self) -> None:
+        """Raise :class:`StoreError` if the database does not answer, or can only be read."""
+        getattr(self._storage, "ping", self._storage.campaigns)()
 
     def upgrade(self) -> tuple[str | None, str]:
         """Upgrade a database written by an older release; return the old and the new revision."""
@@ -123,8 +141,7 @@ class Store:
         row = self._find(name)
         if row is None:
             if "policy" not in given or "arms" not in given:
-                known = [entry.name for entry in self.campaigns()]
-                raise unknown("campaign", name, known)
+                raise unknown("campaign", name, [entry.name for entry in self.campaigns(count=1000)])
             settings = Settings.create(**given)
             initial = State.initial(settings, given["policy"])
             self._storage.create(name, settings.to_json(), initial.to_json())

@@ -37,26 +37,26 @@
   /* Generated keys are not shown. */
   const key = (item) => (item.key && !item.key.startsWith("auto-") ? item.key : "");
 
-  /* An estimate and its interval: as ± if it is symmetric, otherwise as a range. */
-  function between(value, interval) {
-    if (!interval) return value === null ? "" : " ± ∞"; // too few rewards for an interval
-    const [low, high] = interval, even = Math.abs(high + low - 2 * value) <= 0.02 * (high - low);
-    return even ? ` ± ${number((high - low) / 2)}` : ` (${number(low)} to ${number(high)})`;
+  /* A number with the digits that its error carries: two of the error. */
+  function carried(value, error) {
+    if (value === null || !(error > 0)) return number(value);
+    const digits = 1 - Math.floor(Math.log10(error));
+    return Number(value.toFixed(Math.max(0, Math.min(12, digits)))).toLocaleString("en", { minimumFractionDigits: Math.max(0, Math.min(12, digits)), maximumFractionDigits: 12 });
   }
 
-  function estimate(row, value, doubt) {
-    const made = cell(row, number(value), "n");
-    made.dataset.value = value === null ? "" : value;
-    if (doubt) {
-      const more = document.createElement("span");
-      more.className = "pm";
-      more.textContent = doubt;
-      made.append(more);
-    }
+  /* An estimate and its interval: as ± if it is symmetric, otherwise as a range; without an interval, two digits. */
+  function withInterval(row, value, interval) {
+    const half = interval ? (interval[1] - interval[0]) / 2 : null;
+    const made = cell(row, value === null ? "–" : interval ? carried(value, half) : number(Number(value.toPrecision(2))), "n"), more = document.createElement("span");
+    made.dataset.value = value ?? "";
+    more.className = "pm";
+    if (!interval) more.textContent = value === null ? "" : " (too few rewards)";
+    else if (Math.abs(interval[1] + interval[0] - 2 * value) <= 0.04 * half) more.textContent = ` ± ${carried(half, half)}`;
+    else more.textContent = ` (${interval.map((end) => carried(end, half)).join(" to ")})`;
+    made.append(more);
     return made;
   }
 
-  const withInterval = (row, value, interval) => estimate(row, value, between(value, interval));
   /* Rounded to two digits of the standard error. */
   function pace(daily) {
     if (daily === null) return "–";
@@ -156,29 +156,24 @@
     return run;
   }
 
-  /* Whether the recommended arm of a campaign is separated from all others, time-uniformly. */
-  const separated = (view) => view.intervals === "at all times" && view.leader.probably_best && view.leader.arm === view.best;
-
   function home() {
     const table = $("#campaigns");
     if (!table) return;
     follow("/api/stream", async () => {
-      const { campaigns } = await api("/api/overview");
+      const { campaigns } = await api(`/api/overview${location.search}`);
       renew(table, campaigns.map((c) => {
         const row = document.createElement("tr"), head = cell(row, "", "", true), link = document.createElement("a");
         row.dataset.name = c.name;
         link.href = `/campaign/${encodeURIComponent(c.name)}`;
         link.textContent = c.name;
         head.append(link);
-        if (c.problem) cell(row, c.problem, "overdue").colSpan = 9;
+        if (c.problem) cell(row, c.problem, "overdue").colSpan = 7;
         else {
-          cell(row, c.best === null ? "not known yet" : [c.best].flat().join(", ") + (c.done ? " (finished)" : ""));
-          cell(row, separated(c) ? `yes, since ${new Date(c.leader_since).toLocaleString()}` : c.intervals !== "at all times" ? "cannot be: arms may drift" : c.done ? "no" : "not yet");
-          cell(row, percent(c.best_probability), "n").dataset.value = c.best_probability ?? "";
-          cell(row, c.policy.split(":")[0]);
-          Charts.spark(cell(row, "", "spark"), c.spark);
-          cell(row, pace(c.decisions_per_day), "n").dataset.value = c.decisions_per_day?.mean ?? "";
+          cell(row, c.verdict.verdict, `verdict ${c.verdict.state}`);
           for (const key of ["decisions", "pending", "expired"]) cell(row, c[key].toLocaleString("en"), "n");
+          cell(row, pace(c.decisions_per_day), "n").dataset.value = c.decisions_per_day?.mean ?? "";
+          Charts.spark(cell(row, "", "spark"), c.spark);
+          cell(row, c.policy.split(":")[0]);
         }
         return row;
       }));
@@ -191,27 +186,32 @@
     $("#ppy").value = periods;
     const figure = (id) => document.querySelector(`figure[data-chart="${id}"]`);
 
+    const PAGE = 25;
+    let shown = PAGE, last = null;
     function arms(view) {
-      const rows = [];
-      for (const arm of view.arms.slice(0, 1000)) {
-        const row = document.createElement("tr");
+      const rows = [], text = $("#arm-filter").value.toLowerCase(), [key, name] = compared(view), value = (arm) => arm[key] ?? -Infinity;
+      const matching = view.arms.map((arm, k) => ({ ...arm, missing: view.missing[k] })).filter((arm) => String(arm.arm).toLowerCase().includes(text)).sort((a, b) => a.retired - b.retired || value(b) - value(a));
+      last = view;
+      for (const arm of matching.slice(0, shown)) {
+        const row = document.createElement("tr"), error = arm.standard_deviation_error;
         cell(row, `${arm.arm}${arm.retired ? " (retired)" : ""}`, "", true);
         cell(row, arm.pulls.toLocaleString("en"), "n");
         cell(row, arm.pending.toLocaleString("en"), "n");
+        cell(row, arm.missing === null ? "–" : arm.missing.toLocaleString("en"), "n");
         withInterval(row, arm.mean, arm.mean_interval);
-        estimate(row, arm.standard_deviation, arm.standard_deviation_error === null ? "" : ` ± ${number(arm.standard_deviation_error)}`);
+        withInterval(row, arm.standard_deviation, error === null ? null : [arm.standard_deviation - error, arm.standard_deviation + error]);
         withInterval(row, arm.sharpe, arm.sharpe_interval);
         withInterval(row, arm.value, arm.value_interval);
         cell(row, percent(arm.best_probability), "n").dataset.value = arm.best_probability ?? "";
-        if (mayWrite && arm.retired) cell(row, "");
+        if (mayWrite && (arm.retired || view.done)) cell(row, "");
         else action(row, "Retire", `Retire ${arm.arm}? It will no longer be played; rewards of its decisions are still accepted. This cannot be undone.`, `${base}/arms/retire`, { arm: arm.arm }, refresh);
         rows.push(row);
       }
       renew($("#arms"), rows);
-      const unit = view.periods_per_year ? `annualised with ${number(view.periods_per_year)} rewards per year` : "per reward";
+      $("#arm-find").hidden = view.arms.length <= PAGE;
+      $("#arm-more").hidden = matching.length <= shown;
+      $("#arm-count").textContent = `${Math.min(shown, matching.length)} of ${view.arms.length} arms, best first`;
       const watchable = view.intervals === "at all times";
-      // Below 0 a Sharpe ratio rewards risk: costs are compared by the objective.
-      const [key, name] = view.direction === "min" && view.objective ? ["value", `${view.objective_name} of minus the cost`] : ["sharpe", `Sharpe ratio, ${unit}`];
       figure("intervals").querySelector("figcaption").firstChild.textContent = `${name}, with ${watchable ? "time-uniform" : "fixed-time"} 95% intervals`;
       const heavy = view.arms.filter((a) => a.heavy_tailed).map((a) => a.arm);
       $("#interval-note").textContent = (watchable
@@ -219,8 +219,14 @@
         : "This policy forgets, since arms may drift. Intervals are fixed-time: valid at one moment chosen in advance, not under repeated looks.")
         + (heavy.length ? ` Rewards of ${heavy.join(", ")} have heavy tails, for which this is not guaranteed.` : "");
       const best = [view.best].flat();
-      const listed = view.arms.filter((a) => !a.retired).sort((a, b) => (b[key] ?? -Infinity) - (a[key] ?? -Infinity)).slice(0, 40);
+      const listed = view.arms.filter((a) => !a.retired).sort((a, b) => value(b) - value(a)).slice(0, PAGE);
       Charts.intervals(figure("intervals"), `${name} of ${listed.length} arms; the table below has the numbers`, listed.map((a) => ({ name: String(a.arm), estimate: a[key], interval: a[`${key}_interval`], best: best.includes(a.arm) })));
+    }
+
+    /* By what arms are compared. Below 0 a Sharpe ratio rewards risk: costs are compared by the objective. */
+    function compared(view) {
+      const unit = view.periods_per_year ? `annualised with ${number(view.periods_per_year)} rewards per year` : "per reward";
+      return view.direction === "min" && view.objective ? ["value", `${view.objective_name} of minus the cost`] : ["sharpe", `Sharpe ratio, ${unit}`];
     }
 
     function charts(view) {
@@ -242,25 +248,19 @@
       return `${number(seconds)} s`;
     }
 
-    function lead(view) {
-      const box = $("#lead"), best = [view.best].flat();
-      if (view.best === null) { box.textContent = "No arm leads yet: too few rewards."; return; }
-      const strong = document.createElement("strong"), arm = view.arms.find((a) => a.arm === best[0]);
-      strong.textContent = best.join(", ");
-      /* First the statement that is safe to act on; the normal approximation, valid for a single look, comes second as the weaker one. */
-      const words = [view.done ? " is the recommendation of the finished campaign." : " leads."], one = best.length === 1, watchable = view.intervals === "at all times";
-      if (separated(view)) words.push(`Probably best since ${new Date(view.leader_since).toLocaleString()}: ahead of all other arms with 95% time-uniform confidence. ${view.arms.some((a) => a.heavy_tailed) ? "Rewards have heavy tails, for which this is not guaranteed." : "You may act on this."}`);
-      else if (watchable && one) {
-        const rival = view.leader.arm === best[0] ? view.leader.rival : view.leader.arm;
-        words.push(`It is not ${view.done ? "" : "yet "}separated from ${rival} (95% time-uniform confidence)${view.done ? "." : ": too early to act."}`);
-      } else if (one) words.push("Arms may drift under this policy: no interval is time-uniform.");
-      box.replaceChildren(strong, words.join(" "));
-      if (one && !separated(view) && arm.best_probability !== null) {
-        const weaker = document.createElement("span");
-        weaker.className = "weaker soft";
-        weaker.textContent = `Weaker evidence, valid for a single look: by the normal approximation, it is best with probability ${percent(arm.best_probability)}.`;
-        box.append(" ", weaker);
-      }
+    function verdict(view) {
+      const { verdict: words, number: figure, next, state } = view.verdict, arm = view.arms.find((a) => a.arm === view.best);
+      $("#verdict").textContent = words;
+      $("#verdict").className = `verdict ${state}`;
+      $("#figure").textContent = figure;
+      $("#next-step").textContent = next;
+      const gain = view.gain, sign = view.direction === "min" ? "saved" : "gained";
+      const because = [];
+      if (view.leader_since) because.push(`Ahead of all other arms since ${new Date(view.leader_since).toLocaleString()}, with 95% confidence however often one looks.`);
+      else if (view.intervals === "at all times") because.push("Arms count as separated when the leader is ahead of all others with 95% confidence however often one looks.");
+      if (arm && arm.best_probability !== null) because.push(`For a single look, by the normal approximation, it is best with probability ${percent(arm.best_probability)}; that is weaker evidence, and not to be watched until it suits.`);
+      if (gain) because.push(`Compared with an even split, ${carried(gain.mean, gain.se)} ± ${carried(gain.se, gain.se)} per decision was ${sign} so far.`);
+      $("#because").textContent = because.join(" ");
     }
 
     function waiting(view) {
@@ -284,7 +284,7 @@
 
     let search = "", oldest = null, paging = false;
     async function entries(more) {
-      const query = new URLSearchParams({ count: "50", search });
+      const query = new URLSearchParams({ count: "20", search });
       if (more && oldest) query.set("before", oldest);
       const found = (await api(`${base}/log?${query}`)).entries, body = $("#log").tBodies[0];
       const rows = found.map((e) => {
@@ -302,21 +302,7 @@
       if (more) body.append(...rows); else body.replaceChildren(...rows);
       if (found.length) oldest = found[found.length - 1].seq;
       paging = more;
-      $("#older").hidden = found.length < 50;
-    }
-
-    /* The plan is a simulation of some seconds: once per visit, as soon as every arm has an estimate. */
-    let planned = false;
-    function plan(view) {
-      if (planned || view.done) return;
-      if (view.rewards && view.rewards_per_day === null) { $("#plan").textContent = "No estimate of the remaining time: no reward in the last seven days."; return; }
-      if (view.rewards_per_day === null || view.arms.some((arm) => !arm.retired && arm.sharpe === null)) {
-        $("#plan").textContent = "The remaining time can be estimated once every arm has two different rewards.";
-        return;
-      }
-      planned = true;
-      $("#plan").textContent = "Computing the remaining time at this pace …";
-      api(`${base}/plan`).then((found) => { $("#plan").textContent = found.sentence; }, (error) => { $("#plan").textContent = `No plan: ${error.message}.`; });
+      $("#older").hidden = found.length < 20;
     }
 
     async function draw() {
@@ -329,12 +315,11 @@
       }
       $("#evaluate").hidden = !view.can_evaluate;
       $("#evaluate-not").hidden = view.can_evaluate;
-      lead(view);
+      verdict(view);
       arms(view);
       charts(view);
       waiting(view);
       if (!paging) await entries(false);
-      plan(view); // last: it takes the server some seconds
     }
 
     const refresh = follow(`/api/stream?campaign=${encodeURIComponent(name)}`, draw);
@@ -344,6 +329,8 @@
       history.replaceState(null, "", periods ? `?periods_per_year=${encodeURIComponent(periods)}` : location.pathname);
       refresh();
     });
+    $("#arm-filter").addEventListener("input", () => { shown = PAGE; if (last) arms(last); });
+    $("#arm-more").addEventListener("click", () => { shown += 4 * PAGE; arms(last); });
     $("#search").addEventListener("submit", (event) => { event.preventDefault(); search = $("#query").value; entries(false).catch(complain); });
     $("#evaluate").addEventListener("submit", async (event) => {
       event.preventDefault();

@@ -1,0 +1,155 @@
+"""What operators see of the service: metrics for Prometheus, and a log with one JSON object per line.
+
+Names of campaigns are labels of at most ``CAMPAIGNS`` campaigns, so that the number of time series is bounded.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+
+from ..errors import SharpeBanditsError
+from ..live.campaigns import Campaign
+
+#: Maximum number of campaigns with metrics of their own.
+CAMPAIGNS = 100
+#: Maximum number of failed requests that are logged per second; the next line tells how many were not.
+_LINES = 10
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}")
+
+logger = logging.getLogger("sharpe_bandits.service")
+
+
+class JSONFormatter(logging.Formatter):
+    """A line of the log as JSON: time, level, message, and what the caller added as ``extra={"fields": ...}``."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+        line = {
+            "time": f"{moment}.{int(record.msecs):03d}Z",
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def configure_log(level: str) -> None:
+    """Log to stderr as JSON, what the server and the database driver say included."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(JSONFormatter())
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    for name in ("psycopg", "sqlalchemy.pool"):  # a lost connection is logged once, as the request that failed
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+class Observer:
+    """Counts and logs requests and commits.
+
+    Parameters
+    ----------
+    campaigns : Callable[[], Iterable[Campaign]]
+        the campaigns that are open, whose state is part of the metrics
+    """
+
+    def __init__(self, campaigns: Callable[[], Iterable[Campaign]]) -> None:
+        self._campaigns = campaigns
+        self._registry = registry = CollectorRegistry()
+        prefix: dict[str, Any] = {"namespace": "sharpe_bandits", "registry": registry}
+        self._requests = Counter("requests", "Requests", ["method", "route", "status"], **prefix)
+        self._seconds = Histogram("request_seconds", "Duration of requests", ["route"], buckets=_SECONDS, **prefix)
+        self._refused = Counter(
+            "refused", "Requests that were refused before they reached a route", ["reason"], **prefix
+        )
+        sizes = [2**k for k in range(9)]
+        self.group_size = Histogram("group_size", "Requests in one commit", buckets=sizes, **prefix)
+        self.commit_seconds = Histogram("commit_seconds", "Duration of commits", buckets=_SECONDS, **prefix)
+        self._second, self._lines, self._left_out = 0, 0, 0
+        registry.register(self)
+
+    def request_id(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
+        """The id in X-Request-ID, or a new one."""
+        sent = next((value for name, value in headers if name == b"x-request-id"), b"")
+        return sent.decode("ascii") if _REQUEST_ID.fullmatch(sent) and sent.isascii() else secrets.token_hex(8)
+
+    def refused(self, reason: str) -> None:
+        """Count a request that the gate refused."""
+        self._refused.labels(reason).inc()
+
+    def request(self, scope: Any, status: int, seconds: float) -> None:
+        """Count a request, and log it: as a warning if the service failed."""
+        route = getattr(scope.get("route"), "path", "(none)")
+        method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST") else "other"
+        self._requests.labels(method, route, status).inc()
+        self._seconds.labels(route).observe(seconds)
+        level = logging.WARNING if status >= 500 else logging.INFO
+        if not logger.isEnabledFor(level) or (status >= 500 and not self._has_room()):
+            return
+        token = scope.get("token")
+        fields = {
+            "request": scope["request_id"],
+            "method": scope["method"],
+            "path": scope.get("raw_path", b"").decode("ascii", "replace")[:200],
+            "campaign": scope.get("campaign"),
+            "token": token and token.name,
+            "client": (scope.get("client") or ("",))[0],
+            "status": status,
+            "seconds": round(seconds, 6),
+        }
+        if problem := scope.get("problem"):
+            fields["problem"] = problem
+        if self._left_out and status >= 500:
+            fields["failures_not_logged"], self._left_out = self._left_out, 0
+        logger.log(level, "request", extra={"fields": fields})
+
+    def _has_room(self) -> bool:
+        second = int(time.monotonic())
+        if second != self._second:
+            self._second, self._lines = second, 0
+        self._lines += 1
+        self._left_out += self._lines > _LINES
+        return self._lines <= _LINES
+
+    def metrics(self) -> bytes:
+        """All metrics in Prometheus' text format."""
+        return generate_latest(self._registry)
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        """The state of open campaigns, read when metrics are."""
+        described = {
+            "decisions": "Decisions made",
+            "rewards": "Decisions with a reward",
+            "pending": "Decisions that wait for a reward",
+            "expired": "Decisions whose lease ran out without a reward",
+            "leader_share": "Share of the pulls that went to the leading arm",
+        }
+        gauges = {
+            key: GaugeMetricFamily(f"sharpe_bandits_campaign_{key}", text, labels=["campaign"])
+            for key, text in described.items()
+        }
+        for campaign in list(self._campaigns())[:CAMPAIGNS]:
+            try:
+                status = campaign.status()
+            except SharpeBanditsError:  # counted as failed requests, and by /health/ready
+                continue
+            pulls = sum(arm.pulls for arm in status.arms)
+            leading = sum(arm.pulls for arm in status.arms if arm.arm == status.leader.arm)
+            for key, gauge in gauges.items():
+                value = (leading / pulls if pulls else 0.0) if key == "leader_share" else getattr(status, key)
+                gauge.add_metric([campaign.name], value)
+        return gauges.values()
+
+    def describe(self) -> list[Any]:
+        """Nothing in advance: campaigns are read only when metrics are."""
+        return []

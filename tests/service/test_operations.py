@@ -1,0 +1,326 @@
+"""What operators rely on: probes, metrics, the log, tokens replaced while running, bounds, long work aside."""
+
+import io
+import json
+import logging
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.service import app as apps
+from sharpe_bandits.service.app import create_app
+from sharpe_bandits.service.observability import JSONFormatter, logger
+from tests.live.campaigns.conftest import postgres  # noqa: F401
+from tests.proxies import Proxy
+from tests.service.desks import DESKS, ask
+
+from .conftest import ARMS, POLICY, READER, TOKENS, WRITER, Served, bearer
+
+
+@contextmanager
+def log_lines(level="WARNING"):
+    """What the service logs meanwhile, parsed."""
+    stream, lines = io.StringIO(), []
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JSONFormatter())
+    logger.addHandler(handler)
+    before = logger.level
+    logger.setLevel(level)
+    try:
+        yield lines
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+        lines += [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_a_store_that_is_lost_is_reported_everywhere_in_bounded_time(postgres):  # noqa: F811
+    """The network is cut without a reset: 503 with Retry-After, not ready but alive, log lines, and a bounded end."""
+    with Proxy(postgres.address) as proxy:
+        store = sb.Store(proxy.url(postgres), timeout=1.0)
+        name = f"cut {time.monotonic_ns()}"
+        store.campaign(name, policy=POLICY, arms=ARMS)
+        served = Served(create_app(store, TOKENS))
+        path = f"{served.url}/api/campaigns/{name.replace(' ', '%20')}/decisions"
+
+        def call(url, body=None):
+            headers = {**bearer(WRITER), "Content-Type": "application/json"}
+            began = time.monotonic()
+            try:
+                with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=20) as answer:
+                    return answer.status, dict(answer.headers), time.monotonic() - began
+            except urllib.error.HTTPError as error:
+                with error:
+                    return error.code, dict(error.headers), time.monotonic() - began
+
+        assert call(path, b"{}")[0] == 200
+        assert call(f"{served.url}/health/ready")[0] == 200
+        proxy.forwards = False
+        with log_lines() as lines:
+            status, headers, seconds = call(path, b"{}")
+            assert (status, headers["retry-after"]) == (503, "1")
+            assert seconds < 6
+            assert call(f"{served.url}/health/ready")[0] == 503
+            assert call(f"{served.url}/health/live")[0] == 200
+        failed = [line for line in lines if line.get("status") == 503]
+        assert len(failed) == 2
+        assert failed[0]["token"] == "works"
+        assert failed[0]["campaign"] == name
+        assert "no answer" in failed[0]["problem"]
+        began = time.monotonic()
+        served.stop()
+        assert time.monotonic() - began < 10
+        proxy.forwards = True
+
+
+def test_log_lines_are_json_with_an_id_and_never_a_token(http, store):
+    with log_lines("INFO") as lines:
+        answer = http.get("/api/campaigns/desks", headers={"X-Request-ID": "my-id.1"})
+        http.get("/api/campaigns", headers={"X-Request-ID": "not\tone"})
+        http.get("/api/campaigns", headers=bearer("secret" * 8))
+    assert answer.headers["x-request-id"] == "my-id.1"
+    assert [line["request"] == "my-id.1" for line in lines] == [True, False, False]
+    assert lines[0]["status"] == 200
+    assert lines[2]["token"] is None
+    assert "secret" not in json.dumps(lines)
+    assert WRITER not in json.dumps(lines)
+
+
+def test_a_flood_of_failures_is_counted_not_repeated(http, store, monkeypatch):
+    monkeypatch.setattr(type(store), "campaigns", lambda *_, **__: (_ for _ in ()).throw(sb.errors.StoreError("lost")))
+    with log_lines() as lines:
+        for _ in range(200):
+            assert http.get("/api/campaigns").status_code == 503
+        time.sleep(1.05)
+        http.get("/api/campaigns")
+    assert 10 < len(lines) < 100
+    assert sum(line.get("failures_not_logged", 0) for line in lines) + len(lines) == 201
+
+
+def test_metrics_are_those_that_dashboards_and_alerts_use(http, store):
+    ask(http, count=5)
+    http.post(f"{DESKS}/rewards", json={"rewards": [{"decision": 1, "reward": 0.5}]})
+    http.get("/api/campaigns", headers={"Authorization": "Bearer x"})
+    text = http.get("/metrics", headers=bearer(READER)).text
+    values = {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in text.splitlines() if line[0] != "#"}
+    assert values['sharpe_bandits_campaign_decisions{campaign="desks"}'] == 5
+    assert values['sharpe_bandits_campaign_pending{campaign="desks"}'] == 4
+    assert values['sharpe_bandits_refused_total{reason="no-token"}'] == 1
+    route = 'method="POST",route="/api/campaigns/{name}/decisions",status="200"'
+    assert values[f"sharpe_bandits_requests_total{{{route}}}"] == 1
+    assert values["sharpe_bandits_commit_seconds_count"] == values["sharpe_bandits_group_size_count"] == 2
+
+
+def test_the_number_of_time_series_is_bounded(http, store, monkeypatch):
+    from sharpe_bandits.service import observability
+
+    monkeypatch.setattr(observability, "CAMPAIGNS", 3)
+    for k in range(6):
+        store.campaign(f"c{k}", policy=POLICY, arms=2)
+        http.get(f"/api/campaigns/c{k}")
+        http.get(f"/nothing/{k}")
+    text = http.get("/metrics").text
+    assert len(re.findall("sharpe_bandits_campaign_pending{", text)) == 3
+    assert "/nothing" not in text
+
+
+def test_tokens_are_replaced_while_the_service_runs(store, tmp_path, monkeypatch):
+    from starlette.testclient import TestClient
+
+    from sharpe_bandits.service.security import read_tokens
+
+    monkeypatch.setattr(apps, "REREAD_SECONDS", 0.02)
+    path = tmp_path / "tokens.toml"
+
+    def write(token):
+        new = tmp_path / "new.toml"
+        new.touch(0o600)
+        new.write_text(f"[desk]\ntoken = '{token}'\naccess = 'write'\n")
+        new.replace(path)
+
+    write("a" * 40)
+    with TestClient(create_app(store, read_tokens(path), token_file=path), base_url="http://localhost") as http:
+
+        def status(letter):
+            return http.get("/api/campaigns", headers=bearer(letter * 40)).status_code
+
+        assert (status("a"), status("b")) == (200, 401)
+        write("b" * 40)
+        deadline = time.monotonic() + 10
+        while status("b") != 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert status("a") == 401
+        path.write_text("not TOML")
+        time.sleep(0.2)
+        assert status("b") == 200, "a file that cannot be used changes nothing"
+
+
+@contextmanager
+def serving(tmp_path, *options, descriptors=None):
+    """``sharpe-bandits serve`` in a process; its address, a token to write, and the process."""
+    command = [sys.executable, "-m", "sharpe_bandits", "serve", str(tmp_path / "campaigns.db"), "--port", "0", *options]
+
+    def limit():
+        if descriptors:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, preexec_fn=limit, **pipes) as process:
+        try:
+            url = process.stdout.readline().split()[1]
+            token = process.stdout.readline().split()[-1]
+            yield url, token, process
+        finally:
+            process.kill()
+
+
+def get(url, token, **headers):
+    with urllib.request.urlopen(
+        urllib.request.Request(url, headers={**bearer(token), **headers}), timeout=30
+    ) as answer:
+        return answer.read()
+
+
+def test_strangers_cannot_hold_connections_or_memory_and_sighup_ends_nothing(tmp_path, store):
+    store.campaign("desks", policy=POLICY, arms=ARMS)
+    with serving(tmp_path, descriptors=256) as (url, token, process):
+        address = ("127.0.0.1", int(url.rpartition(":")[2]))
+        process.send_signal(signal.SIGHUP)
+        idle = []
+        for _ in range(300):
+            idle.append(socket.create_connection(address, 10))
+        began = time.monotonic()
+        while True:
+            try:
+                assert b"desks" in get(f"{url}/api/campaigns", token)
+                break
+            except OSError:
+                assert time.monotonic() - began < 20
+                time.sleep(0.2)
+        for connection in idle:
+            connection.close()
+
+        def memory():
+            text = Path(f"/proc/{process.pid}/status").read_text()
+            return int(re.search(r"VmRSS:\s+(\d+)", text).group(1))
+
+        before = memory()
+        for head in (b"GET / HTTP/1.1\r\nX: ", b"GET /"):
+            with socket.create_connection(address, 10) as endless:
+                endless.sendall(head)
+                with pytest.raises(ConnectionError):
+                    _send_for_ever(endless)
+        assert memory() - before < 8192, "kB"
+        assert process.poll() is None
+        process.terminate()
+        assert process.wait(30) == -signal.SIGTERM, "cleanly, and then by the signal"
+        assert "Traceback" not in process.stderr.read()
+
+
+def test_behind_a_proxy_with_tls_a_browser_signs_in(tmp_path, store):
+    """The proxy's headers are believed if it is trusted, and of nobody else."""
+    store.campaign("desks", policy=POLICY, arms=ARMS)
+    for trusted, expected in ((("--trusted-proxies", "127.0.0.0/8"), 303), ((), 403)):
+        with serving(tmp_path, "--allowed-hosts", "desk.example", *trusted) as (url, token, _):
+            host, port = url.removeprefix("http://").split(":")
+            import http.client
+
+            connection = http.client.HTTPConnection(host, int(port), timeout=10)
+            headers = {"Host": "desk.example", "Origin": "https://desk.example", "X-Forwarded-Proto": "https"}
+            connection.request("POST", "/sign-in", f"token={token}&next=/", headers)
+            answer = connection.getresponse()
+            assert answer.status == expected
+            assert ("Secure" in (answer.getheader("set-cookie") or "")) == (expected == 303)
+            connection.close()
+
+
+def test_long_work_runs_aside_and_gives_the_same(tmp_path, store):
+    """Verification, exports and histories in another process, of low priority, while asks are answered."""
+    campaign = store.campaign("desks", policy=POLICY, arms=ARMS, explore=0.2)
+    for _ in range(10):
+        campaign.tell_many({decision: 0.01 * (decision.number % 7) for decision in campaign.ask(count=1000)})
+    with serving(tmp_path) as (url, token, process), sb.connect(url, token=token) as service:
+        remote = service.campaign("desks")
+        results = []
+        work = threading.Thread(target=lambda: results.append(remote.verify(choices=True)))
+        work.start()
+        asked = 0
+        while work.is_alive():
+            remote.ask()
+            asked += 1
+        work.join()
+        assert results[0].ok
+        assert results[0].decisions == 10_000 or results[0].decisions > 10_000
+        assert asked > 10
+        other = sb.ScaleFreeUCB(L=1e-4, c=0.2)
+        assert remote.evaluate(other) == campaign.evaluate(other)
+        assert remote.history(first=1, count=50).equals(campaign.history(first=1, count=50))
+        assert get(f"{url}{DESKS}/decisions.csv", token).count(b"\n") == 10_001 + asked
+        children = [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and _parent(pid) == process.pid]
+        assert any(
+            os.getpriority(os.PRIO_PROCESS, child) > os.getpriority(os.PRIO_PROCESS, process.pid) for child in children
+        )
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == -signal.SIGTERM, "cleanly, and then by the signal"
+
+
+def _send_for_ever(connection):
+    for _ in range(400):
+        connection.sendall(b"x" * 65536)
+        time.sleep(0.001)
+
+
+def _parent(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
+
+
+def test_ten_thousand_campaigns_are_paged_and_searched(http, store):
+    """The first page reads one page, the stream reads what changed, and neither opens them all."""
+    template = store.campaign("desks")
+    (row,) = store._storage.campaigns("desks")
+    snapshot = store._storage.read(row.id, lambda records: records.snapshot())[1]
+    with store._storage.engine.connect() as connection:
+        rows = [(f"campaign {k:05}", row.settings, row.created, row.created - 1) for k in range(10_000)]
+        driver = connection.connection.driver_connection
+        driver.execute("BEGIN")
+        driver.executemany(
+            "INSERT INTO sharpe_bandits_campaigns (name, settings, created, events, clock) VALUES (?, ?, ?, 0, ?)", rows
+        )
+        driver.execute(
+            "INSERT INTO sharpe_bandits_snapshots (campaign, seq, state) SELECT id, 0, ? FROM sharpe_bandits_campaigns "
+            "WHERE name LIKE 'campaign %'", (snapshot,),
+        )  # fmt: skip
+        driver.execute("COMMIT")
+    began = time.perf_counter()
+    first = http.get("/api/overview").json()
+    seconds = time.perf_counter() - began
+    assert seconds < 3, "a second on a machine of its own"
+    assert len(first["campaigns"]) == 25
+    assert first["next"] == "campaign 00024"
+    second = http.get("/api/overview", params={"after": first["next"]}).json()
+    assert second["campaigns"][0]["name"] == "campaign 00025"
+    hits = http.get("/api/overview", params={"search": "GN 0007"}).json()["campaigns"]
+    assert [one["name"] for one in hits] == [f"campaign {k:05}" for k in range(70, 80)]
+    page = http.get("/?search=desk", headers={"Accept": "text/html"}).text
+    assert "campaign 0" not in page
+    assert len(store.campaigns()) == 10_001
+    template.ask()
+    assert store.changes(row.created) == {"desks": 1}
