@@ -174,7 +174,7 @@ def status_of(name: str, state: State, time: datetime, overdue: int, lead_began:
                 arm in retired,
                 pulls[arm],
                 pending[arm],
-                agent.as_told(statistics.mean) if statistics.pulls > 0 else None,
+                float(agent.as_told(statistics.mean)) if statistics.pulls > 0 else None,
                 agent.interval_as_told(ends),
                 math.sqrt(statistics.variance) if known else None,
                 value,
@@ -214,7 +214,7 @@ def status_of(name: str, state: State, time: datetime, overdue: int, lead_began:
 
 def _student(statistics: Statistics) -> tuple[float, float]:
     half = student(CONFIDENCE, statistics.pulls - 1) * math.sqrt(statistics.variance / statistics.pulls)
-    return statistics.mean - half, statistics.mean + half
+    return float(statistics.mean - half), float(statistics.mean + half)
 
 
 def objective_interval(objective: Objective, statistics: Statistics) -> tuple[float | None, tuple[float, float] | None]:
