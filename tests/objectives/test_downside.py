@@ -157,9 +157,16 @@ def test_a_new_objective_is_one_class(tmp_path):
         expected = [np.mean(x) - 2 * np.mean(x < 0.25) for x in paid]
         assert list(agent.values().values()) == pytest.approx(expected, rel=1e-12)
     campaign = sb.Store(tmp_path / "store.db").campaign("orders", policy=policies[0], arms=["a", "b"])
-    for reward in np.random.default_rng(4).uniform(0, 1, 200).tolist():
+    view = View(campaign)
+    for t, reward in enumerate(np.random.default_rng(4).uniform(0, 1, 200).tolist()):
         campaign.tell(campaign.ask(), reward)
-    page = View(campaign).to_dict()
+        if t == 100:
+            view.to_dict()  # later brought up to date
+    page = view.to_dict()
+    series = [page["series"][f"value{end}"] for end in ("", "_low", "_high")]
+    for value, low, high, arm in zip(*series, page["arms"], strict=True):
+        assert value[-1] == pytest.approx(arm["value"], rel=1e-9)
+        assert [low[-1], high[-1]] == pytest.approx(arm["value_interval"], rel=1e-9)
     for arm, status in zip(page["arms"], campaign.status().arms, strict=True):
         assert arm["value"] == status.value
         assert status.value_interval[0] < status.value < status.value_interval[1]

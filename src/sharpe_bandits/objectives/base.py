@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,6 +11,7 @@ import numpy as np
 
 from .._support.plain_data import from_plain
 from ..errors import InvalidInputError, shown
+from .accumulator import FeatureAccumulator
 from .influence import (
     influence_variance,
     influence_variance_of_record,
@@ -249,8 +249,11 @@ class Objective:
         if not self.has_feature:
             return known
         if self.statistic is not None:
-            columns = np.stack([_kept_so_far(self, column) for column in x.reshape(len(x), -1).T], axis=-1)
-            return Statistics(*known[:5], *columns.reshape(3, *x.shape))
+            accumulators = [FeatureAccumulator(self) for _ in range(x[0].size)]
+            rows = [
+                [a.add(v) for a, v in zip(accumulators, row, strict=True)] for row in x.reshape(len(x), -1).tolist()
+            ]
+            return Statistics(*known[:5], *np.moveaxis(np.array(rows), 2, 0).reshape(3, *x.shape))
         y, centre = self.features(x), x.mean(axis=0)
         n = np.arange(1.0, len(x) + 1).reshape(-1, *[1] * (x.ndim - 1))
         mean, square, product = (np.cumsum(column, axis=0) / n for column in (y, y * y, (x - centre) * y))
@@ -306,21 +309,6 @@ class Objective:
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
-
-
-def _kept_so_far(objective: Objective, rewards: np.ndarray) -> np.ndarray:
-    """Mean and mean square of the feature and its covariance with the reward, after each reward, as an agent has them;
-    a row each.
-    """
-    statistic, arguments = objective.statistic, objective.arguments()
-    assert statistic is not None
-    assert statistic.update is not None
-    kept, anchor = np.zeros((1, statistic.cells, 1)), float(rewards[0])
-    rows = np.empty((len(rewards), 3))
-    for n, x in enumerate(rewards.tolist(), start=1):
-        statistic.update(kept, 0, 0, 0, float(n), x, x - anchor, arguments)
-        rows[n - 1] = statistic.values(kept, 0, 0, 0, float(n), anchor, *[math.nan] * 5)
-    return rows.T
 
 
 def check_objective(objective: Any) -> Objective:

@@ -195,6 +195,8 @@ def feature_moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth
 
 #: Fields of the statistic of an objective's feature.
 FEATURE = ("feature", "feature_square", "feature_covariance")
+#: The statistic of an objective's feature that is kept as sums over rewards.
+FEATURE_STATISTIC = Statistic(FEATURE, feature_moments, cells=3, update=update_feature)
 #: All statistics, in the order of their fields in :class:`ArmRecord`. A new one is an entry here and a field there.
 STATISTICS: tuple[Statistic, ...] = (
     Statistic(("maximum",), maximum, cells=1, update=update_maximum),
@@ -210,7 +212,7 @@ STATISTICS: tuple[Statistic, ...] = (
         loops_until=FIRSTS,
     ),
     Statistic(("autocovariance",), autocovariance, cells=PAIRS, update=update_pairs),
-    Statistic(FEATURE, feature_moments, cells=3, update=update_feature),
+    FEATURE_STATISTIC,
 )
 
 

@@ -10,9 +10,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...objectives import Objective
+from ...objectives.accumulator import FeatureAccumulator
 from ...objectives.statistics import Statistics, about_the_mean
+from ...play.statistics import FEATURE
 from ...policies.base import Direction
-from .records import EventKind
+from ..agents import Agent
+from .records import Event, EventKind
 from .storage import Records
 
 #: Maximum number of intervals, and of arms with their own column: all others share one column.
@@ -44,6 +48,8 @@ class Activity:
     counts : dict[str, np.ndarray], optional
         "asked", "rewarded" (including late ones), "late", "expired", "cancelled"; "paid", all rewards including default
         rewards; "sum1" to "sum4": sums of powers of these minus ``centre``
+    features : dict[str, np.ndarray], optional
+        statistics of the objective's feature, if it has one, after the last reward in each interval; NaN without one
     """
 
     start: float
@@ -51,6 +57,8 @@ class Activity:
     centre: float = 0.0
     seq: int = 0
     counts: dict[str, np.ndarray] = field(default_factory=lambda: {n: np.zeros((1, 0)) for n in (*_KINDS, *_SUMS)})
+    features: dict[str, np.ndarray] = field(default_factory=lambda: {n: np.zeros((1, 0)) for n in FEATURE})
+    _accumulators: dict[int, FeatureAccumulator] = field(default_factory=dict)
 
     @property
     def times(self) -> np.ndarray:
@@ -64,7 +72,13 @@ class Activity:
             mean = s1 / n
             variance = np.where(n > 1, np.maximum(s2 - n * mean * mean, 0.0) / (n - 1), np.nan)
             known = Statistics(n, self.centre + mean, variance, *about_the_mean(mean, s2 / n, s3 / n, s4 / n))
-        return known if direction == "max" else known._replace(mean=-known.mean, third=-known.third)
+        if direction == "min":
+            known = known._replace(mean=-known.mean, third=-known.third)
+        if not self._accumulators:
+            return known
+        seen = np.where(np.isnan(self.features["feature"]), 0, np.arange(len(n))[:, None])
+        latest = np.maximum.accumulate(seen, axis=0)
+        return known._replace(**{k: np.take_along_axis(values, latest, axis=0) for k, values in self.features.items()})
 
     def _fit(self, until: float, arms: int) -> None:
         """Make room for a time and for arms."""
@@ -73,18 +87,37 @@ class Activity:
             for name, values in self.counts.items():
                 even = np.concatenate([values, np.zeros((len(values) % 2, values.shape[1]))])
                 self.counts[name] = even[::2] + even[1::2]
+            for name, values in self.features.items():
+                even = np.concatenate([values, np.full((len(values) % 2, values.shape[1]), np.nan)])
+                self.features[name] = np.where(np.isnan(even[1::2]), even[::2], even[1::2])
         rows = int((until - self.start) / self.width) + 1
         for name, values in self.counts.items():
             grow = (max(rows - len(values), 0), max(min(arms, ARMS + 1) - values.shape[1], 0))
             self.counts[name] = np.pad(values, ((0, grow[0]), (0, grow[1])))
+        for name, values in self.features.items():
+            self.features[name] = np.pad(values, ((0, grow[0]), (0, grow[1])), constant_values=np.nan)
+
+    def _add(self, event: Event, objective: Objective, direction: Direction) -> None:
+        """Add a reward to the statistics of the objective's feature."""
+        if event.reward is None or event.arm is None or event.arm >= ARMS or event.at < self.start:
+            return
+        if event.arm not in self._accumulators:
+            self._accumulators[event.arm] = FeatureAccumulator(objective)
+        known = self._accumulators[event.arm].add(event.reward if direction == "max" else -event.reward)
+        place = int((event.at - self.start) / self.width), event.arm
+        for name, value in zip(FEATURE, known, strict=True):
+            self.features[name][place] = value
 
     @classmethod
-    def upto_now(cls, records: Records, arms: int, centre: float, known: Activity | None) -> Activity:
-        """The activity up to now; ``known``, the result of an earlier call, is updated."""
+    def upto_now(cls, records: Records, agent: Agent, centre: float, known: Activity | None) -> Activity:
+        """The activity of a campaign with this agent up to now; ``known``, the result of an earlier call, is updated.
+
+        If the agent's objective has a feature, all new events are read; otherwise the database aggregates them.
+        """
         head = records.head()
         fits = known is not None and known.seq <= head.events
         activity = known if known is not None and fits else cls(head.created, centre=centre)
-        activity._fit(max(head.clock, head.created), arms)
+        activity._fit(max(head.clock, head.created), len(agent.arms))
         since = activity.seq, head.events, activity.start, activity.width, activity.centre
         for cell in records.activity(*since, ARMS):
             place = cell.interval, cell.arm
@@ -94,5 +127,9 @@ class Activity:
             sums = cell.rewards, cell.sum1, cell.sum2, cell.sum3, cell.sum4
             for name, value in zip(_SUMS, sums, strict=True):
                 activity.counts[name][place] += value or 0.0
+        objective = agent.policy.goal
+        if objective is not None and objective.has_feature:
+            for event in records.events(activity.seq, head.events):
+                activity._add(event, objective, agent.direction)
         activity.seq = head.events
         return activity

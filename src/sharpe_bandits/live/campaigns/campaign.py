@@ -153,10 +153,11 @@ class Campaign(CampaignInterface):
         """Counts of events and sums of rewards in at most 240 intervals; ``known``, the result of an earlier call, is
         updated by reading only new events.
         """
-        pulls, estimates = self._look(lambda state: (state.agent.pulls, state.agent.estimates()))
-        means = [(n, estimates[arm][0]) for arm, n in pulls.items() if n > 0]
+        agent = self.agent()
+        estimates = agent.estimates()
+        means = [(n, estimates[arm][0]) for arm, n in agent.pulls.items() if n > 0]
         centre = sum(n * mean for n, mean in means) / sum(n for n, _ in means) if means else 0.0
-        return self._storage.read(self._id, lambda records: Activity.upto_now(records, len(pulls), centre, known))
+        return self._storage.read(self._id, lambda records: Activity.upto_now(records, agent, centre, known))
 
     def numbers_of(self, keys: Iterable[str]) -> dict[str, int]:
         """Numbers of the decisions with these keys; unknown keys are left out."""

@@ -1,0 +1,42 @@
+"""Statistics of an objective's feature, reward by reward."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._support.call_tree import substituted
+from ..play import formulas
+from ..play.statistics import FEATURE_STATISTIC
+
+if TYPE_CHECKING:
+    from .base import Objective
+
+
+class FeatureAccumulator:
+    """Keeps of an arm's rewards what agents keep for the feature of an objective."""
+
+    def __init__(self, objective: Objective) -> None:
+        statistic = objective.statistic or FEATURE_STATISTIC
+        assert statistic.update is not None
+        bindings = {formulas.feature: objective.feature or formulas.no_feature}
+        self._update, self._values = substituted(statistic.update, bindings), statistic.values
+        self._arguments = objective.arguments()
+        self._kept = np.zeros((1, statistic.cells, 1))
+        self._count, self._anchor, self._total = 0, 0.0, 0.0
+
+    def add(self, reward: float) -> tuple[float, float, float]:
+        """Mean and mean square of the feature, and its covariance with the reward, after one more reward."""
+        if not self._count:
+            self._anchor = reward
+        self._count += 1
+        d, n = reward - self._anchor, float(self._count)
+        self._total += d
+        self._update(self._kept, 0, 0, 0, n, reward, d, self._arguments)
+        mean = self._anchor + self._total / n
+        known: tuple[float, float, float] = self._values(
+            self._kept, 0, 0, 0, n, self._anchor, mean, math.nan, math.nan, math.nan, 0
+        )
+        return known
