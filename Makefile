@@ -51,7 +51,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 tests: $(STAMP)
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -n 2 --dist worksteal
 
 # The package as a user without extras has it, in an environment of its own.
 bare: pyproject.toml
@@ -62,7 +62,7 @@ bare: pyproject.toml
 # Without what compiles faster by Numba's internals: the same choices through its public API alone.
 SHORT := tests/play/test_game.py tests/simulation/test_reference.py tests/live/agents/test_index.py tests/test_sortino.py
 plain-numba: $(STAMP)
-	SHARPE_BANDITS_ACCELERATOR=0 $(BIN)/pytest -n 2 --dist loadfile $(SHORT)
+	SHARPE_BANDITS_ACCELERATOR=0 $(BIN)/pytest -n 2 --dist worksteal $(SHORT)
 
 # The next version of Numba, also a pre-release: what works today, and whether the accelerator still does.
 next-numba: pyproject.toml
@@ -72,7 +72,7 @@ next-numba: pyproject.toml
 	$(subst $(VENV),$(VENV)-next,$(BIN))/python tests/bare_install.py
 
 test-long: $(STAMP)
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --hypothesis-profile long
+	$(BIN)/pytest -n 2 --dist worksteal --hypothesis-profile long
 
 MINUTES ?= 2
 fuzz: $(STAMP)
@@ -124,7 +124,7 @@ docs-numbers: $(STAMP)
 	$(BIN)/python docs/site/numbers.py $(if $(PAGE),--page $(PAGE)) $(if $(QUICK),--quick)
 
 coverage: $(STAMP)
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=term:skip-covered --cov-report=xml:out/coverage.xml
+	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term:skip-covered --cov-report=xml:out/coverage.xml
 
 # A release: built twice from the same sources (archive, then wheel from the archive), checked, and tried in empty environments.
 RELEASE := $(VENV)-release

@@ -394,11 +394,11 @@ def starting(sizes: Sizes) -> dict[str, Any]:
     """(h) Seconds to import, to make the first call with kernels on disk, and to make it with nothing on disk."""
     _child(_START, "UCBRSSR")
     warm = [_child(_START, "UCBRSSR") for _ in range(sizes.repetitions)]
-    cold: dict[str, list[float]] = {kind: [] for kind in _KINDS.values()}
+    cold: dict[str, list[float]] = {_KINDS[policy]: [] for policy in sizes.cold}
     for _ in range(max(1, sizes.repetitions // 2)):
-        for policy, kind in _KINDS.items():
+        for policy in sizes.cold:
             with tempfile.TemporaryDirectory() as folder:
-                cold[kind].append(_child(_START, policy, SHARPE_BANDITS_CACHE=folder)[1])
+                cold[_KINDS[policy]].append(_child(_START, policy, SHARPE_BANDITS_CACHE=folder)[1])
     seconds = {"import": [w[0] for w in warm], "first call": [w[1] for w in warm], "first call ever": cold}
     return seconds
 

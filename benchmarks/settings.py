@@ -82,6 +82,8 @@ class Sizes:
     tool_columns: tuple[int, ...] = (5, 10, 20, 40)
     plan_errors: tuple[float, ...] = (0.05,)
     tool_repetitions: int = 3
+    #: Policies whose first call is timed with nothing on disk, one of each kind of kernel.
+    cold: tuple[str, ...] = ("UCBRSSR", "SlidingWindowUCB", "ScaleFreeTS", "SHSR")
     memory: tuple[tuple[int, int], ...] = ((100, 10_000), (1_000, 10_000), (10_000, 10_000), (1_000, 100_000))
 
     def runs(self, rounds: int, horizon: int | None = None) -> int:
@@ -97,4 +99,5 @@ TINY = Sizes(
     horizon=400, budget=2_000, repetitions=2, fast=6_400, middling=6_400, slow=800, slowest=400, peer_seconds=0.1,
     twin_runs=20, many_runs=320, growth_arms=(2, 4), growth_horizons=(400, 800), growth_runs=(16, 32),
     memory=((16, 400), (32, 400)), tool_rows=(250,), tool_columns=(), plan_errors=(0.3,), tool_repetitions=1,
+    cold=("SHSR",),
 )  # fmt: skip

@@ -4,7 +4,6 @@ import gc
 import os
 import shutil
 import signal
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -19,25 +18,6 @@ settings.load_profile("quick")  # --hypothesis-profile chooses another
 def examples(share):
     """A share of the examples of the profile, for tests whose examples take long."""
     return max(1, round(share * settings.default.max_examples))
-
-
-#: Files that take longest, those first: processes that share the tests then end at about the same time. Those that
-#: compile the kernels of all policies are not neighbours: one finds what the other has compiled.
-LONGEST = (
-    "policies/test_contract.py", "report/test_browser.py", "test_documents.py", "simulation/test_executors.py",
-    "benchmarks/test_benchmarks.py", "simulation/test_lazy.py", "experiments/test_reproduction.py",
-    "simulation/test_clocks.py", "support/test_fingerprints.py", "simulation/test_spec.py",
-    "simulation/test_interruption.py", "simulation/test_delayed.py", "report/test_hostile_names.py",
-    "policies/test_custom.py", "simulation/test_cache.py", "live/campaigns/test_campaign.py", "cli/test_replay.py",
-    "policies/test_golden.py", "test_fuzz.py", "policies/test_scale_free.py", "cli/test_cluster.py",
-    "test_examples.py", "live/campaigns/test_torture.py",
-)  # fmt: skip
-TESTS = Path(__file__).parent
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    place = {TESTS / name: number for number, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: place.get(item.path, len(place)))
 
 
 def pytest_configure(config: pytest.Config) -> None:
