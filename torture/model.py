@@ -54,6 +54,8 @@ class CampaignModel(RuleBasedStateMachine):
         self.default = options.get("default_reward")
         self.index = policy.minimises_regret
         self.active = ["a", "b", "c"]
+        self.mode, self.resumes, self.share, self.fallback = "live", "live", 1.0, None
+        self.suspended: list[str] = []
         self.decisions: list[dict[str, Any]] = []
         self.added = 0
         with sb.Store(self.path, synchronous="NORMAL") as store:
@@ -67,13 +69,38 @@ class CampaignModel(RuleBasedStateMachine):
             if decision["state"] == "pending" and decision["until"] <= self.clock:
                 decision["state"], decision["reward"] = "expired", self.default
 
-    def handed_out(self, made: Any) -> None:
+    def handed_out(self, made: Any, among: Any = None) -> None:
         assert made.number == len(self.decisions) + 1
         assert made.arm in self.active
-        assert 0 < made.probability <= 1
+        if among is not None:
+            assert made.arm in among
+            assert 0 < made.probability <= 1
+            assert made.by == self.decider(made)
+            if made.by == "policy":
+                assert made.arm not in self.suspended
         self.decisions.append(
-            {"arm": made.arm, "key": made.key, "state": "pending", "reward": None, "until": self.clock + LEASE}
-        )
+            {
+                "arm": made.arm, "key": made.key, "state": "pending", "reward": None, "until": self.clock + LEASE,
+                "by": str(made.by),
+            }
+        )  # fmt: skip
+
+    def decider(self, made: Any) -> str:
+        """Who decides: "a" is control wherever it can be played."""
+        if self.mode == "paused":
+            assert made.arm == self.fallback
+            return "fallback"
+        if self.share < 1 and "a" in self.active and "a" not in self.suspended:
+            assert made.by == "policy" or made.arm == "a"
+            return str(made.by)
+        return "policy"
+
+    def refusal(self, among: Any) -> type | None:
+        """The error that an ask gets by the rules, if any."""
+        played = [arm for arm in self.active if arm in among and arm not in self.suspended]
+        if self.mode == "paused":
+            return None if self.fallback in played else sb.errors.CampaignPausedError
+        return None if played else sb.errors.ConflictError
 
     @rule(actor=ACTORS, key=KEYS)
     def ask_with_key(self, actor: int, key: str) -> None:
@@ -86,18 +113,124 @@ class CampaignModel(RuleBasedStateMachine):
             )
         elif isinstance(made, (sb.errors.WaitForRewardsError, sb.errors.CampaignOverError)):
             pass
+        elif (refusal := self.refusal(self.active)) is not None:
+            assert isinstance(made, refusal)
+        else:
+            self.expire()
+            self.handed_out(made, self.active)
+
+    @rule(actor=ACTORS, key=KEYS, places=st.sets(st.integers(0, 4), min_size=1))
+    def ask_among(self, actor: int, key: str, places: set[int]) -> None:
+        among = sorted({self.active[place % len(self.active)] for place in places})
+        made = self.act(actor, "ask", among=among, tags={"key": key})
+        if not self.index:
+            assert isinstance(made, sb.errors.InvalidInputError)
+        elif isinstance(made, sb.errors.CampaignOverError):
+            pass
+        elif (refusal := self.refusal(among)) is not None:
+            assert isinstance(made, refusal)
+        elif self.mode != "paused" and self.share < 1 and "a" not in among:
+            assert made.by == "policy"
+            share, self.share = self.share, 1.0
+            self.expire()
+            self.handed_out(made, among)
+            self.share = share
+        else:
+            self.expire()
+            self.handed_out(made, among)
+
+    @rule(actor=ACTORS, share=st.sampled_from([0.3, 1.0]))
+    def set_share(self, actor: int, share: float) -> None:
+        error = self.act(actor, "set", share=share, control="a", why="tried", by="model")
+        if (not self.index and share < 1 and self.mode != "paused") or "a" not in self.active:
+            assert isinstance(error, sb.errors.InvalidInputError)
+        else:
+            assert error is None
+            self.share, self.has_control = share, True
+
+    @rule(actor=ACTORS, place=st.none() | st.integers(0, 4))
+    def pause(self, actor: int, place: int | None) -> None:
+        fallback = None if place is None else self.active[place % len(self.active)]
+        error = self.act(actor, "pause", "model", fallback=fallback)
+        if fallback is not None and not self.index:
+            assert isinstance(error, sb.errors.InvalidInputError)
+        else:
+            assert error is None
+            self.mode, self.fallback = "paused", fallback
+
+    @rule(actor=ACTORS)
+    def resume(self, actor: int) -> None:
+        error = self.act(actor, "resume")
+        if not self.index and self.share < 1 and self.mode == "paused":
+            assert isinstance(error, sb.errors.InvalidInputError)
+        else:
+            assert error is None
+            self.mode = "live"
+
+    @rule(actor=ACTORS, place=st.integers(0, 4))
+    def suspend(self, actor: int, place: int) -> None:
+        arm = self.active[place % len(self.active)]
+        error = self.act(actor, "suspend", arm, "model")
+        last = all(other in self.suspended or other == arm for other in self.active)
+        if arm in self.suspended:
+            assert error is None
+        elif not self.index or last:
+            assert isinstance(error, sb.errors.InvalidInputError)
+        else:
+            assert error is None
+            self.suspended.append(arm)
+
+    @rule(actor=ACTORS, place=st.integers(0, 4))
+    def resume_arm(self, actor: int, place: int) -> None:
+        arm = self.active[place % len(self.active)]
+        assert self.act(actor, "resume", arm) is None
+        self.suspended = [other for other in self.suspended if other != arm]
+
+    @rule(actor=ACTORS, place=st.integers(0, 4), key=KEYS, reward=REWARDS)
+    def record(self, actor: int, place: int, key: str, reward: float) -> None:
+        arm = self.active[place % len(self.active)]
+        numbers = [n for n, d in enumerate(self.decisions) if d["key"] == key]
+        made = self.act(actor, "record", arm, reward, key=key)
+        if not self.index:
+            assert isinstance(made, sb.errors.InvalidInputError)
+        elif isinstance(made, sb.errors.CampaignOverError):
+            pass
+        elif numbers:
+            decision = self.decisions[numbers[0]]
+            if decision["arm"] != arm or decision["state"] == "cancelled" or decision["reward"] not in (None, reward):
+                assert isinstance(made, sb.errors.ConflictError)
+            else:
+                decision["state"] = decision["state"] if decision["reward"] is not None else "rewarded"
+                decision["reward"] = reward
+                assert (made.number, made.reward) == (numbers[0] + 1, reward)
         else:
             self.expire()
             self.handed_out(made)
+            self.decisions[-1] |= {"state": "rewarded", "reward": reward}
+
+    @rule(actor=ACTORS, number=st.integers(1, 30), reward=REWARDS)
+    def amend(self, actor: int, number: int, reward: float) -> None:
+        error = self.act(actor, "amend", number, reward, "model")
+        if number > len(self.decisions):
+            assert isinstance(error, sb.errors.UnknownNameError)
+        elif self.decisions[number - 1]["reward"] is None:
+            assert isinstance(error, sb.errors.ConflictError)
+        elif not isinstance(error, sb.errors.CampaignOverError):
+            assert error is None
+            self.decisions[number - 1]["reward"] = reward
 
     @rule(actor=ACTORS, count=st.integers(1, 5))
     def ask_many(self, actor: int, count: int) -> None:
         made = self.act(actor, "ask", count=count)
-        if not isinstance(made, (sb.errors.WaitForRewardsError, sb.errors.CampaignOverError)):
-            self.expire()
-            assert 1 <= len(made) <= count
-            for decision in made:
-                self.handed_out(decision)
+        if isinstance(made, (sb.errors.WaitForRewardsError, sb.errors.CampaignOverError)):
+            return
+        if (refusal := self.refusal(self.active)) is not None:
+            assert isinstance(made, refusal)
+            return
+        self.expire()
+        assert 1 <= len(made) <= count
+        for decision in made:
+            self.handed_out(decision, self.active)
 
     @rule(actor=ACTORS, pairs=st.lists(st.tuples(st.integers(1, 30), REWARDS), min_size=1, max_size=4))
     def tell(self, actor: int, pairs: list[tuple[int, float]]) -> None:
@@ -142,7 +275,11 @@ class CampaignModel(RuleBasedStateMachine):
     def retire_arm(self, actor: int, place: int) -> None:
         arm = self.active[place % len(self.active)]
         found = self.act(actor, "retire_arm", arm)
-        if self.index and len(self.active) > 1:
+        others = [other for other in self.active if other != arm and other not in self.suspended]
+        control = arm == "a" and getattr(self, "has_control", False)
+        if control or (self.fallback == arm) or (len(self.active) > 1 and not others):
+            assert isinstance(found, sb.errors.ConflictError)
+        elif self.index and len(self.active) > 1:
             assert found is None
             self.active = [other for other in self.active if other != arm]
         else:
@@ -175,7 +312,7 @@ class CampaignModel(RuleBasedStateMachine):
             found = self.act(0, "verify", choices=True)
             assert found.ok, str(found)
             rows = self.act(1, "history").to_pylist()
-            names = ("arm", "key", "state", "reward")
+            names = ("arm", "key", "state", "reward", "by")
             assert [tuple(row[n] for n in names) for row in rows] == [
                 tuple(decision[n] for n in names) for decision in self.decisions
             ]

@@ -206,6 +206,19 @@ def intervals(
     return ConfidenceSequence(np.asarray(statistics.pulls), estimate, low, high, heavy, float(alpha))
 
 
+def difference(
+    statistics: Statistics, objective: Objective | None = None, *, alpha: float = 0.05
+) -> tuple[float, float]:
+    """Difference of two arms in the root of the objective, and the half-width of its time-uniform interval; infinite
+    while it is too early. ``statistics`` are arrays of two; see :func:`leader` for the bound.
+    """
+    estimate, w, ready, _ = _estimates(statistics, _or_sharpe(objective), 1.0)
+    n = np.maximum(np.asarray(statistics.pulls, float), 1.0)
+    beta = -math.log(inside("alpha", alpha)) + float(0.5 * np.log1p(n / TUNING).sum())
+    half = math.sqrt(2 * beta * float(((1 + TUNING / n) * w / n).sum())) if ready.all() else math.inf
+    return float(estimate[0] - estimate[1]), half
+
+
 def leader(
     statistics: Statistics,
     objective: Objective | None = None,

@@ -15,8 +15,8 @@ _brief.maxlist = _brief.maxtuple = _brief.maxdict = _brief.maxset = _brief.maxfr
 _brief.maxlevel, _brief.maxstring, _brief.maxlong, _brief.maxother = 4, 420, 420, 420
 
 __all__ = [
-    "BudgetTooSmallError", "CampaignOverError", "CompilationError", "ConflictError", "ExecutorError",
-    "InvalidInputError", "MissingLibraryError", "RewardWarning", "SharpeBanditsError", "StoreError",
+    "BudgetTooSmallError", "CampaignOverError", "CampaignPausedError", "CompilationError", "ConflictError",
+    "ExecutorError", "InvalidInputError", "MissingLibraryError", "RewardWarning", "SharpeBanditsError", "StoreError",
     "UnknownNameError", "UnreadableDataError", "WaitForRewardsError",
 ]  # fmt: skip
 
@@ -140,6 +140,24 @@ class CampaignOverError(SharpeBanditsError):
     Traceback (most recent call last):
         ...
     sharpe_bandits.errors.CampaignOverError: the 4 rounds of this agent are played; see recommend()
+    """
+
+
+class CampaignPausedError(SharpeBanditsError):
+    """The campaign is paused and has no fallback arm.
+
+    Examples
+    --------
+    >>> import tempfile, sharpe_bandits as sb
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store = sb.Store(f"{folder.name}/campaigns.db")
+    >>> campaign = store.campaign("desks", policy=sb.ScaleFreeUCB(L=1e-5), arms=["momentum", "carry"])
+    >>> campaign.pause("venue outage")
+    >>> campaign.ask()
+    Traceback (most recent call last):
+        ...
+    sharpe_bandits.errors.CampaignPausedError: the campaign is paused; ask again after it is resumed
+    >>> store.close(); folder.cleanup()
     """
 
 

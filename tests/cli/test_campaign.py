@@ -198,3 +198,25 @@ def test_a_policy_of_a_module_is_found(run, folder):
     )
     run("create", "own", "--module", "my_policies", "--policy", "greedy", "--L", 0.5, "--arms", "a", "b")
     assert run("ask", "own", "--module", "my_policies", "--json")["arm"] == "a"
+
+
+def test_rules_are_set_and_shown(run, desk):
+    """Every change is one of the library, logged with who and why."""
+    assert "30% by the policy, the rest by carry" in run("set", "desk", "--control", "carry", "--share", "0.3")
+    assert "momentum 0.1 to 0.5" in run("set", "desk", "--bounds", "momentum=0.1:0.5", "--why", "limits", "--by", "Ann")
+    rail = "kind=rate,limit=0.05,metric=error"
+    assert "rate of error, limit 0.05: pause" in run("set", "desk", "--guardrails", rail)
+    assert "asks get value" in run("pause", "desk", "--fallback", "value")
+    assert run("ask", "desk", "--key", "k", "--tag", "city=NY").endswith("\tvalue\n")
+    assert "recorded for decision" in run("tell", "desk", "k", 0.5, "--by-key", "--metric", "error=0", "--weight", 2)
+    assert "mode: live" in run("resume", "desk")
+    assert "suspended: momentum" in run("suspend", "desk", "momentum")
+    assert "suspended" not in run("resume", "desk", "momentum")
+    assert "corrected to 0.25" in run("amend", "desk", 1, 0.25, "--why", "typo")
+    assert "the policy would have chosen" in run("record", "desk", "carry", 0.1, "--key", "theirs")
+    assert run("set", "desk", "--bounds", "", "--json")["bounds"] == {}
+    campaign = sb.Store("campaigns.db").campaign("desk")
+    assert campaign.decision(campaign.numbers_of(["k"])["k"]).tags == {"city": "NY"}
+    assert campaign.log(search="limits")[0].details["by"] == "Ann"
+    assert "rate of error" in run("status", "desk")
+    run("tell", "desk", "k", 0.5, status=2)

@@ -77,7 +77,7 @@ def test_the_client_has_the_methods_of_a_campaign(served, store):
 
 
 #: What a campaign in a store at hand can do besides: what other processes on the same machine need.
-_AT_HAND = {"commit", "accept_clock", "activity", "numbers_of"}
+_AT_HAND = {"commit", "accept_clock", "activity", "numbers_of", "notify", "signed_export"}
 
 
 def test_the_client_has_the_signatures_of_a_campaign():

@@ -19,8 +19,13 @@ class Memory:
     def __init__(self):
         self.lock, self.rows, self.kept = threading.RLock(), [], {}
 
-    def campaigns(self, name=None):
-        return sorted((row for row in self.rows if name in (None, row.name)), key=lambda row: row.name)
+    def campaigns(self, name=None, *, search="", after="", count=None):
+        rows = sorted((row for row in self.rows if name in (None, row.name)), key=lambda row: row.name)
+        return [row for row in rows if search.lower() in row.name.lower() and row.name > after][:count]
+
+    def changes(self, since):
+        kept = [(row.name, self.kept[row.id]) for row in self.rows]
+        return {name: len(records.past) for name, records in kept if records.clock >= since}
 
     def create(self, name, settings, snapshot):
         with self.lock:
@@ -57,7 +62,14 @@ class MemoryRecords:
         self.expiry, self.kept, self.past, self.rows = None, (0, snapshot), [], {}
 
     def head(self):
-        return Head(self.created, len(self.past), self.clock, self.expiry, time.time())
+        return Head(
+            self.created,
+            len(self.past),
+            self.clock,
+            self.expiry,
+            time.time(),
+            self.past[-1].hash if self.past else None,
+        )
 
     def snapshot(self):
         return self.kept
@@ -89,7 +101,7 @@ class MemoryRecords:
             elif search.number is not None:
                 matches = event.number == search.number
             else:
-                texts = [text.lower() for text in (event.name, key, worker) if text]
+                texts = [text.lower() for text in (event.name, event.details, key, worker) if text]
                 matches = event.kind in search.kinds or event.arm in search.arms
                 matches = matches or any(search.text in text for text in texts)
             if matches and (before is None or event.seq < before):

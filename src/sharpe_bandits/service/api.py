@@ -16,13 +16,35 @@ from starlette.background import BackgroundTask
 
 from .._support.files import from_json
 from ..errors import InvalidInputError, SharpeBanditsError, UnreadableDataError
-from ..live.campaigns import AddArm, Ask, Cancel, RetireArm, Tell
-from ..live.campaigns.records import Entry
+from ..live.campaigns import (
+    AddArm,
+    Amend,
+    Ask,
+    Cancel,
+    Change,
+    Record,
+    Resume,
+    RetireArm,
+    Suspend,
+    Tell,
+)
+from ..live.campaigns.records import Decider, Entry
 from ..live.campaigns.settings import optional_settings, policy_from_text
 from ..policies.base import Policy, policy_from_dict
 from . import exports
 from .aside import Aside
-from .models import ArmBody, AskBody, Decisions, NewCampaign, Problem, TellBody
+from .models import (
+    AmendBody,
+    ArmBody,
+    AskBody,
+    Decisions,
+    NewCampaign,
+    Problem,
+    ReasonBody,
+    RecordsBody,
+    RulesBody,
+    TellBody,
+)
 from .problems import problem_of
 from .state import CampaignHandle, ServiceState, finite
 from .view import View
@@ -98,7 +120,9 @@ async def ask(request: Request, name: str, body: AskBody) -> Response:
         raise InvalidInputError("give one of count, key and keys")
     keys = body.keys or [body.key] * (body.count or 1)
     handle = await campaign_of(request, name)
-    decisions = await handle.commits.do(Ask(keys, body.worker or request.scope["token"].name))
+    decisions = await handle.commits.do(
+        Ask(keys, body.worker or _actor(request), body.among, body.distinct, body.segment, body.tags)
+    )
     return answer({"decisions": [decision.to_dict() for decision in decisions], "next": None})
 
 
@@ -106,13 +130,27 @@ async def ask(request: Request, name: str, body: AskBody) -> Response:
 async def tell(request: Request, name: str, body: TellBody) -> Response:
     """In one commit. Repeating a reward changes nothing; a different one for the same decision is a conflict."""
     handle = await campaign_of(request, name)
-    errors = await handle.commits.do(Tell([(one.decision, one.reward) for one in body.rewards], body.strict))
+    errors = await handle.commits.do(Tell([(one.decision, one.told()) for one in body.rewards], body.strict))
     refused = [
         {"place": place, "decision": body.rewards[place].decision, "problem": problem_of(error)}
         for place, error in enumerate(errors)
         if error is not None
     ]
     return answer({"recorded": len(body.rewards) - len(refused), "refused": refused})
+
+
+@router.post("/campaigns/{name}/records", summary="Record decisions of others", response_model=Decisions)
+async def record(request: Request, handle: Handle, body: RecordsBody) -> Response:
+    """The policy learns from them, and what it would have chosen is logged beside them."""
+    by, actor = Decider.HISTORY if body.history else Decider.EXTERNAL, _actor(request)
+    records = [Record(**one.model_dump() | {"worker": one.worker or actor, "by": by}) for one in body.records]
+    decisions = await asyncio.gather(*map(handle.commits.do, records))
+    return answer({"decisions": [decision.to_dict() for decision in decisions], "next": None})
+
+
+def _actor(request: Request) -> str:
+    """Who sent a request: the name of the token."""
+    return str(request.scope["token"].name)
 
 
 Search = Annotated[str, Query(max_length=200, description="part of the name")]
@@ -179,6 +217,17 @@ def recommend(handle: Handle) -> Response:
     return answer({"recommendation": handle.reader.recommend()})
 
 
+@router.get("/campaigns/{name}/weights", summary="The policy's choice as weights of a portfolio")
+def weights(
+    handle: Handle,
+    largest: float = Query(1.0, alias="max", ge=0, le=1, description="largest weight of an arm"),
+    least: float = Query(0.0, alias="min", ge=0, le=1, description="least weight of an arm"),
+) -> Response:
+    """What an arm cannot take goes to the policy's next choice."""
+    by_arm = handle.reader.weights(max=largest, min=least)
+    return answer({"weights": [{"arm": arm, "weight": weight} for arm, weight in by_arm.items()]})
+
+
 @router.get("/campaigns/{name}/decisions", summary="History, page by page", response_model=Decisions)
 async def history(
     request: Request,
@@ -233,10 +282,32 @@ def decision(handle: Handle, number: int) -> Response:
 
 
 @router.post("/campaigns/{name}/decisions/{number}/cancel", summary="Cancel a decision")
-async def cancel(handle: Handle, number: int) -> Response:
+async def cancel(request: Request, handle: Handle, number: int) -> Response:
     """Repeating it changes nothing; a decision with a reward is a conflict."""
-    await handle.commits.do(Cancel(number))
+    await handle.commits.do(Cancel(number, _actor(request)))
     return answer({"cancelled": number})
+
+
+@router.post("/campaigns/{name}/decisions/{number}/amend", summary="Correct the reward of a decision")
+async def amend(request: Request, handle: Handle, number: int, body: AmendBody) -> Response:
+    """Both values stay in the log. The time is proportional to the length of the log."""
+    await handle.commits.do(Amend(number, body.reward, body.why, _actor(request)))
+    return answer({"amended": number})
+
+
+@router.post("/campaigns/{name}/rules", summary="Change mode, share, control arm, bounds or guardrails")
+async def change(request: Request, handle: Handle, body: RulesBody) -> Response:
+    """Logged with the name of the token and the reason."""
+    rules = {name: value for name, value in body.model_dump(exclude={"why"}).items() if name in body.model_fields_set}
+    await handle.commits.do(Change(rules, body.why, _actor(request)))
+    return answer({"rules": handle.reader.rules})
+
+
+@router.post("/campaigns/{name}/resume", summary="End the pause of a campaign")
+async def resume(request: Request, handle: Handle, body: ReasonBody) -> Response:
+    """It returns to the mode before the pause."""
+    await handle.commits.do(Resume(None, body.why, _actor(request)))
+    return answer({"rules": handle.reader.rules})
 
 
 @router.get("/campaigns/{name}/pending", summary="Pending decisions", response_model=Decisions)
@@ -246,17 +317,31 @@ def pending(handle: Handle, count: int = Query(100, ge=1, le=10_000, description
 
 
 @router.post("/campaigns/{name}/arms", summary="Add an arm")
-async def add_arm(handle: Handle, body: ArmBody) -> Response:
+async def add_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
     """It is played from now on."""
-    await handle.commits.do(AddArm(body.arm))  # type: ignore[arg-type]
+    await handle.commits.do(AddArm(body.arm, _actor(request)))  # type: ignore[arg-type]
     return answer({"added": body.arm})
 
 
 @router.post("/campaigns/{name}/arms/retire", summary="Retire an arm")
-async def retire_arm(handle: Handle, body: ArmBody) -> Response:
+async def retire_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
     """It is no longer played; rewards of its decisions are still accepted."""
-    await handle.commits.do(RetireArm(body.arm))
+    await handle.commits.do(RetireArm(body.arm, _actor(request)))
     return answer({"retired": body.arm})
+
+
+@router.post("/campaigns/{name}/arms/suspend", summary="Suspend an arm")
+async def suspend_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
+    """It is not played until it is resumed."""
+    await handle.commits.do(Suspend(body.arm, body.why, _actor(request)))
+    return answer({"suspended": body.arm})
+
+
+@router.post("/campaigns/{name}/arms/resume", summary="Resume a suspended arm")
+async def resume_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
+    """It is played again."""
+    await handle.commits.do(Resume(body.arm, body.why, _actor(request)))
+    return answer({"resumed": body.arm})
 
 
 @router.get("/campaigns/{name}/log", summary="The audit log, newest entry first")

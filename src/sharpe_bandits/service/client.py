@@ -7,7 +7,7 @@ import json
 import os
 import ssl
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import quote, urlencode, urlsplit
@@ -17,9 +17,35 @@ from .._support.validation import positive, whole
 from ..confidence_sequences import Leader
 from ..errors import InvalidInputError, SharpeBanditsError, StoreError, shown
 from ..live.agents import Agent
+from ..live.campaigns.comparison import Comparison
 from ..live.campaigns.interface import CampaignInterface
-from ..live.campaigns.records import Decision, DecisionState, Entry, Evaluation, LogEntry, Verification, history_schema
-from ..live.campaigns.requests import MAX_BATCH, AddArm, Ask, Cancel, Request, RetireArm, Tell, number_of
+from ..live.campaigns.records import (
+    Decider,
+    Decision,
+    DecisionState,
+    Entry,
+    Evaluation,
+    LogEntry,
+    Verification,
+    details_text,
+    history_schema,
+)
+from ..live.campaigns.requests import (
+    MAX_BATCH,
+    AddArm,
+    Amend,
+    Ask,
+    Cancel,
+    Change,
+    Record,
+    Request,
+    Resume,
+    RetireArm,
+    Reward,
+    Suspend,
+    Tell,
+    number_of,
+)
 from ..live.campaigns.settings import Options, checked
 from ..live.campaigns.status import ArmStatus, Status
 from ..policies.base import Policy, check_policy, policy_from_dict
@@ -39,6 +65,8 @@ _PAGE = 10_000
 _LOG_PAGE = 1000
 #: Times of a decision.
 _TIMES = ("asked", "expires", "told")
+#: Parts of a record that are not sent: the service names who acts.
+_OWN = ("by", "token", "measures", "key")
 
 
 def connect(url: str, *, token: str, timeout: float = 30.0) -> Service:
@@ -207,6 +235,10 @@ class RemoteCampaign(CampaignInterface):
         return dict(self._settings)
 
     @property
+    def rules(self) -> dict[str, Any]:
+        return self.status().rules
+
+    @property
     def arms(self) -> list[Any]:
         return [arm.arm for arm in self.status().arms]
 
@@ -214,8 +246,20 @@ class RemoteCampaign(CampaignInterface):
         match request:
             case Ask():
                 # Generated keys are sent, so that a request that is repeated makes no second decision.
-                body = {"keys": request.all_keys("auto-"), "worker": request.worker}
+                body: dict[str, Any] = {"keys": request.all_keys("auto-"), "worker": request.worker}
+                body |= _body(request, "among", "distinct", "segment", "tags")
                 return [_decision(item) for item in self._request("POST", "/decisions", body)["decisions"]]
+            case Record():
+                return self._record([request])[0]
+            case Amend():
+                self._request("POST", f"/decisions/{request.decision}/amend", _body(request, "reward", "why"))
+            case Change():
+                self._request("POST", "/rules", {**request.rules, "why": request.why})
+            case Resume(arm=None):
+                self._request("POST", "/resume", _body(request, "why"))
+            case Resume() | Suspend():
+                action = type(request).__name__.lower()
+                self._request("POST", f"/arms/{action}", _body(request, "arm", "why"))
             case Tell():
                 return self._tell(request)
             case Cancel():
@@ -231,12 +275,27 @@ class RemoteCampaign(CampaignInterface):
     def _tell(self, request: Tell) -> list[SharpeBanditsError | None]:
         errors = [item if isinstance(item, SharpeBanditsError) else None for item in request.checked]
         places = [place for place, error in enumerate(errors) if error is None]
-        rewards = [{"decision": item[0], "reward": item[1]} for item in request.checked if isinstance(item, tuple)]
+        rewards = [
+            {"decision": item.decision, "reward": item.reward, **item.measures}
+            for item in request.checked
+            if isinstance(item, Reward)
+        ]
         if rewards:
             body = {"rewards": rewards, "strict": request.strict}
             for refusal in self._request("POST", "/rewards", body)["refused"]:
                 errors[places[refusal["place"]]] = error_of(refusal["problem"], 422)
         return errors
+
+    def _do_all(self, requests: Sequence[Record]) -> None:
+        self._record(list(requests))
+
+    def _record(self, records: list[Record]) -> list[Decision]:
+        items = [
+            {name: value for name, value in vars(one).items() if name not in _OWN} | {"key": one.full_key("auto-")}
+            for one in records
+        ]
+        body = {"records": items, "history": records[0].by == Decider.HISTORY}
+        return [_decision(item) for item in self._request("POST", "/records", body)["decisions"]]
 
     def decision(self, number: int) -> Decision:
         return _decision(self._request("GET", f"/decisions/{number_of(number)}"))
@@ -250,17 +309,25 @@ class RemoteCampaign(CampaignInterface):
         del found["settings"]
         arms = [ArmStatus(**{key: _pair(value) for key, value in arm.items()}) for arm in found["arms"]]
         timed = _timed(found, "time", "leader_since")
-        return Status(**{**timed, "arms": arms, "leader": Leader(**found["leader"])})
+        pairs = {
+            name: found[name] and Comparison(**{key: _pair(value) for key, value in found[name].items()})
+            for name in ("lift", "shadow")
+        }
+        return Status(**{**timed, "arms": arms, "leader": Leader(**found["leader"]), **pairs})
 
     def recommend(self) -> Any:
         return self._request("GET", "/recommendation")["recommendation"]
+
+    def weights(self, *, max: float = 1.0, min: float = 0.0) -> dict[Any, float]:
+        pairs = self._request("GET", f"/weights?{urlencode({'max': max, 'min': min})}")["weights"]
+        return {pair["arm"]: pair["weight"] for pair in pairs}
 
     def agent(self) -> Agent:
         return Agent.from_json(self._request("GET", "/agent")["agent"])
 
     def verify(self, *, choices: bool = False) -> Verification:
         found = self._request("GET", f"/verification?choices={'true' if choices else 'false'}")
-        return Verification(found["events"], found["decisions"], found["problems"])
+        return Verification(found["events"], found["decisions"], found["problems"], found["notes"])
 
     def _log(self, before: int | None, count: int, search: str) -> list[LogEntry]:
         found: list[LogEntry] = []
@@ -294,7 +361,11 @@ class RemoteCampaign(CampaignInterface):
         while page is not None and (count is None or len(rows) < count):
             size = _PAGE if count is None else min(_PAGE, count - len(rows))
             found = self._request("GET", f"/decisions?first={page}&count={size}")
-            rows += [_timed(item, *_TIMES) for item in found["decisions"]]
+            texts = ("tags", "metrics")
+            rows += [
+                {**_timed(item, *_TIMES), **{name: details_text(item[name]) for name in texts}}
+                for item in found["decisions"]
+            ]
             page = found["next"]
         return pa.Table.from_pylist(rows, schema=history_schema(isinstance(self._settings["arms"], list)))
 
@@ -309,7 +380,11 @@ def _path(name: str) -> str:
 
 
 def _decision(item: dict[str, Any]) -> Decision:
-    return Decision(**{**_timed(item, *_TIMES), "state": DecisionState(item["state"])})
+    return Decision(**{**_timed(item, *_TIMES), "state": DecisionState(item["state"]), "by": Decider(item["by"])})
+
+
+def _body(request: Request, *names: str) -> dict[str, Any]:
+    return {name: getattr(request, name) for name in names}
 
 
 def _timed(item: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, create_model
 
-from ..live.campaigns.records import DecisionState
+from ..live.campaigns.records import Decider, DecisionState
 from ..live.campaigns.settings import optional_settings
 
 #: A reward, or another number.
@@ -36,7 +36,7 @@ class _NewCampaign(_Body):
 
 
 #: The type in a request of a setting whose text on the command line has a given type.
-_IN_JSON: dict[type, Any] = {int: StrictInt, float: Number, str: Text | Number}
+_IN_JSON: dict[type, Any] = {int: StrictInt, float: Number, str: Text | Number | dict[str, Any] | list[dict[str, Any]]}
 NewCampaign: Any = create_model(
     "NewCampaign",
     __base__=_NewCampaign,
@@ -56,14 +56,76 @@ class AskBody(_Body):
         None, description="a decision per key; null for one without"
     )
     count: Count | None = Field(None, description="number of decisions, without keys")
+    distinct: StrictBool = Field(False, description="whether the decisions are of different arms")
+    among: Annotated[list[Text | StrictInt], Field(min_length=1, max_length=10_000)] | None = Field(
+        None, description="the arms that can be played now"
+    )
+    segment: Text | None = Field(None, description="segment of the decisions")
+    tags: dict[str, Text] | None = Field(None, description="anything to find and to group decisions by")
     worker: Text | None = Field(None, description="who asks; by default the name of the token")
 
 
 class Reward(_Body):
     """The reward of a decision."""
 
-    decision: Which
+    decision: Which | Text = Field(description="its number, or its key")
     reward: Number
+    metrics: dict[str, Number] | None = Field(None, description="other measurements, which guardrails may watch")
+    weight: Number | None = Field(None, description="weight, such as a notional, in weighted means")
+
+    def told(self) -> Any:
+        """The reward as a campaign takes it."""
+        return self.reward if self.metrics is None and self.weight is None else self.model_dump(exclude={"decision"})
+
+
+class RecordBody(_Body):
+    """A decision that somebody else made."""
+
+    arm: Text | StrictInt
+    reward: Number | None = None
+    key: Text | None = Field(None, description="idempotency key: recording it again changes nothing")
+    propensity: Number | None = Field(None, description="probability with which the arm was chosen, if it is known")
+    metrics: dict[str, Number] | None = None
+    weight: Number | None = None
+    segment: Text | None = None
+    tags: dict[str, Text] | None = None
+    worker: Text | None = Field(None, description="who decided; by default the name of the token")
+
+
+class RecordsBody(_Body):
+    """Decisions that somebody else made."""
+
+    records: Annotated[list[RecordBody], Field(min_length=1, max_length=1000)]
+    history: StrictBool = Field(False, description="whether they were made before the campaign")
+
+
+class AmendBody(_Body):
+    """A corrected reward."""
+
+    reward: Number
+    why: Text | None = None
+
+
+class ReasonBody(_Body):
+    """Why something is changed."""
+
+    why: Text | None = None
+
+
+class RulesBody(_Body):
+    """Rules to change; those left out stay as they are, and null switches control, fallback and webhook off."""
+
+    mode: Literal["live", "shadow", "paused"] | None = None
+    share: Number | None = Field(None, description="probability with which the policy decides")
+    control: Text | StrictInt | None = Field(None, description="the control arm, which gets the rest")
+    fallback: Text | StrictInt | None = Field(None, description="arm to play while the campaign is paused")
+    bounds: dict[str, Annotated[list[Number], Field(min_length=2, max_length=2)]] | None = Field(
+        None, description="least and largest share of arms in the policy's decisions"
+    )
+    suspended: list[Text | StrictInt] | None = None
+    guardrails: list[dict[str, Any]] | None = Field(None, description='[{"kind": "mean", "limit": -2, "arm": "*"}]')
+    webhook: Text | None = None
+    why: Text | None = None
 
 
 class TellBody(_Body):
@@ -75,7 +137,7 @@ class TellBody(_Body):
     strict: StrictBool = Field(True, description="all or none (the default), or each independently")
 
 
-class ArmBody(_Body):
+class ArmBody(ReasonBody):
     """An arm."""
 
     arm: Text | StrictInt = Field(description="its name, or its number in a campaign whose arms have no names")
@@ -94,6 +156,12 @@ class DecisionModel(BaseModel):
     state: DecisionState
     reward: float | None
     told: str | None
+    by: Decider = Decider.POLICY
+    choice: str | int | None = None
+    segment: str | None = None
+    tags: dict[str, str] = {}
+    metrics: dict[str, float] = {}
+    weight: float | None = None
 
 
 class Decisions(BaseModel):

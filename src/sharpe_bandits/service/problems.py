@@ -7,6 +7,7 @@ from typing import Any
 from ..errors import (
     BudgetTooSmallError,
     CampaignOverError,
+    CampaignPausedError,
     ConflictError,
     InvalidInputError,
     MissingLibraryError,
@@ -25,6 +26,7 @@ _PREFIX = "urn:sharpe-bandits:problem:"
 _ERRORS: list[tuple[type[SharpeBanditsError], str, int]] = [
     (WaitForRewardsError, "wait-for-rewards", 425),
     (CampaignOverError, "campaign-over", 409),
+    (CampaignPausedError, "campaign-paused", 409),
     (ConflictError, "conflict", 409),
     (UnknownNameError, "unknown-name", 404),
     (BudgetTooSmallError, "budget-too-small", 422),

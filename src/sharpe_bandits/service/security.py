@@ -110,7 +110,7 @@ def scope_of(method: str, path: str) -> Scope:
         return "create"
     if path.endswith("/decisions"):
         return "ask"
-    return "tell" if path.endswith(("/rewards", "/cancel")) else "admin"
+    return "tell" if path.endswith(("/rewards", "/cancel", "/records")) else "admin"
 
 
 def fresh_token() -> str:

@@ -36,8 +36,10 @@ def _example(now: float) -> list[Batch]:
     later, outcomes = now + 5.0, [(1, EventKind.REWARDED, 0.25), (4, EventKind.REWARDED, -1.5)]
     second = [Event(6 + i, k.value, n, asked[n - 1].arm, x, None, later) for i, (n, k, x) in enumerate(outcomes)]
     second.append(Event(8, EventKind.CANCELLED.value, 2, asked[1].arm, None, None, later))
-    second.append(Event(9, EventKind.ARM_ADDED.value, None, None, None, "a 100%_new arm", later))
-    settled = [Outcome(n, DecisionState.REWARDED.value, x, later) for n, _, x in outcomes]
+    second.append(
+        Event(9, EventKind.ARM_ADDED.value, None, None, None, "a 100%_new arm", later, '{"by": "Ann"}', "a hash")
+    )
+    settled = [Outcome(n, DecisionState.REWARDED.value, x, later, '{"weight": 2}') for n, _, x in outcomes]
     settled.append(Outcome(2, DecisionState.CANCELLED.value, None, later))
     return [Batch(now, now + 10.0, first, asked), Batch(later, now + 10.0, second, [], settled, '{"state": "after 9"}')]
 
@@ -104,6 +106,7 @@ class StorageContract:
     def _check(self, records: Records, events: list[Event], decisions: list[DecisionRow]) -> None:
         head = records.head()
         require(head[1:4] == (9, events[-1].at, events[0].at + 10.0), f"the campaign stands at {head}")
+        require(head.hash == events[-1].hash, f"the hash of the last event is {head.hash}")
         require(records.snapshot() == (9, '{"state": "after 9"}'), "the snapshot is not the last")
         for after, upto in ((0, 9), (3, 7), (9, 9), (0, 0)):
             require(list(records.events(after, upto)) == events[after:upto], f"events {after} to {upto} differ")
@@ -140,6 +143,7 @@ class StorageContract:
             (Search(None, "worker 2", [], []), {2, 5, 8}),
             (Search(None, "100%_n", [], []), {9}),
             (Search(None, "100_", [], []), set()),
+            (Search(None, "ann", [], []), {9}),
             (Search(None, "nothing", [EventKind.CANCELLED.value], [0]), {3, 8}),
         ):
             seqs = {event.seq for event, _, _ in page(None, 100, search)}

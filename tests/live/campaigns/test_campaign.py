@@ -143,7 +143,7 @@ BAD = [
     (lambda c: c.tell(1, math.nan), sb.errors.InvalidInputError, "nan"),
     (lambda c: c.tell(1, "0.1"), sb.errors.InvalidInputError, "'0.1'"),
     (lambda c: c.tell(99, 0.1), sb.errors.UnknownNameError, "no decision 99"),
-    (lambda c: c.tell("one", 0.1), sb.errors.InvalidInputError, "'one'"),
+    (lambda c: c.tell("one", 0.1), sb.errors.UnknownNameError, "key 'one'"),
     (lambda c: c.tell(1, 1e200), sb.errors.InvalidInputError, "beyond the largest"),
     (lambda c: c.tell_many({1: 0.1, 99: 0.2}), sb.errors.UnknownNameError, "no decision 99"),
     (lambda c: c.tell_many([(1, 0.1), (1, 0.2)]), sb.errors.ConflictError, "0.2"),

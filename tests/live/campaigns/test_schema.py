@@ -23,7 +23,7 @@ def test_the_newest_revision_is_what_migrations_lead_to(target):
 def test_an_older_store_is_read_before_it_is_upgraded(tmp_path, monkeypatch):
     path = tmp_path / "campaigns.db"
     opened(path).ask()
-    monkeypatch.setattr(schema, "REVISION", "0002")
+    monkeypatch.setattr(schema, "REVISION", "0003")
     with sb.Store(path) as store:
         campaign = store.campaign("c")
         assert campaign.status().decisions == 1

@@ -41,11 +41,46 @@ def add(campaign: argparse.ArgumentParser) -> None:
     ask = _action(actions, "ask", "choose the arm to play next", _ask)
     ask.add_argument("--key", help="idempotency key: the same key returns the same decision")
     ask.add_argument("--count", type=int, metavar="N", help="number of decisions, made in one commit")
+    ask.add_argument("--distinct", type=int, metavar="N", help="number of decisions, of different arms")
+    ask.add_argument("--among", nargs="+", metavar="ARM", help="arms that can be played now (all)")
     ask.add_argument("--worker", help="name of the worker that asks (host and process)")
+    _add_tags(ask)
 
     tell = _action(actions, "tell", "record the reward of a decision", _tell)
-    tell.add_argument("number", type=int, help="number of the decision")
+    tell.add_argument("number", help="number of the decision, or its key with --by-key")
     tell.add_argument("reward", type=float)
+    tell.add_argument("--by-key", action="store_true", help="the decision is given by its key")
+    _add_measures(tell)
+
+    record = _action(actions, "record", "record a decision that somebody else made", _record)
+    record.add_argument("arm")
+    record.add_argument("reward", type=float, nargs="?")
+    record.add_argument("--key", help="idempotency key: recording it again changes nothing")
+    record.add_argument("--propensity", type=float, help="probability with which the arm was chosen (not known)")
+    _add_measures(record)
+    _add_tags(record)
+
+    past = _action(actions, "load-history", "learn from decisions before the campaign", _load_history)
+    past.add_argument("file", type=Path, help=".parquet or .csv with columns arm and reward")
+
+    amend = _action(actions, "amend", "correct the reward of a decision", _amend)
+    amend.add_argument("number", type=int, help="number of the decision")
+    amend.add_argument("reward", type=float)
+
+    change = _action(actions, "set", "change the mode, the share of the policy, bounds or guardrails", _set)
+    for name in _RULES:
+        about = optional_settings()[name].metadata
+        words = about["help"].replace(" (none)", "; an empty text for none")
+        change.add_argument(f"--{name}", type=about["kind"], help=words)
+    pause = _action(actions, "pause", "pause a campaign", _pause)
+    pause.add_argument("--fallback", metavar="ARM", help="arm that asks get meanwhile (they are refused)")
+    resume = _action(actions, "resume", "end the pause of a campaign, or play a suspended arm again", _resume)
+    resume.add_argument("arm", nargs="?")
+    suspend = _action(actions, "suspend", "stop playing an arm for the time being", _suspend)
+    suspend.add_argument("arm")
+    for parser in (amend, change, pause, resume, suspend):
+        parser.add_argument("--why", help="reason, for the log")
+        parser.add_argument("--by", help="who does it, for the log (host and process)")
 
     cancel = _action(actions, "cancel", "withdraw a decision that will not be played", _cancel)
     cancel.add_argument("number", type=int, help="number of the decision")
@@ -65,8 +100,48 @@ def add(campaign: argparse.ArgumentParser) -> None:
     verify.add_argument("--choices", action="store_true", help="also recompute every choice of the policy")
     export = _action(actions, "export", "write all decisions to a file", _export)
     export.add_argument("--out", type=Path, required=True, help=".csv, .parquet or .json")
+    export.add_argument("--signed", type=Path, metavar="KEY", help="write the whole log as .json, signed with an "
+                        "Ed25519 private key in a PEM file, so that others can check it without the store")  # fmt: skip
+    check = actions.add_parser("check-export", help="check a signed export, without a store")
+    check.add_argument("file", type=Path)
+    check.add_argument("--public-key", type=Path, required=True, help="PEM file with the public key of who signed it")
+    check.add_argument("--json", action="store_true", help="print JSON")
+    check.set_defaults(do=_check_export)
+    _action(actions, "notify", "deliver messages that a webhook has not received yet", _notify)
     _action(actions, "list", "list the campaigns of a store", _list, named=False)
     _action(actions, "upgrade", "upgrade a store written by an older release", _upgrade, named=False)
+
+
+#: Rules that ``campaign set`` changes.
+_RULES = ("mode", "share", "control", "fallback", "bounds", "guardrails", "webhook")
+
+
+def _add_tags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--segment", help="segment of the decision")
+    parser.add_argument("--tag", action="append", default=[], metavar="NAME=VALUE", help="tag; may be repeated")
+
+
+def _add_measures(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--metric", action="append", default=[], metavar="NAME=VALUE", help="other metric; may be "
+                        "repeated")  # fmt: skip
+    parser.add_argument("--weight", type=float, help="weight of the reward, such as a notional")
+
+
+def _pairs(option: str, texts: list[str]) -> dict[str, str] | None:
+    """Names and values from texts such as desk=NY."""
+    pairs = [text.partition("=") for text in texts]
+    for name, equals, _ in pairs:
+        if not equals:
+            raise InvalidInputError(f"{option} must be like name=value, got {shown(name)}")
+    return {name: value for name, _, value in pairs} or None
+
+
+def _measures(options: argparse.Namespace) -> dict[str, Any]:
+    metrics = _pairs("--metric", options.metric) or {}
+    try:
+        return {"metrics": {name: float(x) for name, x in metrics.items()} or None, "weight": options.weight}
+    except ValueError:
+        raise InvalidInputError(f"--metric must be like error=1, got {shown(options.metric)}") from None
 
 
 def _action(actions: Any, name: str, words: str, do: Any, named: bool = True) -> argparse.ArgumentParser:
@@ -123,21 +198,110 @@ def _create(options: argparse.Namespace) -> None:
 
 
 def _ask(options: argparse.Namespace) -> None:
-    found = _open(options).ask(count=options.count, key=options.key, worker=options.worker)
-    made = found if isinstance(found, list) else [found]
-    data = [decision.to_dict() for decision in made]
-    lines = (f"{decision.number}\t{decision.arm}" for decision in made)
-    _say(options, data if isinstance(found, list) else data[0], "\n".join(lines))
+    answer = _open(options).ask(
+        count=options.count,
+        key=options.key,
+        worker=options.worker,
+        distinct=options.distinct,
+        among=options.among,
+        segment=options.segment,
+        tags=_pairs("--tag", options.tag),
+    )
+    decisions = answer if isinstance(answer, list) else [answer]
+    data = [decision.to_dict() for decision in decisions]
+    lines = (f"{decision.number}\t{decision.arm}" for decision in decisions)
+    _say(options, data if isinstance(answer, list) else data[0], "\n".join(lines))
 
 
 def _tell(options: argparse.Namespace) -> None:
     campaign = _open(options)
-    campaign.tell(options.number, options.reward)
-    _say(
-        options,
-        campaign.decision(options.number).to_dict(),
-        f"reward {options.reward:g} recorded for decision {options.number}",
+    if not options.by_key and not options.number.isdecimal():
+        raise InvalidInputError(f"the number of a decision is needed, got {shown(options.number)}; or give --by-key")
+    which = options.number if options.by_key else int(options.number)
+    campaign.tell(which, options.reward, **_measures(options))
+    number = which if isinstance(which, int) else campaign.numbers_of([which])[which]
+    words = f"reward {options.reward:g} recorded for decision {number}"
+    _say(options, campaign.decision(number).to_dict(), words)
+
+
+def _record(options: argparse.Namespace) -> None:
+    decision = _open(options).record(
+        options.arm,
+        options.reward,
+        key=options.key,
+        propensity=options.propensity,
+        segment=options.segment,
+        tags=_pairs("--tag", options.tag),
+        **_measures(options),
     )
+    same = "as" if decision.choice == decision.arm else f"{decision.choice}, not"
+    _say(options, decision.to_dict(), f"decision {decision.number}: the policy would have chosen {same} {decision.arm}")
+
+
+def _load_history(options: argparse.Namespace) -> None:
+    rows = _open(options).load_history(options.file)
+    _say(options, {"rows": rows}, f"{rows:,} decisions of {options.file} are part of the campaign")
+
+
+def _amend(options: argparse.Namespace) -> None:
+    campaign = _open(options)
+    campaign.amend(options.number, options.reward, options.why, by=options.by)
+    words = f"reward of decision {options.number} corrected to {options.reward:g}"
+    _say(options, campaign.decision(options.number).to_dict(), words)
+
+
+def _set(options: argparse.Namespace) -> None:
+    empty: dict[str, Any] = {"control": None, "fallback": None, "webhook": None, "bounds": {}, "guardrails": []}
+    given = {name: getattr(options, name) for name in _RULES if getattr(options, name) is not None}
+    rules = {name: empty[name] if value == "" and name in empty else value for name, value in given.items()}
+    campaign = _open(options)
+    campaign.set(**rules, why=options.why, by=options.by)
+    _say_rules(options, campaign)
+
+
+def _pause(options: argparse.Namespace) -> None:
+    campaign = _open(options)
+    campaign.pause(options.why, by=options.by, **({} if options.fallback is None else {"fallback": options.fallback}))
+    _say_rules(options, campaign)
+
+
+def _resume(options: argparse.Namespace) -> None:
+    campaign = _open(options)
+    campaign.resume(options.arm, options.why, by=options.by)
+    _say_rules(options, campaign)
+
+
+def _suspend(options: argparse.Namespace) -> None:
+    campaign = _open(options)
+    campaign.suspend(options.arm, options.why, by=options.by)
+    _say_rules(options, campaign)
+
+
+def _say_rules(options: argparse.Namespace, campaign: Campaign) -> None:
+    status = campaign.status()
+    suspended = [str(arm.arm) for arm in status.arms if arm.suspended]
+    words = status.rules_in_words() | ({"suspended": ", ".join(suspended)} if suspended else {})
+    _say(options, status.rules, "\n".join(f"{name}: {text}" for name, text in words.items()))
+
+
+def _notify(options: argparse.Namespace) -> None:
+    sent = _open(options).notify()
+    _say(options, {"sent": sent}, f"{sent} messages delivered")
+
+
+def _check_export(options: argparse.Namespace) -> int:
+    from ...live.campaigns.signed import check_export
+
+    verification = check_export(_read(options.file), _read(options.public_key))
+    _say(options, {"ok": verification.ok, **vars(verification)}, str(verification))
+    return 0 if verification.ok else 1
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableDataError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _cancel(options: argparse.Namespace) -> None:
@@ -217,9 +381,9 @@ def _history(options: argparse.Namespace) -> None:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    found = _open(options).verify(choices=options.choices)
-    _say(options, {"ok": found.ok, **vars(found)}, str(found))
-    return 0 if found.ok else 1
+    verification = _open(options).verify(choices=options.choices)
+    _say(options, {"ok": verification.ok, **vars(verification)}, str(verification))
+    return 0 if verification.ok else 1
 
 
 def _export(options: argparse.Namespace) -> None:
@@ -232,6 +396,11 @@ def _export(options: argparse.Namespace) -> None:
     if out.suffix not in (".csv", ".parquet", ".json"):
         raise InvalidInputError(f"--out must end in .csv, .parquet or .json, got {out.name!r}")
     campaign = _open(options)
+    if options.signed is not None:
+        if out.suffix != ".json":
+            raise InvalidInputError(f"a signed export is a .json file, got {out.name!r}")
+        write_atomically(out, campaign.signed_export(_read(options.signed)))
+        return _say(options, {"file": str(out)}, f"the log of {campaign.name}, signed: {out}")
     table = campaign.history()
     sink = pa.BufferOutputStream()
     if out.suffix == ".csv":

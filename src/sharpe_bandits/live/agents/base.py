@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -396,6 +397,18 @@ class Agent:
         """The probability that each arm is chosen next; ``chosen`` is the result of :meth:`next_arm`."""
         with self._lock:
             return self._shares(chosen)
+
+    @contextmanager
+    def only(self, arms: Iterable[int]) -> Iterator[None]:
+        """Inside it, the agent chooses among these arms, given by number."""
+        with self._lock:
+            active = self._active.copy()
+            self._active[:] = False
+            self._active[list(arms)] = True
+            try:
+                yield
+            finally:
+                self._active[:] = active
 
     @property
     def active(self) -> list[int]:

@@ -7,6 +7,9 @@ the log is the source of truth, and the agent's state is derived from it. See ``
 from typing import TYPE_CHECKING, Any
 
 from ...errors import require
+from .comparison import Comparison as Comparison
+from .guardrails import Guardrail as Guardrail
+from .records import Decider as Decider
 from .records import Decision as Decision
 from .records import DecisionState as DecisionState
 from .records import Entry as Entry
@@ -16,9 +19,14 @@ from .records import LogEntry as LogEntry
 from .records import Verification as Verification
 from .requests import AcceptClock as AcceptClock
 from .requests import AddArm as AddArm
+from .requests import Amend as Amend
 from .requests import Ask as Ask
 from .requests import Cancel as Cancel
+from .requests import Change as Change
+from .requests import Record as Record
+from .requests import Resume as Resume
 from .requests import RetireArm as RetireArm
+from .requests import Suspend as Suspend
 from .requests import Tell as Tell
 from .status import ArmStatus as ArmStatus
 from .status import Status as Status

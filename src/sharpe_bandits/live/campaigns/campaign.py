@@ -8,21 +8,25 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..._support.validation import whole
-from ...errors import RewardWarning, SharpeBanditsError
+import numpy as np
+
+from ..._support.validation import probability, whole
+from ...errors import InvalidInputError, RewardWarning, SharpeBanditsError
 from ...policies.base import MIN_PULLS_FOR_WARNING, Policy, check_policy
 from ..agents import Agent
 from .activity import Activity
+from .audit import first_hash
 from .interface import CampaignInterface
 from .log import history, log_page
-from .records import Decision, Evaluation, LogEntry, Verification, utc_time
-from .requests import MAX_BATCH, AcceptClock, Request, Tell, number_of
+from .records import Decision, Evaluation, Event, EventKind, LogEntry, Verification, plain_details, utc_time
+from .requests import MAX_BATCH, AcceptClock, Notified, Record, Request, Tell, number_of
 from .settings import Settings
 from .state import State
 from .status import Status, status_of
-from .storage import Head, Records, Storage
+from .storage import CampaignRow, Head, Records, Storage
 from .transaction import Transaction, unknown_decision
 from .verification import verify
+from .webhooks import is_configured, send
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,13 +40,16 @@ class Campaign(CampaignInterface):
     Threads and processes may share it: each call is a transaction, and what it returns is committed.
     """
 
-    def __init__(self, storage: Storage, number: int, name: str, settings: Settings, policy: Policy) -> None:
-        self._storage, self._id, self.name, self._settings, self.policy = storage, number, name, settings, policy
+    def __init__(self, storage: Storage, row: CampaignRow, settings: Settings, policy: Policy) -> None:
+        self._storage, self._id, self.name, self._settings, self.policy = storage, row.id, row.name, settings, policy
+        self._first_hash = first_hash(row.name, row.settings)
         #: Threads share the state; it may be behind the log, and after a fork it belongs to the parent.
         self._lock = threading.Lock()
         self._state: State | None = None
         self._process = os.getpid()
-        self._compiled, self._warned, self._next_warning = False, False, 0
+        self._compiled, self._warned, self._next_warning, self._news = False, False, 0, False
+        #: One thread at a time delivers messages.
+        self._notifying = threading.Lock()
 
     def __repr__(self) -> str:
         return f"<campaign {self.name!r} of {self.policy.name} in {self._storage.name}>"
@@ -55,6 +62,10 @@ class Campaign(CampaignInterface):
     def settings(self) -> dict[str, Any]:
         return self._settings.to_dict()
 
+    @property
+    def rules(self) -> dict[str, Any]:
+        return self._look(lambda state: state.rules.to_dict())
+
     def commit(self, requests: Sequence[Request]) -> list[Any]:
         """Execute requests in one commit, each as if it were on its own; return the result of each, or its error.
 
@@ -63,8 +74,8 @@ class Campaign(CampaignInterface):
         Parameters
         ----------
         requests : Sequence[Request]
-            the requests, in order: ``Ask``, ``Tell``, ``Cancel``, ``AddArm``, ``RetireArm`` or ``AcceptClock`` of
-            :mod:`sharpe_bandits.live.campaigns`
+            the requests, in order: ``Ask``, ``Tell``, ``Record``, ``Cancel``, ``Amend``, ``AddArm``, ``RetireArm``,
+            ``Change``, ``Suspend``, ``Resume`` or ``AcceptClock`` of :mod:`sharpe_bandits.live.campaigns`
         """
         with self._lock:
             if not self._compiled:  # before the first transaction: otherwise other writers would wait for the compiler
@@ -72,6 +83,9 @@ class Campaign(CampaignInterface):
                 self._compiled = True
             results, self._state = self._storage.write(self._id, lambda records: self._execute(records, requests))
             warning = self._reward_warning() if any(isinstance(request, Tell) for request in requests) else None
+            news = self._news
+        if news and self._state is not None and self._state.rules.webhook is not None and is_configured():
+            self._notify_later()
         if warning is not None:
             warnings.warn(f"campaign {self.name!r}: {warning}", RewardWarning, stacklevel=4)
         return results
@@ -79,10 +93,13 @@ class Campaign(CampaignInterface):
     def _execute(self, records: Records, requests: Sequence[Request]) -> tuple[list[Any], State]:
         head = records.head()
         state = self._current(records, head)
-        transaction = Transaction(self.name, self._settings, self.policy, records, head, state, requests)
+        transaction = Transaction(
+            self.name, self._first_hash, self._settings, self.policy, records, head, state, requests
+        )
         self._state = None  # until what is added to it is committed
         results = [transaction.execute(request) for request in requests]
         transaction.append()
+        self._news = any(map(_is_news, transaction.events))
         return results, transaction.state
 
     def _do(self, request: Request) -> Any:
@@ -90,6 +107,87 @@ class Campaign(CampaignInterface):
         if isinstance(result, SharpeBanditsError):
             raise result
         return result
+
+    def _do_all(self, requests: Sequence[Record]) -> None:
+        for result in self.commit(requests):
+            if isinstance(result, SharpeBanditsError):
+                raise result
+
+    def weights(self, *, max: float = 1.0, min: float = 0.0) -> dict[Any, float]:
+        low, high = probability("min", min), probability("max", max)
+
+        def work(state: State) -> dict[Any, float]:
+            available, arms = state.available(), state.agent.arms
+            if low > high or low * len(available) > 1 + 1e-9 or high * len(available) < 1 - 1e-9:
+                raise InvalidInputError(
+                    f"{len(available)} arms cannot have weights between {low:g} and {high:g} that add up to 1"
+                )
+            bounds = np.full(len(arms), low), np.full(len(arms), high)
+            shares = state.bounded_shares(0.0, available, *bounds)
+            return {arms[i]: float(shares[i]) for i in available}
+
+        return self._look(work)
+
+    def signed_export(self, private_key: bytes) -> bytes:
+        """The whole log as JSON, with its hash chain, signed: a third party can check it without the store, by
+        :func:`sharpe_bandits.live.campaigns.signed.check_export`.
+
+        Parameters
+        ----------
+        private_key : bytes
+            an Ed25519 private key, as PEM without a password (``openssl genpkey -algorithm ed25519``)
+        """
+        from .signed import export
+
+        (row,) = self._storage.campaigns(self.name)
+        return self._storage.read(self._id, lambda records: export(row, records, private_key))
+
+    def notify(self) -> int:
+        """Deliver messages that the webhook has not received yet, in order; returns how many.
+
+        A campaign does this by itself, in the background, after a guardrail was broken or the mode was changed.
+        """
+        count = 0
+        with self._notifying:
+            for event in self._undelivered():
+                details = plain_details(event.details)
+                arms = self.arms
+                message = {
+                    "campaign": self.name,
+                    "event": event.seq,
+                    "kind": EventKind(event.kind).label,
+                    "time": utc_time(event.at).isoformat(),
+                    "arm": None if event.arm is None else arms[event.arm],
+                    "details": {name: details[name] for name in ("by", "why", "set") if name in details},
+                }
+                url = self.rules["webhook"]
+                if url is None:
+                    break
+                send(url, f"{self.name}-{event.seq}-{event.hash}"[-200:], message)
+                self._do(Notified(event.seq))
+                count += 1
+        return count
+
+    def _undelivered(self) -> list[Event]:
+        """Events that a webhook should hear of and has not."""
+
+        def work(records: Records) -> list[Event]:
+            head = records.head()
+            state = self._current(records, head)
+            if state.rules.webhook is None:
+                return []
+            return [event for event in records.events(state.notified, head.events) if _is_news(event)]
+
+        return self._read(work)
+
+    def _notify_later(self) -> None:
+        def work() -> None:
+            try:
+                self.notify()
+            except SharpeBanditsError as error:  # notify() and the next message try again
+                warnings.warn(f"campaign {self.name!r}: {error}", stacklevel=2)
+
+        threading.Thread(target=work, name="sharpe-bandits webhook", daemon=True).start()
 
     def _reward_warning(self) -> str | None:
         """What is wrong with rewards that the policy cannot handle; said once."""
@@ -173,7 +271,7 @@ class Campaign(CampaignInterface):
         return {row.key: row.number for row in rows}
 
     def verify(self, *, choices: bool = False) -> Verification:
-        return verify(self._storage, self._id, self._settings, self.policy, choices)
+        return verify(self._storage, self._id, self._first_hash, self._settings, self.policy, choices)
 
     def evaluate(self, policy: Policy) -> Evaluation:
         from .evaluation import evaluate
@@ -190,3 +288,9 @@ class Campaign(CampaignInterface):
     def _log(self, before: int | None, count: int, search: str) -> list[LogEntry]:
         arms = self.arms
         return self._storage.read(self._id, lambda records: log_page(records, arms, before, count, search))
+
+
+def _is_news(event: Event) -> bool:
+    """Whether a webhook hears of an event: a broken guardrail, or a change of the mode."""
+    changed = event.kind == EventKind.CHANGED and "mode" in plain_details(event.details)["set"]
+    return changed or event.kind == EventKind.GUARDRAIL

@@ -33,10 +33,14 @@ _CAMPAIGNS, _DECISIONS, _EVENTS, _SNAPSHOTS = schema.TABLES
 _LIKE = "LIKE ? ESCAPE '!'"
 _DECISION = ", ".join(DecisionRow._fields)
 _EVENT = ", ".join(Event._fields)
+#: Columns that stores of revision 0001 do not have.
+_NEW_COLUMNS = ("details", "measures", "hash")
 _PENDING = f"campaign = ? AND state = '{DecisionState.PENDING}'"  # the condition of an index
 _INSERT_EVENT = f"INSERT INTO {_EVENTS} (campaign, {_EVENT}) VALUES (?{', ?' * len(Event._fields)})"
 _INSERT_DECISION = f"INSERT INTO {_DECISIONS} (campaign, {_DECISION}) VALUES (?{', ?' * len(DecisionRow._fields)})"
-_UPDATE_DECISION = f"UPDATE {_DECISIONS} SET state = ?, reward = ?, told = ? WHERE campaign = ? AND number = ?"
+_UPDATE_DECISION = (
+    f"UPDATE {_DECISIONS} SET state = ?, reward = ?, told = ?, measures = ? WHERE campaign = ? AND number = ?"
+)
 
 
 class Database(ABC):
@@ -75,7 +79,7 @@ class Database(ABC):
         self.timeout, self.name, self._url = positive("timeout", timeout), name, url
         self._lock = threading.Lock()
         #: Whether an older release wrote the database, so that it can only be read.
-        self.outdated = False
+        self.outdated = self.is_first_revision = False
         self._connect()
         self._prepare(create)
 
@@ -191,6 +195,12 @@ class Database(ABC):
     def _roll_back(self, driver: Any) -> None:
         driver.execute("ROLLBACK")
 
+    def columns(self, *names: str) -> str:
+        """Columns to select; NULL for those that an older release's tables do not have."""
+        return ", ".join(
+            f"NULL AS {name}" if self.is_first_revision and name in _NEW_COLUMNS else name for name in names
+        )
+
     # Campaigns.
 
     def campaigns(
@@ -254,7 +264,7 @@ class Database(ABC):
                     f"{self.name} has revision {shown(revision)}, which this release does not know: it was written by "
                     "a newer release; upgrade sharpe-bandits"
                 )
-            self.outdated = True
+            self.outdated, self.is_first_revision = True, revision == "0001"
 
     def _make(self) -> None:
         def work(connection: sa.Connection) -> None:
@@ -279,7 +289,7 @@ class Database(ABC):
 
         before = self._transaction(self._revision, self.begin_read)
         self._transaction(work, self.begin_write, "COMMIT")
-        self.outdated = False
+        self.outdated = self.is_first_revision = False
         return before, schema.REVISION
 
     def _revision(self, connection: sa.Connection) -> str | None:
@@ -329,39 +339,41 @@ class _SQLRecords:
 
     def head(self) -> Head:
         rows = self._rows(
-            f"SELECT created, events, clock, next_expiry, {self._database.clock} FROM {_CAMPAIGNS} WHERE id = ?"
-            f"{self._for_update}",
+            f"SELECT created, events, clock, next_expiry, {self._database.clock}, {self._database.columns('hash')} "
+            f"FROM {_CAMPAIGNS} WHERE id = ?{self._for_update}",
             self._campaign,
         )
         if not rows:
             raise StoreError(f"the campaign is no longer in {self._database.name}")
-        created, events, clock, next_expiry, now = rows[0]
-        return Head(created, events, clock, next_expiry, now or time.time())
+        created, events, clock, next_expiry, now, last = rows[0]
+        return Head(created, events, clock, next_expiry, now or time.time(), last)
 
     def snapshot(self) -> tuple[int, str]:
         (row,) = self._rows(f"SELECT seq, state FROM {_SNAPSHOTS} WHERE campaign = ?", self._campaign)
         return row[0], row[1]
 
     def events(self, after: int, upto: int) -> Iterator[Event]:
-        return map(Event._make, self._pages(_EVENT, _EVENTS, "seq", after + 1, upto))
+        columns = self._database.columns(*Event._fields)
+        return map(Event._make, self._pages(columns, _EVENTS, "seq", after + 1, upto))
 
     def decisions(self, *, numbers: Sequence[int] = (), keys: Sequence[str] = ()) -> list[DecisionRow]:
         rows: list[Any] = []
         for column, values in (("number", numbers), ("key", keys)):
             if values:
                 condition, argument = self._database.in_list, self._database.list_argument(values)
-                statement = f"SELECT {_DECISION} FROM {_DECISIONS} WHERE campaign = ? AND {column} {condition}"
+                columns = self._database.columns(*DecisionRow._fields)
+                statement = f"SELECT {columns} FROM {_DECISIONS} WHERE campaign = ? AND {column} {condition}"
                 rows += self._rows(statement, self._campaign, argument)
         return list(map(DecisionRow._make, rows))
 
     def history(self, first: int, last: int | None) -> Iterator[DecisionRow]:
-        upto = _ALL if last is None else last
-        return map(DecisionRow._make, self._pages(_DECISION, _DECISIONS, "number", first, upto))
+        upto, columns = _ALL if last is None else last, self._database.columns(*DecisionRow._fields)
+        return map(DecisionRow._make, self._pages(columns, _DECISIONS, "number", first, upto))
 
     def pending(
         self, count: int | None = None, *, after: float | None = None, until: float | None = None
     ) -> list[DecisionRow]:
-        statement = f"SELECT {_DECISION} FROM {_DECISIONS} WHERE {_PENDING}"
+        statement = f"SELECT {self._database.columns(*DecisionRow._fields)} FROM {_DECISIONS} WHERE {_PENDING}"
         parameters: list[Any] = [self._campaign]
         for condition, end in ((" AND expires > ?", after), (" AND expires <= ?", until)):
             if end is not None:
@@ -374,20 +386,22 @@ class _SQLRecords:
         return int(self._rows(statement, self._campaign, now)[0][0])
 
     def log(self, before: int | None, count: int, search: Search | None) -> list[tuple[Event, str | None, str | None]]:
-        page = f"SELECT * FROM {_EVENTS} WHERE campaign = ? AND seq < ?"
+        own = self._database.columns(*Event._fields)
+        page = f"SELECT campaign, {own} FROM {_EVENTS} WHERE campaign = ? AND seq < ?"
         parameters: list[Any] = [self._campaign, before or _ALL]
         if search is not None and search.number is not None:
             page, parameters = f"{page} AND number = ?", [*parameters, search.number]
         elif search is not None:
             # Decisions are searched once, not once per event.
             in_list, like = self._database.in_list, _LIKE
+            details = "lower(name)" if self._database.is_first_revision else "lower(details)"
             page = (
-                f"{page} AND (kind {in_list} OR arm {in_list} OR lower(name) {like} OR number IN (SELECT number FROM "
-                f"{_DECISIONS} WHERE campaign = ? AND (lower(key) {like} OR lower(worker) {like})))"
+                f"{page} AND (kind {in_list} OR arm {in_list} OR lower(name) {like} OR {details} {like} OR number IN "
+                f"(SELECT number FROM {_DECISIONS} WHERE campaign = ? AND (lower(key) {like} OR lower(worker) {like})))"
             )
             text = _pattern(search.text)
             kinds, arms = map(self._database.list_argument, (search.kinds, search.arms))
-            parameters = [*parameters, kinds, arms, text, self._campaign, text, text]
+            parameters = [*parameters, kinds, arms, text, text, self._campaign, text, text]
         columns = ", ".join(f"page.{name}" for name in Event._fields)
         # Decisions are joined to the entries of a page, not to all of the log.
         rows = self._rows(
@@ -417,12 +431,12 @@ class _SQLRecords:
         if batch.decisions:
             self._many(_INSERT_DECISION, [(campaign, *row) for row in batch.decisions])
         if batch.outcomes:
-            self._many(_UPDATE_DECISION, [(state, x, told, campaign, n) for n, state, x, told in batch.outcomes])
+            self._many(_UPDATE_DECISION, [(*outcome[1:], campaign, outcome.number) for outcome in batch.outcomes])
         self._many(_INSERT_EVENT, [(campaign, *event) for event in batch.events])
         last = batch.events[-1].seq
         driver.execute(
-            sql(f"UPDATE {_CAMPAIGNS} SET events = ?, clock = ?, next_expiry = ? WHERE id = ?"),
-            (last, batch.clock, batch.next_expiry, campaign),
+            sql(f"UPDATE {_CAMPAIGNS} SET events = ?, clock = ?, next_expiry = ?, hash = ? WHERE id = ?"),
+            (last, batch.clock, batch.next_expiry, batch.events[-1].hash, campaign),
         )
         if batch.snapshot is not None:
             statement = sql(f"UPDATE {_SNAPSHOTS} SET seq = ?, state = ? WHERE campaign = ?")

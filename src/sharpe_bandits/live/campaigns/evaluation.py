@@ -45,8 +45,10 @@ def evaluate(storage: Storage, campaign: int, settings: Settings, policy: Policy
         made = iter(records.history(1, None))
         for event in records.events(0, records.head().events):
             if event.kind == EventKind.ASKED:
-                weights[event.number or 0] = _weight(state.agent, event.arm or 0, next(made).probability)
-            elif event.reward is not None and event.kind != EventKind.EXPIRED:
+                probability = next(made).probability
+                if probability is not None:  # else somebody else decided, and did not say
+                    weights[event.number or 0] = _weight(state.agent, event.arm or 0, probability)
+            elif event.reward is not None and event.kind != EventKind.EXPIRED and event.number in weights:
                 rounds.append((event.reward, *weights.pop(event.number or 0)))
             state.apply(event)
 

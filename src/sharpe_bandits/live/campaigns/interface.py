@@ -11,7 +11,20 @@ from ...errors import InvalidInputError, SharpeBanditsError, shown
 from ...policies.base import Policy
 from ..agents import Agent
 from .records import Decision, Evaluation, LogEntry, Verification
-from .requests import MAX_BATCH, AddArm, Ask, Cancel, Request, RetireArm, Tell
+from .requests import (
+    MAX_BATCH,
+    AddArm,
+    Amend,
+    Ask,
+    Cancel,
+    Change,
+    Record,
+    Request,
+    Resume,
+    RetireArm,
+    Suspend,
+    Tell,
+)
 from .status import Status
 
 if TYPE_CHECKING:
@@ -30,8 +43,12 @@ class CampaignInterface(ABC):
         key: str | None = None,
         keys: Sequence[str | None] | None = None,
         worker: str | None = None,
+        distinct: int | None = None,
+        among: Sequence[Any] | None = None,
+        segment: str | None = None,
+        tags: Mapping[str, str] | None = None,
     ) -> Any:
-        """Which arm to play now: a :class:`Decision`, or a list of them if ``count`` or ``keys`` is given.
+        """Which arm to play now: a :class:`Decision`; a list of them if ``count``, ``keys`` or ``distinct`` is given.
 
         Parameters
         ----------
@@ -45,39 +62,62 @@ class CampaignInterface(ABC):
             one key (or None) per decision, instead of ``count``
         worker : str | None, optional
             who asks (host and process)
+        distinct : int | None, optional
+            as ``count``, of different arms; each probability is that of the arm among those left
+        among : Sequence[Any] | None, optional
+            the arms that can be played now
+        segment : str | None, optional
+            segment of the decision, which is stored
+        tags : Mapping[str, str] | None, optional
+            anything to find and to group decisions by, such as ``{"desk": "NY"}``
 
         Raises
         ------
         WaitForRewardsError : if the policy must wait for rewards; it says how many of which arms
         CampaignOverError : if the budget is spent, or the policy has stopped
+        CampaignPausedError : if the campaign is paused and has no fallback arm
+        ConflictError : if others decide (shadow mode, without a control arm), or no arm is available
         """
-        if sum(option is not None for option in (count, key, keys)) > 1:
-            raise InvalidInputError("give one of count=, key= and keys=")
-        if count is not None:
-            keys = [None] * whole("count", count, 1, MAX_BATCH)
-        decisions = self._do(Ask([key] if keys is None else keys, worker))
+        if sum(option is not None for option in (count, key, keys, distinct)) > 1:
+            raise InvalidInputError("give one of count=, distinct=, key= and keys=")
+        if count is not None or distinct is not None:
+            name, number = ("count", count) if distinct is None else ("distinct", distinct)
+            keys = [None] * whole(name, number, 1, MAX_BATCH)
+        request = Ask([key] if keys is None else keys, worker, among, distinct is not None, segment, tags)
+        decisions = self._do(request)
         return decisions[0] if keys is None else decisions
 
-    def tell(self, decision: Decision | int, reward: float) -> None:
-        """Record the reward of a decision, or of the decision with this number.
+    def tell(
+        self,
+        decision: Decision | int | str,
+        reward: float,
+        *,
+        metrics: Mapping[str, float] | None = None,
+        weight: float | None = None,
+    ) -> None:
+        """Record the reward of a decision, or of the decision with this number or key.
+
+        ``metrics`` are other measurements of the decision, which guardrails may watch; ``weight`` (such as a notional)
+        counts in weighted means, and not in what the policy learns.
 
         Repeating a reward changes nothing. A different reward for a decision that already has one raises
         :class:`~sharpe_bandits.errors.ConflictError` and changes nothing. Late rewards are accepted.
         """
-        self.tell_many([(decision, reward)])
+        more = {name: value for name, value in (("metrics", metrics), ("weight", weight)) if value is not None}
+        self.tell_many([(decision, {"reward": reward, **more} if more else reward)])
 
     def tell_many(
         self,
-        rewards: Mapping[Decision | int, float] | Iterable[tuple[Decision | int, float]],
+        rewards: Mapping[Decision | int | str, Any] | Iterable[tuple[Decision | int | str, Any]],
         *,
         strict: bool = True,
     ) -> list[SharpeBanditsError | None]:
-        """Record rewards by decision, or by its number, in one commit.
+        """Record rewards by decision, or by its number or key, in one commit.
 
         Parameters
         ----------
-        rewards : Mapping[Decision | int, float] | Iterable[tuple[Decision | int, float]]
-            decision (or number) -> reward
+        rewards : Mapping[Decision | int | str, Any] | Iterable[tuple[Decision | int | str, Any]]
+            decision (or number, or key) -> reward, or ``{"reward": 3.1, "metrics": {"error": 0}, "weight": 1e6}``
         strict : bool, optional
             if one of them is refused, refuse all of them and raise. Otherwise the others are recorded, and the error of
             each (None if there was none) is returned, in order
@@ -94,6 +134,71 @@ class CampaignInterface(ABC):
     @abstractmethod
     def settings(self) -> dict[str, Any]:
         """The settings that the campaign was created with, as plain data; the lease in seconds."""
+
+    @property
+    @abstractmethod
+    def rules(self) -> dict[str, Any]:
+        """The rules now: mode, share, control arm, bounds, suspended arms, guardrails."""
+
+    def record(self, arm: Any, reward: float | None = None, **options: Any) -> Decision:
+        """Record a decision that somebody else made, and its reward if it is known; the policy learns from it.
+
+        What the policy would have chosen is logged beside it (``decision.choice``). The options are those of
+        :class:`~sharpe_bandits.live.campaigns.Record`: ``key``, ``propensity`` (the probability with which the arm was
+        chosen, if it is known), ``worker``, ``metrics``, ``weight``, ``segment``, ``tags``.
+        """
+        return self._do(Record(arm, reward, **options))
+
+    def load_history(self, source: Any) -> int:
+        """Learn from decisions before the campaign: they count as if they had been told, and are marked as history.
+
+        Loading the same rows again changes nothing. Returns the number of rows.
+
+        Parameters
+        ----------
+        source : Any
+            a Parquet or CSV file, an Arrow table, a frame, or a list of mappings, with columns ``arm`` and ``reward``
+            and, if they are known, ``key``, ``propensity``, ``weight`` and ``segment``
+        """
+        from .past import past_records
+
+        records = past_records(source)
+        for begin in range(0, len(records), MAX_BATCH // 10):
+            self._do_all(records[begin : begin + MAX_BATCH // 10])
+        return len(records)
+
+    def amend(self, decision: Decision | int, reward: float, why: str | None = None, *, by: str | None = None) -> None:
+        """Correct a wrong reward: both values stay in the log, and the state becomes what it would be with the new one
+        from the start. The time is proportional to the length of the log.
+        """
+        self._do(Amend(decision, reward, why, by))
+
+    def set(self, *, why: str | None = None, by: str | None = None, **rules: Any) -> None:
+        """Change rules, such as ``set(mode="live", share=0.1)``; the change is logged with who, when and why.
+
+        Parameters
+        ----------
+        why, by : str | None, optional
+            the reason, and who changes it (host and process)
+        **rules : Any
+            ``mode``, ``share``, ``control``, ``fallback``, ``bounds``, ``suspended``, ``guardrails`` or ``webhook``:
+            see :meth:`sharpe_bandits.Store.campaign`. None switches control, fallback and webhook off
+        """
+        self._do(Change(rules, why, by))
+
+    def pause(self, why: str | None = None, *, by: str | None = None, **fallback: Any) -> None:
+        """Pause the campaign: asks get the arm ``fallback=``, or that of the rules, or are refused if there is none."""
+        if extra := sorted(fallback.keys() - {"fallback"}):
+            raise InvalidInputError(f"pause takes why, by= and fallback=, not {shown(extra[0])}")
+        self._do(Change({"mode": "paused", **fallback}, why, by))
+
+    def resume(self, arm: Any = None, why: str | None = None, *, by: str | None = None) -> None:
+        """Play a suspended arm again; without an arm, end the pause of the campaign."""
+        self._do(Resume(arm, why, by))
+
+    def suspend(self, arm: Any, why: str | None = None, *, by: str | None = None) -> None:
+        """Stop playing an arm until it is resumed; rewards of its decisions are still accepted."""
+        self._do(Suspend(arm, why, by))
 
     def cancel(self, decision: Decision | int) -> None:
         """Cancel a decision that will not be played. Repeating it changes nothing; ConflictError if it has a reward."""
@@ -118,6 +223,12 @@ class CampaignInterface(ABC):
     @abstractmethod
     def status(self) -> Status:
         """The status of the campaign: arms with pulls, pending pulls, estimates and intervals; rounds spent."""
+
+    @abstractmethod
+    def weights(self, *, max: float = 1.0, min: float = 0.0) -> dict[Any, float]:
+        """The policy's choice as weights of a portfolio, each between ``min`` and ``max``: what an arm cannot take goes
+        to the policy's next choice.
+        """
 
     @abstractmethod
     def recommend(self) -> Any:
@@ -186,6 +297,10 @@ class CampaignInterface(ABC):
     @abstractmethod
     def _do(self, request: Request) -> Any:
         """The result of a request, once it is committed; raises its error."""
+
+    @abstractmethod
+    def _do_all(self, requests: Sequence[Record]) -> None:
+        """Record decisions together; raises the first error."""
 
     @abstractmethod
     def _decisions_made(self) -> int:

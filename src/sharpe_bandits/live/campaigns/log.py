@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..._support.names import csv_cell
-from .records import EventKind, LogEntry, history_schema, user_key, utc_time
+from .records import Decider, EventKind, LogEntry, details_text, history_schema, plain_details, user_key, utc_time
 from .storage import Records, Search
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _ROWS = 50_000
 
 def log_page(records: Records, arms: list[Any], before: int | None, count: int, search: str) -> list[LogEntry]:
     """At most ``count`` entries before number ``before`` that match ``search``: the number of a decision, or part of a
-    kind, of the name of an arm, of a key or of a worker.
+    kind, of the name of an arm, of a key, of a worker, or of the details.
     """
     text = search.strip().lower()
     wanted = None
@@ -37,6 +37,7 @@ def log_page(records: Records, arms: list[Any], before: int | None, count: int, 
             event.reward,
             user_key(key),
             worker,
+            plain_details(event.details),
         )
         for event, key, worker in records.log(before, count, wanted)
     ]
@@ -52,6 +53,14 @@ def history(records: Records, arms: list[Any], first: int, last: int | None) -> 
         columns = dict(zip(page[0]._fields, map(list, zip(*page, strict=True)), strict=True))
         columns["arm"] = [arms[i] for i in columns["arm"]]
         columns["key"] = [user_key(key) for key in columns["key"]]
+        details = [plain_details(text) for text in columns["details"]]
+        measures = [plain_details(text) for text in columns["measures"]]
+        columns["by"] = [one.get("by", str(Decider.POLICY)) for one in details]
+        columns["choice"] = [None if (i := one.get("choice")) is None else arms[i] for one in details]
+        columns["segment"] = [one.get("segment") for one in details]
+        columns["tags"] = [details_text(one.get("tags", {})) for one in details]
+        columns["metrics"] = [details_text(one.get("metrics", {})) for one in measures]
+        columns["weight"] = [one.get("weight") for one in measures]
         for name in _TIMES:
             columns[name] = [None if t is None else round(t * 1e6) for t in columns[name]]
         batches.append(pa.record_batch([pa.array(columns[field.name], field.type) for field in schema], schema=schema))

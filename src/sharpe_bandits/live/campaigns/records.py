@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
@@ -31,6 +32,11 @@ class EventKind(IntEnum):
     ARM_ADDED = 6
     ARM_RETIRED = 7
     CLOCK_ACCEPTED = 8
+    CHANGED = 9
+    AMENDED = 10
+    GUARDRAIL = 11
+    NOTIFIED = 12
+    CHOICES_REVISED = 13
 
     @property
     def label(self) -> str:
@@ -47,8 +53,23 @@ class DecisionState(StrEnum):
     CANCELLED = "cancelled"
 
 
+class Decider(StrEnum):
+    """Who made a decision: the policy, the control arm's share, a fallback while the campaign is paused, somebody else,
+    or somebody before the campaign.
+    """
+
+    POLICY = "policy"
+    CONTROL = "control"
+    FALLBACK = "fallback"
+    EXTERNAL = "external"
+    HISTORY = "history"
+
+
 class Event(NamedTuple):
-    """An event of the log: what happened to which decision, or to which arm (its number, or the name of a new one)."""
+    """An event of the log: what happened to which decision, or to which arm (its number, or the name of a new one).
+
+    ``details`` is JSON, and ``hash`` the SHA-256 of the event and of the hash before it (see ``audit.py``).
+    """
 
     seq: int
     kind: int
@@ -57,10 +78,15 @@ class Event(NamedTuple):
     reward: float | None
     name: str | None
     at: float
+    details: str | None = None
+    hash: str | None = None
 
 
 class DecisionRow(NamedTuple):
-    """A decision as a store keeps it: arms are numbers, and times are seconds since 1970."""
+    """A decision as a store keeps it: arms are numbers, and times are seconds since 1970.
+
+    ``details`` (those of the event that made it) and ``measures`` (metrics and weight, told with the reward) are JSON.
+    """
 
     number: int
     arm: int
@@ -68,10 +94,12 @@ class DecisionRow(NamedTuple):
     worker: str
     asked: float
     expires: float | None
-    probability: float
+    probability: float | None
     state: str
     reward: float | None
     told: float | None
+    details: str | None = None
+    measures: str | None = None
 
 
 @dataclass(frozen=True)
@@ -86,8 +114,8 @@ class Decision:
         the arm to play
     asked, expires : datetime and datetime | None
         when it was made, and when its lease runs out (None: never); UTC
-    probability : float
-        probability with which the arm was chosen
+    probability : float | None
+        probability with which the arm was chosen; None if somebody else chose it and did not say
     key : str | None
         idempotency key, if it was asked for with one
     worker : str | None
@@ -98,22 +126,45 @@ class Decision:
         the reward, if it was told
     told : datetime | None
         when it was told
+    by : Decider
+        who decided
+    choice : Any
+        what the policy would have chosen, where somebody else decided
+    segment : str | None
+        segment that it was asked for
+    tags : dict[str, str]
+        tags that it was asked for with
+    metrics : dict[str, float]
+        other metrics, told with the reward
+    weight : float | None
+        weight, such as a notional, told with the reward
     """
 
     number: int
     arm: Any
     asked: datetime
     expires: datetime | None
-    probability: float
+    probability: float | None
     key: str | None
     worker: str | None
     state: DecisionState
     reward: float | None
     told: datetime | None
+    by: Decider = Decider.POLICY
+    choice: Any = None
+    segment: str | None = None
+    tags: dict[str, str] = field(default_factory=dict)
+    metrics: dict[str, float] = field(default_factory=dict)
+    weight: float | None = None
+
+    def __hash__(self) -> int:
+        return hash((self.number, self.arm, self.asked))
 
     @classmethod
     def from_row(cls, row: DecisionRow, arms: list[Any]) -> Decision:
         """The decision in a row of a store."""
+        details, measures = plain_details(row.details), plain_details(row.measures)
+        choice = details.get("choice")
         return cls(
             row.number,
             arms[row.arm],
@@ -125,12 +176,28 @@ class Decision:
             DecisionState(row.state),
             row.reward,
             None if row.told is None else utc_time(row.told),
+            Decider(details.get("by", Decider.POLICY)),
+            None if choice is None else arms[choice],
+            details.get("segment"),
+            details.get("tags", {}),
+            measures.get("metrics", {}),
+            measures.get("weight"),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, times in ISO 8601."""
         times = {name: getattr(self, name) for name in ("asked", "expires", "told")}
         return {**self.__dict__, **{name: time and time.isoformat() for name, time in times.items()}}
+
+
+def plain_details(text: str | None) -> dict[str, Any]:
+    """The details of an event or a decision."""
+    return {} if text is None else json.loads(text)
+
+
+def details_text(details: dict[str, Any]) -> str | None:
+    """Details as a store keeps them; None if there are none."""
+    return json.dumps(details, sort_keys=True, ensure_ascii=False, allow_nan=False) if details else None
 
 
 def user_key(key: str | None) -> str | None:
@@ -173,6 +240,8 @@ class LogEntry:
         the reward that it refers to, if any
     key, worker : str | None
         key and worker of the decision
+    details : dict[str, Any]
+        who changed what and why ("by", "set", "why"), and what else is known of the event
     """
 
     seq: int
@@ -183,6 +252,7 @@ class LogEntry:
     reward: float | None
     key: str | None
     worker: str | None
+    details: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -239,11 +309,14 @@ class Verification:
         number checked
     problems : list[str], optional
         descriptions of the discrepancies; empty if there are none
+    notes : list[str], optional
+        what could not be checked, and why
     """
 
     events: int = 0
     decisions: int = 0
     problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -255,9 +328,10 @@ class Verification:
 
     def __str__(self) -> str:
         if self.ok:
-            return f"verified: {self.events:,} events reproduce the state and {self.decisions:,} decisions"
+            words = f"verified: {self.events:,} events reproduce the state and {self.decisions:,} decisions"
+            return "\n".join([words, *self.notes])
         count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
-        return "\n".join([f"{count} in {self.events:,} events:", *self.problems])
+        return "\n".join([f"{count} in {self.events:,} events:", *self.problems, *self.notes])
 
     def add(self, problem: str) -> None:
         """Add a problem, up to a maximum number."""
@@ -273,4 +347,6 @@ def history_schema(named: bool) -> pa.Schema:
     return pa.schema({
         "number": pa.int64(), "arm": text if named else pa.int64(), "key": text, "worker": text, "asked": time,
         "expires": time, "probability": number, "state": text, "reward": number, "told": time,
+        "by": text, "choice": text if named else pa.int64(), "segment": text, "tags": text, "metrics": text,
+        "weight": number,
     })  # fmt: skip

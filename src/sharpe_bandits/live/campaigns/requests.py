@@ -7,15 +7,24 @@ import platform
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._support.names import check_name
-from ..._support.validation import finite, whole
+from ..._support.validation import finite, positive, probability, whole
 from ...errors import InvalidInputError, SharpeBanditsError, shown
-from .records import Decision
+from .guardrails import REWARD
+from .records import Decider, Decision
+from .rules import checked_changes
 
 #: Maximum number of decisions, or rewards, in one request.
 MAX_BATCH = 10_000
+#: Maximum number of tags of a decision, and of metrics of a reward.
+_MAX_TAGS = 20
+
+
+def this_process() -> str:
+    """Who acts, if nobody is named: host and process."""
+    return f"{platform.node()}:{os.getpid()}"
 
 
 @dataclass
@@ -28,10 +37,22 @@ class Ask:
         idempotency keys of up to 200 characters; None for a decision without one
     worker : str | None, optional
         who asks (host and process)
+    among : Sequence[Any] | None, optional
+        the arms that can be played now; all of them if it is None
+    distinct : bool, optional
+        whether all decisions of the request are of different arms
+    segment : str | None, optional
+        segment of the decisions
+    tags : Mapping[str, str] | None, optional
+        anything to find and to group decisions by
     """
 
     keys: Sequence[str | None] = (None,)
     worker: str | None = None
+    among: Sequence[Any] | None = None
+    distinct: bool = False
+    segment: str | None = None
+    tags: Mapping[str, str] | None = None
     #: Part of the keys that are generated, so that a transaction with unknown outcome can be retried.
     token: str = field(default_factory=lambda: secrets.token_hex(12), repr=False, compare=False)
 
@@ -42,12 +63,32 @@ class Ask:
             if key is not None:
                 check_name("an idempotency key", key)
         if self.worker is None:
-            self.worker = f"{platform.node()}:{os.getpid()}"
+            self.worker = this_process()
         check_name("the name of a worker", self.worker)
+        if self.among is not None:
+            if isinstance(self.among, str) or not isinstance(self.among, Iterable) or not list(self.among):
+                raise InvalidInputError(f"among is a list of at least one arm, got {shown(self.among)}")
+            self.among = list(self.among)
+        self.tags = check_tags(self.tags)
+        if self.segment is not None:
+            check_name("the name of a segment", self.segment)
 
     def all_keys(self, prefix: str) -> list[str]:
         """The keys, with generated ones, which start with ``prefix``, for decisions without a key."""
         return [f"{prefix}{self.token}-{i}" if key is None else key for i, key in enumerate(self.keys)]
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What is logged of the circumstances."""
+        return _given(segment=self.segment, tags=self.tags or None)
+
+
+class Reward(NamedTuple):
+    """A reward of the decision with a number or a key, and what was measured with it."""
+
+    decision: int | str
+    reward: float
+    measures: dict[str, Any]
 
 
 @dataclass
@@ -57,15 +98,16 @@ class Tell:
     Parameters
     ----------
     rewards : Any
-        decision (or its number) -> reward, as a mapping or as pairs
+        decision (or its number, or its key) -> reward, as a mapping or as pairs. Instead of a reward, a mapping
+        ``{"reward": 3.1, "metrics": {"error": 0}, "weight": 1e6}``
     strict : bool, optional
         whether one refused reward refuses all
     """
 
     rewards: Any
     strict: bool = True
-    #: Number and reward of each, or why it is refused.
-    checked: list[tuple[int, float] | SharpeBanditsError] = field(init=False, repr=False, compare=False)
+    #: The rewards, or why one is refused.
+    checked: list[Reward | SharpeBanditsError] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         pairs: Iterable[Any] = self.rewards.items() if isinstance(self.rewards, Mapping) else self.rewards
@@ -73,18 +115,100 @@ class Tell:
         whole("the number of rewards", len(self.rewards), 0, MAX_BATCH)
         self.checked = []
         for decision, reward in self.rewards:
-            which = decision.number if isinstance(decision, Decision) else shown(decision)
             try:
-                self.checked.append((number_of(decision), finite(f"the reward of decision {which}", reward)))
+                self.checked.append(_reward(decision, reward))
             except InvalidInputError as error:
                 if self.strict:
                     raise
                 self.checked.append(error)
 
     @property
-    def numbers(self) -> list[int]:
-        """Numbers of the decisions."""
-        return [pair[0] for pair in self.checked if isinstance(pair, tuple)]
+    def decisions(self) -> list[int | str]:
+        """Numbers or keys of the decisions."""
+        return [one.decision for one in self.checked if isinstance(one, Reward)]
+
+
+def _reward(decision: Any, reward: Any) -> Reward:
+    if isinstance(decision, str):
+        which: int | str = check_name("an idempotency key", decision)
+    else:
+        which = number_of(decision)
+    more = dict(reward) if isinstance(reward, Mapping) else {"reward": reward}
+    if unknown_parts := sorted(map(str, more.keys() - {"reward", "metrics", "weight"})):
+        raise InvalidInputError(f"a reward has metrics and a weight, but no {shown(unknown_parts[0])}")
+    x = finite(f"the reward of decision {shown(which)}", more.get("reward"))
+    return Reward(which, x, _measures(more.get("metrics"), more.get("weight")))
+
+
+def _measures(metrics: Any, weight: Any) -> dict[str, Any]:
+    if metrics is not None:
+        if not isinstance(metrics, Mapping) or len(metrics) > _MAX_TAGS:
+            raise InvalidInputError(f"metrics are numbers by name, at most {_MAX_TAGS}, got {shown(metrics)}")
+        metrics = {check_name("a metric", name): finite(f"the metric {name}", x) for name, x in metrics.items()}
+        if REWARD in metrics:
+            raise InvalidInputError("the reward is told as such, not as a metric")
+    return _given(metrics=metrics or None, weight=None if weight is None else positive("weight", weight))
+
+
+@dataclass
+class Record:
+    """A decision that somebody else made, and its reward if it is known.
+
+    Parameters
+    ----------
+    arm : Any
+        the arm that was played
+    reward : float | None, optional
+        its reward; it may be told later
+    key : str | None, optional
+        idempotency key: recording it again changes nothing
+    propensity : float | None, optional
+        probability with which the arm was chosen, if it is known
+    worker : str | None, optional
+        who decided (host and process)
+    metrics, weight, segment, tags : optional
+        as in :class:`Ask` and :class:`Tell`
+    by : Decider, optional
+        who decided: somebody else now, or before the campaign
+    """
+
+    arm: Any
+    reward: float | None = None
+    key: str | None = None
+    propensity: float | None = None
+    worker: str | None = None
+    metrics: Mapping[str, float] | None = None
+    weight: float | None = None
+    segment: str | None = None
+    tags: Mapping[str, str] | None = None
+    by: Decider = Decider.EXTERNAL
+    token: str = field(default_factory=lambda: secrets.token_hex(12), repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.key is not None:
+            check_name("an idempotency key", self.key)
+        if self.reward is not None:
+            self.reward = finite("the reward", self.reward)
+        if self.propensity is not None:
+            if probability("propensity", self.propensity) == 0:
+                raise InvalidInputError("propensity is the probability of the arm that was played, and cannot be 0")
+            self.propensity = float(self.propensity)
+        self.measures = _measures(self.metrics, self.weight)
+        if self.measures and self.reward is None:
+            raise InvalidInputError("metrics and weight belong to a reward; give reward=, or tell them later")
+        self.worker = check_name("the name of a worker", this_process() if self.worker is None else self.worker)
+        self.tags = check_tags(self.tags)
+        if self.segment is not None:
+            check_name("the name of a segment", self.segment)
+
+    def full_key(self, prefix: str) -> str:
+        """The key, or a generated one."""
+        return f"{prefix}{self.token}" if self.key is None else self.key
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What is logged of the circumstances."""
+        return _given(by=str(self.by), segment=self.segment, tags=self.tags or None)
 
 
 @dataclass
@@ -92,9 +216,27 @@ class Cancel:
     """Cancel a decision that will not be played."""
 
     decision: Decision | int
+    by: str | None = None
 
     def __post_init__(self) -> None:
         self.decision = number_of(self.decision)
+        _check_actor(self.by)
+
+
+@dataclass
+class Amend:
+    """Correct the reward of a decision: the state becomes what it would have been with this reward from the start."""
+
+    decision: Decision | int
+    reward: float
+    why: str | None = None
+    by: str | None = None
+
+    def __post_init__(self) -> None:
+        self.decision = number_of(self.decision)
+        self.reward = finite(f"the reward of decision {self.decision}", self.reward)
+        self.by = actor(self.by)
+        _check_reason(self.why)
 
 
 @dataclass
@@ -102,9 +244,11 @@ class AddArm:
     """Play one more arm."""
 
     arm: str
+    by: str | None = None
 
     def __post_init__(self) -> None:
         check_name("the name of an arm", self.arm)
+        _check_actor(self.by)
 
 
 @dataclass
@@ -112,6 +256,59 @@ class RetireArm:
     """Stop playing an arm."""
 
     arm: Any
+    by: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_actor(self.by)
+
+
+@dataclass
+class Change:
+    """Change rules of the campaign, such as ``{"mode": "live", "share": 0.1}``; see
+    :class:`~sharpe_bandits.live.campaigns.rules.Rules`.
+    """
+
+    rules: Mapping[str, Any]
+    why: str | None = None
+    by: str | None = None
+
+    def __post_init__(self) -> None:
+        self.rules = checked_changes(self.rules)
+        self.by = actor(self.by)
+        _check_reason(self.why)
+
+
+@dataclass
+class Suspend:
+    """Stop playing an arm for the time being."""
+
+    arm: Any
+    why: str | None = None
+    by: str | None = None
+
+    def __post_init__(self) -> None:
+        self.by = actor(self.by)
+        _check_reason(self.why)
+
+
+@dataclass
+class Resume:
+    """Play a suspended arm again; without an arm, end the pause of the campaign."""
+
+    arm: Any = None
+    why: str | None = None
+    by: str | None = None
+
+    def __post_init__(self) -> None:
+        self.by = actor(self.by)
+        _check_reason(self.why)
+
+
+@dataclass
+class Notified:
+    """A webhook has received the message about an event; ``seq`` is the number of the event."""
+
+    seq: int
 
 
 @dataclass
@@ -119,9 +316,37 @@ class AcceptClock:
     """Accept the store's clock as it is now, even though it is before the last event."""
 
 
-Request = Ask | Tell | Cancel | AddArm | RetireArm | AcceptClock
+Request = Ask | Tell | Record | Cancel | Amend | AddArm | RetireArm | Change | Suspend | Resume | Notified | AcceptClock
 
 
 def number_of(decision: Decision | int) -> int:
     """The number of a decision, given as a decision or as a number."""
     return decision.number if isinstance(decision, Decision) else whole("the number of a decision", decision, 1)
+
+
+def check_tags(tags: Any) -> dict[str, str]:
+    """Tags, if they are names with values."""
+    if tags is None:
+        return {}
+    if not isinstance(tags, Mapping) or len(tags) > _MAX_TAGS:
+        raise InvalidInputError(f'tags are like {{"desk": "NY"}}, at most {_MAX_TAGS}, got {shown(tags)}')
+    return {check_name("the name of a tag", name): check_name("a tag", value) for name, value in tags.items()}
+
+
+def actor(by: str | None) -> str:
+    """Who acts."""
+    return check_name("the name of who acts", this_process() if by is None else by)
+
+
+def _check_actor(by: str | None) -> None:
+    if by is not None:
+        check_name("the name of who acts", by)
+
+
+def _check_reason(why: Any) -> None:
+    if why is not None:
+        check_name("why", why, longest=2000)
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}

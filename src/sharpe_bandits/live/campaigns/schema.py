@@ -6,7 +6,7 @@ The files in ``migrations/versions`` define them.
 from __future__ import annotations
 
 #: The newest revision in ``migrations/versions``: what this release writes.
-REVISION = "0001"
+REVISION = "0002"
 #: Prefix of all table names, since a PostgreSQL database may hold other tables.
 PREFIX = "sharpe_bandits_"
 #: The tables.

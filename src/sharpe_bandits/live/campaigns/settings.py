@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, asdict, dataclass, field, fields
 from datetime import timedelta
 from typing import Any, TypedDict, get_args
@@ -21,6 +21,8 @@ from ...errors import ConflictError, InvalidInputError, UnreadableDataError, sho
 from ...policies.base import Direction, Policy, check_policy, policy_from_dict
 from ...policies.by_name import policies_by_name
 from ..agents.base import check_arms
+from .guardrails import Guardrail
+from .rules import CHECKS, Mode
 
 _UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _LENGTH = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(second|minute|hour|day|week)s?\s*")
@@ -53,7 +55,10 @@ def _probability(explore: Any) -> float:
 
 def _setting(default: Any, kind: type, check: Callable[[Any], Any], help: str, example: str = "") -> Any:
     """A setting with its default; the type of its text on the command line and in forms; and its description."""
-    return field(default=default, metadata={"kind": kind, "check": check, "help": help, "example": example})
+    metadata = {"kind": kind, "check": check, "help": help, "example": example}
+    if isinstance(default, (dict, list)):
+        return field(default_factory=type(default), metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
 class Options(TypedDict, total=False):
@@ -65,6 +70,13 @@ class Options(TypedDict, total=False):
     default_reward: float | None
     explore: float | None
     direction: Direction | None
+    mode: Mode | None
+    share: float | None
+    control: Any
+    fallback: Any
+    bounds: Mapping[str, tuple[float, float]] | str | None
+    guardrails: Sequence[Guardrail | Mapping[str, Any]] | str | None
+    webhook: str | None
 
 
 @dataclass(frozen=True)
@@ -89,6 +101,10 @@ class Settings:
         probability with which an arm is drawn uniformly
     direction : Direction, optional
         "min" if rewards are costs
+    mode, share, control, fallback, bounds, guardrails, webhook : optional
+        the rules that it starts with (see :class:`~sharpe_bandits.live.campaigns.rules.Rules`)
+    choices_revision : int | None, optional
+        revision of the policy's choices in the release that created the campaign; None: it did not say
     """
 
     policy: dict[str, Any]
@@ -115,11 +131,42 @@ class Settings:
     direction: Direction = _setting(  # noqa: RUF009 (a field)
         "max", str, lambda x: one_of("direction", x, get_args(Direction)), "min if rewards are costs (max)", "max"
     )
+    mode: Mode = _setting(  # noqa: RUF009 (a field)
+        "live",
+        str,
+        CHECKS["mode"],
+        "shadow: others decide, and the policy is logged beside them; or paused (live)",
+        "live",
+    )
+    share: float = _setting(
+        1.0,
+        float,
+        CHECKS["share"],
+        "probability with which the policy decides; the rest goes to the control arm (1)",
+        "1",
+    )
+    control: Any = _setting(None, str, CHECKS["control"], "control arm, which the policy is compared with (none)")  # noqa: RUF009
+    fallback: Any = _setting(  # noqa: RUF009
+        None, str, CHECKS["fallback"], "arm to play while the campaign is paused (none: asks are refused)"
+    )
+    bounds: dict[str, list[float]] = _setting(  # noqa: RUF009
+        {},
+        str,
+        CHECKS["bounds"],
+        "least and largest shares in the policy's decisions: A=0.05:0.5, B=:0.3 (none)",
+    )
+    guardrails: list[dict[str, Any]] = _setting(  # noqa: RUF009
+        [], str, CHECKS["guardrails"], "limits that are watched: kind=mean, limit=-2, arm=A, action=suspend; ... (none)"
+    )
+    webhook: str | None = _setting(
+        None, str, CHECKS["webhook"], "https address that hears of guardrails and changes of the mode (none)"
+    )
+    choices_revision: int | None = None
 
     @classmethod
     def create(cls, policy: Policy, arms: list[str] | int, **options: Any) -> Settings:
         """Settings from checked options, if they fit together."""
-        settings = cls(plain(policy.to_dict()), arms, **options)
+        settings = cls(plain(policy.to_dict()), arms, choices_revision=policy.choices_revision, **options)
         if settings.default_reward is not None and settings.lease is None:
             raise InvalidInputError("default_reward is the reward of an expired decision; give a lease, too")
         if settings.explore and not policy.minimises_regret:

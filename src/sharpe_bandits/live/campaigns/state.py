@@ -3,35 +3,73 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._support.files import from_json
-from ...errors import SharpeBanditsError, UnreadableDataError, shown
+from ...errors import (
+    CampaignOverError,
+    CampaignPausedError,
+    ConflictError,
+    SharpeBanditsError,
+    UnreadableDataError,
+    shown,
+)
+from ...play.allocation import pour, sample, start_with
 from ...play.streams import fold, stream_key, uniform
 from ...policies.base import Policy
 from ..agents import Agent
-from .records import Event, EventKind
+from .guardrails import REWARD, Guardrail, Watch
+from .records import Decider, Event, EventKind, plain_details
+from .rules import Rules
 from .settings import Settings
 from .storage import Records
+from .tally import Tally, add, new_tally
 
 #: Format of a snapshot. Increased whenever replaying the same log gives a state with different content.
-SNAPSHOT_FORMAT = 2
+SNAPSHOT_FORMAT = 3
 #: A snapshot is due each time the log has grown by this many events, or by one event per this many bytes of the
 #: snapshot if that is more: this costs little per event, and opening the campaign has few events to apply.
 _SNAPSHOT_EVENTS, _SNAPSHOT_BYTES = 64, 200
 #: Stream of random numbers that decides when to explore, and which arm.
 _EXPLORE = np.uint64(3)
+#: Shares below this are rounding errors.
+_NOTHING = 1e-12
+
+
+class Draw(NamedTuple):
+    """An arm for the next decision.
+
+    Attributes
+    ----------
+    arm : int
+        its number
+    probability : float
+        probability with which it was chosen
+    by : Decider
+        who chose it
+    choice : int
+        the arm that the policy chose, which is another one where the policy did not decide
+    """
+
+    arm: int
+    probability: float
+    by: Decider
+    choice: int | None
 
 
 class State:
-    """The agent of a campaign and some counts, after a number of events of the log."""
+    """The agent of a campaign, its rules and what reports need, after a number of events of the log."""
 
-    _COUNTS = ("seq", "decisions", "expired", "cancelled", "unused", "lead_began")
+    _COUNTS = (
+        "seq", "decisions", "expired", "cancelled", "unused", "lead_began", "compared", "agreed", "notified",
+    )  # fmt: skip
 
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
+    def __init__(self, agent: Agent, rules: Rules) -> None:
+        self.agent, self.rules = agent, rules
         #: Number of the last event.
         self.seq = 0
         #: Decisions made; those whose lease ran out and that have no reward so far; cancelled; rewards that the policy
@@ -39,15 +77,33 @@ class State:
         self.decisions, self.expired, self.cancelled, self.unused = 0, 0, 0, 0
         #: Number of the event since which the agent has found the leading arm probably best; 0 if it has not.
         self.lead_began = 0
-        #: Length of the last snapshot.
-        self._snapshot_size = 0
+        #: Decisions of others, and those in which the policy would have chosen the same arm.
+        self.compared, self.agreed = 0, 0
+        #: Number of the last event that the webhook has heard of.
+        self.notified = 0
+        #: Revision of the policy's choices; None if it is not known.
+        self.revision: int | None = None
+        #: Rewards where policy and control took turns at random ("policy", "control"), and of decisions of others with
+        #: which the policy agreed or not ("agreed", "disagreed").
+        self.tallies: dict[str, Tally] = {}
+        #: Other metrics, by name and number of the arm.
+        self.metrics: dict[str, dict[int, Tally]] = {}
+        self.watches = [Watch(Guardrail(**one)) for one in rules.guardrails]
+        #: Length of the last snapshot, and whether one is due because replaying the log would take long.
+        self._snapshot_size, self._snapshot_due = 0, False
+
+    @property
+    def sign(self) -> float:
+        """The factor that makes rewards, which are maximised, of the numbers told."""
+        return -1.0 if self.agent.direction == "min" else 1.0
 
     @classmethod
     def initial(cls, settings: Settings, policy: Policy) -> State:
         """The state of a new campaign."""
-        return cls(
-            policy.agent(settings.arms, horizon=settings.horizon, seed=settings.seed, direction=settings.direction)
-        )
+        agent = policy.agent(settings.arms, horizon=settings.horizon, seed=settings.seed, direction=settings.direction)
+        state = cls(agent, Rules.initial(settings))
+        state.revision = settings.choices_revision
+        return state
 
     @classmethod
     def load(cls, records: Records, seq: int, settings: Settings, policy: Policy, state: State | None = None) -> State:
@@ -62,7 +118,22 @@ class State:
             state._snapshot_size = len(text)
         if state.seq < seq:
             for event in records.events(state.seq, seq):
+                if event.kind == EventKind.AMENDED:
+                    return cls.replayed(lambda: records.events(0, seq), settings, policy)
                 state.apply(event)
+        return state
+
+    @classmethod
+    def replayed(cls, events: Callable[[], Iterable[Event]], settings: Settings, policy: Policy) -> State:
+        """The state after events from the first on, as if amended rewards had always been what they are now."""
+        amended = {
+            event.number: plain_details(event.details)["new"] for event in events() if event.kind == EventKind.AMENDED
+        }
+        state = cls.initial(settings, policy)
+        for event in events():
+            corrected = event.reward is not None and event.number in amended
+            state.apply(event._replace(reward=amended[event.number]) if corrected else event)
+        state._snapshot_due = True
         return state
 
     def apply(self, event: Event) -> None:
@@ -71,66 +142,206 @@ class State:
             raise UnreadableDataError(f"event {self.seq + 1} is missing from the log; restore the store from a copy")
         kind, agent = event.kind, self.agent
         leading = agent.leading
+        details = None if event.details is None else plain_details(event.details)
         if kind == EventKind.ASKED:
             agent.apply_asked(event.arm)
             self.decisions += 1
+            if details and details.get("choice") is not None and "share" not in details:
+                self.compared += 1
+                self.agreed += details["choice"] == event.arm
         elif event.reward is not None and kind in (EventKind.REWARDED, EventKind.REWARDED_LATE, EventKind.EXPIRED):
             used = agent.apply_rewarded(event.arm, event.reward, pending=kind != EventKind.REWARDED_LATE)
             self.unused += not used
+            self._count(event, details or {})
         elif kind in (EventKind.EXPIRED, EventKind.CANCELLED):
             agent.apply_withdrawn(event.arm)
         elif kind == EventKind.ARM_ADDED:
             agent.add_arm(str(event.name))
         elif kind == EventKind.ARM_RETIRED:
             agent.retire_arm(agent.arms[event.arm or 0])
+        elif details is not None:
+            self._apply_rule(kind, event, details)
         self.expired += (kind == EventKind.EXPIRED) - (kind in (EventKind.REWARDED_LATE, EventKind.CANCELLED_LATE))
         self.cancelled += kind in (EventKind.CANCELLED, EventKind.CANCELLED_LATE)
         self.seq = event.seq
         if agent.leading != leading:
             self.lead_began = 0 if agent.leading is None else event.seq
 
-    def draw(self, explore: float) -> tuple[int, float]:
-        """The arm of the next decision, and the probability with which it is chosen."""
-        agent = self.agent
-        choice = arm = agent.next_arm()
-        if not explore:
-            return arm, float(agent.shares(choice)[arm])
-        active = agent.active
+    def _apply_rule(self, kind: int, event: Event, details: dict[str, Any]) -> None:
+        if kind == EventKind.CHANGED:
+            before, self.rules = self.rules, self.rules.changed(details["set"])
+            if self.rules.guardrails != before.guardrails:
+                known = {str(watch.guardrail): watch for watch in self.watches}
+                rails = [Guardrail(**one) for one in self.rules.guardrails]
+                self.watches = [known.get(str(rail)) or Watch(rail) for rail in rails]
+            for watch in self.watches:  # what is resumed is watched anew
+                for arm in before.suspended:
+                    if arm not in self.rules.suspended:
+                        watch.reset(self.agent.number_of(arm))
+                if self.rules.policy_share > before.policy_share:
+                    watch.reset()
+        elif kind == EventKind.GUARDRAIL:
+            self.watches[details["guardrail"]].broken.add(details["key"])
+        elif kind == EventKind.NOTIFIED:
+            self.notified = details["event"]
+        elif kind == EventKind.CHOICES_REVISED:
+            self.revision = details["to"]
+
+    def _count(self, event: Event, details: dict[str, Any]) -> None:
+        """Count a reward, and what was measured with it, for reports and guardrails."""
+        assert event.reward is not None
+        assert event.arm is not None
+        if "tally" in details:
+            tally = self.tallies.setdefault(details["tally"], new_tally())
+            add(tally, event.reward, details.get("weight", 1.0))
+        metrics = details.get("metrics", {})
+        for name, x in metrics.items():
+            add(self.metrics.setdefault(name, {}).setdefault(event.arm, new_tally()), x, details.get("weight", 1.0))
+        for watch in self.watches:
+            watch.observe(self.agent.arms, event.arm, event.at, {REWARD: event.reward, **metrics}, self.sign)
+
+    def breaches(self, arm: int) -> list[tuple[int, int, str]]:
+        """Guardrails that are broken after a reward of an arm: their numbers, keys, and what was seen."""
+        return [
+            (place, *breach)
+            for place, watch in enumerate(self.watches)
+            if (breach := watch.breach(arm, len(self.agent.arms), 1 / len(self.watches), self.sign))
+        ]
+
+    def available(self, among: Iterable[int] | None = None, without: Iterable[int] = ()) -> list[int]:
+        """Numbers of the arms that can be played now."""
+        suspended = {self.agent.number_of(arm) for arm in self.rules.suspended} | set(without)
+        wanted = None if among is None else set(among)
+        return [i for i in self.agent.active if i not in suspended and (wanted is None or i in wanted)]
+
+    def draw(self, explore: float, among: Iterable[int] | None = None, without: Iterable[int] = ()) -> Draw:
+        """The arm of the next decision, among these and without those."""
+        agent, rules = self.agent, self.rules
+        control, fallback = (None if arm is None else agent.number_of(arm) for arm in (rules.control, rules.fallback))
+        allowed = self.available(among, without)
+        if rules.mode == "paused":
+            if fallback not in allowed:
+                raise CampaignPausedError("the campaign is paused; ask again after it is resumed")
+            assert fallback is not None
+            return Draw(fallback, 1.0, Decider.FALLBACK, None)
+        if not allowed:
+            raise ConflictError("none of these arms is played now; resume a suspended arm, or ask among others")
+        share = 1.0 if control not in allowed else rules.policy_share
+        if rules.mode == "shadow" and share:
+            raise ConflictError(
+                "the campaign is in shadow mode: others decide, and record(arm=...) logs it; name a control arm that "
+                "asks get, or set mode='live'"
+            )
         with np.errstate(over="ignore"):  # the streams count modulo 2^64
             key = fold(stream_key(np.uint64(agent.seed), _EXPLORE, np.uint64(0)), self.decisions)
+            choice, shares = self.policy_choice(explore, allowed, key)
+            decides = share == 1 or uniform(key, 2) < share
+        arm = choice if decides or control is None else control
+        probability = share * float(shares[arm]) + (1.0 - share) * (arm == control)
+        return Draw(arm, probability, Decider.POLICY if decides else Decider.CONTROL, choice)
+
+    def preference(self, explore: float) -> int | None:
+        """The arm that the policy would choose now; None if it would choose none."""
+        allowed = self.available()
+        try:
+            with np.errstate(over="ignore"):
+                key = fold(stream_key(np.uint64(self.agent.seed), _EXPLORE, np.uint64(0)), self.decisions)
+                return self.policy_choice(explore, allowed, key)[0] if allowed else None
+        except CampaignOverError:
+            return None
+
+    def policy_choice(self, explore: float, allowed: list[int], key: Any) -> tuple[int, np.ndarray]:
+        """The arm that the policy chooses, with exploration and bounds, and the probability of each."""
+        agent, rules = self.agent, self.rules
+        if rules.bounds:
+            shares = self.bounded_shares(explore, allowed, *self._bounds())
+            return sample(shares, uniform(key, 3)), shares
+        with agent.only(allowed) if len(allowed) < len(agent.active) else nullcontext():
+            choice = agent.next_arm()
+            shares = agent.shares(choice)
+        if explore:
             if uniform(key, 0) < explore:
-                arm = active[min(int(uniform(key, 1) * len(active)), len(active) - 1)]
-        return arm, (1.0 - explore) * float(agent.shares(choice)[arm]) + explore / len(active)
+                choice = allowed[min(int(uniform(key, 1) * len(allowed)), len(allowed) - 1)]
+            shares = (1.0 - explore) * shares
+            shares[allowed] += explore / len(allowed)
+        return choice, shares
+
+    def bounded_shares(self, explore: float, allowed: list[int], low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Probabilities of arms within bounds. What an arm cannot take goes to the policy's choice among the others; if
+        none can take it, to its first choice.
+        """
+        agent = self.agent
+        shares, open_arms = np.zeros(len(agent.arms)), list(allowed)
+        mask = np.zeros(len(agent.arms), bool)
+        mask[allowed] = True
+        rest, first = start_with(low, mask, shares), None
+        while rest > _NOTHING:
+            with agent.only(open_arms or allowed):
+                wish = agent.shares(agent.next_arm())
+            if explore:
+                wish = (1.0 - explore) * wish
+                wish[open_arms] += explore / len(open_arms)
+            first = wish if first is None else first
+            if not open_arms:
+                shares += rest * first
+                break
+            rest = pour(rest, wish, high, shares)
+            open_arms = [i for i in open_arms if shares[i] < high[i] - _NOTHING]
+        return shares / shares.sum()
+
+    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        pairs = [self.rules.bounds.get(str(arm), (0.0, 1.0)) for arm in self.agent.arms]
+        low, high = np.array(pairs, float).T
+        return low, high
 
     def due_snapshot(self, before: int) -> str | None:
         """The state as JSON, if a snapshot is due after the log has grown from event number ``before``."""
         due = max(_SNAPSHOT_EVENTS, self._snapshot_size // _SNAPSHOT_BYTES)
-        if self.seq // due == before // due:
+        if self.seq // due == before // due and not self._snapshot_due:
             return None
         text = self.to_json()
-        self._snapshot_size = len(text)
+        self._snapshot_size, self._snapshot_due = len(text), False
         return text
 
     def to_json(self) -> str:
         """The whole state as JSON."""
         counts = {name: getattr(self, name) for name in self._COUNTS}
-        return json.dumps({"format": SNAPSHOT_FORMAT, **counts, "agent": self.agent.to_json()})
+        more = {
+            "revision": self.revision,
+            "rules": self.rules.to_dict(),
+            "tallies": self.tallies,
+            "metrics": {name: sorted(map(list, by_arm.items())) for name, by_arm in self.metrics.items()},
+            "watches": [watch.to_plain() for watch in self.watches],
+        }
+        return json.dumps({"format": SNAPSHOT_FORMAT, **counts, **more, "agent": self.agent.to_json()})
 
     @classmethod
     def from_json(cls, text: str, settings: Settings, policy: Policy) -> State:
         """The state from :meth:`to_json`. For an older format it is the initial state, and the log must be replayed."""
         content = _parsed(text)
         if content["format"] < SNAPSHOT_FORMAT:
-            return cls.initial(settings, policy)
+            state = cls.initial(settings, policy)
+            if content["format"] < 2:
+                return state
+            try:  # format 2 is before campaigns had rules
+                content = {**json.loads(state.to_json()), **content, "format": SNAPSHOT_FORMAT}
+                return cls.from_json(json.dumps(content), settings, policy)
+            except UnreadableDataError:  # an agent of that time, which is learnt again from the log
+                return state
         if content["format"] > SNAPSHOT_FORMAT:
             raise UnreadableDataError(
                 f"the snapshot of the campaign has format {shown(content['format'])}, this version reads up to "
                 f"{SNAPSHOT_FORMAT}: it was written by a newer version of the library; upgrade this one to read it"
             )
         try:
-            state = cls(Agent.from_json(content["agent"]))
+            rules = Rules(**content["rules"])
+            state = cls(Agent.from_json(content["agent"]), rules)
             for name in cls._COUNTS:
                 setattr(state, name, int(content[name]))
+            state.revision, state.tallies = content["revision"], content["tallies"]
+            state.metrics = {name: {int(i): one for i, one in rows} for name, rows in content["metrics"].items()}
+            pairs = zip(state.watches, content["watches"], strict=True)
+            state.watches = [Watch.from_plain(watch.guardrail, one) for watch, one in pairs]
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, SharpeBanditsError):
                 raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,8 @@ from ...errors import InvalidInputError
 from ...objectives import Objective, Statistics
 from ...policies.base import Direction
 from ...results.metrics import normal_half_width, student
+from .comparison import Comparison
+from .guardrails import Guardrail
 from .state import State
 
 if TYPE_CHECKING:
@@ -30,8 +32,8 @@ class ArmStatus:
     ----------
     arm : Any
         its name
-    retired : bool
-        whether it is no longer played
+    retired, suspended : bool
+        whether it is no longer played, for good or for the time being
     pulls, pending : int
         rewards told, and pending pulls
     mean, mean_interval : float | None and tuple[float, float] | None
@@ -40,6 +42,8 @@ class ArmStatus:
         of its rewards
     value, value_interval : float | None and tuple[float, float] | None
         of the policy's objective, with its 95% interval by the delta method; larger is better, also for costs
+    metrics : dict[str, float]
+        means of other metrics
     """
 
     arm: Any
@@ -51,6 +55,8 @@ class ArmStatus:
     standard_deviation: float | None
     value: float | None
     value_interval: tuple[float, float] | None
+    suspended: bool = False
+    metrics: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,15 @@ class Status:
         what is wrong with rewards that the policy cannot handle, and the remedy; None if nothing is wrong
     direction : Direction
         "min" if rewards are costs
+    rules : dict[str, Any]
+        the :class:`~sharpe_bandits.live.campaigns.rules.Rules` now: mode, share, control arm, bounds, guardrails
+    lift : Comparison | None
+        the policy against control, where each decision was left to one of the two at random; None before both have
+        rewards
+    agreement : float | None
+        share of the decisions of others in which the policy would have chosen the same arm; None if there are none
+    shadow : Comparison | None
+        decisions of others with which the policy agreed against those with which it did not
     """
 
     name: str
@@ -111,6 +126,10 @@ class Status:
     events: int
     reward_warning: str | None
     direction: Direction = "max"
+    rules: dict[str, Any] = field(default_factory=dict)
+    lift: Comparison | None = None
+    agreement: float | None = None
+    shadow: Comparison | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -128,7 +147,7 @@ class Status:
         for arm in self.arms:
             cells = [_cell(arm.mean), _pair(arm.mean_interval), _cell(arm.standard_deviation)]
             cells += [_cell(arm.value), _pair(arm.value_interval)] if self.objective else []
-            name = f"{arm.arm} (retired)" if arm.retired else str(arm.arm)
+            name = f"{arm.arm} (retired)" if arm.retired else f"{arm.arm}{' (suspended)' if arm.suspended else ''}"
             rows.append([name, f"{arm.pulls:,}", f"{arm.pending:,}", *cells])
         spent = f"{self.spent:,}" + (f" of {self.horizon:,} rounds" if self.horizon else " rounds")
         best = "not known yet" if self.best is None else f"{self.best}"
@@ -139,11 +158,31 @@ class Status:
             "decisions": f"{self.decisions:,}: {self.rewards:,} rewarded, {self.pending:,} pending, {self.expired:,} "
             f"expired, {self.cancelled:,} cancelled",
             "leader": self._leader_in_words(),
+            **self.rules_in_words(),
             "time": f"{self.time:%Y-%m-%d %H:%M:%S} UTC",
         }
         return console.results(
             [(heads, rows)], f"Best so far: {best}.", facts, [self.reward_warning] if self.reward_warning else []
         )
+
+    def rules_in_words(self) -> dict[str, str]:
+        """The rules that are not the usual ones, and what they show."""
+        rules = self.rules
+        words = {"mode": str(rules.get("mode", "live"))}
+        if rules.get("control") is not None:
+            words["mode"] += f", {rules['share']:.0%} by the policy, the rest by {rules['control']}"
+        if rules.get("mode") == "paused":
+            words["mode"] += "; asks are refused" if rules["fallback"] is None else f"; asks get {rules['fallback']}"
+        if rules.get("bounds"):
+            words["shares"] = ", ".join(f"{arm} {low:g} to {high:g}" for arm, (low, high) in rules["bounds"].items())
+        if rules.get("guardrails"):
+            words["guardrails"] = "; ".join(str(Guardrail(**one)) for one in rules["guardrails"])
+        if self.lift is not None:
+            words["lift"] = str(self.lift)
+        if self.agreement is not None:
+            words["shadow"] = f"the policy would have chosen the same arm in {self.agreement:.0%} of decisions"
+            words["shadow"] += "" if self.shadow is None else f"; {self.shadow}"
+        return words
 
     def _leader_in_words(self) -> str:
         """Whether the arm that looks best is probably best, and since when."""
@@ -164,7 +203,7 @@ def status_of(name: str, state: State, time: datetime, overdue: int, lead_began:
     goal = agent.policy.goal
     pulls, pending, retired = agent.pulls, agent.pending, set(agent.retired)
     arms = []
-    for arm, statistics in agent.statistics().items():
+    for i, (arm, statistics) in enumerate(agent.statistics().items()):
         known = statistics.pulls > 1 and math.isfinite(statistics.variance)
         value, interval = objective_interval(goal, statistics) if known and goal is not None else (None, None)
         ends = _student(statistics) if known and statistics.variance > 0 else None
@@ -179,6 +218,8 @@ def status_of(name: str, state: State, time: datetime, overdue: int, lead_began:
                 math.sqrt(statistics.variance) if known else None,
                 value,
                 interval,
+                arm in state.rules.suspended,
+                {name: by_arm[i][1] for name, by_arm in state.metrics.items() if i in by_arm},
             )
         )
     try:
@@ -209,6 +250,10 @@ def status_of(name: str, state: State, time: datetime, overdue: int, lead_began:
         events=state.seq,
         reward_warning=agent.reward_warning(),
         direction=agent.direction,
+        rules=state.rules.to_dict(),
+        lift=Comparison.of(state, "policy", "control"),
+        agreement=state.agreed / state.compared if state.compared else None,
+        shadow=Comparison.of(state, "agreed", "disagreed"),
     )
 
 

@@ -31,7 +31,7 @@ class Head(NamedTuple):
     """Where a campaign stands.
 
     ``clock`` is the time of the last event, and ``now`` that of the storage's clock. No lease runs out before
-    ``next_expiry`` (None: no lease does).
+    ``next_expiry`` (None: no lease does). ``hash`` is that of the last event.
     """
 
     created: float
@@ -39,15 +39,17 @@ class Head(NamedTuple):
     clock: float
     next_expiry: float | None
     now: float
+    hash: str | None = None
 
 
 class Outcome(NamedTuple):
-    """The new state of a decision."""
+    """The new state of a decision; ``measures`` as in :class:`DecisionRow`."""
 
     number: int
     state: str
     reward: float | None
     told: float
+    measures: str | None = None
 
 
 @dataclass

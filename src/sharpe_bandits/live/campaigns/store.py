@@ -134,7 +134,12 @@ class Store:
             rewards are accepted; ``default_reward``, the reward assumed for a decision whose lease runs out (none);
             ``explore``, the probability with which an arm is drawn uniformly instead of chosen by the policy (0), so
             that other policies can be evaluated from the log: see :meth:`Campaign.evaluate`; ``direction``, "min" if
-            rewards are costs, which are told and shown as costs ("max")
+            rewards are costs, which are told and shown as costs ("max"). Rules that :meth:`Campaign.set` can change
+            later: ``mode``, "live", "shadow" (others decide, and the policy is logged beside them) or "paused";
+            ``share``, the probability with which the policy decides (1), where the rest goes to the arm ``control``;
+            ``fallback``, the arm that asks get while the campaign is paused (none: they are refused); ``bounds`` on the
+            shares of arms in the policy's decisions, such as ``{"A": (0.05, 0.5)}``; ``guardrails``, a list of
+            :class:`~sharpe_bandits.live.campaigns.Guardrail`; ``webhook``, an address that hears of them
         """
         check_name("the name of a campaign", name)
         given = checked(policy, arms, options)
@@ -144,12 +149,13 @@ class Store:
                 raise unknown("campaign", name, [entry.name for entry in self.campaigns(count=1000)])
             settings = Settings.create(**given)
             initial = State.initial(settings, given["policy"])
+            initial.rules.check(initial.agent)
             self._storage.create(name, settings.to_json(), initial.to_json())
             row = self._find(name)
             assert row is not None
         settings = Settings.from_json(row.settings)
         recorded = settings.policy_object  # raises if a user's own policy has changed, or is not defined
-        campaign = Campaign(self._storage, row.id, name, settings, given.get("policy", recorded))
+        campaign = Campaign(self._storage, row, settings, given.get("policy", recorded))
         settings.check_same(name, lambda: campaign.arms, given)
         return campaign
 

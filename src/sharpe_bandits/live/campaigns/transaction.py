@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from ...errors import (
     CampaignOverError,
+    CampaignPausedError,
     ConflictError,
     InvalidInputError,
     SharpeBanditsError,
@@ -15,8 +17,36 @@ from ...errors import (
     WaitForRewardsError,
 )
 from ...policies.base import Policy
-from .records import GENERATED_KEY_PREFIX, Decision, DecisionRow, DecisionState, Event, EventKind, utc_time
-from .requests import AcceptClock, AddArm, Ask, Cancel, Request, RetireArm, Tell
+from .audit import event_hash
+from .records import (
+    GENERATED_KEY_PREFIX,
+    Decider,
+    Decision,
+    DecisionRow,
+    DecisionState,
+    Event,
+    EventKind,
+    details_text,
+    plain_details,
+    utc_time,
+)
+from .requests import (
+    AcceptClock,
+    AddArm,
+    Amend,
+    Ask,
+    Cancel,
+    Change,
+    Notified,
+    Record,
+    Request,
+    Resume,
+    RetireArm,
+    Reward,
+    Suspend,
+    Tell,
+)
+from .rules import Rules, arm_of
 from .settings import Settings
 from .state import State
 from .storage import Batch, Head, Outcome, Records
@@ -32,6 +62,8 @@ class Transaction:
     ----------
     name : str
         name of the campaign
+    first_hash : str
+        what the hash of its first event builds on
     settings : Settings
         its settings
     policy : Policy
@@ -49,6 +81,7 @@ class Transaction:
     def __init__(
         self,
         name: str,
+        first_hash: str,
         settings: Settings,
         policy: Policy,
         records: Records,
@@ -58,6 +91,7 @@ class Transaction:
     ) -> None:
         self._name, self._settings, self._policy, self._records, self._head = name, settings, policy, records, head
         self.state = state
+        self._hash = head.hash or first_hash
         clock_accepted = any(isinstance(request, AcceptClock) for request in requests)
         if head.now < head.clock - CLOCK_TOLERANCE and not clock_accepted:
             raise StoreError(
@@ -68,53 +102,65 @@ class Transaction:
         #: Time of this transaction.
         self._now = head.now if clock_accepted else max(head.now, head.clock)
         self._next_expiry = head.next_expiry
-        self._events: list[Event] = []
+        #: What it adds to the log.
+        self.events: list[Event] = []
         #: New decisions, and outcomes of decisions, by number.
         self._new: dict[int, DecisionRow] = {}
         self._outcomes: dict[int, Outcome] = {}
         #: Decisions in the storage, and new ones, by number and by key; None if there is none.
         self._known: dict[int | str, DecisionRow | None] = {}
-        self._fetch(
-            [number for request in requests if isinstance(request, Tell) for number in request.numbers]
-            + [int(request.decision) for request in requests if isinstance(request, Cancel)],  # type: ignore[arg-type]
-            [key for request in requests if isinstance(request, Ask) for key in request.all_keys(GENERATED_KEY_PREFIX)],
-        )
+        self._fetch(which for request in requests for which in _decisions_of(request))
 
     def execute(self, request: Request) -> Any:
         """The result of a request, or the error of this library that it raises; it then has no effect."""
-        events, new = len(self._events), len(self._new)
+        events, new, last_hash = len(self.events), len(self._new), self._hash
         next_expiry, outcomes = self._next_expiry, dict(self._outcomes)
         try:
             return self._dispatch(request)
         except StoreError:
             raise  # of the transaction as a whole
         except SharpeBanditsError as error:
-            if len(self._events) > events:
+            if len(self.events) > events:
                 for row in list(self._new.values())[new:]:
                     self._known[row.number] = self._known[row.key] = None
                     del self._new[row.number]
-                del self._events[events:]
-                self._next_expiry, self._outcomes = next_expiry, outcomes
-                self.state = State.load(self._records, self._head.events, self._settings, self._policy)
-                for event in self._events:
-                    self.state.apply(event)
+                del self.events[events:]
+                self._next_expiry, self._outcomes, self._hash = next_expiry, outcomes, last_hash
+                if any(event.kind == EventKind.AMENDED for event in self.events):
+                    self._replay()
+                else:
+                    self.state = State.load(self._records, self._head.events, self._settings, self._policy)
+                    for event in self.events:
+                        self.state.apply(event)
             return error
+
+    def _replay(self) -> None:
+        """The state from the first event on, with amended rewards."""
+
+        def events() -> Iterable[Event]:
+            return chain(self._records.events(0, self._head.events), self.events)
+
+        self.state = State.replayed(events, self._settings, self._policy)
 
     def append(self) -> None:
         """Write everything to the storage."""
-        if self._events:
+        if self.events:
             snapshot = self.state.due_snapshot(self._head.events)
             decisions, outcomes = list(self._new.values()), list(self._outcomes.values())
-            self._records.append(Batch(self._now, self._next_expiry, self._events, decisions, outcomes, snapshot))
+            self._records.append(Batch(self._now, self._next_expiry, self.events, decisions, outcomes, snapshot))
 
     def _dispatch(self, request: Request) -> Any:
         match request:
             case Ask():
-                return self._ask(request.all_keys(GENERATED_KEY_PREFIX), str(request.worker))
+                return self._ask(request)
             case Tell():
                 return self._tell(request)
+            case Record():
+                return self._record(request)
             case Cancel():
-                self._cancel(int(request.decision))  # type: ignore[arg-type]
+                self._cancel(int(request.decision), request.by)  # type: ignore[arg-type]
+            case Amend():
+                self._amend(request)
             case AddArm():
                 agent = self.state.agent
                 if request.arm in agent.retired:
@@ -122,53 +168,170 @@ class Transaction:
                         f"arm {request.arm!r} was retired; give the new arm another name; nothing was changed"
                     )
                 if request.arm not in agent.arms:
-                    self._add(EventKind.ARM_ADDED, name=request.arm)
+                    self._add(EventKind.ARM_ADDED, name=request.arm, details=_by(request.by))
             case RetireArm():
-                arm = self.state.agent.number_of(request.arm)
-                if request.arm not in self.state.agent.retired:
-                    self._add(EventKind.ARM_RETIRED, arm=arm)
+                self._retire(request)
+            case Change():
+                self._change(self.state.rules.changed(self._with_arms(request.rules)), request.by, request.why)
+            case Suspend():
+                arm = self._arm(request.arm)
+                rules = self.state.rules
+                if arm in self.state.agent.retired:
+                    raise ConflictError(f"arm {arm!r} was retired, and is not played; nothing was changed")
+                if arm not in rules.suspended:
+                    self._change(rules.changed({"suspended": [*rules.suspended, arm]}), request.by, request.why)
+            case Resume():
+                self._resume(request)
+            case Notified():
+                if request.seq > self.state.notified:
+                    self._add(EventKind.NOTIFIED, details={"event": request.seq})
             case AcceptClock():
                 self._add(EventKind.CLOCK_ACCEPTED)
             case _:
                 raise TypeError(f"{request!r} is not a request to a campaign")
         return None
 
-    def _ask(self, keys: list[str], worker: str) -> list[Decision]:
+    def _arm(self, arm: Any) -> Any:
+        """An arm as the campaign names it; raises if there is none."""
+        own = arm_of(self.state.agent.arms, arm)
+        self.state.agent.number_of(own)
+        return own
+
+    def _with_arms(self, rules: Mapping[str, Any]) -> dict[str, Any]:
+        """Changes of rules, with arms as the campaign names them."""
+        changes = dict(rules)
+        for name in ("control", "fallback"):
+            if changes.get(name) is not None:
+                changes[name] = self._arm(changes[name])
+        if "suspended" in changes:
+            changes["suspended"] = [self._arm(arm) for arm in changes["suspended"]]
+        return changes
+
+    def _change(self, rules: Rules, by: str | None, why: str | None) -> None:
+        """Change the rules, if they differ."""
+        before = self.state.rules
+        if rules.mode == "paused" and before.mode != "paused":
+            rules = rules.changed({"resumes": before.mode})
+        difference = before.difference(rules)
+        if difference:
+            rules.check(self.state.agent)
+            self._add(EventKind.CHANGED, details={"set": difference, **_by(by, why)})
+
+    def _resume(self, request: Resume) -> None:
+        rules = self.state.rules
+        if request.arm is None:
+            if rules.mode == "paused":
+                self._change(rules.changed({"mode": rules.resumes}), request.by, request.why)
+            return
+        arm = self._arm(request.arm)
+        if arm in self.state.agent.retired:
+            raise ConflictError(f"arm {arm!r} was retired for good; add one with another name; nothing was changed")
+        if arm in rules.suspended:
+            suspended = [other for other in rules.suspended if other != arm]
+            self._change(rules.changed({"suspended": suspended}), request.by, request.why)
+
+    def _retire(self, request: RetireArm) -> None:
+        agent, rules = self.state.agent, self.state.rules
+        arm = agent.number_of(request.arm)
+        if request.arm in agent.retired:
+            return
+        for role in ("control", "fallback"):
+            if request.arm == getattr(rules, role):
+                raise ConflictError(
+                    f"arm {request.arm!r} is the {role} arm; set {role}= to another one before it is retired; nothing "
+                    "was changed"
+                )
+        if not set(self.state.available()) - {arm} and len(agent.active) > 1:
+            raise ConflictError(
+                f"all arms but {request.arm!r} are suspended; resume one before it is retired; nothing was changed"
+            )
+        self._add(EventKind.ARM_RETIRED, arm=arm, details=_by(request.by))
+
+    def _ask(self, request: Ask) -> list[Decision]:
+        keys = request.all_keys(GENERATED_KEY_PREFIX)
         if any(self._known[key] is None for key in keys):
             self._expire()
+        among = None if request.among is None else [self.state.agent.number_of(arm) for arm in request.among]
+        if (among is not None or request.distinct) and not self._policy.minimises_regret:
+            raise InvalidInputError(
+                f"{self._policy.name} decides how often each arm is played, and cannot choose among some of them; "
+                "leave among= and distinct= out"
+            )
         decisions: list[Decision] = []
         for key in keys:
             row = self._known[key]
             if row is None:
+                handed_out = [self.state.agent.number_of(one.arm) for one in decisions] if request.distinct else []
                 try:
-                    row = self._decide(key, worker)
-                except (WaitForRewardsError, CampaignOverError):
+                    row = self._decide(key, request, among, handed_out)
+                except (WaitForRewardsError, CampaignOverError, CampaignPausedError, ConflictError):
                     if decisions:
                         break
                     raise
             decisions.append(Decision.from_row(self._current(row), self.state.agent.arms))
         return decisions
 
-    def _decide(self, key: str, worker: str) -> DecisionRow:
-        arm, probability = self.state.draw(self._settings.explore)
+    def _decide(self, key: str, request: Ask, among: list[int] | None, handed_out: list[int]) -> DecisionRow:
+        if self.state.revision != self._policy.choices_revision:
+            revision = {"from": self.state.revision, "to": self._policy.choices_revision}
+            self._add(EventKind.CHOICES_REVISED, details=revision)
+        draw = self.state.draw(self._settings.explore, among, handed_out)
+        details, rules = request.details, self.state.rules
+        if among is not None:
+            details["among"] = among
+        if handed_out:
+            details["without"] = handed_out
+        if draw.by != Decider.POLICY:
+            details |= {"by": str(draw.by), "choice": draw.choice}
+        if rules.control is not None and 0 < rules.policy_share < 1:
+            details |= {"by": str(draw.by), "share": rules.policy_share}
+        return self._new_row(key, str(request.worker), draw.arm, draw.probability, details)
+
+    def _new_row(
+        self, key: str, worker: str, arm: int, probability: float | None, details: dict[str, Any]
+    ) -> DecisionRow:
         number, lease = self.state.decisions + 1, self._settings.lease
         expires = None if lease is None else self._now + lease
+        details = {name: value for name, value in details.items() if value is not None}
         row = DecisionRow(
-            number, arm, key, worker, self._now, expires, probability, DecisionState.PENDING.value, None, None
-        )
-        self._add(EventKind.ASKED, number, arm)
+            number, arm, key, worker, self._now, expires, probability, DecisionState.PENDING.value, None, None,
+            details_text(details),
+        )  # fmt: skip
+        self._add(EventKind.ASKED, number, arm, details=details, row=row)
         if self._next_expiry is None:
             self._next_expiry = expires
         self._new[number] = self._known[number] = self._known[key] = row
         return row
 
+    def _record(self, request: Record) -> Decision:
+        if not self._policy.minimises_regret:
+            raise InvalidInputError(
+                f"{self._policy.name} decides how often each arm is played, and cannot learn from decisions of others"
+            )
+        arm, key = self.state.agent.number_of(self._arm(request.arm)), request.full_key(GENERATED_KEY_PREFIX)
+        row = self._known[key]
+        if row is None:
+            self._expire()
+            details = request.details
+            if request.by == Decider.EXTERNAL and arm in self.state.agent.active:
+                details["choice"] = self.state.preference(self._settings.explore)
+            row = self._new_row(key, str(request.worker), arm, request.propensity, details)
+        elif row.arm != arm:
+            raise ConflictError(
+                f"the key {key!r} belongs to decision {row.number}, of arm {self.state.agent.arms[row.arm]!r}; nothing "
+                "was recorded"
+            )
+        if request.reward is not None:
+            self._tell_one(Reward(row.number, request.reward, request.measures))
+        return Decision.from_row(self._current(row), self.state.agent.arms)
+
     def _tell(self, request: Tell) -> list[SharpeBanditsError | None]:
         refusals: list[SharpeBanditsError | None] = []
         for item in request.checked:
             refusal: SharpeBanditsError | None = None
-            if isinstance(item, tuple):
+            if isinstance(item, Reward):
                 try:
-                    self._tell_one(*item)
+                    self._tell_one(item)
                 except (ConflictError, UnknownNameError, InvalidInputError) as error:
                     refusal = error
             else:
@@ -178,29 +341,71 @@ class Transaction:
             refusals.append(refusal)
         return refusals
 
-    def _tell_one(self, number: int, reward: float) -> None:
-        row = self._decision(number)
+    def _tell_one(self, told: Reward) -> None:
+        row, reward = self._decision(told.decision), told.reward
+        number = row.number
         if row.reward is not None:
-            if row.reward == reward:
+            if row.reward == reward and (not told.measures or row.measures == details_text(told.measures)):
                 return
             by_default = " by default, since its lease ran out" if row.state == DecisionState.EXPIRED else ""
+            new = f"{reward!r}" if row.reward != reward else f"{reward!r} with other metrics or another weight"
             raise ConflictError(
-                f"decision {number} has the reward {row.reward!r}{by_default}, but the new reward is {reward!r}; "
-                "nothing was changed"
+                f"decision {number} has the reward {row.reward!r}{by_default}, but the new reward is {new}; "
+                "nothing was changed: amend(number, reward) corrects a wrong one"
             )
         if row.state == DecisionState.CANCELLED:
             raise ConflictError(f"decision {number} was cancelled and takes no reward; nothing was changed")
+        for watch in self.state.watches:
+            x = told.measures.get("metrics", {}).get(watch.guardrail.metric)
+            if watch.guardrail.kind == "rate" and x is not None and not 0 <= x <= 1:
+                raise InvalidInputError(
+                    f"the metric {watch.guardrail.metric} has a guardrail on its rate, and must lie between 0 and 1, "
+                    f"got {x!r}; nothing was recorded"
+                )
         kind = EventKind.REWARDED if row.state == DecisionState.PENDING else EventKind.REWARDED_LATE
-        self._add(kind, number, row.arm, reward)
-        self._settle(number, DecisionState.REWARDED, reward)
+        self._add(kind, number, row.arm, reward, details=told.measures | _tally(row))
+        self._settle(number, DecisionState.REWARDED, reward, details_text(told.measures))
+        self._watch(row.arm)
 
-    def _cancel(self, number: int) -> None:
+    def _watch(self, arm: int) -> None:
+        """Act on guardrails that are broken after a reward of an arm."""
+        for place, key, seen in self.state.breaches(arm):
+            guardrail = self.state.watches[place].guardrail
+            words = f"{guardrail}; seen {seen}"
+            self._add(
+                EventKind.GUARDRAIL, arm=None if key < 0 else key,
+                details={"guardrail": place, "key": key, "why": words},
+            )  # fmt: skip
+            rules, name = self.state.rules, self.state.agent.arms[arm]
+            others = set(self.state.available()) - {arm}
+            if guardrail.action == "control":
+                rules = rules.changed({"mode": "shadow"} if rules.mode == "live" else {})
+            elif guardrail.action == "suspend" and (others or name in rules.suspended):
+                rules = rules.changed({"suspended": [*rules.suspended, name]} if name not in rules.suspended else {})
+            else:  # the last arm cannot be suspended
+                rules = rules.changed({"mode": "paused"})
+            self._change(rules, "guardrail", words)
+
+    def _amend(self, request: Amend) -> None:
+        row = self._decision(int(request.decision))  # type: ignore[arg-type]
+        if row.reward is None:
+            raise ConflictError(
+                f"decision {row.number} is {row.state} and has no reward to amend; tell it instead; nothing was changed"
+            )
+        if row.reward != request.reward:
+            details = {"old": row.reward, "new": request.reward, **_by(request.by, request.why)}
+            self._add(EventKind.AMENDED, row.number, row.arm, details=details)
+            self._replay()
+            self._settle(row.number, DecisionState(row.state), request.reward, row.measures)
+            self._watch(row.arm)
+
+    def _cancel(self, number: int, by: str | None) -> None:
         row = self._decision(number)
         if row.reward is not None:
             raise ConflictError(f"decision {number} has the reward {row.reward!r}; nothing was changed")
         if row.state != DecisionState.CANCELLED:
             kind = EventKind.CANCELLED if row.state == DecisionState.PENDING else EventKind.CANCELLED_LATE
-            self._add(kind, number, row.arm)
+            self._add(kind, number, row.arm, details=_by(by))
             self._settle(number, DecisionState.CANCELLED, None)
 
     def _expire(self) -> None:
@@ -210,7 +415,7 @@ class Transaction:
         reward = self._settings.default_reward
         for row in sorted(self._records.pending(until=self._now)):
             if row.number not in self._outcomes:  # else an earlier request in this transaction settled it
-                self._add(EventKind.EXPIRED, row.number, row.arm, reward)
+                self._add(EventKind.EXPIRED, row.number, row.arm, reward, details={} if reward is None else _tally(row))
                 self._settle(row.number, DecisionState.EXPIRED, reward)
         later = self._records.pending(1, after=self._now)
         self._next_expiry = later[0].expires if later else None
@@ -222,36 +427,71 @@ class Transaction:
         arm: int | None = None,
         reward: float | None = None,
         name: str | None = None,
+        details: dict[str, Any] | None = None,
+        row: DecisionRow | None = None,
     ) -> None:
-        """Add an event, and apply it."""
-        event = Event(self.state.seq + 1, kind.value, number, arm, reward, name, self._now)
+        """Add an event, and apply it; ``row`` is the decision that it makes, if it makes one."""
+        event = Event(self.state.seq + 1, kind.value, number, arm, reward, name, self._now, details_text(details or {}))
         self.state.apply(event)
-        self._events.append(event)
+        self._hash = event_hash(self._hash, event, row)
+        self.events.append(event._replace(hash=self._hash))
 
-    def _settle(self, number: int, state: DecisionState, reward: float | None) -> None:
-        self._outcomes[number] = Outcome(number, state.value, reward, self._now)
+    def _settle(self, number: int, state: DecisionState, reward: float | None, measures: str | None = None) -> None:
+        self._outcomes[number] = Outcome(number, state.value, reward, self._now, measures)
 
-    def _decision(self, number: int) -> DecisionRow:
-        """A decision as it is now."""
-        row = self._known[number]
+    def _decision(self, which: int | str) -> DecisionRow:
+        """A decision, by number or key, as it is now."""
+        row = self._known[which]
         if row is None:
-            raise unknown_decision(number, self._name)
+            raise unknown_decision(which, self._name)
         return self._current(row)
 
     def _current(self, row: DecisionRow) -> DecisionRow:
         """A decision after what this transaction has done so far."""
         outcome = self._outcomes.get(row.number)
-        return row if outcome is None else row._replace(state=outcome.state, reward=outcome.reward, told=outcome.told)
+        return row if outcome is None else row._replace(**outcome._asdict())
 
-    def _fetch(self, numbers: Iterable[int], keys: Iterable[str]) -> None:
+    def _fetch(self, which: Iterable[int | str]) -> None:
         """Look up all decisions that the requests are about, in one statement for numbers and one for keys."""
-        numbers, keys = list(dict.fromkeys(numbers)), list(dict.fromkeys(keys))
-        self._known.update(dict.fromkeys([*numbers, *keys]))
+        self._known.update(dict.fromkeys(which))
+        numbers = [one for one in self._known if isinstance(one, int)]
+        keys = [one for one in self._known if isinstance(one, str)]
         if numbers or keys:
             for row in self._records.decisions(numbers=numbers, keys=keys):
                 self._known[row.number] = self._known[row.key] = row
 
 
-def unknown_decision(number: int, name: str) -> UnknownNameError:
+def _decisions_of(request: Request) -> list[int | str]:
+    """Numbers and keys of the decisions that a request is about."""
+    match request:
+        case Ask():
+            return list(request.all_keys(GENERATED_KEY_PREFIX))
+        case Tell():
+            return request.decisions
+        case Record():
+            return [request.full_key(GENERATED_KEY_PREFIX)]
+        case Cancel() | Amend():
+            return [int(request.decision)]  # type: ignore[arg-type]
+        case _:
+            return []
+
+
+def _by(by: str | None, why: str | None = None) -> dict[str, Any]:
+    """Who acts, and why, as details of an event."""
+    return {name: value for name, value in (("by", by), ("why", why)) if value is not None}
+
+
+def _tally(row: DecisionRow) -> dict[str, Any]:
+    """Where the reward of a decision counts: policy against control, or what the policy would have done."""
+    details = plain_details(row.details)
+    if "share" in details:
+        return {"tally": details["by"]}
+    if "choice" in details:
+        return {"tally": "agreed" if details["choice"] == row.arm else "disagreed"}
+    return {}
+
+
+def unknown_decision(which: int | str, name: str) -> UnknownNameError:
     """The error for a decision that is not in the campaign ``name``."""
-    return UnknownNameError(f"there is no decision {number} in the campaign {name!r}; nothing was recorded")
+    words = f"with the key {which!r}" if isinstance(which, str) else which
+    return UnknownNameError(f"there is no decision {words} in the campaign {name!r}; nothing was recorded")

@@ -6,7 +6,8 @@ from array import array
 
 from ...errors import SharpeBanditsError, UnreadableDataError
 from ...policies.base import Policy
-from .records import DecisionState, Event, EventKind, Verification
+from .audit import event_hash
+from .records import Decider, DecisionState, Event, EventKind, Verification, plain_details
 from .settings import Settings
 from .state import State
 from .storage import Records, Storage
@@ -23,7 +24,9 @@ _RESULT = {
 _NAN = float("nan")
 
 
-def verify(storage: Storage, campaign: int, settings: Settings, policy: Policy, choices: bool) -> Verification:
+def verify(
+    storage: Storage, campaign: int, first_hash: str, settings: Settings, policy: Policy, choices: bool
+) -> Verification:
     """Replay the log, and compare it with snapshot, counts and decisions; with ``choices``, also with the policy's."""
     result = Verification()
     if damage := storage.check():
@@ -31,8 +34,8 @@ def verify(storage: Storage, campaign: int, settings: Settings, policy: Policy, 
         return result
 
     def work(records: Records) -> None:
-        result.events, result.decisions, result.problems = 0, 0, []
-        logged = _replay(records, State.initial(settings, policy), settings.explore if choices else None, result)
+        result.events, result.decisions, result.problems, result.notes = 0, 0, [], []
+        logged = _replay(records, first_hash, settings, policy, choices, result)
         if logged is not None:
             _compare(records, logged, result)
 
@@ -48,6 +51,7 @@ class _LoggedDecisions:
 
     def __init__(self) -> None:
         self.arm, self.state, self.reward, self.asked = array("i"), array("b"), array("d"), array("d")
+        self.details: dict[int, str] = {}
 
     def apply(self, event: Event) -> None:
         """Apply an event; raises if it contradicts earlier ones."""
@@ -55,6 +59,8 @@ class _LoggedDecisions:
             if event.number != len(self.arm) + 1:
                 raise ValueError(f"decision {event.number} comes after decision {len(self.arm)}")
             self.arm.append(event.arm or 0)
+            if event.details is not None:
+                self.details[event.number] = event.details
             self.state.append(_STATES.index(DecisionState.PENDING))
             self.reward.append(_NAN)
             self.asked.append(event.at)
@@ -66,33 +72,90 @@ class _LoggedDecisions:
                 raise ValueError(f"decision {event.number} was not {before}")
             self.state[place] = _STATES.index(_RESULT[EventKind(event.kind)])
             self.reward[place] = _NAN if event.reward is None else event.reward
+        elif event.kind == EventKind.AMENDED:
+            place, details = (event.number or 0) - 1, plain_details(event.details)
+            if place < 0 or self.arm[place] != event.arm or self.reward[place] != details["old"]:
+                raise ValueError(f"decision {event.number} did not have the reward {details['old']}")
+            self.reward[place] = details["new"]
 
 
-def _replay(records: Records, state: State, explore: float | None, result: Verification) -> _LoggedDecisions | None:
-    """Apply all events; None if the log itself is broken. With ``explore``, check all choices."""
+def _replay(
+    records: Records, first_hash: str, settings: Settings, policy: Policy, choices: bool, result: Verification
+) -> _LoggedDecisions | None:
+    """Apply all events; None if the log itself is broken. With ``choices``, compare them with the policy's."""
     logged, head, (snapshot_seq, snapshot) = _LoggedDecisions(), records.head(), records.snapshot()
-    clock = head.created
+    state, clock, hash_before = State.initial(settings, policy), head.created, first_hash
+    rows = iter(records.history(1, None))
+    unchained, uncompared, amended = 0, [], False
     if snapshot_seq == 0 and not state.agrees_with(snapshot):
         result.add("the snapshot is not the state before the first event")
     for event in records.events(0, head.events):
         try:
             kind = EventKind(event.kind)
-            if explore is not None and kind == EventKind.ASKED and (arm := state.draw(explore)[0]) != event.arm:
-                result.add(f"event {event.seq}: arm {event.arm} was handed out, but the policy now chooses {arm}")
-            state.apply(event)
+            if amended and kind != EventKind.AMENDED:
+                state, amended = _amended(records, event.seq - 1, settings, policy), False
+            row = next(rows, None) if kind == EventKind.ASKED else None
+            if event.seq != state.seq + 1:
+                raise ValueError(f"event {state.seq + 1} is missing")
+            if kind == EventKind.ASKED and (row is None or row.number != event.number):
+                raise ValueError(f"decision {event.number} is missing")
+            if event.hash is None and hash_before == first_hash:
+                unchained += 1
+            elif event.hash != (hash_before := event_hash(hash_before, event, row)):
+                result.add(f"event {event.seq}: its hash is not that of the log; the log was changed from here on")
+                return None
+            if choices and kind == EventKind.ASKED:
+                if state.revision in (None, policy.choices_revision):
+                    _check_choice(state, event, settings, result)
+                else:
+                    uncompared.append(event.number)
+            if kind == EventKind.AMENDED:
+                state.seq, amended = event.seq, True
+            else:
+                state.apply(event)
             logged.apply(event)
-        except (SharpeBanditsError, IndexError, TypeError, ValueError) as error:
+        except (SharpeBanditsError, IndexError, KeyError, TypeError, ValueError) as error:
             result.add(f"event {event.seq}: {error}")
             return None
         if event.at < clock and kind != EventKind.CLOCK_ACCEPTED:
             result.add(f"event {event.seq} is earlier than the previous one")
         clock = event.at
         result.events += 1
+        if amended and event.seq in (snapshot_seq, head.events):
+            state, amended = _amended(records, event.seq, settings, policy), False
         if state.seq == snapshot_seq and not state.agrees_with(snapshot):
             result.add(f"the snapshot is not the state after event {snapshot_seq}")
     if state.seq != head.events:
         result.add(f"the log has {state.seq} events, but the campaign has {head.events}")
+    if unchained < head.events and head.hash != hash_before:
+        result.add("the hash of the last event is not that of the campaign")
+    if unchained:
+        result.notes.append(f"events 1 to {unchained} were logged before the hash chain, and are not covered by it")
+    if uncompared:
+        result.notes.append(
+            f"{len(uncompared):,} choices of decisions {uncompared[0]} to {uncompared[-1]} were made by another "
+            f"revision of {policy.name}, and are not compared with this release's (revision {policy.choices_revision})"
+        )
     return logged
+
+
+def _amended(records: Records, upto: int, settings: Settings, policy: Policy) -> State:
+    """The state after an event, with the rewards that were amended until then."""
+    return State.replayed(lambda: records.events(0, upto), settings, policy)
+
+
+def _check_choice(state: State, event: Event, settings: Settings, result: Verification) -> None:
+    """Compare an arm that was handed out with the policy's choice."""
+    details = plain_details(event.details)
+    if details.get("by") in (Decider.EXTERNAL, Decider.HISTORY):
+        choice = state.preference(settings.explore) if "choice" in details else None
+        agrees, arm = choice == details.get("choice"), choice
+    else:
+        draw = state.draw(settings.explore, details.get("among"), details.get("without", ()))
+        agrees, arm = draw.arm == event.arm and str(draw.by) == details.get("by", Decider.POLICY), draw.arm
+    if not agrees:
+        pinned = "" if state.revision else " (by a release that did not record the revision of its choices)"
+        result.add(f"event {event.seq}: arm {event.arm} was handed out, but the policy now chooses {arm}{pinned}")
 
 
 def _compare(records: Records, logged: _LoggedDecisions, result: Verification) -> None:
@@ -105,8 +168,8 @@ def _compare(records: Records, logged: _LoggedDecisions, result: Verification) -
         result.decisions += 1
         reward = logged.reward[place]
         same = row.reward == reward if reward == reward else row.reward is None
-        expected = logged.arm[place], _STATES[logged.state[place]], logged.asked[place]
-        if not same or (row.arm, row.state, row.asked) != expected:
+        expected = logged.arm[place], _STATES[logged.state[place]], logged.asked[place], logged.details.get(row.number)
+        if not same or (row.arm, row.state, row.asked, row.details) != expected:
             result.add(
                 f"decision {row.number} does not agree with the log: {row.state}, arm {row.arm}, reward {row.reward}"
             )

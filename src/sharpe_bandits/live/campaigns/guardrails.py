@@ -1,0 +1,206 @@
+r"""Guardrails: limits that are watched after every reward, and what happens when one is broken.
+
+A "mean" is broken once its time-uniform interval lies beyond the limit (see
+:mod:`sharpe_bandits.confidence_sequences`). A "rate", the mean of a metric between 0 and 1, is broken once
+
+.. math:: \frac{\int_{p_0}^1 p^k (1-p)^{n-k} \, b (1-p)^{b-1} dp / (1-p_0)^b}{p_0^k (1-p_0)^{n-k}} \ge \frac1\alpha,
+          \qquad b = \max(1, 1/(2 p_0)),
+
+where k is the sum of the n values and :math:`p_0` the limit: a supermartingale for every mean up to the limit, so that
+this holds for any n, however often it is looked at (Ville's inequality; Robbins 1970). All guardrails of a campaign
+share alpha = 0.05. "daily_loss" and "drawdown" are limits on sums that were lost, and not estimates: they are broken
+when the sum exceeds the limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args
+
+from ..._support.names import check_name
+from ..._support.validation import finite, inside, is_number, one_of, positive, whole
+from ...confidence_sequences import intervals
+from ...errors import InvalidInputError, shown, unknown
+from ...objectives import Mean
+from . import tally
+
+Kind = Literal["mean", "rate", "daily_loss", "drawdown"]
+Action = Literal["suspend", "pause", "control"]
+#: Probability that any guardrail of a campaign with nothing wrong is ever broken.
+ALPHA = 0.05
+#: The metric that is the reward itself.
+REWARD = "reward"
+#: Key of the sums of the campaign as a whole, beside the numbers of arms.
+_ALL = -1
+
+
+@dataclass(frozen=True)
+class Guardrail:
+    """A limit, and what happens when it is broken.
+
+    Attributes
+    ----------
+    kind : Kind
+        "mean" of a metric; "rate": mean of a metric between 0 and 1; "daily_loss": sum of losses in a day (UTC);
+        "drawdown": fall of the sum of rewards from its peak
+    limit : float
+        a mean reward must not be worse than it (below it, or above it if rewards are costs); anything else must not
+        exceed it
+    metric : str, optional
+        the reward, or another metric told with it
+    arm : Any, optional
+        an arm; "*": each arm; None: the campaign as a whole
+    action : Action, optional
+        "suspend" the arm, "pause" the campaign, or fall back to "control"
+    """
+
+    kind: Kind
+    limit: float
+    metric: str = REWARD
+    arm: Any = None
+    action: Action = "pause"
+
+    def __post_init__(self) -> None:
+        one_of("kind of a guardrail", self.kind, get_args(Kind))
+        one_of("action of a guardrail", self.action, get_args(Action))
+        check_name("a metric", self.metric)
+        if self.arm is not None:
+            whole("arm", self.arm, 0) if is_number(self.arm) else check_name("the name of an arm", self.arm)
+        if self.action == "suspend" and self.arm is None:
+            raise InvalidInputError('a guardrail that suspends needs an arm: arm="A", or arm="*" for each')
+        if self.kind == "rate":
+            inside("the limit of a rate", self.limit)
+            if self.metric == REWARD:
+                raise InvalidInputError('a rate is that of another metric: metric="error", told with the reward')
+        elif self.kind == "mean":
+            finite("the limit of a mean", self.limit)
+        else:
+            positive(f"the limit of a {self.kind}", self.limit)
+            if self.metric != REWARD:
+                raise InvalidInputError(f"a {self.kind} is that of rewards; leave metric={shown(self.metric)} out")
+
+    def __str__(self) -> str:
+        what = {"daily_loss": "loss of a day", "drawdown": "drawdown"}.get(self.kind, f"{self.kind} of {self.metric}")
+        where = {None: "", "*": " of each arm"}.get(self.arm, f" of {self.arm}")
+        return f"{what}{where}, limit {self.limit:g}: {self.action}"
+
+
+def check_guardrails(guardrails: Any) -> list[dict[str, Any]]:
+    """Guardrails as plain data, from guardrails, mappings, or text such as "kind=mean,limit=-2,arm=A,action=suspend";
+    several are separated by semicolons.
+    """
+    if isinstance(guardrails, str):
+        guardrails = [_parsed(part) for part in guardrails.split(";") if part.strip()]
+    if isinstance(guardrails, (Guardrail, Mapping)) or not isinstance(guardrails, Iterable):
+        guardrails = [guardrails]
+    checked = []
+    for guardrail in guardrails:
+        if isinstance(guardrail, Mapping):
+            names = [one.name for one in fields(Guardrail)]
+            for name in guardrail:
+                if name not in names:
+                    raise unknown("part of a guardrail", name, names)
+            if not {"kind", "limit"} <= guardrail.keys():
+                raise InvalidInputError(f"a guardrail needs a kind and a limit, got {shown(dict(guardrail))}")
+            guardrail = Guardrail(**{**guardrail, "limit": finite("the limit of a guardrail", guardrail["limit"])})
+        if not isinstance(guardrail, Guardrail):
+            raise InvalidInputError(f'a guardrail is like {{"kind": "mean", "limit": -2.0}}, got {shown(guardrail)}')
+        checked.append(asdict(guardrail))
+    return checked
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    parts = [part.partition("=") for part in text.split(",")]
+    if not all(equals for _, equals, _ in parts):
+        raise InvalidInputError(f'a guardrail is like "kind=mean,limit=-2,arm=A,action=suspend", got {shown(text)}')
+    content: dict[str, Any] = {name.strip(): value.strip() for name, _, value in parts}
+    try:
+        return {**content, "limit": float(content["limit"])}
+    except (KeyError, ValueError):
+        raise InvalidInputError(f"a guardrail needs a number as its limit, got {shown(text)}") from None
+
+
+class Watch:
+    """What a guardrail has seen. It is broken at most once per arm, until the arm or the campaign is resumed."""
+
+    def __init__(self, guardrail: Guardrail) -> None:
+        self.guardrail = guardrail
+        #: Sums by number of the arm, and of the campaign; and those keys for which the guardrail is broken.
+        self._sums: dict[int, list[float]] = {}
+        self.broken: set[int] = set()
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"sums": sorted(map(list, self._sums.items())), "broken": sorted(self.broken)}
+
+    @classmethod
+    def from_plain(cls, guardrail: Guardrail, content: dict[str, Any]) -> Watch:
+        """The watch that :meth:`to_plain` wrote."""
+        watch = cls(guardrail)
+        watch._sums, watch.broken = {int(key): sums for key, sums in content["sums"]}, set(content["broken"])
+        return watch
+
+    def reset(self, key: int | None = None) -> None:
+        """Begin again: for an arm, or altogether."""
+        for one in [key] if key is not None else list(self._sums):
+            self._sums.pop(one, None)
+            self.broken.discard(one)
+
+    def observe(self, arms: list[Any], arm: int, at: float, values: Mapping[str, float], sign: float) -> None:
+        """A reward of an arm, with other metrics, has come."""
+        watched, x = self.guardrail.arm, values.get(self.guardrail.metric)
+        if x is None or (watched not in (None, "*") and arms[arm] != watched):
+            return
+        key = _ALL if watched is None else arm
+        if self.guardrail.kind in ("mean", "rate"):
+            tally.add(self._sums.setdefault(key, tally.new_tally()), x)
+        elif self.guardrail.kind == "daily_loss":
+            sums, day = self._sums.setdefault(key, [0.0, 0.0]), at // 86_400
+            sums[:] = [day, (sums[1] if sums[0] == day else 0.0) - sign * x]
+        else:
+            sums = self._sums.setdefault(key, [0.0, 0.0])  # the sum, and its peak
+            sums[0] += sign * x
+            sums[1] = max(sums)
+
+    def breach(self, arm: int, arms: int, share: float, sign: float) -> tuple[int, str] | None:
+        """Whether the guardrail is broken after a reward of an arm: for which key, and in words.
+
+        ``share`` is the part of alpha that the guardrail has.
+        """
+        guardrail = self.guardrail
+        key = _ALL if guardrail.arm is None else arm
+        sums = self._sums.get(key)
+        if sums is None or key in self.broken:
+            return None
+        alpha = share * ALPHA / (arms if guardrail.arm == "*" else 1)
+        if guardrail.kind == "rate":
+            if log_evidence(sums[0], sums[0] * sums[1], guardrail.limit) >= -math.log(alpha):
+                return key, f"{sums[1]:.4g} in {sums[0]:.0f} values"
+        elif guardrail.kind == "mean":
+            if sums[0] < 2:
+                return None
+            interval = intervals(tally.moments(sums), Mean(), alpha=alpha)
+            low, high = float(interval.low), float(interval.high)
+            above = guardrail.metric != REWARD or sign < 0
+            if low > guardrail.limit if above else high < guardrail.limit:
+                return key, f"{sums[1]:.4g} in {sums[0]:.0f} values, interval {low:.4g} to {high:.4g}"
+        else:
+            loss = sums[1] if guardrail.kind == "daily_loss" else sums[1] - sums[0]
+            if loss > guardrail.limit:
+                return key, f"{loss:.4g}"
+        return None
+
+
+def log_evidence(n: float, k: float, limit: float) -> float:
+    """Logarithm of the evidence that the mean of n values between 0 and 1, whose sum is k, exceeds the limit."""
+    from scipy.special import betainc, betaln
+
+    b = max(1.0, 0.5 / limit)
+    rest = n - k + b
+    tail = float(betainc(rest, k + 1.0, 1.0 - limit))
+    if tail == 0.0:  # far below the limit
+        return -math.inf
+    mixture = math.log(b) - b * math.log1p(-limit) + float(betaln(k + 1.0, rest)) + math.log(tail)
+    return mixture - k * math.log(limit) - (n - k) * math.log1p(-limit)
