@@ -16,6 +16,7 @@ from .influence import (
     influence_variance,
     influence_variance_of_record,
     numeric_root,
+    root_of_record,
     spread_if_normal,
     value_of_record,
 )
@@ -151,6 +152,16 @@ class Objective:
     def record_noise(self) -> Callable[..., Any]:
         """The variance of the value's influence function, as a function of an arm's record and :meth:`arguments`."""
         return influence_variance_of_record(self.root, self.slope_from_root, self.has_feature)
+
+    @property
+    def record_root(self) -> Callable[..., Any]:
+        """The root of the value, as a function of an arm's record and :meth:`arguments`."""
+        return root_of_record(self.root, self.has_feature)
+
+    @property
+    def record_root_noise(self) -> Callable[..., Any]:
+        """The variance of the root's influence function, as a function of an arm's record and :meth:`arguments`."""
+        return influence_variance_of_record(self.root, unit_slope, self.has_feature)
 
     @property
     def statistic(self) -> Statistic | None:

@@ -68,6 +68,21 @@ def value_of_record(formula: Callable[..., Any], has_feature: bool) -> Callable[
 
 
 @lru_cache
+def root_of_record(root: Callable[..., Any], has_feature: bool) -> Callable[..., Any]:
+    """The root as a function of an arm's record."""
+
+    def root_by_feature(arm: Any, *arguments: float) -> Any:
+        h, _, _, _ = root(arm.mean, arm.feature, *arguments)
+        return h
+
+    def root_by_moments(arm: Any, *arguments: float) -> Any:
+        h, _, _, _ = root(arm.mean, arm.variance, *arguments)
+        return h
+
+    return named(root_by_feature if has_feature else root_by_moments, root)
+
+
+@lru_cache
 def influence_variance_of_record(
     root: Callable[..., Any], slope_from_root: Callable[..., Any], has_feature: bool
 ) -> Callable[..., Any]:
@@ -89,7 +104,7 @@ def influence_variance_of_record(
         slope = slope_from_root(h)
         return slope * slope * max(w, 0.0) if arm.variance > 0.0 else 0.0
 
-    return named(of_feature if has_feature else of_moments, root)
+    return named(of_feature if has_feature else of_moments, root, slope_from_root)
 
 
 @lru_cache

@@ -56,11 +56,17 @@ def share_by_influence_variance(sums, kept, alive, size, pulls, previous_kept_al
     quota[:size] = pulls
     if not previous_kept_all:
         return
-    total, count = pulls * size, sums.pulls
     weights = zeros(size)
     for p in range(size):
         a = alive[p]
         weights[p] = noise(arm_record(sums, kept, a), *goal)
+    top_up(sums.pulls, alive, size, weights, pulls * size, quota)
+
+
+def top_up(count, alive, size, weights, total, quota):
+    """Divide ``total`` pulls so that the arms' pulls, including the ``count`` played, are as nearly as possible in
+    proportion to their weights.
+    """
     if not 0.0 < weights.sum() < math.inf:  # they carry no information
         weights[:] = 1.0
     done = zeros(size, np.bool_)  # arms with more than their share

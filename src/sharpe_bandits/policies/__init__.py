@@ -4,10 +4,11 @@ Least regret, the paper's: ``UCBRSSR`` (RSSR), ``UCBSRLike`` (SR-like), ``UCBVV`
 Least regret, beyond the paper: ``ScaleFreeUCB``, ``ScaleFreeIMED``, ``ScaleFreeTS``, ``ScaleFreeNPTS`` (any unit of
 rewards); ``SlidingWindowUCB``, ``DiscountedUCB`` (arms that change).
 Least regret, benchmarks: ``UUCB``, ``GRAUCB``, ``ModifiedGRAUCB``, ``MVLCB``, ``MVTS``, ``ModifiedMVTS``, ``MTS``,
-``VTS``, ``SRTS``, ``NormalGammaTS``, ``NPTS``, ``UCB1``, ``ThompsonSampling``, ``EpsilonGreedy``, ``RoundRobin``.
+``VTS``, ``SRTS``, ``NormalGammaTS``, ``NPTS``, ``UCB1``, ``UCBV``, ``UCBTuned``,
+``KLUCB``, ``ThompsonSampling``, ``EpsilonGreedy``, ``RoundRobin``.
 Best arm, fixed budget, the paper's: ``SuRSR`` and ``SHSR`` (RSSR), ``SHVV`` (variance).
 Best arm, fixed budget, any objective: ``SequentialHalving``, ``SuccessiveRejects``, ``VarianceAwareHalving``,
-``SuccessiveAcceptsRejects`` (the m best), ``UniformSampling``.
+``OCBARejects``, ``SuccessiveAcceptsRejects`` (the m best), ``UniformSampling``.
 Best arm, fixed confidence: ``LUCB``, ``TopTwo``.
 Your own: ``index_policy`` makes one from a function; ``Policy`` is the base class.
 """
@@ -32,6 +33,10 @@ from .fixed_confidence import LUCB as LUCB
 from .fixed_confidence import TopTwo as TopTwo
 from .gra_ucb import GRAUCB as GRAUCB
 from .gra_ucb import ModifiedGRAUCB as ModifiedGRAUCB
+from .mean_ucb import KLUCB as KLUCB
+from .mean_ucb import UCBV as UCBV
+from .mean_ucb import UCBTuned as UCBTuned
+from .ocba_rejects import OCBARejects as OCBARejects
 from .scale_free import DiscountedUCB as DiscountedUCB
 from .scale_free import ScaleFreeIMED as ScaleFreeIMED
 from .scale_free import ScaleFreeTS as ScaleFreeTS

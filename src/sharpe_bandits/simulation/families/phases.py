@@ -71,6 +71,9 @@ def phase_bindings(policy: EliminationPolicy) -> dict[Any, Any]:
         formulas.share: policy.share,
         formulas.decide_on: policy.decide_on,
     }
-    if formulas.noise in call_tree(policy.share):
+    called = call_tree(policy.share)
+    if formulas.estimate in called:  # it compares roots
+        functions |= {formulas.estimate: goal.record_root, formulas.noise: goal.record_root_noise}
+    elif formulas.noise in called:
         functions[formulas.noise] = goal.record_noise
     return {**functions, **layout_for(frozenset().union(*map(mentions, functions.values())), goal).bindings}

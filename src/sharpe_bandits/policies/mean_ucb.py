@@ -1,0 +1,110 @@
+"""Upper confidence bounds on the mean of rewards between 0 and 1, as baselines: UCB-V, UCB-Tuned, KL-UCB."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..objectives import Mean, Objective
+from ..play.statistics import ArmRecord
+from .base import IndexPolicy
+
+_ZETA = 1.2  # above 1, so that the regret of UCB-V is logarithmic (its theorem 4)
+_STEPS = 40  # bisections of the interval [mean, 1]
+
+
+def ucb_v(arm: ArmRecord, t: int) -> float:
+    level = 0.5 * arm.epsilon * arm.epsilon  # ln N / s
+    biased = arm.variance * (arm.pulls - 1.0) / arm.pulls
+    return arm.mean + math.sqrt(2.0 * _ZETA * level * biased) + 3.0 * _ZETA * level
+
+
+def ucb_tuned(arm: ArmRecord, t: int) -> float:
+    level = 0.5 * arm.epsilon * arm.epsilon
+    biased = arm.variance * (arm.pulls - 1.0) / arm.pulls
+    return arm.mean + math.sqrt(level * min(0.25, biased + math.sqrt(2.0 * level)))
+
+
+def kl_ucb(arm: ArmRecord, t: int) -> float:
+    level = 0.5 * arm.epsilon * arm.epsilon
+    p = min(max(arm.mean, 0.0), 1.0)
+    low, high = p, 1.0
+    for _ in range(_STEPS):
+        q = 0.5 * (low + high)
+        divergence = 0.0
+        if p > 0.0:
+            divergence += p * math.log(p / q)
+        if p < 1.0:
+            divergence += (1.0 - p) * math.log((1.0 - p) / (1.0 - q)) if q < 1.0 else math.inf
+        if divergence <= level:
+            low = q
+        else:
+            high = q
+    return low
+
+
+@dataclass(frozen=True)
+class _OnMean(IndexPolicy):
+    @property
+    def goal(self) -> Objective:
+        return Mean()
+
+    def nondecreasing(self, lowest: float) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class UCBV(_OnMean):
+    r"""UCB-V on the mean of rewards between 0 and 1: :math:`\bar X + \sqrt{2\zeta V \ln N/s} + 3\zeta\ln N/s` with
+    :math:`\zeta = 1.2`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.policies.UCBV().agent(arms=["A", "B", "C"]).ask()
+    'A'
+    """
+
+    title: ClassVar[str] = "UCB-V"
+    citation: ClassVar[str] = (
+        "Audibert, Munos & Szepesvári, Exploration-exploitation tradeoff using variance estimates in multi-armed "
+        "bandits, 2009"
+    )
+    formula = staticmethod(ucb_v)
+
+
+@dataclass(frozen=True)
+class UCBTuned(_OnMean):
+    r"""UCB-Tuned on the mean of rewards between 0 and 1:
+    :math:`\bar X + \sqrt{\ln N/s\ \min(1/4,\ V + \sqrt{2\ln N/s})}`.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.policies.UCBTuned().agent(arms=["A", "B", "C"]).ask()
+    'A'
+    """
+
+    title: ClassVar[str] = "UCB-Tuned"
+    citation: ClassVar[str] = (
+        "Auer, Cesa-Bianchi & Fischer, Finite-time Analysis of the Multiarmed Bandit Problem, 2002, section 4"
+    )
+    formula = staticmethod(ucb_tuned)
+
+
+@dataclass(frozen=True)
+class KLUCB(_OnMean):
+    r"""KL-UCB on the mean of rewards between 0 and 1: the largest q with :math:`s\,\mathrm{kl}(\bar X, q) \le \ln N`,
+    where kl is the divergence between Bernoulli distributions.
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.policies.KLUCB().agent(arms=["A", "B", "C"]).ask()
+    'A'
+    """
+
+    title: ClassVar[str] = "KL-UCB"
+    citation: ClassVar[str] = (
+        "Garivier & Cappé, The KL-UCB Algorithm for Bounded Stochastic Bandits and Beyond, 2011, with c = 0"
+    )
+    formula = staticmethod(kl_ucb)
