@@ -5,9 +5,20 @@ import statistics
 
 import numpy as np
 import pytest
+import scipy.integrate
+import scipy.optimize
+import scipy.special
+import scipy.stats
 
 import sharpe_bandits as sb
-from sharpe_bandits.confidence_sequences import dependence, intervals, leader, leader_of_columns
+from sharpe_bandits.confidence_sequences import (
+    dependence,
+    evidence_above,
+    intervals,
+    lateness,
+    leader,
+    leader_of_columns,
+)
 from sharpe_bandits.objectives import Statistics
 
 OBJECTIVES = [
@@ -255,22 +266,73 @@ def test_columns_that_are_alike_have_no_leader():
     assert wrong <= 200 * 0.05 + 3 * math.sqrt(200 * 0.05 * 0.95)
 
 
-def test_the_lead_by_hand():
-    n, m, alpha = np.array([100.0, 400.0, 50.0]), 300.0, 0.05
-    mean, variance, fourth = np.array([1.0, 0.9, -0.5]), np.ones(3), np.full(3, 3.0)
-    found = leader(Statistics(n, mean, variance, np.zeros(3), fourth), sb.Mean(), alpha=alpha)
-    bounds = [
-        mean[0] - mean[i]
-        - math.sqrt(
-            2
-            * (math.log(2 / alpha) + 0.5 * (math.log(1 + n[0] / m) + math.log(1 + n[i] / m)))
-            * ((1 + m / n[0]) / n[0] + (1 + m / n[i]) / n[i])
-        )
-        for i in (1, 2)
-    ]  # fmt: skip
+def lead_by_hand(n, k, others, alpha, m=32.0):
+    """The largest error of the difference of two means of unit variance that leaves the product of a two-sided and a
+    one-sided mixture martingale below (K - 1) / alpha, by brute force over how the error is shared.
+    """
+    first, second = math.sqrt((1 + m / n) / n), math.sqrt((1 + m / k) / k)
+    level = math.log(others / alpha) + 0.5 * (math.log1p(n / m) + math.log1p(k / m))
+    z = np.linspace(-12, 12, 200_001)
+
+    def excess(error):
+        rival = (error - z * first) / second
+        return (0.5 * z * z + 0.5 * rival * rival + math.log(2) + scipy.special.log_ndtr(rival)).min() - level
+
+    return scipy.optimize.brentq(excess, 0.0, 12 * (first + second), xtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [(100, 400, 50), (5_000, 80, 64), (40, 3_000, 3_000)])
+def test_the_lead_by_hand(n):
+    mean, alpha = np.array([1.0, 0.9, -0.5]), 0.05
+    found = leader(Statistics(np.array(n), mean, np.ones(3), np.zeros(3), np.full(3, 3.0)), sb.Mean(), alpha=alpha)
+    bounds = [mean[0] - mean[i] - lead_by_hand(n[0], n[i], 2, alpha) for i in (1, 2)]
     assert (found.arm, found.rival) == (0, 1 + int(np.argmin(bounds)))
-    assert found.low == pytest.approx(min(bounds), rel=1e-12)
+    assert min(bounds) - 0.003 < found.low <= min(bounds) + 1e-6  # never above
     assert not found.probably_best
+
+
+def test_evidence_that_an_arm_beats_the_hurdle_by_quadrature():
+    """Each arm's e-value is the likelihood ratio averaged over a half-normal prior of the mean."""
+    n, mean, w = np.array([200, 90]), np.array([0.15, -0.1]), np.array([1.0, 2.0])
+    fourth = 3 * w * w
+    found = evidence_above(Statistics(n, mean, w, np.zeros(2), fourth), sb.Mean())
+    ratios = []
+    for k, x, v in zip(n, mean, w, strict=True):
+        prior = scipy.stats.halfnorm(scale=math.sqrt(v / 32))
+        ratio, _ = scipy.integrate.quad(
+            lambda d, k=k, x=x, v=v, prior=prior: prior.pdf(d) * math.exp(k * (x * d - 0.5 * d * d) / v), 0, 2
+        )
+        ratios.append(ratio)
+    assert found.e_value == pytest.approx(np.mean(ratios), rel=1e-6)
+    assert (found.arm, found.p_value) == (0, pytest.approx(min(1.0, 1 / np.mean(ratios)), rel=1e-6))
+    later = evidence_above(Statistics(100 * n, mean, w, np.zeros(2), fourth), sb.Mean())
+    assert later.p_value < 1e-6
+    assert evidence_above(Statistics(n, mean, w, np.zeros(2), fourth), sb.Mean(), hurdle=0.3).p_value == 1
+
+
+def test_agents_say_whether_any_arm_beats_the_hurdle():
+    rng = np.random.default_rng(5)
+    agent = sb.ScaleFreeUCB(L=0.1).agent(arms=["good", "bad"])
+    assert agent.evidence().p_value == 1
+    for _ in range(800):
+        arm = agent.ask()
+        agent.tell(arm, rng.normal(0.4 if arm == "good" else -0.2, 1.0))
+    assert agent.evidence().arm == "good"
+    assert agent.evidence().p_value < 0.01
+    assert agent.evidence(hurdle=0.8).p_value > 0.5
+
+
+def test_rewards_that_are_worse_if_late_are_noticed_and_others_are_not():
+    rng = np.random.default_rng(6)
+    arms, x = rng.integers(2, size=500), rng.normal(size=500)
+    delays = rng.exponential(size=500)
+    assert not lateness(arms, x + 3 * arms, delays + 2 * arms).differs  # arms may differ in both
+    noticed = lateness(arms, x + 3 * arms, delays + 2.0 * (x < 0))
+    assert noticed.differs
+    assert noticed.z < 0
+    one = lateness(["A"] * 50, x[:50], delays[:50])
+    r = scipy.stats.spearmanr(x[:50], delays[:50]).statistic
+    assert one.z == pytest.approx(r * math.sqrt(49))
 
 
 @pytest.mark.parametrize(
@@ -284,6 +346,8 @@ def test_the_lead_by_hand():
         (lambda: intervals(Statistics(5, 0, 1, 0, 3), tuning=0), "tuning"),
         (lambda: leader(Statistics(*np.ones((5, 1)))), "two arms"),
         (lambda: leader_of_columns([[1.0], [2.0]]), "two columns"),
+        (lambda: lateness(["A"], [1.0, 2.0], [0.0]), "one entry"),
+        (lambda: evidence_above(Statistics(*np.ones((5, 2))), hurdle=math.nan), "hurdle"),
     ],
 )
 def test_bad_input_is_named(call, message):

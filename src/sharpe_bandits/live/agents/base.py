@@ -18,7 +18,7 @@ from ..._support.display import html_table
 from ..._support.names import check_name
 from ..._support.plain_data import plain
 from ..._support.validation import is_number, real, whole
-from ...confidence_sequences import Interval, Leader, intervals, leader
+from ...confidence_sequences import Evidence, Interval, Leader, evidence_above, intervals, leader
 from ...errors import (
     CampaignOverError,
     InvalidInputError,
@@ -210,6 +210,14 @@ class Agent:
             since = watched[1] if watched is not None and watched[0] == best.arm else round_
         rival = None if best.rival is None else self.arms[best.rival]
         return replace(best, arm=self.arms[best.arm], rival=rival, since=since)
+
+    def evidence(self, objective: Objective | None = None, *, hurdle: float = 0.0) -> Evidence:
+        """Evidence that some arm beats a hurdle at all, valid at any time: ``p_value`` and the arm with the most of it
+        (see :func:`sharpe_bandits.confidence_sequences.evidence_above`).
+        """
+        with self._lock:
+            evidence = evidence_above(self._statistics(self._all), self._objective(objective), hurdle=hurdle)
+            return evidence._replace(arm=self.arms[evidence.arm])
 
     @property
     def leading(self) -> tuple[int, int] | None:
