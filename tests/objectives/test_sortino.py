@@ -88,13 +88,14 @@ def test_what_cannot_be_is_said():
             make()
 
 
-def test_a_saved_study_says_what_it_lacks(tmp_path):
+def test_a_saved_study_has_its_own_objective_and_says_what_it_lacks(tmp_path):
     study = sb.simulate(POLICIES[0], BANDIT, horizon=100, runs=3, progress=False)
     study.save(tmp_path / "study")
     again = sb.load(tmp_path / "study")["SF-UCB"]
     assert again.regret(sb.RSSR(L=0.1)).final.mean == study["SF-UCB"].regret(sb.RSSR(L=0.1)).final.mean
+    assert again.regret().final == study["SF-UCB"].regret().final
     with pytest.raises(sb.errors.InvalidInputError, match="simulate again"):
-        again.regret()
+        again.regret(sb.Sortino(L=2.0))
 
 
 def test_a_campaign_and_its_dashboard_show_it(tmp_path):

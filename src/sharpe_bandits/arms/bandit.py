@@ -266,7 +266,7 @@ def bootstrap(
     if names is None:
         # an Arrow table's "columns" are its data
         known = (getattr(table, what, None) for what in ("names", "column_names", "columns"))
-        named = next((found for found in known if found is not None), None)
+        named = next((names for names in known if names is not None), None)
         names = None if named is None else [str(name) for name in named]
     if isinstance(table, (str, os.PathLike)):
         raise InvalidInputError(f"read {table!r} first: sb.arms.bootstrap(sb.read_returns({table!r}, kind=..., ...))")

@@ -68,7 +68,7 @@ class Arm:
     def _moments(self) -> Moments:
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                found = Moments(*map(float, self.moments()))
+                moments = Moments(*map(float, self.moments()))
         except SharpeBanditsError:
             raise
         except (TypeError, ValueError):
@@ -77,10 +77,10 @@ class Arm:
                 "central moment"
             ) from None
         except ArithmeticError:  # Python's powers raise where products are infinite
-            found = Moments(math.nan, math.nan, math.nan, math.nan)
-        if not np.isfinite([found.mean * found.mean, found.variance]).all():
+            moments = Moments(math.nan, math.nan, math.nan, math.nan)
+        if not np.isfinite([moments.mean * moments.mean, moments.variance]).all():
             raise InvalidInputError(f"{self!r} has moments beyond the largest number; scale rewards down")
-        return found
+        return moments
 
     @property
     def mean(self) -> float:

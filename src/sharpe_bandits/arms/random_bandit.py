@@ -138,7 +138,7 @@ class RandomBandit(Environment):
 
         They are cached, since all policies and their evaluation use the same ones.
         """
-        found = []
+        blocks = []
         for number in range(first // _BLOCK, (first + runs - 1) // _BLOCK + 1):
             begin = number * _BLOCK
             block = self._drawn.get((seed, number))
@@ -151,8 +151,8 @@ class RandomBandit(Environment):
                 missing = np.flatnonzero(~block.drawn[rows]) + rows.start
                 self._draw(seed, begin, missing, block)
                 block.drawn[missing] = True  # another thread may have drawn them, too: they are the same
-            found.append((block, rows))
-        return found
+            blocks.append((block, rows))
+        return blocks
 
     def _draw(self, seed: int, begin: int, rows: np.ndarray, block: _Block) -> None:
         runs = (begin + rows).tolist()

@@ -33,12 +33,12 @@ def policies_by_name(texts: Iterable[str], *, L: float, risk_free: float = 0.0) 
 
 def _policy(name: str, rest: str, L: float, risk_free: float) -> Any:
     built_in, own = _built_in(), _own()
-    found = [makers[key] for makers in (built_in, own) for key in makers if key.lower() == name.lower()]
-    if not found:
+    matches = [makers[key] for makers in (built_in, own) for key in makers if key.lower() == name.lower()]
+    if not matches:
         raise unknown("policy", name, built_in | own, _SEE)
-    if any(other is not found[0] for other in found):
+    if any(other is not matches[0] for other in matches):
         raise InvalidInputError(f"several policies are called {name!r}; give your own one another name")
-    make = found[0]
+    make = matches[0]
     known, needed = _parameters(make)
     of_objective = [key for key in _objective_parameters(rest) if "objective" in known and key not in known]
     given: dict[str, Any] = {}

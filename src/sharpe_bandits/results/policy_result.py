@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -61,7 +61,9 @@ class PolicyResult:
     switches : tuple[int, ...], optional
         checkpoints after which the arms changed
     bandit, seed : Environment | None and int, optional
-        what was played, for objectives that need more than mean and variance; None if it was not saved
+        what was played, for objectives that need more than mean and variance; None if the result was loaded
+    true_values : dict[Objective, np.ndarray], optional
+        true values of the arms under such objectives, where they are known
 
     Examples
     --------
@@ -96,6 +98,7 @@ class PolicyResult:
     switches: tuple[int, ...] = ()
     bandit: Environment | None = None
     seed: int = 0
+    true_values: dict[Objective, np.ndarray] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.runs} runs of {self.horizon} rounds>"
@@ -147,11 +150,14 @@ class PolicyResult:
         goal = self.objective(objective)
         if not goal.has_feature:
             return np.asarray(goal.value(self), float)
-        if self.bandit is None:
-            raise InvalidInputError(
-                f"only mean and variance of the arms of this study were saved, and {goal!r} needs more; simulate again"
-            )
-        return self.bandit.true_values(goal, self.seed, self.runs)
+        if goal not in self.true_values:
+            if self.bandit is None:
+                raise InvalidInputError(
+                    f"of the arms of this study mean and variance were saved, and the values under the policies' own "
+                    f"objectives; {goal!r} needs more: simulate again"
+                )
+            self.true_values[goal] = self.bandit.true_values(goal, self.seed, self.runs)
+        return self.true_values[goal]
 
     def regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Curve:
         """Regret over time: the sum over arms of gap times expected pulls, with the current gaps if arms change."""

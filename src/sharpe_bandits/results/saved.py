@@ -105,6 +105,10 @@ def _write(
     one = next(iter(results.values()))
     rows, arms = (axis.ravel() for axis in np.indices(one.mean.shape))
     truth = {"row": rows, "arm": arms, "mean": one.mean.ravel(), "variance": one.variance.ravel()}
+    judged = None if case["objective"] is None else objective_from_dict(case["objective"])
+    goals = [*(result.goal for result in results.values()), judged]
+    valued = list(dict.fromkeys(goal for goal in goals if goal is not None and goal.has_feature))
+    truth |= {f"value_{number}": one.values(goal).ravel() for number, goal in enumerate(valued)}
     content = to_json(
         {
             "kind": _KIND,
@@ -116,6 +120,7 @@ def _write(
             "switches": one.switches,
             "policies": policies,
             "truth": keep("truth", truth),
+            **({"valued": [goal.to_dict() for goal in valued]} if valued else {}),
             "sha256": files,
         }
     )
@@ -186,6 +191,10 @@ def _study(folder: Path, manifest: dict[str, Any]) -> tuple[dict[str, PolicyResu
     truth = read(manifest["truth"])
     arms = int(truth["arm"].max()) + 1
     checkpoints, switches = np.array(manifest["checkpoints"], np.int64), tuple(manifest["switches"])
+    true_values = {
+        objective_from_dict(goal): truth[f"value_{number}"].reshape(-1, arms)
+        for number, goal in enumerate(manifest.get("valued", ()))
+    }
     results: dict[str, PolicyResult] = {}
     for entry in manifest["policies"]:
         runs = read(entry["runs"])
@@ -208,6 +217,7 @@ def _study(folder: Path, manifest: dict[str, Any]) -> tuple[dict[str, PolicyResu
             truth["mean"].reshape(-1, arms),
             truth["variance"].reshape(-1, arms),
             switches,
+            true_values=true_values,
         )
     settings = {**manifest["settings"], "arms": arms, "horizon": int(checkpoints[-1])}
     objective = manifest["case"]["objective"]

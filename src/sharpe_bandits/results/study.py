@@ -51,10 +51,10 @@ class ByPolicy(Mapping[str, _M], Generic[_M]):
         self._study = study
 
     def __getitem__(self, name: str) -> _M:
-        found = self._study[name].name
-        if found not in self._values:
+        policy = self._study[name].name
+        if policy not in self._values:
             raise unknown(f"policy with {self.what}", name, self._values)
-        return self._values[found]
+        return self._values[policy]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

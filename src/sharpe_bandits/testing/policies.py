@@ -122,8 +122,8 @@ class PolicyContract:
             require(asked == chosen, f"the agent asked for arm {asked} in round {t + 1}, the engine played {chosen}")
             agent.tell(asked, played.rewards[t])
         require(agent.done, f"the engine stopped after {len(played.choices)} rounds, the agent did not")
-        found = agent.recommend()
-        require(found == played.recommended, f"the agent recommends {found}, the engine {played.recommended}")
+        best = agent.recommend()
+        require(best == played.recommended, f"the agent recommends {best}, the engine {played.recommended}")
 
     def test_pending_pulls_are_allowed_for(self, policy: Policy) -> None:
         """Asked several times before it is told, an agent spreads the pilot over arms and stays within its budget."""
@@ -184,10 +184,10 @@ class PolicyContract:
         ]
         for chunk in (1, runs):
             study = simulate(policy, tape, horizon=rounds, runs=runs, seed=self.seed, workers=1, chunk=chunk)
-            found = study[policy.name].regret(objective).mean[-1]
+            regret = study[policy.name].regret(objective).mean[-1]
             require(
-                abs(found - np.mean(totals)) <= 1e-12 * abs(np.mean(totals)) + 1e-300,
-                f"the regret is {found!r} in chunks of {chunk}, and {np.mean(totals)!r} by traces",
+                abs(regret - np.mean(totals)) <= 1e-12 * abs(np.mean(totals)) + 1e-300,
+                f"the regret is {regret!r} in chunks of {chunk}, and {np.mean(totals)!r} by traces",
             )
 
     def test_all_kernels_make_the_same_choices(self, policy: Policy) -> None:

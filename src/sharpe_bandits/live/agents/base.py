@@ -135,14 +135,14 @@ class Agent:
     def _repr_html_(self) -> str:
         """The arms as a table, for notebooks."""
         with self._lock:
-            arms, pulls, found, head = list(self.arms), self.pulls, self.estimates(), repr(self).strip("<>")
+            arms, pulls, estimates, head = list(self.arms), self.pulls, self.estimates(), repr(self).strip("<>")
             values = self.values()
         goal = self.policy.goal
         mean_head = "mean" if self.direction == "max" else "mean cost"
         columns = ["arm", "pulls", mean_head, "standard deviation", *([] if goal is None else [type(goal).__name__])]
         rows = []
         for arm in arms[:_SHOWN]:
-            mean, variance = found[arm]
+            mean, variance = estimates[arm]
             numbers = [mean, math.sqrt(variance), *([] if goal is None else [values[arm]])]
             rows.append([arm, pulls[arm], *(None if math.isnan(x) else x for x in numbers)])
         if len(arms) > _SHOWN:
@@ -357,12 +357,12 @@ class Agent:
 
     # Events that were decided elsewhere: in a campaign or in its log.
 
-    def apply_asked(self, i: int | None) -> None:
+    def _apply_asked(self, i: int | None) -> None:
         """Record that a pull of arm number i was handed out."""
         with self._lock:
             self._begin(self._number(i))
 
-    def apply_rewarded(self, i: int | None, reward: float, pending: bool) -> bool:
+    def _apply_rewarded(self, i: int | None, reward: float, pending: bool) -> bool:
         """Record the reward of a pull of arm number i that was handed out; returns whether the policy could use it.
 
         ``pending``: whether the pull was still pending; one that was given up may still pay.
@@ -378,7 +378,7 @@ class Agent:
                 self._end(arm)
             return used
 
-    def apply_withdrawn(self, i: int | None) -> None:
+    def _apply_withdrawn(self, i: int | None) -> None:
         """Record that a pending pull of arm number i was withdrawn."""
         with self._lock:
             arm = self._number(i)
@@ -396,13 +396,13 @@ class Agent:
         four, zero = np.full(len(self.arms), 4.0), np.zeros(len(self.arms))
         return Sums(four, zero, four.copy(), zero.copy(), four.copy(), zero.copy())
 
-    def next_arm(self) -> int:
+    def _next_arm(self) -> int:
         """The number of the arm to play now, without changing the agent."""
         with self._lock:
             return self._next()
 
-    def shares(self, chosen: int) -> np.ndarray:
-        """The probability that each arm is chosen next; ``chosen`` is the result of :meth:`next_arm`."""
+    def _probabilities(self, chosen: int) -> np.ndarray:
+        """The probability that each arm is chosen next; ``chosen`` is the result of :meth:`_next_arm`."""
         with self._lock:
             return self._shares(chosen)
 

@@ -75,7 +75,7 @@ def evaluate(storage: Storage, campaign: int, settings: Settings, policy: Policy
 
 
 def _weight(agent: Agent, arm: int, probability: float) -> tuple[float, float, float]:
-    shares = agent.shares(agent.next_arm())
+    shares = agent._probabilities(agent._next_arm())
     means = np.array([mean if math.isfinite(mean) else 0.0 for mean, _ in agent.estimates().values()])
     return float(shares[arm]) / probability, float(shares @ means), float(means[arm])
 

@@ -144,17 +144,17 @@ class State:
         leading = agent.leading
         details = None if event.details is None else plain_details(event.details)
         if kind == EventKind.ASKED:
-            agent.apply_asked(event.arm)
+            agent._apply_asked(event.arm)
             self.decisions += 1
             if details and details.get("choice") is not None and "share" not in details:
                 self.compared += 1
                 self.agreed += details["choice"] == event.arm
         elif event.reward is not None and kind in (EventKind.REWARDED, EventKind.REWARDED_LATE, EventKind.EXPIRED):
-            used = agent.apply_rewarded(event.arm, event.reward, pending=kind != EventKind.REWARDED_LATE)
+            used = agent._apply_rewarded(event.arm, event.reward, pending=kind != EventKind.REWARDED_LATE)
             self.unused += not used
             self._count(event, details or {})
         elif kind in (EventKind.EXPIRED, EventKind.CANCELLED):
-            agent.apply_withdrawn(event.arm)
+            agent._apply_withdrawn(event.arm)
         elif kind == EventKind.ARM_ADDED:
             agent.add_arm(str(event.name))
         elif kind == EventKind.ARM_RETIRED:
@@ -257,8 +257,8 @@ class State:
             shares = self.bounded_shares(explore, allowed, *self._bounds())
             return sample(shares, uniform(key, 3)), shares
         with agent.only(allowed) if len(allowed) < len(agent.active) else nullcontext():
-            choice = agent.next_arm()
-            shares = agent.shares(choice)
+            choice = agent._next_arm()
+            shares = agent._probabilities(choice)
         if explore:
             if uniform(key, 0) < explore:
                 choice = allowed[min(int(uniform(key, 1) * len(allowed)), len(allowed) - 1)]
@@ -277,7 +277,7 @@ class State:
         rest, first = start_with(low, mask, shares), None
         while rest > _NOTHING:
             with agent.only(open_arms or allowed):
-                wish = agent.shares(agent.next_arm())
+                wish = agent._probabilities(agent._next_arm())
             if explore:
                 wish = (1.0 - explore) * wish
                 wish[open_arms] += explore / len(open_arms)
