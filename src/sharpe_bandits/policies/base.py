@@ -62,6 +62,8 @@ class Policy:
     has_fixed_budget: ClassVar[bool] = False
     #: Whether it identifies best arms with a fixed confidence: a run ends when the policy is sure.
     stops_itself: ClassVar[bool] = False
+    #: Whether it plays all arms equally often, whatever they pay.
+    ignores_rewards: ClassVar[bool] = False
     #: Increased whenever a release makes other choices from the same rewards: campaigns log which one chose.
     choices_revision: ClassVar[int] = 1
     #: Every concrete policy class by its class name.

@@ -136,6 +136,7 @@ class RoundRobin(IndexPolicy):
     """
 
     title: ClassVar[str] = "Round robin"
+    ignores_rewards: ClassVar[bool] = True
     citation: ClassVar[str] = "Bubeck, Munos & Stoltz, Pure Exploration in Multi-armed Bandits Problems, 2009"
 
     objective: Objective = field(default_factory=Mean)

@@ -346,7 +346,7 @@ class RemoteCampaign(CampaignInterface):
         found = self._request("GET", f"/evaluation?{urlencode({'policy': described})}")
         del found["sentence"]
         kept: dict[str, Any] = {
-            key: Estimate(**value) if isinstance(value, dict) else value for key, value in found.items()
+            key: Estimate(**value) if isinstance(value, dict) else _pair(value) for key, value in found.items()
         }
         return Evaluation(**kept)
 

@@ -64,3 +64,34 @@ def test_where_the_log_cannot_say(tmp_path):
         explored.evaluate("SF-UCB")
     with pytest.raises(sb.errors.InvalidInputError, match="leave explore out"):
         store.campaign("phases", policy=sb.SHSR(L=0.1), arms=4, horizon=100, explore=0.05)
+
+
+def test_round_robin_earns_the_mean_of_the_means(campaign):
+    found = campaign.evaluate(sb.policies.RoundRobin())
+    assert found.doubly_robust.low < 0.2 / 3 < found.doubly_robust.high
+
+
+@pytest.mark.parametrize("goal", [sb.Sharpe(L=0.0), sb.MeanRisk(aversion=0.5), sb.RSSR(L=0.01)])
+def test_the_value_of_the_objective(campaign, goal):
+    """Round robin's rewards have the mean of the means, and the variance 0.2^2 plus that of the means."""
+    mean, variance = np.mean(list(MEANS.values())), 0.2**2 + np.var(list(MEANS.values()))
+    truth = float(goal.value(sb.objectives.Statistics(mean=mean, variance=variance)))
+    found = campaign.evaluate(sb.policies.RoundRobin(goal))
+    for estimate in (found.value, found.self_normalised):
+        assert abs(estimate.mean - truth) < 4 * estimate.se
+        assert estimate.low < estimate.mean < estimate.high
+    assert found.value_anytime[0] < found.value.low < found.value.high < found.value_anytime[1]
+    rewards = [x for x in campaign.history()["reward"].to_pylist() if x is not None]
+    assert found.earned_value.mean == pytest.approx(float(goal.value_of(rewards)), rel=2e-3)
+    assert found.earned_value.se == pytest.approx(float(goal.standard_error(goal.statistics(rewards))), rel=2e-3)
+
+
+def test_decisions_of_others_are_enough_if_their_propensities_are_known(tmp_path):
+    with sb.Store(tmp_path / "campaigns.db", synchronous="NORMAL") as store:
+        shadow = store.campaign("c", policy=sb.ScaleFreeUCB(L=0.1), arms=list(MEANS), mode="shadow")
+        generator = np.random.default_rng(1)
+        for i in range(600):
+            arm = list(MEANS)[generator.integers(3)]
+            shadow.record(arm, generator.normal(MEANS[arm], 0.2), propensity=1 / 3, key=f"{i}")
+        found = shadow.evaluate(sb.ScaleFreeUCB(L=0.1))
+        assert abs(found.doubly_robust.mean - 0.3) < 4 * found.doubly_robust.se + 0.02

@@ -1,10 +1,16 @@
-"""Off-policy evaluation: what another policy would have earned, from a campaign's log.
+r"""Off-policy evaluation: what another policy would have earned, from a campaign's log.
 
 At every decision the other policy sees what the campaign knew at that time, and says with which probability it would
-have chosen each arm. Each reward is weighted by the probability of the arm under the other policy divided by that under
-the campaign (inverse propensity). The doubly robust estimate adds the prediction of a reward model, the arms' means so
-far, and weights only the residuals of that model. Both are unbiased if the recorded probabilities are right, and their
-errors are martingales, which gives the intervals.
+have chosen each arm; round robin, which does not look at rewards, chooses all with the same. With the weight w, the
+probability of the arm under the other policy divided by that under the campaign, and m(a) a model of the arms'
+moments so far,
+
+.. math:: y_k = \sum_a \pi(a) m_k(a) + w (x^k - m_k(A))
+
+estimates the k-th moment of the other policy's rewards without bias, if the recorded probabilities are right (doubly
+robust; inverse propensity if m = 0). The errors are martingales, which gives the intervals. The objective is that of
+the mean and variance so estimated, with its error by the delta method; the self-normalised form uses the moments
+weighted by w / mean(w).
 """
 
 from __future__ import annotations
@@ -14,13 +20,16 @@ from typing import Any
 
 import numpy as np
 
+from ..._support.display import in_words
+from ...confidence_sequences import TUNING
 from ...errors import InvalidInputError
+from ...objectives import Objective, Statistics
 from ...policies.base import Policy
 from ...results.metrics import Estimate, normal_half_width
 from ..agents import Agent
-from .records import Evaluation, EventKind
+from .records import Decider, Evaluation, EventKind, plain_details
 from .settings import Settings
-from .state import State
+from .state import State, with_amendments
 from .storage import Records, Storage
 
 #: Smallest effective number of rounds for an estimate.
@@ -29,55 +38,109 @@ _LEAST = 10.0
 
 def evaluate(storage: Storage, campaign: int, settings: Settings, policy: Policy) -> Evaluation:
     """Estimate what another policy would have earned in a campaign."""
-    if not settings.explore:
-        raise InvalidInputError(
-            "this log cannot be used to evaluate another policy: the campaign has explore=0, so arms that its policy "
-            "did not choose had no chance of being played; create a campaign with explore=0.05, for example"
-        )
     if not policy.minimises_regret:
         raise InvalidInputError(f"{policy.name} is a best-arm policy; only policies for regret can be evaluated")
     state = State.initial(settings, policy)
-    #: By decision: its weight, the model's prediction for the policy, and that for the arm.
-    weights: dict[int, tuple[float, float, float]] = {}
-    rounds: list[tuple[float, float, float, float]] = []
+    #: By decision: its weight, and the model's moments for the policy and for the arm.
+    weights: dict[int, tuple[float, ...]] = {}
+    rounds: list[tuple[float, ...]] = []
 
     def work(records: Records) -> None:
-        made = iter(records.history(1, None))
-        for event in records.events(0, records.head().events):
+        rows = iter(records.history(1, None))
+        for event in with_amendments(lambda: records.events(0, records.head().events)):
             if event.kind == EventKind.ASKED:
-                probability = next(made).probability
-                if probability is not None:  # else somebody else decided, and did not say
-                    weights[event.number or 0] = _weight(state.agent, event.arm or 0, probability)
+                row = next(rows)
+                # Without exploration, only decisions of others tell of arms that the campaign's policy did not choose.
+                others = plain_details(row.details).get("by") in (Decider.EXTERNAL, Decider.HISTORY)
+                if row.probability is not None and (settings.explore or (others and row.probability < 1)):
+                    weights[event.number or 0] = _weight(policy, state.agent, event.arm or 0, row.probability)
             elif event.reward is not None and event.kind != EventKind.EXPIRED and event.number in weights:
                 rounds.append((event.reward, *weights.pop(event.number or 0)))
             state.apply(event)
 
     storage.read(campaign, work)
+    if not settings.explore and not rounds:
+        raise InvalidInputError(
+            "this log cannot be used to evaluate another policy: the campaign has explore=0, so arms that its policy "
+            "did not choose had no chance of being played; create a campaign with explore=0.05, for example, or record "
+            "decisions of others with their propensity"
+        )
     if len(rounds) < 2:
         raise InvalidInputError(f"{len(rounds)} rewards are too few to evaluate another policy; wait for more")
-    reward, w, predicted, model = np.array(rounds).T
+    reward, w, predicted, predicted_square, model, model_square = np.array(rounds).T
     effective = float(w.sum() ** 2 / (w**2).sum()) if w.any() else 0.0
     if effective < _LEAST:
         raise InvalidInputError(
             f"this log cannot be used to evaluate {policy.name}: it would have chosen other arms, and the effective "
             f"number of rounds is {effective:.1f}; let the campaign run longer, or explore more"
         )
+    mean = predicted + w * (reward - model)
+    square = predicted_square + w * (reward**2 - model_square)
+    values: dict[str, Any] = {}
+    if policy.goal is not None and not policy.goal.has_feature:
+        sign = -1.0 if settings.direction == "min" else 1.0
+        ones = np.ones(len(reward))
+        value, anytime = objective_value(policy.goal, sign * mean, square, ones)
+        values = {
+            "objective": in_words(policy.goal.to_dict()),
+            "value": value,
+            "value_anytime": anytime,
+            "self_normalised": objective_value(policy.goal, sign * w * reward, w * reward**2, w)[0],
+            "earned_value": objective_value(policy.goal, sign * reward, reward**2, ones)[0],
+        }
     return Evaluation(
         policy.name,
         len(rounds),
         state.decisions - len(rounds),
         _estimate(reward),
         _estimate(w * reward),
-        _estimate(predicted + w * (reward - model)),
+        _estimate(mean),
         effective,
         settings.direction,
+        **values,
     )
 
 
-def _weight(agent: Agent, arm: int, probability: float) -> tuple[float, float, float]:
-    shares = agent._probabilities(agent._next_arm())
-    means = np.array([mean if math.isfinite(mean) else 0.0 for mean, _ in agent.estimates().values()])
-    return float(shares[arm]) / probability, float(shares @ means), float(means[arm])
+def objective_value(
+    goal: Objective, first: np.ndarray, second: np.ndarray, weights: np.ndarray
+) -> tuple[Estimate | None, tuple[float, float] | None]:
+    """The objective of a mean and a variance that are averages, with a fixed-time and a time-uniform 95% interval.
+
+    ``first`` and ``second`` average to the moments about 0 times the average weight. None if the variance is not
+    positive.
+    """
+    n, w = len(first), float(weights.mean())
+    a, b = float(first.mean()) / w, float(second.mean()) / w
+    variance = b - a * a
+    if not variance > 0:
+        return None, None
+    statistics = Statistics(float(n), a, variance, 0.0, 0.0)
+    root = float(goal.estimate(statistics)[0])
+    by_mean, by_variance = (float(slope) for slope in goal.gradient(statistics))
+    influence = ((by_mean - 2 * a * by_variance) * (first - a * weights) + by_variance * (second - b * weights)) / w
+    error = float(np.std(influence, ddof=1)) / math.sqrt(n)
+    if not math.isfinite(root + error):
+        return None, None
+    half, factor = normal_half_width(0.95) * error, 2 * (n + TUNING) / n * math.log(math.sqrt(1 + n / TUNING) / 0.05)
+    anytime = math.sqrt(factor) * error
+    low, high, lowest, highest = (
+        float(goal.from_root(end)) for end in (root - half, root + half, root - anytime, root + anytime)
+    )
+    value_error = abs(float(goal.slope_from_root(root))) * error
+    return Estimate(float(goal.value(statistics)), value_error, low, high), (lowest, highest)
+
+
+def _weight(policy: Policy, agent: Agent, arm: int, probability: float) -> tuple[float, ...]:
+    """The weight of a decision, and the moments that the model predicts for the policy and for the arm."""
+    if policy.ignores_rewards:
+        own = np.zeros(len(agent.arms))
+        own[agent.active] = 1.0 / len(agent.active)
+    else:
+        own = agent._probabilities(agent._next_arm())
+    pairs = np.array(list(agent.estimates().values()))
+    means, variances = np.where(np.isfinite(pairs), pairs, 0.0).T
+    squares = variances + means**2
+    return tuple(map(float, (own[arm] / probability, own @ means, own @ squares, means[arm], squares[arm])))
 
 
 def _estimate(values: Any) -> Estimate:

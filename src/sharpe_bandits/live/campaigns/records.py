@@ -275,6 +275,15 @@ class Evaluation:
         the mean reward of the campaign
     inverse_propensity, doubly_robust : Estimate
         estimated mean reward of the other policy
+    objective : str | None
+        the other policy's objective; None if it has none, or one that needs more than mean and variance
+    value, self_normalised : Estimate | None
+        estimated value of that objective, of all rewards that the other policy would have had: doubly robust, and by
+        self-normalised weights; larger is better, also for costs
+    value_anytime : tuple[float, float] | None
+        time-uniform 95% interval of ``value``
+    earned_value : Estimate | None
+        the objective of the campaign's own rewards
     effective_rounds : float
         effective number of rounds of the other policy
     direction : Direction
@@ -289,13 +298,19 @@ class Evaluation:
     doubly_robust: Estimate
     effective_rounds: float
     direction: Direction = "max"
+    objective: str | None = None
+    value: Estimate | None = None
+    self_normalised: Estimate | None = None
+    value_anytime: tuple[float, float] | None = None
+    earned_value: Estimate | None = None
 
     def __str__(self) -> str:
+        more = "" if self.value is None else f"; {self.objective} {self.value} (campaign {self.earned_value})"
         verb = "earned" if self.direction == "max" else "cost"
         return (
             f"{self.policy} would have {verb} {self.doubly_robust} per round (doubly robust; inverse propensity "
             f"{self.inverse_propensity}); the campaign {verb} {self.earned}; {self.rounds:,} rewards, "
-            f"{self.effective_rounds:,.0f} effective rounds of {self.policy}"
+            f"{self.effective_rounds:,.0f} effective rounds of {self.policy}{more}"
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
@@ -126,13 +126,9 @@ class State:
     @classmethod
     def replayed(cls, events: Callable[[], Iterable[Event]], settings: Settings, policy: Policy) -> State:
         """The state after events from the first on, as if amended rewards had always been what they are now."""
-        amended = {
-            event.number: plain_details(event.details)["new"] for event in events() if event.kind == EventKind.AMENDED
-        }
         state = cls.initial(settings, policy)
-        for event in events():
-            corrected = event.reward is not None and event.number in amended
-            state.apply(event._replace(reward=amended[event.number]) if corrected else event)
+        for event in with_amendments(events):
+            state.apply(event)
         state._snapshot_due = True
         return state
 
@@ -351,6 +347,16 @@ class State:
     def agrees_with(self, text: str) -> bool:
         """Whether a snapshot is this state. One of an older format is ignored: the log is replayed instead."""
         return text == self.to_json() or _parsed(text)["format"] < SNAPSHOT_FORMAT
+
+
+def with_amendments(events: Callable[[], Iterable[Event]]) -> Iterator[Event]:
+    """Events with rewards as they were amended later."""
+    amended = {
+        event.number: plain_details(event.details)["new"] for event in events() if event.kind == EventKind.AMENDED
+    }
+    for event in events():
+        corrected = event.reward is not None and event.number in amended
+        yield event._replace(reward=amended[event.number]) if corrected else event
 
 
 def _parsed(text: str) -> dict[str, Any]:
