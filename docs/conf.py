@@ -59,10 +59,11 @@ html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = f"sharpe-bandits {release.partition('+')[0]}"
 html_css_files = ["site.css"]
+html_favicon = "_static/logo.svg"
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
-    "logo": {"text": "sharpe-bandits"},
+    "logo": {"text": "sharpe-bandits", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
     "navbar_align": "left",
     "header_links_before_dropdown": 7,
     "show_toc_level": 2,

@@ -19,6 +19,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from docs.site import numbers
 
 import sharpe_bandits as sb
 
@@ -306,21 +307,232 @@ def choosing_l() -> Drawn:
     return figure, numbers
 
 
+@picture
+def ranking() -> Drawn:
+    """Sharpe ratios of twenty stocks with their intervals, and how often each ranks first."""
+    stocks = sb.rank(twenty_stocks())
+    figure, axes = plt.subplots(figsize=(8.4, 4.6))
+    for place, row in enumerate(reversed(stocks.columns)):
+        first = row is stocks.columns[0]
+        colour = GREEN if first else BLUE
+        axes.plot([row.annual_sharpe_low, row.annual_sharpe_high], [place, place], color=colour, alpha=0.6)
+        axes.plot(row.annual_sharpe, place, "o", color=colour, markersize=5)
+        axes.text(1.62, place, f"{row.best:.0%}", va="center", ha="right", color=colour, fontsize=9)
+    axes.text(1.62, len(stocks.columns), "ranked first", va="center", ha="right", fontsize=9)
+    axes.set_yticks(range(len(stocks.columns)), [row.name for row in reversed(stocks.columns)], fontsize=8.5)
+    axes.axvline(0, color=GREY, linewidth=0.8)
+    axes.set(xlabel="annualised Sharpe ratio, 95% interval", xlim=(-0.25, 1.65))
+    return figure, {"ranked first": f"{stocks.columns[0].best:.0%}"}
+
+
+@picture
+def difference() -> Drawn:
+    """Differences of Sharpe ratios between five stocks and the one that ranks first among them."""
+    table = twenty_stocks(["UNH", "MSFT", "HD", "JNJ", "KO", "XOM"])
+    found = sb.compare(table, against="UNH", replications=500)
+    figure, axes = plt.subplots(figsize=(8.4, 2.6))
+    rows = sorted(found.differences, key=lambda row: row.annual_difference)
+    for place, row in enumerate(rows):
+        colour = ORANGE if row.p_corrected < 0.05 else BLUE
+        axes.plot([row.annual_low, row.annual_high], [place, place], color=colour)
+        axes.plot(row.annual_difference, place, "o", color=colour)
+        axes.text(0.72, place, f"p = {row.p_corrected:.2f}", va="center", ha="right", color=colour, fontsize=9.5)
+    axes.set_yticks(range(len(rows)), [f"{row.first} − {row.second}" for row in rows])
+    axes.axvline(0, color=GREY, linewidth=0.8)
+    axes.set(xlabel="difference of annualised Sharpe ratios, 95% interval", xlim=(None, 0.74))
+    return figure, {}
+
+
+@picture
+def wealth() -> Drawn:
+    """What policies made of twenty stocks, beside equal weight."""
+    replay = sb.replay(twenty_stocks(), ["SF-UCB", "SF-TS"], every="month", cost=0.001, runs=40, seed=1)
+    figure, axes = plt.subplots(figsize=(8.4, 3.4))
+    colours = {"SF-UCB": GREEN, "SF-TS": BLUE, "equal weight": ORANGE, "follow the leader": PURPLE}
+    dates = replay.dates.astype("datetime64[D]")
+    for name, colour in colours.items():
+        player = replay[name]
+        (line,) = axes.plot(dates, player.wealth, color=colour, linewidth=1.6)
+        label(axes, line, name, {"SF-UCB": -6.0, "SF-TS": 6.0}.get(name, 0.0))
+    axes.set_yscale("log")
+    axes.set(ylabel="wealth", xlim=(dates[0], dates[0] + np.timedelta64(40 * 365, "D")))
+    axes.set_yticks([1, 10, 100], ["1", "10", "100"])
+    axes.minorticks_off()
+    return figure, {}
+
+
+@picture
+def situations() -> Drawn:
+    """Regret of four policies in five situations, beside the best of them: the table of evidence/which-policy.md."""
+    figure, axes = plt.subplots(figsize=(8.4, 3.0))
+    text = (IMAGES.parent / "evidence" / "which-policy.md").read_text("utf-8")
+    rows = [cells for _, heading, cells in numbers.rows(text) if heading and heading[0] == "situation"]
+    names = ("UCB1", "UCB-RSSR", "SF-UCB", "SF-TS", "sliding window")
+    for place, cells in enumerate(reversed(rows)):
+        regrets = [float(cell.split(" ")[0].replace(",", "")) for cell in cells[1:6]]
+        least = min(regrets)
+        for name, regret, colour in zip(names, regrets, (GREY, ORANGE, GREEN, BLUE, PURPLE), strict=True):
+            axes.plot(
+                regret / least, place, "o", color=colour, markersize=8, alpha=0.85, label=name if place == 0 else None
+            )
+    axes.set_yticks(range(len(rows)), [cells[0] for cells in reversed(rows)])
+    axes.set_xscale("log")
+    axes.set_xticks([1, 2, 5, 10, 20, 50, 100], ["1", "2", "5", "10", "20", "50", "100"])
+    axes.minorticks_off()
+    axes.set(xlabel="regret, as a multiple of the lowest in the row")
+    figure.legend(frameon=False, ncols=5, loc="outside upper center", labelcolor="linecolor")
+    return figure, {}
+
+
+@picture
+def late_rewards() -> Drawn:
+    """Regret with rewards that arrive late, as a multiple of that without delay: three strategies, ten years."""
+    delays = (0, 10, 30, 100, 300, 1_000)
+    policies = [sb.ScaleFreeUCB(L=1e-6), sb.ScaleFreeTS(L=1e-6)]
+    objective = sb.RSSR(L=1e-6, signed=True)
+    figure, axes = plt.subplots(figsize=(8.4, 3.0))
+    regrets: dict[str, list[float]] = {"SF-UCB": [], "SF-TS": []}
+    for delay in delays:
+        study = sb.simulate(policies, STRATEGIES, horizon=10_000, runs=400, seed=1, delay=delay)
+        for name in regrets:
+            regrets[name].append(study[name].regret(objective).final.mean)
+    for (name, values), colour in zip(regrets.items(), (GREEN, BLUE), strict=True):
+        (line,) = axes.plot(np.arange(len(delays)), np.array(values) / values[0], "o-", color=colour)
+        label(axes, line, name)
+    axes.set_xticks(range(len(delays)), [f"{delay:,}" for delay in delays])
+    axes.set(
+        xlabel="rewards pending at any time", ylabel="regret, against none pending", ylim=(0.8, None), xlim=(None, 5.6)
+    )
+    return figure, {}
+
+
+@picture
+def watching() -> Drawn:
+    """A series without skill, watched every day: its ordinary 95% interval and its confidence sequence."""
+    days = 2_000
+    for seed in range(100):  # the first series that leaves its ordinary interval late enough to be seen
+        rewards = np.random.default_rng(seed).normal(0.0, 1.0, days)
+        n = np.arange(1, days + 1)
+        mean = np.cumsum(rewards) / n
+        half = 1.96 / np.sqrt(n)
+        if (np.abs(mean[200:]) > half[200:]).any():
+            break
+    sequence = sb.confidence_sequence(rewards, sb.Mean())
+    figure, axes = plt.subplots(figsize=(8.4, 3.1))
+    shown = slice(60, None)
+    axes.fill_between(n[shown], sequence.low[shown], sequence.high[shown], color=BLUE, alpha=0.18, linewidth=0)
+    axes.fill_between(n[shown], (mean - half)[shown], (mean + half)[shown], color=ORANGE, alpha=0.45, linewidth=0)
+    axes.plot(n[shown], mean[shown], color=GREY, linewidth=1)
+    axes.axhline(0, color=GREY, linewidth=0.8)
+    wrong = np.flatnonzero((np.abs(mean) > half) & (n > 60))
+    axes.plot(n[wrong], np.zeros(len(wrong)), "|", color=ORANGE, markersize=9)
+    axes.text(days, sequence.high[-1] + 0.02, "confidence sequence", ha="right", color=BLUE)
+    axes.text(n[wrong[0]], -0.24, "here the ordinary interval excludes the truth, 0", color=ORANGE, va="top")
+    axes.set(xlabel="rewards", ylabel="mean", ylim=(-0.5, 0.5))
+    return figure, {}
+
+
+@picture
+def plan_error() -> Drawn:
+    """How often a wrong one of eight strategies is named: the best has a Sharpe ratio of 3, the others 1.5."""
+    problem = sb.BestArmProblem.from_gap(8, best_sharpe=3.0, gap=1.5, volatility=0.15, periods_per_year=252)
+    years = [1, 2, 3, 5, 7, 10, 15, 20, 25, 30]
+    plan = sb.plan(problem, budget=[252 * year for year in years], runs=4_000, seed=1)
+    figure, axes = plt.subplots(figsize=(8.4, 3.1))
+    names = {"Successive rejects": GREEN, "Sequential halving": BLUE, "Uniform sampling": GREY}
+    for name in plan.policies:
+        points = [point for point in plan.asked if point.policy == name]
+        (line,) = axes.plot(
+            [p.budget / 252 for p in points], [100 * p.error.mean for p in points], "o-", markersize=3.5,
+            color=names.get(name, ORANGE),
+        )  # fmt: skip
+        line.set_label(name)
+    axes.legend(frameon=False, labelcolor="linecolor")
+    axes.set(xlabel="years of daily rounds", ylabel="a wrong strategy is named, %", ylim=(0, None), xlim=(0, None))
+    return figure, {}
+
+
+def twenty_stocks(columns: list[str] | None = None) -> sb.Returns:
+    """Daily returns of the stocks that come with skfolio."""
+    from skfolio.datasets import load_sp500_dataset
+
+    prices = load_sp500_dataset()
+    return sb.read_returns(prices[columns] if columns else prices, kind="prices", periods_per_year=252)
+
+
+@picture
+def dashboard() -> Drawn:
+    """A campaign in the dashboard, with 1,500 rewards, by headless Chromium."""
+    import random
+    import shutil
+    import socket
+    import subprocess
+    import tempfile
+    import time
+
+    from playwright.sync_api import sync_playwright
+
+    arms = {"momentum": (0.0040, 0.010), "carry": (0.0006, 0.006), "value": (0.0003, 0.009), "cash": (0.0001, 0.002)}
+    generator = random.Random(1)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        path, token = Path(folder) / "campaigns.db", "picture" * 6
+        with sb.Store(path) as store:
+            campaign = store.campaign(
+                "desks", policy=sb.ScaleFreeUCB(L=1e-5), arms=list(arms), lease="1 day", explore=0.1, seed=1
+            )
+            for _ in range(150):
+                decisions = campaign.ask(count=10)
+                campaign.tell_many({decision: generator.gauss(*arms[decision.arm]) for decision in decisions})
+        tokens = Path(folder) / "tokens.toml"
+        tokens.touch(0o600)
+        tokens.write_text(f'[reader]\ntoken = "{token}"\naccess = "read"\n')
+        command = [sys.executable, "-m", "sharpe_bandits", "serve", str(path), "--port", url.rpartition(":")[2]]
+        server = subprocess.Popen([*command, "--token-file", str(tokens)])
+        try:
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            page = browser.new_page(viewport={"width": 1180, "height": 860}, device_scale_factor=1.5)
+            for _ in range(300):
+                try:
+                    page.goto(f"{url}/campaign/desks")
+                    break
+                except Exception:  # not up yet
+                    time.sleep(0.2)
+            page.fill("#token", token)
+            page.click("main button[type=submit]")
+            page.wait_for_url("**/campaign/desks")
+            page.wait_for_function("document.querySelector('#live').textContent === 'live'")
+            page.wait_for_timeout(3_000)
+            return page.screenshot(), {}
+        finally:
+            server.terminate()
+            server.wait()
+
+
+dashboard.shows = sorted((Path(sb.__file__).parent / "service").rglob("*.[hjc]*"))  # type: ignore[attr-defined]
+
+
 def digest(name: str) -> str:
-    """Of what a picture is made by: its own function."""
-    return hashlib.sha256(ast.dump(ast.parse(inspect.getsource(PICTURES[name]))).encode()).hexdigest()[:16]
+    """Of what a picture is made by: its own function, and the files that it shows."""
+    code = ast.dump(ast.parse(inspect.getsource(PICTURES[name]))).encode()
+    shown = b"".join(path.read_bytes() for path in getattr(PICTURES[name], "shows", ()))
+    return hashlib.sha256(code + shown).hexdigest()[:16]
 
 
 def main(names: list[str]) -> None:
     index = json.loads(INDEX.read_text("utf-8")) if INDEX.exists() else {}
     for name in names or list(PICTURES):
         with plt.rc_context(STYLE):
-            figure, numbers = PICTURES[name]()
-            figure.savefig(IMAGES / f"{name}.svg", metadata={"Date": None}, facecolor="none")
-            figure.savefig(IMAGES.parents[1] / "out" / f"{name}.png", dpi=110, transparent=False)
-        plt.close(figure)
-        index[name] = {"code": digest(name), "numbers": numbers}
-        print(name, numbers, flush=True)
+            figure, quoted = PICTURES[name]()
+            if isinstance(figure, bytes):  # what a browser showed
+                (IMAGES / f"{name}.png").write_bytes(figure)
+            else:
+                figure.savefig(IMAGES / f"{name}.svg", metadata={"Date": None}, facecolor="none")
+                figure.savefig(IMAGES.parents[1] / "out" / f"{name}.png", dpi=110, transparent=False)
+                plt.close(figure)
+        index[name] = {"code": digest(name), "numbers": quoted}
+        print(name, quoted, flush=True)
         INDEX.write_text(json.dumps(index, indent=1, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
 
 
