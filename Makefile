@@ -35,7 +35,7 @@ paper: $(STAMP)
 
 # Three simulated campaigns, workers that keep asking and telling, and the dashboard on them.
 demo: $(STAMP)
-	$(BIN)/python -m demo
+	$(BIN)/sharpe-bandits demo
 
 # What takes one process each goes side by side, then the tests, which take two. (Recursive, so that nothing of it runs
 # beside the tests.)

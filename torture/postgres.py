@@ -39,7 +39,7 @@ class Server:
         self._root = Path(tempfile.mkdtemp(prefix="sb-pg-"))
         try:
             self.user = _unprivileged()
-            self._programs = _programs(self._root, self.user)
+            self.programs = _programs(self._root, self.user)
             self._data, self._socket = self._root / "data", self._root / "s"
             self._socket.mkdir()
             if self.user is not None:
@@ -60,7 +60,7 @@ class Server:
 
     def _run(self, program: str, *arguments: object) -> None:
         done = subprocess.run(
-            [self._programs / program, *map(str, arguments)], capture_output=True, text=True, user=self.user, cwd="/"
+            [self.programs / program, *map(str, arguments)], capture_output=True, text=True, user=self.user, cwd="/"
         )
         if done.returncode:
             raise NoPostgresError(f"{program} failed: {done.stderr.strip()[-300:]}")
@@ -86,7 +86,7 @@ class Server:
                     self._launch()
 
     def _launch(self) -> None:
-        arguments = [self._programs / "postgres", "-D", self._data, "-k", self._socket, "-c", "listen_addresses="]
+        arguments = [self.programs / "postgres", "-D", self._data, "-k", self._socket, "-c", "listen_addresses="]
         with (self._root / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 arguments, stdout=log, stderr=log, user=self.user, cwd="/", start_new_session=True

@@ -324,3 +324,22 @@ def test_ten_thousand_campaigns_are_paged_and_searched(http, store):
     assert len(store.campaigns()) == 10_001
     template.ask()
     assert store.changes(row.created) == {"desks": 1}
+
+
+def test_the_demonstration_runs_from_the_command_line_without_tokens(tmp_path):
+    command = [sys.executable, "-m", "sharpe_bandits", "demo", "--port", "0", "--store", str(tmp_path / "demo.db")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        try:
+            url = process.stdout.readline().split()[1]
+            with urllib.request.urlopen(f"{url}/", timeout=20) as page:
+                assert "execution venues" in page.read().decode()
+            with pytest.raises(urllib.error.HTTPError, match="403"):  # other sites cannot use it
+                urllib.request.urlopen(urllib.request.Request(f"{url}/api/campaigns/desks/arms", b"{}"), timeout=20)
+            deadline, rewards = time.monotonic() + 60, 0
+            while not rewards:
+                assert time.monotonic() < deadline
+                with urllib.request.urlopen(f"{url}/api/campaigns/desks", timeout=20) as answer:
+                    rewards = json.load(answer)["rewards"]
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(40) in (0, 130, -signal.SIGINT)

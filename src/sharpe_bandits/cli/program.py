@@ -33,10 +33,11 @@ COMMANDS = {
     "campaign": ("durable campaigns: ask which arm to play, tell the reward later",
                  "ask desks --store campaigns.db"),
     "serve": ("campaigns over HTTP, with a live dashboard", "campaigns.db"),
+    "demo": ("the dashboard on simulated campaigns", "--port 8000"),
     "cache": ("show or clear the cache of compiled kernels", "--clear"),
 }  # fmt: skip
 #: Commands whose actions have their own ``--json``, or that print nothing.
-_WITHOUT_JSON = ("campaign", "serve")
+_WITHOUT_JSON = ("campaign", "serve", "demo")
 #: Exit status after Ctrl-C, as shells have it.
 INTERRUPTED = 130
 QUICK_RUNS = 200
@@ -140,7 +141,7 @@ def parser_of(in_full: Container[str]) -> Parser:
     _output(run, None)
     run.set_defaults(do=_run, resumes=True)
 
-    for name in ("campaign", "serve", "cache"):
+    for name in ("campaign", "serve", "demo", "cache"):
         _add(command(name, *COMMANDS[name]), name, in_full)
     command("panels", "list the paper's experiments").set_defaults(do=_panels)
     for what in ("policies", "arms", "objectives"):

@@ -38,6 +38,7 @@ from .models import (
     ArmBody,
     AskBody,
     Decisions,
+    KeysBody,
     NewCampaign,
     Problem,
     ReasonBody,
@@ -54,6 +55,8 @@ _STREAM = 600.0
 #: Seconds between keep-alive comments in a stream.
 _PATIENCE = 15.0
 
+#: Parts of a campaign's activity that are tables.
+ACTIVITY_TABLES = ("counts", "features")
 #: Campaigns on a page of the overview.
 PAGE = 25
 
@@ -342,6 +345,28 @@ async def resume_arm(request: Request, handle: Handle, body: ArmBody) -> Respons
     """It is played again."""
     await handle.commits.do(Resume(body.arm, body.why, _actor(request)))
     return answer({"resumed": body.arm})
+
+
+@router.post("/campaigns/{name}/accept-clock", summary="Accept the clock of the store")
+async def accept_clock(handle: Handle) -> Response:
+    """After it went back by more than a minute, or jumped forward: until then, nothing is recorded."""
+    await asyncio.to_thread(handle.reader.accept_clock)
+    return answer({"accepted": True})
+
+
+@router.post("/campaigns/{name}/numbers", summary="Numbers of the decisions with these keys")
+def numbers(handle: Handle, body: KeysBody) -> Response:
+    """Unknown keys are left out."""
+    return answer({"numbers": handle.reader.numbers_of(body.keys)})
+
+
+@router.get("/campaigns/{name}/activity", summary="Counts of events and sums of rewards over time")
+def activity(handle: Handle) -> Response:
+    """In at most 240 intervals of equal length, a row each, with a column per arm."""
+    counts = handle.reader.activity()
+    numbers = {name: getattr(counts, name) for name in ("start", "width", "centre", "seq")}
+    tables = {name: {key: table.tolist() for key, table in getattr(counts, name).items()} for name in ACTIVITY_TABLES}
+    return answer({**numbers, **tables})
 
 
 @router.get("/campaigns/{name}/log", summary="The audit log, newest entry first")

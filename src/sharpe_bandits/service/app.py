@@ -41,6 +41,7 @@ def create_app(
     token_file: Path | None = None,
     target: str | None = None,
     modules: Sequence[str] = (),
+    visitor: Token | None = None,
 ) -> Gate:
     """The service of a store, as an ASGI application.
 
@@ -62,6 +63,8 @@ def create_app(
         how other processes open the store, for work that takes long; without it, threads do that work
     modules : Sequence[str], optional
         modules that define policies, which those processes import
+    visitor : Token | None, optional
+        what browsers may do without signing in; for demonstrations on this machine
     """
     state = ServiceState(store, group)
 
@@ -87,7 +90,7 @@ def create_app(
         redirect_slashes=False,
     )
     app.state.service = state
-    app.state.guard = guard = Guard(tokens, hosts, rate)
+    app.state.guard = guard = Guard(tokens, hosts, rate, visitor)
     app.state.views = {}
     app.state.aside = Aside(store, target, modules)
     app.include_router(api.router)

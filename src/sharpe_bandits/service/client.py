@@ -17,6 +17,7 @@ from .._support.validation import positive, whole
 from ..confidence_sequences import Leader
 from ..errors import InvalidInputError, SharpeBanditsError, StoreError, shown
 from ..live.agents import Agent
+from ..live.campaigns.activity import Activity
 from ..live.campaigns.comparison import Comparison
 from ..live.campaigns.interface import CampaignInterface
 from ..live.campaigns.records import (
@@ -349,6 +350,26 @@ class RemoteCampaign(CampaignInterface):
             key: Estimate(**value) if isinstance(value, dict) else _pair(value) for key, value in found.items()
         }
         return Evaluation(**kept)
+
+    def accept_clock(self) -> None:
+        self._request("POST", "/accept-clock")
+
+    def numbers_of(self, keys: Iterable[str]) -> dict[str, int]:
+        keys = list(keys)
+        numbers: dict[str, int] = {}
+        for begin in range(0, len(keys), MAX_BATCH):
+            numbers |= self._request("POST", "/numbers", {"keys": keys[begin : begin + MAX_BATCH]})["numbers"]
+        return numbers
+
+    def activity(self, known: Activity | None = None) -> Activity:
+        import numpy as np
+
+        content = self._request("GET", "/activity")
+        tables = {
+            name: {key: np.array(table, float) for key, table in content[name].items()}
+            for name in ("counts", "features")
+        }
+        return Activity(**{**content, **tables})
 
     def _decisions_made(self) -> int:
         return self.status().decisions

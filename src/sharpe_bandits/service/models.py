@@ -65,6 +65,12 @@ class AskBody(_Body):
     worker: Text | None = Field(None, description="who asks; by default the name of the token")
 
 
+class KeysBody(_Body):
+    """Idempotency keys."""
+
+    keys: Annotated[list[Text], Field(max_length=10_000)]
+
+
 class Reward(_Body):
     """The reward of a decision."""
 

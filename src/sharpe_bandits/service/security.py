@@ -195,10 +195,15 @@ class Guard:
         host names of the service, without ports
     rate : float
         requests per second and token; bursts may be twice as large
+    visitor : Token | None, optional
+        what browsers may do without signing in
     """
 
-    def __init__(self, tokens: Iterable[Token], hosts: Iterable[str], rate: float) -> None:
+    def __init__(
+        self, tokens: Iterable[Token], hosts: Iterable[str], rate: float, visitor: Token | None = None
+    ) -> None:
         self.replace(tokens)
+        self.visitor = visitor
         self.hosts = {host.lower() for host in hosts}
         self._signed_out: OrderedDict[bytes, None] = OrderedDict()
         self._known, self._strangers = _Buckets(rate, 2 * rate), _Buckets(STRANGERS, STRANGERS_BURST)
@@ -335,7 +340,7 @@ class Gate:
         guard, method, path = self._guard, scope["method"], scope["raw_path"].decode("ascii")
         scheme, _, given = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
         by_cookie = not scheme
-        token = guard.session(cookie_of(headers)) if by_cookie else None
+        token = guard.session(cookie_of(headers)) or guard.visitor if by_cookie else None
         if scheme.lower() == "bearer":
             token = guard.token(given.strip())
         if not guard.within_limit(token, (scope.get("client") or ("",))[0]):

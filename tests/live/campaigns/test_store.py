@@ -90,3 +90,22 @@ def test_the_library_says_what_it_needs(monkeypatch):
     monkeypatch.setattr("sharpe_bandits.errors.find_spec", lambda name: None)
     with pytest.raises(sb.errors.MissingLibraryError, match=r"pip install 'sharpe-bandits\[live\]'"):
         _ = sb.Store
+
+
+def test_a_clock_that_jumps_forward_expires_nothing_until_it_is_accepted(tmp_path, clock):
+    with sb.Store(tmp_path / "campaigns.db") as store:
+        campaign = store.campaign("a", policy=sb.policies.UCB1(), arms=2, lease="1 hour", default_reward=0.0)
+        campaign.ask(count=3)
+        clock[0] += 86_400
+        with pytest.raises(sb.errors.StoreError, match="jumped forward by 86,400 seconds"):
+            campaign.ask()
+        clock[0] -= 86_400
+        campaign.ask()
+        assert campaign.status().pending == 4
+        clock[0] += 86_400
+        with pytest.raises(sb.errors.StoreError, match="accept_clock"):
+            campaign.tell(1, 0.5)
+        campaign.accept_clock()
+        campaign.ask()
+        assert (campaign.status().expired, campaign.status().pending) == (4, 1)
+        assert campaign.verify().ok

@@ -110,6 +110,9 @@ def add(campaign: argparse.ArgumentParser) -> None:
     _action(actions, "notify", "deliver messages that a webhook has not received yet", _notify)
     _action(actions, "list", "list the campaigns of a store", _list, named=False)
     _action(actions, "upgrade", "upgrade a store written by an older release", _upgrade, named=False)
+    from . import maintenance
+
+    maintenance.add(actions, _action)
 
 
 #: Rules that ``campaign set`` changes.

@@ -215,7 +215,7 @@ class Campaign(CampaignInterface):
             return self._storage.read(self._id, work)
 
     def accept_clock(self) -> None:
-        """Accept the database's clock as it is now, even though it is before the last event."""
+        getattr(self._storage, "accept_clock", lambda: None)()
         self._do(AcceptClock())
 
     def decision(self, number: int) -> Decision:
@@ -248,9 +248,6 @@ class Campaign(CampaignInterface):
         return Agent.from_json(self._look(lambda state: state.agent.to_json()))
 
     def activity(self, known: Activity | None = None) -> Activity:
-        """Counts of events and sums of rewards in at most 240 intervals; ``known``, the result of an earlier call, is
-        updated by reading only new events.
-        """
         agent = self.agent()
         estimates = agent.estimates()
         means = [(n, estimates[arm][0]) for arm, n in agent.pulls.items() if n > 0]
@@ -258,7 +255,6 @@ class Campaign(CampaignInterface):
         return self._storage.read(self._id, lambda records: Activity.upto_now(records, agent, centre, known))
 
     def numbers_of(self, keys: Iterable[str]) -> dict[str, int]:
-        """Numbers of the decisions with these keys; unknown keys are left out."""
         keys = list(keys)
         rows = self._storage.read(
             self._id,

@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 #: Rows fetched at a time from long tables.
 _PAGE = 5000
+#: Seconds by which the clock may run ahead of a steady one from one write of a process to the next.
+CLOCK_STEP = 300.0
 #: More rows than any table has. A limit keeps SQLite from flattening a subquery.
 _ALL = 2**62
 _CAMPAIGNS, _DECISIONS, _EVENTS, _SNAPSHOTS = schema.TABLES
@@ -78,6 +80,8 @@ class Database(ABC):
     def __init__(self, url: sa.URL, name: str, timeout: float, create: bool) -> None:
         self.timeout, self.name, self._url = positive("timeout", timeout), name, url
         self._lock = threading.Lock()
+        #: Time of the database, and of a clock that nobody sets, at the last write.
+        self._last_time: tuple[float, float] | None = None
         #: Whether an older release wrote the database, so that it can only be read.
         self.outdated = self.is_first_revision = False
         self._connect()
@@ -150,7 +154,7 @@ class Database(ABC):
             )
 
         def locked(connection: sa.Connection) -> T:
-            return work(_SQLRecords(self, connection, campaign, self.for_update))
+            return work(_SQLRecords(self, connection, campaign, True))
 
         return self._transaction(locked, self.begin_write, "COMMIT")
 
@@ -200,6 +204,23 @@ class Database(ABC):
         return ", ".join(
             f"NULL AS {name}" if self.is_first_revision and name in _NEW_COLUMNS else name for name in names
         )
+
+    def check_step(self, now: float) -> None:
+        """Raise if the clock has jumped forward since the last transaction of this process: leases would seem to have
+        run out. Time that the machine was suspended counts."""
+        elapsed = time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+        last = self._last_time
+        if last is not None and now - last[0] > elapsed - last[1] + CLOCK_STEP:
+            step = now - last[0] - (elapsed - last[1])
+            raise StoreError(
+                f"the clock of {self.name} jumped forward by {step:,.0f} seconds; nothing was recorded: correct it, or "
+                "if it is right now, call campaign.accept_clock(), or restart this process"
+            )
+        self._last_time = now, elapsed
+
+    def accept_clock(self) -> None:
+        """Accept the clock as it is now, though it has jumped forward."""
+        self._last_time = None
 
     # Campaigns.
 
@@ -313,7 +334,7 @@ def driver_of(connection: sa.Connection) -> Any:
 class _SQLRecords:
     """The records of one campaign: what :class:`~sharpe_bandits.live.campaigns.storage.Records` asks for."""
 
-    def __init__(self, database: Database, connection: sa.Connection, campaign: int, for_update: str = "") -> None:
+    def __init__(self, database: Database, connection: sa.Connection, campaign: int, for_update: bool = False) -> None:
         self._database, self._campaign, self._for_update = database, campaign, for_update
         self.driver = driver_of(connection)
 
@@ -340,13 +361,16 @@ class _SQLRecords:
     def head(self) -> Head:
         rows = self._rows(
             f"SELECT created, events, clock, next_expiry, {self._database.clock}, {self._database.columns('hash')} "
-            f"FROM {_CAMPAIGNS} WHERE id = ?{self._for_update}",
+            f"FROM {_CAMPAIGNS} WHERE id = ?{self._database.for_update if self._for_update else ''}",
             self._campaign,
         )
         if not rows:
             raise StoreError(f"the campaign is no longer in {self._database.name}")
         created, events, clock, next_expiry, now, last = rows[0]
-        return Head(created, events, clock, next_expiry, now or time.time(), last)
+        now = now or time.time()
+        if self._for_update:
+            self._database.check_step(now)
+        return Head(created, events, clock, next_expiry, now, last)
 
     def snapshot(self) -> tuple[int, str]:
         (row,) = self._rows(f"SELECT seq, state FROM {_SNAPSHOTS} WHERE campaign = ?", self._campaign)

@@ -10,6 +10,7 @@ from ..._support.validation import whole
 from ...errors import InvalidInputError, SharpeBanditsError, shown
 from ...policies.base import Policy
 from ..agents import Agent
+from .activity import Activity
 from .records import Decision, Evaluation, LogEntry, Verification
 from .requests import (
     MAX_BATCH,
@@ -292,6 +293,20 @@ class CampaignInterface(ABC):
         Needs a campaign created with ``explore=``; raises :class:`~sharpe_bandits.errors.InvalidInputError`, with the
         reason, if the log does not support an estimate. See :mod:`sharpe_bandits.live.campaigns.evaluation` for what is
         estimated.
+        """
+
+    @abstractmethod
+    def accept_clock(self) -> None:
+        """Accept the database's clock as it is now, even though it is before the last event, or has jumped forward."""
+
+    @abstractmethod
+    def numbers_of(self, keys: Iterable[str]) -> dict[str, int]:
+        """Numbers of the decisions with these keys; unknown keys are left out."""
+
+    @abstractmethod
+    def activity(self, known: Activity | None = None) -> Activity:
+        """Counts of events and sums of rewards in at most 240 intervals; ``known``, the result of an earlier call, is
+        updated by reading only new events, if the campaign is in a store at hand.
         """
 
     @abstractmethod

@@ -1,0 +1,95 @@
+"""``sharpe-bandits demo``: simulated campaigns and the dashboard on them; on this machine only, without tokens."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+from ...errors import CampaignOverError, StoreError, WaitForRewardsError, require
+from ...objectives import RSSR
+from ...policies import ScaleFreeUCB, SequentialHalving
+
+#: Workers per campaign.
+WORKERS = 4
+#: Campaigns: policy, arms with mean and standard deviation of a reward, other settings, seconds between decisions of
+#: a worker.
+CAMPAIGNS: dict[str, Any] = {
+    "desks": (
+        ScaleFreeUCB(L=1e-5),
+        {"momentum": (0.004, 0.01), "carry": (0.0006, 0.006), "value": (0.0003, 0.009), "cash": (0.0001, 0.002)},
+        {"lease": "20 seconds", "explore": 0.1},
+        0.1,
+    ),
+    "execution venues": (
+        ScaleFreeUCB(L=0.02),
+        {f"venue {k}": (0.1 + 0.05 * (k % 7), 0.5 + 0.1 * (k % 3)) for k in range(1, 13)},
+        {"lease": "1 minute"},
+        0.1,
+    ),
+    "fund search": (
+        SequentialHalving(RSSR(L=1e-5, signed=True)),
+        {f"fund {k}": (0.0002 * k, 0.01) for k in range(1, 9)},
+        {"horizon": 20_000},
+        0.1,
+    ),
+}
+
+
+def add(demo: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    demo.add_argument("--store", type=Path, help="file of the store (a temporary one)")
+    demo.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
+    demo.set_defaults(do=_demo)
+
+
+def _work(url: str, token: str, name: str, stop: threading.Event) -> None:
+    """Ask and tell until stopped; one decision in fifty is forgotten, and expires."""
+    _, arms, _, pause = CAMPAIGNS[name]
+    from ...service.client import connect
+
+    campaign = connect(url, token=token, timeout=2).campaign(name)
+    chance = random.Random()
+    while not stop.wait(chance.expovariate(1 / pause)):
+        try:
+            decision = campaign.ask(worker=f"{name} worker")
+            stop.wait(chance.expovariate(4.0))
+            if chance.random() > 0.02 or name == "fund search":
+                campaign.tell(decision, chance.gauss(*arms[decision.arm]))
+        except WaitForRewardsError:
+            stop.wait(1.0)
+        except (CampaignOverError, StoreError):
+            return
+
+
+def _demo(options: argparse.Namespace) -> int:
+    for library in ("fastapi", "uvicorn", "jinja2", "prometheus_client"):
+        require(library, "the demonstration", "serve")
+    from ...live.campaigns import Store
+    from ...service.app import create_app
+    from ...service.observability import configure_log
+    from ...service.security import WRITE, Token, fresh_token
+    from ...service.server import run
+
+    configure_log("error")
+    stop, token, workers = threading.Event(), fresh_token(), []
+    with tempfile.TemporaryDirectory(prefix="sharpe-bandits-demo-") as folder:
+        store = Store(options.store or Path(folder) / "demo.db")
+        for name, (policy, arms, settings, _) in CAMPAIGNS.items():
+            store.campaign(name, policy=policy, arms=list(arms), seed=1, **settings)
+        app = create_app(store, [Token.of("worker", WRITE, token)], visitor=Token.of("visitor", WRITE, fresh_token()))
+
+        def started(url: str) -> None:
+            print(f"Open {url} (Ctrl-C ends the demonstration)", flush=True)
+            for name in CAMPAIGNS:
+                for _ in range(WORKERS):
+                    workers.append(threading.Thread(target=_work, args=(url, token, name, stop), daemon=True))
+                    workers[-1].start()
+
+        try:
+            return run(app, "127.0.0.1", options.port, started)
+        finally:
+            stop.set()

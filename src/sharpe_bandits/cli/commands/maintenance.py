@@ -1,0 +1,58 @@
+"""Actions of ``sharpe-bandits campaign`` for whoever operates a store: backup, restore, and its clock."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .campaign import _DEFAULT, _VARIABLE, _open, _say
+
+
+def add(actions: Any, action: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the actions."""
+    backup = action(actions, "backup", "copy a store that may be in use, and verify the copy", _backup, named=False)
+    backup.add_argument("--out", type=Path, required=True, metavar="FILE", help="a file that does not exist yet")
+    restore = action(actions, "restore", "make a new store from a backup, and verify it", _restore, named=False)
+    restore.add_argument("file", type=Path, help="what backup wrote")
+    action(actions, "accept-clock", "record again after the clock of a store was set back", _accept_clock)
+
+
+def _target(options: argparse.Namespace) -> str:
+    return str(options.store or os.environ.get(_VARIABLE) or _DEFAULT)
+
+
+def _backup(options: argparse.Namespace) -> int:
+    from ...live.campaigns.backup import back_up
+
+    target = _target(options)
+    back_up(target, options.out)
+    # A dump can only be verified where it is restored.
+    return _report(options, str(options.out), None if "://" in target else str(options.out))
+
+
+def _restore(options: argparse.Namespace) -> int:
+    from ...live.campaigns.backup import restore
+
+    restore(options.file, _target(options))
+    return _report(options, str(options.file), _target(options))
+
+
+def _report(options: argparse.Namespace, file: str, checked: str | None) -> int:
+    from ...live.campaigns.backup import verified
+
+    results = {} if checked is None else dict(verified(checked))
+    problems = {name: result.problems for name, result in results.items() if not result.ok}
+    events = sum(result.events for result in results.values())
+    words = f"{file}: {len(results)} campaigns with {events:,} events verified" if checked else f"{file}: written"
+    lines = [words, *(f"{name}: {problem}" for name, found in problems.items() for problem in found)]
+    _say(options, {"file": file, "campaigns": len(results), "events": events, "problems": problems}, "\n".join(lines))
+    return 1 if problems else 0
+
+
+def _accept_clock(options: argparse.Namespace) -> None:
+    campaign = _open(options)
+    campaign.accept_clock()
+    _say(options, {"accepted": True}, f"campaign {campaign.name}: the clock is accepted as it is now")
