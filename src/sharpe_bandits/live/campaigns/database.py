@@ -85,7 +85,11 @@ class Database(ABC):
         #: Whether an older release wrote the database, so that it can only be read.
         self.outdated = self.is_first_revision = False
         self._connect()
-        self._prepare(create)
+        try:
+            self._prepare(create)
+        except BaseException:
+            self.close()
+            raise
 
     def _connect(self) -> None:
         self._process = os.getpid()
