@@ -122,7 +122,7 @@ def test_the_description_is_all_that_results_depend_on_but_runs_and_seed(write):
         (INLINE, LET, sweep_of(7), "sweep", "2187 cases, at most 1,000"),
         (INLINE, LET, 'sweep = { "a\\u0000" = [1, 2] }', "sweep", "the name of a variable must be printable"),
         (INLINE, LET, "checkpoints = 1000000", "checkpoints", "checkpoints must be a whole number from 1 to 10000"),
-        (INLINE, "high = [1, 3]", "high = [1, 1e80]", "arms", "has moments beyond the largest number"),
+        (INLINE, "high = [1, 3]", "high = [1, 1e80]", "arms", "has rewards beyond 1e.18"),
         (INLINE, ENDS, "low = 0, high = 1, repeat = 1000000", "arms[0].repeat", "whole number from 1 to 10000"),
     ],
 )  # fmt: skip

@@ -14,6 +14,9 @@ import numpy as np
 
 from ..errors import InvalidInputError, shown, unknown
 
+#: Supported magnitude of rewards, and of numbers that may be squared rewards, such as variances and regularisers. Far
+#: beyond it, powers of rewards lose accuracy or overflow, and equivalent formulas choose differently.
+LARGEST_REWARD, LARGEST_SQUARE = 1e18, 1e36
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S", bound=str)
@@ -46,12 +49,34 @@ def finite(name: str, value: Any) -> float:
     return number
 
 
+def is_supported_reward(value: float) -> bool:
+    """Whether a reward is finite and of supported magnitude."""
+    return abs(value) <= LARGEST_REWARD
+
+
+def unsupported_reward(value: Any, what: str) -> str:
+    """What is wrong with a reward that is not finite or beyond the supported magnitude."""
+    remedy = "; divide all rewards by a power of ten, and L by its square" if math.isfinite(real(value)) else ""
+    return f"{what} must be a finite number of at most {LARGEST_REWARD:g} in absolute value, got {shown(value)}{remedy}"
+
+
 def positive(name: str, value: Any, remedy: str = "") -> float:
     """``value`` as a float, if it is finite and above 0."""
     number = real(value)
     if not 0 < number < math.inf:
         raise InvalidInputError(
             f"{name} must be a finite number above 0, got {shown(value)}{'; ' + remedy if remedy else ''}"
+        )
+    return number
+
+
+def regulariser(name: str, value: Any, remedy: str = "") -> float:
+    """``value`` as a float, if it is above 0 and of the magnitude of squares of supported rewards."""
+    number = positive(name, value, remedy)
+    if number > LARGEST_SQUARE:
+        raise InvalidInputError(
+            f"{name} must be at most {LARGEST_SQUARE:g}, got {shown(value)}; divide all rewards by a power of ten, and "
+            "L by its square"
         )
     return number
 

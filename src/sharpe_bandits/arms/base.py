@@ -13,11 +13,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._support.plain_data import from_plain
+from .._support.validation import LARGEST_REWARD, LARGEST_SQUARE, is_supported_reward
 from ..errors import InvalidInputError, SharpeBanditsError
 from ..play.rewards import CELLS, OCTAVES
 
-#: No moment overflows if all parameters are 0 or between these bounds.
-_MODERATE = 1e-50, 1e50
+#: Rewards are of supported magnitude if all parameters are 0 or between these bounds.
+_MODERATE = 1e-9, 1e9
 
 
 class Moments(NamedTuple):
@@ -78,8 +79,11 @@ class Arm:
             ) from None
         except ArithmeticError:  # Python's powers raise where products are infinite
             moments = Moments(math.nan, math.nan, math.nan, math.nan)
-        if not np.isfinite([moments.mean * moments.mean, moments.variance]).all():
-            raise InvalidInputError(f"{self!r} has moments beyond the largest number; scale rewards down")
+        if not (is_supported_reward(moments.mean) and moments.variance <= LARGEST_SQUARE):
+            raise InvalidInputError(
+                f"{self!r} has rewards beyond {LARGEST_REWARD:g}, the largest supported; divide all rewards by a power "
+                "of ten, and L by its square"
+            )
         return moments
 
     @property
@@ -103,7 +107,7 @@ class Arm:
         return self._moments.fourth
 
     def check_moments(self) -> None:
-        """Raise if moments overflow."""
+        """Raise if rewards are beyond the supported magnitude."""
         low, high = _MODERATE
         numbers = [value for value in self.to_dict().values() if isinstance(value, float)]
         if not (self.integrates_moments and all(value == 0 or low < abs(value) < high for value in numbers)):

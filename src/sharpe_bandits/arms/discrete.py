@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.validation import probability
+from .._support.validation import is_supported_reward, probability, unsupported_reward
 from ..errors import InvalidInputError
 from ..play.rewards import BERNOULLI, EMPIRICAL
 from .base import Arm, Draws, Moments
@@ -98,4 +98,7 @@ def numbers(name: str, values: Any, dimensions: int) -> np.ndarray:
         place = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
         at = place[0] if dimensions == 1 else place
         raise InvalidInputError(f"{name} must be finite, got {array[place]!r} at position {at}; drop or fill it first")
+    largest = float(array.flat[np.argmax(np.abs(array))])
+    if not is_supported_reward(largest):
+        raise InvalidInputError(unsupported_reward(largest, f"each of {name}"))
     return array

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.validation import finite, not_negative, positive
+from .._support.validation import finite, not_negative, regulariser
 from .base import Objective
 
 #: Standard deviations count as at least this where a gradient divides by them, so that it is finite.
@@ -79,7 +79,7 @@ class _SharpeFamily(Objective):
 
     def __post_init__(self) -> None:
         remedy = "the regulariser keeps the ratio finite; take a tenth of the smallest variance if in doubt"
-        self._set(L=positive("L", self.L, remedy), risk_free=finite("risk_free", self.risk_free))
+        self._set(L=regulariser("L", self.L, remedy), risk_free=finite("risk_free", self.risk_free))
 
 
 def usual_regulariser(variances: Any) -> float:

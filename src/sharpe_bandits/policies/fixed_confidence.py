@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from .._support.validation import finite, positive
+from .._support.validation import finite, regulariser
 from ..objectives import RSSR, Objective
 from ..objectives.influence import named
 from ..play.fixed_confidence import top_two
@@ -96,7 +96,7 @@ class LUCB(FixedConfidencePolicy):
         check_objective_or_L(self, self.L, self.risk_free, self.objective)
         if self.objective is None:
             remedy = "the regulariser keeps the ratio finite; take a tenth of the smallest variance if in doubt"
-            self._set(L=positive("L", self.L, remedy), risk_free=finite("risk_free", self.risk_free))
+            self._set(L=regulariser("L", self.L, remedy), risk_free=finite("risk_free", self.risk_free))
 
     @property
     def goal(self) -> Objective:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from .._support.validation import inside, not_negative, one_of, positive, whole
+from .._support.validation import inside, not_negative, one_of, regulariser, whole
 from ..errors import InvalidInputError
 from ..objectives import RSSR, MeanVariance, Objective
 from ..play.formulas import long_game
@@ -152,7 +152,7 @@ class ModifiedGRAUCB(_GRA):
     ddof: int = field(default=1, kw_only=True)
 
     def check(self) -> None:
-        self._set(L=positive("L", self.L), alpha=inside("alpha", self.alpha))
+        self._set(L=regulariser("L", self.L), alpha=inside("alpha", self.alpha))
         one_of("form", self.form, get_args(ModifiedForm))
         self._set(ddof=whole("ddof", self.ddof, 0, 1))
         if self.form == "printed" and self.ddof == 0:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
-from .._support.validation import finite, inside, positive, true_or_false, whole
+from .._support.validation import finite, inside, positive, regulariser, true_or_false, whole
 from ..errors import InvalidInputError, shown
 from ..objectives import RSSR, Objective, check_objective
 from ..objectives.influence import influence_variance, named
@@ -265,7 +265,7 @@ class ScaleFree(IndexPolicy):
                 f"L must be a finite number above 0, got None; {self.title} needs the regulariser L of RSSR: "
                 f"{type(self).__name__}(L=0.1)"
             )
-        self._set(L=positive("L", self.L), risk_free=finite("risk_free", self.risk_free))
+        self._set(L=regulariser("L", self.L), risk_free=finite("risk_free", self.risk_free))
 
     @property
     def goal(self) -> Objective:

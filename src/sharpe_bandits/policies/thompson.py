@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from .._support.validation import not_negative, one_of, positive
+from .._support.validation import not_negative, one_of, positive, regulariser
 from ..objectives import RSSR, Mean, MeanVariance, Objective, SharpeLike
 from ..play.statistics import ArmRecord
 from ..play.streams import BESIDE_GAMMA, gamma, gamma_branch_free, log, normal, uniform
@@ -196,7 +196,7 @@ class ModifiedMVTS(IndexPolicy):
     form: ModifiedForm = "printed"
 
     def check(self) -> None:
-        self._set(L=positive("L", self.L))
+        self._set(L=regulariser("L", self.L))
         one_of("form", self.form, get_args(ModifiedForm))
 
     @property
@@ -229,7 +229,7 @@ class NormalGammaTS(IndexPolicy):
     L: float
 
     def check(self) -> None:
-        self._set(L=positive("L", self.L))
+        self._set(L=regulariser("L", self.L))
 
     @property
     def goal(self) -> Objective:
@@ -264,7 +264,7 @@ class SRTS(IndexPolicy):
     rho: float = 1.0
 
     def check(self) -> None:
-        self._set(L=positive("L", self.L), rho=positive("rho", self.rho))
+        self._set(L=regulariser("L", self.L), rho=positive("rho", self.rho))
 
     @property
     def goal(self) -> Objective:

@@ -41,7 +41,7 @@ def test_a_state_continues_exactly(policy, cuts, seed):
 
 @given(
     policy=st.sampled_from([sb.UCBRSSR(L=0.8), sb.SHSR(L=0.5)]),
-    rewards=st.lists(st.floats(-1e75, 1e75) | st.integers(-(2**70), 2**70), min_size=1, max_size=30),
+    rewards=st.lists(st.floats(-1e18, 1e18) | st.integers(-(10**18), 10**18), min_size=1, max_size=30),
 )
 def test_any_finite_rewards_survive_the_trip(policy, rewards):
     agent = policy.agent(arms=["a", "b"], horizon=40)

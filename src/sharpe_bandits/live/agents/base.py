@@ -17,7 +17,7 @@ from ..._support.checksums import checksum
 from ..._support.display import html_table
 from ..._support.names import check_name
 from ..._support.plain_data import plain
-from ..._support.validation import is_number, real, whole
+from ..._support.validation import is_number, is_supported_reward, real, unsupported_reward, whole
 from ...confidence_sequences import Evidence, Interval, Leader, evidence_above, intervals, leader
 from ...errors import (
     CampaignOverError,
@@ -320,10 +320,8 @@ class Agent:
         """Record the reward of a round in which ``arm`` was played. An invalid reward leaves the agent unchanged."""
         i = self._index(arm)
         x = real(reward)
-        if not math.isfinite(x):
-            raise InvalidInputError(
-                f"a reward must be a finite number, got {shown(reward)} for arm {arm!r}; nothing was recorded"
-            )
+        if not is_supported_reward(x):
+            raise InvalidInputError(f"{unsupported_reward(reward, f'a reward of arm {arm!r}')}; nothing was recorded")
         with self._lock:
             self._tell(i, self.as_told(x))
             if self._pending[i]:
@@ -486,12 +484,9 @@ class Agent:
         self._check_due(i)
         sums = self._all.sums
         d = x - float(anchor_of(x) if sums.pulls[i] == 0 else sums.anchor[i])
-        square = max(x * x, d * d)
-        if not math.isfinite(float(sums.sum4[i]) + square * square):
-            raise InvalidInputError(
-                f"with the reward {self.as_told(x)!r} the moments of arm {self.arms[i]!r} are beyond the largest "
-                "number; scale all rewards down; nothing was recorded"
-            )
+        if not is_supported_reward(x):
+            problem = unsupported_reward(self.as_told(x), f"a reward of arm {self.arms[i]!r}")
+            raise InvalidInputError(f"{problem}; nothing was recorded")
         self._record(i, x)
         self.t += 1
         self._maximum[i] = max(self._maximum[i], x)

@@ -224,8 +224,7 @@ def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
         check_record(spec, arm, pulls)
         raise InvalidInputError(
             f"the index of {policy.name} is not a number for arm {arm} after {t} rounds of run {run}; "
-            "it must be a number for every record (infinity is allowed); if rewards are beyond 1e75, "
-            "fourth powers overflow: scale them down"
+            "it must be a number for every record (infinity is allowed)"
         )
     return int(out.status[N_COMPARISONS])
 
