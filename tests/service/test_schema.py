@@ -47,3 +47,13 @@ def test_every_operation_answers_as_the_schema_says(served, app, store):
             check()
         seen += 1
     assert seen == sum(map(len, paths.values())) - 1
+
+
+def test_every_answer_is_typed_and_says_who_may_ask(app):
+    schema = app.app.openapi()
+    assert {tuple(entry) for entry in schema["security"]} == {("token",), ("session",)}
+    assert set(schema["components"]["securitySchemes"]) == {"token", "session"}
+    for path, routes in schema["paths"].items():
+        for method, route in routes.items():
+            (content,) = route["responses"]["200"]["content"].items()
+            assert content[0] != "application/json" or content[1]["schema"], (path, method)

@@ -31,7 +31,7 @@ from ..live.campaigns import (
 from ..live.campaigns.records import Decider, Entry
 from ..live.campaigns.settings import optional_settings, policy_from_text
 from ..policies.base import Policy, policy_from_dict
-from . import exports
+from . import exports, models
 from .aside import Aside
 from .models import (
     AmendBody,
@@ -129,7 +129,7 @@ async def ask(request: Request, name: str, body: AskBody) -> Response:
     return answer({"decisions": [decision.to_dict() for decision in decisions], "next": None})
 
 
-@router.post("/campaigns/{name}/rewards", summary="Tell rewards")
+@router.post("/campaigns/{name}/rewards", summary="Tell rewards", response_model=models.Told)
 async def tell(request: Request, name: str, body: TellBody) -> Response:
     """In one commit. Repeating a reward changes nothing; a different one for the same decision is a conflict."""
     handle = await campaign_of(request, name)
@@ -160,7 +160,7 @@ Search = Annotated[str, Query(max_length=200, description="part of the name")]
 After = Annotated[str, Query(max_length=200, description="only names after this one")]
 
 
-@router.get("/campaigns", summary="Campaigns, page by page")
+@router.get("/campaigns", summary="Campaigns, page by page", response_model=models.Campaigns)
 def list_campaigns(
     request: Request,
     search: Search = "",
@@ -190,7 +190,7 @@ def visible(request: Request, search: str, after: str, count: int) -> tuple[list
             return entries, None
 
 
-@router.post("/campaigns", summary="Create a campaign, or check that it exists")
+@router.post("/campaigns", summary="Create a campaign, or check that it exists", response_model=models.Created)
 def create(request: Request, body: NewCampaign) -> Response:
     """Repeating the request changes nothing; other settings for an existing name are a conflict."""
     if body.name in (".", ".."):
@@ -207,20 +207,22 @@ def _policy(given: str | dict[str, Any], L: float | None, risk_free: float) -> P
     return policy_from_dict(given) if isinstance(given, dict) else policy_from_text(given, L, risk_free)
 
 
-@router.get("/campaigns/{name}", summary="Status of a campaign")
+@router.get("/campaigns/{name}", summary="Status of a campaign", response_model=models.StatusModel)
 def status(handle: Handle) -> Response:
     """Arms with pulls, pending pulls, estimates and fixed-time 95% intervals; rounds spent; settings. The view of the
     dashboard has time-uniform intervals."""
     return answer({**handle.reader.status().to_dict(), "settings": handle.reader.settings})
 
 
-@router.get("/campaigns/{name}/recommendation", summary="The arm that looks best")
+@router.get("/campaigns/{name}/recommendation", summary="The arm that looks best", response_model=models.Recommendation)
 def recommend(handle: Handle) -> Response:
     """The arm that the policy recommends, from the rewards so far."""
     return answer({"recommendation": handle.reader.recommend()})
 
 
-@router.get("/campaigns/{name}/weights", summary="The policy's choice as weights of a portfolio")
+@router.get(
+    "/campaigns/{name}/weights", summary="The policy's choice as weights of a portfolio", response_model=models.Weights
+)
 def weights(
     handle: Handle,
     largest: float = Query(1.0, alias="max", ge=0, le=1, description="largest weight of an arm"),
@@ -278,27 +280,35 @@ def _file(name: str, ending: str) -> dict[str, str]:
     return {"Content-Disposition": f"attachment; filename=\"campaign.{ending}\"; filename*=UTF-8''{name}.{ending}"}
 
 
-@router.get("/campaigns/{name}/decisions/{number}", summary="One decision")
+@router.get("/campaigns/{name}/decisions/{number}", summary="One decision", response_model=models.DecisionModel)
 def decision(handle: Handle, number: int) -> Response:
     """The decision in its current state."""
     return answer(handle.reader.decision(number).to_dict())
 
 
-@router.post("/campaigns/{name}/decisions/{number}/cancel", summary="Cancel a decision")
+@router.post("/campaigns/{name}/decisions/{number}/cancel", summary="Cancel a decision", response_model=dict[str, int])
 async def cancel(request: Request, handle: Handle, number: int) -> Response:
     """Repeating it changes nothing; a decision with a reward is a conflict."""
     await handle.commits.do(Cancel(number, _actor(request)))
     return answer({"cancelled": number})
 
 
-@router.post("/campaigns/{name}/decisions/{number}/amend", summary="Correct the reward of a decision")
+@router.post(
+    "/campaigns/{name}/decisions/{number}/amend",
+    summary="Correct the reward of a decision",
+    response_model=dict[str, int],
+)
 async def amend(request: Request, handle: Handle, number: int, body: AmendBody) -> Response:
     """Both values stay in the log. The time is proportional to the length of the log."""
     await handle.commits.do(Amend(number, body.reward, body.why, _actor(request)))
     return answer({"amended": number})
 
 
-@router.post("/campaigns/{name}/rules", summary="Change mode, share, control arm, bounds or guardrails")
+@router.post(
+    "/campaigns/{name}/rules",
+    summary="Change mode, share, control arm, bounds or guardrails",
+    response_model=models.Rules,
+)
 async def change(request: Request, handle: Handle, body: RulesBody) -> Response:
     """Logged with the name of the token and the reason."""
     rules = {name: value for name, value in body.model_dump(exclude={"why"}).items() if name in body.model_fields_set}
@@ -306,7 +316,7 @@ async def change(request: Request, handle: Handle, body: RulesBody) -> Response:
     return answer({"rules": handle.reader.rules})
 
 
-@router.post("/campaigns/{name}/resume", summary="End the pause of a campaign")
+@router.post("/campaigns/{name}/resume", summary="End the pause of a campaign", response_model=models.Rules)
 async def resume(request: Request, handle: Handle, body: ReasonBody) -> Response:
     """It returns to the mode before the pause."""
     await handle.commits.do(Resume(None, body.why, _actor(request)))
@@ -319,48 +329,54 @@ def pending(handle: Handle, count: int = Query(100, ge=1, le=10_000, description
     return answer({"decisions": [one.to_dict() for one in handle.reader.pending(count)], "next": None})
 
 
-@router.post("/campaigns/{name}/arms", summary="Add an arm")
+@router.post("/campaigns/{name}/arms", summary="Add an arm", response_model=dict[str, str | int])
 async def add_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
     """It is played from now on."""
     await handle.commits.do(AddArm(body.arm, _actor(request)))  # type: ignore[arg-type]
     return answer({"added": body.arm})
 
 
-@router.post("/campaigns/{name}/arms/retire", summary="Retire an arm")
+@router.post("/campaigns/{name}/arms/retire", summary="Retire an arm", response_model=dict[str, str | int])
 async def retire_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
     """It is no longer played; rewards of its decisions are still accepted."""
     await handle.commits.do(RetireArm(body.arm, _actor(request)))
     return answer({"retired": body.arm})
 
 
-@router.post("/campaigns/{name}/arms/suspend", summary="Suspend an arm")
+@router.post("/campaigns/{name}/arms/suspend", summary="Suspend an arm", response_model=dict[str, str | int])
 async def suspend_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
     """It is not played until it is resumed."""
     await handle.commits.do(Suspend(body.arm, body.why, _actor(request)))
     return answer({"suspended": body.arm})
 
 
-@router.post("/campaigns/{name}/arms/resume", summary="Resume a suspended arm")
+@router.post("/campaigns/{name}/arms/resume", summary="Resume a suspended arm", response_model=dict[str, str | int])
 async def resume_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
     """It is played again."""
     await handle.commits.do(Resume(body.arm, body.why, _actor(request)))
     return answer({"resumed": body.arm})
 
 
-@router.post("/campaigns/{name}/accept-clock", summary="Accept the clock of the store")
+@router.post("/campaigns/{name}/accept-clock", summary="Accept the clock of the store", response_model=dict[str, bool])
 async def accept_clock(handle: Handle) -> Response:
     """After it went back by more than a minute, or jumped forward: until then, nothing is recorded."""
     await asyncio.to_thread(handle.reader.accept_clock)
     return answer({"accepted": True})
 
 
-@router.post("/campaigns/{name}/numbers", summary="Numbers of the decisions with these keys")
+@router.post(
+    "/campaigns/{name}/numbers", summary="Numbers of the decisions with these keys", response_model=models.Numbers
+)
 def numbers(handle: Handle, body: KeysBody) -> Response:
     """Unknown keys are left out."""
     return answer({"numbers": handle.reader.numbers_of(body.keys)})
 
 
-@router.get("/campaigns/{name}/activity", summary="Counts of events and sums of rewards over time")
+@router.get(
+    "/campaigns/{name}/activity",
+    summary="Counts of events and sums of rewards over time",
+    response_model=dict[str, Any],
+)
 def activity(handle: Handle) -> Response:
     """In at most 240 intervals of equal length, a row each, with a column per arm."""
     counts = handle.reader.activity()
@@ -369,7 +385,7 @@ def activity(handle: Handle) -> Response:
     return answer({**numbers, **tables})
 
 
-@router.get("/campaigns/{name}/log", summary="The audit log, newest entry first")
+@router.get("/campaigns/{name}/log", summary="The audit log, newest entry first", response_model=models.Log)
 def log(
     handle: Handle,
     before: int | None = Query(None, ge=1, le=2**53, description="only entries before this number"),
@@ -381,7 +397,7 @@ def log(
     return answer({"entries": [entry.to_dict() for entry in entries]})
 
 
-@router.get("/campaigns/{name}/verification", summary="Replay the log and compare")
+@router.get("/campaigns/{name}/verification", summary="Replay the log and compare", response_model=models.Verified)
 async def verify(
     request: Request,
     handle: Handle,
@@ -391,19 +407,25 @@ async def verify(
     return answer(await aside_of(request).long(exports.verify, handle.reader.name, choices))
 
 
-@router.get("/campaigns/{name}/agent", summary="The state as an agent")
+@router.get("/campaigns/{name}/agent", summary="The state as an agent", response_model=models.AgentState)
 def agent(handle: Handle) -> Response:
     """As read by sb.Agent.from_json."""
     return answer({"agent": handle.reader.agent().to_json()})
 
 
-@router.get("/campaigns/{name}/verdict", summary="One verdict, one number, one next step")
+@router.get(
+    "/campaigns/{name}/verdict", summary="One verdict, one number, one next step", response_model=models.Verdict
+)
 def verdict(request: Request, handle: Handle) -> Response:
     """Whether an arm is best, by how much, and how many more rewards decide it at the current pace and estimates."""
     return answer(view_of(request.app, handle).to_dict()["verdict"])
 
 
-@router.get("/campaigns/{name}/evaluation", summary="What another policy would have earned")
+@router.get(
+    "/campaigns/{name}/evaluation",
+    summary="What another policy would have earned",
+    response_model=models.EvaluationModel,
+)
 async def evaluation(
     request: Request,
     handle: Handle,
@@ -425,7 +447,7 @@ async def evaluation(
     return answer(await aside_of(request).long(exports.evaluate, handle.reader.name, other))
 
 
-@router.get("/campaigns/{name}/view", summary="Data of the dashboard")
+@router.get("/campaigns/{name}/view", summary="Data of the dashboard", response_model=dict[str, Any])
 def view(
     request: Request,
     handle: Handle,
@@ -441,7 +463,7 @@ def view_of(app: FastAPI, handle: CampaignHandle) -> View:
     return views.setdefault(handle.reader.name, View(handle.reader))
 
 
-@router.get("/overview", summary="Data of the list of campaigns, page by page")
+@router.get("/overview", summary="Data of the list of campaigns, page by page", response_model=models.Overview)
 def overview(
     request: Request,
     search: Search = "",

@@ -20,7 +20,7 @@ from . import api, dashboard
 from .aside import Aside
 from .observability import logger
 from .problems import MEDIA_TYPE, RETRY_AFTER, problem, problem_of
-from .security import Gate, Guard, Token, read_tokens
+from .security import COOKIE, Gate, Guard, Token, read_tokens
 from .state import ServiceState
 
 #: Maximum number of seconds for which the service aggregates logs before it listens.
@@ -95,6 +95,12 @@ def create_app(
     app.state.aside = Aside(store, target, modules)
     app.include_router(api.router)
     dashboard.add(app)
+    schema = app.openapi()
+    schema["components"]["securitySchemes"] = {
+        "token": {"type": "http", "scheme": "bearer"},
+        "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
+    }
+    schema["security"] = [{"token": []}, {"session": []}]
     app.add_exception_handler(SharpeBanditsError, _library)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)

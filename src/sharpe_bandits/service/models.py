@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, create_model
 
-from ..live.campaigns.records import Decider, DecisionState
+from ..live.campaigns.records import Decider, DecisionState, LogEntry
 from ..live.campaigns.settings import optional_settings
 
 #: A reward, or another number.
@@ -184,3 +184,72 @@ class Problem(BaseModel):
     title: str
     status: int
     detail: str
+
+
+Arm = str | int
+
+
+class Refusal(BaseModel):
+    """A reward that was refused."""
+
+    place: int
+    decision: int | str
+    problem: Problem
+
+
+class CampaignEntry(BaseModel):
+    """A campaign in a list."""
+
+    name: str
+    policy: str
+    created: str
+    events: int
+
+
+class Weight(BaseModel):
+    """The weight of an arm."""
+
+    arm: Arm
+    weight: float
+
+
+class ArmModel(BaseModel):
+    """The status of an arm; there may be more."""
+
+    arm: Arm
+    retired: bool
+    pulls: int
+    pending: int
+    mean: float | None
+    mean_interval: list[float] | None
+    standard_deviation: float | None
+    value: float | None
+    value_interval: list[float] | None
+
+
+def _answer(title: str, words: str, /, **fields: Any) -> Any:
+    """The model of an answer; its fields are always there."""
+    return create_model(title, __doc__=words, **{key: (kind, ...) for key, kind in fields.items()})  # type: ignore[call-overload]
+
+
+Told = _answer("Told", "How many rewards were recorded, and which were refused.", recorded=int, refused=list[Refusal])
+Campaigns = _answer("Campaigns", "A page of campaigns.", campaigns=list[CampaignEntry], next=str | None)
+Created = _answer("Created", "A campaign.", name=str, settings=dict[str, Any], arms=list[Arm])
+Recommendation = _answer("Recommendation", "The best arm, or arms.", recommendation=Arm | list[Arm] | None)
+Weights = _answer("Weights", "Weights of arms.", weights=list[Weight])
+Rules = _answer("Rules", "The rules of a campaign, as they are now.", rules=dict[str, Any])
+Numbers = _answer("Numbers", "Numbers of decisions by key.", numbers=dict[str, int])
+Log = _answer("Log", "Entries of the log.", entries=list[LogEntry])
+Verified = _answer("Verified", "A verification.", ok=bool, events=int, decisions=int, problems=list[str])
+AgentState = _answer("AgentState", "An agent, as JSON in a text.", agent=str)
+Verdict = _answer("Verdict", "What to do now.", verdict=str, number=str, next=str, state=Literal["act", "early"])
+Overview = _answer("Overview", "Summaries of campaigns.", campaigns=list[dict[str, Any]], next=str | None)
+StatusModel = _answer(
+    "Status", "The status of a campaign; there may be more.", name=str, policy=str, objective=str | None, time=str,
+    arms=list[ArmModel], decisions=int, rewards=int, pending=int, expired=int, cancelled=int, horizon=int | None,
+    spent=int, best=Arm | list[Arm] | None, done=bool, events=int, settings=dict[str, Any],
+)  # fmt: skip
+EvaluationModel = _answer(
+    "Evaluation", "What another policy would have earned.", sentence=str, policy=str, rounds=int, unrewarded=int,
+    effective_rounds=float, earned=dict[str, Any], inverse_propensity=dict[str, Any], doubly_robust=dict[str, Any],
+)  # fmt: skip

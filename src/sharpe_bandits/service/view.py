@@ -110,6 +110,12 @@ def _verdict(view: dict[str, Any], pace: Estimate | None) -> dict[str, str]:
         error = ahead - least
         number = f"{rounded(ahead, error)} ahead of {leader['rival']}, by at least {rounded(least, error)}"
         number = f"{view['objective_name']} {number} (95%, at all times)"
+    else:  # no bound yet: the estimate of the leader itself
+        arm = next((one for one in view["arms"] if one["arm"] == best), None)
+        if arm is not None and arm["value"] is not None and arm["value_interval"]:
+            low, high = arm["value_interval"]
+            value, *ends = (rounded(x, (high - low) / 2) for x in (arm["value"], low, high))
+            number = f"{view['objective_name']} {value} ({' to '.join(ends)}, 95%)"
     if view["done"]:
         return _said(f"Finished: {name} is recommended", number, f"Play {name}.", "act")
     if separated:
@@ -118,6 +124,10 @@ def _verdict(view: dict[str, Any], pace: Estimate | None) -> dict[str, str]:
         return _said(f"{name} is best", number, step, "early" if careful else "act")
     if view["intervals"] != "at all times":
         return _said(f"{name} looks best now", "", "Go on: this policy follows arms that drift.", "early")
+    if view["horizon"] is not None:
+        left = view["horizon"] - view["spent"]
+        step = f"Go on: {left:,} of {view['horizon']:,} rounds are left."
+        return _said(f"{name} leads; too early to act", number, step, "early")
     more = view["rewards_to_decide"]
     if more is None:
         return _said(

@@ -172,7 +172,7 @@ const Charts = (() => {
 
   function intervals(figure, label, rows) {
     W = figure.clientWidth - 26;
-    const row = 22, height = TOP + rows.length * row + BOTTOM, longest = Math.min(Math.max(8, ...rows.map((r) => r.name.length)), W < 480 ? 16 : 48), left = 16 + 7 * longest, value = 64;
+    const row = 22, height = TOP + rows.length * row + BOTTOM, longest = Math.min(Math.max(8, ...rows.map((r) => r.name.length)), W < 480 ? 16 : 48), left = 16 + 8 * longest, value = 64;
     const svg = frame(figure, label, height);
     const ends = rows.flatMap((r) => (r.interval ? r.interval : r.estimate === null ? [] : [r.estimate]));
     const low = Math.min(0, ...ends), high = Math.max(0, ...ends), span = high - low || 1;
@@ -188,11 +188,10 @@ const Charts = (() => {
       label.append(el("title", {}, r.name));
       g.append(label);
       if (r.interval) g.append(el("path", { d: `M${x(r.interval[0])} ${y}H${x(r.interval[1])}`, class: "stroke", "stroke-width": 3, "stroke-linecap": "round" }));
-      else if (r.estimate !== null) g.append(el("path", { d: `M${left} ${y}H${W - RIGHT - value}`, class: "stroke range", "stroke-dasharray": "2 4" })); // no interval yet: any value is possible
-      if (r.estimate !== null) {
+      if (r.interval) {
         g.append(el("circle", { cx: x(r.estimate), cy: y, r: 5, class: "fill" }));
         g.append(el("text", { x: W - 4, y: y + 4, "text-anchor": "end" }, number(r.estimate)));
-      } else g.append(el("text", { x: left + 8, y: y + 4 }, "too few rewards"));
+      } else g.append(el("text", { x: left + 8, y: y + 4 }, "too few rewards for an interval"));
       svg.append(g);
     });
   }
