@@ -11,6 +11,7 @@ import numpy as np
 from sharpe_bandits.returns import statistics
 from sharpe_bandits.returns.comparison import blocks_for_differences, listed_pairs
 from sharpe_bandits.returns.pairwise import pairwise_tests
+from sharpe_bandits.returns.yardstick import Yardstick
 
 #: Columns, rows, autocorrelation.
 CASES = [(2, 40, 0.0), (2, 60, 0.0), (2, 60, 0.4), (2, 120, 0.0), (2, 120, 0.4), (2, 500, 0.4),
@@ -34,7 +35,14 @@ def significant(case: tuple[int, int, float], tables: int) -> float:
         x = returns(np.random.default_rng((number, *case[:2], round(100 * case[2]))), *case)
         pairs, chosen_afterwards = listed_pairs(statistics.sharpe(x), None)
         tests = pairwise_tests(
-            x, pairs, 0.0, blocks_for_differences(x, 0.0, None)[1], RESAMPLES, number, 1 - LEVEL, chosen_afterwards
+            x,
+            pairs,
+            Yardstick(),
+            blocks_for_differences(x, 0.0, None)[1],
+            RESAMPLES,
+            number,
+            1 - LEVEL,
+            chosen_afterwards,
         )
         hits += min(test.p_corrected for test in tests) <= LEVEL
     return hits / tables

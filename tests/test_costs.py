@@ -230,7 +230,7 @@ def table(tmp_path):
 READING = {"kind": "returns", "periods_per_year": 252, "scale": 1e-4}
 
 
-def test_a_table_of_costs_is_ranked_by_cost_plus_risk(table):
+def test_a_table_of_costs_is_ranked_by_cost_plus_risk(table, tmp_path):
     """In basis points: 4 + 9 a, 4.6 + 8 a, 3.6 + 14 a and 5.5 + 25 a."""
     for aversion, order in ((0.3, "VWAP TWAP IS POV"), (1.0, "TWAP VWAP IS POV"), (0.0, "IS VWAP TWAP POV")):
         ranking = sb.rank(table, **READING, direction="min", aversion=aversion, replications=200)
@@ -238,12 +238,17 @@ def test_a_table_of_costs_is_ranked_by_cost_plus_risk(table):
         assert [column.name for column in ranking.columns] == order.split()
         for column in ranking.columns:
             mean, sd = COSTS[column.name]
-            assert column.mean_risk == pytest.approx(-1e-4 * (mean + aversion * sd))
-            assert column.mean_risk_low < column.mean_risk < column.mean_risk_high
-    assert "smallest mean cost + 0 × standard deviation" in ranking.conclusion
+            assert column.value == pytest.approx(mean + aversion * sd)
+            assert column.value_low < column.value < column.value_high
+    assert "IS has the smallest mean cost + 0 s.d. (bp) (3.6," in ranking.conclusion
     ((heads, rows),) = ranking.tables()
-    assert heads[1] == "mean cost"
-    assert rows[0][:3] == ["IS", "0.00036", "0.0014"]
+    assert heads[1] == "mean cost (bp)"
+    assert rows[0][:3] == ["IS", "3.6", "14"]
+    ranking.report(tmp_path / "out")
+    saved = json.loads((tmp_path / "out" / "ranking.json").read_text())["columns"][0]
+    assert (saved["name"], saved["mean_cost"], saved["sd"]) == ("IS", pytest.approx(3.6), pytest.approx(14))
+    assert "mean_cost" in (tmp_path / "out" / "ranking.csv").read_text()
+    assert not any("sharpe" in key for key in saved)
 
 
 def test_a_ranking_by_ratio_of_losses_names_the_remedy(table):
@@ -254,15 +259,64 @@ def test_a_ranking_by_ratio_of_losses_names_the_remedy(table):
     assert any("by='mean-risk'" in remark and "direction='min'" in remark for remark in by_ratio.remarks)
     by_risk = sb.rank(losses, by="mean-risk", aversion=0.3, replications=200)
     assert by_risk.columns[0].name == "VWAP"
-    assert "largest mean - 0.3 × standard deviation" in by_risk.conclusion
+    assert "largest mean - 0.3 s.d." in by_risk.conclusion
     assert not any("rewards volatility" in remark for remark in by_risk.remarks)
 
 
-@pytest.mark.parametrize("use", [sb.compare, sb.replay, sb.BestArmProblem.from_returns])
-def test_what_goes_by_sharpe_ratios_refuses_costs(table, use):
-    with pytest.raises(sb.errors.InvalidInputError, match=r"reward risk.*rank\(by=\"mean-risk\"\)"):
-        use(sb.read_returns(table, **READING, direction="min"))
+def test_costs_are_compared_by_cost_plus_risk(table, tmp_path):
+    """Differences by hand: VWAP − TWAP is (4 − 4.6) + 0.3 (9 − 8) = −0.3 bp, and POV is dearest by far."""
+    comparison = sb.compare(table, **READING, direction="min", aversion=0.3, replications=200)
+    found = {(d.first, d.second): d for d in comparison.differences}
+    assert set(found) >= {("VWAP", "TWAP"), ("VWAP", "IS"), ("VWAP", "POV")}  # the better first
+    for (first, second), d in found.items():
+        (m, s), (n, t) = COSTS[first], COSTS[second]
+        assert d.difference == pytest.approx(m - n + 0.3 * (s - t))
+        assert d.mean_difference == pytest.approx(m - n)
+        assert d.low < d.difference < d.high
+        assert (d.p_corrected <= 0.05) == (d.high < 0) or "POV" not in (first, second)
+    assert found["VWAP", "POV"].p_corrected < 0.02
+    assert "POV" not in comparison.included
+    assert not comparison.superior  # no cost is below 0
+    assert "below that of POV" in comparison.conclusion
+    comparison.report(tmp_path)
+    assert "mean cost + 0.3 s.d. (bp)" in (tmp_path / "comparison.html").read_text()
+
+
+def test_costs_are_replayed_by_cost_plus_risk(table, tmp_path):
+    """Numbers of fixed columns by hand; a policy of mean and risk prefers the cheap ones to POV."""
+    options = {**READING, "direction": "min", "aversion": 0.3, "runs": 4}
+    replay = sb.replay(table, **options)
+    best = replay["best in hindsight"]
+    assert (best.annual_sharpe, best.annual_mean) == (pytest.approx(4 + 0.3 * 9), pytest.approx(4))
+    assert best.total == pytest.approx(4000)
+    assert replay.annual_sharpes == pytest.approx([m + 0.3 * s for m, s in COSTS.values()])
+    assert replay["SF-UCB"].shares["POV"] < 0.1 < replay["SF-UCB"].shares["VWAP"]
+    assert "The best policy is" in replay.conclusion
+    replay.report(tmp_path)
+    saved = json.loads((tmp_path / "replay.json").read_text())["players"][0]
+    assert saved["mean_cost"] == pytest.approx(replay.players[0].annual_mean)
+    assert "total cost (bp)" in (tmp_path / "replay.html").read_text()
+    with pytest.raises(sb.errors.InvalidInputError, match="rewards the risk of costs") as error:
+        sb.replay(table, "ScaleFreeUCB", **options)
+    remedy = str(error.value).split("'")[-2]
+    assert sb.replay(table, remedy, **options).policies[0].name == "SF-UCB"
+
+
+def test_a_plan_for_costs(table):
+    problem = sb.BestArmProblem.from_returns(table, **READING, direction="min", aversion=1.0, tolerance=0.5)
+    assert problem.best == (NAMES.index("TWAP"),)
+    assert problem.values == pytest.approx([m + s for m, s in COSTS.values()])
+    assert [problem.names[k] for k in problem.right] == ["VWAP", "TWAP"]  # 13 and 12.6 bp
+    plan = sb.plan(problem, budget=2000, runs=200)
+    assert all(point.loss < 1 for point in plan.asked)
+    assert "TWAP (mean cost + 1 s.d. (bp) 12.6)" in str(plan).replace("\n", " ")
+
+
+@pytest.mark.parametrize("use", [sb.rank, sb.compare])
+def test_a_sharpe_ratio_of_costs_is_refused(table, use):
     with pytest.raises(sb.errors.InvalidInputError, match="by='sharpe' rewards risk"):
-        sb.rank(table, **READING, direction="min", by="sharpe")
+        use(table, **READING, direction="min", by="sharpe")
+    with pytest.raises(sb.errors.InvalidInputError, match="objective='sharpe' rewards risk"):
+        sb.BestArmProblem.from_returns(table, **READING, direction="min", objective="sharpe")
     with pytest.raises(sb.errors.InvalidInputError, match=r"direction='min' is for costs.*not 'prices'"):
         sb.read_returns(table, kind="prices", periods_per_year=252, direction="min")

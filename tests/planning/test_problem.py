@@ -33,7 +33,7 @@ def test_the_default_answers_the_question_about_sharpe_ratios():
     plain = sb.BestArmProblem.from_sharpes([0.6, 0.5, 0.4], volatility=[0.02, 0.1, 0.25], periods_per_year=12)
     assert plain.objective_name == "Sharpe ratio"
     plan = sb.plan(plain, budget=600, runs=100)
-    assert "by Sharpe ratio" in str(plan).splitlines()[0]
+    assert plan.problem.objective_name == "Sharpe ratio"
 
 
 def test_a_budget_that_is_too_small_for_policies_gets_the_best_possible_answer():
@@ -97,7 +97,7 @@ def test_a_gap_is_the_same_for_all_others():
     problem = sb.BestArmProblem.from_gap(3, 1.0, 0.25, periods_per_year=12)
     assert problem.sharpes == pytest.approx([1.0, 0.75, 0.75])
     assert problem.best == (0,)
-    assert "annualised Sharpe ratios of 1, 0.75 ×2" in problem.conventions()[0]
+    assert "annualised Sharpe ratio of 1, 0.75 ×2" in problem.conventions()[0]
 
 
 def test_an_arm_that_loses_is_never_best():
@@ -129,7 +129,7 @@ def test_arms_from_a_table():
     drawn_again = sb.BestArmProblem.from_returns(returns, bootstrap=True)
     assert drawn_again.bandit.arms[1].values == (-0.01, 0.02, 0.0, 0.01)
     assert drawn_again.sharpes[1] == pytest.approx(math.sqrt(4) * 0.005 / math.sqrt(0.00005 * 2.5))
-    assert "tends to be too large" in normal.conventions()[2]
+    assert "tends to look better than it is" in normal.conventions()[2]
 
 
 def test_a_problem_from_a_table_shows_itself_in_a_line():
@@ -167,7 +167,10 @@ def test_what_was_done_to_a_table_is_told():
         (lambda: sb.BestArmProblem.from_sharpes([1, 0], volatility=[0.1, -1]), ("volatility of arm 2", "got -1")),
         (lambda: sb.BestArmProblem.from_sharpes([1, 0], volatility=[1, 1, 1]), ("2 arms and 3 volatilities",)),
         (lambda: sb.BestArmProblem.from_sharpes([1, 0], periods_per_year=0), ("periods_per_year", "252 for daily")),
-        (lambda: sb.BestArmProblem.from_sharpes([1, 0], objective="mean"), ("one of 'rssr', 'sharpe', got 'mean'",)),
+        (
+            lambda: sb.BestArmProblem.from_sharpes([1, 0], objective="mean"),
+            ("one of 'sharpe', 'rssr', 'mean-risk', got 'mean'",),
+        ),
         (lambda: sb.BestArmProblem.from_sharpes([1, 0], L=-1.0), ("L must be", "got -1.0")),
         (lambda: sb.BestArmProblem.from_returns(table(A=[0.1, 0.2, 0.3])), ("at least 2 arms, got 1 columns",)),
         (lambda: sb.plan(EASY, error=0.5), ("between 0 and 0.5, got 0.5",)),

@@ -134,7 +134,7 @@ def test_a_target_out_of_reach():
     assert plan.periods_at_once is None
     assert any("Within 500 rounds the error does not fall to 0.05" in text for text in words.remarks(plan))
     assert words.lines(plan)[0][1] == "more than 500"
-    assert "no method is certain to reach error 0.05 within 500 rounds" in words.answer(plan)
+    assert "No method is certain to reach error 0.05 within 500 rounds" in words.answer(plan)
 
 
 def test_a_target_in_reach_of_every_budget():

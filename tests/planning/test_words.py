@@ -26,12 +26,12 @@ def test_rounds_are_shown_to_the_digits_that_are_known():
 
 
 def test_a_plan_in_words(plan):
-    text = str(plan)
-    assert text.startswith("Budget needed to find the best of 4 arms by RSSR with error probability 0.05")
-    assert words.answer(plan).startswith(
-        "If the best arm is arm 1 (Sharpe ratio 8) and the others are as assumed: budget needed for an error "
-        "probability below 0.05"
-    )
+    """The conclusion comes first, and names the quickest method."""
+    text = " ".join(str(plan).split())
+    least = min((n for n in plan.needs if n.policy != EVERY_ARM), key=lambda n: n.check.budget)
+    assert text.startswith(f"With one arm seen per period, {least.policy} needs {words._budget(least)} rounds")
+    assert "for an error probability of 0.05, if arm 1 (Sharpe ratio 8) is the best arm" in text
+    assert words.title(plan) == "How long does it take to find the best of 4 arms by RSSR?"
     assert len(words.heads(plan)) == len(words.lines(plan)[0])
 
 
@@ -41,21 +41,22 @@ def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_head
     assert plan.asked[0].policy == EVERY_ARM
     text = " ".join(str(plan).split())
     assumed = (
-        "Assumed: the table's Sharpe ratios are the true ones; if every arm is seen, the table's 2,520 rows, resampled "
+        "the table's means and variances are the true ones; if every arm is seen, the table's 2,520 rows, resampled "
         "in blocks of 4 on average and jointly for all arms, which preserves autocorrelation and correlation between "
         "arms; if one is seen at a time, independent normal rewards."
     )
-    title = "Probability of missing the best of 2 arms by Sharpe ratio: A (Sharpe ratio 3)."
-    assert text.startswith(f"{title} {assumed} method budget")
+    assert text.startswith("Error probability after 500 rounds (2 years): every arm seen in every period")
+    assert assumed in text
+    assert words.title(plan) == "How often is the best of 2 arms by Sharpe ratio missed?"
     page = drawn.page(plan, b"<svg></svg>")
-    assert f'<p class="lead">{html.escape(assumed)}</p>'.replace("&#x27;", "&#39;") in page
+    assert html.escape(assumed).replace("&#x27;", "&#39;") in page
     assert page.index("Assumed:") < page.index("<table")
     one_by_one = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=1, bootstrap=True)
     assert one_by_one.rewards == (
         "the table's 2,520 rows, resampled one by one and jointly for all arms, which preserves correlation "
         "between arms"
     )
-    assert words.answer(plan).startswith("If the best arm is A (Sharpe ratio 3)")
+    assert words.answer(plan).endswith("if A (Sharpe ratio 3) is the best arm and the others are as assumed.")
     jointly = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=4, bootstrap=True)
     assert jointly.bandit.jointly
     assert {arm.block for arm in jointly.bandit.arms} == {4.0}

@@ -9,6 +9,7 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.returns import statistics
 from sharpe_bandits.returns.pairwise import pairwise_tests
+from sharpe_bandits.returns.yardstick import Yardstick
 
 
 def table(values, **options):
@@ -101,10 +102,10 @@ class TestUnequalHistories:
         sign = 1 if d.first == "S1" else -1
         assert d.rows == 150
         x, y = values[250:400, 1], values[250:400, 2]
-        difference, se = statistics.sharpe_difference(x, y, lags=1)
-        assert d.annual_difference == pytest.approx(sign * difference * 252**0.5, rel=1e-9)
+        difference, se = Yardstick().difference(x, y, lags=1)
+        assert d.difference == pytest.approx(sign * difference * 252**0.5, rel=1e-9)
         # Ledoit and Wolf count the four moments that are estimated
-        assert d.annual_se == pytest.approx(se * 252**0.5 * (149 / 146) ** 0.5, rel=1e-9)
+        assert d.se == pytest.approx(se * 252**0.5 * (149 / 146) ** 0.5, rel=1e-9)
         assert found.common == 150
 
 
@@ -116,7 +117,7 @@ class TestComparison:
         p = []
         for _ in range(150):
             x = generator.normal(0.0005, 0.01, (250, 1)) + generator.normal(0, 0.01, (250, 2))
-            (test,) = pairwise_tests(x, [(0, 1)], 0.0, 1, 200, 0, 0.95, False)
+            (test,) = pairwise_tests(x, [(0, 1)], Yardstick(), 1, 200, 0, 0.95, False)
             p.append((test.p_asymptotic, test.p))
         small = (np.array(p) < 0.1).mean(axis=0)
         np.testing.assert_allclose(small, 0.1, atol=4 * (0.09 / 150) ** 0.5)
@@ -128,7 +129,7 @@ class TestComparison:
         from sharpe_bandits.returns.pairwise import resamples
 
         x, rate = np.random.default_rng(2).normal(0.01, 0.05, (41, 2)), 0.002
-        draws = resamples(x, rate, block, 5, 7)
+        draws = resamples(x, Yardstick(rate), block, 5, 7)
         generator, blocks = np.random.default_rng(7), 41 // block
         for ratio, covariance in draws:
             starts = generator.integers(41, size=blocks)
@@ -156,7 +157,7 @@ class TestComparison:
             noise = generator.normal(size=(110, 2)) @ [[1, 0.5], [0, 0.87]]
             for t in range(1, len(noise)):
                 noise[t] += 0.4 * noise[t - 1]
-            (test,) = pairwise_tests(noise[50:] + 0.1, [(0, 1)], 0.0, 4, 200, seed, 0.95, False)
+            (test,) = pairwise_tests(noise[50:] + 0.1, [(0, 1)], Yardstick(), 4, 200, seed, 0.95, False)
             small += test.p <= 0.05
         assert small / samples <= 0.05 + 2.5 * (0.05 * 0.95 / samples) ** 0.5
 
@@ -183,13 +184,13 @@ class TestComparison:
         generator, samples, hits = np.random.default_rng(6), 120, 0
         for seed in range(samples):
             x = generator.normal([0.3, 0.0], 1.0, (150, 2))
-            (test,) = pairwise_tests(x, [(0, 1)], 0.0, 1, 200, seed, 0.95, False)
+            (test,) = pairwise_tests(x, [(0, 1)], Yardstick(), 1, 200, seed, 0.95, False)
             hits += abs(test.difference - 0.3) <= test.half
         assert hits / samples >= 0.95 - 3 * (0.05 * 0.95 / samples) ** 0.5
         found = sb.compare(table(0.01 * x), replications=200)
         (d,) = found.differences
-        assert f"{d.annual_low:.2f} to {d.annual_high:.2f}" in found.conclusion
-        assert (d.p <= 0.05) == (not d.annual_low <= 0 <= d.annual_high)
+        assert f"{d.low:.2f} to {d.high:.2f}" in found.conclusion
+        assert (d.p <= 0.05) == (not d.low <= 0 <= d.high)
 
     def test_few_rows_are_said_to_be_too_few(self):
         x = np.random.default_rng(7).normal(0.01, 0.05, (60, 2))
@@ -302,21 +303,21 @@ class TestUnpaired:
         assert not d.paired
         assert d.rows == min(len(a), len(b))
         ratio = statistics.sharpe(a) - statistics.sharpe(b)
-        assert d.annual_difference == pytest.approx(ratio * 252**0.5, rel=1e-9)
-        assert d.annual_se == pytest.approx(
+        assert d.difference == pytest.approx(ratio * 252**0.5, rel=1e-9)
+        assert d.se == pytest.approx(
             252**0.5 * np.hypot(statistics.sharpe_se_iid(a), statistics.sharpe_se_iid(b)), rel=1e-9
         )
         assert d.p < 0.05
         welch = scipy.stats.ttest_ind(a, b, equal_var=False)
         assert d.p_mean == pytest.approx(welch.pvalue, abs=0.02)  # there without autocorrelation
-        assert d.annual_mean_difference == pytest.approx(252 * (a.mean() - b.mean()), rel=1e-9)
+        assert d.mean_difference == pytest.approx(252 * (a.mean() - b.mean()), rel=1e-9)
 
     def test_p_values_are_right_without_a_difference(self):
         generator, small = np.random.default_rng(2), 0
         for seed in range(80):
             columns = self.trades(generator, [0.001, 0.002], [0.01, 0.02], 200)
             x = np.column_stack(list(columns.values()))
-            (test,) = pairwise_tests(x, [(0, 1)], 0.0, 1, 200, seed, 0.95, False)
+            (test,) = pairwise_tests(x, [(0, 1)], Yardstick(), 1, 200, seed, 0.95, False)
             small += test.p < 0.1
         assert small / 80 == pytest.approx(0.1, abs=4 * (0.09 / 80) ** 0.5)
 

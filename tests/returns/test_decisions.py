@@ -8,6 +8,7 @@ import sharpe_bandits as sb
 from sharpe_bandits.returns import statistics
 from sharpe_bandits.returns.decisions import compounded, drifting, starts
 from sharpe_bandits.returns.playing import EQUAL, LEADER, follow_the_leader
+from sharpe_bandits.returns.yardstick import Yardstick
 from tests.returns.market import DAYS, market, table, with_dates
 from tests.returns.replayed import orders
 
@@ -127,7 +128,7 @@ def test_the_warm_up_is_seen_and_not_counted(daily):
     assert found.dates[0] == daily.dates[100]
     later = table(daily.values[100:])
     assert found[EQUAL].sharpe == pytest.approx(sb.replay(later, ["SF-UCB"], runs=2)[EQUAL].sharpe, rel=1e-9)
-    leader = follow_the_leader(daily.values)[100:]
+    leader = follow_the_leader(daily.values, Yardstick())[100:]
     assert found[LEADER].held.gross.tolist() == (leader * daily.values[100:]).sum(axis=1).tolist()
     held = found["SF-UCB"].held.columns[:, 0]
     assert len(set(held[:4].tolist())) < 4  # all columns are known already: no pilot

@@ -84,4 +84,51 @@ def test_a_full_ranking_shows_them_and_saves_them(x, tmp_path):
     full.report(tmp_path)
     assert "Sortino" in (tmp_path / "ranking.html").read_text()
     assert "sortino_low" in (tmp_path / "ranking.csv").read_text().splitlines()[0]
-    assert full["A"].measures["calmar"].low is None
+    assert full["A"].measures["calmar"].low < full["A"].measures["calmar"].high
+
+
+def test_drawdowns_of_resampled_rows_against_a_plain_loop(x):
+    paths = np.random.default_rng(7).integers(len(x), size=(3, len(x)))
+    falls, calmar = measures.drawdown_and_calmar(paths, x, 252)
+    for path, fall, ratio in zip(paths, falls, calmar, strict=True):
+        wealth = peak = 1.0
+        deepest = 0.0
+        for row in path:
+            wealth *= 1 + x[row]
+            peak = max(peak, wealth)
+            deepest = max(deepest, 1 - wealth / peak)
+        assert fall == pytest.approx(deepest)
+        assert ratio == pytest.approx((wealth ** (252 / len(x)) - 1) / deepest)
+
+
+@pytest.mark.parametrize("by", ["sortino", "omega", "cvar", "log-growth"])
+def test_ranked_by_other_measures(by):
+    """B has the larger mean and Sharpe ratio; its rare crashes cost it the tail, and C hardly varies."""
+    generator = np.random.default_rng(8)
+    table = {
+        "A": generator.normal(0.0008, 0.01, 1500),
+        "B": np.where(generator.random(1500) < 0.01, -0.08, generator.normal(0.0025, 0.009, 1500)),
+        "C": generator.normal(0.0001, 0.002, 1500),
+    }
+    plain = {
+        "sortino": lambda v: 252**0.5 * v.mean() / np.sqrt((np.minimum(v, 0) ** 2).mean()),
+        "omega": lambda v: np.maximum(v, 0).sum() / np.maximum(-v, 0).sum(),
+        "cvar": lambda v: -np.sort(v)[:75].mean(),
+        "log-growth": lambda v: 252 * np.log1p(v).mean(),
+    }[by]
+    ranking = sb.rank(table, by=by, kind="returns", periods_per_year=252, replications=200)
+    true = {name: plain(v) for name, v in table.items()}
+    assert [c.name for c in ranking.columns] == sorted(true, key=true.get, reverse=by != "cvar")
+    for column in ranking.columns:
+        assert column.value == pytest.approx(true[column.name])
+        assert column.value_low < column.value < column.value_high
+    assert ranking.columns[0].best == max(column.best for column in ranking.columns)
+    assert ranking.criterion in str(ranking)
+
+
+def test_a_measure_that_is_infinite_is_refused_with_a_remedy():
+    table = {"A": np.linspace(0.001, 0.002, 50), "B": np.linspace(-0.01, 0.02, 50)}
+    options = {"kind": "returns", "periods_per_year": 252, "replications": 100, "block": 1}
+    with pytest.raises(sb.errors.InvalidInputError, match=r"'A' has no loss.*by='sharpe'"):
+        sb.rank(table, by="omega", **options)
+    assert sb.rank(table, by="sharpe", **options).columns[0].name == "A"

@@ -8,6 +8,7 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.returns import statistics
 from sharpe_bandits.returns.playing import BEST, EQUAL, follow_the_leader
+from sharpe_bandits.returns.yardstick import Yardstick
 from tests.returns.replayed import table, traced, two_years
 
 
@@ -40,7 +41,7 @@ def test_follow_the_leader_and_its_twin(risk_free):
     x = g.normal(0.001, 0.02, (120, 5))
     x[:30, 2] = 0.01  # has not varied yet: cannot lead, whatever it pays
     x[:4] = x[0]
-    assert follow_the_leader(x, risk_free).tolist() == leader_twin(x.tolist(), risk_free)
+    assert follow_the_leader(x, Yardstick(risk_free)).tolist() == leader_twin(x.tolist(), risk_free)
 
 
 @pytest.mark.parametrize("feedback", ["bandit", "full"])

@@ -64,7 +64,7 @@ def test_the_benchmarks_by_hand(small):
     assert best.shares == {"A": 0, "B": 1}  # A has lost
     assert best.wealth == pytest.approx(np.cumprod(1 + np.array(B)))
     assert best.turnover == 0
-    assert "B, whose Sharpe ratio over all rows is largest" in best.rule
+    assert "B, whose annualised Sharpe ratio over all rows is best" in best.rule
     # Sharpe ratios before rows 3 to 6: 0 and 0.71, 0.44 and 0.28, 0.39 and 0.34, -0.23 and 0.31.
     assert leader.wealth == pytest.approx(np.cumprod([1.05, 1.2, 0.8, 1.0, 0.5, 1.2]))
     assert leader.shares == pytest.approx({"A": 3 / 6, "B": 3 / 6})
@@ -167,12 +167,12 @@ def test_nothing_is_called_better_without_its_error():
     x = g.normal(0, 0.01, (3, 900)) + np.array([[-0.02], [0.01], [-0.02]])
     far = sb.replay(table(*x, q=252), ["SF-UCB", "RoundRobin"])
     assert far["SF-UCB"].annual_difference > 2 * far["SF-UCB"].annual_difference_se
-    assert "Clearly above it by more than two standard errors: SF-UCB" in far.conclusion
-    assert "clearly below" not in far.conclusion
+    assert "Clearly better than equal weight by more than two standard errors: SF-UCB" in far.conclusion
+    assert "clearly worse" not in far.conclusion
     many = table(*g.normal(0.002, 0.01, (10, 900)), q=252)  # one at a time forgoes what holding all gains
     one = sb.replay(many, "RoundRobin")
     assert one["Round robin"].annual_difference < -2 * one["Round robin"].annual_difference_se
-    assert "Clearly below it by more than two standard errors: Round robin" in one.conclusion
+    assert "Clearly worse than equal weight by more than two standard errors: Round robin" in one.conclusion
 
 
 def test_what_is_printed(daily):

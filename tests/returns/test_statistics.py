@@ -13,6 +13,7 @@ import scipy.stats
 
 import sharpe_bandits as sb
 from sharpe_bandits.returns import statistics
+from sharpe_bandits.returns.yardstick import Yardstick
 
 
 @pytest.fixture(scope="module")
@@ -428,7 +429,7 @@ def test_sharpe_so_far_is_the_sharpe_ratio_of_the_rows_so_far():
     g = np.random.default_rng(6)
     x = g.normal([0.01, 10.01, 0.01], 0.02, (50, 3))  # a mean that dwarfs the spread
     x[:10, 2] = 0.1
-    found = statistics.sharpe_so_far(x, 0.003)
+    found = Yardstick(0.003).value(*statistics.moments_so_far(x))
     assert np.isnan(found[0]).all()
     assert np.isnan(found[:10, 2]).all()
     for k in range(11, 51):
@@ -456,7 +457,7 @@ def test_the_error_of_a_difference_is_ledoit_and_wolfs():
     for j in range(1, lags + 1):
         gamma = away[j:].T @ away[:-j] / n
         psi += (1 - j / (lags + 1)) * (gamma + gamma.T)
-    difference, se = statistics.sharpe_difference(x, y, lags=lags)
+    difference, se = Yardstick().difference(x, y, lags=lags)
     assert difference == pytest.approx(statistics.sharpe(x) - statistics.sharpe(y))
     assert se == pytest.approx(math.sqrt(gradient @ psi @ gradient / n), rel=1e-3)
     # The two share most of their noise: the error is far below that of independent ones.
@@ -469,7 +470,7 @@ def test_the_error_of_a_difference_is_what_differences_scatter_by():
     for _ in range(400):
         market = g.normal(0, 1, 600)
         pair = (market + g.normal(0.1, 0.7, 600), market + g.normal(0.05, 0.7, 600))
-        found.append(statistics.sharpe_difference(*pair))
+        found.append(Yardstick().difference(*pair))
     differences, errors = np.array(found).T
     assert differences.std() == pytest.approx(errors.mean(), rel=0.12)  # 3.5 standard errors of a standard deviation
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from .._support import console
 from .._support.display import Findings, Shown, Table
 from .._support.versions import versions
 from ..errors import unknown
 from ..results.metrics import Estimate, wilson
 from .crossing import CONFIDENCE, Line
 from .problem import BestArmProblem
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 #: The purpose of a simulated budget.
 Stage = Literal["bracket", "fit", "verify", "asked", "curve"]
@@ -228,17 +224,6 @@ class Plan(Shown):
 
         return write(self, Path(folder))
 
-    def __rich__(self) -> RenderableType:
-        from rich.console import Group
-        from rich.text import Text
-
-        from . import words
-
-        headline = f"{words.title(self)}. {words.assumed(self)}"
-        table = console.Numbers(words.heads(self), words.lines(self), headline)
-        doubts = console.doubts(self.problem.remarks)
-        return Group(*doubts, table, *(Text(text) for text in words.remarks(self)))
-
     def __repr__(self) -> str:
         from . import words
 
@@ -247,5 +232,5 @@ class Plan(Shown):
     def findings(self) -> Findings:
         from . import words
 
-        said = "\n\n".join([f"{words.title(self)}. {words.assumed(self)}", *words.remarks(self)])
-        return Findings(self.problem.remarks, [(words.heads(self), words.lines(self))], said, {})
+        notes = {"assumed": words.assumed(self).removeprefix("Assumed: "), "notes": " ".join(words.remarks(self))}
+        return Findings(self.problem.remarks, [(words.heads(self), words.lines(self))], words.answer(self), notes)

@@ -17,23 +17,24 @@ from ..arms.base import Arm
 from ..arms.discrete import numbers
 from ..arms.normal import Normal
 from ..errors import InvalidInputError
-from ..objectives import RSSR, Objective, Sharpe, Statistics, gaps_of, usual_regulariser
+from ..objectives import RSSR, MeanRisk, Objective, Sharpe, Statistics, gaps_of, usual_regulariser
 from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SequentialHalving, SuccessiveRejects, SuRSR, UniformSampling
 from ..returns.resampling import LEAST_FOR_BLOCKS, block_length, check_block, resampled_rows
 from ..returns.table import table_of
+from ..returns.yardstick import Yardstick
 
 #: What makes an arm best.
-Criterion = Literal["rssr", "sharpe"]
+Criterion = Literal["sharpe", "rssr", "mean-risk"]
 VOLATILITY, PERIODS = 0.15, 252.0
 #: Maximum number of arms that differ by a gap.
 MOST_ARMS = 100_000
 #: Remark on every problem whose arms come from a table.
-_ESTIMATES = "Sharpe ratios are estimates from the table; the largest of several tends to be too large."
+_ESTIMATES = "These values are estimates from the table; the best of several tends to look better than it is."
 #: Remark on problems all of whose Sharpe ratios are negative.
 _LOSING = (
     "every Sharpe ratio is below 0, where it rewards volatility: of two arms with the same loss the riskier one counts "
-    "as better. Do not choose by it; rank the arms by mean less risk, MeanRisk(aversion=...)"
+    "as better. Do not choose by it; pass objective='mean-risk' instead"
 )
 #: Resamples of a table computed at a time.
 _ABREAST = 100
@@ -41,7 +42,7 @@ _ABREAST = 100
 
 @dataclass(frozen=True, repr=False)
 class BestArmProblem:
-    """Arms, one of which has the best Sharpe ratio.
+    """Arms, one of which is the best: by Sharpe ratio, RSSR, or mean and risk.
 
     Created by :meth:`from_gap`, :meth:`from_sharpes` or :meth:`from_returns`.
 
@@ -56,13 +57,15 @@ class BestArmProblem:
     rewards : str
         how rewards are drawn, as text for the headline of a plan
     tolerance : float, optional
-        largest shortfall of annualised Sharpe ratio at which an arm is still a right choice
+        largest shortfall of annualised Sharpe ratio, or of the value shown, at which an arm is still a right choice
     table : numpy.ndarray | None, optional
         (rows, columns) excess returns from which the arms were estimated, if any
     block : float | None, optional
         mean length of the resampled blocks of rows when every arm is seen, if there is a table
     notes, remarks : tuple[str, ...], optional
         what was done to a table when it was read, and what is doubtful about it
+    yardstick : Yardstick | None, optional
+        how mean and risk are shown, if arms are judged by them
 
     Examples
     --------
@@ -83,6 +86,7 @@ class BestArmProblem:
     block: float | None = None
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    yardstick: Yardstick | None = None
 
     @classmethod
     def from_gap(
@@ -138,7 +142,7 @@ class BestArmProblem:
         names = [f"arm {k + 1}" for k in range(len(arms))]
         how = "normal rewards, independent over time and between arms"
         problem = cls._of(arms, names, periods, objective, L, how, tolerance)
-        return replace(problem, remarks=(_LOSING,)) if given.max() < 0 else problem
+        return replace(problem, remarks=(_LOSING,)) if given.max() < 0 and objective != "mean-risk" else problem
 
     @classmethod
     def from_returns(
@@ -149,12 +153,13 @@ class BestArmProblem:
         block: float | None = None,
         annual_risk_free: float = 0.0,
         risk_free_per_period: float | None = None,
-        objective: Criterion = "sharpe",
+        objective: Criterion | None = None,
+        aversion: float = 1.0,
         L: float | None = None,
         tolerance: float = 0.0,
         **reading: Any,
     ) -> BestArmProblem:
-        """Arms estimated from a table of returns: a column is an arm.
+        """Arms estimated from a table of returns or costs: a column is an arm.
 
         When every arm is seen in every period, rows of the table are resampled in blocks (the stationary bootstrap),
         the same ones for all arms: correlation between columns and over time is preserved.
@@ -174,8 +179,10 @@ class BestArmProblem:
             annual rate, 0.02 for 2%, subtracted from every return
         risk_free_per_period : float | None, optional
             the rate per period, instead of the annual one
-        objective : Criterion, optional
-            "sharpe" or "rssr"
+        objective : Criterion | None, optional
+            "sharpe", the default; "rssr"; or "mean-risk", the only one for costs
+        aversion : float, optional
+            mean that a unit of standard deviation is worth, for "mean-risk"
         L : float | None, optional
             regulariser
         tolerance : float, optional
@@ -184,7 +191,13 @@ class BestArmProblem:
             how a table is read; see :func:`read_returns`
         """
         returns = table_of(source, reading)
-        returns.refuse_costs("a plan")
+        costs = returns.direction == "min"
+        criterion: Criterion = ("mean-risk" if costs else "sharpe") if objective is None else objective
+        if costs and one_of("objective", criterion, get_args(Criterion)) != "mean-risk":
+            raise InvalidInputError(
+                f"objective={criterion!r} rewards risk where every mean is below 0, as for costs; pass "
+                "objective='mean-risk'"
+            )
         _at_least_two(len(returns.names), "columns")
         if not returns.complete:
             raise InvalidInputError(
@@ -212,11 +225,11 @@ class BestArmProblem:
         else:
             arms = [Normal(float(column.mean()), variance=float(column.var(ddof=1))) for column in excess.T]
         problem = cls._of(
-            arms, returns.names, periods, objective, L, _drawn(rows, block, bootstrap), tolerance,
-            bootstrap and block > 1,
+            arms, returns.names, periods, criterion, L, _drawn(rows, block, bootstrap), tolerance,
+            bootstrap and block > 1, aversion, costs,
         )  # fmt: skip
-        return replace(problem, table=excess, block=block, notes=returns.notes,
-                       remarks=(*returns.losses(rate), *returns.remarks))  # fmt: skip
+        losses = () if criterion == "mean-risk" else returns.losses(rate)
+        return replace(problem, table=excess, block=block, notes=returns.notes, remarks=(*losses, *returns.remarks))
 
     @classmethod
     def _of(
@@ -229,20 +242,25 @@ class BestArmProblem:
         rewards: str,
         tolerance: float,
         jointly: bool = False,
+        aversion: float = 1.0,
+        costs: bool = False,
     ) -> BestArmProblem:
         one_of("objective", objective, get_args(Criterion))
         smallest = min(arm.variance for arm in arms)
         goal: Objective
-        if objective == "rssr":
+        yardstick = None
+        if objective == "mean-risk":
+            goal, yardstick = MeanRisk(aversion), Yardstick(0.0, float(aversion), periods, costs)
+        elif objective == "rssr":
             goal = RSSR(usual_regulariser(smallest) if L is None else positive("L", L), signed=True)
         else:
             goal = Sharpe(0.0 if L is None else positive("L", L))
         bandit = Bandit(arms, names, jointly=jointly)
-        problem = cls(bandit, periods, goal, rewards, not_negative("tolerance", tolerance))
+        problem = cls(bandit, periods, goal, rewards, not_negative("tolerance", tolerance), yardstick=yardstick)
         if len(problem.best) == len(arms):
             raise InvalidInputError(
                 f"all {len(arms)} arms have the same {problem.objective_name}, so there is no single best arm; "
-                "give different Sharpe ratios"
+                "give arms that differ"
             )
         if len(problem.right) == len(arms):
             raise InvalidInputError(
@@ -280,8 +298,23 @@ class BestArmProblem:
         return np.sqrt([arm.variance * self.periods_per_year for arm in self.bandit.arms])
 
     @property
+    def values(self) -> np.ndarray:
+        """What tolerance and expected loss are about: annualised Sharpe ratios, or mean and risk as they are shown."""
+        if self.yardstick is None:
+            return self.sharpes
+        arms = self.bandit.arms
+        return np.array([self.yardstick.factor * self.yardstick.value(a.mean, a.variance) for a in arms])
+
+    @property
+    def value_name(self) -> str:
+        """The name of these values."""
+        return "annualised Sharpe ratio" if self.yardstick is None else self.yardstick.name
+
+    @property
     def objective_name(self) -> str:
         """The name of the objective in a sentence."""
+        if self.yardstick is not None:
+            return self.yardstick.name
         return "RSSR" if isinstance(self.objective, RSSR) else "Sharpe ratio"
 
     @property
@@ -291,8 +324,8 @@ class BestArmProblem:
 
     @property
     def shortfalls(self) -> np.ndarray:
-        """Annualised Sharpe ratio of the best arm minus that of each arm."""
-        return np.asarray(self.sharpes[list(self.best)].max() - self.sharpes)
+        """How much worse than the best arm each arm is, in :attr:`values`."""
+        return np.asarray(np.abs(self.values[self.best[0]] - self.values))
 
     @property
     def right(self) -> tuple[int, ...]:
@@ -302,8 +335,8 @@ class BestArmProblem:
 
     @property
     def best_in_words(self) -> str:
-        """The best arm with its annualised Sharpe ratio; several if they tie."""
-        return self._called(self.best, "Sharpe ratio ")
+        """The best arm with its value; several if they tie."""
+        return self._called(self.best, "Sharpe ratio " if self.yardstick is None else f"{self.yardstick.name} ")
 
     def estimates(self, periods: int, runs: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Means and variances (runs, arms) of the rewards of every arm over this number of periods."""
@@ -342,22 +375,28 @@ class BestArmProblem:
     def conventions(self) -> list[str]:
         """The assumptions, in sentences."""
         goal = self.objective
-        assert isinstance(goal, (RSSR, Sharpe))
         volatilities = self.volatilities
         stated = (
             f"{volatilities[0]:.4g}"
             if np.allclose(volatilities, volatilities[0])
             else f"{volatilities.min():.4g} to {volatilities.max():.4g}"
         )
-        formula = "m·|m| / (L + v)" if isinstance(goal, RSSR) else "m / (L + √v)"
+        if isinstance(goal, (RSSR, Sharpe)):
+            formula = "m·|m| / (L + v)" if isinstance(goal, RSSR) else "m / (L + √v)"
+            best = (
+                f"Best is the arm with the largest {self.objective_name} {formula} of mean m and variance v per "
+                f"period, L = {goal.L:.4g}. {self._order()}"
+            )
+        else:
+            order = "smallest" if self.yardstick is not None and self.yardstick.costs else "largest"
+            best = f"Best is the arm with the {order} {self.value_name}, per period."
         return [
-            f"{self.K} arms with annualised Sharpe ratios of {_listed(self.sharpes)}, annualised volatility {stated}, "
+            f"{self.K} arms with {self.value_name} of {_listed(self.values)}, annualised volatility {stated}, "
             f"{self.periods_per_year:g} periods per year. A reward is the return of one period.",
-            f"Best is the arm with the largest {self.objective_name} {formula} of mean m and variance v per period, "
-            f"L = {goal.L:.4g}. {self._order()}",
+            best,
             *(
                 [
-                    f"Any arm with an annualised Sharpe ratio within {self.tolerance:g} of the best one's is a right "
+                    f"Any arm whose {self.value_name} is within {self.tolerance:g} of the best one's is a right "
                     f"choice: {len(self.right)} of the {self.K}."
                 ]
                 if self.tolerance
@@ -383,13 +422,15 @@ class BestArmProblem:
         return "Here it orders arms as the plain Sharpe ratio does."
 
     def _called(self, numbers: Iterable[int], what: str = "") -> str:
-        return " and ".join(f"{self.names[k]} ({what}{self.sharpes[k]:.4g})" for k in numbers)
+        return " and ".join(f"{self.names[k]} ({what}{self.values[k]:.4g})" for k in numbers)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that describes the problem."""
         return {
             "names": list(self.names),
             "sharpes": self.sharpes.tolist(),
+            "values": self.values.tolist(),
+            "value_name": self.value_name,
             "volatilities": self.volatilities.tolist(),
             "periods_per_year": self.periods_per_year,
             "objective": self.objective.to_dict(),

@@ -9,34 +9,48 @@ from .needs import EVERY_ARM, Need, Plan, Point
 
 
 def title(plan: Plan) -> str:
-    """What the plan is about, and the best arm."""
+    """What the plan is about."""
     problem = plan.problem
-    what = "Probability of missing" if plan.target is None else "Budget needed to find"
-    near = f" or one within {problem.tolerance:g} of it," if problem.tolerance else ""
-    error = "" if plan.target is None else f" with error probability {plan.target:g}"
-    return f"{what} the best of {problem.K} arms by {problem.objective_name}{near}{error}: {problem.best_in_words}"
+    what = "How often is the best of" if plan.target is None else "How long does it take to find the best of"
+    near = f", or one within {problem.tolerance:g} of it" if problem.tolerance else ""
+    return f"{what} {problem.K} arms by {problem.objective_name}{near}{' missed' if plan.target is None else ''}?"
 
 
 def assumed(plan: Plan) -> str:
     """The assumptions about rewards, in a sentence that is shown above all numbers."""
     problem = plan.problem
-    estimates = "the table's Sharpe ratios are the true ones; " if problem.table is not None else ""
+    estimates = "the table's means and variances are the true ones; " if problem.table is not None else ""
     return f"Assumed: {estimates}{problem.rewards}."
 
 
 def answer(plan: Plan) -> str:
     """The plan in a sentence or two."""
-    condition = f"If the best arm is {plan.problem.best_in_words} and the others are as assumed: "
+    condition = f"if {plan.problem.best_in_words} is the best arm and the others are as assumed"
     if plan.target is None:
         last = [p for p in plan.asked if p.budget == plan.asked[-1].budget]
         errors = ", ".join(f"{p.policy} {p.error.mean:.2g}" for p in last)
         years = _years(plan.years(last[0].budget))
-        return f"{condition}error probability with a budget of {last[0].budget:,} rounds ({years} years): {errors}."
-    found = [need for need in plan.needs if need.rounds is not None]
-    if not found:
-        return f"{condition}no method is certain to reach error {plan.target:g} within {plan.max_budget:,} rounds."
-    told = ", ".join(f"{n.policy} {_budget(n)} ({_years(plan.years(n.check.budget))} years)" for n in found)
-    return f"{condition}budget needed for an error probability below {plan.target:g}, in rounds: {told}."
+        return f"Error probability after {last[0].budget:,} rounds ({years} years): {errors}; {condition}."
+    alone = [need for need in plan.needs if need.rounds is not None and need.policy != EVERY_ARM]
+    together = plan[EVERY_ARM] if plan.periods_at_once is not None else None
+    told = []
+    if alone:
+        least = min(alone, key=lambda need: need.check.budget)
+        told.append(
+            f"with one arm seen per period, {least.policy} needs {_budget(least)} rounds ({_long(plan, least)})"
+        )
+    if together is not None:
+        told.append(f"with every arm seen in every period, it takes {_budget(together)} ({_long(plan, together)})")
+    if not told:
+        return f"No method is certain to reach error {plan.target:g} within {plan.max_budget:,} rounds, {condition}."
+    if plan.problem.table is not None:
+        told.reverse()
+    text = "; ".join(told)
+    return f"{text[0].upper()}{text[1:]}: for an error probability of {plan.target:g}, {condition}."
+
+
+def _long(plan: Plan, need: Need) -> str:
+    return f"{_years(plan.years(need.check.budget))} years"
 
 
 def heads(plan: Plan) -> list[str]:
@@ -109,7 +123,8 @@ def remarks(plan: Plan) -> list[str]:
         f"{independent}"
     )
     said.append(
-        "Expected loss: the annualised Sharpe ratio of the best arm minus that of the chosen one, on average over runs."
+        f"Expected loss: how much worse than the best arm the chosen one is, in {problem.value_name}, on average over "
+        "runs."
     )
     if plan.too_small:
         said.append(

@@ -1,10 +1,13 @@
-"""A comparison as files: data and a page."""
+"""A comparison as files: data, a forest plot and a page."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from .._support.files import to_json, write_all
+from .._support.names import printable, shorten
+from ..charts.description import PALETTE, Axis, Chart, Figure, Rule, Series
+from ..charts.render_matplotlib import pictures
 from ..returns.comparison import Comparison
 from .document import document
 
@@ -19,20 +22,56 @@ _REFERENCES = (
 )
 
 
+#: Maximum number of differences drawn.
+DRAWN = 30
+
+
+def figure(comparison: Comparison) -> Figure:
+    """A forest plot: differences with their intervals, the clearest on top; significant ones in colour."""
+    level = 1 - comparison.confidence
+    drawn = comparison.differences[:DRAWN]
+    series = []
+    for clear, colour in ((True, PALETTE[0]), (False, "#8a939c")):
+        own = [(k, d) for k, d in enumerate(drawn) if (d.p_corrected <= level) == clear]
+        if own:
+            series.append(Series(
+                name="significant" if clear else "not significant", colour=colour, at=[k for k, _ in own], dash=None,
+                marker="circle", size=5.5, width=2.2, bars=True, legend=True, mean=[d.difference for _, d in own],
+                low=[d.low for _, d in own], high=[d.high for _, d in own],
+                tip="\n".join(f"{d.first} − {d.second}: {d.difference:.3g}" for _, d in own),
+            ))  # fmt: skip
+    places = [shorten(printable(f"{d.first} − {d.second}"), 40) for d in drawn]
+    axis = Axis(label=f"difference of {comparison.yardstick.name}")
+    chart = Chart(
+        series=series, x=axis, y=Axis(scale="places", places=places), rules=[Rule(axis="x", at=0, width=0.9)],
+        across=True,
+    )  # fmt: skip
+    count = sum(d.p_corrected <= level for d in comparison.differences)
+    return Figure(
+        title=f"{count} of {len(comparison.differences):,} differences are significant at {level:.0%}, corrected",
+        charts=[[chart]],
+        size=(6.8, 1.2 + 0.27 * len(drawn)),
+        caption=f"{comparison.returns.span}; {comparison.confidence:.0%} intervals, each for itself",
+    )
+
+
 def write(comparison: Comparison, folder: Path) -> Path:
     """Write all files of a comparison; nothing is written if one of them cannot be created."""
+    drawn = pictures(figure(comparison))
     files = {
         "comparison.csv": comparison.table.to_csv(),
         "comparison.json": to_json(comparison.to_dict(), allow_nan=False),
-        "comparison.html": page(comparison).encode(),
+        **{f"comparison.{kind}": picture for kind, picture in drawn.items()},
+        "comparison.html": page(comparison, drawn["svg"]).encode(),
     }
     write_all(folder, files)
     return folder / "comparison.html"
 
 
-def page(comparison: Comparison) -> str:
-    """The comparison as one small page."""
+def page(comparison: Comparison, picture: bytes) -> str:
+    """The comparison as one small page, including its figure as SVG."""
     count = len(comparison.returns.names)
     return document(
-        "comparison.html", title=f"Comparison of {count} columns", comparison=comparison, references=_REFERENCES
-    )
+        "comparison.html", title=f"Comparison of {count} columns", comparison=comparison, picture=picture,
+        references=_REFERENCES,
+    )  # fmt: skip

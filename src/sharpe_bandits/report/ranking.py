@@ -66,13 +66,11 @@ def figure(ranking: Ranking) -> Figure:
         _intervals(ranking, "annual_sharpe", "annualised Sharpe ratio", sharpe),
         _intervals(ranking, "rssr", "RSSR per period, signed", sharpe[:1], shares=True),
     ]
-    if ranking.by == "mean-risk":
-        label = "mean less risk, of minus the cost" if ranking.returns.direction == "min" else "mean less risk"
-        charts = [_intervals(ranking, "mean_risk", f"{label}, per period", [], shares=True)]
-    what = {"sharpe": "Sharpe ratio", "rssr": "RSSR", "mean-risk": "mean less risk"}[ranking.by]
+    if not ranking.by_ratio:
+        charts = [_intervals(ranking, "value", ranking.criterion, [], shares=True)]
     settings = ranking.settings()
     return Figure(
-        title=f"{_first(ranking, DRAWN)}anked by {what}, {100 * ranking.confidence:g}% intervals",
+        title=f"{_first(ranking, DRAWN)}anked by {ranking.criterion}, {100 * ranking.confidence:g}% intervals",
         charts=[charts],
         size=(8.4, 1.1 + 0.27 * min(len(ranking.columns), DRAWN)),
         caption=f"{settings['data']}; {settings['scale']}; annualised: {settings['annualised']}; "

@@ -44,7 +44,7 @@ def write(replay: Replay, folder: Path) -> Path:
     """Write all files of a replay; nothing is written if one of them cannot be created."""
     drawn = {
         "wealth": pictures(wealth(replay)),
-        "drawdown": pictures(drawdown(replay)),
+        **({} if replay.yardstick.costs else {"drawdown": pictures(drawdown(replay))}),
         "timeline": pictures(timeline(replay)),
         "shares": pictures(shares(replay)),
     }
@@ -90,15 +90,21 @@ def _caption(replay: Replay) -> str:
 
 
 def wealth(replay: Replay) -> Figure:
-    """Growth of 1, on a logarithmic scale: equal slopes are equal rates of return."""
+    """Growth of 1, on a logarithmic scale: equal slopes are equal rates of return; or the costs so far."""
     at, x, rows = _along(replay)
+    costs = replay.yardstick.costs
     chart = Chart(
         series=[_curve(replay, number, at, rows) for number in range(len(replay.players))],
         x=x,
-        y=Axis(label="growth of 1", scale="log", plain=True),
+        y=Axis(label="costs so far (bp)") if costs else Axis(label="growth of 1", scale="log", plain=True),
     )
     band = "; bands: 5% to 95% of runs" if _bands(replay) else ""
-    return Figure(title=f"Growth of 1{band}", charts=[[chart]], size=(8.4, 4.4), caption=_caption(replay))
+    return Figure(
+        title=f"{'Costs so far' if costs else 'Growth of 1'}{band}",
+        charts=[[chart]],
+        size=(8.4, 4.4),
+        caption=_caption(replay),
+    )
 
 
 def _along(replay: Replay) -> tuple[Any, Axis, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Is one column better than another? Differences of Sharpe ratios, and tests corrected for multiple comparisons.
+"""Is one column better than another? Differences of Sharpe ratios or costs, with tests corrected for their number.
 
 A difference of two Sharpe ratios is divided by its standard error, and compared with the same statistic of resampled
 blocks of rows, each divided by its own standard error: the studentised bootstrap of Ledoit and Wolf [1]. The largest
@@ -39,6 +39,7 @@ from .pairwise import pairwise_tests
 from .ranking import CSCV_BLOCKS, SHOWN
 from .resampling import arch_bootstrap, block_length, check_block
 from .table import Returns, read_returns, table_of
+from .yardstick import JudgedBy, Yardstick
 
 #: Up to this many columns, all pairs are compared; with more, the best column is compared with every other.
 ALL_PAIRS = 15
@@ -50,7 +51,8 @@ LEAST_COMMON = 2 * CSCV_BLOCKS
 
 @dataclass(frozen=True)
 class Difference:
-    """The Sharpe ratio of one column minus that of another; annualised.
+    """The value of one column minus that of another: annualised Sharpe ratios; or mean less risk per period, and for
+    costs mean cost plus risk in basis points.
 
     Attributes
     ----------
@@ -61,30 +63,31 @@ class Difference:
     paired : bool
         whether both are compared over the rows that both have; if these are too few, each is evaluated over its own
         rows, and the two are assumed to be independent
-    annual_difference, annual_se : float
+    difference, se : float
         the difference and its standard error, which allows for correlation of the two and for autocorrelation
-    annual_low, annual_high : float
+    low, high : float
         ends of its interval, from the studentised bootstrap
     p, p_asymptotic : float
         two-sided p-values: from the studentised bootstrap (Ledoit and Wolf), and from the normal distribution
     p_corrected : float
         p-value corrected for all comparisons: the probability of any statistic as large, if no two columns differ
-    annual_mean_difference, p_mean : float
-        difference of mean returns, and its two-sided p-value (Welch's if unpaired), robust to autocorrelation
+    mean_difference, p_mean : float
+        difference of mean returns (annualised) or costs, and its two-sided p-value (Welch's if unpaired), robust to
+        autocorrelation
     """
 
     first: str
     second: str
     rows: int
     paired: bool
-    annual_difference: float
-    annual_se: float
-    annual_low: float
-    annual_high: float
+    difference: float
+    se: float
+    low: float
+    high: float
     p: float
     p_asymptotic: float
     p_corrected: float
-    annual_mean_difference: float
+    mean_difference: float
     p_mean: float
 
 
@@ -103,7 +106,8 @@ class Comparison(Shown):
         which contains the best column with that confidence. Empty if there are too few common rows
     superior : dict[str, float]
         p-values "lower", "consistent" and "upper" of the test for superior predictive ability. Its null hypothesis is
-        that no column has a larger Sharpe ratio than ``against`` (than 0 if that is None). Empty as above
+        that no column is better than ``against`` (than 0 if that is None). Empty as above, and for costs without
+        ``against``
     pbo : float | None
         probability of backtest overfitting, see :func:`statistics.backtest_overfitting`
     common : int
@@ -118,6 +122,8 @@ class Comparison(Shown):
         length of blocks for differences: at least the cube root of the number of rows unless it was given
     remarks : tuple[str, ...]
         possible problems with the returns, each with its remedy
+    by, aversion : JudgedBy and float
+        what is compared, and for "mean-risk" the mean that a unit of standard deviation is worth
 
     Examples
     --------
@@ -143,6 +149,9 @@ class Comparison(Shown):
     seed: int
     risk_free_per_period: float
     remarks: tuple[str, ...]
+    by: JudgedBy
+    aversion: float
+    yardstick: Yardstick = field(repr=False)
     returns: Returns = field(repr=False)
 
     @property
@@ -159,7 +168,7 @@ class Comparison(Shown):
         text = self._sentence(self.differences[0])
         if len(self.differences) > 1:
             text += (
-                f" {len(clear)} of {len(self.differences)} differences of Sharpe ratios are significant at the "
+                f" {len(clear)} of {len(self.differences)} differences are significant at the "
                 f"{level:.0%} level after correcting for {self._family}; {sum(d.p <= level for d in self.differences)} "
                 "without the correction."
             )
@@ -170,12 +179,13 @@ class Comparison(Shown):
                 f" With {self.confidence:.0%} confidence the best column is among {len(self.included)} of "
                 f"{len(self.confidence_set)}: {', '.join(few)}{more} (model confidence set)."
             )
-            than = f"than that of {self.against}" if self.against else "than 0"
+        if self.superior:
+            than = f"better than {self.against}" if self.against else "above 0"
             text += (
-                f" The hypothesis that no column has a Sharpe ratio larger {than} has p = "
+                f" The hypothesis that no column is {than} has p = "
                 f"{self._resampled(self.superior['consistent'])} (test for superior predictive ability)."
             )
-        else:
+        if not self.confidence_set:
             text += (
                 f" The columns have only {self.common} rows in common: too few for a model confidence set (at least "
                 f"{LEAST_COMMON})."
@@ -194,23 +204,31 @@ class Comparison(Shown):
 
     def _sentence(self, d: Difference) -> str:
         """A difference in a sentence."""
-        ends = f"{self.confidence:.0%} interval {d.annual_low:z.2f} to {d.annual_high:z.2f}"
+        form = self._form
+        ends = f"{self.confidence:.0%} interval {d.low:z{form}} to {d.high:z{form}}"
         several = len(self.differences) > 1
         p = f"p = {self._resampled(d.p)}" + (f", {self._resampled(d.p_corrected)} corrected" if several else "")
         p = p.replace("= <", "<").replace(", <", ", below ")
         clear = (d.p_corrected if several else d.p) <= 1 - self.confidence
         return (
-            f"The annualised Sharpe ratio of {d.first} is {abs(d.annual_difference):.2f} "
-            f"{'above' if d.annual_difference >= 0 else 'below'} that of {d.second} ({ends}; {p}): "
+            f"The {self.yardstick.name} of {d.first} is {abs(d.difference):{form}} "
+            f"{'above' if d.difference >= 0 else 'below'} that of {d.second} ({ends}; {p}): "
             f"{'a significant difference' if clear else 'no significant difference'}."
         )
+
+    @property
+    def _form(self) -> str:
+        """Format of a difference: mean and risk have the scale of the data."""
+        return ".2f" if self.by == "sharpe" else ".3g"
 
     def settings(self) -> dict[str, str]:
         """The settings that all numbers depend on, in words."""
         return {
             "data": self.returns.span,
             "scale": self.returns.convention,
-            "evaluated": self.returns.hurdle.words
+            "evaluated": "costs in basis points"
+            if self.yardstick.costs
+            else self.returns.hurdle.words
             if self.returns.hurdle
             else f"returns minus {self.risk_free_per_period:.4g} per period",
             "bootstrap": f"{self.replications:,} resamples, seed {self.seed}; differences: studentised, blocks of "
@@ -222,18 +240,21 @@ class Comparison(Shown):
 
     def tables(self, max_rows: int | None = None) -> list[console.Cells]:
         """The tables that are shown, as text; at most ``max_rows`` rows each."""
-        several = len(self.differences) > 1
+        several, form = len(self.differences) > 1, self._form
         pairs = [
             [
-                f"{d.first} − {d.second}{'' if d.paired else ' *'}", f"{d.annual_difference:+z.2f}",
-                f"[{d.annual_low:z.2f}, {d.annual_high:z.2f}]", f"{d.annual_se:.2f}", self._resampled(d.p),
+                f"{d.first} − {d.second}{'' if d.paired else ' *'}", f"{d.difference:+z{form}}",
+                f"[{d.low:z{form}}, {d.high:z{form}}]", f"{d.se:{form}}", self._resampled(d.p),
                 *([self._resampled(d.p_corrected)] if several else []),
-                f"{d.annual_mean_difference:+z.2%}", f"{d.p_mean:.3f}", f"{d.rows:,}",
+                f"{d.mean_difference:+z{form if self.yardstick.costs else '.2%'}}",
+                "<0.001" if d.p_mean < 0.001 else f"{d.p_mean:.3f}",
+                f"{d.rows:,}",
             ]
             for d in self.differences[:max_rows]
         ]  # fmt: skip
         heads = [
-            "", "annualised difference", f"{self.confidence:.0%} interval", "s.e.", "p",
+            "", "annualised difference" if self.by == "sharpe" else f"difference of {self.yardstick.name}",
+            f"{self.confidence:.0%} interval", "s.e.", "p",
             *(["p corrected"] if several else []), "difference of means", "p", "rows",
         ]  # fmt: skip
         order = sorted(self.confidence_set.items(), key=lambda item: -item[1])
@@ -257,11 +278,21 @@ class Comparison(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without the returns."""
-        words = {key: getattr(self, key) for key in self.__dataclass_fields__ if key != "returns"}
+        words = {k: getattr(self, k) for k in self.__dataclass_fields__ if k not in ("returns", "yardstick")}
         return {**words, "differences": [asdict(d) for d in self.differences], "summary": self.conclusion}
 
+    def plot(self) -> Any:
+        """A forest plot of the differences, drawn by matplotlib (the extra ``report``)."""
+        from ..charts import render_matplotlib
+        from ..report.comparison import figure
+
+        return render_matplotlib(figure(self))
+
     def report(self, folder: str | Path) -> Path:
-        """Write ``comparison.html``, ``.csv`` and ``.json``; needs the extra ``report``. Returns the page's path."""
+        """Write ``comparison.html``, ``.csv``, ``.json``, ``.svg`` and ``.png``; needs the extra ``report``.
+
+        Returns the path of the page.
+        """
         from ..report.comparison import write
 
         return write(self, Path(folder))
@@ -275,6 +306,8 @@ def compare(
     source: Any,
     *,
     against: str | None = None,
+    by: JudgedBy | None = None,
+    aversion: float = 1.0,
     annual_risk_free: float = 0.0,
     risk_free_per_period: float | None = None,
     confidence: float = 0.95,
@@ -283,7 +316,7 @@ def compare(
     seed: int = 0,
     **reading: Any,
 ) -> Comparison:
-    """Compare the Sharpe ratios of columns: pairwise, and jointly.
+    """Compare the Sharpe ratios of columns, or their costs: pairwise, and jointly.
 
     Parameters
     ----------
@@ -291,7 +324,9 @@ def compare(
         returns from :func:`read_returns`; or a file, frame or other table, with options of that function
     against : str | None, optional
         the column that all others are compared with; by default all pairs are compared, or, with more than 15 columns,
-        the one with the largest Sharpe ratio and every other
+        the best one and every other
+    by, aversion : JudgedBy | None and float, optional
+        "sharpe"; or "mean-risk", the mean less ``aversion`` times the standard deviation, the only one for costs
     confidence : float, optional
         confidence level of intervals and of the model confidence set
     annual_risk_free, risk_free_per_period : float and float | None, optional
@@ -310,13 +345,13 @@ def compare(
     ['A', 'B']
     """
     returns = table_of(source, reading)
-    returns.refuse_costs("a comparison")
     names = returns.names
     if len(names) < 2:
         raise InvalidInputError(f"a comparison needs at least two columns, but there is only {names[0]!r}")
     if against is not None and not (isinstance(against, str) and against in names):
         raise unknown("column", against, names)
     rate = returns.rate(annual_risk_free, risk_free_per_period)
+    yardstick = Yardstick.of(returns, rate, by, aversion)
     inside("confidence", confidence)
     whole("replications", replications, 100)
     whole("seed", seed, 0)
@@ -325,33 +360,36 @@ def compare(
     block, rows_of_block = blocks_for_differences(x, rate, block)
     # blocks of this length leave autocovariances at as many lags, less one
     lags = None if given is None else rows_of_block - 1
-    ratios = statistics.by_column(lambda own: statistics.sharpe(own, rate), x)
-    pairs, chosen_afterwards = listed_pairs(ratios, None if against is None else names.index(against))
-    tests = pairwise_tests(x, pairs, rate, rows_of_block, replications, seed, confidence, chosen_afterwards, lags)
-    q = returns.periods_per_year
-    root = math.sqrt(q)
+    base = None if against is None else names.index(against)
+    pairs, chosen_afterwards = listed_pairs(yardstick.of_columns(x), base)
+    tests = pairwise_tests(x, pairs, yardstick, rows_of_block, replications, seed, confidence, chosen_afterwards, lags)
+    factor = yardstick.factor
+    mean_factor = yardstick.factor if yardstick.costs else returns.periods_per_year
     differences = [
         Difference(
-            names[i], names[j], t.rows, t.paired, root * t.difference, root * t.se, root * (t.difference - t.half),
-            root * (t.difference + t.half), t.p, t.p_asymptotic, t.p_corrected, q * t.mean_difference, t.p_mean,
+            names[i], names[j], t.rows, t.paired, factor * t.difference, abs(factor) * t.se,
+            factor * t.difference - abs(factor) * t.half, factor * t.difference + abs(factor) * t.half, t.p,
+            t.p_asymptotic, t.p_corrected, mean_factor * t.mean_difference, t.p_mean,
         )
         for (i, j), t in zip(pairs, tests, strict=True)
     ]  # fmt: skip
     common = x[~np.isnan(x).any(axis=1)]
     confidence_set, superior, pbo = {}, {}, None
     if len(common) >= LEAST_COMMON:
-        parts = statistics.sharpe(common, rate) + statistics.influence(common, rate)
+        parts = yardstick.of_columns(common) + yardstick.influence(common)
         how = {"reps": replications, "block_size": max(round(block), 1), "bootstrap": "stationary", "seed": seed}
         confidence_set = _confidence_set(-parts, names, how)
-        superior = _superior(-parts, None if against is None else names.index(against), how)
+        if base is not None or not yardstick.costs:  # no cost is below 0
+            superior = _superior(-parts, base, how)
         # no resample as large is not a probability of 0
         superior = {kind: (p * replications + 1) / (replications + 1) for kind, p in superior.items()}
-        pbo = statistics.backtest_overfitting(common, rate, CSCV_BLOCKS)
-    differences.sort(key=lambda d: (d.p_corrected, d.p, -abs(d.annual_difference)))
-    remarks = (*returns.losses(rate), *_too_short(x), *returns.remarks)
+        pbo = statistics.backtest_overfitting(common, yardstick.value, CSCV_BLOCKS)
+    differences.sort(key=lambda d: (d.p_corrected, d.p, -abs(d.difference)))
+    remarks = (*(returns.losses(rate) if yardstick.aversion is None else ()), *_too_short(x), *returns.remarks)
     return Comparison(
         tuple(differences), against, confidence_set, superior, pbo, len(common), float(confidence), replications, block,
-        rows_of_block, seed, rate, remarks, returns,
+        rows_of_block, seed, rate, remarks, "sharpe" if yardstick.aversion is None else "mean-risk", float(aversion),
+        yardstick, returns,
     )  # fmt: skip
 
 
@@ -367,11 +405,11 @@ def blocks_for_differences(x: np.ndarray, rate: float, block: float | None) -> t
     return mean, max(round(mean), round(len(x) ** (1 / 3)))
 
 
-def listed_pairs(ratios: np.ndarray, against: int | None) -> tuple[list[tuple[int, int]], bool]:
-    """Pairs of columns to compare, the larger Sharpe ratio first; and whether they were chosen by these ratios."""
+def listed_pairs(values: np.ndarray, against: int | None) -> tuple[list[tuple[int, int]], bool]:
+    """Pairs of columns to compare, the better first; and whether they were chosen by these values."""
     if against is not None:
-        return [(k, against) for k in range(len(ratios)) if k != against], False
-    order = np.argsort(-ratios, kind="stable").tolist()
+        return [(k, against) for k in range(len(values)) if k != against], False
+    order = np.argsort(-values, kind="stable").tolist()
     if len(order) <= ALL_PAIRS:
         return list(combinations(order, 2)), False
     return [(order[0], k) for k in order[1:]], True

@@ -1,7 +1,8 @@
 """Measures of performance and risk beside the Sharpe ratio, with intervals from resampled rows.
 
 A measure is a function of how often each row counts, (resamples, rows), and of the returns of a column: with every row
-counted once it is the estimate, with the rows of a bootstrap resample it is that resample's.
+counted once it is the estimate, with the rows of a bootstrap resample it is that resample's. Drawdowns depend on the
+order of rows, which resampled blocks keep only within blocks: their intervals are those of other orders of the blocks.
 
 References
 ----------
@@ -18,18 +19,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import statistics
-
 #: Share of the worst returns that the expected shortfall averages.
 TAIL = 0.05
 
 
 class Measure(NamedTuple):
-    """A measure of a column, and its bootstrap interval; None where resampled rows have no meaning."""
+    """A measure of a column, and its bootstrap interval."""
 
     value: float
-    low: float | None = None
-    high: float | None = None
+    low: float
+    high: float
 
 
 def sortino(counts: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -50,6 +49,11 @@ def expected_shortfall(counts: np.ndarray, x: np.ndarray) -> np.ndarray:
     target = TAIL * counts.sum(axis=1, keepdims=True)
     in_tail = np.clip(target - (np.cumsum(counts, axis=1) - counts), 0.0, counts)
     return np.asarray(-(in_tail @ x[order]) / target[:, 0])
+
+
+def log_growth(counts: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Mean logarithm of 1 + return: the growth rate of reinvested wealth, per period."""
+    return np.asarray(counts @ np.log1p(np.maximum(x, -1 + 1e-12)) / counts.sum(axis=1))
 
 
 def skewness(counts: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -84,32 +88,49 @@ RESAMPLED = {
 }  # fmt: skip
 
 
+def drawdown_and_calmar(paths: np.ndarray, x: np.ndarray, periods_per_year: float) -> tuple[np.ndarray, np.ndarray]:
+    """Largest loss from a peak of compounded wealth, and compounded annual return over it [4], for rows in each order.
+
+    Rows without a return (NaN) leave wealth as it is.
+    """
+    there = ~np.isnan(x)
+    wealth = np.cumprod(1 + np.nan_to_num(x)[paths], axis=1)
+    fall = (1 - wealth / np.maximum(np.maximum.accumulate(wealth, axis=1), 1.0)).max(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        yearly = np.maximum(wealth[:, -1], 0.0) ** (periods_per_year / np.maximum(there[paths].sum(axis=1), 1)) - 1
+        return fall, np.where(fall > 0, yearly / fall, np.inf)
+
+
 def measures(
-    x: np.ndarray, excess: np.ndarray, counts: np.ndarray, confidence: float, periods_per_year: float
+    x: np.ndarray, excess: np.ndarray, paths: np.ndarray, counts: np.ndarray, confidence: float, q: float
 ) -> dict[str, Measure]:
     """All measures of a column.
 
     Parameters
     ----------
     x, excess : numpy.ndarray
-        its returns, and its returns minus the hurdle
-    counts : numpy.ndarray
-        (resamples, rows) how often each row occurs in each resample
+        its returns, and its returns minus the hurdle; NaN where it has none
+    paths, counts : numpy.ndarray
+        (resamples, rows) the rows of each resample, and how often each row occurs in it
     confidence : float
         confidence level of the intervals
-    periods_per_year : float
-        used to annualise the ratios of Sortino and Calmar
+    q : float
+        periods per year, used to annualise the ratios of Sortino and Calmar
     """
+    own = ~np.isnan(excess)
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
-    estimates = {}
+    once, rows = np.ones((1, int(own.sum()))), np.arange(len(x))[None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        for name, measure in RESAMPLED.items():
-            (value,), draws = measure(np.ones((1, len(excess))), excess), measure(counts, excess)
-            numbers = np.array([value, *np.nanquantile(draws, ends)])
-            if name == "sortino":
-                numbers = numbers * periods_per_year**0.5
-            estimates[name] = Measure(*map(float, numbers))
-    fall = statistics.drawdown(x)
-    yearly = float(statistics.wealth(x)[-1]) ** (periods_per_year / len(x)) - 1
-    # the rows of a resample are not in their order, on which a drawdown depends
-    return {**estimates, "drawdown": Measure(fall), "calmar": Measure(yearly / fall if fall > 0 else float("inf"))}
+        draws = {
+            name: (float(measure(once, excess[own])[0]), measure(counts[:, own], excess[own]))
+            for name, measure in RESAMPLED.items()
+        }
+    ordered = zip(drawdown_and_calmar(rows, x, q), drawdown_and_calmar(paths, x, q), strict=True)
+    draws |= {name: (float(v[0]), d) for name, (v, d) in zip(("drawdown", "calmar"), ordered, strict=True)}
+    scale = {"sortino": q**0.5}
+    found = {}
+    for name, (value, resampled) in draws.items():
+        finite = resampled[np.isfinite(resampled)]
+        low, high = np.quantile(finite, ends) if len(finite) else (np.nan, np.nan)
+        found[name] = Measure(*(float(scale.get(name, 1.0) * number) for number in (value, low, high)))
+    return found

@@ -1,6 +1,7 @@
-"""Tests of differences of Sharpe ratios by the studentised block bootstrap [1], corrected for many of them [2].
+"""Tests of differences of Sharpe ratios, or of mean less risk, by the studentised block bootstrap [1], corrected for
+many of them [2].
 
-For two columns with Sharpe ratios a and b, the statistic is d = |a − b| / s with a standard error s that allows for
+For two columns with values a and b, the statistic is d = |a − b| / s with a standard error s that allows for
 their correlation and for autocorrelation. Rows are resampled in circular blocks, the same for all columns. A resample
 has the statistic |(a* − b*) − (a − b)| / s*, where s* comes from the sums of influence functions over its blocks. The
 p-value is the share of resamples whose statistic is at least d.
@@ -24,6 +25,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import statistics
+from .yardstick import Yardstick
 
 #: Two columns are compared row by row only if they share this many rows, or this share of the shorter column's rows.
 LEAST_SHARED, LEAST_SHARE = 20, 0.1
@@ -38,7 +40,7 @@ class PairwiseTest:
     rows, paired : int and bool
         rows used, and whether they are those that both columns have
     difference, se, half : float
-        difference of Sharpe ratios, its standard error, and half the width of its interval
+        difference of values, its standard error, and half the width of its interval
     p, p_asymptotic, p_corrected : float
         p-values by the bootstrap, by the normal distribution, and by the bootstrap corrected for all comparisons
     mean_difference, p_mean : float
@@ -63,9 +65,9 @@ class PairwiseTest:
 
 
 def resamples(
-    x: np.ndarray, rate: float, block: int, replications: int, seed: int | Sequence[int]
+    x: np.ndarray, yardstick: Yardstick, block: int, replications: int, seed: int | Sequence[int]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Sharpe ratios of the columns in each resample, and the covariance matrix of these estimates.
+    """Values of the columns in each resample, and the covariance matrix of these estimates.
 
     A resample consists of as many blocks as fit into the rows; blocks wrap around at the end.
     """
@@ -82,16 +84,17 @@ def resamples(
         first, second = sums[starts], squares[starts]
         mean = first.sum(axis=0) / n
         variance = np.maximum(second.sum(axis=0) / n - mean**2, 1e-300)
-        ratio = (mean + centre - rate) / np.sqrt(variance * n / (n - 1))
+        value = yardstick.value(mean + centre, variance * n / (n - 1))
+        by_mean, by_variance = yardstick.gradient(mean + centre, variance, value)
         deviations = second - 2 * mean * first + block * mean**2
-        influence = (first - block * mean) / np.sqrt(variance) - ratio / 2 * (deviations / variance - block)
-        yield ratio, influence.T @ influence / n / max(n - 4, 1)  # four moments are estimated [1]
+        influence = by_mean * (first - block * mean) + by_variance * (deviations - block * variance)
+        yield value, influence.T @ influence / n / max(n - 4, 1)  # four moments are estimated [1]
 
 
 def pairwise_tests(
     x: np.ndarray,
     pairs: Sequence[tuple[int, int]],
-    rate: float,
+    yardstick: Yardstick,
     block: int,
     replications: int,
     seed: int,
@@ -107,8 +110,8 @@ def pairwise_tests(
         returns (rows, columns), NaN where a column has none
     pairs : Sequence[tuple[int, int]]
         the columns to compare
-    rate : float
-        risk-free rate per period
+    yardstick : Yardstick
+        what they are compared by
     block, replications, seed : int
         rows of a block, number of resamples, and their seed
     confidence : float
@@ -119,18 +122,17 @@ def pairwise_tests(
     lags : int | None, optional
         autocovariances in the standard errors of the differences; by default chosen from the data
     """
-    alone = [_asymptotic(x, i, j, rate, lags) for i, j in pairs]
+    alone = [_asymptotic(x, i, j, yardstick, lags) for i, j in pairs]
     first, second = np.array(pairs).T
     observed = np.array([test.statistic for test in alone])
     if not np.isnan(x).any():
-        ratios = statistics.sharpe(x, rate)
+        values = yardstick.of_columns(x)
         draws, largest = np.empty((replications, len(pairs))), np.empty(replications)
-        for row, (ratio, covariance) in enumerate(resamples(x, rate, block, replications, seed)):
-            away, variance = ratio - ratios, np.diag(covariance)
+        for row, (value, covariance) in enumerate(resamples(x, yardstick, block, replications, seed)):
+            away, variance = value - values, np.diag(covariance)
             if all_pairs:
-                every = _statistics(
-                    away[:, None] - away, variance[:, None] + variance - 2 * covariance, x.shape[0] * np.spacing(1.0)
-                )
+                least = x.shape[0] * np.spacing(1.0) * variance.max()
+                every = _statistics(away[:, None] - away, variance[:, None] + variance - 2 * covariance, least)
                 draws[row], largest[row] = every[first, second], every.max()
             else:
                 draws[row] = _statistics(
@@ -144,7 +146,7 @@ def pairwise_tests(
         critical = np.quantile(draws, confidence, axis=0)
     else:
         draws = np.array([
-            _separately(x, i, j, test.paired, rate, block, replications, (seed, i, j))
+            _separately(x, i, j, test.paired, yardstick, block, replications, (seed, i, j))
             for (i, j), test in zip(pairs, alone, strict=True)
         ]).T  # fmt: skip
         p = (1 + (draws >= observed).sum(axis=0)) / (1 + replications)
@@ -164,7 +166,7 @@ def _statistics(difference: np.ndarray, variance: np.ndarray, least: float = 0.0
         return np.where(variance > least * 1e-3, np.abs(difference) / np.sqrt(variance), 0.0)
 
 
-def _asymptotic(x: np.ndarray, i: int, j: int, rate: float, lags: int | None) -> PairwiseTest:
+def _asymptotic(x: np.ndarray, i: int, j: int, yardstick: Yardstick, lags: int | None) -> PairwiseTest:
     """Differences and their standard errors, with p-values by the normal and by Student's distribution."""
     from scipy.special import ndtr, stdtr
 
@@ -174,15 +176,15 @@ def _asymptotic(x: np.ndarray, i: int, j: int, rate: float, lags: int | None) ->
     paired = rows >= max(LEAST_SHARED, LEAST_SHARE * shortest) or 2 * rows >= shortest
     if paired:
         a, b = x[shared, i], x[shared, j]
-        difference, se = statistics.sharpe_difference(a, b, rate, _fewer(lags, a))
+        difference, se = yardstick.difference(a, b, _fewer(lags, a))
         se *= math.sqrt((rows - 1) / max(rows - 4, 1))  # four moments are estimated [1]
-        mean_se, freedom = statistics.mean_se(a - b), float(rows - 1)
+        mean_se, freedom = statistics.se_of_mean(a - b), float(rows - 1)
     else:
         a, b = x[there[:, 0], i], x[there[:, 1], j]
         rows = shortest
-        difference = statistics.sharpe(a, rate) - statistics.sharpe(b, rate)
-        se = math.hypot(*(statistics.sharpe_se_hac(own, rate, _fewer(lags, own)) for own in (a, b)))
-        errors = np.array([statistics.mean_se(a), statistics.mean_se(b)]) ** 2
+        difference = float(yardstick.of_columns(a) - yardstick.of_columns(b))
+        se = math.hypot(*(yardstick.se(own, _fewer(lags, own)) for own in (a, b)))
+        errors = np.array([statistics.se_of_mean(a), statistics.se_of_mean(b)]) ** 2
         mean_se = math.sqrt(errors.sum())
         freedom = float(errors.sum() ** 2 / (errors**2 / [len(a) - 1, len(b) - 1]).sum())  # Welch's
     mean = float(a.mean() - b.mean())
@@ -196,23 +198,31 @@ def _fewer(lags: int | None, x: np.ndarray) -> int | None:
 
 
 def _separately(
-    x: np.ndarray, i: int, j: int, paired: bool, rate: float, block: int, replications: int, seed: tuple[int, int, int]
+    x: np.ndarray,
+    i: int,
+    j: int,
+    paired: bool,
+    yardstick: Yardstick,
+    block: int,
+    replications: int,
+    seed: tuple[int, int, int],
 ) -> np.ndarray:
     """Statistics of one pair in every resample: over the rows that both have or, unpaired, each over its own."""
     there = ~np.isnan(x[:, [i, j]])
     if paired:
         both = x[there.all(axis=1)][:, [i, j]]
-        ratios = statistics.sharpe(both, rate)
+        values = yardstick.of_columns(both)
         return np.array([
-            float(_statistics(np.subtract(*(ratio - ratios)), c[0, 0] + c[1, 1] - 2 * c[0, 1]))
-            for ratio, c in resamples(both, rate, block, replications, seed)
+            float(_statistics(np.subtract(*(value - values)), c[0, 0] + c[1, 1] - 2 * c[0, 1]))
+            for value, c in resamples(both, yardstick, block, replications, seed)
         ])  # fmt: skip
     a, b = x[there[:, 0], [i]][:, None], x[there[:, 1], [j]][:, None]
     draws = zip(
-        resamples(a, rate, block, replications, (*seed, 0)), resamples(b, rate, block, replications, (*seed, 1)),
+        resamples(a, yardstick, block, replications, (*seed, 0)),
+        resamples(b, yardstick, block, replications, (*seed, 1)),
         strict=True,
     )  # fmt: skip
-    difference = statistics.sharpe(a[:, 0], rate) - statistics.sharpe(b[:, 0], rate)
+    difference = float(yardstick.of_columns(a[:, 0]) - yardstick.of_columns(b[:, 0]))
     return np.array([float(_statistics((p - q)[0] - difference, (v + w)[0, 0])) for (p, v), (q, w) in draws])
 
 

@@ -14,24 +14,35 @@ from .playing import BEST, EQUAL, LEADER
 
 
 def usual_policies(
-    rounds: int, columns: int, L: float, risk_free_per_round: float = 0.0, feedback: Feedback = "bandit"
+    rounds: int,
+    columns: int,
+    L: float,
+    risk_free_per_round: float = 0.0,
+    feedback: Feedback = "bandit",
+    aversion: float | None = None,
 ) -> list[Policy]:
     """SF-UCB, its sliding-window variant with a window of a quarter of the rounds, SF-TS, and UCB-RSSR as published.
+
+    If ``aversion`` is given, these by mean less risk, without UCB-RSSR.
 
     The last is left out with full feedback: on returns its index is infinite for all columns, so that it plays them in
     turn or, if all have been observed equally often, always the first.
     """
     window = max(rounds // 4, 6 * columns)
+    if aversion is not None:
+        by = f"objective=MeanRisk,aversion={aversion!r}"
+        names = [f"ScaleFreeUCB:{by}", f"SlidingWindowUCB:window={window},{by}", f"ScaleFreeTS:{by}"]
+        return policies_by_name(names, L=L, risk_free=risk_free_per_round)
     names = ["ScaleFreeUCB", f"SlidingWindowUCB:window={window}", "ScaleFreeTS"]
     names += ["UCBRSSR"] if feedback == "bandit" else []
     return policies_by_name(names, L=L, risk_free=risk_free_per_round)
 
 
 def chosen_policies(
-    given: Any, rounds: int, columns: Sequence[str], L: float, rate: float, feedback: Feedback
+    given: Any, rounds: int, columns: Sequence[str], L: float, rate: float, feedback: Feedback, aversion: float | None
 ) -> list[Policy]:
     if given is None:
-        return usual_policies(rounds, len(columns), L, rate, feedback)
+        return usual_policies(rounds, len(columns), L, rate, feedback, aversion)
     players = listed(given)
     if not players:
         raise InvalidInputError("no policy is given; pass at least one, or None for the default ones")
@@ -51,7 +62,12 @@ def chosen_policies(
             raise InvalidInputError(
                 f"{policy.name} looks for {policy.n_recommended} columns, but one is held at a time; pass m=1"
             )
-        if _unsigned(policy):
+        if aversion is not None and policy.goal is not None and policy.goal.rewards_risk_of_losses:
+            raise InvalidInputError(
+                f"{policy.name} goes by {policy.goal!r}, which rewards the risk of costs; pass another objective, as "
+                f"in 'ScaleFreeUCB:objective=MeanRisk,aversion={aversion:g}'"
+            )
+        if aversion is None and _unsigned(policy):
             raise InvalidInputError(
                 f"{policy.name} uses an unsigned RSSR, which rates a column that loses steadily as a good one; "
                 "pass signed=True"

@@ -24,6 +24,7 @@ from .cleaning import CONSTANT
 from .decisions import Held, check_every, compounded, drifting, one_at_a_time, starts, weighted
 from .resampling import block_length, check_block, resampled_rows
 from .table import Returns
+from .yardstick import BASIS_POINTS, Yardstick
 
 #: Kinds of players.
 PlayerKind = Literal["policy", "benchmark"]
@@ -59,7 +60,9 @@ class Player:
         mean of its returns times the periods per year, and volatility times their root
     sharpe, se, se_iid : float
         Sharpe ratio per period, and its standard errors, robust to autocorrelation (HAC) and for independent returns;
-        ``annual_...``: times the root of the periods per year. The standard errors are those of a single run
+        ``annual_...``: times the root of the periods per year. The standard errors are those of a single run. For
+        costs it is mean less risk, ``annual_...``: mean cost plus risk in basis points; ``total`` and ``wealth`` are
+        then the costs so far, ``annual_mean`` and ``annual_volatility`` those of a row, all in basis points
     annual_difference, annual_difference_se : float
         annualised Sharpe ratio minus that of equal weight, and the standard error of this difference, which allows for
         common holdings and for autocorrelation
@@ -254,10 +257,10 @@ def paths_through(
 
 @dataclass(frozen=True, eq=False)
 class Evaluator:
-    """Measures players: the returns, the paths through them, the risk-free rate and the costs."""
+    """Measures players: the returns, the paths through them, what they are judged by, and the costs."""
 
     returns: Returns
-    rate: float
+    yardstick: Yardstick
     costs: np.ndarray
     paths: _TablePaths
 
@@ -291,23 +294,27 @@ class Evaluator:
 
     def measure(self, name: str, run: int, held: Held) -> tuple[dict[str, float], np.ndarray]:
         """All numbers of a player in a run, from its holdings, and its wealth after every row."""
-        q, rate = self.returns.periods_per_year, self.rate
+        q, yardstick = self.returns.periods_per_year, self.yardstick
         net = held.net
         active = self.active_returns(run, net)
         if np.ptp(net) <= CONSTANT:
             raise InvalidInputError(f"the returns of {name} do not vary, so it has no Sharpe ratio; give more rows")
-        wealth = statistics.wealth(net)
-        difference, difference_se = statistics.sharpe_difference(active, self.equal(run), rate)
-        ratios = {
-            "sharpe": statistics.sharpe(active, rate), "se_iid": statistics.sharpe_se_iid(active, rate),
-            "se": statistics.sharpe_se_hac(active, rate), "difference": difference, "difference_se": difference_se,
+        costs = -BASIS_POINTS * net
+        wealth = np.cumsum(costs) if yardstick.costs else statistics.wealth(net)
+        difference, difference_se = yardstick.difference(active, self.equal(run))
+        values = {"sharpe": float(yardstick.of_columns(active)), "difference": difference}
+        errors = {
+            "se_iid": yardstick.se(active, 0), "se": yardstick.se(active), "difference_se": difference_se,
         }  # fmt: skip
         turnover = float(held.traded.mean())
         numbers = {
-            "total": float(wealth[-1]) - 1, "annual_mean": float(net.mean()) * q,
-            "annual_volatility": float(net.std(ddof=1)) * q**0.5, "drawdown": statistics.drawdown(net),
-            "turnover": turnover, "annual_turnover": turnover * q, **ratios,
-            **{f"annual_{key}": statistics.annualised(value, q) for key, value in ratios.items()},
+            "total": float(wealth[-1]) - (not yardstick.costs),
+            "annual_mean": float(costs.mean()) if yardstick.costs else float(net.mean()) * q,
+            "annual_volatility": float(net.std(ddof=1)) * (BASIS_POINTS if yardstick.costs else q**0.5),
+            "drawdown": statistics.drawdown(net), "turnover": turnover, "annual_turnover": turnover * q,
+            **values, **errors,
+            **{f"annual_{key}": value * yardstick.factor for key, value in values.items()},
+            **{f"annual_{key}": value * abs(yardstick.factor) for key, value in errors.items()},
         }  # fmt: skip
         shares = {f"share of {n}": float(w) for n, w in zip(self.returns.names, held.shares, strict=True)}
         return {**{key: numbers[key] for key in NUMBERS}, **shares}, wealth
@@ -323,7 +330,8 @@ class Evaluator:
         typical = int(np.argsort(numbers["total"], kind="stable")[(len(measured) - 1) // 2])
         return Player(
             name=name, kind=kind, rule=rule, runs=len(measured),
-            **{key: float(numbers[key].mean()) for key in NUMBERS if key != "total"}, total=float(middle[-1]) - 1,
+            **{key: float(numbers[key].mean()) for key in NUMBERS if key != "total"},
+            total=float(middle[-1]) - (not self.yardstick.costs),
             shares={n: float(numbers[f"share of {n}"].mean()) for n in self.returns.names},
             sd_over_runs={key: float(values.std(ddof=1)) for key, values in numbers.items()} if several else {},
             band=band, wealth=middle, wealth_low=low, wealth_high=high, typical=typical, held=runs[typical],
@@ -406,19 +414,17 @@ def benchmarks(table: Evaluator, runs: int, top: int, lag: int = 0) -> tuple[lis
     }  # fmt: skip
     remarks = []
     if whole_history:
-        best = [
-            whole_history[int(np.argmax(statistics.sharpe(x[paths.warm :, whole_history], table.rate)))] for x in seen
-        ]
+        best = [whole_history[int(np.argmax(table.yardstick.of_columns(x[paths.warm :, whole_history])))] for x in seen]
         known = f"{names[best[0]]}, whose" if runs == 1 else "the one whose"
         held[BEST] = (
             [one_at_a_time(x, np.full(len(x), k), table.costs) for x, k in zip(drawn, best, strict=True)],
-            f"{known} Sharpe ratio over all rows is largest: known only afterwards",
+            f"{known} {table.yardstick.name} over all rows is best: known only afterwards",
         )
     else:
         remarks.append("no column has a return in every row, so that none can be called best in hindsight")
     led = []
     for x, active in zip(drawn, seen, strict=True):
-        targets = follow_the_leader(active, table.rate, top)
+        targets = follow_the_leader(active, table.yardstick, top)
         targets = np.concatenate([np.repeat(targets[:1], lag, axis=0), targets[: len(targets) - lag]])
         targets = targets[paths.warm :][table.begins]
         filled = np.nan_to_num(x)
@@ -428,27 +434,24 @@ def benchmarks(table: Evaluator, runs: int, top: int, lag: int = 0) -> tuple[lis
         led.append(weighted(filled, drifting(targets, filled, table.begins), table.costs, columns))
     several = f"the {top} columns" if top > 1 else "the column"
     held[LEADER] = (
-        led, f"{several} with the largest Sharpe ratio so far, all returns observed; equal weight until one has varied"
+        led, f"{several} with the best {table.yardstick.name} so far, all of them observed; equal weight until one has "
+        "varied"
     )  # fmt: skip
     return [table.player(name, "benchmark", rule, players) for name, (players, rule) in held.items()], remarks
 
 
-def follow_the_leader(x: np.ndarray, risk_free_per_period: float = 0.0, top: int = 1) -> np.ndarray:
-    """Weights (rows, columns): in every row the columns with the largest Sharpe ratio so far; ties go to the first.
+def follow_the_leader(x: np.ndarray, yardstick: Yardstick, top: int = 1) -> np.ndarray:
+    """Weights (rows, columns): in every row the columns with the best value so far; ties go to the first.
 
     A column that has not varied yet, or is not available, cannot lead. Until enough columns have varied, all available
     ones have equal weight.
     """
     rows, columns = x.shape
     before = np.full((rows, columns), -np.inf)
-    if np.isnan(x).any():
-        for k in range(columns):
-            own = np.flatnonzero(~np.isnan(x[:, k]))
-            before[own[1:], k] = np.nan_to_num(
-                statistics.sharpe_so_far(x[own, k], risk_free_per_period)[:-1], nan=-np.inf
-            )
-    else:
-        before[1:] = np.nan_to_num(statistics.sharpe_so_far(x, risk_free_per_period)[:-1], nan=-np.inf)
+    for k in range(columns):
+        own = np.flatnonzero(~np.isnan(x[:, k]))
+        so_far = yardstick.value(*statistics.moments_so_far(x[own, k]))
+        before[own[1:], k] = np.nan_to_num(so_far[:-1], nan=-np.inf)
     weights = np.zeros((rows, columns))
     first = np.argsort(-before, axis=1, kind="stable")[:, :top]
     np.put_along_axis(weights, first, 1 / top, axis=1)

@@ -1,4 +1,4 @@
-"""Columns of returns ranked by Sharpe ratio or RSSR, with corrections for selection of the best.
+"""Columns of returns ranked by Sharpe ratio or another criterion, with corrections for selection of the best.
 
 Intervals come from the stationary bootstrap of all columns jointly (:mod:`.resampling`).
 """
@@ -32,13 +32,21 @@ from ..results.metrics import wilson
 from . import dates as dates_of
 from . import statistics
 from .draft import counted
-from .measures import Measure, measures
+from .measures import Measure, expected_shortfall, log_growth, measures, omega, sortino
 from .options import ANNUAL_OR_PER_PERIOD, Kind
-from .resampling import block_length, check_block, resampled_counts, resampled_moments
+from .resampling import block_length, check_block, counts_of, resampled_moments, resampled_paths
 from .table import Returns, read_returns, table_of
+from .yardstick import BASIS_POINTS, Yardstick
 
 #: Criteria of a ranking.
-RankedBy = Literal["sharpe", "rssr", "mean-risk"]
+RankedBy = Literal["sharpe", "rssr", "mean-risk", "sortino", "omega", "cvar", "log-growth"]
+#: Criteria that are measures of resampled rows: the measure, and its sign if less is better.
+_BY_MEASURE = {
+    "sortino": (sortino, 1),
+    "omega": (omega, 1),
+    "cvar": (expected_shortfall, -1),
+    "log-growth": (log_growth, 1),
+}
 #: Maximum number of columns printed, and blocks of rows for the probability of backtest overfitting.
 SHOWN, CSCV_BLOCKS = 30, 16
 #: Largest accepted standard deviation of annualised Sharpe ratios.
@@ -48,6 +56,7 @@ MEASURES = {
     "Sortino": ("sortino", "z.2f"), "Omega": ("omega", ".2f"), "Calmar": ("calmar", "z.2f"),
     "expected shortfall 5%": ("expected_shortfall", ".2%"), "skewness": ("skewness", "z.2f"),
     "kurtosis": ("kurtosis", ".1f"), "autocorrelation": ("autocorrelation", "+z.2f"),
+    "max drawdown": ("drawdown", ".1%"),
 }  # fmt: skip
 #: A resample does not vary if its variance is at most this fraction of the column's.
 _FLAT = 1e-12
@@ -84,8 +93,9 @@ class Ranked:
         standard errors of the Sharpe ratio: robust to autocorrelation (HAC), and for independent returns
     rssr, rssr_low, rssr_high : float
         signed RSSR and its bootstrap interval
-    mean_risk, mean_risk_low, mean_risk_high : float
-        excess mean minus aversion times volatility, and its bootstrap interval
+    value, value_low, value_high : float
+        what the ranking goes by, and its bootstrap interval: annualised for the ratios of Sharpe and Sortino and for
+        logarithmic growth, otherwise per period; for costs, mean cost plus risk in basis points
     psr, dsr : float
         probabilistic Sharpe ratio, the confidence that the Sharpe ratio is above 0, and deflated Sharpe ratio, the same
         corrected for the number of trials: robust to autocorrelation if it was found, otherwise as published
@@ -133,9 +143,9 @@ class Ranked:
     rssr: float
     rssr_low: float
     rssr_high: float
-    mean_risk: float
-    mean_risk_low: float
-    mean_risk_high: float
+    value: float
+    value_low: float
+    value_high: float
     psr: float
     dsr: float
     psr_iid: float
@@ -154,8 +164,20 @@ class Ranked:
         """Every number by name; the ends of intervals of measures as ``sortino_low``, ``sortino_high``."""
         numbers = asdict(self)
         for name, (value, low, high) in numbers.pop("measures").items():
-            numbers |= {name: value} if low is None else {name: value, f"{name}_low": low, f"{name}_high": high}
-        return {key: None if value in (math.inf, -math.inf) else value for key, value in numbers.items()}
+            numbers |= {name: value, f"{name}_low": low, f"{name}_high": high}
+        return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in numbers.items()}
+
+    def costs(self) -> dict[str, Any]:
+        """The numbers of a column of costs by name, in basis points."""
+        names = ("value", "value_low", "value_high", "best", "best_low", "best_high")
+        mean, sd = -BASIS_POINTS * self.mean, BASIS_POINTS * self.volatility
+        return {
+            "name": self.name,
+            "rows": self.rows,
+            "mean_cost": mean,
+            "sd": sd,
+            **{k: getattr(self, k) for k in names},
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -167,7 +189,7 @@ class Ranking(Shown):
     columns : tuple[Ranked, ...]
         the best first
     by : RankedBy
-        criterion, "sharpe", "rssr" or "mean-risk"
+        criterion
     L : float
         regulariser of RSSR, in the unit of variance per period
     annual_risk_free, risk_free_per_period : float
@@ -253,10 +275,14 @@ class Ranking(Shown):
     def conclusion(self) -> str:
         """Interpretation of the results in a few sentences."""
         first = self.columns[0]
-        if self.by == "mean-risk":
-            costs = self.returns.direction == "min"
-            lead = f"{first.name} has the {'smallest' if costs else 'largest'} {self.mean_risk_name}"
-            return f"{lead}, and ranks first in {first.best:.0%} of the resamples."
+        if not self.by_ratio:
+            least = self.returns.direction == "min" or self.by == "cvar"
+            lead = f"{first.name} has the {'smallest' if least else 'largest'} {self.criterion}"
+            ends = (
+                f"{first.value:z.3g}, {self.confidence:.0%} interval {first.value_low:z.3g} to {first.value_high:z.3g}"
+            )
+            rest = f", and ranks first in {first.best:.0%} of the resamples" if len(self.columns) > 1 else ""
+            return f"{lead} ({ends}){rest}."
         what = "Sharpe ratio" if self.by == "sharpe" else "RSSR"
         text = ""
         if len(self.columns) > 1:
@@ -300,14 +326,14 @@ class Ranking(Shown):
         return {
             "data": self.span + (", made from prices" if self.kind == "prices" else ""),
             "scale": self.convention,
-            "annualised": "nothing: all numbers are per period"
+            "annualised": "nothing: costs are per period, in basis points"
             if self.returns.direction == "min"
             else f"mean × {q:g}, volatility and Sharpe ratio × √{q:g}; RSSR is per period",
             **self.hurdle_in_words(),
             **({} if self.returns.direction == "min" else {"RSSR": f"signed, L = {self.L:.4g} (variance per period)"}),
             "intervals": f"{100 * self.confidence:g}%, stationary bootstrap: {self.replications:,} resamples, blocks "
             f"of {self.block:.3g} rows on average, seed {self.seed}",
-            **({} if self.by == "mean-risk" else {"trials": self._trials()}),
+            **({"trials": self._trials()} if self.by_ratio else {}),
             **({"data preparation": "; ".join(self.notes)} if self.notes else {}),
         }
 
@@ -343,7 +369,7 @@ class Ranking(Shown):
     def tables(self, max_rows: int | None = None, full: bool = True) -> list[console.Cells]:
         """Tables as text, at most ``max_rows`` rows each: the numbers that decide, and with ``full`` all others."""
         shown = self.columns[:max_rows]
-        decisive = self._by_mean_risk(shown) if self.by == "mean-risk" else self._decisive(shown)
+        decisive = self._decisive(shown) if self.by_ratio else self._by_value(shown)
         full = full and self.returns.direction == "max"  # the others are about Sharpe ratios
         return [decisive, *self._others(shown)] if full else [decisive]
 
@@ -354,21 +380,35 @@ class Ranking(Shown):
         return "information ratio" if hurdle is not None and hurdle.kind == "benchmark" else "Sharpe"
 
     @property
-    def mean_risk_name(self) -> str:
-        """Mean less risk in words; for costs, the mean cost plus risk."""
-        mean, sign = ("mean cost", "+") if self.returns.direction == "min" else ("mean", "-")
-        return f"{mean} {sign} {self.aversion:g} × standard deviation"
+    def by_ratio(self) -> bool:
+        """Whether the criterion is the Sharpe ratio or RSSR, to which confidence and trials belong."""
+        return self.by in ("sharpe", "rssr")
 
-    def _by_mean_risk(self, shown: Sequence[Ranked]) -> console.Cells:
+    @property
+    def criterion(self) -> str:
+        """What the ranking goes by, in words."""
+        words = {
+            "sharpe": "Sharpe ratio", "rssr": "RSSR", "sortino": "annualised Sortino ratio", "omega": "Omega",
+            "cvar": "expected shortfall of the worst 5%", "log-growth": "annualised logarithmic growth",
+        }  # fmt: skip
+        return words.get(self.by) or self._yardstick.name
+
+    @property
+    def _yardstick(self) -> Yardstick:
         costs = self.returns.direction == "min"
-        rate = self.risk_free_per_period
-        rows = []
-        for c in shown:
-            ends = (-c.mean_risk_high, -c.mean_risk_low) if costs else (c.mean_risk_low, c.mean_risk_high)
-            mean, value = (-1 if costs else 1) * (c.mean - rate), (-1 if costs else 1) * c.mean_risk
-            numbers = [f"{mean:z.4g}", f"{c.volatility:.4g}", f"{value:z.4g}", f"[{ends[0]:z.4g}, {ends[1]:z.4g}]"]
-            rows.append([c.name, *numbers, f"{c.best:.0%}"])
-        heads = ["mean cost" if costs else "mean", "standard deviation", self.mean_risk_name]
+        return Yardstick(self.risk_free_per_period, self.aversion, self.periods_per_year, costs)
+
+    def _by_value(self, shown: Sequence[Ranked]) -> console.Cells:
+        costs = self.returns.direction == "min"
+        scale = BASIS_POINTS if costs else 1.0
+        rows = [
+            [
+                c.name, f"{(-scale if costs else scale) * c.mean:z.4g}", f"{scale * c.volatility:.4g}",
+                f"{c.value:z.4g}", f"[{c.value_low:z.4g}, {c.value_high:z.4g}]", f"{c.best:.0%}",
+            ]
+            for c in shown
+        ]  # fmt: skip
+        heads = ["mean cost (bp)" if costs else "mean", "s.d. (bp)" if costs else "s.d.", self.criterion]
         return ["", *heads, f"{100 * self.confidence:g}% interval", "ranked first"], rows
 
     def _decisive(self, shown: Sequence[Ranked]) -> console.Cells:
@@ -441,14 +481,15 @@ class Ranking(Shown):
         """Plain data, without the returns."""
         expected = {"expected_maximum": self.selection.expected_maximum}
         words = {key: getattr(self, key) for key in self.__dataclass_fields__ if key != "returns"}
-        words |= {"columns": [c.to_dict() for c in self.columns], "selection": asdict(self.selection)}
+        words |= {"columns": self.table.records(), "selection": asdict(self.selection), "summary": self.conclusion}
         words["leader"] = None if self.leader is None else asdict(self.leader)
         return {**words, **expected, "annual_expected_maximum": self.annual_expected_maximum}
 
     @property
     def table(self) -> Table:
         """Every number, a row per column; displayed in a notebook, and converted to a frame by ``to_pandas()``."""
-        return Table.of([column.to_dict() for column in self.columns])
+        costs = self.returns.direction == "min"
+        return Table.of([column.costs() if costs else column.to_dict() for column in self.columns])
 
     def plot(self) -> Any:
         """Ratios with their intervals, drawn by matplotlib (the extra ``report``)."""
@@ -482,8 +523,7 @@ def _needed(column: Ranked, periods_per_year: float) -> str:
 
 
 def _measure(measure: Measure, form: str) -> str:
-    value = f"{measure.value:{form}}"
-    return value if measure.low is None else f"{value} [{measure.low:{form}}, {measure.high:{form}}]"
+    return f"{measure.value:{form}} [{measure.low:{form}}, {measure.high:{form}}]"
 
 
 @check_keywords(read_returns, risk_free=ANNUAL_OR_PER_PERIOD)
@@ -517,8 +557,9 @@ def rank(
     risk_free_per_period : float | None, optional
         the rate per period, instead of the annual one
     by : RankedBy | None, optional
-        "sharpe", the default; "rssr"; or "mean-risk", the mean minus ``aversion`` times the standard deviation, for
-        columns that all lose, and the only one for costs (``direction="min"``)
+        "sharpe", the default; "rssr"; "sortino"; "omega"; "cvar", the expected shortfall of the worst 5% of periods;
+        "log-growth"; or "mean-risk", the mean minus ``aversion`` times the standard deviation, for columns that all
+        lose, and the only one for costs (``direction="min"``)
     aversion : float, optional
         mean that a unit of standard deviation is worth, for "mean-risk"
     trials : int | None, optional
@@ -580,13 +621,21 @@ def rank(
     mean, variance = each(lambda own: own.mean(axis=0)), each(lambda own: own.var(axis=0, ddof=1))
     objective = RSSR(usual_regulariser(variance) if L is None else L, rate, signed=True)
     block = block_length(x, rate) if block is None else check_block(block, len(x))
-    means, variances = map(np.concatenate, zip(*_resamples(returns, block, replications, seed), strict=True))
-    mean_risk = MeanRisk(aversion)
+    batches = zip(*_resamples(returns, block, replications, seed, by, rate), strict=True)
+    means, variances, measured = map(np.concatenate, batches)
+    yardstick = Yardstick(rate, float(aversion), q, costs)
     drawn = {
         "sharpe": (means - rate) / np.sqrt(variances),
         "rssr": objective.value(Statistics(mean=means, variance=variances)),
-        "mean-risk": mean_risk.value(Statistics(mean=means - rate, variance=variances)),
     }
+    if by == "mean-risk":
+        drawn[by], value = yardstick.value(means, variances), yardstick.value(mean, variance)
+    elif by in _BY_MEASURE:
+        drawn[by], value = measured, _measured(np.ones((1, len(x))), x, by, rate)[0]
+        if not np.isfinite(value).all():
+            column = returns.names[int((~np.isfinite(value)).argmax())]
+            raise InvalidInputError(f"column {column!r} has no loss, so that its {by} is infinite; pass by='sharpe'")
+        drawn[by] = np.where(np.isfinite(measured), measured, np.nan_to_num(measured, nan=0.0, posinf=1e6))
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     low, high = ({key: np.quantile(values, end, axis=0) for key, values in drawn.items()} for end in ends)
     errors = {key: max(_quantile_error(values, end) for end in ends) for key, values in drawn.items()}
@@ -613,12 +662,17 @@ def rank(
         "autocorrelation_p": autocorrelation_p, "headline_sharpe": sharpe * factor,
         "headline_low": low["sharpe"] * factor, "headline_high": high["sharpe"] * factor,
         "rssr": objective.value(Statistics(mean=mean, variance=variance)), "rssr_low": low["rssr"],
-        "rssr_high": high["rssr"], "mean_risk_low": low["mean-risk"],
-        "mean_risk": mean_risk.value(Statistics(mean=mean - rate, variance=variance)),
-        "mean_risk_high": high["mean-risk"],
+        "rssr_high": high["rssr"],
         **{f"psr{kind}": statistics.probabilistic_sharpe(sharpe, error) for kind, error in psr.items()},
         **{f"dsr{kind}": statistics.probabilistic_sharpe(sharpe, error, maximum) for kind, error in psr.items()},
     }  # fmt: skip
+    ratio = by in ("sharpe", "rssr")
+    shown = {"sharpe": q**0.5, "sortino": q**0.5, "log-growth": q, "cvar": -1.0, "mean-risk": yardstick.factor}.get(
+        by, 1.0
+    )
+    limits = (low[by] * shown, high[by] * shown)
+    values = numbers[by] if ratio else value
+    numbers |= {"value": values * shown, "value_low": np.minimum(*limits), "value_high": np.maximum(*limits)}
     numbers["fdr"] = false_discovery_rates(1 - numbers["psr_robust"], "bh")
     for key in ("sharpe", "sharpe_low", "sharpe_high", "se", "se_iid"):
         numbers[f"annual_{key}"] = statistics.annualised(numbers[key], q)
@@ -631,11 +685,13 @@ def rank(
     ]
     beside: list[dict[str, Measure]] = [{} for _ in x.T]
     if true_or_false("full", full):
-        counts_of_rows = np.concatenate(list(resampled_counts(len(x), block, replications, seed)))
-        for k, column in enumerate(x.T):
-            own = ~np.isnan(column)
-            beside[k] = measures(returns.values[own, k], column[own] - rate, counts_of_rows[:, own], confidence, q)
-    order = np.argsort(-np.asarray(numbers[by.replace("-", "_")]), kind="stable")
+        rows_of_paths = np.concatenate(list(resampled_paths(len(x), block, replications, seed)))
+        counts_of_rows = counts_of(rows_of_paths)
+        beside = [
+            measures(returns.values[:, k], column - rate, rows_of_paths, counts_of_rows, confidence, q)
+            for k, column in enumerate(x.T)
+        ]
+    order = np.argsort(-np.asarray(values), kind="stable")
     counts = returns.counts
     columns = tuple(
         Ranked(
@@ -654,10 +710,12 @@ def rank(
     return Ranking(
         columns, by, objective.L, statistics.per_year(rate, q), rate, float(confidence), replications, block, seed,
         selection, trials_sd, errors["sharpe"], errors["rssr"], q, returns.kind, returns.span, returns.convention,
-        returns.notes, (*(() if by == "mean-risk" else returns.losses(rate)), *returns.remarks),
-        statistics.backtest_overfitting(common, rate, CSCV_BLOCKS) if measurable else None,
-        _leader(returns, {"sharpe": None, "rssr": objective, "mean-risk": mean_risk}[by], alpha, rate), full, returns,
-        float(aversion),
+        returns.notes, (*(returns.losses(rate) if by in ("sharpe", "rssr", "sortino") else ()), *returns.remarks),
+        statistics.backtest_overfitting(common, Yardstick(rate).value, CSCV_BLOCKS) if measurable else None,
+        _leader(returns, {"rssr": objective, "mean-risk": MeanRisk(aversion)}.get(by), alpha, rate)
+        if by not in _BY_MEASURE
+        else None,
+        full, returns, float(aversion),
     )  # fmt: skip
 
 
@@ -706,10 +764,21 @@ def _confidence(p: float) -> str:
     return "over 99.9%" if p > 0.999 else f"{p:.1%}"
 
 
-def _resamples(returns: Returns, block: float, replications: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Means and variances of resamples (rows) of every column, in batches of resamples."""
+def _measured(counts: np.ndarray, x: np.ndarray, by: str, rate: float) -> np.ndarray:
+    """The measure that a ranking goes by, larger is better, for resamples (rows) of every column."""
+    measure, sign = _BY_MEASURE[by]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = [measure(counts[:, there], column[there] - rate) for column in x.T for there in [~np.isnan(column)]]
+    return sign * np.array(own).T
+
+
+def _resamples(
+    returns: Returns, block: float, replications: int, seed: int, by: str = "sharpe", rate: float = 0.0
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Means and variances of resamples (rows) of every column, and the measure ``by``, in batches of resamples."""
     x = returns.excess
-    for counts in resampled_counts(len(x), block, replications, seed):
+    for paths in resampled_paths(len(x), block, replications, seed):
+        counts = counts_of(paths)
         means, variances = resampled_moments(x, counts)
         flat = variances <= _FLAT * np.nanvar(x, axis=0)
         if flat.any():
@@ -718,4 +787,4 @@ def _resamples(returns: Returns, block: float, replications: int, seed: int) -> 
                 f"column {returns.names[column]!r} varies so rarely that a resample of it does not vary at all, or has "
                 "too few rows; leave it out with columns=, or give more rows"
             )
-        yield means, variances
+        yield means, variances, _measured(counts, x, by, rate) if by in _BY_MEASURE else means

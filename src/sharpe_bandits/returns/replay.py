@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
@@ -46,11 +46,18 @@ from .playing import (
     play,
 )
 from .table import read_returns, table_of
+from .yardstick import Yardstick
 
 #: Number of standard errors beyond which a difference is called clear.
 CLEAR = 2.0
 #: Maximum number of columns listed in the table of shares.
 _LISTED = 25
+#: Numbers of a player that are about costs, and what they are called then.
+COST_NUMBERS = {
+    "total": "total_cost", "annual_mean": "mean_cost", "annual_volatility": "sd", "annual_sharpe": "cost_plus_risk",
+    "annual_se": "se", "annual_difference": "difference", "annual_difference_se": "difference_se",
+    "turnover": "turnover", "annual_turnover": "annual_turnover",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,6 +96,8 @@ class Replay(Shown):
         possible problems with the returns and the policies, each with its remedy
     hurdle : str, optional
         what is subtracted from returns, in words, if it is a series
+    yardstick : Yardstick, optional
+        what players are judged by: the Sharpe ratio, or for costs mean cost plus risk
 
     Examples
     --------
@@ -129,6 +138,7 @@ class Replay(Shown):
     notes: tuple[str, ...]
     remarks: tuple[str, ...]
     hurdle: str = ""
+    yardstick: Yardstick = field(default_factory=Yardstick)
 
     def __getitem__(self, name: str) -> Player:
         """The policy or benchmark of this name."""
@@ -145,25 +155,27 @@ class Replay(Shown):
     @property
     def conclusion(self) -> str:
         """Interpretation of the results in a few sentences."""
-        equal = self[EQUAL]
-        text = f"Equal weight had an annualised Sharpe ratio of {equal.annual_sharpe:z.2f} ± {equal.annual_se:.2f}. "
+        equal, what = self[EQUAL], self.yardstick.name
+        text = f"Equal weight had {_a(what)} of {equal.annual_sharpe:z.2f} ± {equal.annual_se:.2f}. "
+        better = -1 if self.yardstick.costs else 1
+        best = max(self.policies, key=lambda p: better * p.annual_sharpe)
+        text += f"The best policy is {best.name} with {best.annual_sharpe:z.2f} ± {best.annual_se:.2f}. "
         words = []
-        for sign, word in ((1, "above"), (-1, "below")):
-            clear = [p.name for p in self.policies if sign * p.annual_difference > CLEAR * _total_se(p)]
+        for sign, word in ((1, "better than"), (-1, "worse than")):
+            clear = [p.name for p in self.policies if sign * better * p.annual_difference > CLEAR * _total_se(p)]
             if clear:
-                words.append(f"{word} it by more than two standard errors: {', '.join(clear)}")
+                words.append(f"{word} equal weight by more than two standard errors: {', '.join(clear)}")
         text += f"Clearly {'; clearly '.join(words)}." if words else "No policy is two standard errors away from it."
         low, middle, high = np.quantile(self.annual_sharpes, [0, 0.5, 1])
         wide = max(self.policies, key=lambda p: p.sd_over_runs["annual_sharpe"])
         least, most = wide.band["annual_sharpe"]
         text += (
-            f" Results vary from run to run: nine in ten runs of {wide.name} have a Sharpe ratio between {least:z.2f} "
-            f"and {most:z.2f}."
+            f" Results vary from run to run: nine in ten runs of {wide.name} are between {least:z.2f} and {most:z.2f}."
         )
         places = "one column" if self.top == 1 else f"{self.top} columns"
         return (
             f"{text} A policy holds {places} at a time, equal weight holds all of them; the individual columns had "
-            f"Sharpe ratios from {low:z.2f} to {high:z.2f} (median {middle:z.2f})."
+            f"values from {low:z.2f} to {high:z.2f} (median {middle:z.2f})."
         )
 
     @property
@@ -194,7 +206,9 @@ class Replay(Shown):
         return {
             "data": f"{self.span}{', made from prices' * (self.source == 'prices')}; {len(self.names)} columns",
             "scale": self.convention,
-            "annualised": f"mean and turnover × {q:g}, volatility and Sharpe ratio × √{q:g}; total is compounded",
+            "annualised": "nothing: costs are per row, in basis points, and total is their sum"
+            if self.yardstick.costs
+            else f"mean and turnover × {q:g}, volatility and Sharpe ratio × √{q:g}; total is compounded",
             "risk-free rate": self.hurdle
             or f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period",
             "seen": f"{seen} ({self.feedback} feedback)",
@@ -298,6 +312,7 @@ class Replay(Shown):
     def tables(self) -> list[console.Cells]:
         """The tables shown, as text: ratios, wealth and trading, and shares of time; each as heads and rows."""
         ratios, others = [], []
+        costs = self.yardstick.costs
         # show the digits that other seeds would not change
         widest = max(p.sd_over_runs["annual_sharpe"] for p in self.policies)
         for p in self.players:
@@ -305,22 +320,29 @@ class Replay(Shown):
             d = console.decimals(widest / self.runs**0.5, least=1) if p.runs > 1 else 2
             ratios.append([
                 p.name, f"{p.annual_sharpe:z.{d}f}", _band(p, "annual_sharpe", f"z.{d}f"), f"{p.annual_se:.{d}f}",
-                f"{p.annual_se_iid:.{d}f}", "" if own else f"{p.annual_difference:+z.{d}f}",
+                "" if own else f"{p.annual_difference:+z.{d}f}",
                 "" if own else _band(p, "annual_difference", f"+z.{d}f"),
                 "" if own else f"{p.annual_difference_se:.{d}f}",
             ])  # fmt: skip
+            total, each = (",.0f", ".2f") if costs else (",.0%", ".1%")
             others.append([
-                p.name, f"{p.total:,.0%}", _band(p, "total", ",.0%"), f"{p.annual_mean:.1%}",
-                f"{p.annual_volatility:.1%}", f"{p.drawdown:.0%}", f"{p.turnover:.3f}", f"{p.annual_turnover:.1f}",
+                p.name, f"{p.total:{total}}", _band(p, "total", total), f"{p.annual_mean:{each}}",
+                f"{p.annual_volatility:{each}}", *([] if costs else [f"{p.drawdown:.0%}"]), f"{p.turnover:.3f}",
+                f"{p.annual_turnover:.1f}",
             ])  # fmt: skip
         heads, shares = self.shares()
+        value = self.yardstick.name.removesuffix(" ratio")
+        sums = (
+            ["", "total cost (bp)", "90% of runs", "mean cost (bp)", "s.d. (bp)", "turnover per period"]
+            if costs
+            else ["", "total return", "90% of runs", "annualised mean", "annualised volatility", "max drawdown",
+                  "turnover per period"]
+        )  # fmt: skip
         return [
-            (["", "annualised Sharpe", "90% of runs", "s.e.", "s.e. iid", "vs equal weight", "90% of runs",
-              "s.e. of difference"], ratios),
-            (["", "total return", "90% of runs", "annualised mean", "annualised volatility", "max drawdown",
-              "turnover per period", "annualised turnover"], others),
+            (["", value, "90% of runs", "s.e.", "vs equal weight", "90% of runs", "s.e. of difference"], ratios),
+            ([*sums, "annualised turnover"], others),
             (heads, [[name, *(f"{share:.1%}" for share in row)] for name, row in shares]),
-        ]  # fmt: skip
+        ]
 
     def shares(self) -> tuple[list[str], list[tuple[str, list[float]]]]:
         """Share of time in each column: heads, and a row per column (of many, the most held ones and the rest).
@@ -340,7 +362,8 @@ class Replay(Shown):
         """Every number as a tidy table: a row per player and metric, and per column held."""
         table = []
         for p in self.players:
-            numbers = [(key, "", key, getattr(p, key)) for key in NUMBERS]
+            names = COST_NUMBERS if self.yardstick.costs else dict.fromkeys(NUMBERS)
+            numbers = [(name or key, "", key, getattr(p, key)) for key, name in names.items()]
             numbers += [("share", name, f"share of {name}", share) for name, share in p.shares.items()]
             for metric, column, key, value in numbers:
                 low, high = p.band.get(key, ("", ""))
@@ -356,14 +379,22 @@ class Replay(Shown):
             "warm_up", "lag", "cost_aware", "budget", "runs", "seed", "paths", "length",
             "block", "periods_per_year", "source", "span", "convention",
         )  # fmt: skip
+        costs = self.yardstick.costs
+        players = [
+            {**{name: getattr(p, key) for key, name in COST_NUMBERS.items()}, "name": p.name, "kind": p.kind}
+            if costs
+            else p.to_dict()
+            for p in self.players
+        ]
         return {
             **{key: getattr(self, key) for key in words},
+            "by": self.yardstick.name,
             "notes": list(self.notes),
             "remarks": list(self.remarks),
-            "annual_sharpes": dict(zip(self.names, self.annual_sharpes, strict=True)),
+            ("costs_plus_risk" if costs else "annual_sharpes"): dict(zip(self.names, self.annual_sharpes, strict=True)),
             "summary": self.conclusion,
             "warning": self.warning,
-            "players": [player.to_dict() for player in self.players],
+            "players": players,
         }
 
     def plot(self) -> Any:
@@ -395,6 +426,7 @@ def replay(
     L: float | None = None,
     annual_risk_free: float = 0.0,
     risk_free_per_period: float | None = None,
+    aversion: float = 1.0,
     feedback: Feedback = "bandit",
     runs: int = 100,
     seed: int = 0,
@@ -431,6 +463,9 @@ def replay(
         annual rate, 0.02 for 2%; in Sharpe ratios, and, per round, in policies given by name
     risk_free_per_period : float | None, optional
         the rate per period, instead of the annual one
+    aversion : float, optional
+        for costs: players are judged by mean cost plus this times the standard deviation, and so are the default
+        policies, MeanRisk(aversion)
     feedback : Feedback, optional
         "bandit": a policy sees the return of the column it holds; "full": the returns of all
     runs, seed : int, optional
@@ -477,13 +512,13 @@ def replay(
     ['SF-UCB', 'equal weight', 'best in hindsight', 'follow the leader']
     """
     returns = table_of(source, reading)
-    returns.refuse_costs("a replay")
     columns = returns.values.shape[1]
     if columns < 2:
         raise InvalidInputError(
             f"a replay chooses among columns, but there is only {returns.names[0]!r}; give at least two"
         )
     rate = returns.rate(annual_risk_free, risk_free_per_period)
+    yardstick = Yardstick.of(returns, rate, None, aversion)
     one_of("feedback", feedback, get_args(Feedback))
     whole("runs", runs, 2)
     whole("seed", seed, 0, 2**64 - 1)
@@ -501,7 +536,7 @@ def replay(
     rounds = drawn.rounds - drawn.warm_rounds
     given, budget = budget, rounds // 2 if budget is None else whole("budget", budget, 1, rounds)
     rate_of_round = (1 + rate) ** (drawn.length / drawn.rounds) - 1 if drawn.rounds < drawn.length else rate
-    chosen = chosen_policies(policies, drawn.rounds, returns.names, L, rate_of_round, feedback)
+    chosen = chosen_policies(policies, drawn.rounds, returns.names, L, rate_of_round, feedback, yardstick.aversion)
     if given is not None and not any(policy.has_fixed_budget for policy in chosen):
         raise InvalidInputError(
             f"budget={given!r} is for policies that explore and then hold, such as SHSR; none is given: leave it out"
@@ -515,14 +550,13 @@ def replay(
             "do not allow for costs, and columns with the same history; pass feedback='full', or "
             "leave the others out"
         )
-    table = Evaluator(returns, rate, costs, drawn)
+    table = Evaluator(returns, yardstick, costs, drawn)
     if plain and not (late and feedback == "full"):
         played = [play(policy, table, feedback, runs, budget, late) for policy in kept]
     else:
         played = [held_by(policy, table, holding, feedback == "full", runs, late) for policy in kept]
     beside, doubts = benchmarks(table, runs if drawn.varied else 1, top, lag)
-    own = statistics.by_column(lambda x: statistics.sharpe(x, rate), returns.excess[warm_up:])
-    own = statistics.annualised(own, returns.periods_per_year)
+    own = yardstick.factor * yardstick.of_columns(returns.excess[warm_up:])
     dates = None if drawn.varied or returns.dates is None else returns.dates[warm_up:]
     same = bool((costs == costs[0]).all())
     return Replay(
@@ -552,9 +586,14 @@ def replay(
         span=returns.span,
         convention=returns.convention,
         notes=returns.notes,
-        remarks=(*returns.losses(rate), *returns.remarks, *remarks, *doubts),
+        remarks=(*(() if yardstick.costs else returns.losses(rate)), *returns.remarks, *remarks, *doubts),
+        yardstick=yardstick,
         hurdle="" if returns.hurdle is None else returns.hurdle.words,
     )
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def _total_se(player: Player) -> float:

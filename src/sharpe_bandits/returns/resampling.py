@@ -69,12 +69,16 @@ def resampled_rows(generator: np.random.Generator, rows: int, length: int, block
     return np.asarray((np.repeat(starts - at, np.diff(np.append(at, length))) + np.arange(length)) % rows)
 
 
-def resampled_counts(rows: int, block: float, replications: int, seed: int) -> Iterator[np.ndarray]:
-    """How often each row occurs in resamples of the stationary bootstrap (resamples, rows), in batches."""
+def resampled_paths(rows: int, block: float, replications: int, seed: int) -> Iterator[np.ndarray]:
+    """Rows of resamples of the stationary bootstrap (resamples, rows), in batches."""
     draws = arch_bootstrap().StationaryBootstrap(block, np.arange(rows), seed=seed).bootstrap(replications)
     for start in range(0, replications, _BATCH):
-        size = min(_BATCH, replications - start)
-        yield np.array([np.bincount(next(draws)[0][0], minlength=rows) for _ in range(size)], float)
+        yield np.array([next(draws)[0][0] for _ in range(min(_BATCH, replications - start))])
+
+
+def counts_of(paths: np.ndarray) -> np.ndarray:
+    """How often each row occurs in resamples (resamples, rows)."""
+    return np.array([np.bincount(path, minlength=len(path)) for path in paths], float)
 
 
 def resampled_moments(x: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

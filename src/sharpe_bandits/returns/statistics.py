@@ -85,35 +85,18 @@ def sharpe_se_hac(x: Any, risk_free_per_period: float = 0.0, lags: int | None = 
     """
     parts = influence(x, risk_free_per_period)
     columns = parts.reshape(len(parts), -1).T
-    errors = [math.sqrt(_long_run_variance(column, lags) / (len(column) - 1)) for column in columns]
-    return _out(np.array(errors).reshape(parts.shape[1:]))
+    return _out(np.array([se_of_mean(column, lags) for column in columns]).reshape(parts.shape[1:]))
 
 
-def sharpe_difference(
-    x: Any, y: Any, risk_free_per_period: float = 0.0, lags: int | None = None
-) -> tuple[float, float]:
-    """Sharpe ratio of ``x`` minus that of ``y``, series of the same rows, and the standard error of the difference [7].
-
-    The standard error allows for correlation of the two series and for autocorrelation: it is computed as in
-    :func:`sharpe_se_hac`, from the difference of the two influence functions.
-    """
-    x, y = _series(x), _series(y)
-    if x.ndim != 1 or x.shape != y.shape:
-        raise InvalidInputError(f"two series of the same length are needed, got shapes {x.shape} and {y.shape}")
-    variance = _long_run_variance(influence(x, risk_free_per_period) - influence(y, risk_free_per_period), lags)
-    # The variance may be slightly negative by rounding if the two series hardly differ.
-    difference = sharpe(x, risk_free_per_period) - sharpe(y, risk_free_per_period)
-    return difference, math.sqrt(max(variance, 0.0) / (len(x) - 1))
-
-
-def mean_se(x: Any) -> float:
-    """Standard error of the mean of serially dependent returns."""
+def se_of_mean(x: Any, lags: int | None = None) -> float:
+    """Standard error of the mean of a serially dependent series, as in :func:`sharpe_se_hac`."""
     x = _series(x)
-    return math.sqrt(max(_long_run_variance(x), 0.0) / (len(x) - 1))
+    # The variance may be slightly negative by rounding if the series hardly varies.
+    return math.sqrt(max(_long_run_variance(x, lags), 0.0) / (len(x) - 1))
 
 
-def sharpe_so_far(x: Any, risk_free_per_period: float = 0.0) -> np.ndarray:
-    """Sharpe ratio of the rows up to and including each; NaN as long as they do not vary."""
+def moments_so_far(x: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of the rows up to and including each; the variance is NaN as long as they do not vary."""
     x = _series(x)
     rows = np.arange(1.0, len(x) + 1).reshape(-1, *[1] * (x.ndim - 1))
     away = x - x[0]  # keeps the variance accurate where the mean dwarfs it
@@ -121,8 +104,7 @@ def sharpe_so_far(x: Any, risk_free_per_period: float = 0.0) -> np.ndarray:
     squares = np.cumsum(away**2, axis=0) - total**2 / rows
     same = np.maximum.accumulate(x, axis=0) == np.minimum.accumulate(x, axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = (x[0] + total / rows - risk_free_per_period) / np.sqrt(squares / (rows - 1))
-    return np.where(same, np.nan, found)
+        return x[0] + total / rows, np.where(same, np.nan, squares / (rows - 1))
 
 
 def rolling_sharpe(x: Any, window: int) -> np.ndarray:
@@ -216,11 +198,14 @@ def correlations(x: Any) -> np.ndarray:
     return np.where(rows >= 3, np.clip(found, -1, 1), np.nan)
 
 
-def backtest_overfitting(x: Any, risk_free_per_period: float = 0.0, blocks: int = 16) -> float:
+def backtest_overfitting(
+    x: Any, value: Callable[[Any, Any], Any] = lambda mean, variance: mean / np.sqrt(variance), blocks: int = 16
+) -> float:
     """Probability of backtest overfitting [10], by combinatorially symmetric cross-validation (CSCV).
 
-    Over all ways to choose half of the blocks of rows, it is the share in which the column with the largest Sharpe
-    ratio in that half is below the median of all columns in the other half; at the median it counts half.
+    Over all ways to choose half of the blocks of rows, it is the share in which the column with the largest ``value``
+    of mean and variance in that half, the Sharpe ratio by default, is below the median of all columns in the other
+    half; at the median it counts half.
     """
     x = _series(x)
     if x.ndim != 2 or x.shape[1] < 2 or len(x) < 2 * blocks or blocks % 2:
@@ -242,7 +227,7 @@ def backtest_overfitting(x: Any, risk_free_per_period: float = 0.0, blocks: int 
             n = (which @ sizes)[:, None]
             mean = which @ sums / n
             variance = np.maximum(which @ squares / n - mean**2, 1e-300) * n / (n - 1)
-            ratios.append((mean + x.mean(axis=0) - risk_free_per_period) / np.sqrt(variance))
+            ratios.append(value(mean + x.mean(axis=0), variance))
         best = ratios[0].argmax(axis=1)
         own = np.take_along_axis(ratios[1], best[:, None], axis=1)
         lower, equal = (ratios[1] < own).sum(axis=1), (ratios[1] == own).sum(axis=1)

@@ -89,14 +89,6 @@ class Returns:
     hurdle: Hurdle | None = None
     direction: Direction = "max"
 
-    def refuse_costs(self, what: str) -> None:
-        """Raise if the table holds costs, of which ``what`` makes no sense."""
-        if self.direction == "min":
-            raise InvalidInputError(
-                f"{what} goes by Sharpe ratios, which reward risk where every mean is below 0, as for minus the costs; "
-                'use rank(by="mean-risk"), or simulate policies of MeanRisk(...) on sb.arms.bootstrap(returns.values)'
-            )
-
     @property
     def excess(self) -> np.ndarray:
         """Returns minus the hurdle of their row; a constant risk-free rate is not subtracted here."""
@@ -129,15 +121,18 @@ class Returns:
     @property
     def convention(self) -> str:
         """Scale of the returns and how they are annualised, in words; shown with every figure."""
-        return f"simple returns per period, 0.01 = 1%; {self.periods_per_year:g} periods per year"
+        what = "simple returns per period, 0.01 = 1%"
+        if self.direction == "min":
+            what = "costs per period, 0.0001 = 1 basis point"
+        return f"{what}; {self.periods_per_year:g} periods per year"
 
     @property
     def span(self) -> str:
         """Number of rows, first and last date."""
+        rows = f"{len(self.values):,} {'costs' if self.direction == 'min' else 'returns'}"
         if self.dates is None:
-            return f"{len(self.values):,} returns"
-        first, last = dates_of.in_words(self.dates[0]), dates_of.in_words(self.dates[-1])
-        return f"{len(self.values):,} returns, {first} to {last}"
+            return rows
+        return f"{rows}, {dates_of.in_words(self.dates[0])} to {dates_of.in_words(self.dates[-1])}"
 
     @property
     def counts(self) -> np.ndarray:

@@ -45,7 +45,16 @@ def add(plan: argparse.ArgumentParser) -> None:
         metavar="S",
         help="any arm whose annualised Sharpe ratio is within this of the best one's is a right choice",
     )
-    asked.add_argument("--objective", choices=get_args(Criterion), default="sharpe", help="criterion of the best arm")
+    asked.add_argument(
+        "--objective", choices=get_args(Criterion), help="criterion of the best arm (sharpe; mean-risk for costs)"
+    )
+    asked.add_argument(
+        "--aversion",
+        type=float,
+        default=1.0,
+        metavar="A",
+        help="mean that a unit of standard deviation is worth, for mean-risk",
+    )
     asked.add_argument("--L", type=float, help="regulariser (of RSSR: a tenth of the smallest variance per period)")
     work = plan.add_argument_group("simulation")
     work.add_argument(
@@ -110,10 +119,18 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
         if lacking:
             raise InvalidInputError(f"a table needs {' and '.join(lacking)}, which cannot be guessed")
         returns = data.read(options)
-        return BestArmProblem.from_returns(returns, **data.given(options, "bootstrap", "block"), **goal)
+        return BestArmProblem.from_returns(returns, **data.given(options, "bootstrap", "block", "aversion"), **goal)
     reading = {name: default for name, default in data.READING.items() if name != "periods_per_year"}
-    reading |= {"kind": None, "annual_risk_free": 0.0, "risk_free_per_period": None, "bootstrap": False, "block": None}
+    reading |= {
+        "kind": None,
+        "annual_risk_free": 0.0,
+        "risk_free_per_period": None,
+        "bootstrap": False,
+        "block": None,
+        "aversion": 1.0,
+    }
     _unused(options, "with --table", **reading)
+    goal["objective"] = options.objective or "sharpe"
     volatility = options.volatility or [VOLATILITY]
     goal["volatility"] = volatility[0] if len(volatility) == 1 else volatility
     goal["periods_per_year"] = PERIODS if options.periods_per_year is None else options.periods_per_year

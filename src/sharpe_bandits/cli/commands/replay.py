@@ -32,6 +32,8 @@ def add(replay: argparse.ArgumentParser) -> None:
         type=float,
         help="their regulariser, in units of variance per round (a tenth of the smallest of a column at first)",
     )
+    players.add_argument("--aversion", type=float, default=1.0, metavar="A", help="for costs: mean that a unit of "
+                         "standard deviation is worth")  # fmt: skip
     players.add_argument(
         "--full-feedback",
         dest="feedback",
@@ -78,8 +80,8 @@ def _replay(options: argparse.Namespace) -> None:
     check_libraries()
     returns = data.read(options)
     names = (
-        "feedback", "L", "runs", "seed", "cost_aware", "every", "hold", "top", "warm_up", "lag", "budget", "paths",
-        "length", "block",
+        "feedback", "aversion", "L", "runs", "seed", "cost_aware", "every", "hold", "top", "warm_up", "lag", "budget",
+        "paths", "length", "block",
     )  # fmt: skip
     cost = _costs(options, returns.names)
     played = replay(returns, options.policies, cost=cost, **data.given(options, *names))

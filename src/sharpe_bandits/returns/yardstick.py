@@ -1,0 +1,105 @@
+"""What columns are judged by in comparisons, replays and plans: the Sharpe ratio, or for costs mean plus risk.
+
+A Sharpe ratio rewards risk where every mean is below 0, as it is for minus the costs. There the mean less a multiple of
+the standard deviation is used, which for costs is the mean cost plus that multiple.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from .._support.validation import not_negative, one_of
+from ..errors import InvalidInputError
+from . import statistics
+
+if TYPE_CHECKING:
+    from .table import Returns
+
+#: Costs are shown in basis points.
+BASIS_POINTS = 1e4
+#: What columns are compared by.
+JudgedBy = Literal["sharpe", "mean-risk"]
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """A value of returns, larger is better; and how it is shown.
+
+    Attributes
+    ----------
+    rate : float, optional
+        risk-free rate per period
+    aversion : float | None, optional
+        mean that a unit of standard deviation is worth; None for the Sharpe ratio
+    periods_per_year : float, optional
+        used to annualise a Sharpe ratio
+    costs : bool, optional
+        whether returns are minus the costs, which are shown
+    """
+
+    rate: float = 0.0
+    aversion: float | None = None
+    periods_per_year: float = 1.0
+    costs: bool = False
+
+    @classmethod
+    def of(cls, returns: Returns, rate: float, by: JudgedBy | None, aversion: float) -> Yardstick:
+        """The yardstick for a table: mean and risk for costs, otherwise the Sharpe ratio unless ``by`` says so."""
+        costs = returns.direction == "min"
+        by = one_of("by", ("mean-risk" if costs else "sharpe") if by is None else by, ("sharpe", "mean-risk"))
+        if costs and by == "sharpe":
+            raise InvalidInputError(
+                "by='sharpe' rewards risk where every mean is below 0, as for costs; pass by='mean-risk'"
+            )
+        risk = not_negative("aversion", aversion) if by == "mean-risk" else None
+        return cls(rate, risk, returns.periods_per_year, costs)
+
+    @property
+    def factor(self) -> float:
+        """What values are multiplied by when they are shown: annualised ratios, and costs in basis points."""
+        if self.aversion is None:
+            return math.sqrt(self.periods_per_year)
+        return -BASIS_POINTS if self.costs else 1.0
+
+    @property
+    def name(self) -> str:
+        """The value in words, as it is shown."""
+        if self.aversion is None:
+            return "annualised Sharpe ratio"
+        return f"mean cost + {self.aversion:g} s.d. (bp)" if self.costs else f"mean - {self.aversion:g} s.d."
+
+    def value(self, mean: Any, variance: Any) -> Any:
+        """The value of returns with this mean and variance."""
+        deviation = np.sqrt(variance)
+        excess = mean - self.rate
+        return excess / deviation if self.aversion is None else excess - self.aversion * deviation
+
+    def of_columns(self, x: np.ndarray) -> Any:
+        """The value of every column, over the rows in which it has a return."""
+        return statistics.by_column(lambda own: self.value(own.mean(axis=0), own.var(axis=0, ddof=1)), x)
+
+    def gradient(self, mean: Any, variance: Any, value: Any) -> tuple[Any, Any]:
+        """Derivatives of the value with respect to mean and variance."""
+        deviation = np.sqrt(variance)
+        if self.aversion is None:
+            return 1 / deviation, -value / (2 * variance)
+        return np.ones_like(deviation), -self.aversion / (2 * deviation)
+
+    def influence(self, x: np.ndarray) -> np.ndarray:
+        """Contribution of each return to the value, to first order."""
+        mean, variance = x.mean(axis=0), x.var(axis=0)
+        by_mean, by_variance = self.gradient(mean, variance, self.value(mean, x.var(axis=0, ddof=1)))
+        return np.asarray(by_mean * (x - mean) + by_variance * ((x - mean) ** 2 - variance))
+
+    def se(self, x: np.ndarray, lags: int | None = None) -> float:
+        """Standard error of the value of a series, which allows for autocorrelation."""
+        return statistics.se_of_mean(self.influence(x), lags)
+
+    def difference(self, x: np.ndarray, y: np.ndarray, lags: int | None = None) -> tuple[float, float]:
+        """Value of ``x`` minus that of ``y``, series of the same rows, and the standard error of the difference."""
+        difference = float(self.of_columns(x) - self.of_columns(y))
+        return difference, statistics.se_of_mean(self.influence(x) - self.influence(y), lags)
