@@ -15,7 +15,7 @@ from ..errors import InvalidInputError
 
 #: An option as Python writes it: missing='drop', columns=['A', 'B'], scale=0.01, columns=
 _KEYWORD = re.compile(
-    r"\b([A-Za-z_]+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?|True)?(?!\w)"
+    r"(?<![\w(:,])([A-Za-z_]+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?|True)?(?!\w)"
 )
 #: The name of an option as Python writes it: periods_per_year, or the first word of "seed must be ..."
 _NAME = re.compile(r"(?<!-)\b([a-z]+(?:_[a-z]+)+|^\w+(?= must be ))\b(?!=)()")
