@@ -10,11 +10,12 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 sys.path.insert(0, str(ROOT))
 
-from docs.site import reference  # noqa: E402
+from docs.site import notebooks, reference  # noqa: E402
 
 import sharpe_bandits  # noqa: E402
 
 reference.write(HERE / "_generated")
+notebooks.write(HERE / "tutorials", HERE / "_generated" / "notebooks")
 
 project = "sharpe-bandits"
 author = copyright = "The sharpe-bandits developers"
@@ -29,7 +30,7 @@ extensions = [
     "sphinx_design",
     "docs.site.mathml",
 ]
-exclude_patterns = ["_build", "site", "Thumbs.db"]
+exclude_patterns = ["_build", "site", "_generated/notebooks", "Thumbs.db"]
 templates_path = ["_templates"]
 html_static_path = ["_static"]
 

@@ -6,6 +6,7 @@ import importlib
 import io
 import pkgutil
 import re
+import shlex
 import sys
 import types
 from pathlib import Path
@@ -136,3 +137,16 @@ def test_the_comparison_shows_what_the_benchmark_measured():
     of_engines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in measured.splitlines() if line[:1] == "|"]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in shown.splitlines() if line[:1] == "|"]
     assert rows[2:] == [[cells[k] for k in (0, 1, 2, 4)] for cells in of_engines[2:]]
+
+
+COMMAND = re.compile(r"^ {4,}sharpe-bandits (?!-)(.*)$|`sharpe-bandits ([a-z]+ [^`\n]*)`", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_commands_of_a_page_are_understood(page):
+    """Options and names of commands, not what they do."""
+    from sharpe_bandits.cli.program import COMMANDS, parser_of
+
+    for match in COMMAND.finditer(page.read_text("utf-8").replace("\\\n", "")):
+        command = (match[1] or match[2]).split("  #")[0]
+        parser_of(COMMANDS).parse_args(shlex.split(command, comments=True))

@@ -352,7 +352,7 @@ def wealth() -> Drawn:
     dates = replay.dates.astype("datetime64[D]")
     for name, colour in colours.items():
         player = replay[name]
-        (line,) = axes.plot(dates, player.wealth, color=colour, linewidth=1.6)
+        (line,) = axes.plot(dates[::21], player.wealth[::21], color=colour, linewidth=1.6)
         label(axes, line, name, {"SF-UCB": -6.0, "SF-TS": 6.0}.get(name, 0.0))
     axes.set_yscale("log")
     axes.set(ylabel="wealth", xlim=(dates[0], dates[0] + np.timedelta64(40 * 365, "D")))
@@ -419,12 +419,12 @@ def watching() -> Drawn:
             break
     sequence = sb.confidence_sequence(rewards, sb.Mean())
     figure, axes = plt.subplots(figsize=(8.4, 3.1))
-    shown = slice(60, None)
+    shown = slice(60, None, 10)
     axes.fill_between(n[shown], sequence.low[shown], sequence.high[shown], color=BLUE, alpha=0.18, linewidth=0)
     axes.fill_between(n[shown], (mean - half)[shown], (mean + half)[shown], color=ORANGE, alpha=0.45, linewidth=0)
     axes.plot(n[shown], mean[shown], color=GREY, linewidth=1)
     axes.axhline(0, color=GREY, linewidth=0.8)
-    wrong = np.flatnonzero((np.abs(mean) > half) & (n > 60))
+    wrong = np.flatnonzero((np.abs(mean) > half) & (n > 60))[::5]
     axes.plot(n[wrong], np.zeros(len(wrong)), "|", color=ORANGE, markersize=9)
     axes.text(days, sequence.high[-1] + 0.02, "confidence sequence", ha="right", color=BLUE)
     axes.text(n[wrong[0]], -0.24, "here the ordinary interval excludes the truth, 0", color=ORANGE, va="top")
