@@ -153,6 +153,32 @@ def lock_in() -> Drawn:
 
 
 @picture
+def downside() -> Drawn:
+    """Regret in the mean of the worst tenth of rewards: a policy for that, and one for the Sharpe ratio."""
+    objective = sb.objectives.CVaR(alpha=0.1)
+    arms = [
+        sb.Empirical([0.6] * 92 + [-2.5] * 8), sb.Normal(0.2, sd=0.8), sb.Normal(0.06, sd=0.25),
+        sb.Empirical([-0.2] * 84 + [1.8] * 16),
+    ]  # fmt: skip
+    policies = [
+        sb.ScaleFreeUCB(objective=sb.Sharpe(L=0.01), name="for the Sharpe ratio"),
+        sb.ScaleFreeUCB(objective=objective, name="for CVaR"),
+    ]
+    study = sb.simulate(policies, arms, horizon=5_000, runs=1_000, seed=33)
+    figure, axes = plt.subplots(figsize=(7.2, 3.2))
+    numbers = {}
+    for policy, colour in zip(policies, (ORANGE, GREEN), strict=True):
+        curve = study[policy.name].regret(objective)
+        (line,) = axes.plot(curve.t, curve.mean, color=colour)
+        label(axes, line, policy.name)
+        numbers[policy.name] = f"{curve.final.mean:,.0f}"
+    axes.set(xlabel="round", ylabel="regret in CVaR at 10%", xlim=(0, 6_600), xticks=range(0, 5_001, 1_000))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    return figure, numbers
+
+
+@picture
 def daily_returns() -> Drawn:
     """Three policies on daily returns: the share of days on the strategy with the best Sharpe ratio."""
     objective = sb.RSSR(L=1e-6, signed=True)

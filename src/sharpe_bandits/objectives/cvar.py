@@ -115,7 +115,7 @@ class CVaR(Objective):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.objectives.CVaR(alpha=0.4).value_of([3.0, -1.0, 0.0, 2.0, 1.0])  # the mean of -1 and 0
+    >>> float(sb.objectives.CVaR(alpha=0.4).value_of([3.0, -1.0, 0.0, 2.0, 1.0]))  # the mean of -1 and 0
     -0.5
     """
 

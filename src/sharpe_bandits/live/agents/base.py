@@ -39,8 +39,8 @@ from .state import damaged
 
 #: Maximum numbers of arms and rounds of an agent.
 MAX_ARMS, MAX_ROUNDS = 10**5, 10**15
-#: The agent checks whether the leader is probably best every _LOOK rounds, or every K if that is more, so that the
-#: cost per reward is negligible.
+#: The agent checks whether the leader is probably best every _LOOK rounds, or every K if that is more, and after 4096
+#: rounds at most every 1% of them, so that the cost per reward is negligible.
 _LOOK = 32
 #: Names in saved states of what statistics keep, where they are not those of a statistic's first field.
 _SAVED_AS = {"drawn_mean": "firsts", "autocovariance": "pairs"}
@@ -198,9 +198,9 @@ class Agent:
         """The arm with the best estimate among those not retired, whether it is probably the best of them (by a
         time-uniform test), and since which round (see :func:`sharpe_bandits.confidence_sequences.leader`).
 
-        Every 32 rounds, or every K if that is more, agents check whether the leader by the policy's own objective (the
-        Sharpe ratio if it has none) is probably best with alpha = 0.05. ``since`` is the first of these rounds since
-        which it always was. It is None if another ``objective`` or ``alpha`` is given.
+        Every 32 rounds (every K if that is more, later about every 1% of rounds), agents check whether the leader by
+        the policy's own objective (the Sharpe ratio if it has none) is probably best with alpha = 0.05. ``since`` is
+        the first of these rounds since which it always was. It is None if another ``objective`` or ``alpha`` is given.
         """
         with self._lock:
             best = self._leader(objective, 0.05 if alpha is None else alpha)
@@ -491,7 +491,7 @@ class Agent:
         self.t += 1
         self._maximum[i] = max(self._maximum[i], x)
         self._after(i, x, d)
-        if self.t % max(_LOOK, len(self.arms)) == 0:
+        if self.t % max(_LOOK, len(self.arms), 1 << max(self.t.bit_length() - 7, 0)) == 0:
             self._look()
 
     def _record(self, i: int, x: float) -> None:

@@ -54,6 +54,8 @@ class IndexAgent(Agent):
             raise InvalidInputError(f"{policy.name} needs to know the number of rounds; pass horizon=...")
         k = len(self.arms)
         self._pilot = policy.pilot(self.horizon, k)
+        #: Whether all arms are known to have the rewards of their pilot.
+        self._piloted = False
         self._out = np.zeros(k)
         self._arguments: tuple[Any, ...] | None = None
         self._room = 0
@@ -92,10 +94,12 @@ class IndexAgent(Agent):
         )
 
     def _choose(self) -> int:
-        served = np.where(self._active, self._pulls + self._pending, math.inf)
-        least = int(np.argmin(served))
-        if served[least] < self._pilot:
-            return least
+        if not self._piloted:
+            served = np.where(self._active, self._pulls + self._pending, math.inf)
+            least = int(np.argmin(served))
+            if served[least] < self._pilot:
+                return least
+            self._piloted = bool((self._pulls >= self._pilot).all())
         return self._evaluate(self._choice)
 
     def _shares(self, first: int) -> np.ndarray:
@@ -131,7 +135,7 @@ class IndexAgent(Agent):
     def _grow(self) -> None:
         super()._grow()
         k = len(self.arms)
-        self._pilot = self._rule.pilot(self.horizon, k)
+        self._pilot, self._piloted = self._rule.pilot(self.horizon, k), False
         self._out = np.zeros(k)
 
     def _formula_arguments(self) -> tuple[Any, ...]:
