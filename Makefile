@@ -6,6 +6,7 @@
 # and, for those who change something:
 #   make plain-numba         a short form of the tests without what compiles faster by Numba's internals
 #   make next-numba          what must work, with the newest version of Numba, also a pre-release
+#   make matrix              a short form of the tests on every Python and range of Numba; fills a table of the docs
 #   make test-long           the tests with other and more random examples each time
 #   make fuzz MINUTES=5      hostile input against everything that reads input
 #   make torture             campaigns: many processes, kill -9, a million decisions (half an hour)
@@ -25,7 +26,7 @@ BIN := $(VENV)/bin
 endif
 STAMP := $(VENV)/.installed
 
-.PHONY: run demo paper test lint types tests bare plain-numba next-numba test-long fuzz torture load browser bench bench-quick bench-executors same-bits docs docs-links docs-numbers docs-pictures coverage dist audit minimum hooks workflows clean
+.PHONY: run demo paper test lint types tests bare plain-numba next-numba matrix test-long fuzz torture load browser bench bench-quick bench-executors same-bits docs docs-links docs-numbers docs-pictures coverage dist audit minimum hooks workflows clean
 
 run: $(STAMP)
 	$(BIN)/sharpe-bandits reproduce --quick --out out/quick
@@ -60,7 +61,7 @@ bare: pyproject.toml
 	$(VENV)-bare/bin/python tests/bare_install.py
 
 # Without what compiles faster by Numba's internals: the same choices through its public API alone.
-SHORT := tests/play/test_game.py tests/simulation/test_reference.py tests/live/agents/test_index.py tests/test_sortino.py
+SHORT := tests/play/test_game.py tests/simulation/test_reference.py tests/live/agents/test_index.py tests/objectives/test_sortino.py
 plain-numba: $(STAMP)
 	SHARPE_BANDITS_ACCELERATOR=0 $(BIN)/pytest -n 2 --dist worksteal $(SHORT)
 
@@ -70,6 +71,10 @@ next-numba: pyproject.toml
 	$(subst $(VENV),$(VENV)-next,$(BIN))/python -m pip install --quiet --disable-pip-version-check .
 	$(subst $(VENV),$(VENV)-next,$(BIN))/python -m pip install --quiet --disable-pip-version-check --pre --upgrade numba
 	$(subst $(VENV),$(VENV)-next,$(BIN))/python tests/bare_install.py
+
+# A short form of the tests on every Python there is, with the oldest and the newest Numba; fills a table of the docs.
+matrix:
+	$(PYTHON) tests/matrix.py
 
 test-long: $(STAMP)
 	$(BIN)/pytest -n 2 --dist worksteal --hypothesis-profile long

@@ -126,7 +126,7 @@ class KernelCache:
         from numba.core.runtime.nrt import rtsys
 
         path = self._path(signature, target_context.codegen())
-        if path is None or not path.is_file():
+        if path is None or not os.path.isfile(path):  # not path.is_file(), which raises in a folder that is closed
             return None
         try:
             payload = unpacked(path.read_bytes(), _magic(path))
@@ -163,7 +163,7 @@ class KernelCache:
 def remembers(name: str) -> bool:
     """Whether :func:`remember` was called with this name, by this process or an earlier one."""
     folder = usable_folder()
-    return folder is not None and (folder / f"{name}{_REMEMBERED}").is_file()
+    return folder is not None and os.path.isfile(folder / f"{name}{_REMEMBERED}")
 
 
 def remember(name: str) -> None:
@@ -196,7 +196,7 @@ def _files(folder: Path) -> list[tuple[Path, os.stat_result]]:
     """Kernels and temporary files of a folder, least recently used first."""
     files = []
     for path in folder.glob("*") if folder.is_dir() else ():
-        with suppress(FileNotFoundError):  # another process was faster
+        with suppress(OSError):  # another process was faster, or the folder is closed
             if path.suffix in (_SUFFIX, ".new") and path.is_file():
                 files.append((path, path.stat()))
     return sorted(files, key=lambda item: item[1].st_mtime)
