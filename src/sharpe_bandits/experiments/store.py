@@ -77,7 +77,8 @@ class ChunkStore:
 
 def digest(spec: Spec) -> str:
     """A digest of everything that a chunk of this spec depends on, except its range of runs."""
-    settings = {f.name: getattr(spec, f.name) for f in fields(spec) if f.name != "kernel"}  # all kernels agree
+    left_out = {"kernel"} if spec.has_rules else {"kernel", "control", "share", "bounds", "among"}  # all kernels agree
+    settings = {f.name: getattr(spec, f.name) for f in fields(spec) if f.name not in left_out}
     policy = spec.policy.settled(spec.horizon, spec.environment.K)
     nameless = {name: value for name, value in policy.to_dict().items() if name != "name"}  # names change nothing
     plain = {"policy": nameless, "environment": spec.environment.to_dict()}

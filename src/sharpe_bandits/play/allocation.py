@@ -3,6 +3,41 @@
 Campaigns and simulations use the same functions, so that a share tried in a simulation is the share that is played.
 """
 
+from typing import NamedTuple
+
+import numpy as np
+
+#: Stream of random numbers that decides who decides; a decision's number 2 decides between policy and control, and
+#: number 3 draws within bounds (0 and 1 are those of exploration).
+ALLOCATION = np.uint64(3)
+#: Shares below this are rounding errors.
+NOTHING = 1e-12
+
+
+class Allocation(NamedTuple):
+    """Who decides in a simulation.
+
+    Attributes
+    ----------
+    control : int
+        the control arm; any number if ``share`` is 1
+    share : float
+        probability with which the policy decides
+    bounded : bool
+        whether shares have bounds
+    low, high : np.ndarray
+        bounds on the shares of arms in the policy's decisions
+    allowed : np.ndarray
+        whether each arm may be played
+    """
+
+    control: int
+    share: float
+    bounded: bool
+    low: np.ndarray
+    high: np.ndarray
+    allowed: np.ndarray
+
 
 def pour(rest, wish, high, shares):
     """Add ``rest`` to the shares as ``wish`` divides it, but to no arm beyond ``high``; what is left over."""

@@ -277,7 +277,7 @@ class RemoteCampaign(CampaignInterface):
         errors = [item if isinstance(item, SharpeBanditsError) else None for item in request.checked]
         places = [place for place, error in enumerate(errors) if error is None]
         rewards = [
-            {"decision": item.decision, "reward": item.reward, **item.measures}
+            {"decision": item.decision, "reward": item.reward, **item.measures, **_seen(item)}
             for item in request.checked
             if isinstance(item, Reward)
         ]
@@ -402,6 +402,10 @@ def _path(name: str) -> str:
 
 def _decision(item: dict[str, Any]) -> Decision:
     return Decision(**{**_timed(item, *_TIMES), "state": DecisionState(item["state"]), "by": Decider(item["by"])})
+
+
+def _seen(told: Reward) -> dict[str, Any]:
+    return {"seen": {str(arm): x for arm, x in told.seen}} if told.seen else {}
 
 
 def _body(request: Request, *names: str) -> dict[str, Any]:

@@ -78,10 +78,12 @@ class Reward(_Body):
     reward: Number
     metrics: dict[str, Number] | None = Field(None, description="other measurements, which guardrails may watch")
     weight: Number | None = Field(None, description="weight, such as a notional, in weighted means")
+    seen: dict[str, Number] | None = Field(None, description="rewards of arms that were not played but seen")
 
     def told(self) -> Any:
         """The reward as a campaign takes it."""
-        return self.reward if self.metrics is None and self.weight is None else self.model_dump(exclude={"decision"})
+        more = self.model_dump(exclude={"decision"}, exclude_none=True)
+        return more if len(more) > 1 else self.reward
 
 
 class RecordBody(_Body):

@@ -6,7 +6,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
@@ -15,7 +15,7 @@ from typing import Any, get_args
 import numpy as np
 
 from .._support.display import html_table
-from .._support.validation import check_keywords, is_whole, one_of, whole
+from .._support.validation import check_keywords, is_whole, one_of, probability, whole
 from ..arms.bandit import as_environment
 from ..arms.environment import Environment, as_arm
 from ..errors import InvalidInputError, RewardWarning, shown
@@ -54,6 +54,10 @@ def simulate(
     feedback: Feedback = "bandit",
     delay: Any = 0,
     batch: int = 1,
+    control: int | None = None,
+    share: float = 1.0,
+    bounds: Mapping[int, tuple[float, float]] | None = None,
+    among: Iterable[int] | None = None,
 ) -> Study:
     """Simulate many runs of policies on a bandit.
 
@@ -94,6 +98,12 @@ def simulate(
     batch : int, optional
         rounds that are chosen before their rewards arrive, all together. Delays and batches cost policies that play in
         phases only time: their choices are the same
+    control, share : int | None and float, optional
+        as in a campaign: the policy decides with probability ``share``, and otherwise arm ``control`` is played
+    bounds : Mapping[int, tuple[float, float]] | None, optional
+        least and largest share of arms in the policy's decisions
+    among : Iterable[int] | None, optional
+        the arms that can be played
 
     Examples
     --------
@@ -114,19 +124,26 @@ def simulate(
     times = checkpoint_times(checkpoints, horizon, environment.switches)
     one_of("source", source, get_args(Source))
     one_of("feedback", feedback, get_args(Feedback))
+    rules = _rules(environment.K, control, share, bounds, among)
     specs = [
-        Spec(policy, environment, horizon, runs, seed, times, source, feedback=feedback, **delays)
+        Spec(policy, environment, horizon, runs, seed, times, source, feedback=feedback, **delays, **rules)
         for policy in _listed(policies)
     ]
     check_memory(specs[0], len(specs))
     for spec in specs:
+        if spec.has_rules and not spec.policy.minimises_regret:
+            raise InvalidInputError(
+                f"{spec.policy.name} decides how often each arm is played; leave control, share, bounds and among out"
+            )
         prepare(spec)
         _warn_of_rewards(spec)
     results = run_specs(specs, backend, chunk, watch=lambda tasks, backend: _bar(progress, tasks, backend))
     ranked_by = {spec.policy.default_metric for spec in specs}
     return Study(
         {result.name: result for result in results},
-        settings_of(environment, horizon, runs, seed, source, feedback, backend.machines) | _delay_settings(specs[0]),
+        settings_of(environment, horizon, runs, seed, source, feedback, backend.machines)
+        | _delay_settings(specs[0])
+        | _rules_settings(specs[0]),
         ranked_by.pop() if len(ranked_by) == 1 else "regret",
     )
 
@@ -147,6 +164,38 @@ def _delays(delay: Any, batch: Any) -> dict[str, Any]:
     if not isinstance(late, int) and late.serially_dependent:
         raise InvalidInputError(f"delays are drawn independently of each other, got {shown(delay)}")
     return {"delay": late, "batch_rounds": whole("batch", batch, 1, LARGEST_HORIZON)}
+
+
+def _rules(arms: int, control: Any, share: Any, bounds: Any, among: Any) -> dict[str, Any]:
+    """Who decides about which arms, as fields of a spec."""
+    part = probability("share", share)
+    if part < 1 and control is None:
+        raise InvalidInputError(f"share={part:g} leaves decisions to a control arm; pass its number as control=")
+    fields: dict[str, Any] = {"share": part}
+    if control is not None:
+        fields["control"] = whole("control", control, 0, arms - 1)
+    playable = list(range(arms))
+    if among is not None:
+        playable = sorted({whole("an arm of among", arm, 0, arms - 1) for arm in among})
+        if not playable or (part < 1 and control not in playable):
+            raise InvalidInputError(f"among must have an arm, and the control arm if share < 1, got {shown(playable)}")
+        fields["among"] = tuple(playable)
+    if bounds:
+        ends = {whole("an arm of bounds", arm, 0, arms - 1): tuple(pair) for arm, pair in bounds.items()}
+        pairs = [ends.get(arm, (0.0, 1.0)) for arm in playable]
+        if not all(len(pair) == 2 and 0 <= pair[0] <= pair[1] <= 1 for pair in pairs):
+            raise InvalidInputError(f"bounds are (low, high) with 0 <= low <= high <= 1, got {shown(bounds)}")
+        if sum(low for low, _ in pairs) > 1 + 1e-9 or sum(high for _, high in pairs) < 1 - 1e-9:
+            raise InvalidInputError(f"the shares of all arms add up to 1, which {shown(bounds)} do not allow")
+        fields["bounds"] = tuple((arm, float(low), float(high)) for arm, (low, high) in sorted(ends.items()))
+    return fields
+
+
+def _rules_settings(spec: Spec) -> dict[str, Any]:
+    """A study's settings for who decides; empty if the policy does, about all arms."""
+    rules = {"control": spec.control, "share": spec.share, "bounds": list(map(list, spec.bounds))}
+    among = None if spec.among is None else list(spec.among)
+    return {"rules": {**rules, "among": among}} if spec.has_rules else {}
 
 
 def _delay_settings(spec: Spec) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..play.allocation import ALLOCATION, NOTHING, sample, start_with
 from ..play.choose import Decision, Held, decide, hold_best, hold_first, least_served
 from ..play.formulas import kept_cells, value
 from ..play.game import NOT_A_NUMBER, best_value, keep_pulls
@@ -18,7 +19,7 @@ from ..play.memory import zeros
 from ..play.rewards import ArmTable, fill, recorded
 from ..play.state import forget, new_state, observe, reset, rounds_remembered
 from ..play.statistics import pooled, record_of, summary
-from ..play.streams import REWARDS, fold, stream_key
+from ..play.streams import REWARDS, fold, stream_key, uniform
 
 #: Stream of random delays.
 DELAYS = np.uint64(4)
@@ -53,10 +54,50 @@ class Feedback(NamedTuple):
     by_round: bool
 
 
-def reference(game, rule, feedback, holding, rewards, arguments, goal, out, portfolio):
+def policy_arm(state, rule, pilot, decision, seed, run, arguments, indices):
+    """The arm that the policy plays among the active ones; -1 - i if the index of arm i is not a number."""
+    a, fewest = np.int64(-1), math.inf
+    for i in range(indices.size):
+        if state.active[i] and state.seen[i] + state.pending[i] < fewest:
+            a, fewest = np.int64(i), state.seen[i] + state.pending[i]
+    if fewest >= pilot:
+        a = np.int64(least_served(state, rule.least))
+    return a if a >= 0 else np.int64(decide(state, decision, seed, run, arguments, indices))
+
+
+def allocated_arm(allocation, shares, state, rule, pilot, decision, seed, run, arguments, indices):
+    """The arm that is played: the policy's, within bounds, or the control arm."""
+    key = fold(stream_key(seed, ALLOCATION, run), decision.number)
+    if not allocation.bounded:
+        a = policy_arm(state, rule, pilot, decision, seed, run, arguments, indices)
+    else:
+        rest = start_with(allocation.low, allocation.allowed, shares)
+        a, first, count = np.int64(0), np.int64(-1), np.sum(allocation.allowed)
+        while rest > NOTHING and a >= 0:  # what an arm cannot take goes to the policy's next choice
+            if count == 0:
+                shares[first] += rest
+                break
+            a = policy_arm(state, rule, pilot, decision, seed, run, arguments, indices)
+            if a >= 0:
+                first = a if first < 0 else first
+                taken = min(rest, max(allocation.high[a] - shares[a], 0.0))
+                shares[a] += taken
+                rest -= taken
+                state.active[a] = False
+                count -= 1
+        state.active[:] = allocation.allowed
+        if a >= 0:
+            a = np.int64(sample(shares, uniform(key, 3)))
+    if a >= 0 and allocation.share < 1.0 and uniform(key, 2) >= allocation.share:
+        a = np.int64(allocation.control)
+    return a
+
+
+def reference(game, rule, feedback, holding, allocation, rewards, arguments, goal, out, portfolio):
     """Play runs one after the other.
 
-    ``rule``: a :class:`~.state.Rule`; ``holding``: a :class:`~.choose.Holding`, whose arms are written to
+    ``rule``: a :class:`~.state.Rule`; ``allocation``: an :class:`~.allocation.Allocation`, which only games without a
+    holding use; ``holding``: a :class:`~.choose.Holding`, whose arms are written to
     ``portfolio[round, place]`` in order of arm (places that cannot be filled keep their value). With a holding, rewards
     are indexed by round, and arms without one in a round cannot be held then.
     """
@@ -71,7 +112,7 @@ def reference(game, rule, feedback, holding, rewards, arguments, goal, out, port
         zeros(count_arms, np.bool_), zeros(count_arms, np.int64), zeros(count_arms, np.int64),
         zeros(count_arms, np.bool_),
     )  # fmt: skip
-    indices, base = zeros(count_arms), zeros(count_arms)
+    indices, base, shares = zeros(count_arms), zeros(count_arms), zeros(count_arms)
     mean, variance = zeros(count_arms), zeros(count_arms)
     drawn, seen_now = zeros((count_arms, DRAWN)), zeros(count_arms)
     number = zeros(count_arms, np.int64)  # pulls drawn so far
@@ -90,6 +131,7 @@ def reference(game, rule, feedback, holding, rewards, arguments, goal, out, port
         cell = run // batch - first_batch
         run_key, delay_key = stream_key(seed, REWARDS, run), stream_key(seed, DELAYS, run)
         reset(state)
+        state.active[:] = allocation.allowed
         number[:], head[:], following[:] = 0, -1, -1
         first_reward, total1, total2 = 0.0, 0.0, 0.0
         check, told, due = 0, 0, 0
@@ -117,7 +159,7 @@ def reference(game, rule, feedback, holding, rewards, arguments, goal, out, port
             if t == horizon:
                 break
             # Choose.
-            a, count, available = np.int64(-1), 0, False
+            a, count, available, failed = np.int64(-1), 0, False, np.int64(-1)
             rounds = rounds_remembered(sums, state.pending, told, window, discount)
             decision = Decision(
                 t, rounds, rule.least, end_of_pilot, feedback.counted, t, rule.scores, rule.draws_normals
@@ -134,20 +176,17 @@ def reference(game, rule, feedback, holding, rewards, arguments, goal, out, port
             elif feedback.full and t < pilot:
                 a = np.int64(t % count_arms)
             else:
-                fewest = math.inf
-                for i in range(count_arms):
-                    if state.seen[i] + state.pending[i] < fewest:
-                        a, fewest = np.int64(i), state.seen[i] + state.pending[i]
-                if fewest >= pilot:
-                    a = np.int64(least_served(state, rule.least))
-            if (holds and t >= holding.warm and count < holding.places and available) or (not holds and a < 0):
+                a = allocated_arm(allocation, shares, state, rule, pilot, decision, seed, run, arguments, indices)
+                failed = -1 - a
+            if holds and t >= holding.warm and count < holding.places and available:
                 a = np.int64(decide(state, decision, seed, run, arguments, indices))
-                if a < 0:
-                    status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, -1 - a, t
-                    status[4] = state.seen[-1 - a]
-                    return
-                if holds:
+                failed = -1 - a
+                if a >= 0:
                     hold_best(state, held, count, holding.places, indices)
+            if failed >= 0:
+                status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, failed, t
+                status[4] = state.seen[failed]
+                return
             if holds and t >= holding.warm:
                 place = 0
                 for i in range(count_arms):
@@ -210,6 +249,9 @@ def reference(game, rule, feedback, holding, rewards, arguments, goal, out, port
             continue
         for i in range(count_arms):
             weight = sums.pulls[i]
+            if state.seen[i] == 0:  # an arm that was never played
+                indices[i], mean[i], variance[i] = -math.inf, 0.0, 0.0
+                continue
             less = 1.0 / (weight - 1.0) if weight > 1.0 else 0.0
             mean[i], variance[i], _ = summary(sums.anchor[i], sums.sum1[i], sums.sum2[i], 1.0 / weight, less)
             arm = record_of(sums, state.kept, i, 0.0, np.nan, 0.0, run_key, run_key, np.nan, np.nan)

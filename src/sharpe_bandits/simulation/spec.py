@@ -57,6 +57,12 @@ class Spec:
         delay of a reward in rounds, or the distribution of the delay
     batch_rounds : int, optional
         rounds that are chosen before rewards arrive
+    control, share : int | None and float, optional
+        the control arm, and the probability with which the policy decides instead
+    bounds : tuple[tuple[int, float, float], ...], optional
+        arm, least and largest share in the policy's decisions
+    among : tuple[int, ...] | None, optional
+        the arms that can be played
     """
 
     policy: Policy
@@ -70,6 +76,15 @@ class Spec:
     feedback: Feedback = "bandit"
     delay: int | Arm = 0
     batch_rounds: int = 1
+    control: int | None = None
+    share: float = 1.0
+    bounds: tuple[tuple[int, float, float], ...] = ()
+    among: tuple[int, ...] | None = None
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether the policy does not decide alone about all arms."""
+        return self.share < 1 or bool(self.bounds) or self.among is not None
 
     @property
     def has_delayed_rewards(self) -> bool:

@@ -11,7 +11,7 @@ from ...errors import InvalidInputError, SharpeBanditsError, shown
 from ...policies.base import Policy
 from ..agents import Agent
 from .activity import Activity
-from .records import Decision, Evaluation, LogEntry, Verification
+from .records import Decision, Evaluation, LogEntry, Verification, plain_details
 from .requests import (
     MAX_BATCH,
     AddArm,
@@ -95,16 +95,19 @@ class CampaignInterface(ABC):
         *,
         metrics: Mapping[str, float] | None = None,
         weight: float | None = None,
+        seen: Mapping[Any, float] | None = None,
     ) -> None:
         """Record the reward of a decision, or of the decision with this number or key.
 
         ``metrics`` are other measurements of the decision, which guardrails may watch; ``weight`` (such as a notional)
-        counts in weighted means, and not in what the policy learns.
+        counts in weighted means, and not in what the policy learns; ``seen`` are rewards of arms that were not played
+        but seen, by arm, from which the policy learns.
 
         Repeating a reward changes nothing. A different reward for a decision that already has one raises
         :class:`~sharpe_bandits.errors.ConflictError` and changes nothing. Late rewards are accepted.
         """
-        more = {name: value for name, value in (("metrics", metrics), ("weight", weight)) if value is not None}
+        given = {"metrics": metrics, "weight": weight, "seen": seen}
+        more = {name: value for name, value in given.items() if value is not None}
         self.tell_many([(decision, {"reward": reward, **more} if more else reward)])
 
     def tell_many(
@@ -275,6 +278,33 @@ class CampaignInterface(ABC):
             raise InvalidInputError(f"search must be text, got {shown(search)}")
         whole("count", count, 1, MAX_BATCH)
         return self._log(None if before is None else whole("before", before, 1), count, search)
+
+    def table(self, by: str) -> list[dict[str, Any]]:
+        """Rewards by segment or by a tag: a row per value and arm, with the number of rewards, their mean, and their
+        mean weighted by the weights told.
+
+        Parameters
+        ----------
+        by : str
+            "segment", or the name of a tag
+        """
+        groups: dict[tuple[str, Any], list[tuple[float, float]]] = {}
+        columns = ["segment", "tags", "arm", "reward", "weight"]
+        for row in self.history().select(columns).to_pylist():
+            group = row["segment"] if by == "segment" else plain_details(row["tags"]).get(by)
+            if group is not None and row["reward"] is not None:
+                weight = 1.0 if row["weight"] is None else row["weight"]
+                groups.setdefault((group, row["arm"]), []).append((row["reward"], weight))
+        return [
+            {
+                by: group,
+                "arm": arm,
+                "rewards": len(pairs),
+                "mean": sum(x for x, _ in pairs) / len(pairs),
+                "weighted_mean": sum(x * w for x, w in pairs) / sum(w for _, w in pairs),
+            }
+            for (group, arm), pairs in sorted(groups.items(), key=str)
+        ]
 
     @abstractmethod
     def verify(self, *, choices: bool = False) -> Verification:

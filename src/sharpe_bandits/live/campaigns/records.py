@@ -37,6 +37,7 @@ class EventKind(IntEnum):
     GUARDRAIL = 11
     NOTIFIED = 12
     CHOICES_REVISED = 13
+    SEEN = 14
 
     @property
     def label(self) -> str:

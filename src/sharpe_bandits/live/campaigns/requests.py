@@ -84,11 +84,12 @@ class Ask:
 
 
 class Reward(NamedTuple):
-    """A reward of the decision with a number or a key, and what was measured with it."""
+    """A reward of the decision with a number or a key, what was measured with it, and rewards seen of other arms."""
 
     decision: int | str
     reward: float
     measures: dict[str, Any]
+    seen: tuple[tuple[Any, float], ...] = ()
 
 
 @dataclass
@@ -99,7 +100,7 @@ class Tell:
     ----------
     rewards : Any
         decision (or its number, or its key) -> reward, as a mapping or as pairs. Instead of a reward, a mapping
-        ``{"reward": 3.1, "metrics": {"error": 0}, "weight": 1e6}``
+        ``{"reward": 3.1, "metrics": {"error": 0}, "weight": 1e6, "seen": {"TWAP": 2.9}}``
     strict : bool, optional
         whether one refused reward refuses all
     """
@@ -134,10 +135,14 @@ def _reward(decision: Any, reward: Any) -> Reward:
     else:
         which = number_of(decision)
     more = dict(reward) if isinstance(reward, Mapping) else {"reward": reward}
-    if unknown_parts := sorted(map(str, more.keys() - {"reward", "metrics", "weight"})):
-        raise InvalidInputError(f"a reward has metrics and a weight, but no {shown(unknown_parts[0])}")
+    if unknown_parts := sorted(map(str, more.keys() - {"reward", "metrics", "weight", "seen"})):
+        raise InvalidInputError(f"a reward has metrics, a weight and seen, but no {shown(unknown_parts[0])}")
     x = finite(f"the reward of decision {shown(which)}", more.get("reward"))
-    return Reward(which, x, _measures(more.get("metrics"), more.get("weight")))
+    seen = more.get("seen") or {}
+    if not isinstance(seen, Mapping) or len(seen) > MAX_BATCH:
+        raise InvalidInputError(f"seen are rewards by arm, got {shown(seen)}")
+    others = tuple((arm, finite(f"the reward seen of {shown(arm)}", value)) for arm, value in seen.items())
+    return Reward(which, x, _measures(more.get("metrics"), more.get("weight")), others)
 
 
 def _measures(metrics: Any, weight: Any) -> dict[str, Any]:

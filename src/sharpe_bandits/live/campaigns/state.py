@@ -18,7 +18,7 @@ from ...errors import (
     UnreadableDataError,
     shown,
 )
-from ...play.allocation import pour, sample, start_with
+from ...play.allocation import ALLOCATION, NOTHING, pour, sample, start_with
 from ...play.streams import fold, stream_key, uniform
 from ...policies.base import Policy
 from ..agents import Agent
@@ -34,10 +34,6 @@ SNAPSHOT_FORMAT = 3
 #: A snapshot is due each time the log has grown by this many events, or by one event per this many bytes of the
 #: snapshot if that is more: this costs little per event, and opening the campaign has few events to apply.
 _SNAPSHOT_EVENTS, _SNAPSHOT_BYTES = 64, 200
-#: Stream of random numbers that decides when to explore, and which arm.
-_EXPLORE = np.uint64(3)
-#: Shares below this are rounding errors.
-_NOTHING = 1e-12
 
 
 class Draw(NamedTuple):
@@ -149,6 +145,9 @@ class State:
             used = agent._apply_rewarded(event.arm, event.reward, pending=kind != EventKind.REWARDED_LATE)
             self.unused += not used
             self._count(event, details or {})
+        elif kind == EventKind.SEEN and event.reward is not None:
+            agent._apply_asked(event.arm)
+            agent._apply_rewarded(event.arm, event.reward, pending=True)
         elif kind in (EventKind.EXPIRED, EventKind.CANCELLED):
             agent._apply_withdrawn(event.arm)
         elif kind == EventKind.ARM_ADDED:
@@ -229,7 +228,7 @@ class State:
                 "asks get, or set mode='live'"
             )
         with np.errstate(over="ignore"):  # the streams count modulo 2^64
-            key = fold(stream_key(np.uint64(agent.seed), _EXPLORE, np.uint64(0)), self.decisions)
+            key = fold(stream_key(np.uint64(agent.seed), ALLOCATION, np.uint64(0)), self.decisions)
             choice, shares = self.policy_choice(explore, allowed, key)
             decides = share == 1 or uniform(key, 2) < share
         arm = choice if decides or control is None else control
@@ -241,7 +240,7 @@ class State:
         allowed = self.available()
         try:
             with np.errstate(over="ignore"):
-                key = fold(stream_key(np.uint64(self.agent.seed), _EXPLORE, np.uint64(0)), self.decisions)
+                key = fold(stream_key(np.uint64(self.agent.seed), ALLOCATION, np.uint64(0)), self.decisions)
                 return self.policy_choice(explore, allowed, key)[0] if allowed else None
         except CampaignOverError:
             return None
@@ -271,7 +270,7 @@ class State:
         mask = np.zeros(len(agent.arms), bool)
         mask[allowed] = True
         rest, first = start_with(low, mask, shares), None
-        while rest > _NOTHING:
+        while rest > NOTHING:
             with agent.only(open_arms or allowed):
                 wish = agent._probabilities(agent._next_arm())
             if explore:
@@ -282,7 +281,7 @@ class State:
                 shares += rest * first
                 break
             rest = pour(rest, wish, high, shares)
-            open_arms = [i for i in open_arms if shares[i] < high[i] - _NOTHING]
+            open_arms = [i for i in open_arms if shares[i] < high[i] - NOTHING]
         return shares / shares.sum()
 
     def _bounds(self) -> tuple[np.ndarray, np.ndarray]:

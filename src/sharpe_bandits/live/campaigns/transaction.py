@@ -362,10 +362,26 @@ class Transaction:
                     f"the metric {watch.guardrail.metric} has a guardrail on its rate, and must lie between 0 and 1, "
                     f"got {x!r}; nothing was recorded"
                 )
+        seen = self._seen_arms(row, told)
         kind = EventKind.REWARDED if row.state == DecisionState.PENDING else EventKind.REWARDED_LATE
         self._add(kind, number, row.arm, reward, details=told.measures | _tally(row))
+        for arm, x in seen.items():
+            self._add(EventKind.SEEN, arm=arm, reward=x, details={"decision": number})
         self._settle(number, DecisionState.REWARDED, reward, details_text(told.measures))
         self._watch(row.arm)
+
+    def _seen_arms(self, row: DecisionRow, told: Reward) -> dict[int, float]:
+        """Rewards that were seen of arms that were not played, by number."""
+        agent = self.state.agent
+        seen = {agent.number_of(self._arm(arm)): x for arm, x in told.seen}
+        if row.arm in seen:
+            raise InvalidInputError(f"arm {agent.arms[row.arm]!r} was played: its reward is told, not seen")
+        if seen and (agent.horizon is not None or not self._policy.minimises_regret):
+            raise InvalidInputError(
+                "rewards of arms that were not played are rounds of no budget; leave seen= out in a campaign with a "
+                "horizon"
+            )
+        return seen
 
     def _watch(self, arm: int) -> None:
         """Act on guardrails that are broken after a reward of an arm."""

@@ -14,6 +14,7 @@ from ...arms.uniform import Constant
 from ...errors import InvalidInputError
 from ...objectives import Mean
 from ...play import formulas, statistics
+from ...play.allocation import Allocation
 from ...play.choose import Holding
 from ...play.game import LANES, LOOKAHEAD, N_COMPARISONS, NOT_A_NUMBER, Game, Outputs
 from ...play.rewards import TAPE, ArmTable, Rewards
@@ -115,6 +116,9 @@ class IndexFamily(Family):
             raise InvalidInputError(
                 'delay and batch say when the reward of the arm played is seen; leave them out with feedback="full"'
             )
+        if spec.has_rules and spec.feedback == "full":
+            raise InvalidInputError('with feedback="full" nothing is gained by sharing decisions; leave share, bounds '
+                                    "and among out")  # fmt: skip
         check_index(_policy(spec), spec.horizon, spec.environment.lowest)
         formula = _policy(spec).formula
         _requested[formula] = _requested.get(formula, 0) + _work(spec)
@@ -157,8 +161,8 @@ class IndexFamily(Family):
         outputs = one_run_outputs(rounds, arms)
         Loop(policy, rounds, bindings_for(policy, rounds, by_round=True)).play(
             Game(run, 1, rounds, policy.pilot(rounds, arms)), rule_of(policy, rounds),
-            reference.Feedback(full, 0, _NO_DELAYS, 1, 0.0, True), holding, Rewards(tape(values), 0, np.uint64(seed)),
-            out=outputs, portfolio=portfolio,
+            reference.Feedback(full, 0, _NO_DELAYS, 1, 0.0, True), holding, everyone(arms),
+            Rewards(tape(values), 0, np.uint64(seed)), out=outputs, portfolio=portfolio,
         )  # fmt: skip
         if outputs.status[0] == NOT_A_NUMBER:
             raise InvalidInputError(
@@ -213,7 +217,8 @@ def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
     rewards = source_of(spec, table, begin, end)
     out = outputs_of(spec, chunk, begin, end)
     if isinstance(kernel, Loop):
-        kernel.play(game, rule_of(policy, spec.horizon), _feedback(spec), _NO_HOLDING, rewards, out=out)
+        rule, feedback = rule_of(policy, spec.horizon), _feedback(spec)
+        kernel.play(game, rule, feedback, _NO_HOLDING, _allocation(spec), rewards, out=out)
     else:
         call_kernel(
             policy, kernel, game, rewards, tables_for(spec.horizon), policy.arguments(spec.horizon), goal.arguments(),
@@ -242,16 +247,34 @@ def call_kernel(policy: Policy, kernel: Any, *arguments: Any) -> Any:
 
 
 def is_plain(spec: Spec) -> bool:
-    """Whether a spec is the plain game that the fast kernels play: nothing is forgotten, and the reward of the arm
-    played is seen before the next round.
+    """Whether a spec is the plain game that the fast kernels play: the policy decides alone, nothing is forgotten, and
+    the reward of the arm played is seen before the next round.
     """
-    return not spec.has_delayed_rewards and spec.feedback == "bandit" and _policy(spec).forgetting == NO_FORGETTING
+    changed = spec.has_rules or spec.has_delayed_rewards
+    return not changed and spec.feedback == "bandit" and _policy(spec).forgetting == NO_FORGETTING
 
 
 def rule_of(policy: IndexPolicy, horizon: int) -> Rule:
     """How a policy plays, as input of a kernel."""
     window, discount = policy.forgetting
     return Rule(min(window, horizon), discount, policy.least_pilot, policy.score is not None, draws_normals(policy))
+
+
+def everyone(arms: int) -> Allocation:
+    """The policy decides, about all arms."""
+    return Allocation(0, 1.0, False, np.zeros(arms), np.ones(arms), np.ones(arms, bool))
+
+
+def _allocation(spec: Spec) -> Allocation:
+    """Who decides, as input of a kernel."""
+    plain = everyone(spec.environment.K)
+    for arm, low, high in spec.bounds:
+        plain.low[arm], plain.high[arm] = low, high
+    if spec.among is not None:
+        plain.allowed[:] = False
+        plain.allowed[list(spec.among)] = True
+    control = 0 if spec.control is None else spec.control
+    return plain._replace(control=control, share=spec.share, bounded=bool(spec.bounds))
 
 
 def _feedback(spec: Spec) -> reference.Feedback:
