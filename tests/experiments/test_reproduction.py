@@ -93,13 +93,12 @@ def test_everything_that_was_asked_for_is_there(reproduced):
 def test_claims(reproduced):
     found = strict((reproduced / "claims.json").read_text("utf-8"))
     for claim in found:
-        assert {"id", "claim", "verdict", "difference", "interval", "panel", "profile"} <= set(claim)
+        assert {"id", "says", "statement", "verdict", "evidence", "readings", "panel", "profile"} <= set(claim)
         assert claim["verdict"] in ("holds", "fails", "undecided", "vacuous")
         assert claim["panel"] in ("R2", "B1")
         assert claim["id"].startswith(claim["panel"] + ".")
-        if claim["interval"] is not None:
-            low, high = claim["interval"]
-            assert low <= claim["difference"] <= high
+        for evidence in claim["evidence"]:
+            assert evidence["difference"]["low"] <= evidence["difference"]["mean"] <= evidence["difference"]["high"]
     keys = [(c["id"], c["profile"]) for c in found]
     assert len(set(keys)) == len(keys)
     stated = {(claim.id, p.profile) for p in panels(["R2", "B1"]) for claim in p.claims}
@@ -123,8 +122,10 @@ def test_a_verdict_can_be_worked_out_again_from_the_data(reproduced):
     a, b = (study[name].regret_per_run(rssr) for name in ("UCB-RSSR", "U-UCB"))
     difference = (a - b).mean()
     half = 2.744042 * (a - b).std(ddof=1) / np.sqrt(32)  # 99.5% point of Student's distribution, 31 degrees of freedom
-    assert claim["difference"] == pytest.approx(difference, rel=1e-9)
-    assert claim["interval"] == pytest.approx([difference - half, difference + half], rel=1e-5)
+    (evidence,) = claim["evidence"]
+    measured = evidence["difference"]
+    assert measured["mean"] == pytest.approx(difference, rel=1e-9)
+    assert [measured["low"], measured["high"]] == pytest.approx([difference - half, difference + half], rel=1e-5)
     expected = "holds" if difference + half < 0 else "fails" if difference - half > 0 else "undecided"
     assert claim["verdict"] == expected
 

@@ -1,6 +1,7 @@
 """Verdicts from differences that can be worked out by hand."""
 
 import dataclasses
+import json
 import math
 
 import numpy as np
@@ -212,15 +213,11 @@ def test_all_claims_of_a_panel_are_judged():
     ]
     assert [len(v.evidence) for v in verdicts] == [1, 1, 2]
     assert verdicts[2].decisive is verdicts[2].evidence[1]
-    data = [v.to_dict() for v in verdicts]
-    assert [d["why"] for d in data] == ["", "it is not", "too much said"]
-    assert data[1]["difference"] == 2.25  # 23/4 - 14/4
-    assert data[1]["claim"] == "B is ahead"
-    assert data[1]["interval"] == [verdicts[1].evidence[0].difference.low, verdicts[1].evidence[0].difference.high]
-    assert data[1]["interval"][0] > 0
-    assert data[2]["difference"] == pytest.approx(3.5 - 0.575)
-    assert [e["verdict"] for e in data[2]["evidence"]] == ["holds", "fails"]
-    assert {d["confidence"] for d in data} == {0.99}
+    assert verdicts[1].decisive.difference.mean == 2.25  # 23/4 - 14/4
+    assert verdicts[1].decisive.difference.low > 0
+    assert verdicts[2].decisive.difference.mean == pytest.approx(3.5 - 0.575)
+    assert [e.verdict for e in verdicts[2].evidence] == ["holds", "fails"]
+    assert [Verdict.from_dict(json.loads(json.dumps(v.to_dict()))) for v in verdicts] == verdicts
 
 
 def evidence(mean, se, verdict):
@@ -238,7 +235,6 @@ def test_the_decisive_comparison_is_the_one_furthest_from_being_shown():
     assert Verdict("x", "R9", "paper", "", "holds", (parts[0], parts[3])).decisive is parts[3]
     exact = Verdict("x", "R9", "paper", "", "holds", ())
     assert exact.decisive is None
-    assert (exact.to_dict()["difference"], exact.to_dict()["interval"]) == (None, None)
 
 
 # --- readings ---------------------------------------------------------------------------------------------------------
@@ -265,27 +261,23 @@ AHEAD, BEHIND, LEVEL = ([3, 3, 4, 4], [5, 5, 6, 7]), ([5, 5, 6, 7], [3, 3, 4, 4]
 
 def test_a_verdict_that_is_the_same_under_every_reading():
     verdict = read(AHEAD, other=([2, 3, 4, 4], [5, 5, 6, 7]))
-    assert (verdict.verdict, verdict.depends) == ("holds", False)
-    assert verdict.under_readings == "holds under every reading"
+    assert (verdict.verdict, len(verdict.readings), verdict.dependence) == ("holds", 1, "")
 
 
 def test_a_verdict_that_depends_on_the_reading_says_on_which():
     verdict = read(BEHIND, good=AHEAD, better=([1, 1, 1, 2], [5, 5, 6, 7]), level=LEVEL)
-    assert (verdict.verdict, verdict.depends) == ("fails", True)
-    assert verdict.under_readings == (
-        "holds only if it is good, or if it is better; is undecided if it is level; fails if read as here"
-    )
-    data = verdict.to_dict()
-    assert [(r["reading"], r["verdict"]) for r in data["readings"]] == [
+    assert verdict.verdict == "fails"
+    assert verdict.dependence == "holds with good / better; is undecided with level"
+    assert [(r.reading, r.verdict) for r in verdict.readings] == [
         ("good", "holds"), ("better", "holds"), ("level", "undecided"),
     ]  # fmt: skip
-    assert data["readings"][0]["evidence"][0]["left"] == 3.5
-    assert data["under readings"] == verdict.under_readings
+    assert verdict.readings[0].evidence[0].left == 3.5
+    assert Verdict.from_dict(verdict.to_dict()) == verdict
 
 
 def test_a_reading_that_changes_nothing_does_not_concern_the_claim():
     verdict = read(AHEAD, same=AHEAD)
-    assert (verdict.readings, verdict.under_readings) == ((), "")
+    assert (verdict.readings, verdict.dependence) == ((), "")
 
 
 def test_a_claim_that_is_judged_only_under_a_reading():
@@ -294,7 +286,7 @@ def test_a_claim_that_is_judged_only_under_a_reading():
     claim = panel([], claims=SAID).claims
     other = finished(dataclasses.replace(one, reading="pilot", claims=claim), outcomes)
     (verdict,) = judge(dataclasses.replace(finished(one, outcomes), readings=[other]))
-    assert (verdict.id, verdict.verdict, verdict.under_readings) == ("R9.1", "holds", "")
+    assert (verdict.id, verdict.verdict, verdict.readings) == ("R9.1", "holds", ())
 
 
 def test_regret_as_the_released_code_plots_it():
@@ -313,46 +305,68 @@ def test_regret_as_the_released_code_plots_it():
 # --- counting ---------------------------------------------------------------------------------------------------------
 
 
-def verdict(id, says, word, source=EXPERIMENTS, other=None):
+def verdict(id, says, word, source=EXPERIMENTS, other=None, profile="paper"):
     readings = () if other is None else (UnderReading("x", "it is x", other, ()),)
-    return Verdict(id, id.split(".")[0], "paper", says, word, (), "", source, readings)
+    return Verdict(id, id.split(".")[0], profile, f"{says}, here", word, (), "", source, readings, says)
 
 
 COUNTED = [
     verdict("R1.1", "A grows", "holds"),
+    verdict("R1.1", "A grows", "holds", profile="authors"),
     verdict("R2.1", "A grows", "fails", other="holds"),
+    verdict("R2.1", "A grows", "holds", profile="authors"),
     verdict("R1.2", "B grows", "undecided"),
-    verdict("R1.log", "A is logarithmic, up to n = 10,000", "holds", THEORY),
-    verdict("R2.log", "A is logarithmic, up to n = 500", "vacuous", THEORY),
+    verdict("R1.log", "A is logarithmic", "holds", THEORY),
+    verdict("R2.log", "A is logarithmic", "vacuous", THEORY),
     verdict("S1.1", "C grows", "holds", OTHERS),
 ]
 
 
 def test_a_statement_that_several_panels_test_is_one():
     stated = scorecard.statements(COUNTED)
-    assert {source: [s.text for s in found] for source, found in stated.items()} == {
+    assert {source: [s.text for s in own] for source, own in stated.items()} == {
         EXPERIMENTS: ["A grows", "B grows"], THEORY: ["A is logarithmic"], OTHERS: ["C grows"],
     }  # fmt: skip
     first = stated[EXPERIMENTS][0]
-    assert [v.id for v in first.under("paper")] == ["R1.1", "R2.1"]
-    assert first.under("authors") == []
+    assert (first.verdict, first.count) == ("partly", "Holds in 3 of 4")
+    assert first.settings == {"holds": "R1, R2 (authors)", "fails": "R2 (paper)"}
     assert [v.id for v in first.dependent] == ["R2.1"]
-
-
-def test_the_summary_counts_each_source_apart():
-    experiments, theory, others = scorecard.summary(COUNTED)
-    assert "2 distinct statements, 3 claims judged: 1 holds, 1 fails, 1 is undecided; 1 of them depends" in experiments
-    assert "1 distinct statement, 2 claims judged: 1 holds, 0 fail, 0 are undecided, 1 is vacuous" in theory
-    assert "depend" not in others
+    assert stated[THEORY][0].where == "holds in R1; says nothing in R2"
 
 
 @pytest.mark.parametrize(
-    ("words", "text"),
+    ("words", "verdict_of_all"),
     [
-        (["holds"] * 2 + ["undecided"], "3 claims judged: 2 hold, 0 fail, 1 is undecided"),
-        (["fails"] + ["undecided"] * 2, "3 claims judged: 0 hold, 1 fails, 2 are undecided"),
-        (["holds"], "1 claim judged: 1 holds, 0 fail, 0 are undecided"),
+        (["holds"] * 2, "holds"),
+        (["holds", "undecided"], "undecided"),
+        (["fails", "undecided"], "fails"),
+        (["fails", "holds", "undecided"], "partly"),
+        (["vacuous", "holds"], "holds"),
+        (["vacuous"], "vacuous"),
     ],
 )
-def test_one_claim_holds_and_two_hold(words, text):
-    assert scorecard.counted(words) == text
+def test_the_verdict_on_a_statement(words, verdict_of_all):
+    own = tuple(verdict(f"R{n}.1", "A grows", word) for n, word in enumerate(words))
+    assert scorecard.Statement(EXPERIMENTS, "A grows", own).verdict == verdict_of_all
+
+
+def test_the_conclusion_counts_statements_of_the_paper_only():
+    count, *named = scorecard.conclusion(COUNTED)
+    assert count.startswith("3 statements of the paper: 1 holds, 1 holds in part, 1 needs more runs; 1 depends")
+    assert named[0] == "Holds in 3 of 4: A grows"
+
+
+def test_how_sure_a_statement_is():
+    measured = Verdict("R1.1", "R1", "paper", "", "holds", (evidence(-9, 1, "holds"), evidence(-5, 1, "holds")))
+    assert scorecard.Statement(EXPERIMENTS, "", (measured,)).certainty == "5.0 s.e. or more"
+    assert scorecard.Statement(EXPERIMENTS, "", tuple(COUNTED[:1])).certainty == "exact"
+
+
+def test_verdicts_of_a_folder(tmp_path):
+    with pytest.raises(sb.errors.InvalidInputError, match="sharpe-bandits reproduce"):
+        scorecard.load(tmp_path)
+    (tmp_path / "claims.json").write_text(json.dumps([v.to_dict() for v in COUNTED]))
+    assert scorecard.load(tmp_path) == COUNTED
+    (tmp_path / "claims.json").write_text('[{"id": "R1.1", "claim": "of an earlier version"}]')
+    with pytest.raises(sb.errors.InvalidInputError, match="again"):
+        scorecard.load(tmp_path)

@@ -10,7 +10,7 @@ import scipy.stats
 import sharpe_bandits as sb
 from sharpe_bandits.experiments.panel import PanelResult
 from sharpe_bandits.paper import claims
-from sharpe_bandits.paper.panels import descriptions, panel, panels
+from sharpe_bandits.paper.panels import descriptions, panel, panels, statements
 from sharpe_bandits.paper.readings import readings
 from sharpe_bandits.results.study import Study
 
@@ -428,11 +428,16 @@ def test_every_claim_of_the_paper_is_there_and_no_other(found):
 def test_nothing_is_claimed_beyond_the_paper():
     assert all(p.claims for p in panels(JUDGED))
     assert not any(p.claims for p in panels(THEOREMS))  # judged by their bounds
-    assert {p.id for p in panels() if p.ours} == {"T1", "T2", "N1", "N2", "D1"}
-    assert not any(p.claims for p in panels() if p.ours)
-    assert {p.id for p in panels() if p.cites} == {"S1", "S2", "S3", "S4"}
+    assert {p.id for p in panels() if p.beyond} == {"T1", "T2", "N1", "N2", "D1"}
+    assert not any(p.claims for p in panels() if p.beyond)
     # the text says so of R4 only
-    assert {claim.id for p in panels(PAPER) for claim in p.claims if claim.ours} == {"R5.2"}
+    assert {c.id for p in panels(PAPER) for c in p.claims if statements()[c.statement]["source"] == "ours"} == {"R5.2"}
+
+
+def test_every_statement_is_judged_somewhere_and_has_a_source():
+    claimed_ = {claim.statement for p in panels() for one in (p, *p.readings) for claim in one.claims}
+    assert claimed_ == {name for name in statements() if ":" not in name}
+    assert {raw["source"] for raw in statements().values()} == {"experiments", "theory", "others", "ours"}
 
 
 def test_the_panels_of_theorems_meet_their_assumptions():
@@ -517,7 +522,7 @@ def test_readings_replace_what_they_say_and_nothing_else():
         for other in p.readings:
             assert other.condition
             assert (other.id, other.profile, other.metric) == (p.id, p.profile, p.metric)
-            if other.reading in ("minus-infinite", "literal", "released", "equation"):
+            if other.reading in ("minus-infinite", "literal", "unbiased", "equation"):
                 assert [case.environment for case in other.cases] == [case.environment for case in p.cases]
                 assert base != {(case.label, repr(policy)) for case in other.cases for policy in case.policies}
 
@@ -530,11 +535,10 @@ def test_u_ucb_with_the_printed_minus(id, undefined):
         assert (policy.sign, policy.undefined, policy.epsilon0) == ("minus", undefined, case.names["L"])
 
 
-def test_the_released_code_to_the_letter():
-    for id in ("R1", "R2", "R3", "R4", "R5"):
-        for case in variant(id, "released", "authors").cases:
-            assert (only(case, "UCBRSSR").ddof, only(case, "UCBRSSR").undefined_width) == (0, "printed")
-            assert {p.ddof for p in case.policies if hasattr(p, "ddof")} == {0}
+def test_the_authors_profile_has_the_variance_of_the_released_code():
+    for id in ("R1", "R2", "R3", "R4", "R5", "R6", "R7"):
+        for one, ddof in ((panel(id, "authors"), 0), (variant(id, "unbiased", "authors"), 1), (panel(id, "paper"), 1)):
+            assert {p.ddof for case in one.cases for p in case.policies if hasattr(p, "ddof")} == {ddof}
 
 
 def test_the_variances_printed_for_r6_are_those_of_an_upper_limit_of_17():

@@ -52,7 +52,8 @@ def test_a_reading_changes_something_and_names_what_exists(reading):
     assert reading.policies or reading.added or reading.replaced or reading.metric
     assert set(reading.panels) <= set(descriptions())
     assert set(reading.profiles) <= set(PROFILES)
-    assert set(reading.replaced) <= set(reading.panels)
+    assert {panel for panels in reading.replaced for panel in panels.split()} <= set(reading.panels)
+    assert reading.name
     assert reading.condition
     assert not reading.condition.endswith(".")
     assert {claim.split(".")[0] for claim in reading.claims} <= set(reading.panels)

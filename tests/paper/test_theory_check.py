@@ -72,7 +72,7 @@ def test_runs_that_lock_in_may_have_been_missed():
     judged = found(growing(lambda t: 50 * np.log(t), batch=1), "log")
     assert judged.verdict == "undecided"
     share = 2.575829**2 / (30 + 2.575829**2)
-    assert f"0.0% of 30 runs locked in at 10%, which may be up to {share:.2%}" in judged.evidence[0].check
+    assert f"0.00% of 30 runs locked in, which may be up to {share:.2%}" in judged.evidence[0].check
     assert judged.evidence[0].difference.high > share * GAP * HORIZON / (50 * GAP * math.log(HORIZON)) - 0.1
 
 
@@ -92,13 +92,6 @@ def test_regret_that_hardly_grows_needs_no_power():
     assert found(flat, "log").verdict == "holds"
 
 
-def test_the_slope_of_a_logarithm_is_found():
-    (table,) = (t for t in examine([growing(lambda t: 50 * np.log(t))], 30, 0).tables if t.anchor == "growth")
-    row = dict(zip(table.columns, table.rows[0], strict=True))
-    assert row["slope of ln t"] == pytest.approx(50 * GAP, abs=4 * row["s.e."] + 0.01 * 50 * GAP)
-    assert abs(row["p"]) < 0.05
-
-
 def test_a_linear_regret_is_explained_by_the_runs_that_locked_in():
     # three runs in four play the wrong arm throughout, the others never
     wrong = np.where((np.arange(40) % 4 < 3)[:, None], TIMES, 0)
@@ -106,7 +99,7 @@ def test_a_linear_regret_is_explained_by_the_runs_that_locked_in():
     done = finished(panel([one]), [outcome(UCB, np.stack([wrong, TIMES - wrong], axis=2), TIMES)])
     judged = found(done, "log")
     assert judged.verdict == "fails"
-    assert "p = 1.00 ± 0.00, 75.0% of 40 runs locked in at 10%" in judged.evidence[0].check
+    assert "p = 1.00 ± 0.00, 75.00% of 40 runs locked in" in judged.evidence[0].check
     assert judged.evidence[0].left == pytest.approx(1.0)
     assert judged.why
 
@@ -141,7 +134,7 @@ def test_growth_is_judged_by_the_longer_games_where_there_are_some():
     assert verdicts["R9.log"].verdict == "fails"
     assert verdicts["R9.log"].says == "The regret of UCB-RSSR is logarithmic in n, up to n = 1,000,000"
     assert verdicts["R9.bound"].verdict == "fails"
-    assert {row[3] for table in findings.tables if table.anchor == "bounds" for row in table.rows} == {10**4, 10**6}
+    assert {row[4] for table in findings.tables if table.anchor == "bounds" for row in table.rows} == {10**4, 10**6}
     assert "linear regret" not in verdicts["R9.bound"].why  # no run locked in
     assert "not a valid bound" in verdicts["R9.bound"].why
     assert all(row["t"] <= 10**4 for row in findings.rows["R9-paper"])  # what is drawn is what was drawn before
@@ -174,9 +167,7 @@ def test_a_bound_on_the_error_is_held_against_the_measured_one():
     assert set(by_form) == set(bounds)
     assert by_form["printed"][6] == bounds["printed"].value
     assert by_form["printed"][7] == 0
-    assert by_form["printed"][9] == theory.informative_budget(policy, bandit)
-    # none of 400 wrong: Wilson's 99% interval ends at z² / (400 + z²) = 0.01632
-    assert by_form["printed"][8] == pytest.approx(2.575829**2 / (400 + 2.575829**2), rel=1e-5)
+    assert by_form["printed"][8] == theory.informative_budget(policy, bandit)
 
 
 def test_a_bound_that_is_broken_fails_and_one_that_may_be_is_undecided():

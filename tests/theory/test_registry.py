@@ -18,9 +18,9 @@ BANDIT = sb.Bandit([sb.Uniform(0.85, 0.95), sb.Uniform(0.75, 0.85), sb.Uniform(0
 def test_every_policy_of_the_paper_has_its_bounds():
     expected = {
         sb.UCBVV(): ("UCB-VV", "regret", ["printed", "repaired"]),
-        sb.UCBSRLike(0.5): ("UCB-SR-like", "regret", ["printed", "appendix", "repaired", "proved"]),
-        sb.UCBRSSR(0.5): ("UCB-RSSR", "regret", ["printed", "appendix", "repaired", "proved"]),
-        sb.UCBRSSR(0.5, undefined_width="printed"): ("UCB-RSSR", "regret", ["printed", "appendix", "repaired"]),
+        sb.UCBSRLike(0.5): ("UCB-SR-like", "regret", ["printed", "appendix", "corrected", "proved"]),
+        sb.UCBRSSR(0.5): ("UCB-RSSR", "regret", ["printed", "appendix", "corrected", "proved"]),
+        sb.UCBRSSR(0.5, undefined_width="printed"): ("UCB-RSSR", "regret", ["printed", "appendix", "corrected"]),
         sb.SHVV(): ("SHVV", "probability", ["printed", "repaired", "theorem"]),
         sb.SHSR(0.5): ("SHSR", "probability", ["printed", "repaired"]),
         sb.SuRSR(0.5): ("SuRSR", "probability", ["printed", "repaired"]),

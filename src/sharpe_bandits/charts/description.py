@@ -14,7 +14,8 @@ Values = Sequence[Any] | np.ndarray
 Scale = Literal["linear", "log", "date", "places"]
 Dash = Literal["solid", "dash", "dot", "dashdot", "sparse dot"]
 Marker = Literal[
-    "circle", "square", "triangle", "diamond", "triangle down", "plus", "cross", "tick", "thin cross", "arrow down"
+    "circle", "square", "triangle", "diamond", "triangle down", "plus", "cross", "tick", "bar", "thin cross",
+    "arrow down",
 ]  # fmt: skip
 
 #: Okabe & Ito's palette: colour-blind readers can distinguish these colours, and they differ in greyscale.
@@ -177,6 +178,8 @@ class Figure:
         in inches, without title, caption and legend
     shared : Literal['x', 'y', ''], optional
         which axes are the same for the charts of a column ("x") or of a row ("y")
+    labelled : bool, optional
+        whether curves have their names at their ends instead of a legend, where there is room
     """
 
     title: str
@@ -184,6 +187,7 @@ class Figure:
     size: tuple[float, float]
     caption: str = ""
     shared: Literal["x", "y", ""] = ""
+    labelled: bool = False
 
     @property
     def legend(self) -> list[Series]:

@@ -39,6 +39,7 @@ _MARKERS: dict[str | None, Any] = {
     "plus": "P",
     "cross": "X",
     "tick": "_",
+    "bar": "|",
     "thin cross": "x",
     "arrow down": 7,
 }
@@ -64,6 +65,8 @@ _ROOM = 0.97
 _ON_AXIS = {"x": 28, "y": 56}
 #: From this number of places on, lines lead from their names to their values.
 _MANY_PLACES = 12
+#: Most curves of a chart that have names at their ends, and the height of such a name as a share of the chart.
+_MOST_LABELS, _LABEL_HEIGHT = 6, 0.075
 #: Numbers of columns and font sizes of a legend: the first that fits is used.
 _LEGENDS = ((3, 9.0), (2, 9.0), (2, 7.5), (1, 9.0))
 
@@ -139,14 +142,19 @@ def _new(size: tuple[float, float]) -> DrawnFigure:
 def _grid(figure: Figure) -> DrawnFigure:
     drawn = _new(figure.size)
     rows, columns = len(figure.charts), len(figure.charts[0])
+    across = all(chart.across for row in figure.charts for chart in row)
     axes = drawn.subplots(
-        rows, columns, squeeze=False, sharex="col" if figure.shared == "x" else False, sharey=figure.shared == "y"
-    )
+        rows, columns, squeeze=False, sharex="col" if figure.shared == "x" else False, sharey=figure.shared == "y",
+        height_ratios=[1.5 + len(row[0].y.places) for row in figure.charts] if across else None,
+    )  # fmt: skip
     handles: dict[str, Any] = {}
     for r, row in enumerate(figure.charts):
         for c, chart in enumerate(row):
-            heading = "" if r else _fitted(drawn, chart.title, 0.8 * _ROOM / columns, fontsize=9)
-            handles = _chart(axes[r][c], chart, heading, f"series-{r}-{c}") | handles
+            heading = "" if r and not across else _fitted(drawn, chart.title, 0.8 * _ROOM / columns, fontsize=9)
+            entries = _chart(axes[r][c], chart, heading, f"series-{r}-{c}")
+            if figure.labelled and _label_ends(axes[r][c], chart):
+                entries = {}
+            handles = entries | handles
             if c and chart.y.label == row[c - 1].y.label:
                 axes[r][c].set_ylabel("")
     names = [series.name for series in figure.legend if series.name in handles]
@@ -172,6 +180,23 @@ def _chart(ax: Axes, chart: Chart, heading: str, id: str) -> dict[str, Any]:
     if heading:
         ax.set_title(heading, fontsize=9, loc="left")
     return handles
+
+
+def _label_ends(ax: Axes, chart: Chart) -> bool:
+    """Write the names of curves next to their ends, if they are few; return whether all have one."""
+    if not 0 < len(chart.series) <= _MOST_LABELS or len({s.name for s in chart.series}) < len(chart.series):
+        return False
+    low, high = ax.get_ylim()
+    ends = sorted(((float(s.mean[-1]) - low) / (high - low), s) for s in chart.series if len(s.mean))
+    heights: list[float] = []
+    for height, _ in ends:
+        heights.append(max(height, heights[-1] + _LABEL_HEIGHT) if heights else height)
+    for k in reversed(range(len(heights))):  # none above the chart
+        heights[k] = min(heights[k], 1.0 - _LABEL_HEIGHT * (len(heights) - 1 - k))
+    for (_, series), height in zip(ends, heights, strict=True):
+        ax.annotate(plain_text(series.name), (1.0, height), xycoords="axes fraction", xytext=(4, 0),
+                    textcoords="offset points", va="center", fontsize=8, color=series.colour)  # fmt: skip
+    return True
 
 
 def _series(ax: Axes, chart: Chart, series: Series, id: str) -> dict[str, Any]:
@@ -232,8 +257,9 @@ def _axis(ax: Axes, chart: Chart, which: Literal["x", "y"]) -> None:
             ax.set_ylim(len(described.places) - 0.4, -0.6)
             axis.set_tick_params(length=0)
             ax.grid(axis="y", visible=len(described.places) > _MANY_PLACES)
-    elif chart.across:
-        ax.locator_params(axis="x", nbins=6)
+    elif described.scale == "linear":
+        ax.locator_params(axis=which, nbins=7 if which == "y" else 6 if chart.across else 4, steps=[1, 2, 2.5, 5, 10])
+        axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: _number(value)))
     if described.second is not None:
         label, factor = described.second
         above = ax.secondary_xaxis("top", functions=(lambda n: np.divide(n, factor), lambda m: np.multiply(m, factor)))
@@ -256,6 +282,11 @@ def _plain_ticks(axis: Any, ticks: str) -> None:
     else:
         axis.set_major_locator(ticker.LogLocator(subs=(1,) if ticks == "powers" else (1, 2, 5)))
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
+
+
+def _number(value: float) -> str:
+    """A number on a linear axis: 10,000, 0.05."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.6g}".replace("-", "−")
 
 
 def _place(name: str, longest: int) -> str:

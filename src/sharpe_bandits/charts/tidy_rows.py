@@ -12,17 +12,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._support.names import printable
-from .description import DASHES, GREY, PALETTE, Axis, Chart, Figure, Marker, Rule, Series, look
+from .description import DASHES, GREY, MARKERS, PALETTE, Axis, Chart, Figure, Marker, Rule, Series, look
 
 Rows = list[dict[str, Any]]
 
-#: Forms of an upper bound, each with its shade of grey.
-BOUNDS = {"printed": "#8c8c8c", "appendix": "#b5b5b5", "repaired": "#4d4d4d", "proved": "#000000"}
+#: Forms of an upper bound that are drawn, each with its shade of grey; tables have the others, too.
+BOUNDS = {"printed": "#8c8c8c", "repaired": "#4d4d4d", "proved": "#000000"}
 #: Where a bound on regret must end to be drawn, in multiples of the highest curve: one above would flatten all curves,
 #: one below would lie on the axis.
-_BOUND_DRAWN = (0.02, 3.0)
+_BOUND_DRAWN = (0.05, 3.0)
 #: The metric that the paper's released code plots as regret.
 AS_PLOTTED = "regret as plotted"
+_LONGEST_TITLE = 100
 _SWITCH = "#b8bec8"
 _LABELS = {"regret": "regret R(t)", "error": "probability of error", "stopping time": "stopping time (rounds)"}
 
@@ -44,7 +45,7 @@ class CaseLabel:
     switches : tuple[int, ...], optional
         rounds in which the arms change
     names : Mapping[str, str], optional
-        names of policies that call the regulariser otherwise, as in "U-UCB, ε₀ = 0.5"
+        names of policies that call the regulariser otherwise, as in "U-UCB (ε₀ = L)"
     """
 
     case: str
@@ -55,11 +56,13 @@ class CaseLabel:
     names: Mapping[str, str] = field(default_factory=dict)
 
 
-def curves(title: str, rows: Rows, cases: Sequence[CaseLabel], logx: bool = False) -> Figure:
+def curves(rows: Rows, cases: Sequence[CaseLabel], caption: str, logx: bool = False) -> Figure:
     """Regret and sub-optimal plays over time; every case has charts of its own, since regrets at different L are in
-    different units.
+    different units. With two arms, sub-optimal plays are regret divided by the gap, and not drawn.
     """
-    metrics = ["regret", "sub-optimal plays"]
+    metrics = ["regret"]
+    if any(row["K"] > 2 for row in rows) or any(case.switches for case in cases):
+        metrics.append("sub-optimal plays")
     metrics += [metric for metric in (AS_PLOTTED,) if any(row["metric"] == metric for row in rows)]
     by_key = defaultdict(list)
     for row in rows:
@@ -87,12 +90,42 @@ def curves(title: str, rows: Rows, cases: Sequence[CaseLabel], logx: bool = Fals
                 )
             )
         charts.append(line)
-    size = (max(5.2, 3.4 * len(cases)), 0.4 + 2.4 * len(metrics))
-    return Figure(title=title, charts=charts, size=size, shared="x")
+    size = (
+        max(6.4, (4.6 if len(cases) == 2 else 3.2) * len(cases)),
+        0.4 + (2.8 if len(metrics) == 1 else 2.3) * len(metrics),
+    )
+    title = finding(rows, cases, "regret")
+    return Figure(title=title, charts=charts, size=size, caption=caption, shared="x", labelled=len(cases) <= 2)
 
 
-def points(title: str, rows: Rows, cases: Sequence[CaseLabel], metric: str) -> Figure:
-    """One point per policy and case, with its bounds."""
+def finding(rows: Rows, cases: Sequence[CaseLabel], metric: str) -> str:
+    """Which policy has the least regret, error or stopping time in which case; none if intervals overlap."""
+    what = f"the least {metric}"
+    policies = _policies(rows, [metric])
+    leaders: dict[str, list[str]] = {}
+    for case in cases:
+        last = [r for r in rows if (r["case"], r["metric"], r["t"]) == (case.case, metric, case.horizon)]
+        if last:
+            best = min(last, key=lambda row: row["mean"])
+            level = [row["policy"] for row in last if row["low"] <= best["high"]]
+            leaders.setdefault(level[0] if len(level) == 1 else "", []).append(case.title)
+    if len(policies) < 2 or not leaders:
+        return f"{metric[0].upper()}{metric[1:]} of {policies[0]}" if policies else metric.capitalize()
+    unclear = leaders.pop("", [])
+    if not leaders:
+        return f"No policy clearly has {what}"
+    if len(leaders) == 1 and not unclear:
+        return f"{next(iter(leaders))} has {what}"
+    parts = [f"{name} at {' and '.join(where)}" for name, where in leaders.items()]
+    if len(text := f"{what[0].upper()}{what[1:]}: {'; '.join(parts)}") <= _LONGEST_TITLE and len(cases) < 4:
+        return f"{text}; unclear at {' and '.join(unclear)}" if unclear else text
+    counts = [f"{name} in {len(where)} of {len(cases)} cases" for name, where in leaders.items()]
+    return f"{what[0].upper()}{what[1:]}: {'; '.join(counts)}"
+
+
+def points(rows: Rows, cases: Sequence[CaseLabel], metric: str, caption: str, title: str = "") -> Figure:
+    """One point per policy and case, with its bounds; points of one policy are joined if only K or only n changes."""
+    joined = len({case.horizon for case in cases}) == 1 or len({row["K"] for row in rows}) == 1
     place = {case.case: number for number, case in enumerate(cases)}
     policies = _policies(rows, [metric])
     series, bounds = [], []
@@ -112,7 +145,7 @@ def points(title: str, rows: Rows, cases: Sequence[CaseLabel], metric: str) -> F
                     Series(name=name, colour=colour, at=at, mean=mean, kind="bound", marker=sign, dash=None, size=9)
                 )
             else:
-                dash = DASHES[number % len(DASHES)]
+                dash = DASHES[number % len(DASHES)] if joined else None
                 name = policy
                 if metric == "stopping time" and any(row["mean"] > 0 for row in _of(rows, policy, "unfinished runs")):
                     name = f"{policy} (unfinished runs: lower bound)"
@@ -128,36 +161,62 @@ def points(title: str, rows: Rows, cases: Sequence[CaseLabel], metric: str) -> F
         x=Axis(scale="places", places=places),
         y=_from_zero(_LABELS.get(metric, metric), series),
     )
-    return Figure(title=title, charts=[[chart]], size=(max(5.2, 0.9 * len(places)), 3.3))
+    size = (max(6.4, 0.9 * len(places)), 3.3)
+    return Figure(title=title or finding(rows, cases, metric), charts=[[chart]], size=size, caption=caption)
 
 
-def rates(title: str, rows: Rows, promised: str) -> Figure:
-    """Violation rates of inequalities, each beside the rate that it promises: rows of the metric ``promised``."""
-    places = {case: number for number, case in enumerate(dict.fromkeys(row["case"] for row in rows))}
-    series = []
-    for number, name in enumerate(dict.fromkeys(row["policy"] for row in rows)):
-        colour, marker = look(number)
-        for promise in (False, True):
-            own = [row for row in rows if row["policy"] == name and (row["metric"] == promised) == promise]
-            if not own:
-                continue
-            said = (f"{row['case']}: {row['mean']:.4g} [{row['low']:.4g}, {row['high']:.4g}]" for row in own)
-            series.append(
-                Series(
-                    name="promised" if promise else name.replace("_", "-"), colour=GREY if promise else colour,
-                    at=[places[row["case"]] + 0.1 * (number % 6 - 2.5) for row in own], **_numbers(own), bars=True,
-                    marker="thin cross" if promise else marker, size=6 if promise else 4, dash=None,
-                    filled=name.endswith("repaired"), kind="bound" if promise else "measured",
-                    tip="\n".join([name, *said]),
+def rates(rows: Rows, promised: str, caption: str) -> Figure:
+    """Violation rates of inequalities, a chart for each, beside the rates that it promises (metric ``promised``)."""
+    kinds = dict.fromkeys(row["policy"].rsplit(", ", 1)[0] for row in rows)
+    charts: list[list[Chart]] = []
+    for kind in kinds:
+        own = [row for row in rows if row["policy"].rsplit(", ", 1)[0] == kind]
+        places = {place: k for k, place in enumerate(dict.fromkeys(row["case"].split(", n = ")[0] for row in own))}
+        settings = {text: k for k, text in enumerate(dict.fromkeys(row["case"].split(", n = ")[1] for row in own))}
+        series = []
+        for form, shift in (("printed", -0.2), ("repaired", 0.2)):
+            for promise in (True, False):
+                chosen = [row for row in own if row["policy"].endswith(form) and (row["metric"] == promised) == promise]
+                at = []
+                for row in chosen:
+                    place, setting = row["case"].split(", n = ")
+                    at.append(places[place] + shift + 0.3 * (settings[setting] / max(len(settings) - 1, 1) - 0.5))
+                said = (f"{row['case']}: {row['mean']:.4g} [{row['low']:.4g}, {row['high']:.4g}]" for row in chosen)
+                series.append(
+                    Series(
+                        name="promised" if promise else form,
+                        colour=GREY if promise else PALETTE[1 if form == "printed" else 0], at=at, **_numbers(chosen),
+                        bars=not promise, marker="bar" if promise else MARKERS[form == "repaired"], dash=None,
+                        size=5 if promise else 4, filled=form == "printed", kind="bound" if promise else "measured",
+                        tip="\n".join([f"{kind}, {form}", *said]),
+                    )
+                )  # fmt: skip
+        charts.append(
+            [
+                Chart(
+                    series=series,
+                    x=Axis(
+                        label="share of samples in which the inequality is violated"
+                        if len(charts) + 1 == len(kinds)
+                        else "",
+                        limits=(-0.02, 1.0),
+                    ),
+                    y=Axis(scale="places", places=[printable(place) for place in places]),
+                    title=kind.replace("_", "-").replace("sr-like", "SR-like").replace("rssr", "RSSR"),
+                    across=True,
                 )
-            )  # fmt: skip
-    chart = Chart(
-        series=series,
-        x=Axis(label="share of samples in which the inequality is violated", limits=(-0.02, None)),
-        y=Axis(scale="places", places=[printable(place) for place in places]),
-        across=True,
+            ]
+        )
+    broken = {
+        chart.title for (chart,) in charts for s in chart.series if s.name == "printed" and max(s.low, default=0) > 0.1
+    }
+    title = (
+        f"The printed inequalities are violated more often than promised: {', '.join(sorted(broken))}" if broken else ""
     )
-    return Figure(title=title, charts=[[chart]], size=(7.2, 1.2 + 0.22 * len(places)))
+    size = (7.2, 1.2 + sum(0.3 + 0.2 * len(chart.y.places) for (chart,) in charts))
+    return Figure(
+        title=title or "Violations of the inequalities", charts=charts, size=size, caption=caption, shared="x"
+    )
 
 
 def _of(rows: Rows, policy: str, metric: str) -> Rows:
@@ -197,13 +256,15 @@ def _bounds(
 ) -> Iterable[Series]:
     """The bounds that are visible beside the curves."""
     low, high = (share * highest for share in _BOUND_DRAWN)
+    of_one = sum(any((case, policy, f"bound ({form})") in by_key for form in BOUNDS) for policy in policies) == 1
     for policy in policies:
         for number, (form, colour) in enumerate(BOUNDS.items()):
             own = by_key.get((case, policy, f"bound ({form})"))
             if own and low <= own[-1]["mean"] <= high:
                 at, mean = [row["t"] for row in own], [row["mean"] for row in own]
                 dash = DASHES[(number + 1) % len(DASHES)]
-                yield Series(name=f"{form} bound, {policy}", colour=colour, at=at, mean=mean, kind="bound", dash=dash)
+                name = f"{form} bound" if of_one else f"{form} bound, {policy}"
+                yield Series(name=name, colour=colour, at=at, mean=mean, kind="bound", dash=dash)
 
 
 def _from_zero(label: str, series: Sequence[Series]) -> Axis:

@@ -34,6 +34,7 @@ COMMANDS = {
                  "ask desks --store campaigns.db"),
     "serve": ("campaigns over HTTP, with a live dashboard", "campaigns.db"),
     "demo": ("the dashboard on simulated campaigns", "--port 8000"),
+    "verdicts": ("what a reproduction of the paper found", "out/paper R3"),
     "cache": ("show or clear the cache of compiled kernels", "--clear"),
 }  # fmt: skip
 #: Commands whose actions have their own ``--json``, or that print nothing.
@@ -171,13 +172,12 @@ def _reproduce(options: argparse.Namespace) -> None:
     if not chosen:
         raise SharpeBanditsError(f"none of these panels exists in the {options.profile} profile")
     job = Job(
-        "Optimizing Sharpe Ratio, reproduced",
-        "Every experiment of “Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits” "
-        f"(Khurshid, Abdulla and Ghatak), {runs:,} runs each, and a verdict on each of its claims. The text that is "
-        "judged is the source of arXiv:2406.06552; the article in Machine Learning (2025) differs from it in places. "
-        "The paper profile is the printed text, with decisions where it leaves something open; the authors profile "
-        "follows the MATLAB code that the authors released. Where another reading of the text changes a verdict, the "
-        "verdict says so.",
+        "Does the paper reproduce?",
+        "“Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits” (Khurshid, Abdulla and "
+        f"Ghatak), every experiment with {runs:,} runs. The text that is judged is the source of arXiv:2406.06552; the "
+        "article in Machine Learning (2025) differs from it in places. The paper profile is the printed text, with "
+        "decisions where it leaves something open; the authors profile is the MATLAB code that the authors released. "
+        "Where another reading of the text changes a verdict, the verdict says so.",
         chosen,
         runs,
         _whole("--seed", options.seed, 0),
@@ -215,43 +215,36 @@ def _do(job: Job, options: argparse.Namespace) -> None:
         print(text, file=sys.stderr, flush=True)
 
     with cluster.workers(options) as who:
-        found = run_job(job, options.out, progress=Progress(sys.stderr), say=say, **who)
+        done = run_job(job, options.out, progress=Progress(sys.stderr), say=say, **who)
     if options.json:
-        rows = [row for panel in found.rows.values() for row in panel]
-        print_json([vars(v) for v in found.verdicts] or rows)
+        rows = [row for panel in done.rows.values() for row in panel]
+        print_json([v.to_dict() for v in done.verdicts] or rows)
         return
-    if found.verdicts:
-        _print_verdicts(found.verdicts)
+    if done.verdicts:
+        _print_conclusion(job, done, options.out)
     else:
-        _print_results(found)
-    print(f"report: {options.out / 'report.html'}")
+        _print_results(done)
+        print(f"Report: {options.out / 'report.html'}")
 
 
-def _print_verdicts(verdicts: list[Any]) -> None:
-    from ..experiments import scorecard
+def _print_conclusion(job: Job, done: Reproduction, out: Path) -> None:
+    from textwrap import wrap
 
-    profiles = list(dict.fromkeys(v.profile for v in verdicts))
-    table = console.table("claim", "statement", *profiles, title="Claims and verdicts")
-    colours = {"holds": "green", "fails": "red", "undecided": "yellow", "vacuous": "yellow"}
-    for id in dict.fromkeys(v.id for v in verdicts):
-        of_id = {v.profile: v for v in verdicts if v.id == id}
-        cells = [f"[{colours[of_id[p].verdict]}]{of_id[p].verdict}[/]" if p in of_id else "" for p in profiles]
-        table.add_row(id, next(iter(of_id.values())).says, *cells)
-    console.show(table)
-    for verdict in verdicts:
-        if verdict.depends:
-            print(f"{verdict.id} ({verdict.profile}) {verdict.under_readings}")
-    for line in scorecard.summary(verdicts):
-        print(line)
-    print(scorecard.counted([v.verdict for v in verdicts]))
+    from ..experiments.scorecard import conclusion
+
+    count, *named = conclusion(done.verdicts)
+    ran = f"{len(job.panels)} panels, {job.runs:,} runs each, {done.seconds:.0f} s. {count}"
+    for line in (ran, *named):
+        print("\n".join(wrap(line, 80, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)))
+    print(f"Report: {out / 'report.html'} (as a table: sharpe-bandits verdicts {out})")
 
 
-def _print_results(found: Reproduction) -> None:
-    for result in found.results:
+def _print_results(done: Reproduction) -> None:
+    for result in done.results:
         panel = result.panel
         title = f"{panel.title} ({panel.profile} profile)" if panel.profile else panel.title
         table = console.table("case", "policy", panel.metric, "s.e.", "95% interval", title=console.escape(title))
-        for row in found.rows[panel.key]:
+        for row in done.rows[panel.key]:
             if row["metric"] == panel.metric and row["t"] == row["horizon"]:
                 interval = f"[{row['low']:.4g}, {row['high']:.4g}]"
                 cells = (row["case"], row["policy"], f"{row['mean']:.4g}", f"{row['se']:.2g}", interval)

@@ -28,7 +28,7 @@ class Claim:
     """A claim about a panel: a sentence, the comparisons that test it, and the reason if it fails.
 
     ``metric`` is what is compared; by default the metric of the panel. Regrets at different L are in different units:
-    comparisons across regularisers use "sub-optimal plays". ``ours``: the paper does not make it.
+    comparisons across regularisers use "sub-optimal plays". ``statement``: the name of what it says in general.
     """
 
     id: str
@@ -36,7 +36,7 @@ class Claim:
     checks: tuple[str, ...]
     why: str = ""
     metric: Compared | AsPlotted | None = None
-    ours: bool = False
+    statement: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,12 @@ class Panel:
         maximum number of runs, if fewer than usual are enough
     long_cases : tuple[Case, ...], optional
         the same cases with a longer horizon and one policy, by which statements about growth are judged
-    cites : str, optional
-        the publication that makes the claims, if it is not the paper
-    ours : bool, optional
-        whether the panel goes beyond the paper
+    beyond : bool, optional
+        whether the panel goes beyond the paper: nothing is claimed
     readings : tuple[Panel, ...], optional
         the panel under other readings of the text; each has the claims that it is played for
-    reading, condition : str, optional
-        if this is such a panel: the name of its reading, and a clause that says what is read how
+    reading, reading_name, condition : str, optional
+        if this is such a panel: key and name of its reading, and a clause that says what is read how
     """
 
     id: str
@@ -82,10 +80,10 @@ class Panel:
     claims: tuple[Claim, ...] = ()
     max_runs: int | None = None
     long_cases: tuple[Case, ...] = ()
-    cites: str = ""
-    ours: bool = False
+    beyond: bool = False
     readings: tuple[Panel, ...] = ()
     reading: str = ""
+    reading_name: str = ""
     condition: str = ""
 
     def __repr__(self) -> str:
@@ -144,8 +142,14 @@ class PanelResult:
     def figure(self, rows: list[dict[str, Any]]) -> Figure:
         """The figure of the panel, from its rows and those of its bounds."""
         panel = self.panel
-        title = f"{panel.id}, {panel.profile} profile: {panel.title}" if panel.profile else panel.title
+        where = f" ({panel.id}, {panel.profile} profile)" if panel.profile else ""
         if panel.metric == "coverage":
-            return rates(title, rows, PROMISED)
+            return rates(rows, PROMISED, f"{panel.title}{where}. Bars are 99% intervals")
         labels = [study.case_label for study in self.studies]
-        return curves(title, rows, labels) if panel.metric == "regret" else points(title, rows, labels, panel.metric)
+        runs = max((study.runs for study in self.studies), default=0)
+        caption = f"{panel.title}{where}. {runs:,} runs; 95% intervals"
+        if panel.metric == "regret":
+            if all(study.K == 2 for study in self.studies):
+                caption += "; with two arms, sub-optimal plays are regret divided by the gap"
+            return curves(rows, labels, caption)
+        return points(rows, labels, panel.metric, caption)

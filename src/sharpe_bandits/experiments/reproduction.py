@@ -66,11 +66,12 @@ class Job:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The results of a job: panels, their tidy tables by key, and verdicts."""
+    """The results of a job: panels, their tidy tables by key, verdicts, and the seconds that it took."""
 
     results: list[PanelResult]
     rows: dict[str, list[dict[str, Any]]]
     verdicts: list[Verdict]
+    seconds: float = 0.0
 
 
 def run_job(
@@ -93,23 +94,26 @@ def run_job(
     simulated = time.perf_counter() - started
     say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
     rows, drawn, findings = {}, {}, theory_check.Findings()
+    joint = HALVING if {*HALVING} <= {panel.id for panel in job.panels} else ()  # one figure for all of them
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # drawing holds the GIL, and so does measuring
         for result in results:
             theory_check.examine(result, findings, job.runs, job.seed)
             key = result.panel.key
             rows[key] = result.rows() + findings.rows[key]
-            drawn[key] = pool.submit(pictures, result.figure(rows[key]))
+            if result.panel.id not in joint:
+                drawn[key] = pool.submit(pictures, result.figure(rows[key]))
         verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
         verdicts.sort(key=lambda v: _order(v, job.panels))
-        together = halving_figure(results, rows)
-        if together is not None:
-            for kind, picture in pool.submit(pictures, together).result().items():
-                write_atomically(out / "figures" / f"Fig4a.{kind}", picture)
-        sections = [
-            Section(p.id, result.studies, rows[p.key], drawn[p.key].result(), p.profile, p.title, p.compares, p.note)
-            for result in results
-            for p in [result.panel]
-        ]
+        sections = []
+        for result in results:
+            p = result.panel
+            if joint and p.id == joint[0]:
+                figure = pool.submit(pictures, halving_figure(results, rows)).result()
+                sections.append(
+                    Section("Fig4a", [], [], figure, title="Five experiments with SHVV in one figure, Fig. 4a")
+                )
+            own = drawn[p.key].result() if p.key in drawn else {}
+            sections.append(Section(p.id, result.studies, rows[p.key], own, p.profile, p.title, p.compares, p.note))
     facts = {"runs": job.runs, "seed": job.seed}
     write(Content(job.title, job.lead, sections, verdicts, findings.tables, facts=facts), out)
     write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))
@@ -123,22 +127,21 @@ def run_job(
     computed_on = store.machines()
     manifest = {**settings, "machine": _machine(backend), "computed on": computed_on, "seconds": seconds}
     write_atomically(out / "manifest.json", to_json(manifest))
-    return Reproduction(results, rows, verdicts)
+    return Reproduction(results, rows, verdicts, time.perf_counter() - started)
 
 
-def halving_figure(results: list[PanelResult], rows: dict[str, list[dict[str, Any]]]) -> Figure | None:
-    """The paper's Fig. 4a: the errors of SHVV in its five experiments, if all were run."""
+def halving_figure(results: list[PanelResult], rows: dict[str, list[dict[str, Any]]]) -> Figure:
+    """The paper's Fig. 4a: the errors of SHVV in its five experiments."""
     own = [result for result in results if result.panel.id in HALVING]
-    if len(own) < len(HALVING):
-        return None
     series = [
         {**row, "policy": f"{result.panel.id}: {result.panel.title}"}
         for result in own
         for row in rows[result.panel.key]
         if row["metric"] == "error"
     ]
-    title = "Error of SHVV, five experiments (the paper's Fig. 4a)"
-    return points(title, series, [study.case_label for study in own[0].studies], "error")
+    caption = f"The five experiments with SHVV, the paper's Fig. 4a. {own[0].studies[0].runs:,} runs; 95% intervals"
+    labels = [study.case_label for study in own[0].studies]
+    return points(series, labels, "error", caption, "The error of SHVV as K grows")
 
 
 def with_readings(results: list[PanelResult], panels: list[Panel]) -> list[PanelResult]:

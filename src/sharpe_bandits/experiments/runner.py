@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,8 +16,8 @@ from ..simulation.spec import Spec, prepare
 from .panel import PanelResult, PanelSpec
 from .store import ChunkStore, digest
 
-#: Seconds after which a line reports progress if no panel has finished.
-SILENCE = 60.0
+#: Seconds between two lines of progress, where there is no terminal.
+SILENCE = 15.0
 
 
 def run_panels(
@@ -36,7 +35,7 @@ def run_panels(
     played = {
         panel.panel.key: [id(specs[names[id(spec)]]) for of_case in panel.specs for spec in of_case] for panel in panels
     }
-    shown = (progress or Progress()).watch(played)
+    shown = (progress or Progress()).watch()
 
     @contextmanager
     def timed(tasks: list[Task], backend: Backend) -> Iterator[Advance]:
@@ -83,13 +82,13 @@ def cost(task: Task) -> float:
 
 
 class Progress:
-    """Progress of a job: a bar on a terminal, otherwise a line per finished panel; nothing without a stream."""
+    """Progress of a job: a bar on a terminal, otherwise a line every few seconds; nothing without a stream."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self.stream = stream
 
-    def watch(self, panels: dict[str, list[int]]) -> Watch:
-        """A context that shows the progress of tasks; ``panels``: the specs of each panel, by identity."""
+    def watch(self) -> Watch:
+        """A context that shows the progress of tasks."""
 
         @contextmanager
         def watched(tasks: list[Task], backend: Backend) -> Iterator[Advance | None]:
@@ -97,13 +96,13 @@ class Progress:
                 yield None
                 return
             show = self._bar if self.stream.isatty() else self._lines
-            with show(tasks, _Pace(tasks, backend), panels) as advance:
+            with show(_Pace(tasks, backend)) as advance:
                 yield advance
 
         return watched
 
     @contextmanager
-    def _bar(self, tasks: list[Task], pace: _Pace, panels: dict[str, list[int]]) -> Iterator[Advance]:
+    def _bar(self, pace: _Pace) -> Iterator[Advance]:
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bar
@@ -122,26 +121,16 @@ class Progress:
             yield advance
 
     @contextmanager
-    def _lines(self, tasks: list[Task], pace: _Pace, panels: dict[str, list[int]]) -> Iterator[Advance]:
-        waiting = Counter(id(task.spec) for task in tasks)
-        open_panels = dict(panels)
+    def _lines(self, pace: _Pace) -> Iterator[Advance]:
         said = time.monotonic()
 
-        def say(text: str) -> None:
-            nonlocal said
-            said = time.monotonic()
-            print(text, file=self.stream, flush=True)
-
         def advance(task: Task | None, seconds: float) -> None:
+            nonlocal said
             pace.advance(task)
-            if task is not None:
-                waiting[id(task.spec)] -= 1
-            for key in [key for key, specs in open_panels.items() if not any(waiting[spec] for spec in specs)]:
-                del open_panels[key]
-                so_far = f"{len(panels) - len(open_panels)} of {len(panels)} panels, {pace.count}"
-                say(f"{key}: done ({so_far}, {pace.elapsed:.0f} s, {pace.left})")
-            if open_panels and time.monotonic() - said > SILENCE:
-                say(f"simulating: {pace.count} ({pace.elapsed:.0f} s, {pace.left})")
+            if time.monotonic() - said > SILENCE:
+                said = time.monotonic()
+                words = f"{pace.done / pace.total:.0%}, {pace.count}, {pace.elapsed:.0f} s, {pace.left}"
+                print(f"simulating: {words}", file=self.stream, flush=True)
 
         yield advance
 

@@ -1,17 +1,25 @@
-"""Verdicts counted and ordered by statement: a statement that several panels test is one."""
+"""Verdicts by statement: one that several panels test is one, and may hold in some settings and fail in others."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from .verdicts import FAILS, HOLDS, SOURCES, UNDECIDED, VACUOUS, Source, Verdict
+from .._support.files import from_json
+from ..errors import InvalidInputError
+from .verdicts import EXPERIMENTS, FAILS, HOLDS, SOURCES, THEORY, UNDECIDED, VACUOUS, Source, Verdict
 
-#: How many verdicts there are of a kind, in words: singular, plural.
-_WORDS = {
-    HOLDS: ("holds", "hold"),
-    FAILS: ("fails", "fail"),
-    UNDECIDED: ("is undecided", "are undecided"),
-    VACUOUS: ("is vacuous", "are vacuous"),
+#: The verdict on a statement that holds in some settings and fails in others.
+PARTLY = "partly"
+#: What stands before a statement, and how many there are of a kind, in words: singular and plural.
+WORDS = {
+    HOLDS: ("Holds", "holds", "hold"),
+    PARTLY: ("Holds in part", "holds in part", "hold in part"),
+    FAILS: ("Fails", "fails", "fail"),
+    UNDECIDED: ("Needs more runs", "needs more runs", "need more runs"),
+    VACUOUS: ("Says nothing", "says nothing", "say nothing"),
 }
 
 
@@ -23,43 +31,126 @@ class Statement:
     text: str
     verdicts: tuple[Verdict, ...]
 
-    def under(self, profile: str) -> list[Verdict]:
-        """The verdicts under a profile."""
-        return [verdict for verdict in self.verdicts if verdict.profile == profile]
+    @property
+    def verdict(self) -> str:
+        """Holds or fails in all settings that decide, partly, undecided, or vacuous in all settings."""
+        words = {verdict.verdict for verdict in self.verdicts}
+        if words == {VACUOUS}:
+            return VACUOUS
+        if {HOLDS, FAILS} <= words:
+            return PARTLY
+        return FAILS if FAILS in words else UNDECIDED if UNDECIDED in words else HOLDS
+
+    @property
+    def prefix(self) -> str:
+        """The verdict, to be followed by the statement."""
+        return WORDS[self.verdict][0]
+
+    @property
+    def count(self) -> str:
+        """In how many settings it holds, or fails: ``Fails in 9 of 14``."""
+        word = {PARTLY: HOLDS}.get(self.verdict, self.verdict)
+        number = sum(verdict.verdict == word for verdict in self.verdicts)
+        text = WORDS[word][0]
+        return text if number == len(self.verdicts) else f"{text} in {number} of {len(self.verdicts)}"
+
+    @property
+    def important(self) -> bool:
+        """Whether summaries name it."""
+        return self.verdicts[0].important
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Where it holds, fails, is undecided or vacuous: ``{"holds": "R1, R2 (paper)"}``."""
+        by_word = {word: [v for v in self.verdicts if v.verdict == word] for word in WORDS}
+        return {word: places(own, self.verdicts) for word, own in by_word.items() if own}
+
+    @property
+    def where(self) -> str:
+        """The settings as text: ``holds in R1; fails in R2 (paper)``."""
+        if len(self.settings) == 1:
+            return next(iter(self.settings.values()))
+        return "; ".join(
+            f"{word if word != VACUOUS else 'says nothing'} in {where}" for word, where in self.settings.items()
+        )
 
     @property
     def dependent(self) -> list[Verdict]:
         """The verdicts that depend on how the text is read."""
-        return [verdict for verdict in self.verdicts if verdict.depends]
+        return [verdict for verdict in self.verdicts if verdict.dependence]
+
+    @property
+    def certainty(self) -> str:
+        """How sure the least certain of the decided verdicts is."""
+        decided = [v.decisive for v in self.verdicts if v.verdict in (HOLDS, FAILS)]
+        measured = [abs(evidence.standardised) for evidence in decided if evidence is not None]
+        if not measured:
+            return "exact" if decided else "–"
+        return f"{min(measured):.1f} s.e. or more" if min(measured) < 100 else "100 s.e. or more"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "statement": self.text,
+            "source": self.source,
+            "verdict": self.verdict,
+            "settings": self.settings,
+            "certainty": self.certainty,
+            "dependence": {f"{v.id} ({v.profile})": v.dependence for v in self.dependent},
+        }
 
 
-def statements(verdicts: list[Verdict]) -> dict[Source, list[Statement]]:
+def places(verdicts: Iterable[Verdict], of: Iterable[Verdict]) -> str:
+    """The panels of some verdicts as text, with their profile if ``of``, all verdicts, has the other one, too."""
+    profiles: dict[str, set[str]] = {}
+    for verdict in verdicts:
+        profiles.setdefault(verdict.panel, set()).add(verdict.profile)
+    every = {panel: {v.profile for v in of if v.panel == panel} for panel in profiles}
+    return ", ".join(
+        panel if own == every[panel] else f"{panel} ({', '.join(sorted(own))})" for panel, own in profiles.items()
+    )
+
+
+def statements(verdicts: Iterable[Verdict]) -> dict[Source, list[Statement]]:
     """The distinct statements of each source, in the order of their verdicts."""
-    by_source: dict[Source, list[Statement]] = {}
-    for source in SOURCES:
-        own = [verdict for verdict in verdicts if verdict.source == source]
-        texts = dict.fromkeys(verdict.statement for verdict in own)
-        if texts:
-            by_source[source] = [
-                Statement(source, text, tuple(v for v in own if v.statement == text)) for text in texts
-            ]
-    return by_source
+    by_text: dict[tuple[Source, str], list[Verdict]] = {}
+    for verdict in verdicts:
+        by_text.setdefault((verdict.source, verdict.statement or verdict.says), []).append(verdict)
+    every = [Statement(source, text, tuple(own)) for (source, text), own in by_text.items()]
+    grouped = {source: [s for s in every if s.source == source] for source in SOURCES}
+    return {source: stated for source, stated in grouped.items() if stated}
 
 
-def counted(words: list[str]) -> str:
-    """How many claims hold, fail, are undecided or vacuous, as text."""
-    shown = [word for word in _WORDS if word != VACUOUS or word in words]
-    counts = [f"{words.count(word)} {_WORDS[word][words.count(word) != 1]}" for word in shown]
-    return f"{len(words)} {'claim' if len(words) == 1 else 'claims'} judged: {', '.join(counts)}"
+def of_the_paper(verdicts: Iterable[Verdict]) -> list[Statement]:
+    """The statements of the paper, about its experiments and in its theory."""
+    by_source = statements(verdicts)
+    return [*by_source.get(EXPERIMENTS, []), *by_source.get(THEORY, [])]
 
 
-def summary(verdicts: list[Verdict]) -> list[str]:
-    """A line per source: its distinct statements, the verdicts, and how many depend on how the text is read."""
-    lines = []
-    for source, stated in statements(verdicts).items():
-        own = [verdict for statement in stated for verdict in statement.verdicts]
-        depend = sum(verdict.depends for verdict in own)
-        number = f"{len(stated)} distinct statement{'s' if len(stated) != 1 else ''}"
-        reading = f"; {depend} of them depend{'s' if depend == 1 else ''} on how the text is read" if depend else ""
-        lines.append(f"{source}: {number}, {counted([verdict.verdict for verdict in own])}{reading}")
-    return lines
+def counted(stated: list[Statement]) -> str:
+    """How many statements hold, fail, and so on, as text."""
+    counts = {word: sum(s.verdict == word for s in stated) for word in WORDS}
+    parts = [f"{count} {WORDS[word][1 if count == 1 else 2]}" for word, count in counts.items() if count]
+    return ", ".join(parts)
+
+
+def conclusion(verdicts: list[Verdict]) -> list[str]:
+    """The answer in a few lines: how many statements of the paper hold, and the most important ones."""
+    stated = of_the_paper(verdicts) or [s for own in statements(verdicts).values() for s in own]
+    whose = " of the paper" if of_the_paper(verdicts) else ""
+    depend = sum(bool(s.dependent) for s in stated)
+    reading = f"; {depend} depend{'s' if depend == 1 else ''} on how the text is read" if depend else ""
+    first = f"{len(stated)} statement{'s' if len(stated) > 1 else ''}{whose}: {counted(stated)}{reading}."
+    named = [s for s in stated if s.important] or stated[:4]
+    return [first, *(f"{s.count}: {s.text}" for s in named)]
+
+
+def load(folder: Path) -> list[Verdict]:
+    """The verdicts in the folder of a reproduction."""
+    path = folder / "claims.json"
+    try:
+        return [Verdict.from_dict(data) for data in from_json(path.read_bytes(), str(path))]
+    except FileNotFoundError:
+        raise InvalidInputError(f"there is no {path}; run sharpe-bandits reproduce --out {folder}") from None
+    except (KeyError, TypeError):
+        raise InvalidInputError(f"{path} is not of this version; run sharpe-bandits reproduce again") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
@@ -17,6 +17,7 @@ FAILS: Final = "fails"
 UNDECIDED: Final = "undecided"
 #: The verdict on bounds that say nothing: probabilities of 1 or more.
 VACUOUS: Final = "vacuous"
+Word = Judgement | Literal["vacuous"]
 #: Whose claim it is.
 Source = Literal["the paper's experiments", "the paper's theory", "other papers", "ours"]
 SOURCES: tuple[Source, ...] = get_args(Source)
@@ -34,14 +35,20 @@ class Evidence:
     difference: Estimate
     verdict: Judgement
 
+    @property
+    def standardised(self) -> float:
+        """The difference in standard errors."""
+        mean, se = self.difference.mean, self.difference.se
+        return mean / se if se > 0 else float(np.sign(mean))
+
 
 @dataclass(frozen=True)
 class UnderReading:
-    """A claim judged under another reading: its name, the clause that says what is read how, and the verdict."""
+    """A claim judged under another reading: the name of the reading, what is read how, and the verdict."""
 
     reading: str
     condition: str
-    verdict: Judgement | Literal["vacuous"]
+    verdict: Word
     evidence: tuple[Evidence, ...]
 
     @property
@@ -52,44 +59,50 @@ class UnderReading:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim judged under a profile; ``readings``: under the other readings of the text that concern it."""
+    """A claim judged under a profile.
+
+    Attributes
+    ----------
+    id, panel, profile : str
+        the claim (``R3.1``), its panel and profile
+    says : str
+        the claim in this setting
+    verdict : Word
+        "holds", "fails", "undecided" or "vacuous"
+    evidence : tuple[Evidence, ...], optional
+        the comparisons that decide; none if it is exact
+    why : str, optional
+        why it fails
+    source : Source, optional
+        whose claim it is
+    readings : tuple[UnderReading, ...], optional
+        verdicts under the other readings of the text that concern it
+    statement : str, optional
+        the statement that it is in this setting; the same for all panels that test it
+    important : bool, optional
+        whether summaries name the statement
+    """
 
     id: str
     panel: str
     profile: Literal["paper", "authors", ""]
     says: str
-    verdict: Judgement | Literal["vacuous"]
-    evidence: tuple[Evidence, ...]
+    verdict: Word
+    evidence: tuple[Evidence, ...] = ()
     why: str = ""
     source: Source = EXPERIMENTS
     readings: tuple[UnderReading, ...] = ()
+    statement: str = ""
+    important: bool = False
 
     @property
-    def statement(self) -> str:
-        """The sentence without its horizon: the same for all panels that test it."""
-        return self.says.split(", up to n = ")[0]
-
-    @property
-    def depends(self) -> bool:
-        """Whether another reading of the text has another verdict."""
-        return any(other.verdict != self.verdict for other in self.readings)
-
-    @property
-    def under_readings(self) -> str:
-        """How the verdict depends on the reading of the text; empty if there is only one."""
-        if not self.readings:
-            return ""
-        if not self.depends:
-            return f"{_PREDICATES[self.verdict]} under every reading"
-        conditions: dict[str, list[str]] = {self.verdict: ["read as here"]}
+    def dependence(self) -> str:
+        """The other readings with another verdict, as text; empty if there are none."""
+        names: dict[str, list[str]] = {}
         for other in self.readings:
-            conditions.setdefault(other.verdict, []).append(other.condition)
-        order = sorted(conditions, key=[HOLDS, UNDECIDED, VACUOUS, FAILS].index)
-        clauses = [
-            f"{_PREDICATES[word]} {'only ' if word == HOLDS else ''}if {', or if '.join(conditions[word])}"
-            for word in order
-        ]
-        return "; ".join(clauses)
+            if other.verdict != self.verdict:
+                names.setdefault(other.verdict, []).append(other.reading)
+        return "; ".join(f"{_PREDICATES[word]} with {' / '.join(names[word])}" for word in _PREDICATES if word in names)
 
     @property
     def decisive(self) -> Evidence | None:
@@ -98,46 +111,23 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for claims.json."""
-        decisive = self.decisive
-        return {
-            "id": self.id,
-            "panel": self.panel,
-            "profile": self.profile,
-            "claim": self.says,
-            "source": self.source,
-            "verdict": self.verdict,
-            "under readings": self.under_readings,
-            "readings": [
-                {
-                    "reading": other.reading,
-                    "condition": other.condition,
-                    "verdict": other.verdict,
-                    "evidence": [_plain(e) for e in other.evidence],
-                }
-                for other in self.readings
-            ],
-            "difference": None if decisive is None else decisive.difference.mean,
-            "interval": None if decisive is None else [decisive.difference.low, decisive.difference.high],
-            "confidence": CONFIDENCE,
-            "evidence": [_plain(e) for e in self.evidence],
-            "why": self.why if self.verdict in (FAILS, VACUOUS) else "",
-        }
+        return {**asdict(self), "dependence": self.dependence, "confidence": CONFIDENCE}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Verdict:
+        """The verdict that :meth:`to_dict` wrote."""
+        own = {name: value for name, value in data.items() if name not in ("dependence", "confidence")}
+        readings = tuple(UnderReading(**{**other, "evidence": _read(other["evidence"])}) for other in own["readings"])
+        return cls(**{**own, "evidence": _read(own["evidence"]), "readings": readings})
 
 
-def _plain(evidence: Evidence) -> dict[str, Any]:
-    return {
-        "check": evidence.check,
-        "left": evidence.left,
-        "right": evidence.right,
-        "difference": evidence.difference.mean,
-        "se": evidence.difference.se,
-        "interval": [evidence.difference.low, evidence.difference.high],
-        "verdict": evidence.verdict,
-    }
+def _read(evidence: list[dict[str, Any]]) -> tuple[Evidence, ...]:
+    return tuple(Evidence(**{**e, "difference": Estimate(**e["difference"])}) for e in evidence)
 
 
 def _decisive(evidence: tuple[Evidence, ...]) -> Evidence | None:
-    return max(evidence, key=lambda e: _rank(e.verdict) * 1e9 + _standardised(e.difference), default=None)
+    order = (HOLDS, UNDECIDED, FAILS)
+    return max(evidence, key=lambda e: (order.index(e.verdict), e.standardised), default=None)
 
 
 def together(verdicts: list[Judgement]) -> Judgement:
@@ -145,11 +135,3 @@ def together(verdicts: list[Judgement]) -> Judgement:
     if FAILS in verdicts:
         return FAILS
     return UNDECIDED if UNDECIDED in verdicts else HOLDS
-
-
-def _rank(verdict: Judgement) -> int:
-    return (HOLDS, UNDECIDED, FAILS).index(verdict)
-
-
-def _standardised(difference: Estimate) -> float:
-    return difference.mean / difference.se if difference.se > 0 else float(np.sign(difference.mean))

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..errors import InvalidInputError, unknown
-from ..experiments.panel import AsPlotted, Claim, Panel, PanelResult
+from ..experiments.panel import AsPlotted, Claim, PanelResult
 from ..experiments.verdicts import (
     CONFIDENCE,
     EXPERIMENTS,
@@ -23,6 +23,7 @@ from ..experiments.verdicts import (
     Source,
     UnderReading,
     Verdict,
+    Word,
     together,
 )
 from ..objectives import Objective
@@ -30,10 +31,12 @@ from ..results.metrics import Estimate, mean_of
 from ..results.policy_result import Compared, PolicyResult
 from ..results.study import Study
 from ..theory.bound import Judgement
+from .panels import statements
 
 #: The metric that the released code plots as regret.
 AS_PLOTTED: Final[AsPlotted] = "regret as plotted"
 
+_SOURCES: dict[str, Source] = {"experiments": EXPERIMENTS, "theory": THEORY, "others": OTHERS, "ours": OURS}
 _SIDE = re.compile(r"^\s*(?:(?P<factor>[\d.]+)\s*\*\s*)?(?P<policy>[^@]+?)\s*@\s*(?P<case>[^@]+?)\s*$")
 
 
@@ -44,26 +47,35 @@ def judge(result: PanelResult) -> list[Verdict]:
     verdicts = {claim.id: _judge(claim, result) for claim in result.panel.claims}
     for other in result.readings:
         for claim in other.panel.claims:
-            found = _judge(claim, other)
+            verdict = _judge(claim, other)
             if claim.id not in verdicts:  # a claim that is judged only there
-                verdicts[claim.id] = found
-            elif _numbers(found) != _numbers(verdicts[claim.id]):  # the reading concerns it
-                verdicts[claim.id] = under(verdicts[claim.id], found, other)
+                verdicts[claim.id] = verdict
+            elif _numbers(verdict) != _numbers(verdicts[claim.id]):  # the reading concerns it
+                verdicts[claim.id] = with_reading(verdicts[claim.id], verdict, other)
     return list(verdicts.values())
 
 
-def under(verdict: Verdict, found: Verdict, other: PanelResult) -> Verdict:
-    """The verdict with what was found under another reading."""
-    panel = other.panel
-    added = UnderReading(panel.reading, panel.condition, found.verdict, found.evidence)
+def with_reading(verdict: Verdict, other: Verdict, result: PanelResult) -> Verdict:
+    """The verdict with that under another reading."""
+    panel = result.panel
+    added = UnderReading(panel.reading_name or panel.reading, panel.condition, other.verdict, other.evidence)
     return replace(verdict, readings=(*verdict.readings, added))
 
 
-def source_of(panel: Panel, theory: bool = False) -> Source:
-    """Whose claims the verdicts on a panel are about."""
-    if panel.cites:
-        return OTHERS
-    return OURS if panel.ours else THEORY if theory else EXPERIMENTS
+def verdict_on(
+    statement: str,
+    result: PanelResult,
+    id: str,
+    says: str,
+    word: Word,
+    evidence: tuple[Evidence, ...] = (),
+    why: str = "",
+) -> Verdict:
+    """The verdict on a statement (by its name, in ``statements.toml``) in the setting of a panel."""
+    known = statements().get(statement, {})
+    source = _SOURCES[known.get("source", "theory" if ":" in statement else "experiments")]
+    general = (known.get("text", ""), known.get("important", False))
+    return Verdict(id, result.panel.id, result.panel.profile, says, word, evidence, why, source, (), *general)
 
 
 def _numbers(verdict: Verdict) -> list[tuple[float, float]]:
@@ -72,9 +84,8 @@ def _numbers(verdict: Verdict) -> list[tuple[float, float]]:
 
 def _judge(claim: Claim, result: PanelResult) -> Verdict:
     evidence = tuple(compare(check, result, claim.metric) for check in claim.checks)
-    verdict = together([e.verdict for e in evidence])
-    source = OURS if claim.ours else source_of(result.panel)
-    return Verdict(claim.id, result.panel.id, result.panel.profile, claim.says, verdict, evidence, claim.why, source)
+    word = together([e.verdict for e in evidence])
+    return verdict_on(claim.statement, result, claim.id, claim.says, word, evidence, claim.why)
 
 
 def below_zero(difference: Estimate) -> Judgement:

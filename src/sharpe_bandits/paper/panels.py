@@ -1,4 +1,4 @@
-"""The panels of the paper, described in ``panels.toml``."""
+"""The panels of the paper, described in ``panels.toml``, and the statements that they test (``statements.toml``)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,23 @@ from ..experiments.description import KEYS, Case, cases
 from ..experiments.panel import CHECKPOINTS, Claim, Panel
 from .readings import PROFILES, Profile, Reading, readings
 
-_OWN_KEYS = ("compares", "note", "profiles", "claims", "max_runs", "long", "cites", "ours", *PROFILES)
+_OWN_KEYS = ("compares", "note", "profiles", "claims", "max_runs", "long", "beyond", *PROFILES)
 
 
 @lru_cache(maxsize=1)
 def descriptions() -> dict[str, dict[str, Any]]:
     """All descriptions by id, in the paper's order."""
-    return tomllib.loads(resources.files(__package__).joinpath("panels.toml").read_text("utf-8"))
+    return _toml("panels.toml")
+
+
+@lru_cache(maxsize=1)
+def statements() -> dict[str, dict[str, Any]]:
+    """All statements that are judged, by name."""
+    return _toml("statements.toml")
+
+
+def _toml(file: str) -> dict[str, dict[str, Any]]:
+    return tomllib.loads(resources.files(__package__).joinpath(file).read_text("utf-8"))
 
 
 def panels(ids: list[str] | None = None, profile: Profile | None = None) -> list[Panel]:
@@ -65,10 +75,6 @@ def _known(id: str) -> str:
     raise unknown("panel", id, descriptions())
 
 
-def _of_profile(checks: list[str] | dict[str, list[str]], profile: Profile) -> tuple[str, ...]:
-    return tuple(checks[profile] if isinstance(checks, dict) else checks)
-
-
 def _claims(id: str, profile: Profile) -> dict[str, dict[str, Any]]:
     """The claims of a panel under a profile, by id."""
     listed = enumerate(descriptions()[id].get("claims", []), 1)
@@ -76,12 +82,14 @@ def _claims(id: str, profile: Profile) -> dict[str, dict[str, Any]]:
 
 
 def _claim(id: str, raw: dict[str, Any], profile: Profile, reading: Reading | None = None) -> Claim:
-    checks, metric = _of_profile(raw["checks"], profile), raw.get("metric")
+    merged = {**statements()[raw["statement"]], **raw}
+    checks, metric = merged["checks"], merged.get("metric")
+    checks = tuple(checks[profile] if isinstance(checks, dict) else checks)
     if reading is not None:
         metric = reading.metric or metric
         for pattern, replacement in reading.checks:
             checks = tuple(re.sub(pattern, replacement, check) for check in checks)
-    return Claim(id, raw["says"], checks, raw.get("why", ""), metric, raw.get("ours", False))
+    return Claim(id, merged.get("says", merged["text"]), checks, merged.get("why", ""), metric, raw["statement"])
 
 
 @lru_cache(maxsize=64)
@@ -105,8 +113,7 @@ def panel(id: str, profile: Profile) -> Panel:
         tuple(_claim(name, claim, profile) for name, claim in _claims(id, profile).items() if "reading" not in claim),
         raw.get("max_runs"),
         _long_cases(raw, description),
-        raw.get("cites", ""),
-        raw.get("ours", False),
+        raw.get("beyond", False),
     )
     others = [reading for reading in readings().values() if id in reading.panels and profile in reading.profiles]
     return replace(base, readings=tuple(_variant(base, description, profile, reading) for reading in others))
@@ -122,7 +129,7 @@ def _long_cases(raw: dict[str, Any], description: dict[str, Any]) -> tuple[Case,
 
 def _variant(base: Panel, description: dict[str, Any], profile: Profile, reading: Reading) -> Panel:
     """The panel under another reading, with the claims that it is played for."""
-    played = {**description, **reading.replaced.get(base.id, {})}
+    played = {**reading.description(base.id, description)}
     played["policies"] = [{**p, **reading.policies.get(p["kind"], {})} for p in played["policies"]] + reading.added
     claims = _claims(base.id, profile)
     own = {name: raw for name, raw in claims.items() if raw.get("reading") == reading.id}
@@ -135,5 +142,6 @@ def _variant(base: Panel, description: dict[str, Any], profile: Profile, reading
         claims=tuple(_claim(name, raw, profile, reading) for name, raw in judged.items()),
         long_cases=_long_cases(descriptions()[base.id], played) if reading.theory else (),
         reading=reading.id,
+        reading_name=reading.name,
         condition=reading.condition,
     )

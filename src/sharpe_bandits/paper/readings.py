@@ -19,8 +19,8 @@ class Reading:
 
     Attributes
     ----------
-    id : str
-        its name
+    id, name : str
+        its key, and what tables and pages call it
     condition : str
         a clause that says what is read how, to follow "if"
     panels, profiles : list[str] and list[Profile]
@@ -32,7 +32,7 @@ class Reading:
     added : list[dict[str, Any]], optional
         policies that are played besides
     replaced : dict[str, dict[str, Any]], optional
-        parts of descriptions that differ under it, by panel
+        parts of descriptions that differ under it, by panels (``"B1 B2"``)
     checks : list[tuple[str, str]], optional
         replacements in the comparisons of claims: pattern and text
     metric : Any, optional
@@ -42,6 +42,7 @@ class Reading:
     """
 
     id: str
+    name: str
     condition: str
     panels: list[str]
     profiles: list[Profile]
@@ -52,6 +53,13 @@ class Reading:
     checks: list[tuple[str, str]] = field(default_factory=list)
     metric: Any = None
     theory: bool = False
+
+    def description(self, panel: str, base: dict[str, Any]) -> dict[str, Any]:
+        """The description of a panel, with what differs under this reading."""
+        for panels, parts in self.replaced.items():
+            if panel in panels.split():
+                return {**base, **parts}
+        return base
 
 
 @lru_cache(maxsize=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -18,25 +18,27 @@ from ..experiments.description import Case
 from ..experiments.panel import PROMISED, PROMISED_RATE, PanelResult
 from ..experiments.verdicts import (
     CONFIDENCE,
-    EXPERIMENTS,
     FAILS,
     HOLDS,
-    THEORY,
     UNDECIDED,
     VACUOUS,
     Evidence,
     Verdict,
+    Word,
     together,
 )
 from ..objectives import Sharpe, Variance, gaps_of
 from ..policies.elimination import SHVV
+from ..policies.ucb_sharpe import UCBRSSR
 from ..policies.ucb_vv import UCBVV
-from ..results.metrics import Estimate, mean_of, wilson
+from ..results.metrics import Estimate, sample_mean, wilson
 from ..results.policy_result import PolicyResult
 from ..results.study import Study
 from ..simulation.api import simulate
 from ..theory.bound import Form, Judgement, within
-from .claims import AS_PLOTTED, plotted_gap, source_of, under
+from . import lock_ins
+from .claims import AS_PLOTTED, plotted_gap, verdict_on, with_reading
+from .panels import statements
 
 SAMPLES = 20_000
 #: What happens to an arm with bad luck at first, by policy.
@@ -48,44 +50,42 @@ _MISLED = {
 _LONGEST = 20
 #: Regret whose linear part is a smaller share of the final regret may be called logarithmic.
 LITTLE = 0.1
+#: Where a smaller share of the long games locks in, more of these runs are searched for.
+RARE = 0.005
 
 
 def _bounds_table() -> Table:
     return Table(
-        [
-            "panel", "profile", "case", "horizon", "policy", "form", "bound", "measured", "up to", "below 1 from",
-            "verdict",
-        ],
+        ["panel", "profile", "case", "policy", "n", "form", "bound", "measured", "below 1 from", "verdict"],
         [],
         "Bounds",
-        "Every bound at its horizon (or budget), compared with the measured value (up to: the upper end of its 99% "
-        "interval). Printed: as in the paper; repaired: with its errors corrected; proved: valid for the policy as it "
-        "is played. A bound is vacuous if it is a probability of at least 1, or a regret of at least the horizon times "
-        "the largest gap. Claims are judged by printed bounds if their assumptions are met: rewards within the "
-        "support, a pilot of two pulls. Below 1 from: the smallest budget at which a printed bound on the error says "
-        "anything.",
+        "Every bound at its horizon n (or budget), compared with the measured value. Printed: as in the paper. "
+        "Appendix: the bound of the appendix before it is loosened. Corrected: the algebra is corrected, which "
+        "does not make it valid. Theorem: as the theorem on SHVV has it. Repaired, proved: valid for the policy "
+        "as it is played. A bound is vacuous if it is a probability of at least 1, or a regret of at least n "
+        "times the largest gap. Claims are judged by printed bounds if their assumptions are met: rewards within "
+        "the support, a pilot of two pulls. Below 1 from: the smallest budget at which a printed bound on the "
+        "error says anything.",
         "bounds",
-    )  # fmt: skip
+    )
 
 
 def _growth_table() -> Table:
     return Table(
-        [
-            "panel", "profile", "policy", "case", "horizon", "slope of ln t", "s.e.", "p", "s.e. of p",
-            "linear part", "s.e. of it", "locked in at 10%", "verdict",
-        ],
+        ["panel", "profile", "case", "policy", "n", "linear part", "s.e.", "p", "runs", "locked in", "verdict"],
         [],
         "Growth of regret",
-        "How the regret of UCB-RSSR, and of other policies claimed to have logarithmic regret, grows up to the "
-        "horizon: over the last two decades of rounds, or the last one for panels without a longer run. The linear "
-        "part is the share of the final regret due to the last term of a + b ln t + c t; p is the power for which "
-        "a + b t^p fits best (0 stands for ln t, negative values for regret that levels off). The claim holds if, with "
-        "99% confidence, the linear part is below a tenth, and p below 0.1 or the whole growth below a tenth of the "
-        "final regret. The upper end of the linear part allows for lock-ins too rare to be seen in so many runs, "
-        "unless a proved bound excludes them. It fails if, with 99% confidence, the linear part is above a tenth. A "
-        "run is locked in at 10% if the best arms got less than that share of the pulls in its second half.",
+        "How regret grows up to the horizon n: over the last two decades of rounds, or the last one for panels "
+        "without a longer run. The linear part is the share of the final regret due to the last term of a + b ln "
+        "t + c t; p is the power for which a + b t^p fits best (0 stands for ln t, negative values for regret "
+        "that levels off). “Logarithmic” holds if, with 99% confidence, the linear part is below a tenth, and p "
+        "below 0.1 or the whole growth below a tenth of the final regret; it fails if, with 99% confidence, the "
+        "linear part is above a tenth. A run is locked in if the best arms got less than a tenth of the pulls in "
+        f"its second half. Where few are, {lock_ins.GAMES} times as many games of {lock_ins.ROUNDS:,} rounds are "
+        "searched for them, and those that look locked in are played to the end; the upper end of the linear part "
+        "allows for some that were not seen, unless a proved bound excludes them.",
         "growth",
-    )  # fmt: skip
+    )
 
 
 @dataclass
@@ -100,53 +100,50 @@ class Findings:
     @property
     def tables(self) -> list[Table]:
         """The tables that have rows."""
-        return [table for table in (self.bounds, self.growth) if table.rows]
+        return [table for table in (self.growth, self.bounds) if table.rows]
 
 
-def examine(f: PanelResult, findings: Findings, runs: int, seed: int) -> None:
+def examine(result: PanelResult, findings: Findings, runs: int, seed: int) -> None:
     """Compare a panel with theory, and add the findings."""
-    rows = findings.rows[f.panel.key] = []
-    if f.panel.metric == "coverage":
-        _coverage(f, seed, findings)
+    panel = result.panel
+    rows = findings.rows[panel.key] = []
+    if panel.metric == "coverage":
+        _coverage(result, seed, findings)
         return
-    _add(_bounds(f, findings), f, _bounds, findings)
-    if f.panel.metric == "regret":
-        rows += _plotted_rows(f)
-        _add(_growth(f, findings), f, _growth, findings)
-    if f.panel.profile and f.panel.claims and source_of(f.panel) == EXPERIMENTS:
-        _same_arm(f, runs, seed, findings)
-        _evident(f, findings)
+    _add(_bounds, result, findings)
+    if panel.metric == "regret":
+        rows += _plotted_rows(result)
+        _add(lambda one, into: _growth(one, into, runs, seed), result, findings)
+    if any(statements().get(claim.statement, {}).get("source") == "experiments" for claim in panel.claims):
+        _same_arm(result, runs, seed, findings)
+        _evident(result, findings)
 
 
-def _add(
-    verdict: Verdict | None,
-    f: PanelResult,
-    judge: Callable[[PanelResult, Findings], Verdict | None],
-    findings: Findings,
-) -> None:
+def _add(judge: Callable[[PanelResult, Findings], Verdict | None], result: PanelResult, findings: Findings) -> None:
     """Add a verdict to the findings, with those under the readings that have games as long."""
+    verdict = judge(result, findings)
     if verdict is None:
         return
-    for other in f.readings:
-        found = judge(other, findings) if other.long_studies else None
-        if found is not None:
-            verdict = under(verdict, found, other)
+    for other in result.readings:
+        under = judge(other, findings) if other.long_studies else None
+        if under is not None:
+            verdict = with_reading(verdict, under, other)
     findings.verdicts.append(verdict)
 
 
 def _verdict(
-    f: PanelResult,
+    result: PanelResult,
     what: str,
+    about: str,
     says: str,
-    verdict: Judgement | Literal["vacuous"],
-    evidence: list[Evidence],
+    word: Word,
+    evidence: Sequence[Evidence] = (),
     why: str = "",
 ) -> Verdict:
-    panel, source = f.panel, source_of(f.panel, theory=True)
-    return Verdict(f"{panel.id}.{what}", panel.id, panel.profile, says, verdict, tuple(evidence), why, source)
+    return verdict_on(f"{what}:{about}", result, f"{result.panel.id}.{what}", says, word, tuple(evidence), why)
 
 
-def _beside(check: str, measured: Estimate, most: float, verdict: Judgement) -> Evidence:
+def _against_bound(check: str, measured: Estimate, most: float, verdict: Judgement) -> Evidence:
     """A measured value compared with its upper bound."""
     over = Estimate(measured.mean - most, measured.se, measured.low - most, measured.high - most)
     return Evidence(check, measured.mean, most, over, verdict)
@@ -158,74 +155,75 @@ def _measured(study: Study, result: PolicyResult) -> Estimate:
     return result.regret(study.objective, CONFIDENCE).final
 
 
-def _bounds(f: PanelResult, findings: Findings) -> Verdict | None:
+def _profile(result: PanelResult) -> str:
+    """Profile and reading, as tables have them."""
+    return ", ".join(filter(None, (result.panel.profile, result.panel.reading_name)))
+
+
+def _bounds(result: PanelResult, findings: Findings) -> Verdict | None:
     """Bounds against what was measured; the verdict is on those that are printed."""
-    panel, table = f.panel, findings.bounds
-    judged: list[Evidence] = []
-    locked, bounded = [], []
+    panel = result.panel
+    kind = "probability" if panel.metric == "error" else "regret"
+    judged: dict[str, list[Evidence]] = {}
+    locked = []
     silent: dict[str, list[tuple[float, int | None]]] = {}  # by policy: vacuous bounds, and when they cease to be
-    pairs = list(zip((*panel.cases, *panel.long_cases), (*f.studies, *f.long_studies), strict=False))
+    pairs = list(zip((*panel.cases, *panel.long_cases), (*result.studies, *result.long_studies), strict=False))
     for case, study in pairs:
         for policy in case.policies:
             measured = _measured(study, study[policy.name])
-            kind = "probability" if panel.metric == "error" else "regret"
             bounds = [b for b in theory.bounds_for(policy, case.environment, case.horizon) if b.kind == kind]
-            telling = [bound.form for bound in bounds if not bound.vacuous]
-            if telling and study in f.studies and not panel.reading:  # the longer runs are not plotted
-                findings.rows[panel.key] += _bound_rows(f, case, study, policy, telling)
+            informative = [bound.form for bound in bounds if not bound.vacuous]
+            if informative and study in result.studies and not panel.reading:  # the longer runs are not plotted
+                findings.rows[panel.key] += _bound_rows(result, case, study, policy, informative)
             for bound in bounds:
                 verdict = within(measured, bound.value)
-                printed = bound.form == "printed"
+                judge = bound.form == "printed" and policy.name == policy.title
                 start = None
-                if printed and kind == "probability" and policy.name == policy.title:
+                if judge and kind == "probability":
                     start = theory.informative_budget(policy, case.environment)
-                table.rows.append(
+                findings.bounds.rows.append(
                     [
-                        panel.id, ", ".join(filter(None, (panel.profile, panel.reading))), case.label, case.horizon,
-                        policy.name, bound.form, None if np.isinf(bound.value) else bound.value, measured.mean,
-                        measured.high, start, "vacuous" if bound.vacuous else verdict,
+                        panel.id, _profile(result), case.label, policy.name, case.horizon, bound.form,
+                        None if np.isinf(bound.value) else bound.value, measured.mean, start,
+                        VACUOUS if bound.vacuous else verdict,
                     ]
                 )  # fmt: skip
-                if not printed or policy.name != policy.title:
-                    continue
-                if bound.vacuous:
+                if judge and bound.vacuous:
                     silent.setdefault(policy.name, []).append((bound.value, start))
-                elif bound.applies:
+                elif judge and bound.applies:
                     check = f"{policy.name} @ {case.label}, n = {case.horizon:,} within its bound"
-                    judged.append(_beside(check, measured, bound.value, verdict))
-                    bounded.append(policy.name)
-                    if verdict == FAILS and panel.metric == "regret":
+                    judged.setdefault(policy.name, []).append(_against_bound(check, measured, bound.value, verdict))
+                    if verdict == FAILS and kind == "regret":
                         share = study[policy.name].locked_in(study.objective, CONFIDENCE).mean
-                        locked.append(f"{share:.1%} ({case.label}, n = {case.horizon:,})")
-    if not panel.profile:
+                        locked += [f"{share:.1%} ({case.label}, n = {case.horizon:,})"] if share >= 0.0005 else []
+    if not panel.profile or not (judged or (silent and kind == "probability")):
         return None
+    names = " and of ".join(judged or silent)
+    says = f"The printed bound of {names} holds where it is not vacuous"
+    about = "errors" if kind == "probability" else names
     if not judged:
-        return _silent(f, silent) if panel.metric == "error" and silent else None
+        return _verdict(result, "bound", about, says, VACUOUS, (), _why_vacuous(silent))
     runs = f"Runs that lock in to a wrong arm have linear regret, which no bound in ln n covers: {', '.join(locked)}. "
-    why = (runs if any(not text.startswith("0.0%") for text in locked) else "") + (
+    why = (runs if locked else "") + (
         "It is not a valid bound, even for rewards in [0, 1]: its proof uses Jensen's inequality and a bound on a "
         "root in the wrong direction, and so counts 1/gap pulls where 1/gap² are needed; and it treats rewards "
         "above 1 as if they were within [0, 1]. See the table of bounds."
     )
-    says = (
-        f"The printed bound of {' and of '.join(dict.fromkeys(bounded))} holds where it is not vacuous, up to n = "
-        f"{max(case.horizon for case, _ in pairs):,}"
-    )
-    return _verdict(f, "bound", says, together([e.verdict for e in judged]), judged, why)
+    evidence = [e for of_policy in judged.values() for e in of_policy]
+    says += f", up to n = {max(case.horizon for case, _ in pairs):,}"
+    return _verdict(result, "bound", about, says, together([e.verdict for e in evidence]), evidence, why)
 
 
-def _silent(f: PanelResult, silent: dict[str, list[tuple[float, int | None]]]) -> Verdict:
-    """The verdict on bounds that are all vacuous: from which budget on they would not be."""
+def _why_vacuous(silent: dict[str, list[tuple[float, int | None]]]) -> str:
+    """How large bounds are that say nothing, and from which budget on they would say something."""
     parts = []
-    for name, found in silent.items():
-        values, starts = [value for value, _ in found], [start for _, start in found if start is not None]
+    for name, bounds in silent.items():
+        starts = [start for _, start in bounds if start is not None]
         later = f", and below 1 from a budget of {_range(starts)} on" if starts else ""
-        parts.append(f"that of {name} is {_range(values)} here{later}")
-    why = (
+        parts.append(f"that of {name} is {_range([value for value, _ in bounds])} here{later}")
+    return (
         f"A probability is never above 1, so these bounds say nothing: {'; '.join(parts)}. E3 has cases where they do."
     )
-    says = f"The printed bound of {' and of '.join(silent)} holds where it is not vacuous"
-    return _verdict(f, "bound", says, VACUOUS, [], why)
 
 
 def _range(values: Sequence[float]) -> str:
@@ -233,10 +231,10 @@ def _range(values: Sequence[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _evident(f: PanelResult, findings: Findings) -> None:
+def _evident(result: PanelResult, findings: Findings) -> None:
     """ "This behaviour is also evident from the upper bound guarantee": the bounds of SHSR and SuRSR compared."""
     values: dict[str, list[float]] = {"SHSR": [], "SuRSR": []}
-    for case in f.panel.cases:
+    for case in result.panel.cases:
         for policy in case.policies:
             if policy.name in values and isinstance(case.environment, Bandit):
                 bounds = theory.bounds_for(policy, case.environment, case.horizon, forms=["printed"])
@@ -250,22 +248,22 @@ def _evident(f: PanelResult, findings: Findings) -> None:
         f"smaller in {smaller} of {len(halving)} cases): a bound of 1 or more says nothing about an error. Uniform "
         "sampling has none."
     )
-    verdict: Judgement | Literal["vacuous"] = VACUOUS
+    word: Word = VACUOUS
     if max(halving) < 1:
-        verdict = HOLDS if smaller == len(halving) else FAILS
+        word = HOLDS if smaller == len(halving) else FAILS
     says = "That SHSR has the least error is evident from the upper bounds"
-    findings.verdicts.append(_verdict(f, "evident", says, verdict, [], why))
+    findings.verdicts.append(_verdict(result, "evident", "SHSR", says, word, (), why))
 
 
-def _plotted_rows(f: PanelResult) -> list[dict[str, Any]]:
+def _plotted_rows(result: PanelResult) -> list[dict[str, Any]]:
     """The quantity that the released code plots as regret, where it differs from regret, in the authors profile."""
-    if f.panel.profile != "authors":
+    if result.panel.profile != "authors":
         return []
     rows = []
-    for study in f.studies:
+    for study in result.studies:
         if study.K == 2:
             continue
-        for row in study.rows(panel=f.panel.id, profile=f.panel.profile):
+        for row in study.rows(panel=result.panel.id, profile=result.panel.profile):
             if row["metric"] == "sub-optimal plays":
                 gap = plotted_gap(study, study[row["policy"]])
                 scaled = {name: gap * row[name] for name in ("mean", "se", "low", "high")}
@@ -273,74 +271,73 @@ def _plotted_rows(f: PanelResult) -> list[dict[str, Any]]:
     return rows
 
 
-def _bound_rows(f: PanelResult, case: Case, study: Study, policy: Any, forms: list[Form]) -> list[dict[str, Any]]:
+def _bound_rows(result: PanelResult, case: Case, study: Study, policy: Any, forms: list[Form]) -> list[dict[str, Any]]:
     """Bounds as tidy rows, form by form, at the times where they are not vacuous."""
-    times = study.checkpoints if f.panel.metric == "regret" else study.checkpoints[-1:]
+    times = study.checkpoints if result.panel.metric == "regret" else study.checkpoints[-1:]
     rows: dict[Form, list[dict[str, Any]]] = {form: [] for form in forms}
     for t in times:
-        if f.panel.metric == "regret" and t < 2 * case.environment.K:
+        if result.panel.metric == "regret" and t < 2 * case.environment.K:
             continue
         for bound in theory.bounds_for(policy, case.environment, int(t), horizon=case.horizon, forms=forms):
             if not bound.vacuous:
                 ends = dict.fromkeys(("mean", "low", "high"), bound.value)
                 numbers = {"t": int(t), "metric": f"bound ({bound.form})", **ends, "se": 0.0}
-                rows[bound.form].append(_row(f, study, policy.name, study.runs, numbers))
+                rows[bound.form].append(_row(result, study, policy.name, study.runs, numbers))
     return [row for of_form in rows.values() for row in of_form]
 
 
-def _row(f: PanelResult, study: Study, policy: str, runs: int, numbers: dict[str, Any]) -> dict[str, Any]:
-    return study.row(policy, runs, numbers, f.panel.id, f.panel.profile)
+def _row(result: PanelResult, study: Study, policy: str, runs: int, numbers: dict[str, Any]) -> dict[str, Any]:
+    return study.row(policy, runs, numbers, result.panel.id, result.panel.profile)
 
 
-def _growth(f: PanelResult, findings: Findings) -> Verdict | None:
+def _growth(result: PanelResult, findings: Findings, runs: int, seed: int) -> Verdict | None:
     """How regret grows; the verdict is on "logarithmic"."""
-    panel, table = f.panel, findings.growth
+    panel = result.panel
     evidence = []
-    far = bool(f.long_studies)
-    pairs = zip(panel.long_cases, f.long_studies, strict=True) if far else zip(panel.cases, f.studies, strict=True)
-    horizons = set()
-    for case, study in pairs:
-        name = case.policies[0].name if far else "UCB-RSSR"
-        result = study.get(name)
+    far = bool(result.long_studies)
+    played = (panel.long_cases, result.long_studies) if far else (panel.cases, result.studies)
+    name, horizon = "UCB-RSSR", 0
+    for case, study in zip(*played, strict=True):
+        policy = case.policies[0] if far else next((p for p in case.policies if p.name == "UCB-RSSR"), None)
         start = case.horizon / (100 if far else 10)
-        if result is None or case.environment.pregenerated or len(result.batch_sizes) < 3:
+        if policy is None or case.environment.pregenerated or len(study[policy.name].batch_sizes) < 3:
             continue
-        if (result.checkpoints >= start).sum() < 5:
+        name, outcome = policy.name, study[policy.name]
+        if (outcome.checkpoints >= start).sum() < 5:
             continue  # a user's experiment may keep too few points for a fit
-        totals = result.regret_per_batch(study.objective)
-        locked = result.locked_in(study.objective, CONFIDENCE)
-        curves = totals / result.batch_sizes[:, None]
-        found = theory.growth(result.checkpoints, curves, start=start, confidence=CONFIDENCE)
-        part, power = found.linear_part, found.exponent
-        final = float(totals[:, -1].sum() / result.runs) or math.nan  # without regret there is nothing to fit
-        # Runs that lock in may be rare, but cost a gap in every round: as many as may have been missed count.
-        missed = 0.0
-        if not _proved(case, name):
-            gaps = result.gaps(study.objective)
+        games, locked = outcome.runs, outcome.locked_in(study.objective, CONFIDENCE)
+        curves = outcome.regret_per_batch(study.objective) / outcome.batch_sizes[:, None]
+        excluded = _excluded(case, policy)
+        if far and type(policy) is UCBRSSR and locked.mean < RARE and not excluded:
+            screened = lock_ins.screen(case, policy, outcome, lock_ins.GAMES * runs, seed, CONFIDENCE)
+            curves, locked, games = screened
+        fit = theory.growth(outcome.checkpoints, curves, start=start, confidence=CONFIDENCE)
+        part, power = fit.linear_part, fit.exponent
+        final = float(curves[:, -1].mean()) or math.nan  # without regret there is nothing to fit
+        if not excluded:  # as many runs as may have been missed count
+            gaps = outcome.gaps(study.objective)
             missed = (locked.high - locked.mean) * float(gaps[gaps > 0].min(initial=math.inf)) * case.horizon / final
-        part = replace(part, high=part.high + missed)
-        first = int(np.argmax(result.checkpoints >= start))
-        grown = mean_of(totals[:, -1] - totals[:, first], result.batch_sizes, CONFIDENCE).high / final
+            part = replace(part, high=part.high + missed)
+        first = int(np.argmax(outcome.checkpoints >= start))
+        grown = sample_mean(curves[:, -1] - curves[:, first], CONFIDENCE).high / final
         verdict: Judgement = UNDECIDED
         if part.high < LITTLE and (power.high < 0.1 or grown < LITTLE):
             verdict = HOLDS
         elif part.low > LITTLE:
             verdict = FAILS
-        slope = found.logarithmic.slope
-        table.rows.append(
+        findings.growth.rows.append(
             [
-                panel.id, ", ".join(filter(None, (panel.profile, panel.reading))), name, case.label, case.horizon,
-                slope.mean, slope.se, power.mean, power.se, part.mean, part.se,
+                panel.id, _profile(result), case.label, name, case.horizon, part.mean, part.se, power.mean, games,
                 locked.mean, verdict,
             ]
         )  # fmt: skip
-        fit = (
-            f"p = {power.mean:.2f} ± {power.se:.2f}, {locked.mean:.1%} of {result.runs:,} runs locked in at 10%, which "
-            f"may be up to {locked.high:.2%}"
+        words = (
+            f"p = {power.mean:.2f} ± {power.se:.2f}, {locked.mean:.2%} of {games:,} runs locked in, which may be up to "
+            f"{locked.high:.2%}"
         )
-        check = f"linear part of the regret of {name} @ {case.label}, n = {case.horizon:,} below a tenth ({fit})"
-        evidence.append(_beside(check, part, LITTLE, verdict))
-        horizons.add(case.horizon)
+        check = f"linear part of the regret of {name} @ {case.label}, n = {case.horizon:,} below a tenth ({words})"
+        evidence.append(_against_bound(check, part, LITTLE, verdict))
+        horizon = max(horizon, case.horizon)
     if not evidence or not panel.profile:
         return None
     why = (
@@ -348,22 +345,21 @@ def _growth(f: PanelResult, findings: Findings) -> Verdict | None:
         f"first rewards happened to {_MISLED.get(name, 'look poor is never played again')}. If none is, all arms "
         "are still being explored at this horizon."
     )
-    verdict = together([e.verdict for e in evidence])
-    says = f"The regret of {name} is logarithmic in n, up to n = {max(horizons):,}"
-    return _verdict(f, "log", says, verdict, evidence, why)
+    word = together([e.verdict for e in evidence])
+    says = f"The regret of {name} is logarithmic in n, up to n = {horizon:,}"
+    return _verdict(result, "log", name, says, word, evidence, why)
 
 
-def _proved(case: Case, name: str) -> bool:
+def _excluded(case: Case, policy: Any) -> bool:
     """Whether a proved bound in ln n, not a vacuous one, excludes that runs lock in."""
-    policy = next(policy for policy in case.policies if policy.name == name)
     form: Form = "repaired" if isinstance(policy, UCBVV) else "proved"  # for UCB-VV the two are one
     return any(not bound.vacuous for bound in theory.bounds_for(policy, case.environment, case.horizon, forms=[form]))
 
 
-def _same_arm(f: PanelResult, runs: int, seed: int, findings: Findings) -> None:
+def _same_arm(result: PanelResult, runs: int, seed: int, findings: Findings) -> None:
     """ "The arm with the best RSSR is the arm with the best SR": exact, from the true moments."""
     differs = []
-    for case in f.panel.cases:
+    for case in result.panel.cases:
         if isinstance(case.objective, Variance) or case.L is None:
             return
         best, sharpe = (
@@ -378,20 +374,19 @@ def _same_arm(f: PanelResult, runs: int, seed: int, findings: Findings) -> None:
                 )
         elif apart.any():
             differs.append(f"{case.label}: they differ in {apart.mean():.1%} of the runs")
-    verdict: Judgement = FAILS if differs else HOLDS
+    word: Judgement = FAILS if differs else HOLDS
     why = f"This is arithmetic, not chance: squaring the mean gives it more weight. {'; '.join(differs)}."
-    findings.verdicts.append(
-        _verdict(f, "arm", "The arm with the best RSSR is the arm with the best SR", verdict, [], why)
-    )
+    says = "The arm with the best RSSR is the arm with the best SR"
+    findings.verdicts.append(_verdict(result, "arm", "RSSR", says, word, (), why))
 
 
-def _coverage(f: PanelResult, seed: int, findings: Findings) -> None:
+def _coverage(result: PanelResult, seed: int, findings: Findings) -> None:
     """The coverage panel: violation rates compared with what the inequalities promise."""
-    rows = findings.rows[f.panel.key]
+    rows = findings.rows[result.panel.key]
     by_kind: dict[str, list[Evidence]] = {}
     within_unit: dict[str, list[Judgement]] = {}
     sizes: set[int] = set()
-    for case, study in zip(f.panel.cases, f.studies, strict=True):
+    for case, study in zip(result.panel.cases, result.studies, strict=True):
         environment = case.environment
         assert isinstance(environment, Bandit)
         measured = list(_inequalities(environment, case, seed))
@@ -401,19 +396,18 @@ def _coverage(f: PanelResult, seed: int, findings: Findings) -> None:
         for kind, place, promise, rate, verdict, unit in measured:
             promised = dict.fromkeys(("mean", "low", "high"), min(promise, 1.0))
             for numbers in ({"metric": "violation rate", **vars(rate)}, {"metric": PROMISED, "se": 0.0, **promised}):
-                rows.append({**_row(f, study, kind, SAMPLES, {"t": case.horizon, **numbers}), "case": place})
+                rows.append({**_row(result, study, kind, SAMPLES, {"t": case.horizon, **numbers}), "case": place})
             check = f"{kind} @ {place} within its promise"
-            by_kind.setdefault(kind, []).append(_beside(check, rate, promise, verdict))
+            by_kind.setdefault(kind, []).append(_against_bound(check, rate, promise, verdict))
             if unit:
                 within_unit.setdefault(kind, []).append(verdict)
-    for claim in f.panel.claims:
+    for claim in result.panel.claims:
         evidence = [e for check in claim.checks for e in by_kind[check]]
         small = [verdict for check in claim.checks for verdict in within_unit.get(check, [])]
         why = f"{claim.why} With rewards in [0, 1] it failed in {small.count(FAILS)} of {len(small)} comparisons."
-        verdict = together([e.verdict for e in evidence])
-        findings.verdicts.append(
-            Verdict(claim.id, f.panel.id, f.panel.profile, claim.says, verdict, tuple(evidence), why, THEORY)
-        )
+        word = together([e.verdict for e in evidence])
+        verdict_of = verdict_on(claim.statement, result, claim.id, claim.says, word, tuple(evidence), why)
+        findings.verdicts.append(verdict_of)
 
 
 #: The measurement of a statement: its kind, case, promised rate, measured rate, verdict, and whether rewards are in
@@ -432,21 +426,21 @@ def _short(arm: Arm) -> str:
 
 def _inequalities(bandit: Bandit, case: Case, seed: int) -> Iterator[Measured]:
     """The concentration inequalities on every arm: how often an estimate is outside its width."""
-    for found in theory.coverage(
+    for one in theory.coverage(
         bandit, case.horizon, case.names["L"], samples=SAMPLES, level=PROMISED_RATE, seed=seed, confidence=CONFIDENCE
     ):
-        arm = bandit.arms[found.arm]
-        kind = f"{found.statistic}, {found.form}"
-        yield kind, f"{_short(arm)}, {case.label}", found.promise, found.rate, found.verdict, _unit(arm)
+        arm = bandit.arms[one.arm]
+        kind = f"{one.statistic}, {one.form}"
+        yield kind, f"{_short(arm)}, {case.label}", one.promise, one.rate, one.verdict, _unit(arm)
 
 
 def _orders(bandit: Bandit, n: int, seed: int) -> Iterator[Measured]:
     """Lemma 2 on every pair of arms: how often the smaller variance looks larger."""
-    for a, b, found in theory.order_coverage(bandit, n, samples=SAMPLES, seed=seed, confidence=CONFIDENCE):
+    for a, b, pair in theory.order_coverage(bandit, n, samples=SAMPLES, seed=seed, confidence=CONFIDENCE):
         larger, smaller = bandit.arms[a], bandit.arms[b]
         place = f"{_short(smaller)} over {_short(larger)}, n = {n}"
-        kind = f"{found.statistic}, {found.form}"
-        yield kind, place, found.promise, found.rate, found.verdict, _unit(larger, smaller)
+        kind = f"{pair.statistic}, {pair.form}"
+        yield kind, place, pair.promise, pair.rate, pair.verdict, _unit(larger, smaller)
 
 
 def _phases(bandit: Bandit, n: int, seed: int) -> Iterator[Measured]:

@@ -23,6 +23,8 @@ def report(study: Study, folder: Path) -> Path:
 def write(content: Content, folder: Path) -> Path:
     """Write a report: ``data``, ``figures`` and ``report.html``; return the path of the latter."""
     for id, sections in content.groups.items():
+        if not any(section.rows for section in sections):
+            continue  # a figure of several panels
         table = tidy([row for section in sections for row in section.rows])
         write_all(folder / "data", {f"{id}.csv": table.to_csv(), f"{id}.parquet": table.to_parquet()})
     for section in content.sections:

@@ -1,4 +1,4 @@
-"""The report of a reproduction: scorecard first, then every panel with its curves, its numbers and its verdicts."""
+"""The report of a reproduction: the answer first, then every statement, and behind them panels and tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .._support.display import Table
 from .._support.names import repeats_counted
 from ..charts.tidy_rows import Rows
 from ..experiments import scorecard
-from ..experiments.verdicts import EXPERIMENTS, FAILS, HOLDS, UNDECIDED, VACUOUS, Verdict
+from ..experiments.verdicts import Verdict
 from ..results.study import Study
 from .document import document
 
@@ -27,7 +27,7 @@ class Section:
     rows : Rows
         its tidy table
     pictures : dict[str, bytes]
-        its figure, as SVG and PNG
+        its figure, as SVG and PNG; empty if another section has it
     profile, title, compares, note : str, optional
         descriptive text
     """
@@ -105,28 +105,23 @@ class Content:
 def page(content: Content) -> str:
     """The whole page."""
     verdicts = content.verdicts
-    profiles = list(dict.fromkeys(v.profile for v in verdicts))
-    failed = [v for v in verdicts if v.verdict == FAILS]
-    experiments = [v for v in verdicts if v.source == EXPERIMENTS]
+    readings = {other.reading: other.condition for verdict in verdicts for other in verdict.readings}
+    answer = scorecard.conclusion(verdicts)[0] if verdicts else ""
+    stated = [s for own in scorecard.statements(verdicts).values() for s in own]
     return document(
         "report.html",
         title=content.title,
         lead=content.lead,
         links=_links(content),
         verdicts=verdicts,
-        profiles=profiles,
-        words=(HOLDS, FAILS, UNDECIDED, VACUOUS),
-        tally=[
-            (name, word, sum(v.verdict == name for v in experiments or verdicts))
-            for name, word in ((HOLDS, "hold"), (FAILS, "fail"), (UNDECIDED, UNDECIDED))
-        ],
-        tallied="claims about the paper's experiments" if experiments else "claims",
-        counts=scorecard.summary(verdicts),
+        answer=answer,
+        important=[statement for statement in stated if statement.important],
         scorecard=scorecard.statements(verdicts),
-        failures=[_failure(why, failed) for why in dict.fromkeys(v.why for v in failed)],
+        reasons=_reasons,
+        readings=readings,
         groups=list(content.groups.items()),
         judged=lambda section: [v for v in verdicts if (v.panel, v.profile) == (section.id, section.profile)],
-        tables=content.tables,
+        tables=[(table, [[_cell(value) for value in row] for row in table.rows]) for table in content.tables],
         summary=content.summary,
         settings=content.facts,
         anchor=lambda v: f"{v.panel}-{v.profile}" if v.panel else v.id,
@@ -134,12 +129,24 @@ def page(content: Content) -> str:
 
 
 def _links(content: Content) -> list[tuple[str, str]]:
-    links = [("Scorecard", "scorecard")] if content.verdicts else []
-    links += [("Summary", "summary")] if content.summary else [(id, f"panel-{id}") for id in content.groups]
+    links = [("Answer", "answer"), ("Statements", "scorecard")] if content.verdicts else []
+    links += [("Summary", "summary")] if content.summary else [("Panels", "panels")]
     links += [("Theory", "theory")] if content.tables else []
     return [*links, ("Methods", "made")]
 
 
-def _failure(why: str, failed: list[Verdict]) -> tuple[str, list[Verdict], list[str]]:
-    same = [v for v in failed if v.why == why]
-    return why, same, list(dict.fromkeys(v.says for v in same))
+def _reasons(statement: scorecard.Statement) -> dict[str, str]:
+    """Why a statement fails or says nothing, each reason with the panels it is about."""
+    reasons: dict[str, list[Verdict]] = {}
+    for verdict in statement.verdicts:
+        if verdict.verdict in ("fails", "vacuous") and verdict.why:
+            reasons.setdefault(verdict.why, []).append(verdict)
+    return {scorecard.places(own, statement.verdicts): why for why, own in reasons.items()}
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -22,7 +22,7 @@
       const wanted = field.value.trim().toLowerCase();
       let shown = 0;
       for (const row of body.rows) {
-        row.hidden = !row.cells[0].textContent.toLowerCase().includes(wanted);
+        row.hidden = !wanted.split(/\s+/).every((word) => row.textContent.toLowerCase().includes(word));
         shown += !row.hidden;
       }
       part.querySelector(".found").textContent = wanted ? `${shown} of ${body.rows.length}` : "";

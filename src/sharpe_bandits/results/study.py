@@ -181,7 +181,7 @@ class Study(Mapping[str, PolicyResult]):
             horizon=self.horizon,
             switches=self.switches,
             names={
-                name: f"{name}, ε₀ = {self.L:g}"
+                name: f"{name} (ε₀ = L)"
                 for name, result in self.items()
                 if self.L is not None and result.policy.get("epsilon0") == self.L
             },
@@ -406,10 +406,10 @@ class Study(Mapping[str, PolicyResult]):
         """The description of its figure: regret over time, or errors or stopping times of all policies."""
         study = self.judged_by(objective)
         rounds = f"{'at most ' if self.metric == 'stopping time' else ''}{self.horizon:,} rounds"
-        title = f"{self.K} arms, {rounds}, {self.runs:,} runs, {study.objective!r}"
+        caption = f"{self.K} arms, {rounds}, {self.runs:,} runs, {study.objective!r}; 95% intervals"
         if self.metric == "regret":
-            return curves(title, study.rows(), [study.case_label], logx)
-        return points(title, study.rows(), [study.case_label], self.metric)
+            return curves(study.rows(), [study.case_label], caption, logx)
+        return points(study.rows(), [study.case_label], self.metric, caption)
 
     def plot(self, objective: Objective | None = None, logx: bool = False) -> Any:
         """The figure of the study, drawn by matplotlib (the extra ``report``).

@@ -1,6 +1,7 @@
 """The paper's bounds as functions of a bandit, their measured coverage, and the growth of regret.
 
-Every bound of the paper has a ``form``: "printed", "repaired" or "proved" (see :data:`FORMS`).
+Every bound of the paper has a ``form``: "printed", or "repaired" and thereby "proved". For the regret of UCB-RSSR and
+UCB-SR-like correcting the algebra ("corrected") does not make the bound valid, and "proved" is another one.
 """
 
 from .bound import FORMS as FORMS

@@ -19,16 +19,16 @@ from ..results.metrics import Estimate
 #: The forms of a bound.
 #:
 #: printed : as printed in the paper
-#: repaired : with the paper's errors corrected
 #: appendix : (regret of UCB-RSSR and UCB-SR-like) the appendix's bound before it is loosened to the printed one
+#: corrected : (regret of UCB-RSSR and UCB-SR-like) with its algebra corrected, which does not make it valid
 #: theorem : (error of SHVV only) as its theorem states it, where the printed form is that of the appendix
-#: proved : every step of its proof holds for the policy as this library plays it. Only the regret of UCB-SR-like and
-#:     UCB-RSSR has a separate proved form: there, correcting the errors does not save the printed argument. Everywhere
-#:     else the repaired form is proved, and the two are the same.
-Form = Literal["printed", "repaired", "appendix", "theorem", "proved"]
+#: repaired : with its errors corrected, and proved
+#: proved : every step of its proof holds for the policy as this library plays it. The same as repaired, but for the
+#:     regret of UCB-RSSR and UCB-SR-like, where correcting the errors does not save the printed argument
+Form = Literal["printed", "appendix", "corrected", "theorem", "repaired", "proved"]
 #: The verdict of a measurement on a bound or a claim.
 Judgement = Literal["holds", "fails", "undecided"]
-#: The forms that all bounds have.
+#: The forms of most bounds.
 FORMS: tuple[Form, ...] = ("printed", "repaired", "proved")
 
 

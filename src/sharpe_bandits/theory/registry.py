@@ -17,7 +17,7 @@ from .regret_bounds import ucb_rssr_regret, ucb_sr_like_regret, ucb_vv_regret
 
 #: Policy, bandit, rounds, horizon and form to a bound; None if there is none of this form.
 BoundOf = Callable[[Any, Bandit, int, int, Form], Bound | None]
-_ORDER: tuple[Form, ...] = ("printed", "appendix", "repaired", "theorem", "proved")
+_ORDER: tuple[Form, ...] = ("printed", "appendix", "corrected", "repaired", "theorem", "proved")
 
 
 def _ucb_vv(policy: Any, bandit: Bandit, rounds: int, horizon: int, form: Form) -> Bound | None:
@@ -31,13 +31,13 @@ def _ucb_sharpe(function: Callable[..., Bound]) -> BoundOf:
         # Nothing is proved for the index as printed, which starves arms whose confidence term becomes negative, nor for
         # other readings of it.
         provable = replace(policy, undefined_width="infinite", **_defaults(policy)) == policy
-        if form == "theorem" or (form == "proved" and not provable):
+        if form in ("theorem", "repaired") or (form == "proved" and not provable):
             return None
         pilot = policy.pilot(horizon, bandit.K)
-        found = function(bandit, policy.L, rounds, form, pilot=pilot, risk_free=policy.risk_free)
+        value = function(bandit, policy.L, rounds, form, pilot=pilot, risk_free=policy.risk_free)
         # The theorems assume a pilot fraction of 1/n, the shortest pilot. They do not cover longer ones.
         covered = pilot == policy.least_pilot or form == "proved"
-        return found if covered else replace(found, applies=False)
+        return value if covered else replace(value, applies=False)
 
     return bound
 
@@ -108,8 +108,8 @@ def bounds_for(
         return []
     if any(arm.serially_dependent for arm in environment.arms):
         return []  # everything is proved for independent rewards only
-    found = (bound(policy, environment, rounds, rounds if horizon is None else horizon, form) for form in forms)
-    return [one for one in found if one is not None]
+    bounds = (bound(policy, environment, rounds, rounds if horizon is None else horizon, form) for form in forms)
+    return [one for one in bounds if one is not None]
 
 
 def informative_budget(policy: Policy, bandit: Any, form: Form = "printed", *, most: int = 10**12) -> int | None:

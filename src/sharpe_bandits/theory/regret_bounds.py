@@ -27,8 +27,10 @@ import numpy as np
 
 from .._support.validation import finite, one_of, positive, whole
 from ..objectives import RSSR, Objective, SharpeLike, Variance
-from .bound import FORMS, Bound, Facts, Form, bisected, check_form, facts, regret
+from .bound import Bound, Facts, Form, bisected, check_form, facts, regret
 
+#: The forms of the bounds on UCB-RSSR and UCB-SR-like.
+_FORMS: tuple[Form, ...] = ("printed", "appendix", "corrected", "proved")
 #: The constant for rounds in which estimates deviate, as printed.
 _CHANCE = 1 + math.pi**2 / 3
 #: Rounds that are summed one by one; beyond them an integral is used.
@@ -86,14 +88,14 @@ def ucb_vv_regret(bandit: Any, horizon: int, form: Form = "repaired", *, pilot: 
 
 
 def ucb_rssr_regret(
-    bandit: Any, L: float, horizon: int, form: Form = "repaired", *, pilot: int = 2, risk_free: float = 0.0
+    bandit: Any, L: float, horizon: int, form: Form = "proved", *, pilot: int = 2, risk_free: float = 0.0
 ) -> Bound:
     r"""Theorem on the regret of UCB-RSSR.
 
     .. math::
         \text{printed: } & \sum_i M_i + \Big(1 + \frac{\pi^2}{3}\Big) \sum_i \Delta_i, \quad
         M_i = \max\Big\{\frac{18 \ln n}{L^2}, \frac{8 \ln n}{\Delta_i (\mu_{i,4} + (\sigma_i^2 + L)^2)}\Big\} \\
-        \text{repaired: } & \sum_i \Delta_i M_i + \Big(1 + \frac{\pi^2}{3}\Big) \sum_i \Delta_i
+        \text{corrected: } & \sum_i \Delta_i M_i + \Big(1 + \frac{\pi^2}{3}\Big) \sum_i \Delta_i
 
     The proof bounds the number of plays by :math:`M_i`, so the regret has :math:`\Delta_i M_i`. Neither form is
     proved: both use Jensen's inequality, and :math:`-A + \sqrt{A^2 + B} \le \sqrt B`, in the direction that makes the
@@ -133,7 +135,7 @@ def ucb_rssr_regret(
     horizon : int
         rounds
     form : Form, optional
-        "printed", "appendix", "repaired" or "proved"
+        "printed", "appendix", "corrected" or "proved"
     pilot : int, optional
         pulls per arm in the pilot (proved form)
 
@@ -144,7 +146,7 @@ def ucb_rssr_regret(
     >>> sb.theory.ucb_rssr_regret(bandit, L=0.5, horizon=10_000, form="printed").kind
     'regret'
     """
-    arm, L, horizon, pilot = _arguments(bandit, L, horizon, form, pilot, risk_free, (*FORMS, "appendix"))
+    arm, L, horizon, pilot = _arguments(bandit, L, horizon, form, pilot, risk_free, _FORMS)
     source = "Theorem on the regret of UCB-RSSR"
     objective = RSSR(L)
     if form == "appendix":
@@ -172,7 +174,7 @@ def ucb_rssr_regret(
 
 
 def ucb_sr_like_regret(
-    bandit: Any, L: float, horizon: int, form: Form = "repaired", *, pilot: int = 2, risk_free: float = 0.0
+    bandit: Any, L: float, horizon: int, form: Form = "proved", *, pilot: int = 2, risk_free: float = 0.0
 ) -> Bound:
     r"""Theorem on the regret of UCB-SR-like: as :func:`ucb_rssr_regret` with the gaps of SR-like.
 
@@ -193,7 +195,7 @@ def ucb_sr_like_regret(
     >>> sb.theory.ucb_sr_like_regret(bandit, L=0.5, horizon=10_000, form="printed").kind
     'regret'
     """
-    arm, L, horizon, pilot = _arguments(bandit, L, horizon, form, pilot, risk_free, (*FORMS, "appendix"))
+    arm, L, horizon, pilot = _arguments(bandit, L, horizon, form, pilot, risk_free, _FORMS)
     source = "Theorem on the regret of UCB-SR-like"
     objective = SharpeLike(L)
     if form == "appendix":
@@ -238,7 +240,7 @@ def _sr_like_index(e: float, mean: float, d: float, a: float, c: float) -> float
 
 
 def _arguments(
-    bandit: Any, L: Any, horizon: Any, form: Any, pilot: Any, risk_free: Any, forms: tuple[str, ...] = FORMS
+    bandit: Any, L: Any, horizon: Any, form: Any, pilot: Any, risk_free: Any, forms: tuple[str, ...]
 ) -> tuple[Facts, float, int, int]:
     one_of("form", form, forms)
     arm = facts(bandit, finite("risk_free", risk_free))

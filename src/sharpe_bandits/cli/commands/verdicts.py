@@ -1,0 +1,61 @@
+"""``sharpe-bandits verdicts``: what a reproduction found, statement by statement or claim by claim."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..._support import console
+from ...errors import InvalidInputError
+from ...experiments import scorecard
+from ...experiments.verdicts import Verdict
+from ..parser import print_json
+
+_COLOURS = {"holds": "green", "fails": "red"}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the folder and the claims."""
+    parser.add_argument("folder", type=Path, help="folder of sharpe-bandits reproduce, such as out/paper")
+    parser.add_argument("claims", nargs="*", metavar="claim", help="such as R3 or R3.1: with its numbers and readings")
+    parser.set_defaults(do=show)
+
+
+def show(options: argparse.Namespace) -> None:
+    """Print the verdicts in a folder."""
+    verdicts = scorecard.load(options.folder)
+    if options.claims:
+        wanted = [verdict for verdict in verdicts if {verdict.id, verdict.panel} & set(options.claims)]
+        if not wanted:
+            ids = ", ".join(dict.fromkeys(verdict.panel for verdict in verdicts))
+            raise InvalidInputError(f"no claim is called {' or '.join(options.claims)}; there are claims on {ids}")
+        if options.json:
+            print_json([verdict.to_dict() for verdict in wanted])
+            return
+        for verdict in wanted:
+            print("\n".join(_claim(verdict)))
+        return
+    by_source = scorecard.statements(verdicts)
+    if options.json:
+        print_json([statement.to_dict() for stated in by_source.values() for statement in stated])
+        return
+    for source, stated in by_source.items():
+        table = console.table("verdict", "statement", "where", title=f"{source[0].upper()}{source[1:]}")
+        for statement in stated:
+            word, text = statement.verdict, console.escape(statement.text)
+            star = " *" if statement.dependent else ""
+            table.add_row(f"[{_COLOURS.get(word, 'yellow')}]{word}[/]{star}", text, console.escape(statement.where))
+        console.show(table)
+    print("* depends on how the text is read; sharpe-bandits verdicts", options.folder, "R3 shows how")
+    for line in scorecard.conclusion(verdicts)[:1]:
+        print(line)
+
+
+def _claim(verdict: Verdict) -> list[str]:
+    """A claim with its comparisons, and its verdict under each reading."""
+    lines = [f"{verdict.id} ({verdict.profile}) {verdict.verdict}: {verdict.says}"]
+    for evidence in verdict.evidence:
+        interval = f"{evidence.difference.mean:.4g} [{evidence.difference.low:.4g}, {evidence.difference.high:.4g}]"
+        lines.append(f"    {evidence.left:.4g} and {evidence.right:.4g}, difference {interval}: {evidence.check}")
+    lines += [f"    {other.verdict} with {other.reading}: {other.condition}" for other in verdict.readings]
+    return lines
