@@ -142,7 +142,7 @@ def parser_of(in_full: Container[str]) -> Parser:
     _output(run, None)
     run.set_defaults(do=_run, resumes=True)
 
-    for name in ("campaign", "serve", "demo", "cache"):
+    for name in ("verdicts", "campaign", "serve", "demo", "cache"):
         _add(command(name, *COMMANDS[name]), name, in_full)
     command("panels", "list the paper's experiments").set_defaults(do=_panels)
     for what in ("policies", "arms", "objectives"):

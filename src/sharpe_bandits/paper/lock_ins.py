@@ -37,7 +37,7 @@ class Screening(NamedTuple):
 def screen(case: Case, policy: Policy, long: PolicyResult, runs: int, seed: int, confidence: float) -> Screening:
     """The regret of long games, from ``runs`` short ones and what became of those that looked locked in."""
     fixed = policy.settled(case.horizon, case.environment.K)  # the pilot of the long game
-    gaps = case.objective.gaps(*case.environment.truth(seed, 1))[0]
+    gaps = long.gaps(case.objective)[0]
     short = simulate(fixed, case.environment, horizon=ROUNDS, runs=runs, seed=seed)[fixed.name]
     assert short.halfway is not None
     suspects = np.flatnonzero(_share_of_best(short.final - short.halfway, gaps) < 0.5)
