@@ -23,6 +23,10 @@ class Opened:
         """A figure of the page."""
         return self.page.locator(f'figure[data-figure="{key}"]')
 
+    def unfold(self):
+        """Open all panels."""
+        self.page.evaluate("for (const panel of document.querySelectorAll('details.panel')) panel.open = true")
+
     def texts(self, key):
         """All text in a figure: titles, labels and names in its legend."""
         return self.figure(key).locator("svg text").all_text_contents()

@@ -22,6 +22,7 @@ def opened(browser, folder):
 
 
 def test_every_figure_is_there_and_fits(opened):
+    opened.unfold()
     figures = opened.page.locator("figure.picture")
     assert figures.count() == 2 + 1 + 2 + 1  # R2 and B1 in two profiles, V3 and C1 in one
     for number in range(figures.count()):
@@ -33,9 +34,7 @@ def test_every_figure_is_there_and_fits(opened):
 
 def test_a_figure_has_axes_a_legend_and_says_its_numbers(opened):
     texts = opened.texts("R2-paper")
-    assert {"UCB-RSSR", "U-UCB, ε₀ = 0.5", "L = 0.5", "L = 5", "regret R(t)", "sub-optimal plays", "rounds t"} <= set(
-        texts
-    )
+    assert {"UCB-RSSR", "U-UCB (ε₀ = L)", "L = 0.5", "L = 5", "regret R(t)", "rounds t"} <= set(texts)
     tips = opened.figure("R2-paper").locator("title").all_text_contents()
     assert any(re.search(r"U-UCB.*: [\d.]+ ± [\d.]+ \(s\.e\.\) at t = 10,000", tip) for tip in tips)
 
@@ -43,6 +42,7 @@ def test_a_figure_has_axes_a_legend_and_says_its_numbers(opened):
 @pytest.mark.parametrize("width", [1200, 420])
 def test_a_figure_is_enlarged_and_moved_by_scrolling(browser, folder, width):
     report = Opened(browser, folder / "report.html", width=width)
+    report.unfold()
     dialog = report.page.locator("dialog")
     assert not dialog.is_visible()
     figure = report.figure("R2-paper")
@@ -70,7 +70,7 @@ def test_links_lead_to_where_they_say(browser, folder, width):
     """A heading that was clicked on stands right below the bar."""
     report = Opened(browser, folder / "report.html", width=width)
     page = report.page
-    links = page.locator("nav a, table.scorecard a.chip, .why a")
+    links = page.locator("nav a, table.scorecard a.chip")
     seen = []
     for number in range(links.count()):
         target = links.nth(number).get_attribute("href")
@@ -86,9 +86,7 @@ def test_links_lead_to_where_they_say(browser, folder, width):
         assert top <= bar + 8 or at_end, target
         assert top < 900
     panels = {"#R2-paper", "#R2-authors", "#V3-paper", "#B1-paper", "#B1-authors", "#C1-paper"}
-    assert panels | {f"#panel-{id}" for id in ("R2", "V3", "B1", "C1")} | {"#scorecard", "#theory", "#made"} <= set(
-        seen
-    )
+    assert panels | {"#answer", "#scorecard", "#panels", "#theory", "#made"} <= set(seen)
     report.close()
 
 
@@ -105,6 +103,7 @@ def test_a_link_from_elsewhere_leads_to_its_panel(browser, folder):
 
 
 def test_evidence_is_a_click_away(opened):
+    opened.unfold()
     section = opened.page.locator('[id="R2-paper"]')
     details = section.locator("details", has_text="R2.1").first
     assert not details.locator("table").first.is_visible()
@@ -134,7 +133,7 @@ def test_the_report_of_an_own_experiment(browser, tmp_path, monkeypatch):
     )
     assert main(["run", "data.toml"]) == 0
     report = Opened(browser, tmp_path / "out" / "data" / "report.html")
-    assert {"UCB-RSSR", "a <b>, ε₀ = 0.5", "p = 0.3, L = 0.5", "p = 0.5, L = 0.5"} <= set(report.texts("data"))
+    assert {"UCB-RSSR", "a <b> (ε₀ = L)", "p = 0.3, L = 0.5", "p = 0.5, L = 0.5"} <= set(report.texts("data"))
     report.close()
 
 

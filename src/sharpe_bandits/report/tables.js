@@ -22,7 +22,8 @@
       const wanted = field.value.trim().toLowerCase();
       let shown = 0;
       for (const row of body.rows) {
-        row.hidden = !wanted.split(/\s+/).every((word) => row.textContent.toLowerCase().includes(word));
+        const words = [...row.cells].filter((cell) => !cell.classList.contains("n")).map((cell) => cell.textContent);
+        row.hidden = !words.join(" ").toLowerCase().includes(wanted);
         shown += !row.hidden;
       }
       part.querySelector(".found").textContent = wanted ? `${shown} of ${body.rows.length}` : "";
