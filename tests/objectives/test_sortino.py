@@ -81,6 +81,7 @@ def test_what_cannot_be_is_said():
         lambda: sb.ScaleFreeUCB(objective=sb.Sortino(L=0.0)),
         lambda: sb.Sortino(L=-1.0),
         lambda: GOAL.value(sb.Uniform(0, 1)),
+        lambda: GOAL.value(sb.objectives.Statistics(mean=0.1, variance=0.2)),
         lambda: GOAL.value(0.3),
         lambda: GOAL.true_value(sb.arms.GARCH(0.1, 1.0, 0.1, 0.8)),
     ):
@@ -116,3 +117,17 @@ def test_a_campaign_and_its_dashboard_show_it(tmp_path):
     assert campaign.verify(choices=True)
     page = View(campaign).to_dict()
     assert [arm["value"] for arm in page["arms"]] == [arm.value for arm in status.arms]
+
+
+def test_a_plan_for_it_counts_errors_of_its_own_estimates():
+    """The share of runs in which the wrong arm looks best, against the delta method with true moments."""
+    problem = sb.BestArmProblem(sb.Bandit([sb.Normal(0.5, sd=1.0), sb.Normal(0.3, sd=0.8)]), 252.0, GOAL, "two arms")
+    assert problem.best == (0,)
+    known = GOAL.statistics(np.random.default_rng(1).normal([0.5, 0.3], [1.0, 0.8], (400_000, 2)))
+    value, error = GOAL.value(known), GOAL.standard_error(known._replace(pulls=100.0))
+    expected = stats.norm.cdf(-(value[0] - value[1]) / np.hypot(*error))
+    wrong = problem.leaders(100, 1500, np.random.default_rng(2)) != 0
+    assert wrong.mean() == pytest.approx(expected, abs=0.04)
+    halving = sb.policies.SequentialHalving(GOAL)
+    plan = sb.plan(problem, error=0.3, policies=halving, runs=200, max_budget=20_000, progress=False)
+    assert 20 < plan[halving.name].recommended < 500

@@ -187,7 +187,10 @@ class Objective:
     def _inputs(self, statistics: Any) -> tuple[Any, Any]:
         name = "feature" if self.has_feature else "variance"
         try:
-            return np.asarray(statistics.mean, float), np.asarray(getattr(statistics, name), float)
+            mean, second = np.asarray(statistics.mean, float), np.asarray(getattr(statistics, name), float)
+            if self.has_feature and second.ndim == 0 and np.isnan(second) and np.isfinite(mean).any():
+                raise AttributeError("the feature is not known")
+            return mean, second
         except AttributeError:
             raise InvalidInputError(
                 f"{self!r} is a function of mean and {name}, and {shown(statistics)} does not have both; "

@@ -22,7 +22,10 @@ def drawn_directly(policies: Iterable[EliminationPolicy], arms: Iterable[Arm]) -
     """Whether means and variances of phases are sufficient: rewards are normal, and pulls do not depend on them."""
     # with one recommended arm, accept_or_drop drops the worst
     return all(type(arm) is Normal for arm in arms) and all(
-        p.share is share_equally and p.decide_on in (drop_worst, accept_or_drop) and p.n_recommended == 1
+        p.share is share_equally
+        and p.decide_on in (drop_worst, accept_or_drop)
+        and p.n_recommended == 1
+        and not (p.goal is not None and p.goal.has_feature)
         for p in policies
     )
 

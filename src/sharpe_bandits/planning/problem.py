@@ -360,8 +360,18 @@ class BestArmProblem:
             variances[part] = (squares - means[part] ** 2) * periods / (periods - 1)
         return centre + means, np.maximum(variances, 0.0)
 
+    def _rewards(self, periods: int, generator: np.random.Generator) -> np.ndarray:
+        """Rewards (periods, arms) of every arm over this number of periods, as those of :meth:`estimates`."""
+        if self.table is None or self.block is None:
+            (mean,), (variance,) = self.bandit.truth(0, 1)
+            return generator.normal(mean, np.sqrt(variance), (periods, self.K))
+        return np.asarray(self.table[resampled_rows(generator, len(self.table), periods, self.block)])
+
     def leaders(self, periods: int, runs: int, generator: np.random.Generator) -> np.ndarray:
         """The arm that looks best in each run, with every arm seen for this number of periods."""
+        if self.objective.has_feature:
+            samples = (self._rewards(periods, generator) for _ in range(runs))
+            return np.array([int(np.argmax(self.objective.value_of(rewards))) for rewards in samples])
         mean, variance = self.estimates(periods, runs, generator)
         return np.asarray(self.objective.value(Statistics(mean=mean, variance=variance)).argmax(axis=1))
 
