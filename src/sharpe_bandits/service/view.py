@@ -83,6 +83,7 @@ class View:
         arms = _arms(status, agent, periods, watchable)
         return {
             **status.to_dict(),
+            "rules_in_words": status.rules_in_words(),
             "objective_name": "Sharpe ratio" if goal is None else type(goal).__name__,
             "arms": arms,
             "arms_count": len(arms),

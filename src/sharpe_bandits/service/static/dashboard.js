@@ -85,9 +85,9 @@
     return made;
   }
 
-  function action(row, words, question, path, body, after) {
+  function action(row, words, question, path, body, after, place = null) {
     if (!mayWrite) return;
-    const made = cell(row, ""), button = document.createElement("button");
+    const made = place || cell(row, ""), button = document.createElement("button");
     button.type = "button";
     button.textContent = words;
     button.setAttribute("aria-label", question.split("?")[0]);
@@ -96,6 +96,7 @@
       try { await api(path, body); say("Done."); after(); } catch (error) { complain(error); }
     });
     made.append(button);
+    return made;
   }
 
   function confirmed(question) {
@@ -186,6 +187,29 @@
     $("#ppy").value = periods;
     const figure = (id) => document.querySelector(`figure[data-chart="${id}"]`);
 
+    function rules(view) {
+      $("#rules").replaceChildren(...Object.entries(view.rules_in_words).map(([name, text]) => {
+        const row = document.createElement("div"), term = document.createElement("dt"), words = document.createElement("dd");
+        term.textContent = name;
+        words.textContent = text;
+        row.append(term, words);
+        return row;
+      }));
+      if (mayWrite) $("#pause").textContent = view.rules.mode === "paused" ? "Resume" : "Pause";
+    }
+    if (mayWrite) {
+      const change = async (path, body) => {
+        const why = $("#reason").value.trim() || null;
+        try { await api(`${base}${path}`, { ...body, why }); say("Done."); refresh(); } catch (error) { complain(error); }
+      };
+      $("#pause").addEventListener("click", async () => {
+        const paused = $("#pause").textContent === "Resume";
+        if (!(await confirmed(paused ? "Resume the campaign? It returns to the mode before the pause." : "Pause the campaign? Asks get the fallback arm, or are refused if there is none."))) return;
+        change(paused ? "/resume" : "/rules", paused ? {} : { mode: "paused" });
+      });
+      $("#set-rules").addEventListener("submit", (event) => { event.preventDefault(); change("/rules", { share: Number($("#share").value) }); });
+    }
+
     const PAGE = 25;
     let shown = PAGE, last = null;
     function arms(view) {
@@ -194,7 +218,7 @@
       last = view;
       for (const arm of matching.slice(0, shown)) {
         const row = document.createElement("tr"), error = arm.standard_deviation_error;
-        cell(row, `${arm.arm}${arm.retired ? " (retired)" : ""}`, "", true);
+        cell(row, `${arm.arm}${arm.retired ? " (retired)" : view.rules.suspended.includes(arm.arm) ? " (suspended)" : ""}`, "", true);
         cell(row, arm.pulls.toLocaleString("en"), "n");
         cell(row, arm.pending.toLocaleString("en"), "n");
         cell(row, arm.missing === null ? "–" : arm.missing.toLocaleString("en"), "n");
@@ -204,7 +228,12 @@
         withInterval(row, arm.value, arm.value_interval);
         cell(row, percent(arm.best_probability), "n").dataset.value = arm.best_probability ?? "";
         if (mayWrite && (arm.retired || view.done)) cell(row, "");
-        else action(row, "Retire", `Retire ${arm.arm}? It will no longer be played; rewards of its decisions are still accepted. This cannot be undone.`, `${base}/arms/retire`, { arm: arm.arm }, refresh);
+        else if (mayWrite) {
+          const off = view.rules.suspended.includes(arm.arm), words = off ? "Resume" : "Suspend";
+          const place = action(row, words, `${words} ${arm.arm}? ${off ? "It will be played again." : "It will not be played until it is resumed."}`, `${base}/arms/${words.toLowerCase()}`, { arm: arm.arm }, refresh);
+          place.append(" ");
+          action(row, "Retire", `Retire ${arm.arm}? It will no longer be played; rewards of its decisions are still accepted. This cannot be undone.`, `${base}/arms/retire`, { arm: arm.arm }, refresh, place);
+        }
         rows.push(row);
       }
       renew($("#arms"), rows);
@@ -316,6 +345,7 @@
       $("#evaluate").hidden = !view.can_evaluate;
       $("#evaluate-not").hidden = view.can_evaluate;
       verdict(view);
+      rules(view);
       arms(view);
       charts(view);
       waiting(view);
