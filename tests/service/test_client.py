@@ -116,3 +116,37 @@ def test_threads_of_clients_lose_and_double_nothing(served, store):
     assert history["number"].to_pylist() == list(range(1, 121))
     assert history["reward"].to_pylist() == pytest.approx([0.001 * n for n in range(1, 121)])
     assert store.campaign("desks").verify(choices=True).ok
+
+
+def test_a_campaign_is_handed_over_through_the_service(served, store):
+    """Each step does over HTTP what it does on the store, and the log names the token."""
+    options = {"policy": POLICY, "arms": ["a", "b", "c"], "mode": "shadow", "control": "a", "bounds": {"b": (0.1, 0.5)}}
+    service = sb.connect(served.url, token="w" * 40)
+
+    def play(campaign):
+        results = [campaign.record("b", 0.5, key="theirs", tags={"desk": "NY"}, propensity=0.5).by]
+        results.append(campaign.load_history([{"arm": "c", "reward": 0.25}, {"arm": "a", "reward": 0.5}]))
+        campaign.set(mode="live", share=0.5, why="half")
+        decisions = campaign.ask(distinct=2, segment="large", among=["a", "b", "c"])
+        results.append([(one.number, one.arm, one.by, one.probability, one.segment) for one in decisions])
+        results.append(campaign.ask(key="k1").number)
+        campaign.tell("k1", 0.5, metrics={"error": 0.0}, weight=2.0, seen={})
+        campaign.amend(1, 0.75, "typo")
+        campaign.suspend("c", "slow")
+        campaign.resume("c")
+        results.append(campaign.weights(max=0.5))
+        campaign.pause("outage", fallback="b")
+        results.append((campaign.ask().by, campaign.rules))
+        campaign.resume(why="back")
+        campaign.set(fallback=None, guardrails=[{"kind": "mean", "limit": -1.0}])
+        campaign.pause()
+        with pytest.raises(sb.errors.CampaignPausedError):
+            campaign.ask()
+        results += [campaign.rules, campaign.status().agreement, campaign.decision(1).reward, campaign.table("desk")]
+        return [*results, [(row["by"], row["choice"], row["metrics"]) for row in campaign.history().to_pylist()]]
+
+    local, remote = store.campaign("local", **options), service.campaign("remote", **options)
+    assert play(remote) == play(local)
+    assert {entry.details["by"] for entry in remote.log(search="changed")} == {"works"}
+    assert remote.verify(choices=True).ok
+    service.close()
