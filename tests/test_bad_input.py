@@ -142,7 +142,7 @@ def test_values_are_named_with_a_remedy(make, parts):
         (lambda: sb.simulate([], PAIR, horizon=10), ("no policy to simulate; pass at least one",)),
         (lambda: sb.simulate(sb.UCBRSSR, PAIR, horizon=10), ("UCBRSSR is a policy class; call it with",)),
         (lambda: sb.simulate([sb.UCBRSSR], PAIR, horizon=10), ("UCBRSSR is a policy class; call it",)),
-        (lambda: sb.simulate("UCB1", PAIR, horizon=10), ("a policy such as UCBRSSR(L=0.5)", "'U'")),
+        (lambda: sb.simulate("UCB1", PAIR, horizon=10), ("a policy such as UCBRSSR(L=0.5)", "'UCB1'")),
         (lambda: sb.simulate(None, PAIR, horizon=10), ("a policy such as UCBRSSR(L=0.5)", "None")),
         (lambda: sb.trace("UCB1", PAIR, horizon=10), ("a policy such as UCBRSSR(L=0.5)", "'UCB1'")),
         (
@@ -152,7 +152,7 @@ def test_values_are_named_with_a_remedy(make, parts):
         (lambda: sb.simulate(sb.policies.UCB1(), 7, horizon=10), ("RandomBandit or SwitchingBandit is needed", "7")),
         (lambda: sb.simulate(sb.policies.UCB1(), [PAIR[0]], horizon=10), ("at least 2 arms, got 1",)),
         (lambda: sb.simulate(sb.policies.UCB1(), PAIR, horizon=1), ("horizon must be a whole number", "1")),
-        (lambda: sb.simulate(sb.policies.UCB1(), PAIR, horizon=1e4), ("horizon must be a whole number", "10000.0")),
+        (lambda: sb.simulate(sb.policies.UCB1(), PAIR, horizon=99.5), ("horizon must be a whole number", "99.5")),
         (lambda: sb.simulate(sb.policies.UCB1(), PAIR, horizon=10, runs=0), ("runs must be a whole number from 1 to", "0")),
         (lambda: sb.simulate(sb.policies.UCB1(), PAIR, horizon=10, seed=-1), ("seed must be a whole number from 0", "-1")),
         (lambda: sb.simulate(sb.policies.UCB1(), PAIR, horizon=10, workers=0), ("workers must be a whole number", "0")),
@@ -196,3 +196,32 @@ def test_calls_are_refused_with_a_remedy(make, parts):
 def test_arguments_that_a_function_does_not_have_are_refused_with_a_remedy(call, parts):
     with pytest.raises(sb.SharpeBanditsError, match=says(*parts)):
         call()
+
+
+def test_what_is_missing_is_named_with_a_value():
+    bandit = [sb.Uniform(0, 1), sb.Uniform(0, 2)]
+    for call, told in (
+        (lambda: sb.UCBRSSR(), "UCBRSSR needs L, as in UCBRSSR(L=0.1)"),
+        (lambda: sb.simulate(sb.UCBRSSR(L=0.1), bandit), "simulate needs horizon, as in simulate(horizon=10_000)"),
+        (lambda: sb.simulate("UCB1", bandit, horizon=10), "not a name: sb.policies.UCB1(...)"),
+        (
+            lambda: sb.read_returns({"A": [1, 2, 3]}),
+            "needs kind and periods_per_year, as in read_returns(kind='prices'",
+        ),
+    ):
+        with pytest.raises(sb.errors.InvalidInputError) as error:
+            call()
+        assert told in str(error.value)
+    study = sb.simulate(sb.UCBRSSR(L=0.1), bandit, horizon=1e2, runs=2)
+    assert study.horizon == 100
+    with pytest.raises(sb.errors.InvalidInputError, match="horizon must be a whole number"):
+        sb.simulate(sb.UCBRSSR(L=0.1), bandit, horizon=99.5)
+
+
+def test_a_misspelt_field_of_an_arm():
+    @sb.index_policy
+    def mine(arm, t):
+        return arm.meen
+
+    with pytest.raises(sb.errors.CompilationError, match="did you mean 'mean'"):
+        sb.simulate(mine(), [sb.Uniform(0, 1), sb.Uniform(0, 2)], horizon=10, runs=2)

@@ -6,7 +6,7 @@ import functools
 import inspect
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, ParamSpec, TypeVar
 
@@ -143,6 +143,19 @@ def interval(low: Any, high: Any) -> tuple[float, float]:
     return low, high
 
 
+#: Values of arguments that have no default, shown when they are missing.
+_SAMPLES = {
+    "L": "0.1", "kind": "'prices'", "periods_per_year": "252", "horizon": "10_000", "epsilon0": "0.5", "window": "250",
+    "objective": "sb.Mean()", "error": "0.05", "aversion": "1.0", "risk_free": "0.0",
+}  # fmt: skip
+
+
+def needs(what: str, missing: Sequence[str]) -> InvalidInputError:
+    """The error of missing arguments: names them, with values."""
+    sample = ", ".join(f"{name}={_SAMPLES.get(name, '...')}" for name in missing)
+    return InvalidInputError(f"{what} needs {' and '.join(missing)}, as in {what}({sample})")
+
+
 def check_keywords(
     also: Callable[..., Any] | None = None, **elsewhere: str
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -159,6 +172,8 @@ def check_keywords(
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         takes = [name for takes in (function, also) if takes for name in inspect.signature(takes).parameters]
         known = [name for name in takes if name != "self"]
+        own = inspect.signature(function).parameters.values()
+        needed = [(k, p) for k, p in enumerate(own) if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
 
         @functools.wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -166,6 +181,11 @@ def check_keywords(
                 if name in elsewhere:
                     raise InvalidInputError(f"{function.__name__} takes no {name}=: {elsewhere[name]}")
                 raise unknown(f"argument of {function.__name__}", name, known)
+            missing = [
+                p.name for k, p in needed if p.name not in kwargs and (p.kind is p.KEYWORD_ONLY or k >= len(args))
+            ]
+            if missing:
+                raise needs(function.__name__, missing)
             return function(*args, **kwargs)
 
         return checked

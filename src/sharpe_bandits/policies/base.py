@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 from .._support.display import html_table, in_words
 from .._support.names import check_name
 from .._support.plain_data import from_plain
-from .._support.validation import check_keywords, inside, one_of, real, whole
+from .._support.validation import check_keywords, inside, needs, one_of, real, whole
 from ..errors import BudgetTooSmallError, InvalidInputError, shown
 from ..objectives import Objective, objective_from_dict
 from ..play.elimination import drop_worst, share_equally
@@ -36,8 +36,23 @@ MEAN_RISK = (
 NO_FORGETTING = (0, 1.0)
 
 
+class _PolicyType(type):
+    """Policies that are made without a parameter say which, and give a value."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        own = [f for f in dataclasses.fields(cls) if f.init and not f.kw_only]  # type: ignore[arg-type]
+        missing = [f.name for f in own[len(args) :] if f.name not in kwargs and _is_required(f)]
+        if missing:
+            raise needs(cls.__name__, missing)
+        return super().__call__(*args, **kwargs)
+
+
+def _is_required(field: Any) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
 @dataclass(frozen=True)
-class Policy:
+class Policy(metaclass=_PolicyType):
     """A rule for choosing arms. Subclasses add their parameters as dataclass fields.
 
     Examples
@@ -450,4 +465,8 @@ def check_policy(thing: Any) -> Policy:
             f"{thing.__name__} is a policy class; call it with its parameters, as in {thing.__name__}(...)"
         )
     hint = "; call it with its parameters" if callable(thing) else ""
+    if isinstance(thing, str):
+        same = (c for c in Policy.kinds.values() if thing.lower() in (c.__name__.lower(), c.title.lower()))
+        named = next((c.__name__ for c in same), "UCBRSSR")
+        hint = f"; pass an object, not a name: sb.policies.{named}(...)"
     raise InvalidInputError(f"a policy such as UCBRSSR(L=0.5) is needed, got {shown(thing)}{hint}")

@@ -116,7 +116,7 @@ def simulate(
     """
     environment = as_environment(bandit)
     delays = _delays(delay, batch)
-    horizon = whole("horizon", horizon, 2, LARGEST_HORIZON)
+    horizon = whole("horizon", _rounds(horizon), 2, LARGEST_HORIZON)
     runs = whole("runs", runs, 1, _RUNS)
     seed = whole("seed", seed, 0, LARGEST_SEED)
     backend = backend_for(workers, executor)
@@ -228,7 +228,7 @@ def settings_of(
 
 def _listed(policies: Policy | Iterable[Policy]) -> list[Policy]:
     """One or several policies as a list; raises unless they are policies with different names."""
-    listed = list(policies) if isinstance(policies, Iterable) else [policies]
+    listed = [policies] if isinstance(policies, str) or not isinstance(policies, Iterable) else list(policies)
     if not listed:
         raise InvalidInputError("there is no policy to simulate; pass at least one")
     names: set[str] = set()
@@ -407,7 +407,7 @@ def trace(
     """
     check_policy(policy)
     environment = as_environment(bandit)
-    horizon = whole("horizon", horizon, 2, LARGEST_HORIZON)
+    horizon = whole("horizon", _rounds(horizon), 2, LARGEST_HORIZON)
     run = whole("run", run, 0)
     seed = whole("seed", seed, 0, LARGEST_SEED)
     one_of("source", source, get_args(Source))
@@ -516,3 +516,8 @@ class ChunkCount:
         workers, unit = self.backend.workers, self.backend.unit
         by = f", {workers} {unit if workers != 1 else unit[:-1]}" if workers else ""
         return f"{self.done} of {self.total} chunks{by or (', no worker yet' if self.backend.awaits_workers else '')}"
+
+
+def _rounds(horizon: Any) -> Any:
+    """A horizon such as 1e4 as an integer."""
+    return int(horizon) if isinstance(horizon, float) and horizon.is_integer() else horizon

@@ -26,8 +26,9 @@ import numpy as np
 
 from .._support.call_tree import Bindings, Function, call_tree, codes, is_followed, is_own, rebuilt
 from .._support.fingerprints import code_key
-from ..errors import CompilationError
+from ..errors import CompilationError, unknown
 from ..play import formulas
+from ..play.statistics import ArmRecord
 from .cache import KernelCache, remember, remembers
 
 #: Part of every digest. Changing it invalidates everything compiled before.
@@ -210,6 +211,8 @@ def _explain(formula: Callable[..., Any], error: Any, what: str) -> str:
     source = linecache.getline(filename, line).strip()
     reason = next((text for text in str(error).splitlines() if _is_reason(text)), str(error).splitlines()[0])
     shown = f"\n    {source}" if source else ""
+    if field := re.search(r"Unknown attribute '(\w+)' of type ArmRecord", reason):
+        reason = str(unknown("field of arm", field[1], ArmRecord._fields))
     return (
         f"the index of {what} does not compile: {reason.strip()}\n  {filename}, line {line}:{shown}\n"
         "Use numbers, the fields of arm, math and numpy functions of numbers, and plain functions of these."
