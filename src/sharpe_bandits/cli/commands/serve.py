@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
+import os
 from pathlib import Path
 
 from ..._support.validation import positive, whole
 from ...errors import InvalidInputError, require
-from .campaign import import_modules
+from .campaign import _VARIABLE, import_modules
 
 #: Seconds after which a store that does not answer is reported: less than clients wait.
 _STORE_TIMEOUT = 10.0
@@ -16,7 +17,8 @@ _STORE_TIMEOUT = 10.0
 
 def add(serve: argparse.ArgumentParser) -> None:
     """Add the options."""
-    serve.add_argument("store", help="file, or postgresql://user@host/database; created if it does not exist")
+    serve.add_argument("store", nargs="?", help="file, or postgresql://user@host/database; created if missing "
+                       f"(${_VARIABLE}, where others on the machine do not see a password)")  # fmt: skip
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1: this machine only)")
     serve.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
     serve.add_argument("--allowed-hosts", nargs="+", metavar="NAME", help="names under which the service may be "
@@ -52,6 +54,9 @@ def _serve(options: argparse.Namespace) -> int:
     if (options.tls_certificate is None) != (options.tls_key is None):
         raise InvalidInputError("give --tls-certificate and --tls-key together, or neither")
     import_modules(options.module)
+    target = options.store or os.environ.get(_VARIABLE)
+    if not target:
+        raise InvalidInputError(f"name the store, as in sharpe-bandits serve campaigns.db, or set ${_VARIABLE}")
     hosts = ["127.0.0.1", "localhost", "::1", *(options.allowed_hosts or ())]
     if not _loopback(options.host) and not (options.allowed_hosts and options.token_file):
         raise InvalidInputError(
@@ -66,14 +71,14 @@ def _serve(options: argparse.Namespace) -> int:
         tokens = [Token.of(access, access, token) for access, token in made.items()]
         lines = [f"token to read and write: {made[WRITE]}", f"token to read only:      {made[READ]}"]
     configure_log(options.log_level)
-    store = Store(options.store, timeout=_STORE_TIMEOUT)
+    store = Store(target, timeout=_STORE_TIMEOUT)
     app = create_app(
         store,
         tokens,
         hosts,
         rate=options.rate,
         token_file=options.token_file,
-        target=options.store,
+        target=target,
         modules=options.module,
     )
 
