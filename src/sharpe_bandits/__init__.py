@@ -8,7 +8,7 @@ Objectives  Sharpe, RSSR, Sortino, MeanRisk, MeanVariance, Mean, Variance; more 
 Policies    regret: UCBRSSR, UCBSRLike, UCBVV, ScaleFreeUCB, ScaleFreeIMED, ScaleFreeTS
             best arm: SuRSR, SHSR, SHVV (fixed budget), TopTwo (fixed confidence); more in sb.policies
             your own: index_policy
-Live        policy.agent(...), Agent; Store (campaigns), connect (to a service)
+Live        policy.agent(...), Agent; Store (campaigns), connect, connect_async (to a service)
 Returns     read_returns, Returns, rank, compare, replay
 Plan        plan, BestArmProblem
 Statements  confidence_sequence; the paper's bounds in sb.theory

@@ -49,6 +49,7 @@ from .returns.replay import replay as replay
 from .returns.table import Returns as Returns
 from .returns.table import read_returns as read_returns
 from .service.client import connect as connect
+from .service.client import connect_async as connect_async
 from .simulation.api import identify as identify
 from .simulation.api import simulate as simulate
 from .simulation.api import trace as trace

@@ -150,3 +150,70 @@ def test_a_campaign_is_handed_over_through_the_service(served, store):
     assert {entry.details["by"] for entry in remote.log(search="changed")} == {"works"}
     assert remote.verify(choices=True).ok
     service.close()
+
+
+def test_a_deadline_is_kept_and_the_fallback_is_played_and_told_later(app, store):
+    """The service does not answer: asks come back in time with the fallback; their rewards are recorded afterwards."""
+    import socket
+    import time
+
+    from .conftest import Served
+
+    served = Served(app)
+    service = sb.connect(served.url, token="w" * 40, timeout=0.5, fallback="value")
+    campaign = service.campaign("desks")
+    first = campaign.ask(key="order-1")
+    assert first.number == 1
+    served.stop()
+    with socket.create_server(("127.0.0.1", int(served.url.rpartition(":")[2]))):  # accepts, and says nothing
+        service.close()
+        began = time.monotonic()
+        second = campaign.ask(key="order-2")
+        assert time.monotonic() - began < 1.5
+        assert (second.number, second.arm, second.by) == (0, "value", "fallback")
+        with pytest.raises(sb.errors.StoreError):
+            campaign.tell(second, 0.25)
+    service.close()
+
+
+def test_rewards_of_fallbacks_are_recorded_once(served, store):
+    import dataclasses
+
+    from sharpe_bandits.live.campaigns.records import Decider
+
+    service = sb.connect(served.url, token="w" * 40, fallback="value")
+    campaign = service.campaign("desks")
+    known = campaign.ask()
+    made_here = campaign._without_service("order-2", "worker 7")
+    for _ in range(2):
+        assert campaign.tell_many([(made_here, 0.25), (known, 0.5)]) == [None, None]
+    campaign.tell(dataclasses.replace(made_here, key="another"), 0.125)
+    history = store.campaign("desks").history().to_pylist()
+    assert [(row["arm"], row["reward"], row["key"]) for row in history[1:]] == [
+        ("value", 0.25, "fallback-order-2"), ("value", 0.125, "another"),
+    ]  # fmt: skip
+    assert history[1]["by"] == Decider.EXTERNAL
+    assert history[0]["reward"] == 0.5
+    service.close()
+
+
+def test_the_client_for_asyncio(served, store):
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor as Threads
+
+    async def main():
+        async with sb.connect_async(served.url, token="w" * 40) as service:
+            campaign = await service.campaign("desks")
+            decisions = await asyncio.gather(*(campaign.ask(key=f"k{k}") for k in range(40)))
+            await asyncio.gather(*(campaign.tell(decision, 0.5) for decision in decisions))
+            assert await campaign.arms() == ARMS
+            with pytest.raises(sb.errors.ConflictError):
+                await campaign.tell(decisions[0], 0.75)
+            with pytest.raises(AttributeError, match="no nothing"):
+                campaign.nothing  # noqa: B018
+            return [decision.number for decision in decisions]
+
+    with Threads(1) as thread:  # a browser of another test may have left a loop running in this one
+        numbers = thread.submit(asyncio.run, main()).result()
+    assert sorted(numbers) == list(range(1, 41))
+    assert store.campaign("desks").status().rewards == 40

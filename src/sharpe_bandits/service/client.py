@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
+import random
 import ssl
 import time
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -60,6 +63,8 @@ if TYPE_CHECKING:
 _AGAIN = (429, 502, 503, 504)
 #: Seconds between two attempts: initial and maximum.
 _PAUSE, _LONGEST_PAUSE = 0.05, 2.0
+#: Requests at the same time of a service for asyncio.
+_THREADS = 64
 #: Decisions in a page of the history.
 _PAGE = 10_000
 #: Entries in a page of the log.
@@ -70,7 +75,7 @@ _TIMES = ("asked", "expires", "told")
 _OWN = ("by", "token", "measures", "key")
 
 
-def connect(url: str, *, token: str, timeout: float = 30.0) -> Service:
+def connect(url: str, *, token: str, timeout: float = 30.0, fallback: Any = None) -> Service:
     """The service at an address, as a store of campaigns.
 
     An unanswered request is retried, with the same idempotency key, for up to ``timeout`` seconds: nothing is
@@ -83,7 +88,10 @@ def connect(url: str, *, token: str, timeout: float = 30.0) -> Service:
     token : str
         a token that the service printed, or that is in its token file
     timeout : float, optional
-        seconds to wait for an answer, and to keep retrying
+        seconds to wait for an answer, retries included; short if somebody waits for a decision
+    fallback : Any, optional
+        the arm to play if the service does not answer in time. Such a decision has number 0; when its reward is told,
+        it is recorded as somebody else's decision
 
     Examples
     --------
@@ -92,13 +100,67 @@ def connect(url: str, *, token: str, timeout: float = 30.0) -> Service:
     >>> service
     <service http://127.0.0.1:8000>
     """
-    return Service(url, token, timeout)
+    return Service(url, token, timeout, fallback)
+
+
+def connect_async(url: str, *, token: str, timeout: float = 30.0, fallback: Any = None) -> AsyncProxy:
+    """Like :func:`connect`, for asyncio: every method and property of the service and of its campaigns is a coroutine
+    function, as in ``campaign = await service.campaign("desks"); decision = await campaign.ask()``. Requests run in
+    threads.
+
+    Parameters
+    ----------
+    url, token : str
+        address of the service, and a token
+    timeout : float, optional
+        seconds to wait for an answer, retries included
+    fallback : Any, optional
+        the arm to play if the service does not answer in time
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> sb.connect_async("http://127.0.0.1:8000", token="secret")  # nothing is sent yet
+    <async service http://127.0.0.1:8000>
+    """
+    return AsyncProxy(connect(url, token=token, timeout=timeout, fallback=fallback), ThreadPoolExecutor(_THREADS))
+
+
+class AsyncProxy:
+    """A service or a campaign whose methods and properties are coroutine functions."""
+
+    def __init__(self, target: Any, threads: ThreadPoolExecutor) -> None:
+        self._target, self._threads = target, threads
+
+    def __repr__(self) -> str:
+        return f"<async {repr(self._target)[1:]}"
+
+    async def __aenter__(self) -> AsyncProxy:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._target.close()
+        self._threads.shutdown(wait=False)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(type(self._target), name):
+            raise AttributeError(f"{self!r} has no {name}")
+
+        def work(arguments: Any, options: Any) -> Any:
+            value = getattr(self._target, name)
+            return value(*arguments, **options) if callable(value) else value
+
+        async def call(*arguments: Any, **options: Any) -> Any:
+            result = await asyncio.get_running_loop().run_in_executor(self._threads, work, arguments, options)
+            return AsyncProxy(result, self._threads) if isinstance(result, RemoteCampaign) else result
+
+        return call
 
 
 class Service:
     """Campaigns behind HTTP; made by :func:`sharpe_bandits.connect`."""
 
-    def __init__(self, url: str, token: str, timeout: float) -> None:
+    def __init__(self, url: str, token: str, timeout: float, fallback: Any = None) -> None:
         parts = urlsplit(url if isinstance(url, str) else "")
         try:
             port = parts.port
@@ -111,7 +173,7 @@ class Service:
         self.url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
         self._https, self._host, self._port = parts.scheme == "https", parts.hostname, port
         self._prefix, self._token = parts.path.rstrip("/"), token
-        self._timeout = positive("timeout", timeout)
+        self._timeout, self.fallback = positive("timeout", timeout), fallback
         #: Idle connections; those of another process are not used after a fork.
         self._idle: list[http.client.HTTPConnection] = []
         self._process = os.getpid()
@@ -172,7 +234,8 @@ class Service:
         while True:
             failed: SharpeBanditsError
             try:
-                status, answer = self._send(method, self._prefix + path, content, headers)
+                left = max(deadline - time.monotonic(), 0.01)
+                status, answer = self._send(method, self._prefix + path, content, headers, left)
             except (OSError, http.client.HTTPException) as error:
                 failed = StoreError(
                     f"the service at {self.url} does not answer ({error or type(error).__name__}); check that it runs, "
@@ -186,11 +249,16 @@ class Service:
                     raise failed
             if time.monotonic() + pause > deadline:
                 raise failed
-            time.sleep(pause)
+            time.sleep(random.uniform(0.5, 1.0) * pause)  # so that clients do not come back all at once
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _send(self, method: str, path: str, content: bytes | None, headers: dict[str, str]) -> tuple[int, Any]:
+    def _send(
+        self, method: str, path: str, content: bytes | None, headers: dict[str, str], seconds: float
+    ) -> tuple[int, Any]:
         connection = self._connection()
+        connection.timeout = seconds
+        if connection.sock is not None:
+            connection.sock.settimeout(seconds)
         try:
             connection.request(method, path, content, headers)
             response = connection.getresponse()
@@ -249,7 +317,12 @@ class RemoteCampaign(CampaignInterface):
                 # Generated keys are sent, so that a request that is repeated makes no second decision.
                 body: dict[str, Any] = {"keys": request.all_keys("auto-"), "worker": request.worker}
                 body |= _body(request, "among", "distinct", "segment", "tags")
-                return [_decision(item) for item in self._request("POST", "/decisions", body)["decisions"]]
+                try:
+                    return [_decision(item) for item in self._request("POST", "/decisions", body)["decisions"]]
+                except StoreError:
+                    if self._service.fallback is None:
+                        raise
+                    return [self._without_service(key, request.worker) for key in body["keys"]]
             case Record():
                 return self._record([request])[0]
             case Amend():
@@ -272,6 +345,31 @@ class RemoteCampaign(CampaignInterface):
             case _:
                 raise InvalidInputError(f"{shown(request)} cannot be sent to a service")
         return None
+
+    def _without_service(self, key: str, worker: str | None) -> Decision:
+        """A decision that the service does not know of; it gets another key, since the service may have used this."""
+        now, arm = datetime.now(UTC), self._service.fallback
+        more: Any = {"key": f"fallback-{key}"[:200], "worker": worker, "by": Decider.FALLBACK}
+        pending: Any = {"expires": None, "state": DecisionState.PENDING, "reward": None, "told": None}
+        return Decision(number=0, arm=arm, asked=now, probability=1.0, **pending, **more)
+
+    def tell_many(
+        self,
+        rewards: Mapping[Decision | int | str, Any] | Iterable[tuple[Decision | int | str, Any]],
+        *,
+        strict: bool = True,
+    ) -> list[SharpeBanditsError | None]:
+        pairs = list(rewards.items() if isinstance(rewards, Mapping) else rewards)
+        unknown = [isinstance(decision, Decision) and decision.number == 0 for decision, _ in pairs]
+        if not any(unknown):
+            return super().tell_many(pairs, strict=strict)
+        for decision, told in (pair for pair, own in zip(pairs, unknown, strict=True) if own):
+            measures = told if isinstance(told, dict) else {"reward": told}
+            self.record(decision.arm, key=decision.key, worker=decision.worker, **measures)
+        others = iter(
+            super().tell_many([pair for pair, own in zip(pairs, unknown, strict=True) if not own], strict=strict)
+        )
+        return [None if own else next(others) for own in unknown]
 
     def _tell(self, request: Tell) -> list[SharpeBanditsError | None]:
         errors = [item if isinstance(item, SharpeBanditsError) else None for item in request.checked]

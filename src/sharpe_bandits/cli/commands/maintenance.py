@@ -46,7 +46,11 @@ def _report(options: argparse.Namespace, file: str, checked: str | None) -> int:
     results = {} if checked is None else dict(verified(checked))
     problems = {name: result.problems for name, result in results.items() if not result.ok}
     events = sum(result.events for result in results.values())
-    words = f"{file}: {len(results)} campaign{"" if len(results) == 1 else "s"} with {events:,} events verified" if checked else f"{file}: written"
+    words = (
+        f"{file}: {len(results)} campaign{'' if len(results) == 1 else 's'} with {events:,} events verified"
+        if checked
+        else f"{file}: written"
+    )
     lines = [words, *(f"{name}: {problem}" for name, found in problems.items() for problem in found)]
     _say(options, {"file": file, "campaigns": len(results), "events": events, "problems": problems}, "\n".join(lines))
     return 1 if problems else 0
