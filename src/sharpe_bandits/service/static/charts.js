@@ -190,7 +190,7 @@ const Charts = (() => {
       if (r.interval) g.append(el("path", { d: `M${x(r.interval[0])} ${y}H${x(r.interval[1])}`, class: "stroke", "stroke-width": 3, "stroke-linecap": "round" }));
       if (r.interval) {
         g.append(el("circle", { cx: x(r.estimate), cy: y, r: 5, class: "fill" }));
-        g.append(el("text", { x: W - 4, y: y + 4, "text-anchor": "end" }, number(r.estimate)));
+        g.append(el("text", { x: W - 4, y: y + 4, "text-anchor": "end" }, r.text));
       } else g.append(el("text", { x: left + 8, y: y + 4 }, "too few rewards for an interval"));
       svg.append(g);
     });

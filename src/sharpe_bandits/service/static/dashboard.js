@@ -249,7 +249,7 @@
         + (heavy.length ? ` Rewards of ${heavy.join(", ")} have heavy tails, for which this is not guaranteed.` : "");
       const best = [view.best].flat();
       const listed = view.arms.filter((a) => !a.retired).sort((a, b) => value(b) - value(a)).slice(0, PAGE);
-      Charts.intervals(figure("intervals"), `${name} of ${listed.length} arms; the table below has the numbers`, listed.map((a) => ({ name: String(a.arm), estimate: a[key], interval: a[`${key}_interval`], best: best.includes(a.arm) })));
+      Charts.intervals(figure("intervals"), `${name} of ${listed.length} arms; the table below has the numbers`, listed.map((a) => ({ name: String(a.arm), estimate: a[key], interval: a[`${key}_interval`], text: a[`${key}_interval`] ? carried(a[key], (a[`${key}_interval`][1] - a[`${key}_interval`][0]) / 2) : "", best: best.includes(a.arm) })));
     }
 
     /* By what arms are compared. Below 0 a Sharpe ratio rewards risk: costs are compared by the objective. */
