@@ -37,6 +37,47 @@ def test_against_jsharpe(rho, null):
     assert test.observed_fdr(SHARPE, 0.1) == pytest.approx(jsharpe.oFDR(SHARPE, null, 0.5, 24, 0.1, **same))
 
 
+@pytest.mark.parametrize("rho", [0.0, 0.2])
+@pytest.mark.parametrize("fdr", [0.05, 0.25])
+def test_a_critical_value_for_a_false_discovery_rate_against_jsharpe(rho, fdr):
+    jsharpe = pytest.importorskip("jsharpe")
+    test = SharpeTest(24, autocorrelation=rho, **MOMENTS)
+    same = {"gamma3": MOMENTS["skewness"], "gamma4": MOMENTS["kurtosis"], "rho": rho}
+    _, _, critical, _ = jsharpe.control_for_FDR(fdr, SR0=0.0, SR1=0.5, p_H1=0.1, T=24, **same)
+    found = test.critical_sharpe_for_fdr(fdr, 0.1)
+    assert found == pytest.approx(critical, abs=1e-9)
+    assert test.observed_fdr(found, 0.1) == pytest.approx(fdr)
+
+
+def test_clustered_trials():
+    """Twelve variants of four ideas are four trials; jsharpe finds the same clusters."""
+    g = np.random.default_rng(2)
+    ideas = g.normal(0, 0.01, (600, 4))
+    x = np.repeat(ideas, 3, axis=1) + g.normal(0, 0.004, (600, 12))
+    labels = statistics.clusters(x)
+    assert [sorted(np.flatnonzero(labels == labels[k]).tolist()) for k in (0, 3, 6, 9)] == [
+        [0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11],
+    ]  # fmt: skip
+    table = {f"v{k}": x[:, k] for k in range(12)}
+    options = {"kind": "returns", "periods_per_year": 252, "replications": 100}
+    ranking = sb.rank(table, trials="clusters", **options)
+    assert ranking.trials == 4
+    assert "4 clusters of 12 columns" in ranking.settings()["trials"]
+    assert ranking.annual_expected_maximum < sb.rank(table, trials=48, **options).annual_expected_maximum
+    with pytest.raises(sb.errors.InvalidInputError, match="three columns or more"):
+        sb.rank({"A": x[:, 0], "B": x[:, 3]}, trials="clusters", **options)
+
+
+def test_clusters_against_jsharpe():
+    jsharpe = pytest.importorskip("jsharpe")
+    np.random.seed(1)  # noqa: NPY002  (jsharpe has no other seed)
+    g = np.random.default_rng(2)
+    x = np.repeat(g.normal(size=(600, 4)), 3, axis=1) + 0.4 * g.normal(size=(600, 12))
+    matrix = np.corrcoef(x, rowvar=False)
+    np.fill_diagonal(matrix, 1.0)
+    assert jsharpe.number_of_clusters(matrix, retries=5, max_clusters=8)[0] == statistics.clusters(x).max() + 1
+
+
 def test_where_the_two_conventions_differ():
     """Bailey and López de Prado evaluate the variance at the estimate: a longer record, unless skewness is positive."""
     older = statistics.minimum_track_record(SHARPE, 0.0, *MOMENTS.values())

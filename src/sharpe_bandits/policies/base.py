@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -45,6 +46,12 @@ class _PolicyType(type):
         if missing:
             raise needs(cls.__name__, missing)
         return super().__call__(*args, **kwargs)
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """The parameters, which :func:`inspect.signature` would otherwise read from ``__call__``."""
+        own = inspect.signature(cls.__init__)  # type: ignore[misc]
+        return own.replace(parameters=list(own.parameters.values())[1:])
 
 
 def _is_required(field: Any) -> bool:

@@ -353,7 +353,8 @@ class Ranking(Shown):
             for key in ("variance", "given", "sampling")
         }
         rest = chosen.trials - given
-        aside = f" ({rest:,} not given, assumed to be independent)" if rest else ""
+        aside = f" ({rest:,} not given, assumed to be independent)" if rest > 0 else ""
+        aside = f" clusters of {given:,} columns" if rest < 0 else aside
         if self.given_sd is not None:
             source = "as given"
         elif chosen.given > chosen.sampling:
@@ -535,7 +536,7 @@ def rank(
     risk_free_per_period: float | None = None,
     by: RankedBy | None = None,
     aversion: float = 1.0,
-    trials: int | None = None,
+    trials: int | Literal["clusters"] | None = None,
     trials_sd: float | None = None,
     confidence: float = 0.95,
     replications: int = 2000,
@@ -562,9 +563,11 @@ def rank(
         lose, and the only one for costs (``direction="min"``)
     aversion : float, optional
         mean that a unit of standard deviation is worth, for "mean-risk"
-    trials : int | None, optional
+    trials : int | Literal['clusters'] | None, optional
         number of strategies tried, discarded ones included; by default the number of columns, which are then assumed to
-        be all of them. The correlation of trials is estimated from the columns (:func:`statistics.selection`)
+        be all of them. The correlation of trials is estimated from the columns (:func:`statistics.selection`).
+        "clusters": variants of the same idea count once; columns are clustered by correlation
+        (:func:`statistics.clusters`), and each cluster is a trial
     trials_sd : float | None, optional
         standard deviation of annualised Sharpe ratios among all trials, if known
     confidence : float, optional
@@ -613,7 +616,15 @@ def rank(
             f"usually about 0.5; pass at most {LARGEST_SHARPE}"
         )
     known = None if trials_sd is None else float(trials_sd) ** 2 / q
-    selection = statistics.selection(x, trials, known, rate)
+    if trials == "clusters":
+        if not returns.complete or x.shape[1] < 3:
+            raise InvalidInputError(
+                "trials='clusters' needs three columns or more, with the same history; read the table with "
+                "missing='drop', or pass the number of trials"
+            )
+        selection = statistics.selection(statistics.clustered(x), None, known, rate)
+    else:
+        selection = statistics.selection(x, trials, known, rate)
 
     def each(estimate: Callable[..., Any], *more: Any) -> np.ndarray:
         return statistics.by_column(lambda own: estimate(own, *more), x)

@@ -100,6 +100,23 @@ class SharpeTest:
         null, alternative = (1 - self._below(sharpe, true) for true in (self.null, self.alternative))
         return null / (null + alternative * odds)
 
+    def critical_sharpe_for_fdr(self, fdr: float, prior: float) -> float:
+        """The estimate above which a strategy has no skill with probability ``fdr`` (SFDR), instead of ``level``.
+
+        Of strategies with an estimate above it, this share has none; infinite if no estimate is large enough.
+        """
+        from scipy.optimize import brentq
+
+        inside("fdr", fdr)
+        low, high = (self.null - 10 * math.sqrt(self.variance(self.null)), self.alternative)
+        while self.observed_fdr(high, prior) > fdr:
+            high += math.sqrt(self.variance(self.null))
+            if self._below(high, self.null) == 1:
+                return math.inf
+        if self.observed_fdr(low, prior) < fdr:
+            return -math.inf
+        return float(brentq(lambda sharpe: self.observed_fdr(sharpe, prior) - fdr, low, high, xtol=1e-12))
+
     def _below(self, sharpe: float, true: float) -> float:
         """Probability of an estimate below ``sharpe`` if ``true`` is the true Sharpe ratio."""
         from scipy.special import ndtr

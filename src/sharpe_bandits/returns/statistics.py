@@ -23,6 +23,8 @@ References
        covariance matrix estimator. Econometrica 60(4).
 .. [12] J. C. Escanciano and I. N. Lobato (2009). An automatic portmanteau test for serial correlation. J. Econometrics
        151(2).
+.. [13] M. López de Prado and M. J. Lewis (2019). Detection of false investment strategies using unsupervised learning
+       methods. Quantitative Finance 19(9).
 """
 
 from __future__ import annotations
@@ -439,6 +441,44 @@ def selection(
     sampling = float((1 - correlation) * inflation * (1 / (counts - 1)).mean())
     largest = max(given, sampling) if variance is None else not_negative("variance", variance)
     return Selection(trials, _effective(trials, correlation), correlation, largest, given, sampling)
+
+
+def clusters(x: Any) -> np.ndarray:
+    """Number of the cluster of each column, by the correlation of returns [13].
+
+    Columns are merged by average linkage of the distances √((1 − ρ)/2). The number of clusters is the one with the
+    largest mean of silhouettes over their standard deviation.
+    """
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
+    distance = np.sqrt((1 - np.clip(np.nan_to_num(correlations(x)), -1, 1)) / 2)
+    np.fill_diagonal(distance, 0.0)
+    count = len(distance)
+    if count < 3:
+        return np.arange(count)
+    tree = linkage(squareform((distance + distance.T) / 2, checks=False), "average")
+    best, chosen = -math.inf, np.zeros(count, int)
+    for number in range(2, count):
+        labels = fcluster(tree, number, "maxclust") - 1
+        members = np.eye(labels.max() + 1)[labels]
+        size = members.sum(axis=0)
+        within = np.take_along_axis(distance @ members, labels[:, None], axis=1)[:, 0] / np.maximum(size[labels] - 1, 1)
+        apart = np.where(members > 0, np.inf, distance @ members / size).min(axis=1)
+        score = np.where(size[labels] > 1, (apart - within) / np.maximum(np.maximum(apart, within), 1e-12), 0.0)
+        quality = float(score.mean() / max(score.std(), 1e-12))
+        if quality > best:
+            best, chosen = quality, labels
+    return chosen
+
+
+def clustered(x: Any) -> np.ndarray:
+    """Returns of each cluster of columns: those of its columns in parts that are inverse to their variances."""
+    x = _series(x)
+    labels = clusters(x)
+    weights = 1 / np.nanvar(x, axis=0)
+    parts = [x[:, labels == k] * weights[labels == k] / weights[labels == k].sum() for k in range(labels.max() + 1)]
+    return np.column_stack([part.sum(axis=1) for part in parts])
 
 
 def _inflation(x: np.ndarray) -> Any:

@@ -21,13 +21,20 @@ def add(rank: argparse.ArgumentParser) -> None:
                        "deviation is worth, for mean-risk")  # fmt: skip
     asked.add_argument("--L", type=float, help="regulariser of RSSR, in units of variance per period (a tenth of the "
                        "smallest variance of a column)")  # fmt: skip
-    asked.add_argument("--trials", type=int, metavar="N", help="number of strategies tried, discarded ones included "
-                       "(number of columns)")  # fmt: skip
+    asked.add_argument("--trials", type=_trials, metavar="N", help="number of strategies tried, discarded ones "
+                       "included; or clusters, if columns are variants (number of columns)")  # fmt: skip
     asked.add_argument("--trials-sd", type=float, metavar="SD", help="standard deviation of annualised Sharpe ratios "
                        "among all trials (the larger of observed and chance)")  # fmt: skip
     data.add(rank)
     data.add_bootstrap(rank, replications=2000)
     rank.set_defaults(do=_rank)
+
+
+def _trials(text: str) -> int | str:
+    return text if text == "clusters" else int(text)
+
+
+_trials.__name__ = "int"  # in messages
 
 
 def _rank(options: argparse.Namespace) -> None:
