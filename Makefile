@@ -14,6 +14,7 @@
 #   make docs                the documentation, out/docs/index.html
 #   make docs-numbers        the tables of the documentation made anew, and what moved (hours; PAGE=scale-free.md for one)
 #   make docs-pictures       the pictures of the documentation drawn anew (PICTURES=lock_in for one)
+#   make docs-findings       the page of findings, from what make paper wrote
 #   make coverage            the tests with the share of lines and branches that they reach
 #   make dist                wheel and source archive, built, checked, installed and tried
 #   make hooks               the checks of `make lint types` before every commit
@@ -26,7 +27,7 @@ BIN := $(VENV)/bin
 endif
 STAMP := $(VENV)/.installed
 
-.PHONY: run demo paper test lint types tests bare plain-numba next-numba matrix test-long fuzz torture load browser bench bench-quick bench-executors same-bits docs docs-links docs-numbers docs-pictures coverage dist audit minimum hooks workflows clean
+.PHONY: run demo paper test lint types tests bare plain-numba next-numba matrix test-long fuzz torture load browser bench bench-quick bench-executors same-bits docs docs-links docs-numbers docs-pictures docs-findings coverage dist audit minimum hooks workflows clean
 
 run: $(STAMP)
 	$(BIN)/sharpe-bandits reproduce --quick --out out/quick
@@ -124,6 +125,10 @@ docs-links: $(DOCS)
 # The pictures of the documentation, from data of their own: minutes.
 docs-pictures: $(STAMP)
 	$(BIN)/python -m docs.site.pictures $(PICTURES)
+
+# The page of findings, from the folder of make paper.
+docs-findings: $(STAMP)
+	$(BIN)/python -m docs.site.findings out/paper
 
 docs-numbers: $(STAMP)
 	$(BIN)/python docs/site/numbers.py $(if $(PAGE),--page $(PAGE)) $(if $(QUICK),--quick)

@@ -122,7 +122,7 @@ def test_the_title_is_the_finding():
     assert title((0.1, 0.2)) == "UCB-RSSR has the least regret"
     assert title((0.2, 0.1), (0.3, 0.1)) == "U-UCB has the least regret"
     assert title((0.1, 0.1)) == "No policy clearly has the least regret"
-    assert title((0.1, 0.2), (0.2, 0.1)) == "The least regret: UCB-RSSR at set = A, L = 1; U-UCB at set = B, L = 1"
+    assert title((0.1, 0.2), (0.2, 0.1)) == "The least regret: UCB-RSSR at set = A; U-UCB at set = B"
 
 
 def test_curves_show_the_numbers_and_their_intervals():

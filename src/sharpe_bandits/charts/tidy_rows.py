@@ -108,7 +108,7 @@ def finding(rows: Rows, cases: Sequence[CaseLabel], metric: str) -> str:
         if last:
             best = min(last, key=lambda row: row["mean"])
             level = [row["policy"] for row in last if row["low"] <= best["high"]]
-            leaders.setdefault(level[0] if len(level) == 1 else "", []).append(case.title)
+            leaders.setdefault(level[0] if len(level) == 1 else "", []).append(case.case)
     if len(policies) < 2 or not leaders:
         return f"{metric[0].upper()}{metric[1:]} of {policies[0]}" if policies else metric.capitalize()
     unclear = leaders.pop("", [])

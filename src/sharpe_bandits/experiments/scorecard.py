@@ -83,9 +83,9 @@ class Statement:
     def certainty(self) -> str:
         """How sure the least certain of the decided verdicts is."""
         decided = [v.decisive for v in self.verdicts if v.verdict in (HOLDS, FAILS)]
-        measured = [abs(evidence.standardised) for evidence in decided if evidence is not None]
+        measured = [abs(e.standardised) for e in decided if e is not None and e.difference.se > 0]
         if not measured:
-            return "exact" if decided else "–"
+            return "exact" if decided and not any(decided) else "–"
         return f"{min(measured):.1f} s.e. or more" if min(measured) < 100 else "100 s.e. or more"
 
     def to_dict(self) -> dict[str, Any]:
