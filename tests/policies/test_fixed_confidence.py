@@ -163,3 +163,14 @@ def test_top_two_needs_fewer_rounds_with_many_arms_and_errs_no_more():
     assert tracked.stopping_time().mean < 0.9 * turns.stopping_time().mean
     assert tracked.error().mean < 0.05
     assert tracked.stopped.all()
+
+
+def test_an_arm_within_epsilon_is_good_enough():
+    bandit = sb.Bandit([sb.Normal(0.5, variance=1), sb.Normal(0.48, variance=1), sb.Normal(0.0, variance=1)])
+    exact = identify(sb.TopTwo(L=0.1), bandit, runs=50, seed=4, max_budget=5_000)
+    rough = identify(sb.TopTwo(L=0.1, epsilon=0.2), bandit, runs=50, seed=4, max_budget=5_000)
+    assert exact.unfinished().mean > 0.9
+    assert rough.unfinished().mean < 0.1
+    assert set(rough.recommended[:, 0].tolist()) <= {0, 1}
+    with pytest.raises(sb.errors.InvalidInputError, match="epsilon"):
+        sb.TopTwo(L=0.1, epsilon=-0.1)

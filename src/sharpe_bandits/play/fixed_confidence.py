@@ -47,8 +47,9 @@ def look(sums, kept, i, arguments):
     return estimate(arm, *arguments), error, 0.5 * math.log(1.0 + pulls / PRIOR)
 
 
-def judge(estimates, errors, prices, log_odds):
-    """The best arm, its challenger, and an upper bound on the challenger's lead; below 0: no arm can be better.
+def judge(estimates, errors, prices, log_odds, epsilon):
+    """The best arm, its challenger, and an upper bound on the challenger's lead beyond ``epsilon``; below 0: no arm can
+    be better by more.
 
     The challenger is the arm with the largest upper bound on its lead over the best. Ties go to the lowest arm.
     """
@@ -61,7 +62,7 @@ def judge(estimates, errors, prices, log_odds):
     for i in range(estimates.size):
         if i != best:
             width = math.sqrt(2.0 * (log_odds + prices[best] + prices[i]) * (errors[best] + errors[i]))
-            ahead = estimates[i] - estimates[best] + width
+            ahead = estimates[i] - estimates[best] + width - epsilon
             if not ahead <= farthest:  # NaN (rewards that overflow) counts as undecided
                 challenger = i
                 farthest = ahead if ahead == ahead else math.inf
@@ -101,7 +102,7 @@ def top_two(pulls, estimates, errors, best, challenger, turn):
     return 1
 
 
-def decide(sums, kept, arguments, log_odds, turn):
+def decide(sums, kept, arguments, log_odds, epsilon, turn):
     """:func:`judge` for a live agent, from its sums and the cells kept by statistics (``kept[arm, cell, 0]``).
 
     Returns the best arm, an upper bound on another arm's lead, and how many arms of ``turn`` to play before judging
@@ -111,11 +112,11 @@ def decide(sums, kept, arguments, log_odds, turn):
     estimates, errors, prices = zeros(arms), zeros(arms), zeros(arms)
     for i in range(arms):
         estimates[i], errors[i], prices[i] = look(sums, kept, i, arguments)
-    best, challenger, ahead = judge(estimates, errors, prices, log_odds)
+    best, challenger, ahead = judge(estimates, errors, prices, log_odds, epsilon)
     return best, ahead, turns(sums.pulls, estimates, errors, best, challenger, turn)
 
 
-def identify(game, rewards, log_odds, arguments, out):
+def identify(game, rewards, log_odds, epsilon, arguments, out):
     """Play runs one after the other, each until the best arm is certain or the horizon is reached.
 
     After a pilot in round robin the arms are judged, and the policy chooses which to play before judging again: the
@@ -153,7 +154,7 @@ def identify(game, rewards, log_odds, arguments, out):
                 if t == end_of_pilot:
                     for i in range(count):
                         estimates[i], errors[i], prices[i] = look(sums, kept, i, arguments)
-                best, challenger, ahead = judge(estimates, errors, prices, log_odds)
+                best, challenger, ahead = judge(estimates, errors, prices, log_odds, epsilon)
                 steps = turns(pulls, estimates, errors, best, challenger, turn)
                 out.stopped[r] = ahead < 0.0
                 if ahead < 0.0 or t >= horizon:

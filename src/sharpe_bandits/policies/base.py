@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 from .._support.display import html_table, in_words
 from .._support.names import check_name
 from .._support.plain_data import from_plain
-from .._support.validation import check_keywords, inside, needs, one_of, real, whole
+from .._support.validation import check_keywords, inside, needs, not_negative, one_of, real, whole
 from ..errors import BudgetTooSmallError, InvalidInputError, shown
 from ..objectives import Objective, objective_from_dict
 from ..play.elimination import drop_worst, share_equally
@@ -412,6 +412,7 @@ class FixedConfidencePolicy(Policy):
     stops_itself: ClassVar[bool] = True
 
     delta: float = field(default=0.05, kw_only=True)
+    epsilon: float = field(default=0.0, kw_only=True)
     pilot_pulls: int = field(default=32, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -420,7 +421,11 @@ class FixedConfidencePolicy(Policy):
                 "delta, the accepted probability of a wrong answer, must lie strictly between 0 and 1, got "
                 f"{shown(self.delta)}; 0.05 is usual"
             )
-        self._set(delta=float(self.delta), pilot_pulls=whole("pilot_pulls", self.pilot_pulls, 2))
+        self._set(
+            delta=float(self.delta),
+            epsilon=not_negative("epsilon", self.epsilon),
+            pilot_pulls=whole("pilot_pulls", self.pilot_pulls, 2),
+        )
         super().__post_init__()
 
     @property

@@ -47,7 +47,7 @@ class LUCB(FixedConfidencePolicy):
     bound on their difference excludes 0. By default that is signed RSSR: :math:`h = (\bar X - r)/\sqrt{L + \bar V}`.
 
     The challenger is the arm with the largest upper bound on its lead over the best,
-    :math:`\hat h_i - \hat h_1 + \sqrt{2 \beta (w_1 + w_i)}`. The policy stops when that is below 0. With s pulls,
+    :math:`\hat h_i - \hat h_1 + \sqrt{2 \beta (w_1 + w_i)}`. The policy stops when that is below epsilon. With s pulls,
     m = 32, kurtosis :math:`\kappa` and the plug-in variance :math:`\hat W` of h's influence function, every arm has
 
     .. math:: w = (1 + m/s) (1 + 4\kappa/s) \hat W / s, \qquad
@@ -71,6 +71,8 @@ class LUCB(FixedConfidencePolicy):
         paid the same
     delta : float, optional
         accepted probability of a wrong answer
+    epsilon : float, optional
+        an arm whose h is within epsilon of the best one's is good enough
     pilot_pulls : int, optional
         pulls of every arm before arms are first judged
 

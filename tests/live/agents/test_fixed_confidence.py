@@ -116,3 +116,23 @@ def test_an_agent_of_top_two_asks_what_the_engine_plays():
         agent.tell(choice, tape[choice, pulls[choice]])
         pulls[choice] += 1
     assert t > 40
+
+
+def test_an_arm_may_join_and_is_compared_before_the_agent_is_sure_again():
+    rng = np.random.default_rng(8)
+    means = {"a": 0.8, "b": 0.0, "late": 2.0}
+    agent = sb.policies.LUCB(L=0.1).agent(arms=["a", "b"])
+
+    def play():
+        while not agent.done:
+            arm = agent.ask()
+            agent.tell(arm, rng.normal(means[arm], 1.0))
+        return agent.recommend()
+
+    assert play() == "a"
+    agent.add_arm("late")
+    assert not agent.sure
+    assert play() == "late"
+    assert agent.sure
+    with pytest.raises(sb.errors.InvalidInputError, match="budget"):
+        agent.retire_arm("b")

@@ -68,7 +68,12 @@ class FixedConfidenceAgent(Agent):
 
     def _judgement(self, sums: Sums, turn: np.ndarray) -> tuple[int, float, int]:
         judgement: tuple[int, float, int] = self._decide(
-            sums, self._state.kept, self._rule.arguments(), self._rule.log_odds(len(self.arms)), turn
+            sums,
+            self._state.kept,
+            self._rule.arguments(),
+            self._rule.log_odds(len(self.arms)),
+            self._rule.epsilon,
+            turn,
         )
         return judgement
 
@@ -77,6 +82,13 @@ class FixedConfidenceAgent(Agent):
         turn = np.zeros(2, np.int64)
         best, ahead, steps = self._judgement(self._state.sums, turn)
         return int(best), turn[: int(steps)].tolist(), float(ahead)
+
+    def _check_arms_may_change(self, count: int) -> None:
+        # An arm may join, even if the agent was sure: it goes on until it is sure again, with bounds for more arms.
+        if count <= len(self.arms):
+            super()._check_arms_may_change(count)
+        if self.horizon is not None:
+            self._rule.check_horizon(self.horizon, count)
 
     def _after(self, i: int, x: float, d: float) -> None:
         if i in self._pair:

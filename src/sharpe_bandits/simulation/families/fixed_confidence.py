@@ -54,6 +54,7 @@ class FixedConfidenceFamily(Family):
             Game(chunk.first, chunk.runs, spec.horizon, policy.pilot_pulls),
             source_of(spec, rewards_of(spec, chunk.first, chunk.runs)),
             policy.log_odds(spec.environment.K),
+            policy.epsilon,
             policy.arguments(),
             out,
         )
