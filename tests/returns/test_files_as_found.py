@@ -39,7 +39,7 @@ def saved(folder, *text, name="file.csv", encoding="utf-8"):
 
 
 #: Options in a message, as Python: date='Date', scale=0.01, columns=['A', 'B'].
-_OPTION = re.compile(r"\b(\w+)=((?:\[[^\]]*\])|(?:'[^']*')|(?:[\d.]+))")
+_OPTION = re.compile(r"\b(\w+)=((?:\[[^\]]*\])|(?:\([^)]*\))|(?:'[^']*')|(?:[\d.]+))")
 
 
 def follow(source, **options):
@@ -297,3 +297,50 @@ class TestCells:
         shorter = read(pd.DataFrame(values[220:], DAYS[220:], NAMES))
         assert not shorter.remarks
         assert not read(pd.DataFrame(values, DAYS, NAMES), columns=["AGG"]).remarks
+
+
+MORE = {
+    "percent strings": (
+        [HEAD, *(f"{d},{100 * a:.8f}%,{100 * b:.8f}%" for d, (a, b) in zip(DATES["iso"], TRUE, strict=True))],
+        "returns",
+    ),
+    "dollars and thousands": (
+        ["Date;SPY;AGG", *(f"{d};${1000 * a:,.6f};${1000 * b:,.6f}" for d, (a, b) in zip(DATES["iso"], PRICES, strict=True))],
+        "prices",
+    ),
+    "newest first": ([HEAD, *lines(DATES["iso"])[::-1]], "prices"),
+    "dates twice": ([HEAD, *lines(DATES["iso"])[:1], *lines(DATES["iso"])], "prices"),
+    "a blank line at the end": ([HEAD, *lines(DATES["iso"]), ""], "prices"),
+    "spreadsheet serial numbers": (
+        [HEAD, *lines([str((d - pd.Timestamp("1899-12-30")).days) for d in DAYS])],
+        "prices",
+    ),
+    "seconds since 1970": ([HEAD, *lines([str(int(d.timestamp())) for d in DAYS])], "prices"),
+    "digits": ([HEAD, *lines([f"{d:%Y%m%d}" for d in DAYS])], "prices"),
+    "long format": (
+        [
+            "Date,ticker,close",
+            *(f"{d},{n},{v:.10f}" for d, row in zip(DATES["iso"], PRICES, strict=True) for n, v in zip(NAMES, row, strict=True)),
+        ],
+        "prices",
+    ),
+    "quoted numbers": (
+        [HEAD, *(",".join(f'"{cell}"' for cell in line.split(",")) for line in lines(DATES["iso"]))],
+        "prices",
+    ),
+    "spaces around cells": ([HEAD, *(line.replace(",", " , ") for line in lines(DATES["iso"]))], "prices"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", MORE)
+def test_more_files(form, tmp_path):
+    text, kind = MORE[form]
+    returns = follow(saved(tmp_path, *text), kind=kind)
+    right(returns, TRUE if kind == "returns" else TRUE[1:])
+
+
+def test_a_column_of_text(tmp_path):
+    path = saved(tmp_path, HEAD + ",note", *(f"{line},ok" for line in lines(DATES["iso"])))
+    with pytest.raises(sb.errors.InvalidInputError, match=r"'note', line 2.* is text.*columns="):
+        read(path)
+    right(read(path, columns=list(NAMES)))
