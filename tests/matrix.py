@@ -50,7 +50,7 @@ def row(interpreter: str, numba: str) -> str:
         try:
             for command in (
                 [interpreter, "-m", "venv", Path(folder) / "venv"],
-                [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", f"numba{numba}", "-e", ".",
+                [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", f"numba{numba}", "-e", ".[live,serve]",
                  "pytest", "hypothesis"],
             ):  # fmt: skip
                 subprocess.run(command, cwd=ROOT, check=True, env=environment)

@@ -59,19 +59,21 @@ _NO_PORTFOLIO = np.zeros((0, 0), np.int64)
 
 
 class Loop:
-    """The reference kernel for a policy. It calls formulas by pointers where their arguments allow it."""
+    """The reference kernel for a policy. It calls formulas by pointers where their arguments allow it, unless
+    ``inlined``: it then is compiled for the policy, and plays several times as fast.
+    """
 
-    def __init__(self, policy: IndexPolicy, horizon: int, bindings: dict[Any, Any]) -> None:
+    def __init__(self, policy: IndexPolicy, horizon: int, bindings: dict[Any, Any], inlined: bool = False) -> None:
         self.policy = policy
         self._arguments = policy.arguments(horizon), (policy.goal or Mean()).arguments()
         self._pointers = None
-        if not is_disabled() and (policy.goal or Mean()).statistic is None:
+        if not inlined and not is_disabled() and (policy.goal or Mean()).statistic is None:
             self._pointers = formula_pointers(bindings, *self._arguments, not policy.users_own)
         if self._pointers:
             # One kernel keeps all statistics and serves all policies, except those statistics that draw random numbers.
             kept = [statistic.fields[0] for statistic in STATISTICS if not statistic.random]
             bindings = {**bindings, **layout_of(policy, *kept).bindings, **BY_POINTER}
-        self._kernel = specialise(reference.reference, bindings)
+        self.kernel = specialise(reference.reference, bindings)
 
     def play(self, *arguments: Any, out: Outputs, portfolio: np.ndarray = _NO_PORTFOLIO) -> None:
         """Play runs; ``arguments`` are those of :func:`~sharpe_bandits.simulation.reference.reference` before the
@@ -79,7 +81,7 @@ class Loop:
         """
         pointers = self._pointers.with_own_parameters() if self._pointers else None
         of_formulas = (pointers.of_index, pointers.of_value) if pointers else self._arguments
-        call_kernel(self.policy, self._kernel, *arguments, *of_formulas, out, portfolio)
+        call_kernel(self.policy, self.kernel, *arguments, *of_formulas, out, portfolio)
         if pointers and out.status[0] == NOT_A_NUMBER and pointers.failure:
             index = specialise(index_target, pointers.bindings)  # without a pointer, so that it raises the exception
             call_kernel(self.policy, index, pointers.failure, int(out.status[3]), pointers.of_index[0])
@@ -96,6 +98,10 @@ class Kernels:
     @cached_property
     def reference(self) -> Loop:
         return Loop(self._policy, self._horizon, self._bindings)
+
+    @cached_property
+    def inlined_reference(self) -> Loop:
+        return Loop(self._policy, self._horizon, self._bindings, inlined=True)
 
     @cached_property
     def lazy(self) -> Any:
@@ -136,8 +142,11 @@ class IndexFamily(Family):
         kernels: Kernels = spec.kernels
         runs, arms = chunk.runs, spec.environment.K
         forced = spec.kernel != "auto"
-        if not is_plain(spec) or spec.kernel == "reference":
+        if spec.kernel == "reference":
             _play(spec, chunk, table, kernels.reference, 0, runs)
+        elif not is_plain(spec):
+            inlined = _pays_to_compile(spec, kernels.inlined_reference.kernel)
+            _play(spec, chunk, table, kernels.inlined_reference if inlined else kernels.reference, 0, runs)
         elif kernels.lazy is None:
             few = 2 * runs < LANES and spec.horizon * arms >= MIN_ROUNDS_TIMES_ARMS
             fast = forced or (not few and _pays_to_compile(spec, kernels.side_by_side))
