@@ -1,12 +1,14 @@
 """What a policy costs that maximises another objective than yours: four strategies that two moments hardly tell apart.
 
-Run with: python examples/downside.py [runs] [rounds]
+Run with: python examples/downside.py [runs] [rounds], and with "random" behind it for twelve bandits drawn at random
 
 Regret of SF-UCB for each objective beside SF-UCB for the Sharpe ratio and round robin, all judged by that objective,
 with standard errors.
 """
 
 import sys
+
+import numpy as np
 
 import sharpe_bandits as sb
 from sharpe_bandits.objectives import CVaR, LogGrowth, Omega
@@ -44,5 +46,38 @@ def main() -> None:
         print(f"| {own} | {best} |", " | ".join(f"{final.mean:,.1f} ± {final.se:.1f}" for final in finals), "|")
 
 
+def drawn(seed: int) -> sb.Bandit:
+    """Four arms with parameters drawn at random: two normal, two that pay one of two values."""
+    rng = np.random.default_rng(seed)
+    arms: list[sb.arms.Arm] = [sb.Normal(rng.uniform(0, 0.4), sd=rng.uniform(0.2, 1.2)) for _ in range(2)]
+    for _ in range(2):
+        rare, mean, size = rng.integers(3, 20), rng.uniform(0, 0.4), rng.uniform(-3, 3)
+        arms.append(sb.Empirical([mean - size * rare / (100 - rare)] * (100 - rare) + [mean + size] * rare))
+    return sb.Bandit(arms)
+
+
+def on_random_bandits(bandits: int = 12) -> None:
+    """Regret of SF-UCB for an objective over that of SF-UCB for the Sharpe ratio, bandit by bandit."""
+    print("| judged by | same best arm | policy for it better | worse | undecided | median ratio of regrets |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for objective in (sb.Sortino(L=0.01), Omega(L=0.01), CVaR(alpha=0.1)):
+        better = worse = same = 0
+        ratios = []
+        for seed in range(100, 100 + bandits):
+            bandit = drawn(seed)
+            values = [bandit.true_values(each, 0, 1)[0].argmax() for each in (objective, SHARPE)]
+            same += int(values[0] == values[1])
+            policies = [sb.ScaleFreeUCB(objective=each, name=type(each).__name__) for each in (objective, SHARPE)]
+            study = sb.simulate(policies, bandit, horizon=ROUNDS, runs=RUNS, seed=34, progress=False)
+            difference = study.compare(policies[0].name, "Sharpe", objective).final
+            better += difference.mean < -2 * difference.se
+            worse += difference.mean > 2 * difference.se
+            finals = [study[policy.name].regret(objective).final.mean for policy in policies]
+            ratios.append(finals[0] / finals[1])
+        name = type(objective).__name__
+        rest = bandits - better - worse
+        print(f"| {name} | {same} | {better} | {worse} | {rest} | {np.median(ratios):.2f} |", flush=True)
+
+
 if __name__ == "__main__":
-    main()
+    on_random_bandits() if "random" in sys.argv else main()
