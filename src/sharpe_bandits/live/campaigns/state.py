@@ -227,10 +227,8 @@ class State:
                 "the campaign is in shadow mode: others decide, and record(arm=...) logs it; name a control arm that "
                 "asks get, or set mode='live'"
             )
-        with np.errstate(over="ignore"):  # the streams count modulo 2^64
-            key = fold(stream_key(np.uint64(agent.seed), ALLOCATION, np.uint64(0)), self.decisions)
-            choice, shares = self.policy_choice(explore, allowed, key)
-            decides = share == 1 or uniform(key, 2) < share
+        choice, shares = self.policy_choice(explore, allowed)
+        decides = share == 1 or self._uniform(2) < share
         arm = choice if decides or control is None else control
         probability = share * float(shares[arm]) + (1.0 - share) * (arm == control)
         return Draw(arm, probability, Decider.POLICY if decides else Decider.CONTROL, choice)
@@ -239,24 +237,28 @@ class State:
         """The arm that the policy would choose now; None if it would choose none."""
         allowed = self.available()
         try:
-            with np.errstate(over="ignore"):
-                key = fold(stream_key(np.uint64(self.agent.seed), ALLOCATION, np.uint64(0)), self.decisions)
-                return self.policy_choice(explore, allowed, key)[0] if allowed else None
+            return self.policy_choice(explore, allowed)[0] if allowed else None
         except CampaignOverError:
             return None
 
-    def policy_choice(self, explore: float, allowed: list[int], key: Any) -> tuple[int, np.ndarray]:
+    def _uniform(self, place: int) -> float:
+        """A uniform number of the next decision (see :data:`~sharpe_bandits.play.allocation.ALLOCATION`)."""
+        with np.errstate(over="ignore"):  # the streams count modulo 2^64
+            key = fold(stream_key(np.uint64(self.agent.seed), ALLOCATION, np.uint64(0)), self.decisions)
+            return float(uniform(key, place))
+
+    def policy_choice(self, explore: float, allowed: list[int]) -> tuple[int, np.ndarray]:
         """The arm that the policy chooses, with exploration and bounds, and the probability of each."""
-        agent, rules = self.agent, self.rules
-        if rules.bounds:
+        agent = self.agent
+        if self.rules.bounds:
             shares = self.bounded_shares(explore, allowed, *self._bounds())
-            return sample(shares, uniform(key, 3)), shares
+            return sample(shares, self._uniform(3)), shares
         with agent.only(allowed) if len(allowed) < len(agent.active) else nullcontext():
             choice = agent._next_arm()
             shares = agent._probabilities(choice)
         if explore:
-            if uniform(key, 0) < explore:
-                choice = allowed[min(int(uniform(key, 1) * len(allowed)), len(allowed) - 1)]
+            if self._uniform(0) < explore:
+                choice = allowed[min(int(self._uniform(1) * len(allowed)), len(allowed) - 1)]
             shares = (1.0 - explore) * shares
             shares[allowed] += explore / len(allowed)
         return choice, shares
