@@ -52,7 +52,7 @@ class CampaignModel(RuleBasedStateMachine):
         self.clock = 0.0
         self.started = time.time()
         self.default = options.get("default_reward")
-        self.index = policy.minimises_regret
+        self.index, self.joins = policy.minimises_regret, policy.stops_itself
         self.active = ["a", "b", "c"]
         self.mode, self.resumes, self.share, self.fallback = "live", "live", 1.0, None
         self.suspended: list[str] = []
@@ -264,7 +264,7 @@ class CampaignModel(RuleBasedStateMachine):
     @rule(actor=ACTORS)
     def add_arm(self, actor: int) -> None:
         found = self.act(actor, "add_arm", f"new {self.added}")
-        if self.index:
+        if self.index or (self.joins and found is None):
             assert found is None
             self.active = [*self.active, f"new {self.added}"]
             self.added += 1

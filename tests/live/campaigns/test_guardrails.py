@@ -9,6 +9,7 @@ from scipy import integrate
 
 import sharpe_bandits as sb
 from sharpe_bandits.live.campaigns import Guardrail
+from sharpe_bandits.live.campaigns import database as databases
 from sharpe_bandits.live.campaigns.guardrails import log_evidence
 
 POLICY = sb.ScaleFreeUCB(L=0.1)
@@ -66,7 +67,8 @@ def test_an_error_rate_pauses_and_costs_fall_back_to_control(make):
     assert campaign.verify().ok
 
 
-def test_realised_losses(make, clock):
+def test_realised_losses(make, clock, monkeypatch):
+    monkeypatch.setattr(databases, "CLOCK_STEP", math.inf)  # days pass
     campaign = make(Guardrail("daily_loss", 10.0), Guardrail("drawdown", 12.0, action="pause"))
     clock[0] = 86_400 - (time.time() % 86_400)  # midnight
     assert tell(campaign, "a", [-6.0]) is None
