@@ -51,7 +51,7 @@ _LONGEST = 20
 #: Regret whose linear part is a smaller share of the final regret may be called logarithmic.
 LITTLE = 0.1
 #: Where a smaller share of the long games locks in, more of these runs are searched for.
-RARE = 0.005
+RARE, MIN_RUNS = 0.005, 40
 
 
 def _bounds_table() -> Table:
@@ -308,7 +308,8 @@ def _growth(result: PanelResult, findings: Findings, runs: int, seed: int) -> Ve
         games, locked = outcome.runs, outcome.locked_in(study.objective, CONFIDENCE)
         curves = outcome.regret_per_batch(study.objective) / outcome.batch_sizes[:, None]
         excluded = _excluded(case, policy)
-        if far and type(policy) is UCBRSSR and locked.mean < RARE and not excluded:
+        enough = far and outcome.runs >= MIN_RUNS  # fewer would call almost any share rare
+        if enough and type(policy) is UCBRSSR and locked.mean < RARE and not excluded:
             screened = lock_ins.screen(case, policy, outcome, lock_ins.GAMES * runs, seed, CONFIDENCE)
             curves, locked, games = screened
         fit = theory.growth(outcome.checkpoints, curves, start=start, confidence=CONFIDENCE)
