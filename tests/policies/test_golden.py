@@ -378,7 +378,7 @@ def test_the_tape_tells_all_formulas_apart():
 def test_every_index_policy_of_the_paper_has_a_golden_trace():
     golden = {(type(policy).__name__, policy.formula) for policy, _, _ in GOLDEN}
     # These have tests of their own.
-    elsewhere = tuple(f"sharpe_bandits.policies.{name}" for name in ("scale_free", "dirichlet", "custom"))
+    elsewhere = tuple(f"sharpe_bandits.policies.{name}" for name in ("scale_free", "dirichlet", "custom", "mean_ucb"))
     kinds = {
         name
         for name, kind in Policy.kinds.items()

@@ -93,8 +93,10 @@ class UCBTuned(_OnMean):
 
 @dataclass(frozen=True)
 class KLUCB(_OnMean):
-    r"""KL-UCB on the mean of rewards between 0 and 1: the largest q with :math:`s\,\mathrm{kl}(\bar X, q) \le \ln N`,
-    where kl is the divergence between Bernoulli distributions.
+    r"""KL-UCB on the mean of rewards between 0 and 1.
+
+    The index is the largest q with :math:`s\,\mathrm{kl}(\bar X, q) \le \ln N`, where kl is the divergence between
+    Bernoulli distributions.
 
     Examples
     --------
