@@ -187,7 +187,8 @@ def _label_ends(ax: Axes, chart: Chart) -> bool:
     if not 0 < len(chart.series) <= _MOST_LABELS or len({s.name for s in chart.series}) < len(chart.series):
         return False
     low, high = ax.get_ylim()
-    ends = sorted(((float(s.mean[-1]) - low) / (high - low), s) for s in chart.series if len(s.mean))
+    ends = [((float(s.mean[-1]) - low) / (high - low), s) for s in chart.series if len(s.mean)]
+    ends.sort(key=lambda end: end[0])  # curves may end at the same value
     heights: list[float] = []
     for height, _ in ends:
         heights.append(max(height, heights[-1] + _LABEL_HEIGHT) if heights else height)

@@ -54,8 +54,9 @@ class _OnMean(IndexPolicy):
 
 @dataclass(frozen=True)
 class UCBV(_OnMean):
-    r"""UCB-V on the mean of rewards between 0 and 1: :math:`\bar X + \sqrt{2\zeta V \ln N/s} + 3\zeta\ln N/s` with
-    :math:`\zeta = 1.2`.
+    r"""UCB-V on the mean of rewards between 0 and 1.
+
+    The index is :math:`\bar X + \sqrt{2\zeta V \ln N/s} + 3\zeta\ln N/s` with :math:`\zeta = 1.2`.
 
     Examples
     --------
@@ -74,8 +75,9 @@ class UCBV(_OnMean):
 
 @dataclass(frozen=True)
 class UCBTuned(_OnMean):
-    r"""UCB-Tuned on the mean of rewards between 0 and 1:
-    :math:`\bar X + \sqrt{\ln N/s\ \min(1/4,\ V + \sqrt{2\ln N/s})}`.
+    r"""UCB-Tuned on the mean of rewards between 0 and 1.
+
+    The index is :math:`\bar X + \sqrt{\ln N/s\ \min(1/4,\ V + \sqrt{2\ln N/s})}`.
 
     Examples
     --------
