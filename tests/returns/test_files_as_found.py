@@ -179,6 +179,36 @@ class TestFields:
         right(follow(frame), TRUE[1:, 1:], ("Adj Close",))
         right(follow(frame.set_axis(["SPY Close", "SPY Adj Close"], axis=1)), TRUE[1:, 1:], ("SPY Adj Close",))
 
+    def test_every_asset_twice(self):
+        names = ["SPY Adj Close", "AGG Adj Close"]
+        frame = pd.DataFrame(PRICES, DAYS, names)
+        frame[["SPY Close", "AGG Close"]] = 1.02 * PRICES
+        right(follow(frame), names=tuple(names))
+
+    def test_columns_of_text(self, tmp_path):
+        rows = [f"{line},ok" for line in lines([f"{day:%Y-%m-%d},bull" for day in DAYS])]
+        path = saved(tmp_path, "Date,Regime,SPY,AGG,Comment", *rows)
+        with pytest.raises(sb.errors.InvalidInputError, match=r"'bull' .* columns=\['SPY', 'AGG'\]$"):
+            read(path)
+        right(read(path, columns=["SPY", "AGG"]))
+
+    def test_settings_above_a_shorter_table(self, tmp_path):
+        text = ["Start Date,2008-01-02,,,", "End Date,2009-12-31,,,", "", "Date,SPY,AGG"]
+        right(follow(saved(tmp_path, *text, *lines(f"{day:%Y-%m-%d}" for day in DAYS))))
+
+    def test_price_relatives_as_prices(self):
+        frame = pd.DataFrame(1 + TRUE, DAYS, NAMES)
+        (remark,) = read(frame).remarks
+        assert "kind='price-relatives'" in remark
+        right(read(frame, kind="price-relatives"), TRUE)
+        assert not read(pd.DataFrame(PRICES / 100, DAYS, NAMES)).remarks
+
+    def test_costs_in_basis_points(self):
+        costs = 1e4 * TRUE
+        with pytest.raises(sb.errors.InvalidInputError, match=r"basis points, scale=0.0001"):
+            read(costs, kind="returns", names=NAMES, direction="min")
+        right(read(costs, kind="returns", names=NAMES, direction="min", scale=0.0001), -TRUE)
+
 
 class TestDatesAndTimes:
     """Bars within a day, dates and times of day in two columns."""

@@ -217,7 +217,11 @@ def rescale(draft: Draft, scale: float | None, kind: Kind) -> None:
     row, column = _first(lost if lost.any() else large)
     value = draft.values[row, column]
     what = "a loss of more than 100%" if value < -1 else "a gain of more than 100%"
-    remedy = "if returns are in per cent, pass scale=0.01" if scale is None else "pass another scale="
+    remedy = (
+        "if returns are in per cent, pass scale=0.01, if in basis points, scale=0.0001"
+        if scale is None
+        else "pass another scale="
+    )
     remedy += "; if they are logarithmic, pass kind='log-returns'" if value < -1 else ""
     accept = "" if lost.any() or scale is not None else "; if it is correct, pass scale=1"
     prices = ""

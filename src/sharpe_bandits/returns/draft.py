@@ -110,9 +110,21 @@ def drafted(
                 or _field_below(source)
                 or _long_form(source, dated, position)
                 or _names_further_down(source, ";", 0)
+                or _numeric(source, chosen, str(error))
             )
             raise InvalidInputError(f"{error}{hint}") from None
     return draft
+
+
+def _numeric(source: sources.Source, chosen: list[int], error: str) -> str:
+    """The columns that begin with numbers, as the value of the option that an error ends with."""
+    names = [source.names[p] for p in chosen if _begins_with_a_number(source, p)]
+    return repr(names) if error.endswith("columns=") and 0 < len(names) <= _FEW else ""
+
+
+def _begins_with_a_number(source: sources.Source, position: int) -> bool:
+    cells = dates_of.some_of(source.columns[position])
+    return bool(cells) and _number(cells[0], source.text) is not None
 
 
 def _with_time(source: sources.Source, dated: int | None, position: int) -> str:

@@ -64,6 +64,8 @@ _SMALL_SPLITS, _EXAMINED, _OTHERS, _NEAR_MONTHLY = (1.5, 2, 3, 4, 5, 10), 5.5, 0
 _STILL, _UNLIKELY = 10, 1e-6
 #: Minimum autocorrelation of numbers that look like levels, not changes, and minimum number of rows to tell.
 _LEVELS, _LEAST_LEVELS = 0.9, 20
+#: Maximum autocorrelation of numbers near 1 that look like price relatives, not prices.
+_RELATIVES = 0.5
 #: Annualised mean or volatility beyond which returns are probably in per cent.
 _PERCENT = 2.0
 
@@ -148,16 +150,19 @@ def _refuse_volumes(names: list[str]) -> None:
 
 
 def _refuse_twice(names: list[str]) -> None:
-    """Raise if an asset has a close and an adjusted close."""
+    """Raise if assets have a close and an adjusted close."""
+    plain = {name.strip().lower(): name for name in names}
+    twins = {}
     for name in names:
         adjusted = re.fullmatch(r"(.*?)adj(?:usted|\.)?[ _.-]*(close.*)", name.strip(), re.IGNORECASE)
-        twin = next((n for n in names if adjusted and n.strip().lower() == (adjusted[1] + adjusted[2]).lower()), None)
-        if twin is not None:
-            kept = [other for other in names if other != twin]
-            raise InvalidInputError(
-                f"columns {twin!r} and {name!r} seem to be of one asset, without and with dividends and splits; pass "
-                f"columns= without one of them{_value(kept)}"
-            )
+        if adjusted and (twin := plain.get((adjusted[1] + adjusted[2]).lower())) is not None:
+            twins[twin] = name
+    if twins:
+        twin, name = next(iter(twins.items()))
+        raise InvalidInputError(
+            f"columns {twin!r} and {name!r} seem to be of one asset, without and with dividends and splits; pass "
+            f"columns= without one of them{_value([other for other in names if other not in twins])}"
+        )
 
 
 def _refuse_dates_without_time(source: Source, table: Draft) -> None:
@@ -270,7 +275,7 @@ def remarks(
     if kind in ("returns", "log-returns"):
         found += _like_levels(table) or (_like_percent(table, periods_per_year) if scale is None else [])
     if prices is not None:
-        found += _like_volumes(table, prices)
+        found += _like_volumes(table, prices) + _like_relatives(table, prices)
     named = [name for name in table.names if kind == "returns" and _LOGARITHM.search(name)]
     if named:
         found.append(
@@ -419,6 +424,18 @@ def _still(table: Draft) -> list[str]:
             "leave the column out with columns="
         )
     return found[:3] + ([f"{len(found) - 3} more columns do not change for many rows"] if len(found) > 3 else [])
+
+
+def _like_relatives(table: Draft, prices: np.ndarray) -> list[str]:
+    """A remark on prices near 1 that do not depend on those before."""
+    for name, column in zip(table.names, prices.T, strict=True):
+        own = column[~np.isnan(column)]
+        if len(own) >= _LEAST_LEVELS and 0.8 < np.median(own) < 1.25 and autocorrelation(own) < _RELATIVES:
+            return [
+                f"column {name!r} seems to hold price relatives, not prices: values are near {np.median(own):.4g}, and "
+                "hardly depend on those before; if they are, pass kind='price-relatives'"
+            ]
+    return []
 
 
 def _like_volumes(table: Draft, prices: np.ndarray) -> list[str]:

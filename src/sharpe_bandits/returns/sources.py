@@ -525,10 +525,12 @@ def _csv(path: Path, layout: Layout) -> Source:
                     hint = f"; is it separated by {sign!r}? {_pass_separator(sign)}"
                 else:
                     begin = _first_of_most(path, layout) - 1
-                    hint = f"; if the table begins in line {begin + 1}, pass skip_rows={begin}"
+                    # a shorter line 2 rather lacks a value
+                    seen = len(cells) > len(names) or begin > 1
+                    hint = f"; if the table begins in line {begin + 1}, pass skip_rows={begin}" * seen
                 raise InvalidInputError(
                     f"line {line} of {str(path)!r} has {len(cells)} values, but the header has {len(names)} "
-                    f"name{'s' * (len(names) > 1)}{hint * (len(cells) > len(names))}"
+                    f"name{'s' * (len(names) > 1)}{hint}"
                 ) from None
         raise InvalidInputError(f"{str(path)!r} cannot be read as CSV ({brief(error)})") from None
 

@@ -315,7 +315,7 @@ def read_returns(
     cleaning.single_rows(draft, duplicates)
     cleaning.check_finite(draft)
     cleaning.close_gaps(draft, missing, kind)
-    prices = draft.values if kind == "prices" else None
+    prices, named = draft.values if kind == "prices" else None, draft.names
     plausibility.refuse_levels(draft, kind)
     if direction == "min":
         draft.values = 0.0 - draft.values
@@ -324,6 +324,8 @@ def read_returns(
     cleaning.check_moderate(draft)
     cleaning.check_enough(draft, kind)
     cleaning.check_variation(draft, constant)
+    if prices is not None:
+        prices = prices[:, [name in draft.names for name in named]]
     remarks = tuple(plausibility.remarks(draft, kind, periods_per_year, prices, scale))
     hurdle = None
     if against is not None:
