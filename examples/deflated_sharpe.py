@@ -45,6 +45,26 @@ def passed(case: tuple[int, int, float, int], samples: int) -> np.ndarray:
     return np.mean(found, axis=0)
 
 
+def passed_if_autocorrelated(rows: int, samples: int) -> np.ndarray:
+    """Shares of samples in which the best 5 of 100 pass (AR 0.5): DSR iid, DSR robust, and DSR, one or the other."""
+    found = []
+    for sample in range(samples):
+        noise = np.random.default_rng((sample, rows)).standard_normal((rows + 100, 100))
+        for row in range(1, len(noise)):
+            noise[row] += 0.5 * noise[row - 1]
+        x = noise[100:]
+        x = x[:, np.argsort(-statistics.sharpe(x))[:5]]
+        variance = statistics.selection(x, 100).variance
+        iid, robust = statistics.sharpe_se_iid(x), statistics.sharpe_se_hac(x)
+        shown = np.where(statistics.autocorrelation_p(x) <= statistics.TEST_LEVEL, robust, iid)
+        levels = (
+            statistics.deflated_sharpe(statistics.sharpe(x), se, trials=100, variance=variance)
+            for se in (iid, robust, shown)
+        )
+        found.append([level.max() > PASSES for level in levels])
+    return np.mean(found, axis=0)
+
+
 def main(samples: int = 1000) -> None:
     print("| tried | given | correlation | rows | effective trials | PSR | DSR, variance of those given | DSR |")
     print("|---:|---:|---:|---:|---:|---:|---:|---:|")
@@ -53,6 +73,10 @@ def main(samples: int = 1000) -> None:
         *shares, effective = passed(case, samples)
         words = " | ".join(f"{share:.1%}" for share in shares)
         print(f"| {tried:,} | {given} | {correlation:g} | {rows:,} | {effective:,.4g} | {words} |", flush=True)
+    for rows in (60, 120):
+        shares = passed_if_autocorrelated(rows, samples)
+        words = ", ".join(f"{name} {share:.1%}" for name, share in zip(("iid", "robust", "DSR"), shares, strict=True))
+        print(f"\nAR 0.5, {rows} rows, 5 of 100: {words}", flush=True)
     print(f"\nStandard error of a share of 5%: {np.sqrt(0.05 * 0.95 / samples):.1%}")
 
 

@@ -32,6 +32,25 @@ def test_names_are_shown_as_they_are(daily, tmp_path):
     assert "<b>" not in page.split("<style>")[0] + page.split("</style>")[1]
 
 
+def test_the_figure_has_the_sharpe_ratios_of_the_headline():
+    noise = np.random.default_rng(0).normal(0, 0.02, (200, 2))
+    x = np.zeros_like(noise)
+    for row in range(1, len(x)):
+        x[row] = 0.5 * x[row - 1] + noise[row]
+    x[:, 1] = noise[:, 1]
+    x += np.array([0.01, 0.005]) - x.mean(axis=0)
+    returns = sb.read_returns(x, kind="returns", periods_per_year=12, names=["smooth", "rough"])
+    ranking = rank(returns, replications=100)
+    assert [column.autocorrelated for column in ranking.columns] == [c.name == "smooth" for c in ranking.columns]
+    chart = figure(ranking).charts[0][0]
+    assert list(chart.series[0].mean) == [c.headline_sharpe for c in ranking.columns]
+    assert list(chart.series[0].low) == [c.headline_low for c in ranking.columns]
+    maximum = next(rule for rule in chart.rules if rule.label)
+    assert f"trials without skill is {maximum.at:.2f}" in ranking.conclusion
+    assert ranking.columns[0].name in maximum.label
+    assert "Lo's" in figure(ranking).caption
+
+
 def test_it_is_saved(ranked, tmp_path):
     ranked.report(tmp_path / "new" / "folder")
     folder = tmp_path / "new" / "folder"

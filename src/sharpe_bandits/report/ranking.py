@@ -61,9 +61,11 @@ def figure(ranking: Ranking) -> Figure:
     sharpe = [Rule(axis="x", at=0, width=0.9)]
     if ranking.trials > 1:
         label = f"expected maximum of {ranking.trials} trials without skill"
-        sharpe.append(Rule(axis="x", at=ranking.annual_expected_maximum, label=label, colour="#4d4d4d", dash="dash"))
+        if any(column.autocorrelated for column in ranking.columns):  # it differs from column to column
+            label += f", for {shorten(printable(ranking.columns[0].name), 28)}"
+        sharpe.append(Rule(axis="x", at=ranking.headline_expected_maximum, label=label, colour="#4d4d4d", dash="dash"))
     charts = [
-        _intervals(ranking, "annual_sharpe", "annualised Sharpe ratio", sharpe),
+        _intervals(ranking, "headline", "annualised Sharpe ratio", sharpe),
         _intervals(ranking, "rssr", "RSSR per period, signed", sharpe[:1], shares=True),
     ]
     if not ranking.by_ratio:
@@ -81,7 +83,8 @@ def figure(ranking: Ranking) -> Figure:
 
 def _intervals(ranking: Ranking, what: str, label: str, rules: list[Rule], shares: bool = False) -> Chart:
     columns = ranking.columns[:DRAWN]
-    values = [(c.name, *(getattr(c, f"{what}{end}") for end in ("", "_low", "_high"))) for c in columns]
+    middle = "_sharpe" if what == "headline" else ""
+    values = [(c.name, *(getattr(c, f"{what}{end}") for end in (middle, "_low", "_high"))) for c in columns]
     series = Series(
         name=label, colour=PALETTE[0], at=range(len(columns)), dash=None, marker="circle", size=5.5, width=2.2,
         bars=True, legend=False, mean=[mean for _, mean, _, _ in values], low=[low for _, _, low, _ in values],

@@ -272,6 +272,13 @@ class Ranking(Shown):
         return float(statistics.annualised(self.selection.expected_maximum, self.periods_per_year))
 
     @property
+    def headline_expected_maximum(self) -> float:
+        """The same, annualised as the Sharpe ratio of the first column is."""
+        first = self.columns[0]
+        scale = first.headline_sharpe / first.annual_sharpe if first.annual_sharpe else 1.0
+        return scale * self.annual_expected_maximum
+
+    @property
     def conclusion(self) -> str:
         """Interpretation of the results in a few sentences."""
         first = self.columns[0]
@@ -294,10 +301,9 @@ class Ranking(Shown):
                 f"{first.annual_sharpe:z.2f} without)"
             )
         if self.trials > 1:
-            scale = first.headline_sharpe / first.annual_sharpe if first.annual_sharpe else 1.0
             text += (
                 f"; the expected maximum of {self.trials} trials without skill is "
-                f"{scale * self.annual_expected_maximum:.2f}. The confidence that its true Sharpe ratio is above 0 is "
+                f"{self.headline_expected_maximum:.2f}. The confidence that its true Sharpe ratio is above 0 is "
                 f"{_confidence(first.dsr)} after correcting for {self.trials} trials (deflated Sharpe ratio), and "
                 f"{_confidence(first.psr)} without the correction (probabilistic Sharpe ratio)"
             )
@@ -323,12 +329,13 @@ class Ranking(Shown):
     def settings(self) -> dict[str, str]:
         """The settings that all numbers depend on, in words."""
         q = self.periods_per_year
+        lo = " (Lo's for autocorrelated columns)" if any(c.autocorrelated for c in self.columns) else ""
         return {
             "data": self.span + (", made from prices" if self.kind == "prices" else ""),
             "scale": self.convention,
             "annualised": "nothing: costs are per period, in basis points"
             if self.returns.direction == "min"
-            else f"mean × {q:g}, volatility and Sharpe ratio × √{q:g}; RSSR is per period",
+            else f"mean × {q:g}, volatility and Sharpe ratio × √{q:g}{lo}; RSSR is per period",
             **self.hurdle_in_words(),
             **({} if self.returns.direction == "min" else {"RSSR": f"signed, L = {self.L:.4g} (variance per period)"}),
             "intervals": f"{100 * self.confidence:g}%, stationary bootstrap: {self.replications:,} resamples, blocks "
@@ -441,8 +448,8 @@ class Ranking(Shown):
         errors = [
             [
                 c.name, f"{c.annual_sharpe:z.2f}", f"{c.annual_se:.2f}", f"{c.annual_se_iid:.2f}",
-                f"{c.annual_sharpe_robust:z.2f}", f"{c.autocorrelation:+z.2f}", f"{c.autocorrelation_p:.3f}",
-                f"{c.rows:,}",
+                f"{c.annual_sharpe_robust:z.2f}", f"{c.autocorrelation:+z.2f}",
+                "<0.001" if c.autocorrelation_p < 0.001 else f"{c.autocorrelation_p:.3f}", f"{c.rows:,}",
             ]
             for c in shown
         ]  # fmt: skip
