@@ -167,8 +167,9 @@ def test_what_was_not_observed_is_not_replayed(daily):
     x = np.full(daily.values.shape, np.nan)
     venue = np.random.default_rng(1).integers(4, size=len(x))
     x[np.arange(len(x)), venue] = daily.values[np.arange(len(x)), venue]
-    with pytest.raises(sb.errors.InvalidInputError, match="cannot be replayed"):
+    with pytest.raises(sb.errors.InvalidInputError, match="cannot be replayed") as caught:
         sb.replay(dict(zip("abcd", x.T, strict=True)), kind="returns", periods_per_year=252, missing="keep", runs=2)
+    assert "missing=" not in str(caught.value)  # no row is complete, and returns were not 0
     few = daily.values.copy()
     few[50, 0] = np.nan
     for remedy in ("drop", "fill"):
