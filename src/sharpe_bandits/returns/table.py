@@ -114,8 +114,8 @@ class Returns:
             f"every mean return is below {hurdle} (the largest, of {shown(self.names[best])}, by {-means[best]:.4g} "
             "per period). Below it a Sharpe ratio rewards volatility: of two columns with the same loss the riskier "
             "one ranks higher, so do not choose by this order. Rank by mean less risk instead: "
-            "by='mean-risk' of a ranking, or objective=MeanRisk(aversion=...) of policies; if the "
-            "numbers are costs, pass direction='min'",
+            "by='mean-risk' of a ranking, or objective=MeanRisk(aversion=...) of policies; for "
+            "costs with a minus sign, leave out the sign and pass direction='min'",
         )
 
     @property
