@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import re
+import time
 
 import numpy as np
 import pytest
@@ -137,6 +138,7 @@ def test_an_error_in_a_chunk_stops_the_rest():
     class Failing(Counting):
         def compute(self, task):
             super().compute(task)
+            time.sleep(0.05)  # the others are told meanwhile
             raise OSError("disk on fire")
 
     failing = Failing()

@@ -72,7 +72,8 @@ def test_what_is_said_of_a_curve_is_text_too(browser, report):
     tips = opened.figure("R9-paper").locator("title").all_text_contents()
     for name in NAMES:
         assert any(tip.startswith(f"{name}: ") for tip in tips), name
-    opened.figure("R9-paper").get_by_role("button").click()
+    opened.unfold()
+    opened.figure("R9-paper").get_by_role("button", name="Enlarge").click()
     assert opened.page.evaluate("window.hacked") is None
     opened.close()
 

@@ -72,7 +72,9 @@ def allocated_arm(allocation, shares, state, rule, pilot, decision, seed, run, a
         a = policy_arm(state, rule, pilot, decision, seed, run, arguments, indices)
     else:
         rest = start_with(allocation.low, allocation.allowed, shares)
-        a, first, count = np.int64(0), np.int64(-1), np.sum(allocation.allowed)
+        a, first, count = np.int64(0), np.int64(-1), 0
+        for i in range(indices.size):  # np.sum would load all of Numba's array functions
+            count += 1 if allocation.allowed[i] else 0
         while rest > NOTHING and a >= 0:  # what an arm cannot take goes to the policy's next choice
             if count == 0:
                 shares[first] += rest
