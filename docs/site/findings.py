@@ -44,9 +44,13 @@ def figure_of(statement: Statement) -> str:
 
 
 def because(statement: Statement) -> str:
-    """Why it fails, in one sentence, if there is one."""
+    """Why it fails, in one sentence, if there is one, and whether it does so with rewards in [0, 1]."""
     whys = [v.why for v in statement.verdicts if v.verdict in ("fails", "vacuous") and v.why]
-    return re.split(r"(?<=[a-z)\]²⁴0-9])\. ", whys[0])[0].rstrip(".") + "." if whys else ""
+    if not whys:
+        return ""
+    first = re.split(r"(?<=[a-z)\]²⁴0-9])\. ", whys[0])[0].rstrip(".") + "."
+    unit = re.search(r"With rewards in \[0, 1\] it failed in .*?comparisons\.", whys[0])
+    return first if unit is None or unit[0] in first else f"{first} {unit[0]}"
 
 
 def lines_of(statement: Statement) -> list[str]:
