@@ -172,9 +172,9 @@ def confidence_sequence(
         raise InvalidInputError(f"rewards must be a series, or a column per arm, got shape {x.shape}")
     if not np.isfinite(x).all():
         raise InvalidInputError("rewards must be finite numbers; drop missing values")
-    chosen = _or_sharpe(objective, risk_free)
+    target = _or_sharpe(objective, risk_free)
     inflation = _autocorrelation_so_far(x) if autocorrelated else 1.0
-    return intervals(chosen.statistics_so_far(x), chosen, alpha=alpha, arms=arms, inflation=inflation, tuning=tuning)
+    return intervals(target.statistics_so_far(x), target, alpha=alpha, arms=arms, inflation=inflation, tuning=tuning)
 
 
 def _or_sharpe(objective: Objective | None, risk_free: float = 0.0) -> Objective:
@@ -197,14 +197,14 @@ def intervals(
     """
     share = inside("alpha", alpha) / whole("arms", arms, 1)
     m = positive("tuning", tuning)
-    chosen = _or_sharpe(objective)
-    estimate, w, ready, heavy = _estimates(statistics, chosen, inflation)
+    target = _or_sharpe(objective)
+    estimate, w, ready, heavy = _estimates(statistics, target, inflation)
     n = np.maximum(np.asarray(statistics.pulls, float), 1.0)
     half = np.sqrt(2 * w * (n + m) / n**2 * np.log(np.sqrt(1 + n / m) / share))
     half = np.where(ready, half, np.inf)
-    shown = np.where(np.isnan(estimate), 0.0, estimate)
-    low, high = shown - half, shown + half
-    estimate, low, high = (np.asarray(chosen.from_root(root), float) for root in (estimate, low, high))
+    centre = np.where(np.isnan(estimate), 0.0, estimate)
+    low, high = centre - half, centre + half
+    estimate, low, high = (np.asarray(target.from_root(root), float) for root in (estimate, low, high))
     return ConfidenceSequence(np.asarray(statistics.pulls), estimate, low, high, heavy, float(alpha))
 
 
@@ -238,8 +238,8 @@ def leader(
     probability at most :math:`\alpha/(K-1)`, which bounds the error of the difference. There is no bound while it is
     too early for either arm. ``among``: which arms are compared, at least one; alpha is divided among all arms.
     """
-    m, chosen = positive("tuning", tuning), _or_sharpe(objective)
-    estimate, w, ready, heavy = _estimates(statistics, chosen, 1.0)
+    m, target = positive("tuning", tuning), _or_sharpe(objective)
+    estimate, w, ready, heavy = _estimates(statistics, target, 1.0)
     n = np.maximum(np.asarray(statistics.pulls, float), 1.0)
     if n.ndim != 1 or n.size < 2:
         raise InvalidInputError(f"statistics of at least two arms are needed, got arrays of shape {n.shape}")
@@ -403,16 +403,16 @@ def leader_of_columns(
     x = np.asarray(rewards, float)
     if x.ndim != 2 or x.shape[1] < 2 or not len(x) or not np.isfinite(x).all():
         raise InvalidInputError(f"rewards must be finite numbers in at least two columns, got shape {x.shape}")
-    chosen = _or_sharpe(objective, risk_free)
-    statistics = chosen.statistics_so_far(x)
-    estimate, _, ready, heavy = _estimates(statistics, chosen, 1.0)
+    target = _or_sharpe(objective, risk_free)
+    statistics = target.statistics_so_far(x)
+    estimate, _, ready, heavy = _estimates(statistics, target, 1.0)
     last = np.where(np.isnan(estimate[-1]), -np.inf, estimate[-1])
     best, n, m = int(np.argmax(last)), np.arange(1.0, len(x) + 1), TUNING
     level = np.log(np.sqrt(1 + n / m) * (x.shape[1] - 1) / inside("alpha", alpha))
-    own, rivals = _parts(x, statistics, chosen, best), [k for k in range(x.shape[1]) if k != best]
+    own, rivals = _parts(x, statistics, target, best), [k for k in range(x.shape[1]) if k != best]
     low = np.full((len(x), len(rivals)), -np.inf)
     for place, rival in enumerate(rivals):
-        other = _parts(x, statistics, chosen, rival)
+        other = _parts(x, statistics, target, rival)
         weights = np.concatenate([own[1], -other[1]], axis=1)
         w, inflation = _variance_so_far(np.concatenate([own[0], other[0]], axis=1), weights)
         begun = ready[:, best] & ready[:, rival] & (n >= START * inflation)
@@ -494,12 +494,12 @@ def _estimates(
     statistics: Statistics, objective: Objective, inflation: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Root of the objective, W, whether intervals have started, and whether tails are heavy."""
-    known = Statistics(*(np.asarray(values, float) for values in statistics))
-    pulls, variance = known.pulls, known.variance
+    sums = Statistics(*(np.asarray(values, float) for values in statistics))
+    pulls, variance = sums.pulls, sums.variance
     with np.errstate(all="ignore"):
-        varies = (pulls > 1) & (variance > ROUNDING * known.mean * known.mean)
-        kurtosis = np.where(varies, known.fourth / (variance * variance), np.inf)
-        estimate, w = objective.estimate(known)
+        varies = (pulls > 1) & (variance > ROUNDING * sums.mean * sums.mean)
+        kurtosis = np.where(varies, sums.fourth / (variance * variance), np.inf)
+        estimate, w = objective.estimate(sums)
         ready = varies & (pulls >= np.maximum(START, PER_KURTOSIS * kurtosis) * inflation)
         estimate = np.where((pulls > 1) & np.isfinite(estimate), estimate, np.nan)
     return np.asarray(estimate, float), np.where(ready, w * inflation, np.inf), ready, varies & (kurtosis > HEAVY)

@@ -56,14 +56,14 @@ class Bandit(Environment):
         jointly: bool = False,
     ) -> None:
         try:
-            given = list(arms)
+            candidates = list(arms)
         except Exception:  # iteration may fail in any way
             raise InvalidInputError(f"a bandit needs a list of arms, got {shown(arms)}") from None
-        if len(given) < 2:
+        if len(candidates) < 2:
             raise InvalidInputError(
-                f"a bandit needs at least 2 arms, got {len(given)}; there is nothing to choose among fewer"
+                f"a bandit needs at least 2 arms, got {len(candidates)}; there is nothing to choose among fewer"
             )
-        self.arms: tuple[Arm, ...] = tuple(as_arm(a) for a in given)
+        self.arms: tuple[Arm, ...] = tuple(as_arm(a) for a in candidates)
         self.K = len(self.arms)
         self.names = tuple(
             check_name("the name of an arm", name) for name in _names(range(self.K) if names is None else names)
@@ -90,13 +90,13 @@ class Bandit(Environment):
             )
 
     def __repr__(self) -> str:
-        listed = [repr(arm) for arm in self.arms[:_SHOWN]]
+        arm_reprs = [repr(arm) for arm in self.arms[:_SHOWN]]
         more = [f"and {self.K - _SHOWN:,} more"] if self.K > _SHOWN else []
-        return f"Bandit([{', '.join([*listed, *more])}])"
+        return f"Bandit([{', '.join([*arm_reprs, *more])}])"
 
     def _repr_html_(self) -> str:
-        listed = list(zip(self.names, self.arms, strict=True))[:_SHOWN]
-        rows: list[tuple[Any, ...]] = [(name, repr(arm), arm.mean, arm.variance) for name, arm in listed]
+        first_arms = list(zip(self.names, self.arms, strict=True))[:_SHOWN]
+        rows: list[tuple[Any, ...]] = [(name, repr(arm), arm.mean, arm.variance) for name, arm in first_arms]
         rows += [(f"and {self.K - _SHOWN:,} more",)] if self.K > _SHOWN else []
         return html_table(("arm", "rewards", "mean", "variance"), rows)
 
@@ -265,8 +265,8 @@ def bootstrap(
     """
     if names is None:
         # an Arrow table's "columns" are its data
-        known = (getattr(table, what, None) for what in ("names", "column_names", "columns"))
-        named = next((names for names in known if names is not None), None)
+        attributes = (getattr(table, what, None) for what in ("names", "column_names", "columns"))
+        named = next((names for names in attributes if names is not None), None)
         names = None if named is None else [str(name) for name in named]
     if isinstance(table, (str, os.PathLike)):
         raise InvalidInputError(f"read {table!r} first: sb.arms.bootstrap(sb.read_returns({table!r}, kind=..., ...))")

@@ -32,10 +32,10 @@ class Normal(Arm):
 
     def __init__(self, mean: float, *second: float, variance: float | None = None, sd: float | None = None) -> None:
         if second or (variance is None) == (sd is None):
-            given = ", ".join(map(shown, (mean, *second)))
+            args = ", ".join(map(shown, (mean, *second)))
             raise InvalidInputError(
                 "a normal arm needs either its variance or its standard deviation, by name: Normal(0.1, variance=4) or "
-                f"Normal(0.1, sd=2); got {f'Normal({given})' if second else 'both' if sd is not None else 'neither'}"
+                f"Normal(0.1, sd=2); got {f'Normal({args})' if second else 'both' if sd is not None else 'neither'}"
             )
         if variance is None:
             variance = positive("sd", sd, "use Constant for a reward without any") ** 2

@@ -64,10 +64,10 @@ class UniformFormula:
 
     def of_runs(self, generators: Iterable[np.random.Generator], runs: int) -> np.ndarray:
         """The ends (2, runs, arms) that calls with these generators would give, not yet checked."""
-        drawn = np.empty((runs, 2, self.arms))
-        for row, generator in zip(drawn, generators, strict=True):
+        uniforms = np.empty((runs, 2, self.arms))
+        for row, generator in zip(uniforms, generators, strict=True):
             generator.random(out=row)
-        return np.array(self.ends(*np.ascontiguousarray(drawn.swapaxes(0, 1))), float)
+        return np.array(self.ends(*np.ascontiguousarray(uniforms.swapaxes(0, 1))), float)
 
 
 class _Block:
@@ -163,11 +163,11 @@ class RandomBandit(Environment):
                 return
         # One by one: an error is then that of the first run that has one.
         for row, run, generator in zip(rows.tolist(), runs, _generators(seed, runs), strict=True):
-            drawn = self._checked(self.draw(generator), run)
-            if isinstance(drawn, UniformArms):
-                block.ends[:, row] = drawn.low, drawn.high
+            sample = self._checked(self.draw(generator), run)
+            if isinstance(sample, UniformArms):
+                block.ends[:, row] = sample.low, sample.high
             else:
-                block.listed[row] = drawn
+                block.listed[row] = sample
 
     def _checked(self, drawn: Any, run: int) -> UniformArms | list[Arm]:
         if isinstance(drawn, UniformArms):
@@ -191,16 +191,16 @@ class RandomBandit(Environment):
 
     def table(self, seed: int, first: int, runs: int) -> ArmTable:
         blocks = self._blocks(seed, first, runs)
-        listed = [block.listed[row] for block, rows in blocks for row in _listed_rows(block, rows)]
-        if not listed:
+        others = [block.listed[row] for block, rows in blocks for row in _listed_rows(block, rows)]
+        if not others:
             low, high = np.concatenate([block.ends[:, rows] for block, rows in blocks], axis=1)
             none = np.zeros(low.shape, np.int64)
             return ArmTable(np.full(low.shape, UNIFORM, np.int64), low, high - low, none, none, np.zeros(1))
-        if len(listed) < runs:
+        if len(others) < runs:
             raise InvalidInputError(
                 "the draw of a RandomBandit must return UniformArms in all runs or a list of arms in all runs"
             )
-        return stack([[arm.draws() for arm in arms] for arms in listed])
+        return stack([[arm.draws() for arm in arms] for arms in others])
 
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
         mean, variance = np.empty((runs, self.K)), np.empty((runs, self.K))

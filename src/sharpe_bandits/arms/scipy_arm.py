@@ -90,19 +90,19 @@ class Scipy(Arm):
 
     def _computed(self) -> Moments:
         mean, variance, skew, kurtosis = (float(v) for v in self.frozen.stats("mvsk"))
-        given = Moments(mean, variance, skew * variance**1.5, (kurtosis + 3.0) * variance**2)
+        moments = Moments(mean, variance, skew * variance**1.5, (kurtosis + 3.0) * variance**2)
         if math.isinf(skew) or math.isinf(kurtosis):
-            return given
+            return moments
         if self._is_discrete:
-            if all(map(math.isfinite, given)):
-                return given
+            if all(map(math.isfinite, moments)):
+                return moments
             values, weights = self._atoms()
             return _weighted(values, weights, float(values @ weights))
         # Where scipy has no closed form it integrates, only to about 1e-8. A quick sum shows whether that is the case.
         with np.errstate(all="ignore"):  # scipy's densities may overflow on their way to 0
             summed = self._summed(mean)
-            if np.allclose(_standardised(given, given), _standardised(summed, given), rtol=1e-10, atol=1e-10):
-                return given
+            if np.allclose(_standardised(moments, moments), _standardised(summed, moments), rtol=1e-10, atol=1e-10):
+                return moments
             cuts = self.frozen.ppf([0.0, 1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9]), self.frozen.isf([1e-3, 1e-6, 1e-12, 0.0])
             return integrated_moments(
                 lambda x: float(self.frozen.pdf(x)), np.unique(np.concatenate(cuts)), normalised=True
@@ -162,14 +162,16 @@ class Scipy(Arm):
         name, args, kwds = (data.pop(key, None) for key in ("distribution", "args", "kwds"))
         if data or not (isinstance(args, list) and isinstance(kwds, dict)):
             raise InvalidInputError("a Scipy arm is described by distribution, args (a list) and kwds (a dict)")
-        known = {
+        distributions = {
             word: law
             for word, law in vars(scipy.stats).items()
             if isinstance(law, (scipy.stats.rv_continuous, scipy.stats.rv_discrete))
         }
-        if not isinstance(name, str) or name not in known:
-            raise unknown("distribution of scipy.stats", name, known, "see the documentation of scipy.stats")
-        return cls(known[name](*(finite("args", a) for a in args), **{k: finite(k, v) for k, v in kwds.items()}))
+        if not isinstance(name, str) or name not in distributions:
+            raise unknown("distribution of scipy.stats", name, distributions, "see the documentation of scipy.stats")
+        return cls(
+            distributions[name](*(finite("args", a) for a in args), **{k: finite(k, v) for k, v in kwds.items()})
+        )
 
     def _identity(self) -> Any:
         if not self._is_scipys:

@@ -192,9 +192,11 @@ class Figure:
     @property
     def legend(self) -> list[Series]:
         """One series for every name in the legend, of all charts."""
-        listed = {s.name: s for row in reversed(self.charts) for chart in reversed(row) for s in reversed(chart.legend)}
+        by_name = {
+            s.name: s for row in reversed(self.charts) for chart in reversed(row) for s in reversed(chart.legend)
+        }
         order = list(dict.fromkeys(s.name for row in self.charts for chart in row for s in chart.legend))
-        return sorted((listed[name] for name in order), key=lambda s: s.kind == "bound")
+        return sorted((by_name[name] for name in order), key=lambda s: s.kind == "bound")
 
 
 @dataclass(frozen=True, kw_only=True)

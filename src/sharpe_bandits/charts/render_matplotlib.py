@@ -80,21 +80,21 @@ def render_matplotlib(figure: Figure | Heatmap) -> DrawnFigure:
 
 def pictures(figure: Figure | Heatmap) -> dict[str, bytes]:
     """The figure as SVG and PNG; the same figure gives the same bytes."""
-    drawn = render_matplotlib(figure)  # raises with what to install if there is no matplotlib
+    mpl_figure = render_matplotlib(figure)  # raises with what to install if there is no matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     with _style():
-        drawn.get_layout_engine().execute(drawn)  # type: ignore[union-attr]
-        drawn.set_layout_engine("none")  # laid out only once; a second time would double the time
-        for ax in drawn.axes:  # the solver's last digits are not always the same
+        mpl_figure.get_layout_engine().execute(mpl_figure)  # type: ignore[union-attr]
+        mpl_figure.set_layout_engine("none")  # laid out only once; a second time would double the time
+        for ax in mpl_figure.axes:  # the solver's last digits are not always the same
             left, bottom, width, height = (round(value, 6) for value in ax.get_position().bounds)
             ax.set_position((left, bottom, width, height))
-        # Each canvas draws once; savefig would draw everything beforehand to lay it out again.
+        # Each mpl_figure draws once; savefig would draw everything beforehand to lay it out again.
         svg, png = io.BytesIO(), io.BytesIO()
-        FigureCanvasSVG(drawn).print_svg(svg, metadata={"Date": None})  # type: ignore[no-untyped-call]
-        drawn.dpi = 160
-        FigureCanvasAgg(drawn).print_png(  # type: ignore[no-untyped-call]
+        FigureCanvasSVG(mpl_figure).print_svg(svg, metadata={"Date": None})  # type: ignore[no-untyped-call]
+        mpl_figure.dpi = 160
+        FigureCanvasAgg(mpl_figure).print_png(  # type: ignore[no-untyped-call]
             png, metadata={"Software": None}, pil_kwargs={"compress_level": _COMPRESSION}
         )
     return {"svg": _with_tips(svg.getvalue().decode(), figure).encode(), "png": png.getvalue()}
@@ -134,23 +134,23 @@ def _new(size: tuple[float, float]) -> DrawnFigure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Drawn
 
-    drawn = Drawn(figsize=size, layout="constrained")
-    FigureCanvasAgg(drawn)  # so that text can be measured
-    return drawn
+    mpl_figure = Drawn(figsize=size, layout="constrained")
+    FigureCanvasAgg(mpl_figure)  # so that text can be measured
+    return mpl_figure
 
 
 def _grid(figure: Figure) -> DrawnFigure:
-    drawn = _new(figure.size)
+    mpl_figure = _new(figure.size)
     rows, columns = len(figure.charts), len(figure.charts[0])
     across = all(chart.across for row in figure.charts for chart in row)
-    axes = drawn.subplots(
+    axes = mpl_figure.subplots(
         rows, columns, squeeze=False, sharex="col" if figure.shared == "x" else False, sharey=figure.shared == "y",
         height_ratios=[1.5 + len(row[0].y.places) for row in figure.charts] if across else None,
     )  # fmt: skip
     handles: dict[str, Any] = {}
     for r, row in enumerate(figure.charts):
         for c, chart in enumerate(row):
-            heading = "" if r and not across else _fitted(drawn, chart.title, 0.8 * _ROOM / columns, fontsize=9)
+            heading = "" if r and not across else _fitted(mpl_figure, chart.title, 0.8 * _ROOM / columns, fontsize=9)
             entries = _chart(axes[r][c], chart, heading, f"series-{r}-{c}")
             if figure.labelled and _label_ends(axes[r][c], chart):
                 entries = {}
@@ -159,9 +159,9 @@ def _grid(figure: Figure) -> DrawnFigure:
                 axes[r][c].set_ylabel("")
     names = [series.name for series in figure.legend if series.name in handles]
     order = dict.fromkeys([*names, *handles])  # rules come last
-    legend = _legend(drawn, {name: handles[name] for name in order}) if handles else None
-    _frame(drawn, figure.title, figure.caption, legend)
-    return drawn
+    legend = _legend(mpl_figure, {name: handles[name] for name in order}) if handles else None
+    _frame(mpl_figure, figure.title, figure.caption, legend)
+    return mpl_figure
 
 
 def _chart(ax: Axes, chart: Chart, heading: str, id: str) -> dict[str, Any]:
@@ -347,8 +347,8 @@ def _fitted(drawn: DrawnFigure, text: str, share: float, **font: Any) -> str:
 
 
 def _heatmap(heatmap: Heatmap) -> DrawnFigure:
-    drawn = _new((max(6.4, 2.2 + len(heatmap.columns)), 1.5 + 0.25 * len(heatmap.rows)))
-    ax = drawn.subplots()
+    mpl_figure = _new((max(6.4, 2.2 + len(heatmap.columns)), 1.5 + 0.25 * len(heatmap.rows)))
+    ax = mpl_figure.subplots()
     ax.imshow(np.asarray(heatmap.values, float), cmap="Blues", vmin=0, vmax=1, aspect="auto")
     for r, row in enumerate(heatmap.values):
         for c, share in enumerate(row):
@@ -361,5 +361,5 @@ def _heatmap(heatmap: Heatmap) -> DrawnFigure:
     ax.xaxis.tick_top()
     ax.grid(visible=False)
     ax.spines[["left", "bottom"]].set_visible(False)
-    _frame(drawn, heatmap.title, heatmap.caption)
-    return drawn
+    _frame(mpl_figure, heatmap.title, heatmap.caption)
+    return mpl_figure

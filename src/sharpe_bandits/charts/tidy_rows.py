@@ -133,13 +133,13 @@ def points(rows: Rows, cases: Sequence[CaseLabel], metric: str, caption: str, ti
         colour, marker = look(number)
         shift = min(0.06, 0.8 / len(policies)) * (number - (len(policies) - 1) / 2)
         for form, measure in (("", metric), *((form, f"bound ({form})") for form in BOUNDS)):
-            own = [row for row in _of(rows, policy, measure) if row["case"] in place]
-            if not own:
+            points = [row for row in _of(rows, policy, measure) if row["case"] in place]
+            if not points:
                 continue
-            at = [place[row["case"]] + shift for row in own]
+            at = [place[row["case"]] + shift for row in points]
             if form:
                 sign: Marker = "thin cross" if form == "repaired" else "tick"
-                mean = [row["mean"] for row in own]
+                mean = [row["mean"] for row in points]
                 name = f"{form} bound, {policy}"
                 bounds.append(
                     Series(name=name, colour=colour, at=at, mean=mean, kind="bound", marker=sign, dash=None, size=9)
@@ -149,10 +149,17 @@ def points(rows: Rows, cases: Sequence[CaseLabel], metric: str, caption: str, ti
                 name = policy
                 if metric == "stopping time" and any(row["mean"] > 0 for row in _of(rows, policy, "unfinished runs")):
                     name = f"{policy} (unfinished runs: lower bound)"
-                tip = "\n".join([name, *(_said(row, f"n = {row['horizon']:,}, {row['case']}") for row in own)])
+                tip = "\n".join([name, *(_said(row, f"n = {row['horizon']:,}, {row['case']}") for row in points)])
                 series.append(
                     Series(
-                        name=name, colour=colour, at=at, **_numbers(own), bars=True, marker=marker, dash=dash, tip=tip
+                        name=name,
+                        colour=colour,
+                        at=at,
+                        **_numbers(points),
+                        bars=True,
+                        marker=marker,
+                        dash=dash,
+                        tip=tip,
                     )
                 )
     places = ["\n".join(map(printable, case.lines)) for case in cases]
@@ -239,15 +246,15 @@ def _measured(
     by_key: dict[tuple[str, str, str], Rows], case: CaseLabel, policies: list[str], metric: str
 ) -> Iterable[Series]:
     for number, policy in enumerate(policies):
-        if own := by_key.get((case.case, policy, metric)):
-            when = f"t = {own[-1]['t']:,}"
+        if curve := by_key.get((case.case, policy, metric)):
+            when = f"t = {curve[-1]['t']:,}"
             yield Series(
                 name=case.names.get(policy, policy),
                 colour=look(number)[0],
-                at=[row["t"] for row in own],
-                **_numbers(own),
+                at=[row["t"] for row in curve],
+                **_numbers(curve),
                 dash=DASHES[number // len(PALETTE) % len(DASHES)],
-                tip=f"{policy}: {_said(own[-1], when)}",
+                tip=f"{policy}: {_said(curve[-1], when)}",
             )
 
 
@@ -259,9 +266,9 @@ def _bounds(
     of_one = sum(any((case, policy, f"bound ({form})") in by_key for form in BOUNDS) for policy in policies) == 1
     for policy in policies:
         for number, (form, colour) in enumerate(BOUNDS.items()):
-            own = by_key.get((case, policy, f"bound ({form})"))
-            if own and low <= own[-1]["mean"] <= high:
-                at, mean = [row["t"] for row in own], [row["mean"] for row in own]
+            curve = by_key.get((case, policy, f"bound ({form})"))
+            if curve and low <= curve[-1]["mean"] <= high:
+                at, mean = [row["t"] for row in curve], [row["mean"] for row in curve]
                 dash = DASHES[(number + 1) % len(DASHES)]
                 name = f"{form} bound" if of_one else f"{form} bound, {policy}"
                 yield Series(name=name, colour=colour, at=at, mean=mean, kind="bound", dash=dash)

@@ -101,9 +101,9 @@ class Parser(argparse.ArgumentParser):
     def refuse(self, extra: Sequence[str]) -> NoReturn:
         """Raise for arguments that the command does not have."""
         first = extra[0].partition("=")[0]
-        known = [name for name in self._option_string_actions if name.startswith("--")]
+        options = [name for name in self._option_string_actions if name.startswith("--")]
         kind = "option" if first.startswith("-") else "argument"
-        raise UsageError(f"{self.prog} has no {kind} {first}{_similar(first, known)} (see {self.prog} --help)")
+        raise UsageError(f"{self.prog} has no {kind} {first}{_similar(first, options)} (see {self.prog} --help)")
 
     def command(self, words: Sequence[str]) -> Parser:
         """The parser of the command that these words name; itself if they name none."""

@@ -168,8 +168,8 @@ def _reproduce(options: argparse.Namespace) -> None:
 
     usual = QUICK_RUNS if options.quick else FULL_RUNS
     runs = usual if options.runs is None else _whole("--runs", options.runs, 2)
-    chosen = panels(options.panels, options.profile)
-    if not chosen:
+    selection = panels(options.panels, options.profile)
+    if not selection:
         raise SharpeBanditsError(f"none of these panels exists in the {options.profile} profile")
     job = Job(
         "Does the paper reproduce?",
@@ -178,7 +178,7 @@ def _reproduce(options: argparse.Namespace) -> None:
         "article in Machine Learning (2025) differs from it in places. The paper profile is the printed text, with "
         "decisions where it leaves something open; the authors profile is the MATLAB code that the authors released. "
         "Where another reading of the text changes a verdict, the verdict says so.",
-        chosen,
+        selection,
         runs,
         _whole("--seed", options.seed, 0),
     )

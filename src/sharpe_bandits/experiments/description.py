@@ -314,15 +314,15 @@ def _build(part: str, entry: Any, place: Place, names: Mapping[str, Any]) -> Any
     if not isinstance(entry, Mapping):
         raise DescriptionError(f"{part} must be a table with a kind, got {shown(entry)}", *place)
     values = dict(entry)
-    known = _PARTS[part]()
+    kinds = _PARTS[part]()
     singular = {"policies": "policy", "arms": "arm", "objective": "objective"}[part]
     if "kind" not in values:
-        raise DescriptionError(f"this {singular} has no kind; there are {', '.join(known)}", *place)
+        raise DescriptionError(f"this {singular} has no kind; there are {', '.join(kinds)}", *place)
     kind = values.pop("kind")
-    if not isinstance(kind, str) or kind not in known:
-        raise unknown_key(singular, kind, known, *place, "kind")
-    make: Any = known[kind].make
-    allowed = {p.name: p.default is p.empty for p in known[kind].parameters}
+    if not isinstance(kind, str) or kind not in kinds:
+        raise unknown_key(singular, kind, kinds, *place, "kind")
+    make: Any = kinds[kind].make
+    allowed = {p.name: p.default is p.empty for p in kinds[kind].parameters}
     if kind == "Uniform" and "mean" in values:
         make, allowed = Uniform.from_moments, {"mean": True, "variance": True}
     arguments = {}
@@ -337,8 +337,8 @@ def _build(part: str, entry: Any, place: Place, names: Mapping[str, Any]) -> Any
             arguments[key] = value
     _complete(kind, [key for key, required in allowed.items() if required], values, place)
     try:
-        made = make(**arguments)
-        return as_arm(made) if part == "arms" else made
+        item = make(**arguments)
+        return as_arm(item) if part == "arms" else item
     except (SharpeBanditsError, TypeError) as error:
         first = str(error).split(" ")[0]  # most errors start with the parameter
         raise DescriptionError(f"{kind}: {error}", *place, *([first] if first in values else [])) from None

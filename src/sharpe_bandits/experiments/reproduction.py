@@ -112,8 +112,8 @@ def run_job(
                 sections.append(
                     Section("Fig4a", [], [], figure, title="Five experiments with SHVV in one figure, Fig. 4a")
                 )
-            own = drawn[p.key].result() if p.key in drawn else {}
-            sections.append(Section(p.id, result.studies, rows[p.key], own, p.profile, p.title, p.compares, p.note))
+            figures = drawn[p.key].result() if p.key in drawn else {}
+            sections.append(Section(p.id, result.studies, rows[p.key], figures, p.profile, p.title, p.compares, p.note))
     facts = {"runs": job.runs, "seed": job.seed}
     write(Content(job.title, job.lead, sections, verdicts, findings.tables, facts=facts), out)
     write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))
@@ -132,15 +132,15 @@ def run_job(
 
 def halving_figure(results: list[PanelResult], rows: dict[str, list[dict[str, Any]]]) -> Figure:
     """The paper's Fig. 4a: the errors of SHVV in its five experiments."""
-    own = [result for result in results if result.panel.id in HALVING]
+    halving = [result for result in results if result.panel.id in HALVING]
     series = [
         {**row, "policy": f"{result.panel.id}: {result.panel.title}"}
-        for result in own
+        for result in halving
         for row in rows[result.panel.key]
         if row["metric"] == "error"
     ]
-    caption = f"The five experiments with SHVV, the paper's Fig. 4a. {own[0].studies[0].runs:,} runs; 95% intervals"
-    labels = [study.case_label for study in own[0].studies]
+    caption = f"The five experiments with SHVV, the paper's Fig. 4a. {halving[0].studies[0].runs:,} runs; 95% intervals"
+    labels = [study.case_label for study in halving[0].studies]
     return points(series, labels, "error", caption, "The error of SHVV as K grows")
 
 

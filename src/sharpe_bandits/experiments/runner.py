@@ -35,11 +35,11 @@ def run_panels(
     played = {
         panel.panel.key: [id(specs[names[id(spec)]]) for of_case in panel.specs for spec in of_case] for panel in panels
     }
-    shown = (progress or Progress()).watch()
+    watched = (progress or Progress()).watch()
 
     @contextmanager
     def timed(tasks: list[Task], backend: Backend) -> Iterator[Advance]:
-        with shown(tasks, backend) as show:
+        with watched(tasks, backend) as show:
 
             def advance(task: Task | None, spent: float) -> None:
                 if task is not None:

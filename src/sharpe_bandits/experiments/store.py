@@ -37,11 +37,11 @@ class ChunkStore:
 
     def compute(self, task: Task) -> Chunk:
         """The chunk of a task: read if it exists, otherwise computed and stored."""
-        found = self.find(task)
-        if found is None:
-            found = compute(task)
-            self.keep(task, found, machine())
-        return found
+        chunk = self.find(task)
+        if chunk is None:
+            chunk = compute(task)
+            self.keep(task, chunk, machine())
+        return chunk
 
     def find(self, task: Task) -> Chunk | None:
         """The chunk of a task, if it exists and is intact."""
@@ -61,10 +61,10 @@ class ChunkStore:
         """The kinds of machines that have computed chunks, in this job or in one that it resumes."""
         path = self.folder / _MACHINES
         try:
-            found = from_json(path.read_bytes(), str(path))
+            content = from_json(path.read_bytes(), str(path))
         except (FileNotFoundError, UnreadableDataError):
             return []
-        return [kind for kind in found if isinstance(kind, dict)] if isinstance(found, list) else []
+        return [kind for kind in content if isinstance(kind, dict)] if isinstance(content, list) else []
 
     def _place(self, task: Task) -> tuple[Path, bytes]:
         """The file of a task's chunk, and its identity in the header."""

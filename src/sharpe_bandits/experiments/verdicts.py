@@ -116,9 +116,11 @@ class Verdict:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Verdict:
         """The verdict that :meth:`to_dict` wrote."""
-        own = {name: value for name, value in data.items() if name not in ("dependence", "confidence")}
-        readings = tuple(UnderReading(**{**other, "evidence": _read(other["evidence"])}) for other in own["readings"])
-        return cls(**{**own, "evidence": _read(own["evidence"]), "readings": readings})
+        fields = {name: value for name, value in data.items() if name not in ("dependence", "confidence")}
+        readings = tuple(
+            UnderReading(**{**other, "evidence": _read(other["evidence"])}) for other in fields["readings"]
+        )
+        return cls(**{**fields, "evidence": _read(fields["evidence"]), "readings": readings})
 
 
 def _read(evidence: list[dict[str, Any]]) -> tuple[Evidence, ...]:

@@ -72,9 +72,9 @@ def verdict_on(
     why: str = "",
 ) -> Verdict:
     """The verdict on a statement (by its name, in ``statements.toml``) in the setting of a panel."""
-    known = statements().get(statement, {})
-    source = _SOURCES[known.get("source", "theory" if ":" in statement else "experiments")]
-    general = (known.get("text", ""), known.get("important", False))
+    statement_facts = statements().get(statement, {})
+    source = _SOURCES[statement_facts.get("source", "theory" if ":" in statement else "experiments")]
+    general = (statement_facts.get("text", ""), statement_facts.get("important", False))
     return Verdict(id, result.panel.id, result.panel.profile, says, word, evidence, why, source, (), *general)
 
 
@@ -145,17 +145,17 @@ def find(result: PanelResult, policy: str, selector: str) -> tuple[Study, Policy
     parts = [part.strip().split("=") for part in selector.split(",")]
     if any(len(part) != 2 for part in parts):
         raise InvalidInputError(f"{selector!r} names no case; write it as 'K=5, L=0.75'")
-    wanted = dict(parts)
-    found = [
+    selection = dict(parts)
+    cases = [
         study
         for case, study in zip(result.panel.cases, result.studies, strict=True)
-        if all(_same(case.names.get(name), value) for name, value in wanted.items())
+        if all(_same(case.names.get(name), value) for name, value in selection.items())
     ]
-    if len(found) != 1:
-        raise InvalidInputError(f"{selector!r} names {len(found)} cases of {result.panel.key}, not one")
-    if policy not in found[0].names:
-        raise unknown(f"policy in {result.panel.key}", policy, found[0].names)
-    return found[0], found[0][policy]
+    if len(cases) != 1:
+        raise InvalidInputError(f"{selector!r} names {len(cases)} cases of {result.panel.key}, not one")
+    if policy not in cases[0].names:
+        raise unknown(f"policy in {result.panel.key}", policy, cases[0].names)
+    return cases[0], cases[0][policy]
 
 
 def _same(value: Any, text: str) -> bool:

@@ -59,13 +59,13 @@ def panels(ids: list[str] | None = None, profile: Profile | None = None) -> list
     >>> rivals = [sb.policies.UCB1(), *case.policies]
     >>> study = sb.simulate(rivals, case.environment, horizon=200, runs=4, seed=1)
     """
-    chosen = list(descriptions()) if not ids else [_known(id) for id in ids]
-    wanted = PROFILES if profile is None else (one_of("profile", profile, PROFILES),)
-    found = []
-    for id in dict.fromkeys(chosen):
+    panel_ids = list(descriptions()) if not ids else [_known(id) for id in ids]
+    profiles = PROFILES if profile is None else (one_of("profile", profile, PROFILES),)
+    selection = []
+    for id in dict.fromkeys(panel_ids):
         exists = descriptions()[id].get("profiles", PROFILES)
-        found += [panel(id, name) for name in wanted if name in exists]
-    return found
+        selection += [panel(id, name) for name in profiles if name in exists]
+    return selection
 
 
 def _known(id: str) -> str:
@@ -77,8 +77,8 @@ def _known(id: str) -> str:
 
 def _claims(id: str, profile: Profile) -> dict[str, dict[str, Any]]:
     """The claims of a panel under a profile, by id."""
-    listed = enumerate(descriptions()[id].get("claims", []), 1)
-    return {f"{id}.{n}": claim for n, claim in listed if profile in claim.get("profiles", PROFILES)}
+    numbered = enumerate(descriptions()[id].get("claims", []), 1)
+    return {f"{id}.{n}": claim for n, claim in numbered if profile in claim.get("profiles", PROFILES)}
 
 
 def _claim(id: str, raw: dict[str, Any], profile: Profile, reading: Reading | None = None) -> Claim:

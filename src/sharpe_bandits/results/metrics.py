@@ -75,8 +75,8 @@ class Curve:
         return f"<Curve of {len(self.t)} points from t = {self.t[0]} to {self.t[-1]}, where it is {self.final}>"
 
     def _repr_html_(self) -> str:
-        chosen = np.unique(np.linspace(0, len(self.t) - 1, 6).round().astype(int))
-        rows = [(int(self.t[k]), self.mean[k], self.se[k], self.low[k], self.high[k]) for k in chosen]
+        places = np.unique(np.linspace(0, len(self.t) - 1, 6).round().astype(int))
+        rows = [(int(self.t[k]), self.mean[k], self.se[k], self.low[k], self.high[k]) for k in places]
         return html_table(("t", "mean", "s.e.", "low", "high"), rows)
 
     @property

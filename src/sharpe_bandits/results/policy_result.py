@@ -133,10 +133,10 @@ class PolicyResult:
         where a square would prefer losses.
         """
         own = None if self.goal is None else self.goal.for_means(self.mean)
-        chosen = own if objective is None else check_objective(objective)
-        if chosen is None:
+        judge = own if objective is None else check_objective(objective)
+        if judge is None:
             raise InvalidInputError(f"{self.name} has no objective; pass one, as in RSSR(L=0.5)")
-        return chosen
+        return judge
 
     def gaps(self, objective: Objective | None = None) -> np.ndarray:
         """The gap of each arm to the best.

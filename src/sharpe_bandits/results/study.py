@@ -210,12 +210,12 @@ class Study(Mapping[str, PolicyResult]):
         if self.objective is not None:
             return self.objective
         goals = list(dict.fromkeys(result.goal for result in self.values()))
-        known = [goal for goal in goals if goal is not None]
-        if known and len(known) == len(goals):
+        objectives = [goal for goal in goals if goal is not None]
+        if objectives and len(objectives) == len(goals):
             # Objectives that agree on all arms of the study, such as RSSR and its signed form, count as the same.
-            gaps = [next(iter(self.values())).gaps(goal) for goal in known]
+            gaps = [next(iter(self.values())).gaps(goal) for goal in objectives]
             if all(np.array_equal(gaps[0], other) for other in gaps[1:]):
-                return known[0]
+                return objectives[0]
         raise InvalidInputError(
             f"these policies have no objective in common ({', '.join(map(str, goals))}); pass one, as in RSSR(L=0.5)"
         )
@@ -317,10 +317,10 @@ class Study(Mapping[str, PolicyResult]):
         self, a: PolicyResult, b: PolicyResult, metric: Metric, objective: Objective, confidence: float
     ) -> Estimate:
         (first, sizes), (second, _) = a.totals(metric, objective), b.totals(metric, objective)
-        known = ~np.isnan(first - second)  # for errors of fixed-confidence policies: runs in which both stopped
-        if not known.any():
+        paired = ~np.isnan(first - second)  # for errors of fixed-confidence policies: runs in which both stopped
+        if not paired.any():
             return Estimate(math.nan, math.nan, -math.inf, math.inf)
-        return metrics.mean_of((first - second)[known], sizes[known], confidence)
+        return metrics.mean_of((first - second)[paired], sizes[paired], confidence)
 
     # --- tables, pictures, files --------------------------------------------------------------------------------------
 
@@ -329,13 +329,13 @@ class Study(Mapping[str, PolicyResult]):
     ) -> Table:
         """Policies, best first: the ranking metric with its interval, and the paired difference to the best."""
         judge = self._common(objective)
-        chosen = self.metric if metric is None else metric
+        ranking_metric = self.metric if metric is None else metric
         for result in self.values():
-            one_of("metric", chosen, result.ranked_by)
+            one_of("metric", ranking_metric, result.ranked_by)
         values = {
             name: result.error(judge, confidence)  # proportions have Wilson intervals
-            if chosen == "error"
-            else metrics.mean_of(*result.totals(chosen, judge), confidence)
+            if ranking_metric == "error"
+            else metrics.mean_of(*result.totals(ranking_metric, judge), confidence)
             for name, result in self.items()
         }
         order = sorted(values, key=lambda name: (math.isnan(values[name].mean), values[name].mean))
@@ -344,12 +344,21 @@ class Study(Mapping[str, PolicyResult]):
             value = values[name]
             difference: list[float | None] = [None, None, None]
             if name != order[0]:
-                paired = self._difference(self[name], self[order[0]], chosen, judge, confidence)
+                paired = self._difference(self[name], self[order[0]], ranking_metric, judge, confidence)
                 difference = [paired.mean, paired.low, paired.high]
             rows.append([name, value.mean, value.se, value.low, value.high, *difference])
-        columns = ["policy", chosen, "s.e.", "low", "high", "difference from best", "difference low", "difference high"]
+        columns = [
+            "policy",
+            ranking_metric,
+            "s.e.",
+            "low",
+            "high",
+            "difference from best",
+            "difference low",
+            "difference high",
+        ]
         title = f"{self._size()}, {judge!r}, {100 * confidence:g}% intervals"
-        if chosen == "stopping time":
+        if ranking_metric == "stopping time":
             unfinished = self.unfinished(confidence)
             columns.append(unfinished.what)
             rows = [[*row, unfinished[row[0]].mean] for row in rows]

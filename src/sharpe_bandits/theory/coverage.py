@@ -63,8 +63,8 @@ class Coverage:
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
     >>> options = dict(pulls=50, L=0.1, epsilon=0.2, samples=500, statistics=["variance"])
-    >>> found = sb.theory.coverage(bandit, **options)[0]
-    >>> found.statistic, found.samples, found.verdict
+    >>> first = sb.theory.coverage(bandit, **options)[0]
+    >>> first.statistic, first.samples, first.verdict
     ('variance', 500, 'holds')
     """
 
@@ -125,8 +125,8 @@ def coverage(
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
     >>> options = dict(pulls=50, L=0.1, epsilon=0.2, samples=500, statistics=["variance"])
-    >>> found = sb.theory.coverage(bandit, **options)[0]
-    >>> found.statistic, found.samples, found.verdict
+    >>> first = sb.theory.coverage(bandit, **options)[0]
+    >>> first.statistic, first.samples, first.verdict
     ('variance', 500, 'holds')
     """
     arms = _arms(bandit)
@@ -137,27 +137,27 @@ def coverage(
         raise InvalidInputError(f"give epsilon or level, not both (got {epsilon!r} and {level!r})")
     if L is None and {"sr_like", "rssr"} & set(kinds):
         raise InvalidInputError("the Sharpe statistics need the regulariser L; pass L=... or statistics=['variance']")
-    given = math.sqrt(2 * math.log(pulls) / pulls) if epsilon is None else positive("epsilon", epsilon)
-    found = []
+    default_radius = math.sqrt(2 * math.log(pulls) / pulls) if epsilon is None else positive("epsilon", epsilon)
+    measured = []
     for i, (arm, (mean, variance, second)) in enumerate(zip(arms, _drawn(arms, pulls, samples, seed), strict=True)):
         low, high = arm.support
         for kind in kinds:
             error, moment = _error(kind, arm, L, mean, variance, second)
             for form in readings:
-                e = given if level is None else radius(level, pulls, high, kind, form, lower=low)
+                e = default_radius if level is None else radius(level, pulls, high, kind, form, lower=low)
                 widths = width(kind, e, variance, moment, L, form, pulls=pulls)
                 violations = int((error > widths).sum())
                 bound = concentration(kind, e, pulls, high, form, lower=low)
                 rate = wilson(violations, samples, confidence)
                 verdict = within(rate, bound.value)
                 undefined = float(np.isinf(widths).mean())
-                found.append(
+                measured.append(
                     Coverage(
                         i, kind, form, pulls, e, samples, violations, rate, undefined, bound.value, bound.vacuous,
                         verdict,
                     )
                 )  # fmt: skip
-    return found
+    return measured
 
 
 def order_coverage(
@@ -172,29 +172,29 @@ def order_coverage(
     --------
     >>> import sharpe_bandits as sb
     >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> arm, phase, found = sb.theory.order_coverage(bandit, pulls=50, samples=500)[0]
-    >>> found.samples
+    >>> larger, smaller, first = sb.theory.order_coverage(bandit, pulls=50, samples=500)[0]
+    >>> first.samples
     500
     """
     arms = _arms(bandit)
     pulls = whole("pulls", pulls, 2)
-    drawn = [variance for _, variance, _ in _drawn(arms, pulls, samples, seed)]
-    found = []
+    variances = [variance for _, variance, _ in _drawn(arms, pulls, samples, seed)]
+    measured = []
     for a, b in permutations(range(len(arms)), 2):
         if not arms[a].variance > arms[b].variance:
             continue
-        violations = int((drawn[b] > drawn[a]).sum())
+        violations = int((variances[b] > variances[a]).sum())
         rate = wilson(violations, samples, confidence)
         for form in ("printed", "repaired"):
             bound = variance_order(Bandit([arms[a], arms[b]]), 1, pulls, form)
             verdict = within(rate, bound.value)
-            found.append(
+            measured.append(
                 (a, b, Coverage(
                     b, "order of variances", form, pulls, 0.0, samples, violations, rate, 0.0, bound.value,
                     bound.vacuous, verdict,
                 ))
             )  # fmt: skip
-    return found
+    return measured
 
 
 def _arms(thing: Any) -> tuple[Arm, ...]:

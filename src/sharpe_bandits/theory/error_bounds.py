@@ -85,17 +85,17 @@ def variance_order(bandit: Any, arm: int, pulls: int, form: Form = "repaired") -
     """
     pulls = whole("pulls", pulls, 2)
     check_form(form)
-    known = facts(bandit)
-    gap = Variance().gaps(known)
+    arms = facts(bandit)
+    gap = Variance().gaps(arms)
     delta = float(gap[whole("arm", arm, 0, len(gap) - 1)])
     source = "Lemma 2"
     if form == "printed":
         value = math.exp(-((pulls - 1) ** 2) * delta**2 / (2 * pulls))
-        return probability(value if delta else 1.0, form, source, applies=known.unit)
-    reason = "" if known.bounded else "rewards are unbounded, and the lemma is about bounded ones"
+        return probability(value if delta else 1.0, form, source, applies=arms.unit)
+    reason = "" if arms.bounded else "rewards are unbounded, and the lemma is about bounded ones"
     others = np.flatnonzero(gap)
-    value = float(_variance_beaten(known, gap)(pulls)[:, others == arm].min()) if delta else 1.0
-    return probability(value, form, source, reason=reason, applies=known.bounded)
+    value = float(_variance_beaten(arms, gap)(pulls)[:, others == arm].min()) if delta else 1.0
+    return probability(value, form, source, reason=reason, applies=arms.bounded)
 
 
 def shvv_phase_error(bandit: Any, budget: int, phase: int, form: Form = "repaired") -> Bound:
@@ -236,7 +236,7 @@ def played_phases(policy: SHSR | SuRSR, budget: int, arms: int, choices: Any, re
     [50]
     """
     choices, x = np.asarray(choices), np.asarray(rewards, float) - policy.risk_free
-    found: list[PlayedPhase] = []
+    played: list[PlayedPhase] = []
     size, start, upto = arms, 0, 0
     for pulls, stay in policy.phases(budget, arms):
         upto = upto + pulls if policy.keeps_samples else pulls
@@ -244,9 +244,9 @@ def played_phases(policy: SHSR | SuRSR, budget: int, arms: int, choices: Any, re
         end = start + pulls * size
         seen = [x[first:end][choices[first:end] == i] for i in np.unique(choices[start:end])]
         variances, seconds = [float(v.var(ddof=1)) for v in seen], [float((v * v).mean()) for v in seen]
-        found.append(PlayedPhase(upto, policy.halves, variances, seconds))
+        played.append(PlayedPhase(upto, policy.halves, variances, seconds))
         size, start = stay, end
-    return found
+    return played
 
 
 def shvv_error(bandit: Any, budget: int, form: Form = "repaired", *, keep_samples: bool = False) -> Bound:

@@ -177,10 +177,10 @@ def _quadratic(rows: np.ndarray) -> np.ndarray:
     then with each row left out in turn."""
     b = len(rows)
     total = rows.sum(axis=0)
-    own = np.einsum("bt,bt->b", rows, rows)
-    whole = float(total @ total - own.sum()) / (b * (b - 1))
+    squares = np.einsum("bt,bt->b", rows, rows)
+    whole = float(total @ total - squares.sum()) / (b * (b - 1))
     less = total - rows
-    without = (np.einsum("bt,bt->b", less, less) - (own.sum() - own)) / ((b - 1) * (b - 2))
+    without = (np.einsum("bt,bt->b", less, less) - (squares.sum() - squares)) / ((b - 1) * (b - 2))
     return np.concatenate([[whole], without])
 
 

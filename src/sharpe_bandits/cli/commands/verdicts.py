@@ -25,14 +25,14 @@ def show(options: argparse.Namespace) -> None:
     """Print the verdicts in a folder."""
     verdicts = scorecard.load(options.folder)
     if options.claims:
-        wanted = [verdict for verdict in verdicts if {verdict.id, verdict.panel} & set(options.claims)]
-        if not wanted:
+        selection = [verdict for verdict in verdicts if {verdict.id, verdict.panel} & set(options.claims)]
+        if not selection:
             ids = ", ".join(dict.fromkeys(verdict.panel for verdict in verdicts))
             raise InvalidInputError(f"no claim is called {' or '.join(options.claims)}; there are claims on {ids}")
         if options.json:
-            print_json([verdict.to_dict() for verdict in wanted])
+            print_json([verdict.to_dict() for verdict in selection])
             return
-        for verdict in wanted:
+        for verdict in selection:
             print("\n".join(_claim(verdict)))
         return
     by_source = scorecard.statements(verdicts)
